@@ -1,0 +1,71 @@
+"""The one error that a user's mistake raises, and the checks that raise it."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable
+
+
+class InputError(ValueError):
+    """A user's mistake, told in one sentence that names the key or file, the value and what is allowed."""
+
+
+def unknown(kind: str, value: str, allowed: Iterable[str]) -> InputError:
+    """An `InputError` for a name that is not in `allowed`, naming the nearest allowed one."""
+    names = sorted(allowed)
+    near = difflib.get_close_matches(str(value), names, n=1, cutoff=0.4)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return InputError(f"unknown {kind} {value!r}: {hint}allowed are {', '.join(names)}")
+
+
+def real(name: str, value: object, *, low: float = -math.inf, high: float = math.inf,
+         open_low: bool = False, open_high: bool = False, infinite: bool = False) -> float:
+    """`value` as a float inside the stated interval.
+
+    Raises:
+        InputError: if it is not a real number, is NaN, is infinite (unless `infinite`), or lies outside.
+    """
+    left, right = "(" if open_low else "[", ")" if open_high else "]"
+    if math.isinf(high) and math.isinf(low):
+        allowed = "a finite number"
+    elif math.isinf(high):
+        allowed = f"a finite number {'above' if open_low else 'of at least'} {low:g}"
+    else:
+        allowed = f"a number in {left}{low:g}, {high:g}{right}"
+    allowed += " or infinity" if infinite else ""
+    if isinstance(value, (bool, str)) or not isinstance(value, (int, float)):
+        try:
+            if isinstance(value, (bool, str)):
+                raise TypeError
+            value = float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            raise InputError(f"{name} must be {allowed}, got {value!r}") from None
+    number = float(value)
+    inside = (number > low if open_low else number >= low) and (number < high if open_high else number <= high)
+    if infinite and number == math.inf:
+        return number
+    if math.isnan(number) or math.isinf(number) or not inside:
+        raise InputError(f"{name} must be {allowed}, got {value!r}")
+    return number
+
+
+def positive(name: str, value: object, *, infinite: bool = False) -> float:
+    """`value` as a float above 0; infinity only if `infinite`.
+
+    Raises:
+        InputError: otherwise.
+    """
+    return real(name, value, low=0.0, open_low=True, infinite=infinite)
+
+
+def whole(name: str, value: object, *, low: int = 0, high: int | None = None) -> int:
+    """`value` as an int in [low, high].
+
+    Raises:
+        InputError: if it is not a whole number or lies outside.
+    """
+    top = "" if high is None else f" and at most {high}"
+    if isinstance(value, bool) or not isinstance(value, int) or value < low or (high is not None and value > high):
+        raise InputError(f"{name} must be a whole number of at least {low}{top}, got {value!r}")
+    return value

@@ -1,0 +1,157 @@
+"""The interface that every mechanism has."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor
+
+from tensorldp.errors import InputError, positive, real
+from tensorldp.mechanisms.domain import TOLERANCE, Ball, Box, Domain
+from tensorldp.privacy.curves.base import PrivacyCurve
+from tensorldp.privacy.guarantee import Guarantee
+from tensorldp.randomness import check_generator
+
+BLOCK_BYTES = 8 << 20  # bytes of input randomised at once
+
+
+class Mechanism(ABC):
+    """A randomizer of one record, a tensor in `domain`.
+
+    A subclass states `name`, implements `_randomize`, `squared_error`, `curve`, `worst_pair`, `worst_input` and,
+    where outputs have a density or a mass, `log_likelihood_ratio`; everything about privacy follows from `curve`.
+
+    Args:
+        epsilon: the nominal epsilon, > 0, in the unit that the source uses.
+        domain: where records live; converted to the shape of domain that the mechanism is made for.
+        delta: the nominal delta in (0, 1); ignored by mechanisms that have none.
+        clip: project records that lie outside the domain instead of refusing them.
+
+    Raises:
+        InputError: if an argument is out of range.
+    """
+
+    name: ClassVar[str]
+    domain_kind: ClassVar[Literal["box", "ball", "any"]] = "any"
+    integer: ClassVar[bool] = False
+    unit: ClassVar[str] = "record"
+    source: ClassVar[str] = ""
+    status: ClassVar[Literal["as printed", "reconstructed", "textbook"]] = "textbook"
+    note: str = ""
+
+    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False) -> None:
+        self.epsilon = positive(f"epsilon of {self.name}", epsilon, infinite=self.name == "none")
+        self.delta = real(f"delta of {self.name}", delta, low=0.0, high=1.0, open_low=True, open_high=True)
+        if not isinstance(domain, (Box, Ball)):
+            raise InputError(f"domain of {self.name} must be a Box or a Ball, got {type(domain).__name__}")
+        self.given_domain = domain
+        self.domain: Domain = domain
+        if self.domain_kind == "box":
+            self.domain = domain.as_box()
+        elif self.domain_kind == "ball":
+            self.domain = domain.as_ball()
+        self.clip = bool(clip)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one record."""
+        return self.domain.shape
+
+    @property
+    def size(self) -> int:
+        """I, the number of elements of one record."""
+        return self.domain.size
+
+    def _checked(self, x: Tensor) -> Tensor:
+        if not isinstance(x, Tensor) or not x.is_floating_point():
+            got = str(x.dtype) if isinstance(x, Tensor) else type(x).__name__
+            raise InputError(f"{self.name} takes a floating-point tensor, got {got}")
+        if x.dim() != len(self.shape) + 1 or tuple(x.shape[1:]) != self.shape:
+            raise InputError(f"{self.name} takes a batch of shape (batch, {', '.join(map(str, self.shape))}), "
+                             f"got {tuple(x.shape)}")
+        excess = self.given_domain.excess(x)
+        if not excess < float("inf"):
+            raise InputError(f"the input of {self.name} has elements that are not finite; clean the data first")
+        if excess <= 0:
+            return x
+        if self.clip or excess <= TOLERANCE:
+            if not bool(torch.isfinite(x).all()):
+                raise InputError(f"the input of {self.name} has elements that are not finite; clean the data first")
+            return self.given_domain.project(x)
+        raise InputError(f"the input of {self.name} lies outside its domain {self.given_domain} by {excess:.3g} "
+                         "of its size; scale the data or pass clip=True to clip it")
+
+    def privatize(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        """One independent release of each record of `x`, of shape (batch, *shape).
+
+        Returns a new tensor of the same shape, dtype and device; `x` is untouched. Memory beyond input and
+        output is bounded: records are randomised in blocks.
+
+        Raises:
+            InputError: if x is not floating point, not finite, of another shape or outside the domain (unless
+                `clip`), if it has elements between the whole numbers an integer mechanism takes, or if the
+                generator is on another device.
+        """
+        x = self._checked(x)
+        check_generator(generator, x)
+        if self.integer and not bool((x == x.round()).all()):
+            raise InputError(f"{self.name} takes whole numbers, got an element between two of them")
+        return self._release(x, generator)
+
+    def _release(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        """Randomise a checked batch block by block."""
+        out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+        step = max(1, BLOCK_BYTES // (self.size * x.element_size()))
+        for start in range(0, x.shape[0], step):
+            out[start:start + step] = self._randomize(x[start:start + step], generator)
+        return out
+
+    @abstractmethod
+    def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        """One release of each record of a checked block, of shape (block, *shape)."""
+
+    @abstractmethod
+    def squared_error(self) -> float | None:
+        """E ||M(x) - x||^2 over one record, exact, at `worst_input`; None only where no closed form exists."""
+
+    @abstractmethod
+    def curve(self) -> PrivacyCurve:
+        """The privacy curve of one use, for replacing the unit (`self.unit`) by any other in the domain."""
+
+    @abstractmethod
+    def worst_pair(self) -> tuple[Tensor, Tensor]:
+        """Two records, float64 of shape `shape`, that attain or approach the profile."""
+
+    def worst_input(self) -> Tensor:
+        """A record, float64 of shape `shape`, at which `squared_error` is attained."""
+        return self.worst_pair()[0]
+
+    def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
+        """log p(y|x) - log p(y|x') for each record of y, shape (batch,); +-inf where one side has no mass.
+
+        x and x' are single records of shape `shape` or batches like y.
+
+        Raises:
+            InputError: if the mechanism has no tractable density.
+        """
+        raise InputError(f"{self.name} has no tractable output density, so its likelihood ratio cannot be computed "
+                         "and it cannot be audited by likelihood")
+
+    def privacy_profile(self, epsilon: float) -> float:
+        """delta(epsilon) for replacing one whole unit: exact or an upper bound (`guarantee(...).exact` says)."""
+        return self.curve().delta(epsilon)
+
+    def guarantee(self, delta: float) -> Guarantee:
+        """The smallest epsilon at `delta`; delta = 0 asks for the pure guarantee, which may be infinite.
+
+        Raises:
+            InputError: if delta is outside [0, 1).
+        """
+        curve = self.curve()
+        return Guarantee(curve.epsilon(delta), float(delta), self.unit, curve.exact, self.note)
+
+    def _flat(self, x: Tensor) -> Tensor:
+        """A record or a batch as (batch, I) in float64."""
+        return x.to(torch.float64).reshape(-1, self.size)
