@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import math
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -55,7 +57,7 @@ def _work_dtype(x: Tensor) -> torch.dtype:
     return torch.float64 if x.dtype == torch.float64 else torch.float32
 
 
-def _signed_exponential(rng: np.random.Generator, block: np.ndarray) -> None:
+def _signed_exponential(rng: np.random.Generator, block: npt.NDArray[Any]) -> None:
     rng.standard_exponential(out=block, dtype=block.dtype, method="zig")
     if block.dtype == np.float32:
         block.view(np.uint32)[...] ^= rng.integers(0, 1 << 32, size=block.size, dtype=np.uint32) & SIGN_BIT
@@ -63,7 +65,7 @@ def _signed_exponential(rng: np.random.Generator, block: np.ndarray) -> None:
         block *= 1.0 - 2.0 * rng.integers(0, 2, size=block.size, dtype=np.int8)
 
 
-def _standard_normal(rng: np.random.Generator, block: np.ndarray) -> None:
+def _standard_normal(rng: np.random.Generator, block: npt.NDArray[Any]) -> None:
     rng.standard_normal(out=block, dtype=block.dtype)
 
 
