@@ -62,7 +62,7 @@ def _signed_exponential(rng: np.random.Generator, block: npt.NDArray[Any]) -> No
     if block.dtype == np.float32:
         block.view(np.uint32)[...] ^= rng.integers(0, 1 << 32, size=block.size, dtype=np.uint32) & SIGN_BIT
     else:
-        block *= 1.0 - 2.0 * rng.integers(0, 2, size=block.size, dtype=np.int8)
+        np.negative(block, out=block, where=rng.integers(0, 2, size=block.size, dtype=np.int8) == 1)
 
 
 def _standard_normal(rng: np.random.Generator, block: npt.NDArray[Any]) -> None:
