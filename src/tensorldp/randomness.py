@@ -83,7 +83,7 @@ def _add_cpu(x: Tensor, scale: float, source: torch.Generator, laplace: bool) ->
         stop = min(start + BLOCK, flat.numel())
         block = buffer[: stop - start]
         draw(rng, block)
-        block *= block.dtype.type(scale)
+        np.multiply(block, block.dtype.type(scale), out=block)
         if source_array is not None and out_array is not None:
             np.add(source_array[start:stop], block, out=out_array[start:stop])
         else:

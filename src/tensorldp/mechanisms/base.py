@@ -36,6 +36,7 @@ class Mechanism(ABC):
     name: ClassVar[str]
     domain_kind: ClassVar[Literal["box", "ball", "any"]] = "any"
     integer: ClassVar[bool] = False
+    same_shape: ClassVar[bool] = True  # False where `privatize` refuses and the class has a method of its own
     unit: ClassVar[str] = "record"
     source: ClassVar[str] = ""
     status: ClassVar[Literal["as printed", "reconstructed", "textbook"]] = "textbook"

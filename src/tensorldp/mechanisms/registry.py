@@ -11,8 +11,8 @@ from typing import TypeVar
 from tensorldp.errors import InputError, unknown
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.domain import Domain
+from tensorldp.mechanisms.index import ENTRY_POINTS, MODULE_OF, import_plugins
 
-ENTRY_POINTS = "tensorldp.mechanisms"
 _CLASSES: dict[str, type[Mechanism]] = {}
 M = TypeVar("M", bound=type[Mechanism])
 
@@ -39,6 +39,7 @@ def _load() -> None:
         import_module(f"tensorldp.mechanisms.{module.name}")
     for point in entry_points(group=ENTRY_POINTS):
         point.load()
+    import_plugins()
 
 
 def names() -> list[str]:
@@ -53,7 +54,10 @@ def mechanism_class(name: str) -> type[Mechanism]:
     Raises:
         InputError: if there is none, naming the nearest key.
     """
-    _load()
+    if name not in _CLASSES and name in MODULE_OF:
+        import_module(f"tensorldp.mechanisms.{MODULE_OF[name]}")  # only its own module: importing all costs time
+    if name not in _CLASSES:
+        _load()
     if name not in _CLASSES:
         raise unknown("mechanism", name, _CLASSES)
     return _CLASSES[name]

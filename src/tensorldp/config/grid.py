@@ -1,0 +1,167 @@
+"""From settings and studies to the cells to compute."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from tensorldp.config.settings import Settings, explain
+from tensorldp.config.study import Arm, ScalePlan, Study, Training, load_study
+from tensorldp.errors import InputError, unknown
+
+
+def epsilon_text(epsilon: float) -> str:
+    """The canonical text of an epsilon in file names and keys: 1, 0.5, 1e-05, inf."""
+    if math.isinf(epsilon):
+        return "inf"
+    return str(int(epsilon)) if epsilon == int(epsilon) and epsilon < 1e15 else repr(float(epsilon))
+
+
+def variant_text(factors: dict[str, Any]) -> str:
+    """The canonical `key=value,...` text of a study's further factors; `base` if there are none."""
+    return ",".join(f"{key}={factors[key]}" for key in sorted(factors)) or "base"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One point of a study's grid; all its seeds are computed in one process."""
+
+    study: str
+    dataset: str
+    variant: str
+    mechanism: str
+    epsilon: str
+    release: str = field(compare=False, default="data")
+    delta: float = field(compare=False, default=1e-5)
+    factors: dict[str, Any] = field(compare=False, default_factory=dict)
+    options: dict[str, Any] = field(compare=False, default_factory=dict)
+    seeds: tuple[int, ...] = field(compare=False, default=())
+    training: dict[str, Any] = field(compare=False, default_factory=dict)
+    limit: int | None = field(compare=False, default=None)
+
+    @property
+    def path(self) -> str:
+        """study/dataset/variant/mechanism/epsilon~E, the middle of every file name of the cell."""
+        return f"{self.study}/{self.dataset}/{self.variant}/{self.mechanism}/epsilon~{self.epsilon}"
+
+    def key(self) -> dict[str, Any]:
+        """What the cell is, as every output records it."""
+        return {"study": self.study, "dataset": self.dataset, "variant": self.variant,
+                "mechanism": self.mechanism, "epsilon": self.epsilon, "release": self.release, "delta": self.delta}
+
+    def perturbation(self) -> dict[str, Any]:
+        """The settings that a release of the cell depends on."""
+        return {**self.key(), "options": self.options, "seeds": list(self.seeds), "limit": self.limit,
+                "clip": self.training["clip"]}
+
+    def training_settings(self) -> dict[str, Any]:
+        """The settings that the trained models of the cell depend on."""
+        return {**self.perturbation(), "factors": self.factors, "training": self.training}
+
+
+def _training(study: Study, plan: ScalePlan, settings: Settings, factors: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+    merged: dict[str, Any] = {**plan.training}
+    limit = plan.limit
+    for key, value in factors.items():
+        extra = dict(plan.per_factor.get(f"{key}={value}", {}))
+        limit = extra.pop("limit", limit)
+        merged.update(extra)
+    merged.update(settings.training.get(study.study, {}))
+    limit = merged.pop("limit", limit)
+    try:
+        return Training.model_validate(merged).model_dump(), limit
+    except ValidationError as error:
+        raise explain(error, f"training of {study.study}", {**Training.model_fields, "limit": None}) from None
+
+
+def _arm_epsilons(mechanism: str, epsilons: list[float]) -> list[float]:
+    return [math.inf] if mechanism == "none" else [e for e in epsilons if not math.isinf(e)]
+
+
+def _study_cells(study: Study, settings: Settings) -> list[Cell]:
+    if settings.scale not in study.scales:
+        raise InputError(f"the study {study.study} has no scale {settings.scale!r}; "
+                         f"it has {', '.join(study.scales)}")
+    plan = study.scales[settings.scale]
+    seeds = tuple(dict.fromkeys(settings.seeds or plan.seeds))
+    wanted = settings.mechanisms.get(study.study)
+    cells: dict[Cell, None] = {}
+    for arm in study.arms if wanted is None else _chosen(study, wanted):
+        if arm.scales is not None and settings.scale not in arm.scales:
+            continue
+        for dataset in settings.datasets.get(study.study, plan.datasets):
+            if arm.datasets is not None and dataset not in arm.datasets:
+                continue
+            for values in itertools.product(*plan.factors.values()):
+                factors = {**dict(zip(plan.factors, values, strict=True)), **arm.factors}
+                training, limit = _training(study, plan, settings, factors)
+                for mechanism in arm.mechanisms:
+                    for epsilon in _arm_epsilons(mechanism, settings.epsilons.get(study.study, plan.epsilons)):
+                        cells[Cell(study.study, dataset, variant_text(factors), mechanism, epsilon_text(epsilon),
+                                   study.release, study.delta, factors, arm.options, seeds, training, limit)] = None
+    for dataset in settings.datasets.get(study.study, plan.datasets):
+        if not any(cell.dataset == dataset for cell in cells):
+            raise InputError(f"the study {study.study} has no arm for the dataset {dataset!r}: "
+                             f"add it to one in its file")
+    return list(cells)
+
+
+def _chosen(study: Study, wanted: list[str]) -> list[Arm]:
+    """The study's arms narrowed to the wanted mechanisms, and a plain arm for those that no arm has."""
+    arms = [arm.model_copy(update={"mechanisms": [m for m in arm.mechanisms if m in wanted]}) for arm in study.arms]
+    known = {m for arm in study.arms for m in arm.mechanisms}
+    rest = [m for m in wanted if m not in known]
+    return [arm for arm in arms if arm.mechanisms] + ([Arm(mechanisms=rest)] if rest else [])
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that the workflow has to compute."""
+
+    settings: Settings
+    studies: dict[str, Study]
+    cells: tuple[Cell, ...]
+
+    def of(self, study: str) -> list[Cell]:
+        """The cells of one study."""
+        return [cell for cell in self.cells if cell.study == study]
+
+    def find(self, **key: str) -> Cell:
+        """The cell of the given study, dataset, variant, mechanism and epsilon."""
+        return self._table()[tuple(key[k] for k in ("study", "dataset", "variant", "mechanism", "epsilon"))]
+
+    def _table(self) -> dict[tuple[str, ...], Cell]:
+        table: dict[tuple[str, ...], Cell] | None = self.__dict__.get("_by_key")
+        if table is None:
+            table = {(c.study, c.dataset, c.variant, c.mechanism, c.epsilon): c for c in self.cells}
+            object.__setattr__(self, "_by_key", table)
+        return table
+
+
+def make_plan(settings: Settings, folder: Path, *, mechanisms: list[str], datasets: list[str]) -> Plan:
+    """The cells of the chosen studies, which are read from `folder`.
+
+    Raises:
+        InputError: if a study, dataset, mechanism or training setting is unknown or not valid.
+    """
+    available = sorted(path.stem for path in folder.glob("*.yaml"))
+    for name in settings.studies:
+        if name not in available:
+            raise unknown("study", name, available)
+    for key in ("datasets", "mechanisms", "epsilons", "training"):
+        for name in getattr(settings, key):
+            if name not in available:
+                raise unknown(f"study under {key}", name, available)
+    studies = {name: load_study(folder / f"{name}.yaml") for name in dict.fromkeys(settings.studies)}
+    cells = tuple(cell for study in studies.values() for cell in _study_cells(study, settings))
+    for cell in cells:
+        if cell.mechanism not in mechanisms:
+            raise unknown("mechanism", cell.mechanism, mechanisms)
+        if cell.dataset not in datasets:
+            raise unknown("dataset", cell.dataset, datasets)
+    return Plan(settings, studies, cells)

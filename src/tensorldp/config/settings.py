@@ -1,0 +1,75 @@
+"""The typed form of config.yaml."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
+
+from tensorldp.errors import InputError, positive, unknown
+
+Scale = Literal["quick", "desk", "paper"]
+Device = Literal["auto", "cpu", "cuda"]
+
+
+def _epsilon(value: object) -> float:
+    """A positive number, or the word inf, as YAML may give it."""
+    if isinstance(value, str) and value in ("inf", ".inf"):
+        return math.inf
+    return positive("epsilon", value, infinite=True)
+
+
+Epsilon = Annotated[float, BeforeValidator(_epsilon), PlainSerializer(lambda e: "inf" if e == math.inf else e),
+                    Field(gt=0)]
+Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
+
+
+class Strict(BaseModel):
+    """A model that refuses unknown keys and does not turn text into numbers."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Settings(Strict):
+    """config.yaml. An empty value means: as the study states for this scale."""
+
+    scale: Scale = Field("quick", description="quick, desk or paper")
+    studies: list[str] = Field(min_length=1, description="the studies to run, names of files in workflow/studies")
+    seeds: list[Seed] | None = Field(None, min_length=1, description="the seeds of every cell")
+    datasets: dict[str, Annotated[list[str], Field(min_length=1)]] = Field(
+        default_factory=dict, description="study: its datasets")
+    mechanisms: dict[str, Annotated[list[str], Field(min_length=1)]] = Field(
+        default_factory=dict, description="study: its mechanisms")
+    epsilons: dict[str, Annotated[list[Epsilon], Field(min_length=1)]] = Field(
+        default_factory=dict, description="study: its grid of nominal epsilons")
+    training: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="study: training settings that replace the study's own")
+    mirror: str | None = Field(None, description="a folder that holds the datasets' files")
+    device: Device = Field("auto", description="auto, cpu or cuda")
+    plugins: list[str] = Field(default_factory=list, description="modules to import that register mechanisms")
+
+
+def explain(error: ValidationError, where: str, allowed: dict[str, Any] | None = None) -> InputError:
+    """The first problem of a pydantic error as one sentence that names the key, the value and what is allowed."""
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"]) or "(whole file)"
+    if first["type"] == "extra_forbidden":
+        return unknown(f"key in {where}", key, allowed or {})
+    if first["type"] == "missing":
+        return InputError(f"{where}: {key} is missing")
+    message = str(first["ctx"]["error"]) if first["type"] == "value_error" else first["msg"]
+    message = message.removeprefix("Value error, ")
+    return InputError(f"{where}: {key} = {first['input']!r} is not valid: {message[0].lower() + message[1:]}")
+
+
+def parse_settings(raw: dict[str, Any]) -> Settings:
+    """config.yaml, merged with the command line, as `Settings`.
+
+    Raises:
+        InputError: naming the first key that is unknown or has a value that is not allowed.
+    """
+    try:
+        return Settings.model_validate(raw)
+    except ValidationError as error:
+        raise explain(error, "config", dict(Settings.model_fields)) from None

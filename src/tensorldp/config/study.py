@@ -1,0 +1,84 @@
+"""The typed form of a study: one experiment of one paper, with its grid at each scale."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import Field, ValidationError
+
+from tensorldp.config.settings import Epsilon, Scale, Seed, Strict, explain
+from tensorldp.errors import InputError
+
+Release = Literal["data", "features", "test_features", "gradients", "parameters", "bits"]
+Factors = dict[str, list[str | int | float]]
+
+
+class Training(Strict):
+    """How a model is trained; a study uses the settings that apply to it."""
+
+    epochs: Annotated[int, Field(ge=1)] = 10
+    rounds: Annotated[int, Field(ge=1)] = 10
+    batch_size: Annotated[int, Field(ge=2)] = 64
+    learning_rate: Annotated[float, Field(gt=0)] = 1e-3
+    users: Annotated[int, Field(ge=1)] = 3
+    clip: Annotated[float, Field(gt=0)] = 1.0
+    pretrained: bool = False
+
+
+class Arm(Strict):
+    """Mechanisms that share options; `factors` single this arm out in the variant."""
+
+    mechanisms: Annotated[list[str], Field(min_length=1)]
+    datasets: list[str] | None = None
+    scales: list[Scale] | None = None
+    factors: dict[str, str | int | float] = Field(default_factory=dict)
+    options: dict[str, Any] = Field(default_factory=dict)
+
+
+class ScalePlan(Strict):
+    """The grid of a study at one scale."""
+
+    datasets: Annotated[list[str], Field(min_length=1)]
+    epsilons: Annotated[list[Epsilon], Field(min_length=1)]
+    seeds: Annotated[list[Seed], Field(min_length=1)]
+    factors: Factors = Field(default_factory=dict)
+    training: dict[str, Any] = Field(default_factory=dict)
+    per_factor: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="'key=value' of a factor: training settings and a limit for it alone")
+    limit: int | None = Field(None, ge=10, description="the first so many training records; None is all")
+
+
+class Study(Strict):
+    """A file of workflow/studies."""
+
+    study: str
+    title: str
+    source: str
+    release: Release
+    figure: str
+    delta: Annotated[float, Field(gt=0, lt=1)] = 1e-5
+    arms: Annotated[list[Arm], Field(min_length=1)]
+    scales: dict[Scale, ScalePlan]
+
+
+def load_study(path: Path) -> Study:
+    """The study in a YAML file.
+
+    Raises:
+        InputError: if the file is missing, is not YAML or does not fit the model, naming the file and the key.
+    """
+    try:
+        raw = yaml.safe_load(path.read_text())
+    except OSError:
+        raise InputError(f"the study file {path} cannot be read") from None
+    except yaml.YAMLError as error:
+        raise InputError(f"the study file {path} is not valid YAML: {str(error).splitlines()[0]}") from None
+    try:
+        study = Study.model_validate(raw)
+    except ValidationError as error:
+        raise explain(error, str(path), dict(Study.model_fields)) from None
+    if study.study != path.stem:
+        raise InputError(f"the study file {path} says study: {study.study}, but its name says {path.stem}")
+    return study

@@ -1,0 +1,80 @@
+"""Compressed files and archives, read in memory and by exact member name: nothing is ever extracted to disk."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import re
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+
+from tensorldp.errors import InputError
+
+_BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile)
+
+
+def decompressed(path: Path) -> bytes:
+    """The content of a .gz or .xz file, or of any other file as it is.
+
+    Raises:
+        InputError: if it is missing, truncated or not of that format.
+    """
+    opener = {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix, open)
+    try:
+        with opener(path, "rb") as file:
+            return file.read()
+    except _BROKEN as error:
+        raise _unreadable(path, error) from None
+
+
+def tar_members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
+    """Names and contents of the wanted members of a compressed tar archive, in its order, in one pass.
+
+    Raises:
+        InputError: if the archive is truncated or not a tar, or has a member, wanted or not, with an absolute name,
+            a name that leaves the archive, or that is neither a plain file nor a folder.
+    """
+    try:
+        with tarfile.open(path, "r|*") as archive:
+            for member in archive:
+                _refuse_unsafe(path, member.name)
+                if not (member.isreg() or member.isdir()):
+                    raise InputError(f"the archive {path} has the member {member.name!r}, which is a link or a device: "
+                                     "only plain files and folders are allowed")
+                if member.isreg() and wanted(member.name):
+                    file = archive.extractfile(member)
+                    yield member.name, file.read() if file else b""
+    except _BROKEN as error:
+        raise _unreadable(path, error) from None
+
+
+def zip_lines(path: Path, member: str) -> Iterator[str]:
+    """The lines of one UTF-8 member of a zip archive, without line ends.
+
+    Raises:
+        InputError: if the archive is damaged or lacks the member.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive, archive.open(member) as file:
+            for line in file:
+                yield line.decode("utf-8").rstrip("\n")
+    except KeyError:
+        raise InputError(f"the archive {path} has no member {member}") from None
+    except (*_BROKEN, UnicodeDecodeError) as error:
+        raise _unreadable(path, error) from None
+
+
+def _refuse_unsafe(path: Path, name: str) -> None:
+    parts = PurePosixPath(name.replace("\\", "/")).parts
+    if name.startswith(("/", "\\")) or ".." in parts or re.match(r"^[A-Za-z]:", name):
+        raise InputError(f"the archive {path} has the member {name!r}: absolute names and names with '..' are refused")
+
+
+def _unreadable(path: Path, error: BaseException) -> InputError:
+    if isinstance(error, FileNotFoundError):
+        return InputError(f"the file {path} is missing")
+    return InputError(f"the file {path} is truncated or damaged ({str(error) or type(error).__name__}): "
+                      "delete it and download again")

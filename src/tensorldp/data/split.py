@@ -1,0 +1,65 @@
+"""What a parser hands to `prepare`, and the file it becomes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tensorldp.errors import InputError
+from tensorldp.runtime.files import replacing, write_arrays
+
+Arrays = tuple[NDArray[Any], NDArray[Any]]
+"""Records and their class indices."""
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """Both splits of a data set.
+
+    Attributes:
+        train, test: x (records, *shape) and y (records,).
+        metadata: text that replaces or adds to what the catalogue says of the data set.
+        extra: further arrays for a file of their own, by file name without suffix.
+    """
+
+    train: Arrays
+    test: Arrays
+    metadata: dict[str, str] = field(default_factory=dict)
+    extra: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+
+def write_split(path: Path, arrays: dict[str, NDArray[Any]], metadata: dict[str, str]) -> None:
+    """Write a safetensors file whose bytes depend on nothing but its content, whole or not at all.
+
+    The library writes the metadata in an order that changes from process to process, which would change the file's
+    checksum and rerun all that depends on it; here the keys are sorted.
+    """
+    with replacing(path) as temporary:
+        write_arrays(temporary, arrays, metadata)
+        with temporary.open("r+b") as file:
+            size = int.from_bytes(file.read(8), "little")
+            header = json.loads(file.read(size))
+            header = {"__metadata__": dict(sorted(header.pop("__metadata__", {}).items())), **header}
+            text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode().ljust(size)
+            if len(text) != size:
+                raise InputError(f"the metadata of {path} cannot be written: use plain characters")
+            file.seek(8)
+            file.write(text)
+
+
+def stratified(x: NDArray[Any], y: NDArray[Any], test_size: float, seed: int) -> tuple[Arrays, Arrays]:
+    """A seeded split with the same share of each class on both sides, in shuffled order."""
+    from sklearn.model_selection import train_test_split
+
+    if len(y) == 0 or np.unique(y, return_counts=True)[1].min() < 2:
+        raise InputError(f"a stratified split needs at least 2 records of each class, got {len(y)} records in all")
+    try:
+        left, right, y_left, y_right = train_test_split(x, y, test_size=test_size, random_state=seed, stratify=y)
+    except ValueError as error:
+        raise InputError(f"a stratified split of {len(y)} records is not possible: {error}") from None
+    return (left, y_left), (right, y_right)

@@ -1,0 +1,66 @@
+"""The report: one HTML page that needs no network, with figures, captions, numbers and provenance."""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment
+
+from tensorldp.errors import InputError
+from tensorldp.figures.style import label
+from tensorldp.runtime.provenance import commit, versions
+
+VIEWS = {"": "Against the nominal epsilon, as the source prints it.",
+         "_honest": "The same results against the guarantee of the whole record at delta 1e-5. Mechanisms whose "
+                    "guarantee is infinite there have no place on this axis."}
+
+
+def _embedded(path: Path) -> str:
+    try:
+        return base64.b64encode(path.read_bytes()).decode()
+    except OSError:
+        raise InputError(f"the figure {path} is missing: run the figures first") from None
+
+
+def _numbers(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    keys = ["dataset", "variant", "mechanism", "epsilon", "guarantee_epsilon", "guarantee_unit"]
+    table = rows[rows["metric"] == "weighted_f1"].groupby(keys, dropna=False)["value"]
+    summary = table.agg(["mean", "min", "max"]).reset_index()
+    summary["mechanism"] = summary["mechanism"].map(label)
+    return [{str(key): value for key, value in row.items()} for row in summary.to_dict("records")]
+
+
+def render(metrics: pd.DataFrame, figures: Path, studies: list[dict[str, str]], settings: str) -> str:
+    """The report's HTML.
+
+    Args:
+        metrics: the metrics table.
+        figures: the folder of the figures' PNG files.
+        studies: {study, title, source, figure} of each study.
+        settings: the run's settings, as JSON text.
+
+    Raises:
+        InputError: if a figure is missing.
+    """
+    sections = []
+    for study in studies:
+        rows = metrics[metrics["study"] == study["study"]]
+        pictures = [{"data": _embedded(figures / f"{study['study']}{view}.png"), "caption": caption,
+                     "name": f"{study['study']}{view}"} for view, caption in VIEWS.items()]
+        sections.append({**study, "pictures": pictures, "numbers": _numbers(rows)})
+    facts = {
+        "scale": ", ".join(sorted(metrics["scale"].unique())),
+        "cells": len(metrics.groupby(["study", "dataset", "variant", "mechanism", "epsilon"])),
+        "rows": len(metrics),
+        "devices": ", ".join(f"{d} ({n} rows)" for d, n in Counter(metrics["device"]).most_common()),
+        "commits of the cells": ", ".join(sorted(metrics["commit"].unique())),
+        "commit of this page": commit(),
+        "versions": ", ".join(f"{k} {v}" for k, v in versions().items()),
+        "settings": settings}
+    template = files("tensorldp.figures").joinpath("report.html").read_text()
+    return Environment(autoescape=True).from_string(template).render(sections=sections, facts=facts)

@@ -1,0 +1,112 @@
+"""Randomised response on whole numbers, element by element."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tensorldp.errors import InputError
+from tensorldp.mechanisms.base import Mechanism
+from tensorldp.mechanisms.domain import Box, Domain
+from tensorldp.mechanisms.registry import register
+from tensorldp.privacy.curves.base import PrivacyCurve
+from tensorldp.privacy.curves.discrete import DiscreteCurve
+from tensorldp.randomness import numpy_generator, sparse_positions, uniform
+
+
+def alphabet_size(name: str, box: Box) -> int:
+    """k, the number of whole numbers from box.low to box.high.
+
+    Raises:
+        InputError: if an end of the box is not a whole number.
+    """
+    if box.low != round(box.low) or box.high != round(box.high):
+        raise InputError(f"{name} needs a domain with whole numbers as its ends, got {box.low:g} and {box.high:g}")
+    return round(box.high - box.low) + 1
+
+
+@register
+class KaryRandomizedResponse(Mechanism):
+    """Each element is kept with probability e^epsilon / (e^epsilon + k - 1), else any other of the k values.
+
+    The nominal epsilon is per element; a record of I elements has exactly I epsilon.
+    """
+
+    name = "k-rr"
+    domain_kind = "box"
+    integer = True
+    source = "Kairouz, Bonawitz and Ramage, ICML 2016; mechanisms.md 7.4"
+    note = "the nominal epsilon is per element, not per record"
+
+    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False) -> None:
+        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
+        self.box: Box = self.domain.as_box()
+        self.values = alphabet_size(self.name, self.box)
+
+    @property
+    def log_other(self) -> float:
+        """log q, q = 1 / (e^epsilon + k - 1): the probability of one given other value."""
+        return -float(np.logaddexp(self.epsilon, math.log(self.values - 1)))
+
+    @property
+    def keep(self) -> float:
+        """p = e^epsilon / (e^epsilon + k - 1)."""
+        return math.exp(self.epsilon + self.log_other)
+
+    def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        change = (self.values - 1) * math.exp(self.log_other)
+        if change > 0.05:
+            step = self._steps(x.numel(), generator).view(x.shape).to(x.device, x.dtype)
+            step.mul_(uniform(tuple(x.shape), generator) < change).add_(x)
+            return step.sub_(self.values * (step > self.box.high))
+        out = x.clone(memory_format=torch.contiguous_format)
+        hits = sparse_positions(x.numel(), change, generator)
+        positions = torch.from_numpy(hits).to(x.device)
+        moved = out.view(-1)[positions] + self._steps(hits.size, generator).to(x.device, x.dtype)
+        out.view(-1)[positions] = moved - self.values * (moved > self.box.high)
+        return out
+
+    def _steps(self, count: int, generator: torch.Generator) -> Tensor:
+        """How far around the alphabet each of `count` elements moves: 1 .. k - 1."""
+        if self.values == 2:
+            return torch.ones(count)
+        return torch.from_numpy(numpy_generator(generator).integers(1, self.values, size=count))
+
+    def squared_error(self) -> float:
+        k = self.values
+        return self.size * math.exp(self.log_other) * (k - 1) * k * (2 * k - 1) / 6
+
+    def curve(self) -> PrivacyCurve:
+        keep, other = self.epsilon + self.log_other, self.log_other
+        log_p, log_q = (keep, other), (other, keep)
+        if self.values > 2:
+            rest = math.log(self.values - 2) + other
+            log_p, log_q = (*log_p, rest), (*log_q, rest)  # type: ignore[assignment]
+        return DiscreteCurve(log_p, log_q, count=self.size)
+
+    def worst_pair(self) -> tuple[Tensor, Tensor]:
+        return self.box.constant(self.box.low), self.box.constant(self.box.high)
+
+    def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
+        y, x, x_prime = self._flat(y), self._flat(x), self._flat(x_prime)
+        return self.epsilon * ((y == x).double() - (y == x_prime).double()).sum(dim=1)
+
+
+@register
+class RandomizedResponse(KaryRandomizedResponse):
+    """Warner's coin per element on two neighbouring whole numbers, such as 0 and 1.
+
+    Keep with probability e^epsilon / (1 + e^epsilon); the nominal epsilon is per element.
+    """
+
+    name = "randomized-response"
+    source = "Warner 1965; LATENT, section 2.3"
+
+    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False) -> None:
+        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
+        if self.values != 2:
+            raise InputError("randomized-response needs a domain of two neighbouring whole numbers such as 0 and 1, "
+                             f"got {self.box.low:g} to {self.box.high:g}; k-rr takes more")

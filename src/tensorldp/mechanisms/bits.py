@@ -1,0 +1,119 @@
+"""Fixed-point bit strings of floats, packed eight bits to a byte, and coins for whole strings."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from tensorldp.errors import InputError, whole
+from tensorldp.randomness import numpy_generator, sparse_positions
+
+
+def bit_count(whole_bits: int, fraction_bits: int) -> int:
+    """l = 1 + n + m, the bits of one coded element.
+
+    Raises:
+        InputError: if a count is negative or l is outside 2 to 24.
+    """
+    total = 1 + whole("whole", whole_bits) + whole("fraction", fraction_bits)
+    if not 2 <= total <= 24:
+        raise InputError(f"a code needs 2 to 24 bits (sign + whole + fraction), got {total}")
+    return total
+
+
+def code_numbers(x: Tensor, whole_bits: int, fraction_bits: int) -> Tensor:
+    """One int32 per element: the sign, then |x| in units of 2^-m, cut off and saturated at 2^n - 2^-m."""
+    top = (1 << (whole_bits + fraction_bits)) - 1
+    magnitude = (x.abs() * float(1 << fraction_bits)).clamp_(max=top).to(torch.int32)
+    return magnitude | (torch.signbit(x).to(torch.int32) << (whole_bits + fraction_bits))
+
+
+def encode_bits(x: Tensor, *, whole_bits: int = 4, fraction_bits: int = 5) -> Tensor:
+    """The merged bit strings of a batch, packed.
+
+    Each element has l = 1 + n + m bits, most significant first: the sign (1 for negative) and the bits
+    g(k) = floor(2^-k |x|) mod 2 for k = n - 1 .. -m (Eq. 5 with its upper end mended); larger values saturate.
+
+    Args:
+        x: floating-point tensor (batch, *shape).
+        whole_bits: n.
+        fraction_bits: m.
+
+    Returns:
+        uint8 tensor (batch, ceil(r l / 8)), bits in reading order, unused bits of the last byte 0.
+
+    Raises:
+        InputError: if l is outside 2 to 24.
+    """
+    bits = bit_count(whole_bits, fraction_bits)
+    codes = code_numbers(x.reshape(x.shape[0], -1), whole_bits, fraction_bits)
+    rows, size = codes.shape
+    groups = -(-size // 8)
+    padded = torch.zeros((rows, groups * 8), dtype=torch.int32, device=x.device)
+    padded[:, :size] = codes
+    eight = padded.view(rows, groups, 8)  # eight codes of l bits fill l bytes exactly
+    packed = torch.empty((rows, groups, bits), dtype=torch.uint8, device=x.device)
+    for j in range(bits):
+        byte = torch.zeros((rows, groups), dtype=torch.int32, device=x.device)
+        for i in range(8 * j // bits, (8 * j + 7) // bits + 1):
+            shift = (i + 1) * bits - 8 * (j + 1)
+            byte |= eight[:, :, i] >> shift if shift >= 0 else eight[:, :, i] << -shift
+        packed[:, :, j] = (byte & 0xFF).to(torch.uint8)
+    return packed.view(rows, -1)[:, : -(-size * bits // 8)]
+
+
+def _unpack(packed: Tensor, size: int, bits: int) -> Tensor:
+    rows, groups = packed.shape[0], -(-size // 8)
+    padded = torch.zeros((rows, groups * bits), dtype=torch.int32, device=packed.device)
+    padded[:, :packed.shape[1]] = packed.to(torch.int32)
+    source = padded.view(rows, groups, bits)
+    codes = torch.zeros((rows, groups, 8), dtype=torch.int32, device=packed.device)
+    for i in range(8):
+        for j in range(i * bits // 8, ((i + 1) * bits - 1) // 8 + 1):
+            shift = (i + 1) * bits - 8 * (j + 1)
+            codes[:, :, i] |= source[:, :, j] << shift if shift >= 0 else source[:, :, j] >> -shift
+    return codes.view(rows, -1)[:, :size] & ((1 << bits) - 1)
+
+
+def decode_bits(packed: Tensor, shape: tuple[int, ...], *, whole_bits: int = 4, fraction_bits: int = 5,
+                dtype: torch.dtype = torch.float32) -> Tensor:
+    """The floats (batch, *shape) that packed bit strings stand for; a set sign bit on 0 gives -0.0.
+
+    Raises:
+        InputError: if the packed rows do not have ceil(r l / 8) bytes.
+    """
+    bits, size = bit_count(whole_bits, fraction_bits), math.prod(shape)
+    if packed.dtype != torch.uint8 or packed.dim() != 2 or packed.shape[1] != -(-size * bits // 8):
+        raise InputError(f"packed bits of shape {tuple(shape)} must be a uint8 tensor (batch, {-(-size * bits // 8)}), "
+                         f"got {packed.dtype} {tuple(packed.shape)}")
+    codes = _unpack(packed, size, bits)
+    magnitude = (codes & ((1 << (bits - 1)) - 1)).to(dtype) / float(1 << fraction_bits)
+    return torch.where(codes >> (bits - 1) == 1, -magnitude, magnitude).view(packed.shape[0], *shape)
+
+
+def flip_mask(count: int, flip: float, signal: float, rng_source: torch.Generator) -> npt.NDArray[np.uint8]:
+    """`count` bytes whose bits are 1 independently with probability `flip`.
+
+    flip = 2^-j (1 - s) is j fair coins, all 1, and not one of sparse hits of probability s: near 1/2 that costs
+    one random bit per bit and no arithmetic.
+
+    Args:
+        signal: 1 - 2 flip, without cancellation.
+    """
+    rare = flip < 2.0**-7
+    coins = 0 if rare else min(7, max(1, math.floor(-math.log2(flip))))
+    hit = flip if rare else signal if coins == 1 else -math.expm1(math.log(flip) + coins * math.log(2.0))
+    hits = np.zeros(count, dtype=np.uint8)
+    positions = sparse_positions(8 * count, max(0.0, hit), rng_source)
+    np.bitwise_or.at(hits, positions >> 3, (128 >> (positions & 7)).astype(np.uint8))
+    if rare:
+        return hits
+    rng = numpy_generator(rng_source)
+    mask = np.frombuffer(rng.bytes(count), dtype=np.uint8) & ~hits
+    for _ in range(coins - 1):
+        mask &= np.frombuffer(rng.bytes(count), dtype=np.uint8)
+    return mask

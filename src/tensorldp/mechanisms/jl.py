@@ -1,0 +1,167 @@
+"""The Johnson-Lindenstrauss transform as a private covariance estimator (Blocki, Blum, Datta, Sheffet, FOCS 2012)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from scipy.stats import binom
+from torch import Tensor
+
+from tensorldp.errors import InputError, real
+from tensorldp.mechanisms.base import BLOCK_BYTES, Mechanism
+from tensorldp.mechanisms.domain import Ball, Domain
+from tensorldp.mechanisms.registry import register
+from tensorldp.privacy.curves.base import PrivacyCurve
+from tensorldp.randomness import check_generator, standard_normal
+
+
+@dataclass(frozen=True)
+class StatedCurve(PrivacyCurve):
+    """`count` uses of something of which only an (epsilon, delta) statement is known.
+
+    No such thing has a larger profile than randomized response of that epsilon beside an atom of delta (Kairouz, Oh
+    and Viswanath 2015, Theorem 3.3): delta(e) = a + (1 - a) E (1 - exp(e - L))_+ with a = 1 - (1 - delta)^k and
+    L = (2 B - k) epsilon, B binomial.
+    """
+
+    stated_epsilon: float
+    stated_delta: float
+    count: int = 1
+    exact: bool = False
+
+    @property
+    def pure_epsilon(self) -> float:
+        return self.count * self.stated_epsilon
+
+    @property
+    def atom(self) -> float:
+        if self.count == 1:
+            return self.stated_delta
+        return -math.expm1(self.count * math.log1p(-self.stated_delta))
+
+    def _delta(self, epsilon: float) -> float:
+        truths = np.arange(self.count + 1)
+        loss = (2.0 * truths - self.count) * self.stated_epsilon
+        above = loss > epsilon
+        mass = binom.pmf(truths[above], self.count, 1.0 / (1.0 + math.exp(-self.stated_epsilon)))
+        return self.atom + (1.0 - self.atom) * float((mass * -np.expm1(epsilon - loss[above])).sum())
+
+    def _epsilon(self, delta: float) -> float:
+        return self.pure_epsilon if delta == self.atom else super()._epsilon(delta)
+
+    def _compose(self, count: int) -> PrivacyCurve:
+        return StatedCurve(self.stated_epsilon, self.stated_delta, self.count * count)
+
+
+def dimension(eta: float, nu: float) -> int:
+    """r = ceil(8 ln(2/nu) / eta^2), the rows of the projection."""
+    return math.ceil(8.0 * math.log(2.0 / nu) / eta**2)
+
+
+def floor(rows: int, epsilon: float, delta: float) -> float:
+    """w = 16 sqrt(r ln(2/delta)) ln(16 r / delta) / epsilon, what every singular value is raised by, in squares."""
+    return 16.0 * math.sqrt(rows * math.log(2.0 / delta)) * math.log(16.0 * rows / delta) / epsilon
+
+
+@register
+class JohnsonLindenstrauss(Mechanism):
+    """A covariance estimate of a table of records; `privatize` refuses, use `covariance`.
+
+    Rows are scaled by the domain's l2 diameter, so that replacing one moves it by at most 1. The domain is that of
+    one row; the guarantee is the theorem's (epsilon, delta), an upper bound that is very loose on a bounded domain.
+
+    Args:
+        eta: the multiplicative error that r is chosen for, in (0, 1); a guess, the sources give none.
+        nu: the probability of a larger error, in (0, 1); a guess.
+        center: "domain" subtracts the public centre; "mean" the column means, as in the source's algorithm, which
+            the guarantee then leaves out.
+    """
+
+    name = "jl"
+    same_shape = False
+    source = "Blocki, Blum, Datta and Sheffet, FOCS 2012, Algorithm 3; TVG, section VIII.C"
+
+    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False, eta: float = 0.5,
+                 nu: float = 0.05, center: Literal["domain", "mean"] = "domain") -> None:
+        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
+        self.eta = real("eta of jl", eta, low=0.0, high=1.0, open_low=True, open_high=True)
+        self.nu = real("nu of jl", nu, low=0.0, high=1.0, open_low=True, open_high=True)
+        if center not in ("domain", "mean"):
+            raise InputError(f"center of jl must be 'domain' or 'mean', got {center!r}")
+        self.center = center
+        if center == "mean":
+            self.note = "the column means are subtracted without a budget of their own"
+
+    @property
+    def rows(self) -> int:
+        """r, the rows of the projection."""
+        return dimension(self.eta, self.nu)
+
+    @property
+    def floor(self) -> float:
+        """w, in units of the scaled rows."""
+        return floor(self.rows, self.epsilon, self.delta)
+
+    @property
+    def diameter(self) -> float:
+        """What rows are divided by: the l2 diameter of the domain, 2 sqrt(d) for [-1, 1]^d."""
+        return 2.0 * (self.domain.radius if isinstance(self.domain, Ball) else self.domain.as_ball().radius)
+
+    def gram(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        """C~ = Y^T Y / r for the scaled and centred table, float64 (d, d); E C~ = A^T A + w^2 E.
+
+        Y = M U S' V^T with M i.i.d. normal has i.i.d. rows of covariance A^T A + w^2 E, and is drawn that way, which
+        needs no N columns of M and covers tables of fewer rows than columns.
+
+        Raises:
+            InputError: as `privatize` does for an x of shape (N, *shape).
+        """
+        x = self._checked(x)
+        check_generator(generator, x)
+        rows = x.reshape(-1, self.size)
+        middle = rows.mean(dim=0, dtype=torch.float64) if self.center == "mean" else self.domain.center
+        target = self.floor**2 * torch.eye(self.size, dtype=torch.float64, device=x.device)
+        for block in rows.split(max(1, BLOCK_BYTES // (8 * self.size))):
+            scaled = (block.double() - middle) / self.diameter
+            target += scaled.T @ scaled
+        draws = standard_normal(torch.empty(self.rows, self.size, dtype=torch.float64, device=x.device), generator)
+        projected = draws @ torch.linalg.cholesky(target).T
+        return projected.T @ projected / self.rows
+
+    def covariance(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        """An estimate of the covariance (1/N) sum (x_i - centre)(x_i - centre)^T, float64 (d, d), symmetric.
+
+        Unbiased about the public centre; the floor w^2 is subtracted, so it need not be positive definite.
+
+        Args:
+            x: (N, *shape), one record per row, N >= 1.
+
+        Raises:
+            InputError: as `gram`, or if the table is empty.
+        """
+        if isinstance(x, Tensor) and x.dim() > 0 and x.shape[0] == 0:
+            raise InputError("jl needs a table of at least one row")
+        noisy = self.gram(x, generator)
+        noisy = noisy - self.floor**2 * torch.eye(self.size, dtype=torch.float64, device=noisy.device)
+        return noisy * (self.diameter**2 / x.shape[0])
+
+    def privatize(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        """Always refuses: this mechanism does not release a tensor of the record's shape."""
+        raise InputError("jl releases a covariance matrix, not records: call covariance(x, generator) instead")
+
+    def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        return self.privatize(x, generator)
+
+    def squared_error(self) -> None:
+        return None
+
+    def curve(self) -> PrivacyCurve:
+        return StatedCurve(self.epsilon, self.delta)
+
+    def worst_pair(self) -> tuple[Tensor, Tensor]:
+        half = self.diameter / 2 / math.sqrt(self.size)
+        return self.domain.constant(self.domain.center - half), self.domain.constant(self.domain.center + half)

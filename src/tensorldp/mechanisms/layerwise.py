@@ -1,0 +1,150 @@
+"""LLAGP (Zhang, Zhang and Jiang 2025), reconstructed from its abstract: budgets per layer that shift with training."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from tensorldp.errors import InputError, real, unknown, whole
+from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor
+from tensorldp.mechanisms.domain import Ball, Domain
+from tensorldp.mechanisms.registry import register
+from tensorldp.privacy.curves.base import PrivacyCurve
+from tensorldp.privacy.curves.gaussian import GaussianCurve, mu_of
+
+PROGRESS = {
+    "linear": lambda t, total: t / total,
+    "exponential": lambda t, total: -math.expm1(-t / total),
+    "logarithmic": lambda t, total: math.log1p(t) / math.log1p(total),
+}
+
+
+def layer_weights(layers: int, *, step: int, steps: int, kappa: float = 0.5, progress: str = "linear") -> Tensor:
+    """w_l = 1 + kappa s_t rho_l for layers 1 (input) to L (output); rho runs from +1 to -1, so they sum to L.
+
+    Raises:
+        InputError: if kappa is outside [0, 1), the step is outside [0, steps] or the progress is unknown.
+    """
+    layers = whole("layers of llagp", layers, low=1)
+    steps = whole("steps of llagp", steps, low=1)
+    step = whole("step of llagp", step, high=steps)
+    kappa = real("kappa of llagp", kappa, low=0.0, high=1.0, open_high=True)
+    if progress not in PROGRESS:
+        raise unknown("progress of llagp", progress, PROGRESS)
+    place = torch.linspace(1.0 if layers > 1 else 0.0, -1.0, layers, dtype=torch.float64)
+    return 1.0 + kappa * PROGRESS[progress](step, steps) * place
+
+
+@register
+class Llagp(DirectionalGaussian):
+    """Gaussian noise per layer, less near the input and more near the output as training goes on.
+
+    The record is one flat gradient (or parameter tensor) cut into consecutive layers. On a ball of radius C each
+    layer is first clipped to C_l = C / sqrt(L) about the centre, so s2_l = 2 C_l; on a box s2_l = width sqrt(I_l).
+    epsilon and delta are those of `steps` uses together. The guarantee is that of one step at this `step`, exact for
+    replacing the whole record.
+
+    Args:
+        layers: the sizes of the layers, which sum to I; None is one layer.
+        step: t, in [0, steps].
+        steps: T.
+        kappa: how far budgets shift, in [0, 1); 0.5 is a guess.
+        mode: "paper" splits epsilon / T over layers by basic composition, sigma_l = s2_l sqrt(2 ln(1.25/delta)) /
+            epsilon_l; "honest" has sigma_l = s2_l sqrt(L / w_l) / mu with mu such that `steps` uses together give
+            exactly (epsilon, delta).
+        progress: "linear" t/T, "exponential" 1 - exp(-t/T), or "logarithmic" ln(1+t) / ln(1+T).
+    """
+
+    name = "llagp"
+    unit = "step"
+    source = "Zhang, Zhang and Jiang, CAAI Trans. Intell. Technol. 10(3) 2025, from the abstract"
+    status = "reconstructed"
+
+    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
+                 layers: Sequence[int] | None = None, step: int = 0, steps: int = 1, kappa: float = 0.5,
+                 mode: Literal["paper", "honest"] = "paper", progress: str = "linear") -> None:
+        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
+        if mode not in ("paper", "honest"):
+            raise InputError(f"mode of llagp must be 'paper' or 'honest', got {mode!r}")
+        sizes = [whole("layers of llagp", size, low=1) for size in ([self.size] if layers is None else layers)]
+        if sum(sizes) != self.size:
+            raise InputError(f"layers of llagp must sum to the record's {self.size} elements, got {sum(sizes)}")
+        self.layers = tuple(sizes)
+        self.steps = whole("steps of llagp", steps, low=1)
+        self.weights = layer_weights(len(sizes), step=step, steps=steps, kappa=kappa, progress=progress)
+        self.mode = mode
+        self._expanded = torch.repeat_interleave(self.layer_sigma, torch.tensor(sizes))
+        self._factors = (ModeFactor(self.layer_sigma if len(sizes) == 1 else self._expanded),)
+
+    @property
+    def layer_sensitivity(self) -> Tensor:
+        """s2_l per layer."""
+        if isinstance(self.domain, Ball):
+            return torch.full((len(self.layers),), 2.0 * self.layer_radius, dtype=torch.float64)
+        return self.domain.width * torch.tensor(self.layers, dtype=torch.float64).sqrt()
+
+    @property
+    def layer_radius(self) -> float:
+        """C_l, the l2 norm that a layer is clipped to when the domain is a ball; infinite on a box."""
+        return self.domain.radius / math.sqrt(len(self.layers)) if isinstance(self.domain, Ball) else math.inf
+
+    @property
+    def layer_budgets(self) -> Tensor:
+        """epsilon_{l,t}: epsilon / T split over the layers."""
+        return self.epsilon / self.steps / len(self.layers) * self.weights
+
+    @property
+    def layer_sigma(self) -> Tensor:
+        """sigma_{l,t} per layer, float64."""
+        if self.mode == "paper":
+            return self.layer_sensitivity * math.sqrt(2.0 * math.log(1.25 / self.delta)) / self.layer_budgets
+        mu = mu_of(self.epsilon, self.delta) / math.sqrt(self.steps)
+        return self.layer_sensitivity * (len(self.layers) / self.weights).sqrt() / mu
+
+    @property
+    def factors(self) -> tuple[ModeFactor, ...]:
+        return self._factors
+
+    def _clipped(self, x: Tensor) -> Tensor:
+        """Each layer of the batch `x` within C_l of the centre."""
+        if not isinstance(self.domain, Ball) or len(self.layers) == 1:
+            return x
+        pieces = [Ball(self.layer_radius, (piece.shape[1],), center=self.domain.center).project(piece)
+                  for piece in x.reshape(x.shape[0], -1).split(self.layers, dim=1)]
+        return torch.cat(pieces, dim=1).reshape(x.shape)
+
+    def _release(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        return super()._release(self._clipped(x), generator)
+
+    def curve(self) -> PrivacyCurve:
+        return GaussianCurve(float((self.layer_sensitivity / self.layer_sigma).norm()))
+
+    def squared_error(self) -> float:
+        noise = float((self.layer_sigma**2 * torch.tensor(self.layers, dtype=torch.float64)).sum())
+        if not isinstance(self.domain, Ball):
+            return noise
+        return noise + (self.domain.radius - self.layer_radius) ** 2  # clipping hurts a gradient in one layer most
+
+    def worst_input(self) -> Tensor:
+        if not isinstance(self.domain, Ball):
+            return self.worst_pair()[0]
+        record = self.domain.constant(self.domain.center).reshape(-1)
+        record[: self.layers[0]] += self.domain.radius / math.sqrt(self.layers[0])
+        return record.reshape(self.shape)
+
+    def worst_pair(self) -> tuple[Tensor, Tensor]:
+        domain = self.domain
+        if not isinstance(domain, Ball):
+            return domain.constant(domain.low), domain.constant(domain.high)
+        sizes = torch.tensor(self.layers)
+        offset = torch.repeat_interleave(self.layer_radius / sizes.double().sqrt(), sizes).reshape(self.shape)
+        return domain.center - offset, domain.center + offset
+
+    def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
+        batch = (-1, *self.shape)
+        return super().log_likelihood_ratio(y, self._clipped(x.double().reshape(batch)),
+                                            self._clipped(x_prime.double().reshape(batch)))

@@ -1,0 +1,141 @@
+"""MVG: matrix-variate Gaussian noise (Chanyaswad, Dytso, Poor and Mittal, CCS 2018)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tensorldp.errors import InputError, real, whole
+from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor, orthogonal, vector
+from tensorldp.mechanisms.domain import Domain
+from tensorldp.mechanisms.registry import register
+from tensorldp.mechanisms.tvg import zeta
+
+ZetaMode = Literal["sqrt", "plain"]
+
+
+@dataclass(frozen=True)
+class MvgBound:
+    """The terms of MVG's sufficient condition ||sv(Sigma^-1)||_2 ||sv(Psi^-1)||_2 <= B for an m x n query.
+
+    Attributes:
+        zeta: the tail radius, or its square under `zeta_mode="plain"`.
+        alpha: (H_r + H_{r,1/2}) gamma^2 + 2 H_r gamma s2, r = min(m, n).
+        beta: 2 (m n)^(1/4) H_r s2 zeta.
+        phi: the positive root of alpha phi^2 + beta phi = 2 epsilon.
+        bound: B = phi^2.
+        budget: P = B^2 / n, the most that the squared row precisions may sum to when Psi = E.
+    """
+
+    zeta: float
+    alpha: float
+    beta: float
+    phi: float
+    bound: float
+    budget: float
+
+
+def mvg_bound(rows: int, columns: int, *, gamma: float, sensitivity: float, epsilon: float, delta: float,
+              zeta_mode: ZetaMode = "sqrt") -> MvgBound:
+    """MVG's bound for a (rows x columns) query with sup ||f||_F = gamma and l2 sensitivity s2.
+
+    `zeta_mode="sqrt"` is what the tail lemma needs; "plain" leaves out the square root, as the official code does
+    since 2020 (Theorem 2 of the source; TVG, Eq. 30).
+    """
+    size, rank = rows * columns, min(rows, columns)
+    steps = np.arange(1, rank + 1, dtype=np.float64)
+    harmonic, harmonic_half = float((1.0 / steps).sum()), float((steps**-0.5).sum())
+    radius = zeta(size, delta)
+    radius = radius if zeta_mode == "sqrt" else radius**2
+    alpha = (harmonic + harmonic_half) * gamma**2 + 2.0 * harmonic * gamma * sensitivity
+    beta = 2.0 * size**0.25 * harmonic * sensitivity * radius
+    phi = 4.0 * epsilon / (beta + math.sqrt(beta**2 + 8.0 * alpha * epsilon))
+    return MvgBound(radius, alpha, beta, phi, phi**2, phi**4 / columns)
+
+
+def binary_allocation(rows: int, important: Sequence[int], tau: float) -> Tensor:
+    """theta: a share tau of the precision to the `important` directions, equally, and the rest to the others.
+
+    Where all or none are important, or with at most two rows, the allocation is uniform.
+
+    Raises:
+        InputError: if an index is out of range or repeated, or tau is outside (0, 1).
+    """
+    tau = real("tau of mvg", tau, low=0.0, high=1.0, open_low=True, open_high=True)
+    chosen = [whole("important of mvg", index, high=rows - 1) for index in important]
+    if len(set(chosen)) != len(chosen):
+        raise InputError(f"important of mvg names a direction twice: {chosen}")
+    if rows <= 2 or len(chosen) in (0, rows):
+        return torch.full((rows,), 1.0 / rows, dtype=torch.float64)
+    theta = torch.full((rows,), (1.0 - tau) / (rows - len(chosen)), dtype=torch.float64)
+    theta[chosen] = tau / len(chosen)
+    return theta
+
+
+@register
+class Mvg(DirectionalGaussian):
+    """Matrix-variate Gaussian, unimodal and row-wise: Sigma = W diag(lambda) W^T, Psi = E, on I_1 x (I / I_1).
+
+    lambda_i = 1 / sqrt(theta_i P) is a variance; the i.i.d. choice has sigma = (m n)^(1/4) / sqrt(B). The noise is
+    added to the record, so the record is taken about the domain's centre and gamma is half the diameter.
+
+    Args:
+        zeta_mode: "sqrt" (the tail lemma) or "plain" (the official code since 2020, more noise).
+        directions: W, orthogonal (I_1 x I_1), one direction per column; None is the standard basis.
+        theta: I_1 positive shares of the precision budget that sum to 1; None is uniform.
+        tau: share of the precision for the important directions (binary allocation); None is uniform.
+        important: how many leading columns of `directions` are important; used with `tau`.
+        bug_compat: scale by lambda_i instead of its square root, as one version of TVG's code does.
+    """
+
+    name = "mvg"
+    source = "Chanyaswad et al., CCS 2018, Theorem 2; TVG, Eq. 30"
+    status = "as printed"
+
+    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
+                 zeta_mode: ZetaMode = "sqrt", directions: Tensor | None = None,
+                 theta: Tensor | Sequence[float] | None = None, tau: float | None = None, important: int = 2,
+                 bug_compat: bool = False) -> None:
+        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
+        if zeta_mode not in ("sqrt", "plain"):
+            raise InputError(f"zeta_mode of mvg must be 'sqrt' or 'plain', got {zeta_mode!r}")
+        if theta is not None and tau is not None:
+            raise InputError("mvg takes theta or tau, not both")
+        self.zeta_mode: ZetaMode = zeta_mode
+        self.bug_compat = bool(bug_compat)
+        if self.bug_compat:
+            self.note = "noise is scaled by the variance instead of the standard deviation, as in one version of TVG"
+        rows = self.shape[0]
+        turn = None if directions is None else orthogonal("directions of mvg", directions, rows)
+        uniform = theta is None and tau is None
+        if tau is not None:
+            important = whole("important of mvg", important, high=rows)
+            self.theta = binary_allocation(rows, range(important), tau)
+        elif theta is not None:
+            self.theta = vector("theta of mvg", theta, rows)
+            if not bool((self.theta > 0).all()) or abs(float(self.theta.sum()) - 1.0) > 1e-6:
+                raise InputError(f"theta of mvg must be positive and sum to 1, got a sum of {float(self.theta.sum()):g}"
+                                 f" and a least share of {float(self.theta.min()):g}")
+            self.theta = self.theta / self.theta.sum()
+        else:
+            self.theta = torch.full((rows,), 1.0 / rows, dtype=torch.float64)
+        self.terms = mvg_bound(rows, self.size // rows, gamma=self.gamma, sensitivity=self.sensitivity,
+                               epsilon=self.epsilon, delta=self.delta, zeta_mode=zeta_mode)
+        self.variances = (self.theta * self.terms.budget).rsqrt()
+        scale = self.variances if self.bug_compat else self.variances.sqrt()
+        self._factors = (ModeFactor(scale, None if uniform else turn),)
+
+    @property
+    def gamma(self) -> float:
+        """sup ||f - centre||_F over the domain: half its diameter."""
+        return self.sensitivity / 2.0
+
+    @property
+    def factors(self) -> tuple[ModeFactor, ...]:
+        return self._factors

@@ -1,0 +1,243 @@
+"""PrivUnit, PrivUnitG and FastProjUnit on an l2 ball: a random direction, likelier in the cap about the record."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+
+import torch
+from torch import Tensor
+
+from tensorldp.errors import InputError, whole
+from tensorldp.mechanisms.base import Mechanism
+from tensorldp.mechanisms.caps import Cap, gaussian_cap, log_expm1, normal_height, sphere_cap, sphere_height
+from tensorldp.mechanisms.domain import Ball, Domain
+from tensorldp.mechanisms.registry import register
+from tensorldp.mechanisms.sampled import distinct_indices, random_signs
+from tensorldp.privacy.curves.base import PrivacyCurve
+from tensorldp.randomness import numpy_generator, standard_normal
+
+UNIT_TOLERANCE = 1e-5  # how far from 1 a norm may be without lifting
+CHUNK_BITS = 7  # a factor of 128 per product keeps the Hadamard transform in fast matrix products
+
+
+class _Directional(Mechanism):
+    """Records of a ball as unit vectors: divided by the radius and lifted by one coordinate that fills the norm up.
+
+    Args:
+        lift: add the coordinate sqrt(1 - ||v||^2). Without it every record must have the norm of the radius.
+    """
+
+    domain_kind = "ball"
+
+    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
+                 lift: bool = True) -> None:
+        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
+        self.ball: Ball = self.domain.as_ball()
+        self.lift = bool(lift)
+        if not self.lift and self.size < 2:
+            raise InputError(f"{self.name} without lift needs records of at least 2 elements")
+        self.dimension = self.size + 1 if self.lift else self.size
+        self.cap = self._calibrate()
+
+    @abstractmethod
+    def _calibrate(self) -> Cap: ...
+
+    def _unit(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """The first d coordinates (rows, d) of the unit vectors and the lifted one (rows, 1), in float64 if small."""
+        work = torch.float64 if x.dtype == torch.float64 or self.size < 64 else torch.float32
+        v = (x.reshape(x.shape[0], -1).to(work) - self.ball.center) / self.ball.radius
+        norm = torch.linalg.vector_norm(v, dim=1, keepdim=True, dtype=torch.float64)
+        if not self.lift and bool(((norm - 1.0).abs() > UNIT_TOLERANCE).any()):
+            raise InputError(f"{self.name} with lift=False takes records at distance {self.ball.radius:g} of the "
+                             "centre only; normalise them or lift")
+        # a norm above 1 is rounding: on the sphere the lifted coordinate is 0
+        v = v / (norm if not self.lift else norm.clamp_min(1.0)).to(work)
+        last = (1.0 - norm.square()).clamp_min(0.0).sqrt() if self.lift else torch.zeros_like(norm)
+        return v, last.to(work)
+
+    def _noise(self, v: Tensor, last: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Gaussian noise orthogonal to the unit vectors: its first d coordinates and its lifted one."""
+        g = standard_normal(v, generator)
+        extra = standard_normal(last, generator) if self.lift else torch.zeros_like(last)
+        along = torch.linalg.vecdot(g, v, dim=1).unsqueeze(1) + extra * last
+        return g.sub_(along * v), extra - along * last
+
+    def _assemble(self, x: Tensor, out: Tensor) -> Tensor:
+        scaled = out * (self.ball.radius / self.cap.gamma)
+        return (scaled + self.ball.center if self.ball.center else scaled).view(x.shape).to(x.dtype)
+
+    def _cosine_limit(self, y: Tensor) -> tuple[Tensor, Tensor]:
+        """y / R * m as (rows, d) and what is left of a unit norm, for likelihoods."""
+        unit = (self._flat(y) - self.ball.center) * (self.cap.gamma / self.ball.radius)
+        return unit, (1.0 - unit.square().sum(dim=1)).clamp_min(0.0).sqrt()
+
+    def _lifted(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        v = (self._flat(x) - self.ball.center) / self.ball.radius
+        norm = v.square().sum(dim=1)
+        last = (1.0 - norm).clamp_min(0.0).sqrt() if self.lift else torch.zeros_like(norm)
+        return v, torch.where(last < 1e-6, torch.zeros_like(last), last)
+
+    @abstractmethod
+    def _log_density(self, y: Tensor, x: Tensor) -> Tensor: ...
+
+    def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
+        return self._log_density(y, x) - self._log_density(y, x_prime)
+
+    def curve(self) -> PrivacyCurve:
+        return self.cap.curve()
+
+    def worst_pair(self) -> tuple[Tensor, Tensor]:
+        offset = self.ball.radius / math.sqrt(self.size)
+        return self.ball.constant(self.ball.center - offset), self.ball.constant(self.ball.center + offset)
+
+
+@register
+class PrivUnit(_Directional):
+    """PrivUnit, calibrated exactly to epsilon: the released vector has norm R/m, and drops the lifted coordinate.
+
+    The error R^2 (1/m^2 - 1) d / (d + 1), m for d + 1 dimensions, is the same for every record of the ball.
+
+    Args:
+        lift: as for all of the family; False needs records of norm R and has error R^2 (1/m^2 - 1).
+    """
+
+    name = "privunit"
+    source = "Bhowmick et al. 2018 (PrivUnit2); exact budget: mechanisms.md 7.7"
+
+    def _calibrate(self) -> Cap:
+        return sphere_cap(self.epsilon, self.dimension)
+
+    def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        v, last = self._unit(x)
+        height, sine = sphere_height(len(v), self.cap, self.dimension, numpy_generator(generator))
+        u = torch.from_numpy(height).to(v).unsqueeze(1)
+        g, extra = self._noise(v, last, generator)
+        norm = (torch.linalg.vector_norm(g, dim=1, keepdim=True, dtype=torch.float64).square()
+                + extra.double().square()).sqrt()
+        across = torch.from_numpy(sine).to(v.device).unsqueeze(1) / norm
+        return self._assemble(x, g.mul_(across.to(v.dtype)).addcmul_(v, u))
+
+    def squared_error(self) -> float:
+        m = self.cap.gamma
+        share = self.size / self.dimension if self.lift else 1.0
+        return self.ball.radius**2 * self.cap.complement * (1.0 + m) / m**2 * share
+
+    def _log_density(self, y: Tensor, x: Tensor) -> Tensor:
+        unit, rest = self._cosine_limit(y)
+        v, last = self._lifted(x)
+        along = (unit * v).sum(dim=1)
+        # the sign of the dropped coordinate is unknown: both halves of the sphere lead to this output
+        sides = [self.epsilon * (along + sign * rest * last >= self.cap.gamma).double() for sign in (1.0, -1.0)]
+        return torch.logaddexp(*sides)
+
+
+@register
+class PrivUnitG(_Directional):
+    """PrivUnit with Gaussian coordinates: error R^2 d / m^2 for every record of the ball, at no cost in d.
+
+    Args:
+        lift: as for all of the family.
+    """
+
+    name = "privunit-g"
+    source = "Asi, Feldman and Talwar, ICML 2022"
+
+    def _calibrate(self) -> Cap:
+        return gaussian_cap(self.epsilon)
+
+    def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        v, last = self._unit(x)
+        alpha = torch.from_numpy(normal_height(len(v), self.cap, numpy_generator(generator))).to(v)
+        g, _ = self._noise(v, last, generator)
+        return self._assemble(x, g.addcmul_(v, alpha.unsqueeze(1)))
+
+    def squared_error(self) -> float:
+        return self.ball.radius**2 * self.size / self.cap.gamma**2
+
+    def _log_density(self, y: Tensor, x: Tensor) -> Tensor:
+        scaled = self._cosine_limit(y)[0]
+        v, last = self._lifted(x)
+        short = self.cap.gamma - (scaled * v).sum(dim=1)
+        hit = torch.special.log_ndtr(-short / last.clamp_min(1e-300))
+        sure = torch.where(short <= 0, torch.zeros_like(hit), torch.full_like(hit, -math.inf))
+        hit = torch.where(last > 0, hit, sure)
+        return torch.logaddexp(torch.zeros_like(hit), hit + log_expm1(self.epsilon))
+
+
+def hadamard(x: Tensor) -> Tensor:
+    """The orthonormal Walsh-Hadamard transform of each row of x (rows, n), n a power of two; its own inverse.
+
+    Raises:
+        InputError: if n is not a power of two.
+    """
+    rows, n = x.shape
+    bits = n.bit_length() - 1
+    if n != 1 << bits:
+        raise InputError(f"a Hadamard transform needs a power of two, got {n}")
+    right = 1
+    while bits > 0:
+        size = 1 << min(CHUNK_BITS, bits)
+        bits -= min(CHUNK_BITS, bits)
+        factor = torch.ones(1, 1, dtype=x.dtype, device=x.device)
+        while len(factor) < size:
+            factor = torch.cat((torch.cat((factor, factor), 1), torch.cat((factor, -factor), 1)))
+        factor = factor / math.sqrt(size)
+        x = x.reshape(-1, size) @ factor if right == 1 else factor @ x.reshape(-1, size, right)
+        right *= size
+    return x.reshape(rows, n)
+
+
+@register
+class ProjUnit(_Directional):
+    """FastProjUnit: PrivUnitG on k random rows of a randomised Hadamard transform of the lifted record.
+
+    Signs and rows do not depend on the record; normalising the projection leaves a small bias, so that the error has
+    no closed form (about R^2 d / m^2 for k in the hundreds).
+
+    Args:
+        k: the projected dimension, at most d.
+        lift: as for all of the family.
+    """
+
+    name = "projunit"
+    source = "Asi, Feldman, Nelson, Nguyen and Talwar 2023 (arXiv 2306.04444)"
+    note = "exact where the public signs and rows are released as well"
+
+    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
+                 lift: bool = True, k: int = 1000) -> None:
+        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip, lift=lift)
+        self.k = min(whole("k of projunit", k, low=1), self.size)
+        self.padded = 1 << (self.dimension - 1).bit_length()
+
+    def _calibrate(self) -> Cap:
+        return gaussian_cap(self.epsilon)
+
+    def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        v, last = self._unit(x)
+        rows, n = len(v), self.padded
+        rng = numpy_generator(generator)
+        signs = random_signs(rows, n, generator).to(v.dtype)
+        full = torch.zeros((rows, n), dtype=v.dtype, device=x.device)
+        full[:, :self.size] = v
+        if self.lift:
+            full[:, self.size:self.dimension] = last
+        index = torch.from_numpy(distinct_indices(rows, n, self.k, rng)).to(x.device)
+        z = hadamard(full.mul_(signs)).gather(1, index)
+        norm = torch.linalg.vector_norm(z, dim=1, keepdim=True)
+        z = torch.where(norm > 0, z, torch.ones_like(z))  # any unit vector keeps the guarantee
+        z = z / torch.linalg.vector_norm(z, dim=1, keepdim=True)
+        alpha = torch.from_numpy(normal_height(rows, self.cap, rng)).to(z).unsqueeze(1)
+        g = standard_normal(z, generator)
+        y = g + (alpha - torch.linalg.vecdot(g, z, dim=1).unsqueeze(1)) * z
+        back = torch.zeros((rows, n), dtype=v.dtype, device=x.device).scatter_(1, index, y * math.sqrt(n / self.k))
+        return self._assemble(x, hadamard(back).mul_(signs)[:, :self.size].contiguous())
+
+    def squared_error(self) -> None:
+        return None
+
+    def curve(self) -> PrivacyCurve:
+        return self.cap.curve(exact=False)
+
+    def _log_density(self, y: Tensor, x: Tensor) -> Tensor:
+        raise InputError("projunit has no tractable output density, so its likelihood ratio cannot be computed")

@@ -1,0 +1,213 @@
+"""The piecewise and hybrid mechanisms on a few sampled coordinates (Wang et al., ICDE 2019)."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from tensorldp.mechanisms.base import Mechanism
+from tensorldp.mechanisms.domain import Box, Domain
+from tensorldp.mechanisms.registry import register
+from tensorldp.privacy.curves.base import PrivacyCurve
+from tensorldp.privacy.curves.discrete import DiscreteCurve
+from tensorldp.randomness import numpy_generator, uniform
+
+# above this epsilon per coordinate hybrid mixes in the piecewise mechanism (ICDE 2019, Eq. 6)
+HYBRID_THRESHOLD = math.log((-5.0 + 2.0 * (6353.0 - 405.0 * math.sqrt(241.0))**(1 / 3)
+                             + 2.0 * (6353.0 + 405.0 * math.sqrt(241.0))**(1 / 3)) / 27.0)
+
+
+def distinct_indices(rows: int, d: int, k: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """`rows` independent uniform subsets of k out of range(d), each as a row of k indices in no useful order."""
+    if k == d:
+        return np.tile(np.arange(d), (rows, 1))
+    if k > 100:
+        return np.array([rng.choice(d, size=k, replace=False, shuffle=False) for _ in range(rows)],
+                        dtype=np.int64).reshape(rows, k)
+    chosen = np.full((rows, k), -1, dtype=np.int64)
+    for i, top in enumerate(range(d - k, d)):  # Floyd's algorithm, all rows at once
+        draw = rng.integers(0, top + 1, size=rows)
+        taken = (chosen[:, :i] == draw[:, None]).any(axis=1)
+        chosen[:, i] = np.where(taken, top, draw)
+    return chosen
+
+
+def random_signs(rows: int, d: int, generator: torch.Generator) -> Tensor:
+    """int8 (rows, d) of fair, independent signs on the generator's device."""
+    if generator.device.type != "cpu":
+        return torch.randint(0, 2, (rows, d), dtype=torch.int8, generator=generator,
+                             device=generator.device).mul_(2).sub_(1)
+    packed = np.frombuffer(numpy_generator(generator).bytes(-(-rows * d // 8)), dtype=np.uint8)
+    return torch.from_numpy(np.unpackbits(packed, count=rows * d).view(np.int8)).mul_(2).sub_(1).view(rows, d)
+
+
+def duchi_bound(epsilon: float) -> float:
+    """B = (e^epsilon + 1) / (e^epsilon - 1) of Duchi's two points."""
+    return 1.0 / math.tanh(epsilon / 2.0)
+
+
+def piecewise_bound(epsilon: float) -> float:
+    """C = (e^(epsilon/2) + 1) / (e^(epsilon/2) - 1), the largest output of the piecewise mechanism."""
+    return 1.0 / math.tanh(epsilon / 4.0)
+
+
+def duchi_variance(t: float, epsilon: float) -> float:
+    """B^2 - t^2, the variance of Duchi's two points at t in [-1, 1]."""
+    return duchi_bound(epsilon)**2 - t * t
+
+
+def piecewise_variance(t: float, epsilon: float) -> float:
+    """t^2 / (z - 1) + (z + 3) / (3 (z - 1)^2), z = e^(epsilon/2), in terms that do not overflow."""
+    w = math.exp(-epsilon / 2.0)
+    gap = -math.expm1(-epsilon / 2.0)
+    return t * t * w / gap + w * (1.0 + 3.0 * w) / (3.0 * gap * gap)
+
+
+def piecewise_share(epsilon: float) -> float:
+    """The probability that hybrid takes the piecewise mechanism: 1 - e^(-epsilon/2) above the threshold, else 0."""
+    return -math.expm1(-epsilon / 2.0) if epsilon > HYBRID_THRESHOLD else 0.0
+
+
+def hybrid_variance(t: float, epsilon: float) -> float:
+    """The variance of the mixture, constant in t above the threshold."""
+    share = piecewise_share(epsilon)
+    return share * piecewise_variance(t, epsilon) + (1.0 - share) * duchi_variance(t, epsilon)
+
+
+class _Sampled(Mechanism):
+    """k coordinates drawn without replacement, each randomised with epsilon/k and scaled by d/k; the others 0."""
+
+    domain_kind = "box"
+
+    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False) -> None:
+        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
+        self.box: Box = self.domain.as_box()
+        self.sampled = max(1, min(self.size, math.floor(self.epsilon / 2.5)))
+        self.share = self.epsilon / self.sampled
+
+    @abstractmethod
+    def variance(self, t: float) -> float:
+        """The variance of one coordinate's randomizer at t in [-1, 1]."""
+
+    @property
+    @abstractmethod
+    def piecewise_weight(self) -> float:
+        """The probability that a coordinate takes the piecewise mechanism rather than Duchi's two points."""
+
+    def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        rows, k, half = x.shape[0], self.sampled, self.box.width / 2.0
+        index = torch.from_numpy(distinct_indices(rows, self.size, k, numpy_generator(generator))).to(x.device)
+        t = ((x.reshape(rows, -1).gather(1, index).double() - self.box.center) / half).clamp_(-1.0, 1.0)
+        noisy = self._coordinate(t, generator)
+        out = torch.full((rows, self.size), self.box.center, dtype=x.dtype, device=x.device)
+        out.scatter_(1, index, (self.box.center + half * (self.size / k) * noisy).to(x.dtype))
+        return out.view(x.shape)
+
+    def _coordinate(self, t: Tensor, generator: torch.Generator) -> Tensor:
+        weight = self.piecewise_weight
+        two_points = self._two_points(t, generator) if weight < 1.0 else t
+        if weight == 0.0:
+            return two_points
+        pieces = self._pieces(t, generator)
+        if weight == 1.0:
+            return pieces
+        return torch.where(uniform(tuple(t.shape), generator) < weight, pieces, two_points)
+
+    def _two_points(self, t: Tensor, generator: torch.Generator) -> Tensor:
+        bound = duchi_bound(self.share)
+        up = uniform(tuple(t.shape), generator) < 0.5 + t / (2.0 * bound)
+        return torch.where(up, bound, -bound)
+
+    def _pieces(self, t: Tensor, generator: torch.Generator) -> Tensor:
+        bound = piecewise_bound(self.share)
+        near = uniform(tuple(t.shape), generator) < 1.0 / (1.0 + math.exp(-self.share / 2.0))
+        place = uniform(tuple(t.shape), generator)
+        left = (bound + 1.0) / 2.0 * t - (bound - 1.0) / 2.0
+        far = place * (bound + 1.0) - bound  # the outside has length C + 1: skip the inner piece
+        far = torch.where(far >= left, far + (bound - 1.0), far)
+        return torch.where(near, left + place * (bound - 1.0), far)
+
+    def _element_error(self, t: float) -> float:
+        ratio = self.size / self.sampled
+        return ratio * (self.variance(t) + t * t) - t * t
+
+    def squared_error(self) -> float:
+        return self.size * max(self._element_error(0.0), self._element_error(1.0)) * (self.box.width / 2.0)**2
+
+    def worst_input(self) -> Tensor:
+        corner = self._element_error(1.0) >= self._element_error(0.0)
+        return self.box.constant(self.box.low if corner else self.box.center)
+
+    def worst_pair(self) -> tuple[Tensor, Tensor]:
+        return self.box.constant(self.box.low), self.box.constant(self.box.high)
+
+    def curve(self) -> PrivacyCurve:
+        weight, eps = self.piecewise_weight, self.share
+        log_z1 = -float(np.logaddexp(0.0, -eps / 2.0))  # log z/(z+1), the inner piece of opposite corners
+        log_a1 = -float(np.logaddexp(0.0, -eps))  # log e^eps/(e^eps+1)
+        if weight == 0.0:
+            return DiscreteCurve((log_a1, log_a1 - eps), (log_a1 - eps, log_a1), count=self.sampled)
+        log_w = math.log(weight)
+        near = log_w + log_z1
+        if weight < 1.0:
+            near = float(np.logaddexp(near, math.log1p(-weight) + log_a1))
+        middle = log_w + log_z1 - eps / 2.0 + math.log(-math.expm1(-eps / 2.0))
+        return DiscreteCurve((near, middle, near - eps), (near - eps, middle, near), count=self.sampled)
+
+    def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
+        half, ratio = self.box.width / 2.0, self.size / self.sampled
+        untouched = torch.tensor(self.box.center, dtype=y.dtype, device=y.device).double()
+        noisy = (self._flat(y) - self.box.center) / (half * ratio)
+        slack = 8.0 * torch.finfo(y.dtype).eps * (abs(self.box.center) / (half * ratio) + noisy.abs().amax())
+        drawn = self._flat(y) != untouched
+        first, second = (((self._flat(z) - self.box.center) / half).clamp(-1.0, 1.0) for z in (x, x_prime))
+        value = self._log_density(noisy, first, slack) - self._log_density(noisy, second, slack)
+        return (value * drawn).sum(dim=1)
+
+    def _log_density(self, noisy: Tensor, t: Tensor, slack: Tensor) -> Tensor:
+        """log density or mass of one output, up to what does not depend on t."""
+        bound, eps = piecewise_bound(self.share), self.share
+        left = (bound + 1.0) / 2.0 * t - (bound - 1.0) / 2.0
+        inner = noisy.clamp(-bound, bound)
+        pieces = eps * ((inner >= left) & (inner <= left + (bound - 1.0))).double()
+        if self.piecewise_weight == 1.0:
+            return pieces
+        atom = duchi_bound(eps)
+        side = t * noisy.sign()  # 1/2 + side/(2B), free of cancellation at a corner
+        points = torch.log((1.0 + side) / 2.0 - side * math.exp(-float(np.logaddexp(0.0, eps))))
+        return torch.where((noisy.abs() - atom).abs() <= slack, points, pieces)
+
+
+@register
+class Piecewise(_Sampled):
+    """The piecewise mechanism on k = max(1, min(d, floor(epsilon/2.5))) coordinates: exactly epsilon-LDP."""
+
+    name = "piecewise"
+    source = "Wang et al., ICDE 2019, Algorithms 2 and 4"
+
+    @property
+    def piecewise_weight(self) -> float:
+        return 1.0
+
+    def variance(self, t: float) -> float:
+        return piecewise_variance(t, self.share)
+
+
+@register
+class Hybrid(_Sampled):
+    """Piecewise with probability 1 - e^(-epsilon/(2k)), else Duchi's two points, on k sampled coordinates."""
+
+    name = "hybrid"
+    source = "Wang et al., ICDE 2019, section III.C and Algorithm 4"
+
+    @property
+    def piecewise_weight(self) -> float:
+        return piecewise_share(self.share)
+
+    def variance(self, t: float) -> float:
+        return hybrid_variance(t, self.share)

@@ -1,0 +1,176 @@
+"""TVG (Yuan et al.): tensor-variate Gaussian noise, its unimodal form UDN and its independent form IDN.
+
+I_1 is shape[0] always: a record of shape (1280,) has I_1 = 1280 and n = 1, while the "1 x 1280" of the sources'
+tables is the shape (1, 1280), with I_1 = 1. Only UDN and the directional forms feel the difference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from tensorldp.errors import InputError
+from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor, matrix, orthogonal, vector
+from tensorldp.mechanisms.domain import Domain
+from tensorldp.mechanisms.registry import register
+
+IMPORTANCE_FLOOR = 1e-8  # of the largest importance: a direction of no importance gets at most 100 times the noise
+
+
+def zeta(size: int, delta: float) -> float:
+    """zeta with P(||N||_F <= zeta) >= 1 - delta for `size` standard normals (TVG, Lemma 3; Laurent and Massart)."""
+    tail = -math.log(delta)
+    return math.sqrt(2.0 * tail + 2.0 * math.sqrt(size * tail) + size)
+
+
+def kappa(size: int, epsilon: float, delta: float) -> float:
+    """-zeta + sqrt(zeta^2 + 2 epsilon) without the cancellation: the Mahalanobis shift that the theorems allow."""
+    z = zeta(size, delta)
+    return 2.0 * epsilon / (z + math.sqrt(z * z + 2.0 * epsilon))
+
+
+def optimal_sigma(importances: Tensor, bound: float) -> Tensor:
+    """sigma_i with sigma_i^2 = sum_j sqrt(P_j) / (sqrt(P_i) B), which spends sum 1/sigma_i^2 = B (TVG, Eq. 28).
+
+    Importances below 1e-8 of the largest are raised to that, so that no direction gets infinite noise.
+
+    Raises:
+        InputError: if an importance is negative or all are zero.
+    """
+    if bool((importances < 0).any()) or not bool((importances > 0).any()):
+        raise InputError("importances must be non-negative and not all zero, "
+                         f"got values from {float(importances.min()):g} to {float(importances.max()):g}")
+    root = importances.clamp_min(IMPORTANCE_FLOOR * float(importances.max())).sqrt()
+    return (root.sum() / (root * bound)).sqrt()
+
+
+class _Tvg(DirectionalGaussian):
+    """What the three forms share: the mode-1 factor of `length` I_1 that spends a bound B.
+
+    Args:
+        importances: P, I_1 non-negative numbers; None weighs every direction alike.
+        workload: W (J x I_1), the linear map that the data meets next; sets P_i = sum_j (W W_U)_ji^2 (Algorithm 1,
+            line 4). Give this or `importances`.
+    """
+
+    status = "as printed"
+
+    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
+                 importances: Tensor | Sequence[float] | None = None, workload: Tensor | None = None) -> None:
+        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
+        if importances is not None and workload is not None:
+            raise InputError(f"{self.name} takes importances or a workload, not both")
+        self._importances = importances
+        self._workload = workload
+        self._factors: tuple[ModeFactor, ...] = ()
+
+    @property
+    def kappa(self) -> float:
+        """The Mahalanobis shift that the theorem allows at the nominal (epsilon, delta)."""
+        return kappa(self.size, self.epsilon, self.delta)
+
+    @property
+    def bound(self) -> float:
+        """B, the most that ||U_1^-1||_F^2 may be."""
+        raise NotImplementedError
+
+    @property
+    def factors(self) -> tuple[ModeFactor, ...]:
+        return self._factors
+
+    def _solve(self, directions: Tensor | None) -> tuple[ModeFactor, ...]:
+        length = self.shape[0]
+        if self._workload is not None:
+            weights = matrix(f"workload of {self.name}", self._workload, length)
+            weights = weights if directions is None else weights @ directions
+            importances = (weights**2).sum(dim=0)
+        elif self._importances is not None:
+            importances = vector(f"importances of {self.name}", self._importances, length)
+        else:
+            return (ModeFactor(torch.full((length,), math.sqrt(length / self.bound), dtype=torch.float64)),)
+        return (ModeFactor(optimal_sigma(importances, self.bound), directions),)
+
+
+class _Directed(_Tvg):
+    """The forms whose mode-1 noise may have any orthogonal directions.
+
+    Args:
+        directions: W_U1, orthogonal (I_1 x I_1), one direction per column; None is the standard basis. They matter
+            only with unequal importances.
+    """
+
+    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
+                 importances: Tensor | Sequence[float] | None = None, workload: Tensor | None = None,
+                 directions: Tensor | None = None) -> None:
+        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip, importances=importances,
+                         workload=workload)
+        turn = None if directions is None else orthogonal(f"directions of {self.name}", directions, self.shape[0])
+        self._factors = self._solve(turn)
+
+
+@register
+class Tvg(_Directed):
+    """TVG with directional mode 1 and i.i.d. other modes: prod_k ||U_k^-1||_F^2 <= B = kappa^2 / s2^2.
+
+    The i.i.d. choice has sigma = s2 sqrt(I) / kappa.
+    """
+
+    name = "tvg"
+    source = "TVG, Theorem 1, Eq. 14"
+
+    @property
+    def bound(self) -> float:
+        others = self.size / self.shape[0]  # prod of ||E_k||_F^2 over the other modes
+        return (self.kappa / self.sensitivity) ** 2 / others
+
+
+@register
+class Udn(_Directed):
+    """Unimodal directional noise: ||U_1^-1||_F^2 <= B = kappa^2 / s2^2; i.i.d.: sigma = s2 sqrt(I_1) / kappa."""
+
+    name = "udn"
+    source = "TVG, Theorem 2, Eq. 19 and Algorithm 1"
+
+    @property
+    def bound(self) -> float:
+        return (self.kappa / self.sensitivity) ** 2
+
+
+@register
+class Idn(_Tvg):
+    """Independent directional noise: ||U_1^-1||_F^2 <= B = I_1 kappa^2 / s_hat^2, U_1 diagonal.
+
+    Args:
+        form: "corrected" has s_hat = (b - a) sqrt(I), which the proof needs; "printed" has the text's
+            (b - a) / sqrt(I), which is far from (epsilon, delta)-DP.
+    """
+
+    name = "idn"
+    domain_kind = "box"
+    source = "TVG, Theorem 3, Eq. 21"
+
+    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
+                 importances: Tensor | Sequence[float] | None = None, workload: Tensor | None = None,
+                 form: Literal["corrected", "printed"] = "corrected") -> None:
+        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip, importances=importances,
+                         workload=workload)
+        if form not in ("corrected", "printed"):
+            raise InputError(f"form of idn must be 'corrected' or 'printed', got {form!r}")
+        self.form = form
+        if form == "printed":
+            self.note = "Theorem 3 as printed divides by sqrt(I) where its proof needs a product"
+        self._factors = self._solve(None)
+
+    @property
+    def s_hat(self) -> float:
+        """The sensitivity that the theorem uses."""
+        width = self.domain.as_box().width
+        return width * math.sqrt(self.size) if self.form == "corrected" else width / math.sqrt(self.size)
+
+    @property
+    def bound(self) -> float:
+        return self.shape[0] * (self.kappa / self.s_hat) ** 2

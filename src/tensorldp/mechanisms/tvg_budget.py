@@ -1,0 +1,62 @@
+"""What TVG's authors spend per iteration of stochastic gradient descent (appendix D and their code).
+
+Dividing epsilon by the sampling rate q is the small-epsilon approximation of amplification by sampling; an honest
+run uses a Renyi accountant. These functions give the printed numbers.
+"""
+
+from __future__ import annotations
+
+import math
+
+from scipy.optimize import brentq
+
+from tensorldp.errors import positive, real, whole
+
+KOV_SLACK = 1e-6  # delta~, what the authors' code sets aside for composition
+
+
+def _checked(epsilon: float, delta: float, rate: float, steps: int) -> tuple[float, float, float, int]:
+    return (positive("epsilon", epsilon), real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True),
+            real("sampling rate", rate, low=0.0, high=1.0, open_low=True), whole("steps", steps, low=1))
+
+
+def simple_budget(epsilon: float, delta: float, *, rate: float, steps: int) -> tuple[float, float]:
+    """(epsilon, delta) per iteration for UDN and MVG: epsilon / (2 q sqrt(T ln(e + epsilon/delta))), delta / (2 T q).
+
+    Raises:
+        InputError: if an argument is out of range.
+    """
+    epsilon, delta, rate, steps = _checked(epsilon, delta, rate, steps)
+    return epsilon / (2.0 * rate * math.sqrt(steps * math.log(math.e + epsilon / delta))), delta / (2.0 * steps * rate)
+
+
+def kov_budget(epsilon: float, delta: float, *, rate: float, steps: int,
+               slack: float = KOV_SLACK) -> tuple[float, float]:
+    """(epsilon, delta) per iteration for IDN by the bound of Kairouz, Oh and Viswanath.
+
+    e0 is the larger root of T e0 (e^e0 - 1)/(e^e0 + 1) + e0 sqrt(2 T l) = epsilon over l = ln(e + sqrt(T) e0 / slack)
+    and l = ln(1/slack); the budget is (e0 / q, (1 - ((1 - delta)/(1 - slack))^(1/T)) / q).
+
+    Raises:
+        InputError: if an argument is out of range, or slack is not below delta.
+    """
+    epsilon, delta, rate, steps = _checked(epsilon, delta, rate, steps)
+    slack = real("slack", slack, low=0.0, high=delta, open_low=True, open_high=True)
+
+    def spent(e0: float, adaptive: bool) -> float:
+        tail = math.log(math.e + math.sqrt(steps) * e0 / slack) if adaptive else math.log(1.0 / slack)
+        return steps * e0 * math.tanh(e0 / 2.0) + e0 * math.sqrt(2.0 * steps * tail)
+
+    roots = [float(brentq(lambda e0, a=adaptive: spent(e0, a) - epsilon, 0.0, epsilon, xtol=1e-16, rtol=1e-14))
+             for adaptive in (True, False)]
+    return max(roots) / rate, -math.expm1((math.log1p(-delta) - math.log1p(-slack)) / steps) / rate
+
+
+def moments_sigma(epsilon: float, delta: float, *, rate: float, steps: int, clip: float = 1.0) -> float:
+    """sigma of the authors' Gaussian baseline in training: 2 q C sqrt(T ln(1/delta)) / epsilon.
+
+    Raises:
+        InputError: if an argument is out of range.
+    """
+    epsilon, delta, rate, steps = _checked(epsilon, delta, rate, steps)
+    return 2.0 * rate * positive("clip", clip) * math.sqrt(steps * math.log(1.0 / delta)) / epsilon

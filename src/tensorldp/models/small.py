@@ -1,0 +1,73 @@
+"""Small networks for images and tables."""
+
+from __future__ import annotations
+
+import itertools
+
+import torch
+from torch import Tensor, nn
+
+
+class SmallCNN(nn.Sequential):
+    """Two 3x3 convolutions (16, 32 channels) with 2x2 max pooling, and one linear layer.
+
+    Input (batch, channels, height, width); output (batch, classes).
+    """
+
+    def __init__(self, channels: int, height: int, width: int, classes: int) -> None:
+        super().__init__(
+            nn.Conv2d(channels, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+            nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+            nn.Flatten(), nn.Linear(32 * (height // 4) * (width // 4), classes))
+
+
+class TanhCNN(nn.Module):
+    """A seeded, untrained extractor: one 3x3 convolution, tanh, 2x2 average pooling; values in (-1, 1).
+
+    Input (batch, channels, height, width); features (batch, 8 * (height // 2) * (width // 2)).
+    """
+
+    def __init__(self, channels: int, height: int, width: int) -> None:
+        super().__init__()
+        self.body = nn.Sequential(nn.Conv2d(channels, 8, 3, padding=1), nn.Tanh(), nn.AvgPool2d(2), nn.Flatten())
+        self.feature_shape: tuple[int, int] = (8, (height // 2) * (width // 2))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The features of a batch of images, flat."""
+        return self.body(x)
+
+
+class FCN(nn.Sequential):
+    """TLDP's fully connected network: hidden layers 256, 256, 256, 128, each with ReLU and dropout 0.3."""
+
+    def __init__(self, inputs: int, classes: int, dropout: float = 0.3) -> None:
+        sizes = [inputs, 256, 256, 256, 128]
+        layers: list[nn.Module] = []
+        for left, right in itertools.pairwise(sizes):
+            layers += [nn.Linear(left, right), nn.ReLU(), nn.Dropout(dropout)]
+        super().__init__(*layers, nn.Linear(sizes[-1], classes))
+
+
+class BiLSTM(nn.Module):
+    """TLDP's text model: two bidirectional LSTM layers of 256 with dropout 0.3, on frozen embeddings.
+
+    Input (batch, tokens) of token indices; output (batch, classes) from the last states of both directions.
+    The embedding is frozen and, being public, is not part of the released parameters.
+    """
+
+    def __init__(self, vocabulary: int, classes: int, embedding: int = 100, hidden: int = 256,
+                 dropout: float = 0.3) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, embedding)
+        self.embedding.weight.requires_grad_(False)
+        self.first = nn.LSTM(embedding, hidden, batch_first=True, bidirectional=True)
+        self.between = nn.Dropout(dropout)
+        self.second = nn.LSTM(2 * hidden, hidden, batch_first=True, bidirectional=True)
+        self.before_head = nn.Dropout(dropout)
+        self.head = nn.Linear(2 * hidden, classes)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Class scores of a batch of token rows."""
+        states, _ = self.first(self.embedding(tokens.long()))
+        _, (last, _) = self.second(self.between(states))
+        return self.head(self.before_head(torch.cat([last[0], last[1]], dim=1)))

@@ -1,0 +1,42 @@
+"""How a stage's script runs: arguments in, one sentence out if the user made a mistake."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from tensorldp.errors import InputError
+
+
+def parser(description: str) -> argparse.ArgumentParser:
+    """An argument parser that shows defaults."""
+    return argparse.ArgumentParser(description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+
+
+def json_argument(text: str) -> dict[str, Any]:
+    """A JSON object given on the command line, or in a file named after an @."""
+    try:
+        value = json.loads(Path(text[1:]).read_text() if text.startswith("@") else text)
+    except (OSError, json.JSONDecodeError) as error:
+        raise argparse.ArgumentTypeError(f"not a JSON object: {error}") from None
+    if not isinstance(value, dict):
+        raise argparse.ArgumentTypeError("not a JSON object")
+    return value
+
+
+def run(main: Callable[[Sequence[str] | None], None], arguments: Sequence[str] | None = None) -> None:
+    """Run a script's `main`; a user's mistake ends it with one sentence and exit code 1, without a traceback."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    try:
+        main(arguments)
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)

@@ -1,0 +1,101 @@
+"""Files that are either whole or absent."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from tensorldp.errors import InputError
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary path in the same folder that takes the place of `path` if the block succeeds."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except OSError as error:
+        if error.errno == 28:
+            raise InputError(f"no space left on the disk that holds {path.parent}: free some and run again") from None
+        raise
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write `text` to `path`, whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_text(text)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write `value` as indented JSON with sorted keys, whole or not at all; infinities become the word "inf"."""
+    write_text(path, json.dumps(_plain(value), indent=1, sort_keys=True, allow_nan=False) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return "inf" if value > 0 else "-inf"
+    return value
+
+
+def read_json(path: Path) -> Any:
+    """The JSON value in a file.
+
+    Raises:
+        InputError: if the file is missing or not JSON.
+    """
+    try:
+        return json.loads(Path(path).read_text())
+    except OSError:
+        raise InputError(f"the file {path} is missing or cannot be read") from None
+    except json.JSONDecodeError:
+        raise InputError(f"the file {path} is not valid JSON: delete it and run again") from None
+
+
+def write_arrays(path: Path, arrays: dict[str, NDArray[Any]], metadata: dict[str, str] | None = None) -> None:
+    """Write arrays as one safetensors file, whole or not at all."""
+    with replacing(path) as temporary:
+        save_file({key: np.ascontiguousarray(value) for key, value in arrays.items()}, temporary, metadata=metadata)
+
+
+def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+    """All arrays of a safetensors file, and its metadata.
+
+    Raises:
+        InputError: if the file is missing, truncated or not safetensors.
+    """
+    try:
+        with safe_open(path, framework="numpy") as source:
+            return {key: source.get_tensor(key) for key in source.keys()}, source.metadata() or {}  # noqa: SIM118
+    except (OSError, FileNotFoundError):
+        raise InputError(f"the file {path} is missing or cannot be read") from None
+    except SafetensorError:
+        raise InputError(f"the file {path} is truncated or not a safetensors file: delete it and run again") from None
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file, as hexadecimal text."""
+    with Path(path).open("rb") as source:
+        return hashlib.file_digest(source, "sha256").hexdigest()

@@ -1,0 +1,29 @@
+"""Score a cell's models on the test set, clean and as released."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from tensorldp.studies.records import Records, Scaling, model_inputs
+from tensorldp.training.classify import predict, scores
+
+
+def evaluate(model: nn.Module, test: Records, scaling: Scaling, seed: int, device: torch.device,
+             released: Tensor | None = None) -> list[dict[str, Any]]:
+    """Rows {seed, metric, value}: accuracy and weighted F1 on clean records, and on released ones if given.
+
+    Args:
+        released: (records, *shape) test records as released, or None.
+    """
+    model = model.to(device)
+    splits = {"": test.x} if released is None else {"": test.x, "_perturbed_test": released}
+    rows = []
+    for suffix, x in splits.items():
+        inputs = model_inputs(x, test.kind)
+        inputs = inputs if test.kind == "text" else scaling(inputs)
+        for metric, value in scores(test.y, predict(model, inputs.to(device))).items():
+            rows.append({"seed": seed, "metric": metric + suffix, "value": value})
+    return rows

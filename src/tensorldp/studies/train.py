@@ -1,0 +1,98 @@
+"""Train a cell's models, one per seed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from tensorldp.errors import InputError
+from tensorldp.mechanisms import Box, Mechanism
+from tensorldp.mechanisms import make as make_mechanism
+from tensorldp.models import Task, build
+from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.records import Records, Scaling, model_inputs
+from tensorldp.training.classify import fit
+from tensorldp.training.federated import federated_average, float_buffers, split_users, trainable
+from tensorldp.training.release import ParameterRelease
+
+
+def new_model(cell: CellSettings, task: Task, seed: int, weights: Path | None = None) -> nn.Module:
+    """The cell's network, freshly initialised for a seed; `weights` is a file of ImageNet weights for MobileNetV2."""
+    model = build(str(cell.factors["model"]), task, cell.generator(seed, "model"))
+    if cell.training["pretrained"]:
+        from tensorldp.models.mobilenet import MobileNet, load_imagenet  # torchvision takes seconds to import
+
+        if not isinstance(model, MobileNet) or weights is None:
+            raise InputError(f"pretrained is true for the model {cell.factors['model']}, but only mobilenet_v2 has "
+                             "pretrained weights and their file must be given")
+        load_imagenet(model, weights)
+    return model
+
+
+def train_on_releases(cell: CellSettings, released: Tensor, y: Tensor, records: Records, seed: int,
+                      device: torch.device, weights: Path | None = None) -> tuple[nn.Module, Scaling]:
+    """A classifier trained on one seed's released records (released: (records, *shape) as stored), and its scaling."""
+    scaling = Scaling.of(released)
+    inputs = scaling(model_inputs(released, records.kind)).to(device)
+    settings = cell.training
+    model = new_model(cell, records.task, seed, weights).to(device)
+    fit(model, inputs, y.to(device), epochs=settings["epochs"], batch_size=settings["batch_size"],
+        learning_rate=settings["learning_rate"], generator=cell.generator(seed, "batches"),
+        what=f"{cell.mechanism} {cell.epsilon} seed {seed}")
+    return model, scaling
+
+
+def parameter_release(cell: CellSettings, model: nn.Module) -> ParameterRelease:
+    """How the cell releases the parameters of such a model.
+
+    Raises:
+        InputError: if the factor `where` is neither user nor server, or the mechanism refuses a domain.
+    """
+    where = cell.factors.get("where")
+    if where not in ("user", "server"):
+        raise InputError(f"the factor where of {cell.study} must be user or server, got {where!r}")
+
+    def make(domain: Box, **options: Any) -> Mechanism:
+        settings = {"epsilon": cell.nominal_epsilon, "delta": cell.delta, **cell.options, **options}
+        return make_mechanism(cell.mechanism, domain=domain, **settings)
+
+    return ParameterRelease(
+        make, cell.mechanism, epsilon=cell.nominal_epsilon, delta=cell.delta,
+        shapes=[tuple(p.shape) for p in trainable(model)], clip=cell.training["clip"], users=cell.training["users"],
+        where=str(where), rounds=cell.training["rounds"])
+
+
+def federated_inputs(records: Records) -> tuple[Tensor, Scaling]:
+    """Inputs of users who share nothing but parameters: images by their public range, tables as prepared."""
+    scaling = Scaling.public(records.low, records.high) if records.kind == "image" else Scaling(0.0, 1.0)
+    inputs = model_inputs(records.x, records.kind)
+    return (scaling(inputs) if records.kind != "text" else inputs), scaling
+
+
+def train_federated(cell: CellSettings, records: Records, seed: int, device: torch.device,
+                    weights: Path | None = None) -> tuple[nn.Module, Scaling]:
+    """TLDP's Type III: the global model after the last round."""
+    model = new_model(cell, records.task, seed, weights).to(device)
+    release = parameter_release(cell, model)
+    inputs, scaling = federated_inputs(records)
+    shards = split_users(len(records.x), release.users, cell.generator(seed, "users"))
+    settings = cell.training
+    federated_average(
+        model, inputs.to(device), records.y.to(device), [s.to(device) for s in shards], release,
+        epochs=settings["epochs"], batch_size=settings["batch_size"], learning_rate=settings["learning_rate"],
+        order=lambda user: cell.generator(seed, f"batches of user {user}"),
+        noise=cell.generator(seed, "parameter noise", device), what=f"{cell.mechanism} {cell.epsilon} seed {seed}")
+    return model, scaling
+
+
+def has_buffers(model: nn.Module) -> bool:
+    """Whether the model keeps running statistics that are shared without protection."""
+    return bool(float_buffers(model))
+
+
+def empty_model(cell: CellSettings, task: Task) -> nn.Module:
+    """The cell's network with arbitrary weights, for its shapes or to load a state into."""
+    return build(str(cell.factors["model"]), task, torch.Generator())

@@ -1,0 +1,82 @@
+"""TLDP's Type III: a few users train, parameters are clipped, averaged and perturbed, and sent back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from tensorldp.runtime.progress import track
+from tensorldp.training.classify import fit
+from tensorldp.training.release import ParameterRelease
+
+
+def trainable(model: nn.Module) -> list[nn.Parameter]:
+    """The parameters that are trained and released, in a fixed order."""
+    return [p for p in model.parameters() if p.requires_grad]
+
+
+def get_vector(model: nn.Module) -> Tensor:
+    """All trainable parameters as one flat vector (I,)."""
+    return torch.cat([p.detach().reshape(-1) for p in trainable(model)])
+
+
+def set_vector(model: nn.Module, vector: Tensor) -> None:
+    """Write a flat vector (I,) back into the trainable parameters."""
+    parameters = trainable(model)
+    with torch.no_grad():
+        for parameter, part in zip(parameters, vector.split([p.numel() for p in parameters]), strict=True):
+            parameter.copy_(part.reshape(parameter.shape))
+
+
+def float_buffers(model: nn.Module) -> list[Tensor]:
+    """Batch-norm's running statistics: averaged between users, never perturbed."""
+    return [b for b in model.buffers() if b.is_floating_point()]
+
+
+def clipped(vector: Tensor, clip: float) -> Tensor:
+    """Elements clipped to [-clip, clip]; parameters that training drove to NaN become 0."""
+    return vector.nan_to_num(nan=0.0, posinf=clip, neginf=-clip).clamp(-clip, clip)
+
+
+def split_users(count: int, users: int, generator: torch.Generator) -> list[Tensor]:
+    """Indices of a random split of `count` records into `users` equal parts (the first ones one larger)."""
+    return list(torch.randperm(count, generator=generator).tensor_split(users))
+
+
+def federated_average(model: nn.Module, x: Tensor, y: Tensor, shards: list[Tensor], release: ParameterRelease, *,
+                      epochs: int, batch_size: int, learning_rate: float, order: Callable[[int], torch.Generator],
+                      noise: torch.Generator, what: str) -> nn.Module:
+    """Train the global model in place: TLDP 5.2.3, steps 1 to 4, for `release.rounds` rounds.
+
+    Each round every user starts from the global parameters with a fresh Adam state, trains `epochs` epochs on its
+    shard and clips. With `release.where` = user each user perturbs before averaging; with server the average is
+    perturbed.
+
+    Args:
+        x, y: all records on the model's device; shards: record indices of each user.
+        order: the generator of a user's batch order, by user index.
+        noise: the generator of the mechanism, on the model's device.
+    """
+    orders = [order(user) for user in range(len(shards))]
+    for round_index in track(range(release.rounds), f"{what}: round"):
+        start = get_vector(model)
+        buffers = [b.clone() for b in float_buffers(model)]
+        uploads, statistics = [], []
+        for shard, generator in zip(shards, orders, strict=True):
+            set_vector(model, start)
+            for buffer, value in zip(float_buffers(model), buffers, strict=True):
+                buffer.copy_(value)
+            fit(model, x[shard], y[shard], epochs=epochs, batch_size=batch_size, learning_rate=learning_rate,
+                generator=generator)
+            upload = clipped(get_vector(model), release.clip)
+            uploads.append(release.privatize(upload, round_index, noise) if release.where == "user" else upload)
+            statistics.append([b.clone() for b in float_buffers(model)])
+        average = torch.stack(uploads).mean(dim=0)
+        if release.where == "server":
+            average = release.privatize(average, round_index, noise)
+        set_vector(model, average)
+        for buffer, values in zip(float_buffers(model), zip(*statistics, strict=True), strict=True):
+            buffer.copy_(torch.stack(values).mean(dim=0))
+    return model

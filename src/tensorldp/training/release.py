@@ -1,0 +1,104 @@
+"""How a round of federated training releases a parameter vector through a mechanism."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from tensorldp.mechanisms import Box, Mechanism
+from tensorldp.privacy.curves.base import PrivacyCurve
+from tensorldp.privacy.curves.heterogeneous import ProductCurve
+
+TENSORWISE = frozenset({"mvg", "tvg", "udn", "idn", "matrix"})
+
+
+class Maker(Protocol):
+    """Makes the cell's mechanism on a domain, with further options."""
+
+    def __call__(self, domain: Box, **options: Any) -> Mechanism: ...
+
+
+class ParameterRelease:
+    """Clipped parameters through a mechanism, once a round.
+
+    Element-wise and vector mechanisms take the whole vector as one record. Matrix and tensor mechanisms take one
+    tensor each, with the budget split equally (epsilon / K and delta / K over K tensors, basic composition).
+    LLAGP takes the whole vector with its layers and the round.
+
+    Args:
+        make: makes the mechanism at its nominal epsilon on a domain.
+        name: the mechanism's registry key.
+        epsilon, delta: the nominal budget, for splitting.
+        shapes: of the parameter tensors, in the order of the vector.
+        clip: C; parameters are clipped to [-C, C].
+        users: number of users whose parameters are averaged.
+        where: "user" perturbs before averaging (local), "server" after (as TLDP prints it).
+        rounds: number of releases of a run.
+    """
+
+    def __init__(self, make: Maker, name: str, *, epsilon: float, delta: float, shapes: list[tuple[int, ...]],
+                 clip: float, users: int, where: str, rounds: int) -> None:
+        self.make, self.name, self.epsilon, self.delta = make, name, epsilon, delta
+        self.shapes, self.clip, self.users, self.where, self.rounds = shapes, clip, users, where, rounds
+        self.sizes = [math.prod(shape) for shape in shapes]
+        self.size = sum(self.sizes)
+        self._fixed: list[Mechanism] | None = None if name == "llagp" else self._mechanisms(0)
+        self.notes = self._notes()
+
+    def _box(self, shape: tuple[int, ...], reach: float | None = None) -> Box:
+        reach = self.clip if reach is None else reach
+        return Box(-reach, reach, shape)
+
+    def _mechanisms(self, round_index: int) -> list[Mechanism]:
+        if self.name in TENSORWISE:
+            share = len(self.shapes)
+            return [self.make(self._box(shape), epsilon=self.epsilon / share, delta=self.delta / share)
+                    for shape in self.shapes]
+        return [self.make(self._box((self.size,)), **self._schedule(round_index))]
+
+    def _schedule(self, round_index: int) -> dict[str, Any]:
+        if self.name != "llagp":
+            return {}
+        return {"layers": tuple(self.sizes), "step": round_index, "steps": max(1, self.rounds - 1)}
+
+    def privatize(self, vector: Tensor, round_index: int, generator: torch.Generator) -> Tensor:
+        """A release of one flat parameter vector, (I,), already clipped."""
+        mechanisms = self._fixed or self._mechanisms(round_index)
+        if self.name not in TENSORWISE:
+            return mechanisms[0].privatize(vector.unsqueeze(0), generator).squeeze(0)
+        parts = vector.split(self.sizes)
+        return torch.cat([m.privatize(part.reshape(1, *shape), generator).reshape(-1)
+                          for m, part, shape in zip(mechanisms, parts, self.shapes, strict=True)])
+
+    def _accounted(self, round_index: int) -> list[PrivacyCurve]:
+        """The curves of one round's mechanisms, for one user's parameters replaced by any others."""
+        mechanisms = self._fixed or self._mechanisms(round_index)
+        if self.where == "server" and hasattr(mechanisms[0], "delta_range"):
+            # same noise, but one of n users moves the average by 1/n of the range
+            near = self._box((self.size,), self.clip / self.users)
+            mechanisms = [self.make(near, delta_range=mechanisms[0].delta_range)]
+        return [mechanism.curve() for mechanism in mechanisms]
+
+    def run_curve(self) -> PrivacyCurve:
+        """The privacy curve of all rounds."""
+        if self._fixed is None:
+            return ProductCurve(tuple((curve, 1) for t in range(self.rounds) for curve in self._accounted(t)))
+        curves = self._accounted(0)
+        if len(curves) == 1:
+            return curves[0].compose(self.rounds)
+        return ProductCurve(tuple((curve, self.rounds) for curve in curves))
+
+    def _notes(self) -> list[str]:
+        first = (self._fixed or self._mechanisms(0))[0]
+        notes = [first.note, f"{self.rounds} releases of one user's {self.size} parameters, composed"]
+        if self.name in TENSORWISE:
+            notes.append(f"one release per tensor, budget split equally over {len(self.shapes)} tensors")
+        if self.where == "server":
+            notes.append("not local: the server adds the noise after averaging, so users give it their parameters "
+                         "unprotected, and the numbers cover only what it sends back")
+            if not hasattr(first, "delta_range"):
+                notes.append("an upper bound, as if one user could move the whole average")
+        return notes

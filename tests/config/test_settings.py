@@ -1,0 +1,48 @@
+"""config.yaml: what is accepted, and how a mistake is told."""
+
+import math
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tensorldp.config.schema import MODELS, schema_text
+from tensorldp.config.settings import parse_settings
+from tensorldp.errors import InputError
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_shipped_config_is_valid() -> None:
+    settings = parse_settings(yaml.safe_load((ROOT / "config.yaml").read_text()))
+    assert settings.scale == "quick"
+    assert settings.studies
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_the_schema_files_match_the_models(name: str) -> None:
+    stored = (ROOT / "workflow" / "schemas" / f"{name}.schema.json").read_text()
+    assert stored == schema_text(name), "run: python -m tensorldp.config.schema"
+
+
+@pytest.mark.parametrize(("change", "words"), [
+    ({"scal": "quick"}, ["'scal'", "did you mean 'scale'"]),
+    ({"scale": "huge"}, ["scale", "'huge'", "quick", "desk", "paper"]),
+    ({"epsilons": {"tldp_type1": [0]}}, ["epsilons", "above 0", "0"]),
+    ({"epsilons": {"tldp_type1": [-1]}}, ["above 0", "-1"]),
+    ({"epsilons": {"tldp_type1": ["big"]}}, ["'big'", "number"]),
+    ({"epsilons": {"tldp_type1": [math.nan]}}, ["nan"]),
+    ({"epsilons": {"tldp_type1": []}}, ["epsilons"]),
+    ({"seeds": []}, ["seeds"]),
+    ({"seeds": [-1]}, ["seeds", "-1"]),
+    ({"seeds": [0.5]}, ["seeds", "0.5"]),
+    ({"device": "tpu"}, ["device", "'tpu'", "cuda"]),
+    ({"studies": []}, ["studies"]),
+    ({"studies": "tldp_type1"}, ["studies", "list"]),
+])
+def test_a_mistake_is_one_sentence_naming_key_value_and_what_is_allowed(change: dict, words: list[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_settings({"studies": ["tldp_type1"], **change})
+    message = str(caught.value)
+    assert "\n" not in message
+    assert all(word in message for word in words), message

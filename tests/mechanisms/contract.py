@@ -1,0 +1,171 @@
+"""What every mechanism of one record must do, as checks that also serve mechanisms from outside the package."""
+
+import math
+
+import pytest
+import torch
+
+from tensorldp import mechanisms
+from tensorldp.errors import InputError
+from tensorldp.randomness import generator
+
+INTEGER_BOXES = {"randomized-response": (0, 1), "k-rr": (0, 9), "tldp-discrete": (0, 9)}
+
+
+def build(name, shape, *, epsilon=1.0, clip=False):
+    low, high = INTEGER_BOXES.get(name, (-1, 1))
+    return mechanisms.make(name, epsilon=epsilon, domain=mechanisms.Box(low, high, shape), clip=clip)
+
+
+def records(m, count, *, dtype=torch.float32, seed=0):
+    box = m.given_domain
+    x = box.low + box.width * torch.rand((count, *m.shape), generator=generator("records", seed), dtype=torch.float64)
+    return (x.round() if m.integer else x).to(dtype)
+
+
+def check_release(m):
+    """Shape, dtype, untouched input, finiteness, seeds, strides and empty batches."""
+    for dtype in (torch.float32, torch.float64):
+        x = records(m, 6, dtype=dtype)
+        before = x.clone()
+        y = m.privatize(x, generator("release"))
+        assert y.shape == x.shape
+        assert y.dtype == dtype
+        assert y.device == x.device
+        assert y.is_contiguous()
+        assert torch.equal(x, before)
+        assert y.data_ptr() != x.data_ptr()
+        assert bool(torch.isfinite(y).all())
+        assert torch.equal(y, m.privatize(x, generator("release")))
+        strided = torch.stack([x, x + 0], dim=-1)[..., 0]
+        assert not strided.is_contiguous()
+        assert torch.equal(y, m.privatize(strided, generator("release")))
+    many = records(m, 200)
+    if m.name != "none":
+        source = generator("twice")
+        first, second = m.privatize(many, source), m.privatize(many, source)
+        assert not torch.equal(first, second)
+        assert not torch.equal(first, m.privatize(many, generator("twice", 1)))
+    assert m.privatize(many[:0], generator("release")).shape == (0, *m.shape)
+
+
+def check_squared_error(m, *, elements=400_000):
+    """The mean over independent releases at the worst input, within five standard errors."""
+    exact = m.squared_error()
+    if exact is None:
+        return
+    assert exact >= 0.0
+    count = min(4000, max(300, elements // m.size))
+    x = m.worst_input().to(torch.float64).expand(count, *m.shape)
+    errors = (m.privatize(x, generator("squared error", m.name)) - x).reshape(count, -1).square().sum(dim=1)
+    standard_error = float(errors.std()) / math.sqrt(count)
+    assert abs(float(errors.mean()) - exact) <= 5.0 * standard_error + 1e-6 * exact
+
+
+def check_privacy(m):
+    """The profile decreases, agrees with the guarantee, and the pure guarantee is the largest."""
+    pure = m.guarantee(0.0)
+    assert pure.unit == m.unit
+    assert pure.delta == 0.0
+    previous = 1.0
+    epsilons = []
+    for delta in (1e-2, 1e-5, 1e-9):
+        g = m.guarantee(delta)
+        assert g.delta == delta
+        assert isinstance(g.exact, bool)
+        assert g.epsilon >= 0.0
+        assert pure.epsilon >= g.epsilon
+        epsilons.append(g.epsilon)
+        if math.isfinite(g.epsilon):
+            assert m.privacy_profile(g.epsilon) <= delta * (1 + 1e-6)
+    assert epsilons == sorted(epsilons)
+    finite = [e for e in epsilons if math.isfinite(e)] or [1.0]
+    for epsilon in sorted({0.0, 0.1, 1.0, *finite, 2 * max(finite) + 1}):
+        delta = m.privacy_profile(epsilon)
+        assert 0.0 <= delta <= previous * (1 + 1e-9) + 1e-300
+        previous = delta
+    if math.isfinite(pure.epsilon):
+        assert m.privacy_profile(pure.epsilon) <= 1e-12
+
+
+def check_worst_records(m):
+    """The worst pair and input lie in the domain and have its shape."""
+    for record in (*m.worst_pair(), m.worst_input()):
+        assert record.dtype == torch.float64
+        assert tuple(record.shape) == m.shape
+        assert m.given_domain.excess(record.unsqueeze(0)) <= 1e-9
+        if m.integer:
+            assert torch.equal(record, record.round())
+
+
+def check_likelihood(m):
+    """The ratio is antisymmetric, of shape (batch,), and between the pure guarantees at the worst pair."""
+    first, second = m.worst_pair()
+    y = m.privatize(first.expand(50, *m.shape).contiguous(), generator("likelihood"))
+    try:
+        ratio = m.log_likelihood_ratio(y, first, second)
+    except InputError:
+        return
+    assert ratio.shape == (50,)
+    assert torch.allclose(ratio, -m.log_likelihood_ratio(y, second, first), rtol=1e-9, atol=1e-9)
+    limit = m.guarantee(0.0).epsilon
+    assert bool((ratio.abs() <= limit * (1 + 1e-9) + 1e-9).all())
+    # under its own record the ratio is non-negative on average
+    assert float(ratio.mean()) >= -5.0 * float(ratio.std().nan_to_num(0.0)) / math.sqrt(50) or math.isinf(limit)
+
+
+def check_input_errors(m, clipping):
+    """Bad inputs are refused in one sentence; `clipping` is the same mechanism with clip=True."""
+    x = records(m, 3)
+    box = m.given_domain
+
+    def refused(value, source, *words):
+        with pytest.raises(InputError) as caught:
+            m.privatize(value, source)
+        text = str(caught.value)
+        assert "\n" not in text
+        for word in words:
+            assert word in text
+
+    source = generator("errors")
+    for bad in (math.nan, math.inf):
+        broken = x.clone()
+        broken.view(-1)[0] = bad
+        refused(broken, source, m.name)
+    refused(torch.zeros((3, *m.shape, 2)), source, m.name, "shape")
+    refused(torch.zeros((3, *m.shape[:-1], m.shape[-1] + 1)), source, m.name)
+    refused(x.long(), source, m.name, "floating-point")
+    refused(None, source, m.name)
+    refused(x, 17, "torch.Generator")
+    outside = x.clone()
+    outside.view(-1)[0] = box.high + 3 * box.width
+    refused(outside, source, m.name, "outside", "clip=True")
+    inside = outside.clone()
+    inside.view(-1)[0] = box.high
+    assert torch.equal(clipping.privatize(outside, generator("clip")), clipping.privatize(inside, generator("clip")))
+    if m.integer:
+        refused(torch.full_like(x, box.low + 0.5), source, "whole numbers")
+
+
+def check_construction_errors(name, shape):
+    low, high = INTEGER_BOXES.get(name, (-1, 1))
+    box = mechanisms.Box(low, high, shape)
+    for epsilon in (0.0, -1.0, "one", math.nan, None):
+        with pytest.raises(InputError, match="epsilon"):
+            mechanisms.make(name, epsilon=epsilon, domain=box)
+    for delta in (0.0, 1.0, -1e-5, "small", math.nan):
+        with pytest.raises(InputError, match="delta"):
+            mechanisms.make(name, epsilon=1.0, domain=box, delta=delta)
+    with pytest.raises(InputError, match="domain"):
+        mechanisms.make(name, epsilon=1.0, domain=(0, 1))
+    with pytest.raises(InputError, match="option"):
+        mechanisms.make(name, epsilon=1.0, domain=box, no_such_option=1)
+
+
+def check_audit(m, audit):
+    """An empirical lower bound at one error in a million never exceeds the guarantee."""
+    try:
+        found = audit(m, samples=2000, confidence=1 - 1e-6, seed=3, delta=1e-5)
+    except InputError:
+        return
+    assert found.epsilon_lower <= m.guarantee(found.delta).epsilon + 1e-9

@@ -1,0 +1,79 @@
+import contract
+import pytest
+import torch
+
+from tensorldp import mechanisms
+from tensorldp.randomness import generator
+
+SHAPES = [(64,), (1, 28, 28), (3, 32, 32), (1280,), (1,)]
+NAMES = mechanisms.names()
+SAME_SHAPE = [name for name in NAMES if mechanisms.mechanism_class(name).same_shape]
+
+each = pytest.mark.parametrize("name", SAME_SHAPE)
+each_shape = pytest.mark.parametrize("shape", SHAPES, ids=str)
+
+
+@each
+@each_shape
+def test_release(name, shape):
+    contract.check_release(contract.build(name, shape))
+
+
+@each
+@each_shape
+def test_squared_error(name, shape):
+    contract.check_squared_error(contract.build(name, shape))
+
+
+@each
+@each_shape
+def test_privacy(name, shape):
+    contract.check_privacy(contract.build(name, shape))
+
+
+@each
+@each_shape
+def test_worst_records_and_likelihood(name, shape):
+    m = contract.build(name, shape)
+    contract.check_worst_records(m)
+    contract.check_likelihood(m)
+
+
+@each
+def test_bad_input(name):
+    shape = (4, 5)
+    contract.check_input_errors(contract.build(name, shape), contract.build(name, shape, clip=True))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bad_construction(name):
+    contract.check_construction_errors(name, (4, 5))
+
+
+@each
+def test_audit_stays_below_the_guarantee(name):
+    audit = pytest.importorskip("tensorldp.privacy.audit").audit
+    for epsilon in (0.5, 3.0):
+        contract.check_audit(contract.build(name, (6,), epsilon=epsilon), audit)
+
+
+@each
+def test_error_falls_and_guarantee_grows_with_epsilon(name):
+    if name == "none":
+        pytest.skip("no noise, no guarantee")
+    weak, strong = (contract.build(name, (64,), epsilon=e) for e in (0.5, 4.0))
+    assert weak.guarantee(1e-5).epsilon <= strong.guarantee(1e-5).epsilon
+    if weak.squared_error() is not None:
+        assert weak.squared_error() > strong.squared_error()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@each
+def test_release_on_an_accelerator(name):
+    m = contract.build(name, (3, 32, 32))
+    x = contract.records(m, 6).cuda()
+    y = m.privatize(x, generator("release", device="cuda"))
+    assert y.device == x.device
+    assert y.dtype == x.dtype
+    assert bool(torch.isfinite(y).all())
+    assert torch.equal(y, m.privatize(x, generator("release", device="cuda")))

@@ -1,0 +1,120 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import chi2
+
+from tensorldp.errors import InputError
+from tensorldp.mechanisms import Ball, Box, make
+from tensorldp.mechanisms.jl import StatedCurve, dimension, floor
+from tensorldp.randomness import generator
+
+
+def table(rows=200, columns=4, seed=3):
+    return torch.rand(rows, columns, dtype=torch.float64, generator=generator("table", seed)) * 2 - 1
+
+
+@pytest.mark.parametrize(("eta", "nu", "r", "w"), [(0.5, 0.05, 119, 11625.456), (0.1, 0.05, 2952, 67654.785)])
+def test_constants(eta, nu, r, w):
+    assert dimension(eta, nu) == r
+    assert floor(r, 1, 1e-5) == pytest.approx(w, abs=5e-4)
+    m = make("jl", epsilon=1, domain=Box(-1, 1, (21,)), eta=eta, nu=nu)
+    assert (m.rows, m.floor) == (r, pytest.approx(w, abs=5e-4))
+    assert 8 * math.log(40) / 0.25 == pytest.approx(118.044, abs=5e-4)
+
+
+def test_mean_of_the_gram_matrix():
+    """E C~ = A^T A + w^2 E within five standard errors; rows of Y are normal, so entries have known variance."""
+    m = make("jl", epsilon=1e6, domain=Box(-1, 1, (4,)))
+    x = table()
+    scaled = x / m.diameter
+    target = scaled.T @ scaled + m.floor**2 * torch.eye(4)
+    draws = torch.stack([m.gram(x, generator("jl", i)) for i in range(400)])
+    variance = (target**2 + target.diagonal()[:, None] * target.diagonal()) / m.rows
+    z = (draws.mean(dim=0) - target) / (variance / 400).sqrt()
+    assert float(z.abs().max()) < 5
+
+
+def test_projection_has_the_wishart_law():
+    m = make("jl", epsilon=1e6, domain=Box(-1, 1, (4,)))
+    x = table()
+    scaled = x / m.diameter
+    target = scaled.T @ scaled + m.floor**2 * torch.eye(4)
+    traces = [float(torch.trace(torch.linalg.solve(target, m.gram(x, generator("wishart", i))))) * m.rows
+              for i in range(200)]  # chi-square with r d degrees of freedom each
+    assert chi2.ppf(1e-6, 200 * m.rows * 4) < sum(traces) < chi2.isf(1e-6, 200 * m.rows * 4)
+
+
+def test_many_rows_and_no_floor_give_the_exact_covariance():
+    m = make("jl", epsilon=1e12, domain=Box(-1, 1, (4,)), eta=0.005)
+    x = table()
+    exact = x.T @ x / 200
+    assert float((m.covariance(x, generator("exact")) - exact).norm() / exact.norm()) < 0.01
+
+
+def test_estimate_is_centred_scaled_and_symmetric():
+    m = make("jl", epsilon=1e9, domain=Box(0, 10, (2, 2)), eta=0.02)
+    x = (table().reshape(200, 2, 2) + 1) * 5
+    estimate = m.covariance(x.float(), generator("scale"))
+    exact = (x.reshape(200, 4) - 5).T @ (x.reshape(200, 4) - 5) / 200
+    assert estimate.dtype == torch.float64
+    assert torch.equal(estimate, estimate.T)
+    assert float((estimate - exact).norm() / exact.norm()) < 0.05
+
+
+def test_a_table_with_fewer_rows_than_columns_has_a_floor_everywhere():
+    m = make("jl", epsilon=1, domain=Box(-1, 1, (6,)))
+    gram = m.gram(table(2, 6), generator("few"))
+    assert float(torch.linalg.eigvalsh(gram)[0]) > 0.2 * m.floor**2
+
+
+def test_scaling_moves_a_replaced_row_by_at_most_one():
+    assert make("jl", epsilon=1, domain=Box(-1, 1, (21,))).diameter == pytest.approx(2 * math.sqrt(21))
+    assert make("jl", epsilon=1, domain=Ball(3.0, (21,))).diameter == 6.0
+
+
+def test_guarantee_is_the_theorems_and_not_exact():
+    m = make("jl", epsilon=1, domain=Box(-1, 1, (21,)))
+    guarantee = m.guarantee(1e-5)
+    assert (guarantee.epsilon, guarantee.exact, guarantee.unit) == (1.0, False, "record")
+    assert m.guarantee(1e-6).epsilon == math.inf
+    assert m.privacy_profile(1.0) == 1e-5
+    assert make("jl", epsilon=1, domain=Box(-1, 1, (3,)), center="mean").guarantee(1e-5).note
+
+
+def test_stated_curve_composes_like_randomized_response():
+    curve = StatedCurve(0.3, 1e-4).compose(7)
+    losses = np.array([(2 * b - 7) * 0.3 for b in range(8)])
+    p = 1 / (1 + math.exp(-0.3))
+    weights = np.array([math.comb(7, b) * p**b * (1 - p) ** (7 - b) for b in range(8)])
+    inner = (weights * np.clip(1 - np.exp(0.5 - losses), 0, None)).sum()
+    atom = 1 - (1 - 1e-4) ** 7
+    assert curve.delta(0.5) == pytest.approx(atom + (1 - atom) * inner, rel=1e-12)
+    assert curve.epsilon(2 * atom) <= 7 * 0.3
+    assert StatedCurve(0.3, 1e-4).delta(0.0) == pytest.approx(1e-4 + (1 - 1e-4) * math.tanh(0.15), rel=1e-12)
+
+
+def test_it_is_outside_the_same_shape_contract():
+    m = make("jl", epsilon=1, domain=Box(-1, 1, (4,)))
+    assert not m.same_shape
+    assert m.squared_error() is None
+    with pytest.raises(InputError, match="covariance"):
+        m.privatize(table(), generator("refused"))
+    with pytest.raises(InputError, match="density"):
+        m.log_likelihood_ratio(table(), table(), table())
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    ({"eta": 0}, "eta"), ({"nu": 1}, "nu"), ({"center": "median"}, "center")])
+def test_mistakes_are_told_in_a_sentence(options, words):
+    with pytest.raises(InputError, match=words):
+        make("jl", epsilon=1, domain=Box(-1, 1, (4,)), **options)
+
+
+def test_data_outside_or_empty_is_refused():
+    m = make("jl", epsilon=1, domain=Box(-1, 1, (4,)))
+    with pytest.raises(InputError, match="outside"):
+        m.covariance(table() * 3, generator("outside"))
+    with pytest.raises(InputError, match="at least one row"):
+        m.covariance(torch.empty(0, 4), generator("empty"))

@@ -1,0 +1,152 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import chisquare
+
+from tensorldp.errors import InputError
+from tensorldp.mechanisms import Box, make
+from tensorldp.mechanisms.pldp import PdpmCurve, fedoa_weights
+from tensorldp.randomness import generator
+
+
+def pdpm(epsilon, width=1.0, size=1):
+    return make("pdpm", epsilon=epsilon, domain=Box(-width / 2, width / 2, (size,)))
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0, 800.0])
+def test_probabilities_mean_and_ratio(epsilon):
+    m = pdpm(epsilon, 2.0)
+    up, down, zero = m.outcomes
+    for v in (-1.0, -0.3, 0.0, 1.0):
+        first = m.positive_probability(v)
+        assert 0 <= first <= 1
+        assert first * up + (1 - first) / 2 * (down + zero) == pytest.approx(v, abs=1e-12)
+    if epsilon < 30:
+        grown = math.exp(epsilon)
+        assert m.positive_probability(1.0) == pytest.approx(grown / (grown + 2))
+        assert m.positive_probability(-1.0) == pytest.approx(1 / (grown + 2))
+
+
+@pytest.mark.parametrize(("epsilon", "variance", "laplace"), [(0.1, 1046.17, 800), (0.5, 39.88, 32), (1, 10.04, 8)])
+def test_more_variance_than_laplace(epsilon, variance, laplace):
+    assert pdpm(epsilon, 2.0).variance(0.0) == pytest.approx(variance, rel=5e-4)
+    assert make("plu-fedoa", epsilon=epsilon, domain=Box(-1, 1, (1,))).squared_error() == pytest.approx(laplace)
+
+
+@pytest.mark.parametrize(("epsilon", "expected"), [(0.1, 264.3), (0.2, 65.46), (0.5, 10.13), (1, 2.516),
+                                                   (2, 0.777), (5, 0.405)])
+def test_largest_variance(epsilon, expected):
+    m = pdpm(epsilon)
+    assert m.squared_error() == pytest.approx(expected, rel=2e-3)
+    assert m.squared_error() > 2 / epsilon**2
+    grid = np.linspace(-0.5, 0.5, 2001)
+    assert m.squared_error() == pytest.approx(max(m.variance(float(v)) for v in grid), rel=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
+def test_second_moment_formula(epsilon):
+    """mathematics.md 4.2."""
+    m, e, length = pdpm(epsilon, 3.0), math.exp(epsilon), 3.0
+    for v in (-1.5, 0.2, 1.0):
+        top = (3 * e**3 * length**2 - 2 * e**3 * length * v + 17 * e**2 * length**2 + 6 * e**2 * length * v
+               + 29 * e * length**2 + 10 * e * length * v + 15 * length**2 - 14 * length * v)
+        assert m.variance(v) == pytest.approx(top / (8 * (e - 1) ** 2 * (e + 2)) - v**2)
+
+
+@pytest.mark.parametrize(("length", "holds"), [(2.8, True), (4.0, False)])
+def test_printed_variance_bound_has_the_wrong_dimension(length, holds):
+    e = math.e
+    bound = (e + 1) * (e + 3) * length / (e - 1) ** 2
+    assert (pdpm(1.0, length).squared_error() <= bound) == holds
+    assert pdpm(1.0, length).squared_error() <= bound * length
+
+
+def test_sampler():
+    m = make("pdpm", epsilon=1.0, domain=Box(2, 6, (1000,)))
+    y = m.privatize(torch.full((300, 1000), 5.0), generator("pdpm")).double() - 4
+    counts = [int((y - v).abs().lt(1e-3).sum()) for v in m.outcomes]
+    first = m.positive_probability(1.0)
+    assert sum(counts) == y.numel()
+    assert chisquare(counts, np.array([first, (1 - first) / 2, (1 - first) / 2]) * y.numel()).pvalue > 1e-6
+
+
+@pytest.mark.parametrize(("epsilon", "pure", "approximate"),
+                         [(0.1, 2184, 101), (0.2, 4368, 325), (0.55, 12012, 2193), (0.9, 19656, 5926),
+                          (1.0, 21840, 7345)])
+def test_one_round_of_the_cnn(epsilon, pure, approximate):
+    m = pdpm(epsilon, size=21_840)
+    assert m.guarantee(0.0).epsilon == pytest.approx(pure)
+    assert m.guarantee(1e-5).epsilon == pytest.approx(approximate, rel=1e-2)
+    assert not m.guarantee(1e-5).exact
+
+
+@pytest.mark.parametrize(("epsilon", "rounds", "approximate"), [(0.1, 50, 3142), (1.0, 50, 345_647),
+                                                               (1.0, 100, 689_206)])
+def test_many_rounds_of_the_cnn(epsilon, rounds, approximate):
+    composed = pdpm(epsilon, size=21_840).curve().compose(rounds)
+    assert composed.epsilon(1e-5) == pytest.approx(approximate, rel=1e-3)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+def test_one_element_profile(epsilon):
+    m, e = pdpm(epsilon), math.exp(epsilon)
+    for other in (0.0, 0.5 * epsilon, 0.9 * epsilon):
+        assert m.privacy_profile(other) == pytest.approx((e - math.exp(other)) / (e + 2))
+    assert m.guarantee(0.0).exact
+
+
+def test_two_elements_by_enumeration():
+    """The worst pair of two elements mixes directions: all from the upper end is not the worst everywhere."""
+    eps = 0.5
+    e = math.exp(eps)
+    upper, lower = np.array([e, 1, 1]) / (e + 2), np.array([1, (e + 1) / 2, (e + 1) / 2]) / (e + 2)
+    curve = PdpmCurve(eps, 2)
+    for other in np.linspace(0, 0.99, 34):
+        exact = max(np.maximum(0, np.kron(*p) - math.exp(other) * np.kron(*q)).sum()
+                    for p, q in [((upper, upper), (lower, lower)), ((upper, lower), (lower, upper)),
+                                 ((lower, lower), (upper, upper))])
+        assert curve.delta(float(other)) == pytest.approx(exact, abs=1e-13)
+    assert curve.delta(0.0025) > curve.forward(0.0025) * 1.001
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.5, 2.0, 8.0])
+@pytest.mark.parametrize("count", [20, 60, 128])
+def test_the_bound_for_many_elements_is_above_every_mixture(epsilon, count):
+    curve = PdpmCurve(epsilon, count)
+    step = epsilon + curve._fall
+    for other in np.linspace(0.0, curve.pure_epsilon, 150):
+        assert curve.delta(float(other)) <= curve.forward(float(other) - step) * (1 + 1e-9) + 1e-15
+
+
+def test_plu_fedoa_guarantee():
+    m = make("plu-fedoa", epsilon=0.4, domain=Box(-1, 1, (30,)))
+    assert m.scale == pytest.approx(2 / 0.4)
+    assert m.guarantee(0.0).epsilon == pytest.approx(12.0)
+    assert m.status == "reconstructed"
+
+
+def test_fedoa_weights():
+    w = fedoa_weights([0.1, 0.5, 1.0], [10, 10, 10])
+    assert sum(w) == pytest.approx(1)
+    assert w[2] / w[1] == pytest.approx(4)
+    assert fedoa_weights([0.7] * 4, [1, 1, 2, 4]) == pytest.approx([1 / 8, 1 / 8, 1 / 4, 1 / 2])
+    eps = np.array([0.1, 0.5, 1.0])
+    assert sum(a**2 * 2 * (2 / e) ** 2 for a, e in zip(w, eps, strict=True)) == pytest.approx(8 / (eps**2).sum())
+    assert fedoa_weights([1e-9, 1.0], [5, 5])[0] < 1e-15
+    assert fedoa_weights([math.inf, 1.0], [5, 5]) == [1.0, 0.0]
+    for bad in (([], []), ([1.0], [1, 2]), ([0.0], [1])):
+        with pytest.raises(InputError):
+            fedoa_weights(*bad)
+
+
+def test_averaged_noise_of_the_second_mode():
+    """Seventy clients with epsilon 0.1 .. 1.0 on [-1, 1]: PDPM 1.514, Laplace 1.331; 100 with weights 0.456."""
+    levels = np.arange(1, 11) / 10
+    mean = np.mean([pdpm(float(e), 2.0).variance(0.0) for e in levels])
+    assert math.sqrt(mean / 70) == pytest.approx(1.514, rel=2e-3)
+    assert math.sqrt(np.mean(8 / levels**2) / 70) == pytest.approx(1.331, rel=2e-3)
+    eps = np.tile(levels, 10)
+    w = np.array(fedoa_weights(list(eps), [1] * 100))
+    assert math.sqrt((w**2 * 8 / eps**2).sum()) == pytest.approx(0.456, rel=2e-3)

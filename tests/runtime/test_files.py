@@ -1,0 +1,52 @@
+"""Files are whole or absent."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tensorldp.errors import InputError
+from tensorldp.runtime.files import read_arrays, read_json, replacing, write_arrays, write_json
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+    target = tmp_path / "a.txt"
+    target.write_text("old")
+
+    def fail() -> None:
+        with replacing(target) as temporary:
+            temporary.write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert target.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_json_round_trip_with_infinity_as_a_word(tmp_path: Path) -> None:
+    write_json(tmp_path / "a.json", {"b": [1, math.inf, -math.inf], "a": None})
+    assert read_json(tmp_path / "a.json") == {"a": None, "b": [1, "inf", "-inf"]}
+    with pytest.raises(ValueError, match="Out of range"):
+        write_json(tmp_path / "b.json", {"b": math.nan})
+
+
+def test_arrays_round_trip_and_a_truncated_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    write_arrays(path, {"x": np.arange(6, dtype=np.float32).reshape(2, 3)[:, ::-1]}, {"k": "v"})
+    arrays, metadata = read_arrays(path)
+    assert arrays["x"].tolist() == [[2, 1, 0], [5, 4, 3]]
+    assert metadata == {"k": "v"}
+    path.write_bytes(path.read_bytes()[:-5])
+    with pytest.raises(InputError, match=r"x\.safetensors is truncated"):
+        read_arrays(path)
+    with pytest.raises(InputError, match=r"none\.safetensors is missing"):
+        read_arrays(tmp_path / "none.safetensors")
+
+
+def test_broken_json_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps({"a": 1})[:-1])
+    with pytest.raises(InputError, match=r"a\.json is not valid JSON"):
+        read_json(tmp_path / "a.json")

@@ -1,0 +1,109 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from tensorldp.errors import InputError
+from tensorldp.randomness import (
+    add_gaussian,
+    add_laplace,
+    check_generator,
+    derive_seed,
+    generator,
+    numpy_generator,
+    sparse_positions,
+    standard_normal,
+    uniform,
+)
+
+DRAWS = 20_000_000
+
+
+def blocks(add, scale, dtype=torch.float32):
+    source = generator("tails", add.__name__)
+    zero = torch.zeros(1_000_000, dtype=dtype)
+    for _ in range(DRAWS // zero.numel()):
+        yield add(zero, scale, source)
+
+
+def inside_poisson(count, expected):
+    return stats.poisson.ppf(5e-7, expected) <= count <= stats.poisson.ppf(1 - 5e-7, expected)
+
+
+def test_laplace_tails():
+    far, beyond, largest = 0, 0, 0.0
+    for z in blocks(add_laplace, 2.0):
+        size = z.abs() / 2.0
+        assert bool(torch.isfinite(z).all())
+        far += int((size > 10).sum())
+        beyond += int((size > 15).sum())
+        largest = max(largest, float(size.max()))
+    assert inside_poisson(far, DRAWS * math.exp(-10))
+    assert inside_poisson(beyond, DRAWS * math.exp(-15))
+    # a 24-bit uniform stops at 24 ln 2 = 16.6; the largest of 2e7 is log 2e7 + Gumbel
+    assert 14.0 < largest < 16.8 + 14.0
+
+
+def test_laplace_reaches_beyond_float32_uniforms():
+    zero, source = torch.zeros(4_000_000), generator("beyond")
+    largest = max(float(add_laplace(zero, 1.0, source).abs().max()) for _ in range(20))
+    assert largest > 24 * math.log(2.0)
+
+
+def test_gaussian_tails():
+    far, beyond = 0, 0
+    for z in blocks(add_gaussian, 3.0):
+        size = z.abs() / 3.0
+        assert bool(torch.isfinite(z).all())
+        far += int((size > 4).sum())
+        beyond += int((size > 5).sum())
+    assert inside_poisson(far, DRAWS * 2 * stats.norm.sf(4))
+    assert inside_poisson(beyond, DRAWS * 2 * stats.norm.sf(5))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_laws(dtype):
+    zero = torch.zeros(200_000, dtype=dtype)
+    assert stats.kstest(add_laplace(zero, 1.5, generator("ks")).numpy(), stats.laplace(scale=1.5).cdf).pvalue > 1e-6
+    assert stats.kstest(add_gaussian(zero, 1.5, generator("ks")).numpy(), stats.norm(scale=1.5).cdf).pvalue > 1e-6
+    assert stats.kstest(standard_normal(zero, generator("ks")).numpy(), stats.norm.cdf).pvalue > 1e-6
+
+
+def test_uniform_is_open_and_uniform():
+    u = uniform((300_000,), generator("uniform")).numpy()
+    assert u.min() > 0.0
+    assert u.max() < 1.0
+    assert stats.kstest(u, stats.uniform.cdf).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("probability", [0.0, 1e-30, 1e-6, 0.01, 0.3, 1.0])
+def test_sparse_positions(probability):
+    count, source = 1000, generator("sparse", probability)
+    hits = np.zeros(count)
+    totals = []
+    for _ in range(500):
+        found = sparse_positions(count, probability, source)
+        assert len(np.unique(found)) == len(found)
+        hits[found] += 1
+        totals.append(len(found))
+    assert stats.binomtest(int(hits.sum()), 500 * count, probability).pvalue > 1e-6
+    if 0.001 < probability < 1.0:
+        expected = 500 * probability
+        spread = expected * (1 - probability)
+        assert stats.chi2.sf(((hits - expected) ** 2 / spread).sum(), count) > 1e-6
+
+
+def test_seeds():
+    assert derive_seed("a", 1) == derive_seed("a", 1)
+    assert derive_seed("a", 1) != derive_seed("a", 2)
+    assert derive_seed("ab", "c") != derive_seed("a", "bc")
+    assert 0 <= derive_seed("a") < 2**63
+    source = generator("numpy")
+    assert numpy_generator(source).random() != numpy_generator(source).random()
+
+
+def test_check_generator():
+    with pytest.raises(InputError, match=r"torch.Generator"):
+        check_generator(np.random.default_rng(0), torch.zeros(1))

@@ -1,0 +1,82 @@
+"""Lint, dry runs of every scale, and mistakes of a user."""
+
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Project
+
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("plans")]
+
+
+def test_snakemake_lint_is_clean(project: Project) -> None:
+    done = project.snakemake("--lint")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("scale", ["quick", "desk", "paper"])
+def test_the_default_config_has_a_plan_at_every_scale(project: Project, scale: str) -> None:
+    (project.folder / "config.yaml").write_text((ROOT / "config.yaml").read_text())
+    jobs = project.planned("--config", f"scale={scale}")
+    assert sum(rule == "evaluate" for rule, _ in jobs) > 90
+    assert ("report", "") in jobs
+
+
+@pytest.mark.parametrize(("changes", "words"), [
+    ({"studies": ["tldp_typ1"]}, ["unknown study 'tldp_typ1'", "did you mean 'tldp_type1'"]),
+    ({"datasets": {"tldp_type1": ["mnst"]}}, ["unknown dataset 'mnst'", "did you mean 'mnist'"]),
+    ({"mechanisms": {"tldp_type1": ["tldp-k"]}}, ["unknown mechanism 'tldp-k'", "did you mean 'tldp-"]),
+    ({"epsilons": {"tldp_type1": [0]}}, ["epsilons.tldp_type1.0", "above 0", "got 0"]),
+    ({"epsilons": {"tldp_type1": [-2]}}, ["above 0", "got -2"]),
+    ({"epsilons": {"tldp_type1": ["one"]}}, ["above 0", "'one'"]),
+    ({"epsilon": {"tldp_type1": [1]}}, ["unknown key in config 'epsilon'", "did you mean 'epsilons'"]),
+    ({"mirror": "/no/such/folder"}, ["mirror folder /no/such/folder does not exist"]),
+])
+def test_a_mistake_in_the_config_is_one_sentence(project: Project, changes: dict, words: list[str]) -> None:
+    project.configure(**changes)
+    done = project.snakemake()
+    text = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert "Traceback" not in text
+    errors = [line for line in text.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1
+    assert all(word in errors[0] for word in words), errors
+
+
+def test_a_gpu_that_is_not_there_is_one_sentence(project: Project) -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    project.configure(device="cuda", studies=["tldp_type1"])
+    done = project.snakemake("results/metrics/tldp_type1/digits/model=small_cnn/none/epsilon~inf.json")
+    text = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert "error: device is 'cuda' but no CUDA GPU is available here" in text
+    assert "Traceback" not in text
+
+
+def test_a_data_set_without_mirror_or_network_is_one_sentence(project: Project) -> None:
+    project.configure(studies=["tldp_type1"], datasets={"tldp_type1": ["mnist"]})
+    done = project.snakemake("resources/datasets/mnist/digest.json",
+                             env={"https_proxy": "http://127.0.0.1:9", "http_proxy": "http://127.0.0.1:9"})
+    text = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert "error: " in text
+    assert "mnist" in text
+    assert "mirror" in text
+    assert "Traceback" not in text
+
+
+def test_a_corrupted_file_is_named_and_nothing_is_lost(project: Project, tmp_path: Path) -> None:
+    mirror = tmp_path / "mirror" / "mnist"
+    mirror.mkdir(parents=True)
+    for name in ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz",
+                 "t10k-labels-idx1-ubyte.gz"):
+        (mirror / name).write_bytes(b"not the real file")
+    project.configure(studies=["tldp_type1"], datasets={"tldp_type1": ["mnist"]}, mirror=str(mirror.parent))
+    done = project.snakemake("resources/datasets/mnist/digest.json")
+    text = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert "Traceback" not in text
+    assert any("error: " in line and "idx" in line and "sha256" in line.lower() for line in text.splitlines()), text
+    assert (mirror / "train-images-idx3-ubyte.gz").exists()

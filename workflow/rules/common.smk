@@ -1,0 +1,104 @@
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+try:
+    from tensorldp.config.grid import make_plan
+    from tensorldp.config.settings import parse_settings
+    from tensorldp.data.catalogue import EMBEDDED
+    from tensorldp.data.catalogue import names as dataset_names
+    from tensorldp.errors import InputError
+    from tensorldp.mechanisms.index import MODULE_OF, known, plugin_names
+except ImportError as error:
+    sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e .` first")
+
+STUDIES = Path(workflow.basedir) / "workflow" / "studies"
+SCRIPTS = Path(workflow.basedir) / "workflow" / "scripts"
+SOURCE = "src/tensorldp"
+
+
+def validated_plan():
+    """The plan of config.yaml, or the end of the run with one sentence."""
+    try:
+        settings = parse_settings(config)
+        mirror = settings.mirror or os.environ.get("TENSORLDP_MIRROR")
+        if mirror and not Path(mirror).is_dir():
+            raise InputError(f"the mirror folder {mirror} does not exist: correct `mirror` in config.yaml or unset it")
+        if mirror:
+            os.environ["TENSORLDP_MIRROR"] = str(Path(mirror).absolute())
+        mechanisms = sorted({*known(), *plugin_names(settings.plugins)})
+        return make_plan(settings, STUDIES, mechanisms=mechanisms, datasets=dataset_names())
+    except InputError as error:
+        sys.exit(f"error: {error}")
+
+
+PLAN = validated_plan()
+DEVICE = PLAN.settings.device
+# without a GPU the slots of the profile must not hold jobs back
+GPU = int(DEVICE == "cuda" or (DEVICE == "auto" and Path("/dev/nvidiactl").exists()))
+os.environ["TENSORLDP_PLUGINS"] = ",".join(PLAN.settings.plugins)
+PYTHON = f"{sys.executable} -S -E {SCRIPTS}/warm.py {SCRIPTS}"
+
+
+def one_of(values):
+    """A wildcard constraint that admits just these values."""
+    return "|".join(sorted(re.escape(value) for value in set(values))) or "(?!)"
+
+
+wildcard_constraints:
+    study=one_of(cell.study for cell in PLAN.cells),
+    dataset=one_of(dataset_names()),
+    variant=one_of(cell.variant for cell in PLAN.cells),
+    mechanism=one_of(cell.mechanism for cell in PLAN.cells),
+    epsilon=one_of(cell.epsilon for cell in PLAN.cells),
+
+
+CELL = "{study}/{dataset}/{variant}/{mechanism}/epsilon~{epsilon}"
+
+
+def cell_of(wildcards):
+    return PLAN.find(**{key: wildcards[key] for key in ("study", "dataset", "variant", "mechanism", "epsilon")})
+
+
+def perturbation(wildcards):
+    """What a release depends on, as one JSON text: Snakemake compares params as a set, so there is only one."""
+    return json.dumps(cell_of(wildcards).perturbation(), sort_keys=True)
+
+
+def training(wildcards):
+    return json.dumps(cell_of(wildcards).training_settings(), sort_keys=True)
+
+
+def code(*parts):
+    """Source files that a stage depends on; as inputs they are compared by checksum, so that a touch reruns nothing."""
+    return sorted(str(path) for part in parts for path in Path(SOURCE).glob(part))
+
+
+def mechanism_code(wildcards):
+    home = MODULE_OF.get(wildcards.mechanism)
+    own = [f"mechanisms/{home}.py"] if home else []
+    return code("mechanisms/base.py", "mechanisms/domain.py", "randomness.py", *own)
+
+
+def data_folder(wildcards):
+    """Where the records of a cell's study come from: the prepared data set, or features of it."""
+    cell = cell_of(wildcards)
+    if cell.release == "features":
+        return f"results/features/{cell.dataset}/{cell.factors['backbone']}"
+    return f"resources/datasets/{cell.dataset}"
+
+
+def data_digest(wildcards):
+    """The small file that stands for the data: large files would be compared by time."""
+    return f"{data_folder(wildcards)}/digest.json"
+
+
+def inside_training(cell):
+    return cell.release in ("parameters", "gradients")
+
+
+def weights_of(wildcards):
+    """ImageNet weights, where the cell starts from them."""
+    return ["resources/downloads/mobilenet_v2/source.json"] if cell_of(wildcards).training["pretrained"] else []

@@ -1,0 +1,45 @@
+rule evaluate:
+    input:
+        models=f"results/models/{CELL}",
+        released=releases,
+        digest=data_digest,
+        data=lambda wildcards: ancient(f"{data_folder(wildcards)}/test.safetensors"),
+        code=code("studies/evaluate.py"),
+    output:
+        f"results/metrics/{CELL}.json",
+    params:
+        cell=training,
+        data=subpath(input.data, parent=True),
+        released=lambda wildcards, input: f"--released {input.released}" if input.released else "",
+    log:
+        f"logs/evaluate/{CELL}.log",
+    conda:
+        "../../envs/tensorldp.yaml"
+    resources:
+        gpu=GPU,
+        mem_mb=4000,
+    shell:
+        "{PYTHON}/evaluate.py --data {params.data} {params.released} --models {input.models} "
+        "--cell {params.cell:q} --device {DEVICE} --out {output} > {log} 2>&1"
+
+
+METRICS = [f"results/metrics/{cell.path}.json" for cell in PLAN.cells]
+GUARANTEES = [f"results/privacy/guarantees/{cell.path}.json" for cell in PLAN.cells]
+
+
+rule collect:
+    input:
+        metrics=METRICS,
+        guarantees=GUARANTEES,
+        code=code("studies/table.py"),
+    output:
+        "results/metrics.parquet",
+    params:
+        scale=PLAN.settings.scale,
+    log:
+        "logs/collect.log",
+    conda:
+        "../../envs/tensorldp.yaml"
+    localrule: True
+    script:  # thousands of file names do not fit on a command line
+        "../scripts/collect.py"

@@ -1,0 +1,32 @@
+def backbone_weights(wildcards):
+    """Only MobileNetV2 has pretrained weights to fetch."""
+    if wildcards.backbone.startswith("mobilenet_v2"):
+        return "resources/downloads/mobilenet_v2/source.json"
+    return []
+
+
+rule extract_features:
+    input:
+        digest="resources/datasets/{dataset}/digest.json",
+        data=ancient("resources/datasets/{dataset}/train.safetensors"),
+        weights=backbone_weights,
+        code=code("studies/features.py", "models/mobilenet.py", "models/seeding.py"),
+    output:
+        multiext("results/features/{dataset}/{backbone}/", "train.safetensors", "test.safetensors", "digest.json",
+                 "record.json"),
+    params:
+        data=subpath(input.data, parent=True),
+        folder=subpath(output[0], parent=True),
+        weights=lambda wildcards, input: f"--weights {input.weights}" if input.weights else "",
+    wildcard_constraints:
+        backbone="[a-z0-9_]+",
+    log:
+        "logs/extract_features/{dataset}/{backbone}.log",
+    conda:
+        "../../envs/tensorldp.yaml"
+    resources:
+        gpu=GPU,
+        mem_mb=6000,
+    shell:
+        "{PYTHON}/extract_features.py --data {params.data} --backbone {wildcards.backbone} {params.weights} "
+        "--device {DEVICE} --out {params.folder} > {log} 2>&1"

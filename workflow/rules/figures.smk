@@ -1,0 +1,28 @@
+FIGURES = [
+    f"results/figures/{study}{view}.{kind}"
+    for study in PLAN.studies
+    for view in ("", "_honest")
+    for kind in ("png", "svg")
+]
+
+
+rule tldp_figure:
+    input:
+        metrics="results/metrics.parquet",
+        notebook="notebooks/{study}.ipynb",
+        code=code("figures/*.py"),
+    output:
+        figures=expand("results/figures/{{study}}{view}.{kind}", view=["", "_honest"], kind=["png", "svg"]),
+        data="results/figures/{study}.csv",
+        notebook="results/notebooks/{study}.ipynb",
+    params:
+        folder=subpath(output.data, parent=True),
+    log:
+        "logs/figures/{study}.log",
+    conda:
+        "../../envs/tensorldp.yaml"
+    resources:
+        mem_mb=1000,
+    shell:
+        "{sys.executable} -m papermill --log-level WARNING --no-progress-bar {input.notebook} {output.notebook} "
+        "-p metrics {input.metrics} -p folder {params.folder} > {log} 2>&1"

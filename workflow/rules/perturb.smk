@@ -1,0 +1,21 @@
+rule perturb:
+    input:
+        digest=data_digest,
+        data=lambda wildcards: ancient(f"{data_folder(wildcards)}/train.safetensors"),
+        mechanism=mechanism_code,
+        code=code("studies/perturb.py"),
+    output:
+        temp(directory(f"results/perturbed/{CELL}")),
+    params:
+        cell=perturbation,
+        data=subpath(input.data, parent=True),
+    log:
+        f"logs/perturb/{CELL}.log",
+    conda:
+        "../../envs/tensorldp.yaml"
+    resources:
+        gpu=GPU,
+        mem_mb=4000,
+    shell:
+        "{PYTHON}/perturb.py --data {params.data} --cell {params.cell:q} --device {DEVICE} --out {output} "
+        "> {log} 2>&1"

@@ -1,0 +1,22 @@
+rule report:
+    input:
+        metrics="results/metrics.parquet",
+        figures=FIGURES,
+        code=code("figures/report.py", "figures/*.html"),
+    output:
+        "results/report.html",
+    params:
+        studies=json.dumps(
+            [
+                {"study": s.study, "title": s.title, "source": s.source, "figure": s.figure}
+                for s in PLAN.studies.values()
+            ]
+        ),
+        settings=PLAN.settings.model_dump_json(),
+    log:
+        "logs/report.log",
+    conda:
+        "../../envs/tensorldp.yaml"
+    shell:
+        "{PYTHON}/report.py --metrics {input.metrics} --figures results/figures --studies {params.studies:q} "
+        "--settings {params.settings:q} --out {output} > {log} 2>&1"

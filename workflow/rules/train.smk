@@ -1,0 +1,30 @@
+def releases(wildcards):
+    """The released records to train on; none where the mechanism works inside the training."""
+    return [] if inside_training(cell_of(wildcards)) else f"results/perturbed/{CELL}".format(**wildcards)
+
+
+rule train:
+    input:
+        released=releases,
+        digest=data_digest,
+        data=lambda wildcards: ancient(f"{data_folder(wildcards)}/train.safetensors"),
+        weights=weights_of,
+        mechanism=lambda wildcards: mechanism_code(wildcards) if inside_training(cell_of(wildcards)) else [],
+        code=code("studies/train.py", "training/*.py", "models/*.py"),
+    output:
+        temp(directory(f"results/models/{CELL}")),
+    params:
+        cell=training,
+        data=subpath(input.data, parent=True),
+        released=lambda wildcards, input: f"--released {input.released}" if input.released else "",
+        weights=lambda wildcards, input: f"--weights {input.weights}" if input.weights else "",
+    log:
+        f"logs/train/{CELL}.log",
+    conda:
+        "../../envs/tensorldp.yaml"
+    resources:
+        gpu=GPU,
+        mem_mb=4000,
+    shell:
+        "{PYTHON}/train.py --data {params.data} {params.released} {params.weights} --cell {params.cell:q} "
+        "--device {DEVICE} --out {output} > {log} 2>&1"

@@ -1,0 +1,50 @@
+"""Score a cell's models on the test set and write its metrics with their provenance."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from tensorldp.runtime.cli import json_argument, parser, run
+from tensorldp.runtime.device import describe, resolve_device
+from tensorldp.runtime.files import read_arrays, write_json
+from tensorldp.runtime.provenance import Stopwatch
+from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.evaluate import evaluate
+from tensorldp.studies.records import Scaling, read_records
+from tensorldp.studies.train import empty_model
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    arg = parser(__doc__)
+    arg.add_argument("--data", type=Path, required=True, help="folder with test.safetensors")
+    arg.add_argument("--released", type=Path, default=None, help="folder of perturb, to score on released records too")
+    arg.add_argument("--models", type=Path, required=True, help="folder of train")
+    arg.add_argument("--cell", type=json_argument, required=True, help="the cell's settings, JSON or @file")
+    arg.add_argument("--device", default="auto")
+    arg.add_argument("--out", type=Path, required=True, help="JSON file to write")
+    args = arg.parse_args(arguments)
+    torch.set_num_threads(1)
+    watch = Stopwatch()
+    cell, device = CellSettings.parse(args.cell), resolve_device(args.device)
+    test = read_records(args.data / "test.safetensors")
+    rows, runs = [], {}
+    for seed in cell.seeds:
+        state, metadata = read_arrays(args.models / f"seed~{seed}.safetensors")
+        run_record = json.loads(metadata["record"])
+        model = empty_model(cell, test.task)
+        model.load_state_dict({key: torch.from_numpy(value) for key, value in state.items()})
+        released = None
+        if args.released is not None and cell.mechanism != "none":
+            released = torch.from_numpy(read_arrays(args.released / f"seed~{seed}.safetensors")[0]["test"])
+        scaling = Scaling(run_record.pop("mean"), run_record.pop("std"))
+        rows += evaluate(model, test, scaling, seed, device, released)
+        runs[str(seed)] = run_record
+    write_json(args.out, {"cell": args.cell, "rows": rows, "runs": runs, "record": watch.record(describe(device))})
+
+
+if __name__ == "__main__":
+    run(main)

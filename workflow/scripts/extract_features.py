@@ -1,0 +1,40 @@
+"""Features of a prepared data set from a frozen extractor, once per data set and backbone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from tensorldp.runtime.cli import parser, run
+from tensorldp.runtime.device import describe, resolve_device
+from tensorldp.runtime.files import sha256, write_arrays, write_json
+from tensorldp.runtime.provenance import Stopwatch
+from tensorldp.studies.features import extract
+from tensorldp.studies.records import read_records
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    arg = parser(__doc__)
+    arg.add_argument("--data", type=Path, required=True, help="folder with train.safetensors and test.safetensors")
+    arg.add_argument("--backbone", required=True)
+    arg.add_argument("--weights", type=Path, default=None, help="ImageNet weights, for mobilenet_v2_tanh")
+    arg.add_argument("--device", default="auto")
+    arg.add_argument("--out", type=Path, required=True, help="folder to write")
+    args = arg.parse_args(arguments)
+    watch, device = Stopwatch(), resolve_device(args.device)
+    torch.set_num_threads(1)
+    for split in ("train", "test"):
+        records = read_records(args.data / f"{split}.safetensors")
+        features = extract(args.backbone, records, device, args.weights)
+        metadata = {"dataset": records.name, "classes": str(records.classes), "low": "-1", "high": "1",
+                    "kind": "features", "backbone": args.backbone}
+        write_arrays(args.out / f"{split}.safetensors", {"x": features.numpy(), "y": records.y.numpy()}, metadata)
+    digest = {split: sha256(args.out / f"{split}.safetensors") for split in ("train", "test")}
+    write_json(args.out / "digest.json", digest)
+    write_json(args.out / "record.json", {"backbone": args.backbone, **watch.record(describe(device))})
+
+
+if __name__ == "__main__":
+    run(main)

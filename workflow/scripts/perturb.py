@@ -1,0 +1,38 @@
+"""Release a cell's training and test records through its mechanism, one file per seed."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from tensorldp.runtime.cli import json_argument, parser, run
+from tensorldp.runtime.device import resolve_device
+from tensorldp.runtime.files import write_arrays
+from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.perturb import perturb
+from tensorldp.studies.records import read_records
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    arg = parser(__doc__)
+    arg.add_argument("--data", type=Path, required=True, help="folder with train.safetensors and test.safetensors")
+    arg.add_argument("--cell", type=json_argument, required=True, help="the cell's settings, JSON or @file")
+    arg.add_argument("--device", default="auto")
+    arg.add_argument("--out", type=Path, required=True, help="folder for seed~N.safetensors")
+    args = arg.parse_args(arguments)
+    torch.set_num_threads(1)
+    cell, device = CellSettings.parse(args.cell), resolve_device(args.device)
+    train = read_records(args.data / "train.safetensors").first(cell.limit)
+    test = read_records(args.data / "test.safetensors")
+    shutil.rmtree(args.out, ignore_errors=True)
+    for seed in cell.seeds:
+        released = {name: perturb(split, cell, seed, name, device).numpy()
+                    for name, split in (("train", train), ("test", test))}
+        write_arrays(args.out / f"seed~{seed}.safetensors", released)
+
+
+if __name__ == "__main__":
+    run(main)

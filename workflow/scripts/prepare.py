@@ -1,0 +1,25 @@
+"""Turn a data set's files into train.safetensors, test.safetensors and digest.json, their SHA-256."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tensorldp.data.prepare import prepare
+from tensorldp.runtime.cli import parser, run
+from tensorldp.runtime.files import sha256, write_json
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    arg = parser(__doc__)
+    arg.add_argument("--dataset", required=True)
+    arg.add_argument("--source", type=Path, default=None, help="folder that download wrote; none for embedded sets")
+    arg.add_argument("--out", type=Path, required=True, help="folder to write")
+    args = arg.parse_args(arguments)
+    prepare(args.dataset, args.source, args.out)
+    write_json(args.out / "digest.json", {split: sha256(args.out / f"{split}.safetensors")
+                                          for split in ("train", "test")})
+
+
+if __name__ == "__main__":
+    run(main)
