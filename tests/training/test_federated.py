@@ -24,7 +24,7 @@ def release(name: str, epsilon: float = 2.0, where: str = "user", rounds: int = 
     def maker(domain: Box, **extra: Any) -> Mechanism:
         return make(name, domain=domain, **{"epsilon": epsilon, "delta": 1e-5, **options, **extra})
 
-    return ParameterRelease(maker, name, epsilon=epsilon, delta=1e-5, shapes=SHAPES, clip=1.0, users=users,
+    return ParameterRelease(maker, name, epsilon=epsilon, delta=1e-5, shapes=SHAPES, layers=[18], clip=1.0, users=users,
                             where=where, rounds=rounds)
 
 

@@ -10,7 +10,7 @@ try:
     from tensorldp.data.catalogue import EMBEDDED
     from tensorldp.data.catalogue import names as dataset_names
     from tensorldp.errors import InputError
-    from tensorldp.mechanisms.index import MODULE_OF, known, plugin_names
+    from tensorldp.mechanisms.index import known, plugin_names, source_modules
 except ImportError as error:
     sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e .` first")
 
@@ -77,9 +77,8 @@ def code(*parts):
 
 
 def mechanism_code(wildcards):
-    home = MODULE_OF.get(wildcards.mechanism)
-    own = [f"mechanisms/{home}.py"] if home else []
-    return code("mechanisms/base.py", "mechanisms/domain.py", "randomness.py", *own)
+    modules = source_modules(wildcards.mechanism)
+    return code("randomness.py", *(f"mechanisms/{name}.py" for name in modules))
 
 
 def data_folder(wildcards):

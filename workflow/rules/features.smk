@@ -17,7 +17,7 @@ rule extract_features:
     params:
         data=subpath(input.data, parent=True),
         folder=subpath(output[0], parent=True),
-        weights=lambda wildcards, input: f"--weights {input.weights}" if input.weights else "",
+        weights=lambda wildcards, input: f"--weights {Path(input.weights).parent}" if input.weights else "",
     wildcard_constraints:
         backbone="[a-z0-9_]+",
     log:

@@ -17,7 +17,7 @@ rule train:
         cell=training,
         data=subpath(input.data, parent=True),
         released=lambda wildcards, input: f"--released {input.released}" if input.released else "",
-        weights=lambda wildcards, input: f"--weights {input.weights}" if input.weights else "",
+        weights=lambda wildcards, input: f"--weights {Path(input.weights).parent}" if input.weights else "",
     log:
         f"logs/train/{CELL}.log",
     conda:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import torch
 
+from tensorldp.data.fetch import get_weights_file
 from tensorldp.runtime.cli import parser, run
 from tensorldp.runtime.device import describe, resolve_device
 from tensorldp.runtime.files import sha256, write_arrays, write_json
@@ -19,15 +20,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg = parser(__doc__)
     arg.add_argument("--data", type=Path, required=True, help="folder with train.safetensors and test.safetensors")
     arg.add_argument("--backbone", required=True)
-    arg.add_argument("--weights", type=Path, default=None, help="ImageNet weights, for mobilenet_v2_tanh")
+    arg.add_argument("--weights", type=Path, default=None, help="folder of downloaded ImageNet weights, for mobilenet_v2_tanh")
     arg.add_argument("--device", default="auto")
     arg.add_argument("--out", type=Path, required=True, help="folder to write")
     args = arg.parse_args(arguments)
     watch, device = Stopwatch(), resolve_device(args.device)
     torch.set_num_threads(1)
+    weights = get_weights_file(args.weights) if args.weights else None
     for split in ("train", "test"):
         records = read_records(args.data / f"{split}.safetensors")
-        features = extract(args.backbone, records, device, args.weights)
+        features = extract(args.backbone, records, device, weights)
         metadata = {"dataset": records.name, "classes": str(records.classes), "low": "-1", "high": "1",
                     "kind": "features", "backbone": args.backbone}
         write_arrays(args.out / f"{split}.safetensors", {"x": features.numpy(), "y": records.y.numpy()}, metadata)

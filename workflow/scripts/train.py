@@ -9,6 +9,7 @@ from pathlib import Path
 
 import torch
 
+from tensorldp.data.fetch import get_weights_file
 from tensorldp.runtime.cli import json_argument, parser, run
 from tensorldp.runtime.device import describe, resolve_device
 from tensorldp.runtime.files import read_arrays, write_arrays
@@ -23,22 +24,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--data", type=Path, required=True, help="folder with train.safetensors")
     arg.add_argument("--released", type=Path, default=None, help="folder of perturb; none to perturb inside training")
     arg.add_argument("--cell", type=json_argument, required=True, help="the cell's settings, JSON or @file")
-    arg.add_argument("--weights", type=Path, default=None, help="ImageNet weights, if the cell is pretrained")
+    arg.add_argument("--weights", type=Path, default=None, help="folder of downloaded ImageNet weights, if the cell is pretrained")
     arg.add_argument("--device", default="auto")
     arg.add_argument("--out", type=Path, required=True, help="folder for seed~N.safetensors")
     args = arg.parse_args(arguments)
     torch.set_num_threads(1)
     cell, device = CellSettings.parse(args.cell), resolve_device(args.device)
+    weights = get_weights_file(args.weights) if args.weights else None
     records = read_records(args.data / "train.safetensors").first(cell.limit)
     shutil.rmtree(args.out, ignore_errors=True)
     for seed in cell.seeds:
         watch = Stopwatch()
         if args.released is None:
-            model, scaling = train_federated(cell, records, seed, device, args.weights)
+            model, scaling = train_federated(cell, records, seed, device, weights)
         else:
             released, _ = read_arrays(args.released / f"seed~{seed}.safetensors")
             model, scaling = train_on_releases(cell, torch.from_numpy(released["train"]), records.y, records, seed,
-                                               device, args.weights)
+                                               device, weights)
         record = {"mean": scaling.mean, "std": scaling.std, **watch.record(describe(device))}
         state = {key: value.cpu().numpy() for key, value in model.state_dict().items()}
         write_arrays(args.out / f"seed~{seed}.safetensors", state, {"record": json.dumps(record)})

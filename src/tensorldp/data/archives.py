@@ -22,10 +22,9 @@ def decompressed(path: Path) -> bytes:
     Raises:
         InputError: if it is missing, truncated or not of that format.
     """
-    opener = {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix, open)
     try:
-        with opener(path, "rb") as file:
-            return file.read()
+        content = path.read_bytes()
+        return {".gz": gzip.decompress, ".xz": lzma.decompress}.get(path.suffix, bytes)(content)
     except _BROKEN as error:
         raise _unreadable(path, error) from None
 

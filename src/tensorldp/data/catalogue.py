@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from tensorldp.data import entries
+from tensorldp.data.entries import DATASETS, WEIGHTS
 from tensorldp.data.source import Dataset, File, Source, Weights
 from tensorldp.errors import unknown
 
 __all__ = ["EMBEDDED", "Dataset", "File", "Source", "Weights", "find", "get", "names", "weights_names"]
 
-_DATASETS = {dataset.name: dataset for dataset in entries.DATASETS}
-_WEIGHTS = {weights.name: weights for weights in entries.WEIGHTS}
+_DATASETS = {dataset.name: dataset for dataset in DATASETS}
+_WEIGHTS = {weights.name: weights for weights in WEIGHTS}
 
 EMBEDDED = tuple(name for name, dataset in _DATASETS.items() if dataset.embedded)
 """Names of the data sets that come inside a dependency."""

@@ -116,4 +116,6 @@ def _svhn_file(path: Path) -> Arrays:
         raise InputError(f"the file {path} must hold X, 32 x 32 x 3 x N unsigned bytes, and y")
     if y.dtype.kind not in "iuf" or y.size != x.shape[3]:
         raise InputError(f"the file {path} must hold one number in y for each of the {x.shape[3]} images")
+    if not np.isin(y, np.arange(1, 11)).all():
+        raise InputError(f"the labels in {path} must lie in 1 .. 10")
     return x.transpose(3, 0, 1, 2), y.reshape(-1) % 10

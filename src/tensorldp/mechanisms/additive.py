@@ -128,7 +128,7 @@ class _IsotropicGaussian(Mechanism):
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         y, x, x_prime = self._flat(y), self._flat(x), self._flat(x_prime)
-        return ((x - x_prime) * (2.0 * y - x - x_prime)).sum(dim=1) / (2.0 * self.sigma**2)
+        return ((x - x_prime) * (2.0 * y - (x + x_prime))).sum(dim=1) / (2.0 * self.sigma**2)
 
 
 @register

@@ -54,6 +54,8 @@ class Mechanism(ABC):
         elif self.domain_kind == "ball":
             self.domain = domain.as_ball()
         self.clip = bool(clip)
+        if self.clip:
+            self.note = "; ".join(filter(None, (self.note, "records outside the domain are clipped to it first")))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -72,7 +74,7 @@ class Mechanism(ABC):
         if x.dim() != len(self.shape) + 1 or tuple(x.shape[1:]) != self.shape:
             raise InputError(f"{self.name} takes a batch of shape (batch, {', '.join(map(str, self.shape))}), "
                              f"got {tuple(x.shape)}")
-        excess = self.given_domain.excess(x)
+        excess = self.domain.excess(x)  # the converted domain: the guarantee holds on all of it
         if not excess < float("inf"):
             raise InputError(f"the input of {self.name} has elements that are not finite; clean the data first")
         if excess <= 0:
@@ -80,8 +82,8 @@ class Mechanism(ABC):
         if self.clip or excess <= TOLERANCE:
             if not bool(torch.isfinite(x).all()):
                 raise InputError(f"the input of {self.name} has elements that are not finite; clean the data first")
-            return self.given_domain.project(x)
-        raise InputError(f"the input of {self.name} lies outside its domain {self.given_domain} by {excess:.3g} "
+            return (self.given_domain if self.clip else self.domain).project(x)
+        raise InputError(f"the input of {self.name} lies outside its domain {self.domain} by {excess:.3g} "
                          "of its size; scale the data or pass clip=True to clip it")
 
     def privatize(self, x: Tensor, generator: torch.Generator) -> Tensor:

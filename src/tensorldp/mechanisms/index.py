@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -38,6 +39,19 @@ MODULE_OF: dict[str, str] = {name: module for module, names in MODULES.items() f
 def known() -> list[str]:
     """The package's own keys and the names of installed entry points, sorted."""
     return sorted({*MODULE_OF, *(point.name for point in entry_points(group=ENTRY_POINTS))})
+
+
+def source_modules(name: str) -> list[str]:
+    """The modules of this package that a mechanism is made of: its own and, transitively, those it imports."""
+    folder = Path(__file__).parent
+    found, waiting = set(), [MODULE_OF.get(name, "base")]
+    while waiting:
+        module = waiting.pop()
+        if module not in found and module not in ("registry", "index"):
+            found.add(module)
+            text = (folder / f"{module}.py").read_text()
+            waiting += re.findall(r"^from tensorldp\.mechanisms\.(\w+) import", text, re.MULTILINE)
+    return sorted(found)
 
 
 def import_plugins(modules: Sequence[str] | None = None) -> None:

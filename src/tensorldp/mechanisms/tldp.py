@@ -47,7 +47,7 @@ class _Tldp(Mechanism):
 
     @property
     def log_retention(self) -> float:
-        """log p with p = e^u / (c + e^u), u = -(I - 1) epsilon, c = 2b or sigma sqrt(2 pi); exact where p underflows."""
+        """log p, p = e^u / (c + e^u), u = -(I - 1) epsilon, c = 2b or sigma sqrt(2 pi); exact where p underflows."""
         u = -(self.size - 1) * self.epsilon
         return u - float(np.logaddexp(self._log_density_at_zero(), u))
 
@@ -201,7 +201,7 @@ class _GaussianNoise(_Tldp):
         return AtomCurve.over(GaussianCurve(mu), self._atom())
 
     def _density_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
-        return (x - x_prime) * (2.0 * y - x - x_prime) / (2.0 * self.scale**2)
+        return (x - x_prime) * (2.0 * y - (x + x_prime)) / (2.0 * self.scale**2)
 
 
 @register

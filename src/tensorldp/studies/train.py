@@ -15,7 +15,7 @@ from tensorldp.models import Task, build
 from tensorldp.studies.cell import CellSettings
 from tensorldp.studies.records import Records, Scaling, model_inputs
 from tensorldp.training.classify import fit
-from tensorldp.training.federated import federated_average, float_buffers, split_users, trainable
+from tensorldp.training.federated import federated_average, float_buffers, layer_sizes, split_users, trainable
 from tensorldp.training.release import ParameterRelease
 
 
@@ -61,7 +61,8 @@ def parameter_release(cell: CellSettings, model: nn.Module) -> ParameterRelease:
 
     return ParameterRelease(
         make, cell.mechanism, epsilon=cell.nominal_epsilon, delta=cell.delta,
-        shapes=[tuple(p.shape) for p in trainable(model)], clip=cell.training["clip"], users=cell.training["users"],
+        shapes=[tuple(p.shape) for p in trainable(model)], layers=layer_sizes(model),
+        clip=cell.training["clip"], users=cell.training["users"],
         where=str(where), rounds=cell.training["rounds"])
 
 

@@ -17,6 +17,12 @@ def trainable(model: nn.Module) -> list[nn.Parameter]:
     return [p for p in model.parameters() if p.requires_grad]
 
 
+def layer_sizes(model: nn.Module) -> list[int]:
+    """How many released parameters each module owns itself, in the order of the vector."""
+    sizes = [sum(p.numel() for p in m.parameters(recurse=False) if p.requires_grad) for m in model.modules()]
+    return [size for size in sizes if size]
+
+
 def get_vector(model: nn.Module) -> Tensor:
     """All trainable parameters as one flat vector (I,)."""
     return torch.cat([p.detach().reshape(-1) for p in trainable(model)])

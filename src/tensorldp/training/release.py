@@ -26,13 +26,14 @@ class ParameterRelease:
 
     Element-wise and vector mechanisms take the whole vector as one record. Matrix and tensor mechanisms take one
     tensor each, with the budget split equally (epsilon / K and delta / K over K tensors, basic composition).
-    LLAGP takes the whole vector with its layers and the round.
+    LLAGP takes the whole vector with its layers and the round; epsilon is its budget of one round, as for the others.
 
     Args:
         make: makes the mechanism at its nominal epsilon on a domain.
         name: the mechanism's registry key.
         epsilon, delta: the nominal budget, for splitting.
         shapes: of the parameter tensors, in the order of the vector.
+        layers: number of parameters of each layer (a module's weight and bias together), in the same order.
         clip: C; parameters are clipped to [-C, C].
         users: number of users whose parameters are averaged.
         where: "user" perturbs before averaging (local), "server" after (as TLDP prints it).
@@ -40,9 +41,10 @@ class ParameterRelease:
     """
 
     def __init__(self, make: Maker, name: str, *, epsilon: float, delta: float, shapes: list[tuple[int, ...]],
-                 clip: float, users: int, where: str, rounds: int) -> None:
+                 layers: list[int], clip: float, users: int, where: str, rounds: int) -> None:
         self.make, self.name, self.epsilon, self.delta = make, name, epsilon, delta
         self.shapes, self.clip, self.users, self.where, self.rounds = shapes, clip, users, where, rounds
+        self.layers = layers
         self.sizes = [math.prod(shape) for shape in shapes]
         self.size = sum(self.sizes)
         self._fixed: list[Mechanism] | None = None if name == "llagp" else self._mechanisms(0)
@@ -62,7 +64,7 @@ class ParameterRelease:
     def _schedule(self, round_index: int) -> dict[str, Any]:
         if self.name != "llagp":
             return {}
-        return {"layers": tuple(self.sizes), "step": round_index, "steps": max(1, self.rounds - 1)}
+        return {"layers": self.layers, "step": round_index, "steps": self.rounds, "epsilon": self.epsilon * self.rounds}
 
     def privatize(self, vector: Tensor, round_index: int, generator: torch.Generator) -> Tensor:
         """A release of one flat parameter vector, (I,), already clipped."""

@@ -41,8 +41,7 @@ class AtomCurve(PrivacyCurve):
     def _epsilon(self, delta: float) -> float:
         if self.mass >= 1.0:
             return math.inf
-        rest = (delta - self.mass) / (1.0 - self.mass)
-        return self.inner.epsilon(rest) if rest > 0.0 else math.inf
+        return self.inner.epsilon(max(0.0, (delta - self.mass) / (1.0 - self.mass)))
 
     def _compose(self, count: int) -> PrivacyCurve:
         mass = -math.expm1(count * math.log1p(-self.mass)) if self.mass < 1.0 else 1.0

@@ -1,0 +1,153 @@
+"""A data set's files as two safetensors files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tensorldp.data import catalogue
+from tensorldp.data.checksum import digest
+from tensorldp.data.fetch import read_record
+from tensorldp.data.source import Dataset
+from tensorldp.data.split import Arrays, Parsed, write_split
+from tensorldp.errors import InputError, whole
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a parser may be told; see `prepare`."""
+
+    expect_full: bool
+    limit: int | None
+    endpoints: bool
+    seed: int
+
+
+def prepare(name: str, source_dir: Path | None, out_dir: Path, *, expect_full: bool = True, limit: int | None = None,
+            endpoints: bool = True, seed: int = 0) -> None:
+    """Write train.safetensors and test.safetensors, each with `x`, `y` (int64) and metadata.
+
+    Images are uint8, (N, H, W) or (N, H, W, C); tables are float32, scaled with the training split alone; text is
+    int32, (N, 500) token indices, with embedding.safetensors beside it where GloVe was supplied. The metadata are
+    dataset, kind, classes, low, high, source, deviation, split, and for text vocabulary, words and padding.
+    The same files and arguments give the same bytes.
+
+    Args:
+        name: a data set of the catalogue.
+        source_dir: the folder that `fetch` filled; None for an embedded data set.
+        out_dir: folder to write, made if need be.
+        expect_full: insist on the sizes of the release.
+        limit: reviews of each split and class, for `imdb` alone.
+        endpoints: keep ports and protocol among the features, for `darknet`.
+        seed: of the splits that the release does not fix.
+
+    Raises:
+        InputError: if the name is unknown, a file is missing, damaged or changed since it was fetched, or its content
+            is not what the release has.
+    """
+    dataset = catalogue.get(name)
+    if limit is not None:
+        whole("limit", limit, low=1)
+        if dataset.kind != "text":
+            raise InputError(f"limit is for reviews, {name} is {dataset.kind} data")
+    if dataset.embedded:
+        files, source, deviation = dict[str, Path](), "scikit-learn", ""
+    elif source_dir is None:
+        raise InputError(f"the data set {name} needs the folder of its files: download it first")
+    else:
+        files, source, deviation = _source(dataset, source_dir)
+    parsed = _parse(name, files, Options(expect_full, limit, endpoints, whole("seed", seed)))
+    if expect_full:
+        train, test = dataset.sizes
+        _check_sizes(dataset, parsed, (min(train, 2 * limit), min(test, 2 * limit)) if limit else (train, test))
+    for split, arrays in (("training", parsed.train), ("test", parsed.test)):
+        _check_split(dataset, split, arrays)
+    metadata = {
+        "dataset": name, "kind": dataset.kind, "classes": str(dataset.classes), "low": str(dataset.low),
+        "high": str(dataset.high), "source": source, **parsed.metadata,
+        "deviation": "; ".join(filter(None, [dataset.deviation, deviation, parsed.metadata.get("deviation")]))}
+    for split, (x, y) in (("train", parsed.train), ("test", parsed.test)):
+        write_split(out_dir / f"{split}.safetensors", {"x": x, "y": y.astype(np.int64)}, {**metadata, "split": split})
+    for stem, array in parsed.extra.items():
+        write_split(out_dir / f"{stem}.safetensors", {"weight": array}, {"dataset": name, "source": source})
+    if "embedding" not in parsed.extra:
+        (out_dir / "embedding.safetensors").unlink(missing_ok=True)
+
+
+def _source(dataset: Dataset, folder: Path) -> tuple[dict[str, Path], str, str]:
+    """The files of the source that was fetched into a folder, its label and its deviation."""
+    if not folder.is_dir():
+        raise InputError(f"the folder {folder} with the files of {dataset.name} does not exist: download them first")
+    if (folder / "source.json").is_file():
+        found = read_record(folder)
+        if found.name != dataset.name:
+            raise InputError(f"the folder {folder} holds the files of {found.name}, not of {dataset.name}")
+        for file in found.files:
+            if digest(folder / file.name).sha256 != file.sha256:
+                raise InputError(f"the file {folder / file.name} has changed since it was fetched: download it again")
+        return {file.name: folder / file.name for file in found.files}, found.source, found.deviation
+    # a folder that was filled by hand
+    for source in dataset.sources:
+        if all((folder / file.name).is_file() for file in source.required):
+            present = {file.name: folder / file.name for file in source.files if (folder / file.name).is_file()}
+            return present, f"{source.label}, not verified", source.deviation
+    wanted = " or ".join(", ".join(file.name for file in source.required) for source in dataset.sources)
+    raise InputError(f"the folder {folder} lacks files of {dataset.name}, expected are {wanted}")
+
+
+def _check_sizes(dataset: Dataset, parsed: Parsed, expected: tuple[int, int]) -> None:
+    found = len(parsed.train[0]), len(parsed.test[0])
+    if found != expected:
+        raise InputError(f"the files of {dataset.name} give {found[0]} training and {found[1]} test records, expected "
+                         f"are {expected[0]} and {expected[1]}")
+
+
+def _check_split(dataset: Dataset, split: str, arrays: Arrays) -> None:
+    x, y = arrays
+    if len(x) == 0:
+        raise InputError(f"the {split} split of {dataset.name} has no records")
+    if y.min() < 0 or y.max() >= dataset.classes:
+        raise InputError(f"the {split} labels of {dataset.name} must lie in 0 .. {dataset.classes - 1}, found are "
+                         f"{y.min()} to {y.max()}")
+    # Darknet alone drops columns that are constant
+    if x.shape[1:] != dataset.shape and dataset.name != "darknet":
+        raise InputError(f"the {split} records of {dataset.name} have the shape {x.shape[1:]}, expected is "
+                         f"{dataset.shape}")
+    if x.dtype.kind == "f" and not np.isfinite(x).all():
+        raise InputError(f"the {split} records of {dataset.name} hold NaN or infinite values")
+
+
+def _parse(name: str, files: dict[str, Path], options: Options) -> Parsed:
+    # each parser is imported when it is used: pandas, scipy and spaCy take seconds to load
+    match name:
+        case "digits" | "breast_cancer":
+            from tensorldp.data import embedded
+            return (embedded.parse_digits if name == "digits" else embedded.parse_breast_cancer)(options.seed)
+        case "mnist" | "fashion_mnist":
+            from tensorldp.data.images import parse_mnist
+            return parse_mnist(files)
+        case "cifar10":
+            from tensorldp.data.images import parse_cifar10
+            return parse_cifar10(files)
+        case "svhn":
+            from tensorldp.data.images import parse_svhn
+            return parse_svhn(files)
+        case "imdb":
+            from tensorldp.data.text import parse_imdb
+            return parse_imdb(files, expect_full=options.expect_full, limit=options.limit)
+        case "darknet":
+            from tensorldp.data.darknet import parse_darknet
+            return parse_darknet(files["Darknet.CSV"], expect_full=options.expect_full, endpoints=options.endpoints,
+                                 seed=options.seed)
+        case "adult":
+            from tensorldp.data.tabular import parse_adult
+            return parse_adult(files)
+        case "ctg":
+            from tensorldp.data.tabular import parse_ctg
+            return parse_ctg(files["CTG.xls"], options.seed)
+        case "credit":
+            from tensorldp.data.tabular import parse_credit
+            return parse_credit(files["creditcard.csv"], options.seed)
+    raise NotImplementedError(f"no parser for {name}")

@@ -1,0 +1,17 @@
+"""In progress."""
+from __future__ import annotations
+from dataclasses import dataclass
+from tensorldp.privacy.curves.base import PrivacyCurve
+@dataclass(frozen=True)
+class DiscreteCurve(PrivacyCurve):
+    log_p: tuple[float, ...]
+    log_q: tuple[float, ...]
+    count: int = 1
+    exact: bool = True
+    @property
+    def pure_epsilon(self) -> float:
+        raise NotImplementedError
+    def _delta(self, epsilon: float) -> float:
+        raise NotImplementedError
+    def _compose(self, count: int) -> PrivacyCurve:
+        raise NotImplementedError

@@ -1,0 +1,16 @@
+"""In progress."""
+from __future__ import annotations
+from dataclasses import dataclass
+from tensorldp.privacy.curves.base import PrivacyCurve
+@dataclass(frozen=True)
+class DpSgdCurve(PrivacyCurve):
+    noise_multiplier: float
+    sampling_rate: float
+    steps: int
+    @property
+    def pure_epsilon(self) -> float:
+        raise NotImplementedError
+    def _delta(self, epsilon: float) -> float:
+        raise NotImplementedError
+    def _compose(self, count: int) -> PrivacyCurve:
+        raise NotImplementedError
