@@ -38,11 +38,13 @@ rule metrics:
 rule privacy:
     input:
         [f"results/privacy/guarantees/{cell.path}.json" for cell in PLAN.cells],
+        [f"results/privacy/audits/{cell.path}.json" for cell in AUDITED],
 
 
 rule figures:
     input:
         FIGURES,
+        PRIVACY_FIGURES,
 
 
 onsuccess:

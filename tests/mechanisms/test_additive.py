@@ -2,13 +2,13 @@ import math
 
 import pytest
 import torch
-from norm_oracle import gaussian_norm, laplace_norm
 from scipy.stats import norm
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Box, make
 from tensorldp.privacy.curves.gaussian import mu_of
 from tensorldp.randomness import generator
+from tensorldp.studies.norms import gaussian_norm, laplace_norm
 
 MNIST = Box(0, 255, (1, 28, 28))
 UNIT = Box(-1, 1, (784,))

@@ -2,11 +2,11 @@ import math
 
 import pytest
 import torch
-from norm_oracle import gaussian_norm, laplace_norm
 from scipy.stats import kstest, laplace, norm
 
 from tensorldp.mechanisms import Box, make
 from tensorldp.randomness import generator
+from tensorldp.studies.norms import gaussian_norm, laplace_norm
 
 MNIST = Box(0, 255, (1, 28, 28))
 FEATURES = Box(-1, 1, (1280,))

@@ -100,4 +100,4 @@ def inside_training(cell):
 
 def weights_of(wildcards):
     """ImageNet weights, where the cell starts from them."""
-    return ["resources/downloads/mobilenet_v2/source.json"] if cell_of(wildcards).training["pretrained"] else []
+    return "resources/downloads/mobilenet_v2/source.json" if cell_of(wildcards).training["pretrained"] else []

@@ -21,7 +21,7 @@ def downloaded(wildcards):
 rule prepare:
     input:
         source=downloaded,
-        code=code("data/prepare.py"),
+        code=code("data/*.py"),
     output:
         multiext("resources/datasets/{dataset}/", "train.safetensors", "test.safetensors", "digest.json"),
     params:

@@ -4,6 +4,11 @@ FIGURES = [
     for view in ("", "_honest")
     for kind in ("png", "svg")
 ]
+PRIVACY_FIGURES = [
+    f"results/figures/{figure}.{kind}"
+    for figure in ("privacy_profiles", "accuracy_ceiling")
+    for kind in ("png", "svg")
+]
 
 
 rule tldp_figure:

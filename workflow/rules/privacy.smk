@@ -17,3 +17,78 @@ rule guarantee:
         mem_mb=1000,
     shell:
         "{PYTHON}/guarantee.py --data {params.data} --cell {params.cell:q} --out {output} > {log} 2>&1"
+
+
+rule error_table:
+    input:
+        code=code("mechanisms/*.py", "studies/error_table.py", "studies/norms.py"),
+    output:
+        "results/tables/tldp_table5.csv",
+    log:
+        "logs/error_table.log",
+    conda:
+        "../../envs/tensorldp.yaml"
+    shell:
+        "{PYTHON}/error_table.py --out {output} > {log} 2>&1"
+
+
+rule audit:
+    input:
+        digest=data_digest,
+        data=lambda wildcards: ancient(f"{data_folder(wildcards)}/test.safetensors"),
+        mechanism=mechanism_code,
+        code=code("studies/audit.py", "privacy/audit/*.py"),
+    output:
+        f"results/privacy/audits/{CELL}.json",
+    params:
+        cell=perturbation,
+        data=subpath(input.data, parent=True),
+    log:
+        f"logs/audit/{CELL}.log",
+    conda:
+        "../../envs/tensorldp.yaml"
+    resources:
+        mem_mb=1500,
+    shell:
+        "{PYTHON}/audit.py --data {params.data} --cell {params.cell:q} --out {output} > {log} 2>&1"
+
+
+# a release of parameters is one record of 10^5 elements or more: too few samples fit to say anything
+AUDITED = [cell for cell in PLAN.cells if not inside_training(cell)]
+
+
+rule collect_audits:
+    input:
+        metrics=[f"results/metrics/{cell.path}.json" for cell in AUDITED],
+        guarantees=[f"results/privacy/guarantees/{cell.path}.json" for cell in AUDITED],
+        audits=[f"results/privacy/audits/{cell.path}.json" for cell in AUDITED],
+        code=code("studies/audit.py"),
+    output:
+        "results/privacy/audits.csv",
+    log:
+        "logs/collect_audits.log",
+    conda:
+        "../../envs/tensorldp.yaml"
+    localrule: True
+    script:  # thousands of file names do not fit on a command line
+        "../scripts/collect_audits.py"
+
+
+rule privacy_figure:
+    input:
+        metrics=lambda wildcards: "results/metrics.parquet" if wildcards.figure == "accuracy_ceiling" else [],
+        notebook="notebooks/{figure}.ipynb",
+        code=code("figures/privacy.py", "figures/style.py", "mechanisms/*.py", "privacy/curves/*.py"),
+    output:
+        figures=expand("results/figures/{{figure}}.{kind}", kind=["png", "svg"]),
+        data="results/figures/{figure}.csv",
+        notebook="results/notebooks/{figure}.ipynb",
+    wildcard_constraints:
+        figure="privacy_profiles|accuracy_ceiling",
+    log:
+        "logs/figures/{figure}.log",
+    conda:
+        "../../envs/tensorldp.yaml"
+    shell:
+        "{sys.executable} -m papermill --log-level WARNING --no-progress-bar {input.notebook} {output.notebook} "
+        "-p metrics results/metrics.parquet -p folder results/figures > {log} 2>&1"

@@ -1,7 +1,9 @@
 rule report:
     input:
         metrics="results/metrics.parquet",
-        figures=FIGURES,
+        figures=FIGURES + PRIVACY_FIGURES,
+        audits="results/privacy/audits.csv",
+        table5="results/tables/tldp_table5.csv",
         code=code("figures/report.py", "figures/*.html"),
     output:
         "results/report.html",
@@ -18,5 +20,6 @@ rule report:
     conda:
         "../../envs/tensorldp.yaml"
     shell:
-        "{PYTHON}/report.py --metrics {input.metrics} --figures results/figures --studies {params.studies:q} "
+        "{PYTHON}/report.py --metrics {input.metrics} --figures results/figures --table5 {input.table5} "
+        "--studies {params.studies:q} "
         "--settings {params.settings:q} --out {output} > {log} 2>&1"

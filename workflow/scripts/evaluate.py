@@ -43,7 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         scaling = Scaling(run_record.pop("mean"), run_record.pop("std"))
         rows += evaluate(model, test, scaling, seed, device, released)
         runs[str(seed)] = run_record
-    write_json(args.out, {"cell": args.cell, "rows": rows, "runs": runs, "record": watch.record(describe(device))})
+    test_set = {"records": len(test.y), "largest_class": float(test.y.bincount().max()) / len(test.y)}
+    write_json(args.out, {"cell": args.cell, "test_set": test_set, "rows": rows, "runs": runs,
+                          "record": watch.record(describe(device))})
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg = parser(__doc__)
     arg.add_argument("--data", type=Path, required=True, help="folder with train.safetensors and test.safetensors")
     arg.add_argument("--backbone", required=True)
-    arg.add_argument("--weights", type=Path, default=None, help="folder of downloaded ImageNet weights, for mobilenet_v2_tanh")
+    arg.add_argument("--weights", type=Path, default=None, help="folder of ImageNet weights")
     arg.add_argument("--device", default="auto")
     arg.add_argument("--out", type=Path, required=True, help="folder to write")
     args = arg.parse_args(arguments)

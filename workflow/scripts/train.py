@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--data", type=Path, required=True, help="folder with train.safetensors")
     arg.add_argument("--released", type=Path, default=None, help="folder of perturb; none to perturb inside training")
     arg.add_argument("--cell", type=json_argument, required=True, help="the cell's settings, JSON or @file")
-    arg.add_argument("--weights", type=Path, default=None, help="folder of downloaded ImageNet weights, if the cell is pretrained")
+    arg.add_argument("--weights", type=Path, default=None, help="folder of ImageNet weights, if pretrained")
     arg.add_argument("--device", default="auto")
     arg.add_argument("--out", type=Path, required=True, help="folder for seed~N.safetensors")
     args = arg.parse_args(arguments)

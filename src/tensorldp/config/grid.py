@@ -100,8 +100,9 @@ def _study_cells(study: Study, settings: Settings) -> list[Cell]:
             for values in itertools.product(*plan.factors.values()):
                 factors = {**dict(zip(plan.factors, values, strict=True)), **arm.factors}
                 training, limit = _training(study, plan, settings, factors)
+                own = (arm.epsilons or {}).get(settings.scale, plan.epsilons)
                 for mechanism in arm.mechanisms:
-                    for epsilon in _arm_epsilons(mechanism, settings.epsilons.get(study.study, plan.epsilons)):
+                    for epsilon in _arm_epsilons(mechanism, settings.epsilons.get(study.study, own)):
                         cells[Cell(study.study, dataset, variant_text(factors), mechanism, epsilon_text(epsilon),
                                    study.release, study.delta, factors, arm.options, seeds, training, limit)] = None
     for dataset in settings.datasets.get(study.study, plan.datasets):

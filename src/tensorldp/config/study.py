@@ -33,6 +33,7 @@ class Arm(Strict):
     mechanisms: Annotated[list[str], Field(min_length=1)]
     datasets: list[str] | None = None
     scales: list[Scale] | None = None
+    epsilons: dict[Scale, list[Epsilon]] | None = Field(default=None, description="this arm's own grid, by scale")
     factors: dict[str, str | int | float] = Field(default_factory=dict)
     options: dict[str, Any] = Field(default_factory=dict)
 

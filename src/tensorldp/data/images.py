@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 from collections.abc import Mapping
@@ -37,7 +38,7 @@ def read_idx(path: Path) -> NDArray[np.uint8]:
         raise InputError(f"the file {path} is truncated in its header")
     shape = struct.unpack(f">{data[3]}I", data[4:start])
     # Python's integers cannot overflow, so a forged header cannot pass
-    if len(data) - start != (size := _product(shape)):
+    if len(data) - start != (size := math.prod(shape)):
         raise InputError(f"the file {path} holds {len(data) - start} values, its header says {size}")
     return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
 
@@ -63,13 +64,6 @@ def parse_cifar10(files: Files) -> Parsed:
 def parse_svhn(files: Files) -> Parsed:
     """SVHN's cropped digits: x (N, 32, 32, 3), label 10 becomes class 0."""
     return Parsed(_svhn_file(files["train_32x32.mat"]), _svhn_file(files["test_32x32.mat"]))
-
-
-def _product(shape: tuple[int, ...]) -> int:
-    size = 1
-    for length in shape:
-        size *= length
-    return size
 
 
 def _cifar_archive(path: Path) -> Parsed:

@@ -11,8 +11,9 @@ from tensorldp.data import catalogue
 from tensorldp.data.checksum import digest
 from tensorldp.data.fetch import read_record
 from tensorldp.data.source import Dataset
-from tensorldp.data.split import Arrays, Parsed, write_split
+from tensorldp.data.split import Arrays, Parsed
 from tensorldp.errors import InputError, whole
+from tensorldp.runtime.files import write_arrays
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,9 @@ def prepare(name: str, source_dir: Path | None, out_dir: Path, *, expect_full: b
         "high": str(dataset.high), "source": source, **parsed.metadata,
         "deviation": "; ".join(filter(None, [dataset.deviation, deviation, parsed.metadata.get("deviation")]))}
     for split, (x, y) in (("train", parsed.train), ("test", parsed.test)):
-        write_split(out_dir / f"{split}.safetensors", {"x": x, "y": y.astype(np.int64)}, {**metadata, "split": split})
+        write_arrays(out_dir / f"{split}.safetensors", {"x": x, "y": y.astype(np.int64)}, {**metadata, "split": split})
     for stem, array in parsed.extra.items():
-        write_split(out_dir / f"{stem}.safetensors", {"weight": array}, {"dataset": name, "source": source})
+        write_arrays(out_dir / f"{stem}.safetensors", {"weight": array}, {"dataset": name, "source": source})
     if "embedding" not in parsed.extra:
         (out_dir / "embedding.safetensors").unlink(missing_ok=True)
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tensorldp.errors import InputError
-from tensorldp.runtime.files import replacing, write_arrays
 
 Arrays = tuple[NDArray[Any], NDArray[Any]]
 """Records and their class indices."""
@@ -31,25 +28,6 @@ class Parsed:
     test: Arrays
     metadata: dict[str, str] = field(default_factory=dict)
     extra: dict[str, NDArray[Any]] = field(default_factory=dict)
-
-
-def write_split(path: Path, arrays: dict[str, NDArray[Any]], metadata: dict[str, str]) -> None:
-    """Write a safetensors file whose bytes depend on nothing but its content, whole or not at all.
-
-    The library writes the metadata in an order that changes from process to process, which would change the file's
-    checksum and rerun all that depends on it; here the keys are sorted.
-    """
-    with replacing(path) as temporary:
-        write_arrays(temporary, arrays, metadata)
-        with temporary.open("r+b") as file:
-            size = int.from_bytes(file.read(8), "little")
-            header = json.loads(file.read(size))
-            header = {"__metadata__": dict(sorted(header.pop("__metadata__", {}).items())), **header}
-            text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode().ljust(size)
-            if len(text) != size:
-                raise InputError(f"the metadata of {path} cannot be written: use plain characters")
-            file.seek(8)
-            file.write(text)
 
 
 def stratified(x: NDArray[Any], y: NDArray[Any], test_size: float, seed: int) -> tuple[Arrays, Arrays]:

@@ -95,6 +95,9 @@ def draw_study(metrics: pd.DataFrame, study: str, *, axis: Axis = "nominal", met
     """
     use_style()
     rows = study_rows(metrics, study, metric)
+    printed = rows[rows["mechanism"].str.startswith("tldp") & np.isfinite(rows["epsilon"])]["epsilon"]
+    if axis == "nominal" and len(printed):  # honest mechanisms also run at the true epsilons, far to the right
+        rows = rows[(rows["epsilon"] <= printed.max()) | np.isinf(rows["epsilon"])]
     panels = list(dict.fromkeys(rows.sort_values(["dataset", "variant"])["panel"]))
     columns = min(3, len(panels))
     height = math.ceil(len(panels) / columns)

@@ -19,6 +19,12 @@ VIEWS = {"": "Against the nominal epsilon, as the source prints it.",
          "_honest": "The same results against the guarantee of the whole record at delta 1e-5. Mechanisms whose "
                     "guarantee is infinite there have no place on this axis."}
 
+PRIVACY = {
+    "privacy_profiles": "Privacy profiles of one release of 64 elements. A black arrow is an audit: epsilon is at "
+                        "least this. An audit to the right of its profile would refute it.",
+    "accuracy_ceiling": "The highest accuracy that any classifier can have on records released with epsilon-LDP, what "
+                        "sources claim, and our runs at their nominal and at their guaranteed epsilon."}
+
 
 def _embedded(path: Path) -> str:
     try:
@@ -35,7 +41,8 @@ def _numbers(rows: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(key): value for key, value in row.items()} for row in summary.to_dict("records")]
 
 
-def render(metrics: pd.DataFrame, figures: Path, studies: list[dict[str, str]], settings: str) -> str:
+def render(metrics: pd.DataFrame, figures: Path, studies: list[dict[str, str]], settings: str,
+           table5: pd.DataFrame) -> str:
     """The report's HTML.
 
     Args:
@@ -43,6 +50,7 @@ def render(metrics: pd.DataFrame, figures: Path, studies: list[dict[str, str]], 
         figures: the folder of the figures' PNG files.
         studies: {study, title, source, figure} of each study.
         settings: the run's settings, as JSON text.
+        table5: TLDP's Table 5 as `tensorldp.studies.error_table` computes it.
 
     Raises:
         InputError: if a figure is missing.
@@ -53,6 +61,8 @@ def render(metrics: pd.DataFrame, figures: Path, studies: list[dict[str, str]], 
         pictures = [{"data": _embedded(figures / f"{study['study']}{view}.png"), "caption": caption,
                      "name": f"{study['study']}{view}"} for view, caption in VIEWS.items()]
         sections.append({**study, "pictures": pictures, "numbers": _numbers(rows)})
+    privacy = [{"name": name, "caption": caption, "data": _embedded(figures / f"{name}.png")}
+               for name, caption in PRIVACY.items()]
     facts = {
         "scale": ", ".join(sorted(metrics["scale"].unique())),
         "cells": len(metrics.groupby(["study", "dataset", "variant", "mechanism", "epsilon"])),
@@ -62,5 +72,7 @@ def render(metrics: pd.DataFrame, figures: Path, studies: list[dict[str, str]], 
         "commit of this page": commit(),
         "versions": ", ".join(f"{k} {v}" for k, v in versions().items()),
         "settings": settings}
+    errors = table5.assign(mechanism=table5["mechanism"].map(label)).to_dict("records")
     template = files("tensorldp.figures").joinpath("report.html").read_text()
-    return Environment(autoescape=True).from_string(template).render(sections=sections, facts=facts)
+    return Environment(autoescape=True).from_string(template).render(
+        sections=sections, facts=facts, table5=errors, privacy=privacy)

@@ -75,9 +75,24 @@ def read_json(path: Path) -> Any:
 
 
 def write_arrays(path: Path, arrays: dict[str, NDArray[Any]], metadata: dict[str, str] | None = None) -> None:
-    """Write arrays as one safetensors file, whole or not at all."""
+    """Write arrays as one safetensors file whose bytes depend on nothing but its content, whole or not at all."""
     with replacing(path) as temporary:
         save_file({key: np.ascontiguousarray(value) for key, value in arrays.items()}, temporary, metadata=metadata)
+        if metadata is not None:
+            _sort_metadata(temporary)
+
+
+def _sort_metadata(path: Path) -> None:
+    """Put the metadata in order: the library's order changes from process to process, and so would the checksum."""
+    with path.open("r+b") as file:
+        size = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(size))
+        header = {"__metadata__": dict(sorted(header.pop("__metadata__").items())), **header}
+        text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode().ljust(size)
+        if len(text) != size:
+            raise InputError(f"the metadata of {path.name} cannot be written: use plain characters")
+        file.seek(8)
+        file.write(text)
 
 
 def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:

@@ -1,16 +1,107 @@
-"""In progress."""
+"""The profile of DP-SGD: Gaussian noise on the clipped gradients of Poisson-sampled lots (Abadi et al., CCS 2016)."""
+
 from __future__ import annotations
+
+import math
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+from scipy.optimize import brentq
+
+from tensorldp.errors import InputError, positive, real, whole
 from tensorldp.privacy.curves.base import PrivacyCurve
+from tensorldp.privacy.curves.gaussian import GaussianCurve
+
+INTERVAL = 1e-4  # loss step of the accountant's lattice
+FINE_POINTS = 200  # lattice points per standard deviation of one step's loss, where INTERVAL is coarser
+
+
 @dataclass(frozen=True)
 class DpSgdCurve(PrivacyCurve):
+    """`steps` noisy sums of clipped gradients over Poisson lots: an upper bound by dp_accounting.
+
+    Args:
+        noise_multiplier: z, the noise's standard deviation over the clipping norm, > 0.
+        sampling_rate: q, the probability that a record is in a lot, in (0, 1].
+        steps: number of lots.
+        accountant: "pld" composes privacy loss distributions rounded up; "rdp" composes Renyi divergences.
+
+    Neighbours differ by adding or removing one record (`unit_note`); replacing one is a pair of those.
+
+    Raises:
+        InputError: if an argument is out of range.
+    """
+
     noise_multiplier: float
     sampling_rate: float
     steps: int
+    accountant: Literal["pld", "rdp"] = "pld"
+    exact: bool = False
+
+    unit_note: ClassVar[str] = ("neighbours add or remove one record of the training set, lots are Poisson samples, "
+                                "and all steps of the run are composed")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "noise_multiplier", positive("noise_multiplier", self.noise_multiplier))
+        object.__setattr__(self, "sampling_rate",
+                           real("sampling_rate", self.sampling_rate, low=0.0, high=1.0, open_low=True))
+        whole("steps", self.steps, low=1)
+        if self.accountant not in ("pld", "rdp"):
+            raise InputError(f"accountant must be 'pld' or 'rdp', got {self.accountant!r}")
+
     @property
     def pure_epsilon(self) -> float:
-        raise NotImplementedError
+        return math.inf
+
+    @cached_property
+    def _account(self) -> Any:
+        import dp_accounting  # here, as it takes a second to load
+
+        event = dp_accounting.SelfComposedDpEvent(dp_accounting.PoissonSampledDpEvent(
+            self.sampling_rate, dp_accounting.GaussianDpEvent(self.noise_multiplier)), self.steps)
+        if self.accountant == "rdp":
+            return dp_accounting.rdp.RdpAccountant().compose(event)
+        spread = self.sampling_rate * math.sqrt(math.expm1(min(self.noise_multiplier**-2.0, 50.0)))
+        interval = min(INTERVAL, spread / FINE_POINTS)
+        interval = max(interval, 40.0 * spread * math.sqrt(self.steps) / 2**23)
+        return dp_accounting.pld.PLDAccountant(value_discretization_interval=interval).compose(event)
+
     def _delta(self, epsilon: float) -> float:
-        raise NotImplementedError
+        if self.sampling_rate == 1.0:
+            return GaussianCurve(math.sqrt(self.steps) / self.noise_multiplier).delta(epsilon)
+        return float(self._account.get_delta(epsilon))
+
+    def _epsilon(self, delta: float) -> float:
+        if self.sampling_rate == 1.0:
+            return GaussianCurve(math.sqrt(self.steps) / self.noise_multiplier).epsilon(delta)
+        return float(self._account.get_epsilon(delta))
+
     def _compose(self, count: int) -> PrivacyCurve:
-        raise NotImplementedError
+        return DpSgdCurve(self.noise_multiplier, self.sampling_rate, self.steps * count, self.accountant)
+
+
+def noise_multiplier_for(epsilon: float, delta: float, sampling_rate: float, steps: int,
+                         accountant: Literal["pld", "rdp"] = "pld") -> float:
+    """The least noise multiplier, to 1e-4 and rounded up, that makes `steps` lots (epsilon, delta)-DP.
+
+    Raises:
+        InputError: if an argument is out of range.
+    """
+    epsilon = positive("epsilon", epsilon)
+    delta = real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
+
+    def excess(log_z: float) -> float:
+        return DpSgdCurve(math.exp(log_z), sampling_rate, steps, accountant).epsilon(delta) - epsilon
+
+    low = high = 0.0
+    while excess(low) <= 0.0:
+        low -= 0.5
+    while excess(high) > 0.0:
+        high += 0.5
+    if low == high:
+        return math.exp(high)
+    root = float(brentq(excess, low, high, xtol=5e-5))
+    while excess(root) > 0.0:
+        root += 2e-5
+    return math.exp(root)

@@ -21,8 +21,8 @@ SMOOTH = 25.0  # so many elements expected strictly inside their loss range make
 class LaplaceCurve(PrivacyCurve):
     """`count` elements, each Laplace with sensitivity / scale = `shift`.
 
-    delta is exact: the closed form for one element, else the moment function's contour integral where enough
-    elements have a loss strictly inside its range, else its expansion over the elements that have not.
+    delta is exact: the closed form for one element, else the moment function's contour integral, with the losses
+    at the ends of their range summed apart where few elements are strictly inside (`laplace_series`).
 
     Raises:
         InputError: if shift is negative or not finite, or count is not a whole number of at least 1.
@@ -71,7 +71,7 @@ class LaplaceCurve(PrivacyCurve):
         saddle = contour.right_saddle(cumulant, epsilon)
         if cumulant.inside(saddle) >= SMOOTH:
             return contour.log_delta(cumulant, epsilon, saddle)
-        return min(0.0, laplace_series.log_delta(self.shift, self.count, epsilon, saddle))
+        return min(0.0, laplace_series.log_delta(cumulant, self.shift, self.count, epsilon, saddle))
 
     def _delta(self, epsilon: float) -> float:
         return math.exp(self.log_delta(epsilon))

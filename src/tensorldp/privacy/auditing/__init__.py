@@ -1,0 +1,1 @@
+"""Audits: lower bounds on epsilon from samples, at a stated confidence."""

@@ -1,0 +1,44 @@
+"""What a classifier's accuracy on perturbed inputs says about epsilon, and what epsilon allows (`mathematics.md` 1.3)."""
+
+from __future__ import annotations
+
+import math
+
+from tensorldp.errors import real, whole
+from tensorldp.privacy.auditing.confidence import lower_bound
+
+
+def accuracy_ceiling(epsilon: float, classes: int, delta: float = 0.0) -> float:
+    """The highest accuracy over balanced classes when each input comes through an (epsilon, delta)-LDP channel.
+
+    (e^epsilon + (K - 1) delta) / (e^epsilon + K - 1), for any classifier, whatever clean data it was trained on.
+
+    Raises:
+        InputError: if epsilon is negative, classes below 2 or delta outside [0, 1].
+    """
+    epsilon = real("epsilon", epsilon, low=0.0, infinite=True)
+    others = whole("classes", classes, low=2) - 1
+    delta = real("delta", delta, low=0.0, high=1.0)
+    shrink = math.exp(-epsilon)
+    return (1.0 + others * delta * shrink) / (1.0 + others * shrink)
+
+
+def accuracy_audit(correct: int, total: int, classes: int, confidence: float = 0.95) -> float:
+    """A lower bound on epsilon (pure) from an accuracy on perturbed test inputs of balanced classes.
+
+    ln((K - 1) a / (1 - a)) at the Clopper-Pearson lower bound a of the accuracy; 0 where that is below chance.
+
+    Args:
+        correct, total: test inputs classified rightly, and all; the classifier must not have seen them.
+        classes: K.
+        confidence: the chance that the bound does not exceed the truth.
+
+    Raises:
+        InputError: if a count or the confidence is out of range.
+    """
+    total = whole("total", total, low=1)
+    correct = whole("correct", correct, low=0, high=total)
+    others = whole("classes", classes, low=2) - 1
+    confidence = real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
+    accuracy = float(lower_bound(correct, total, 1.0 - confidence))
+    return max(0.0, math.log(others * accuracy / (1.0 - accuracy))) if 0.0 < accuracy < 1.0 else 0.0

@@ -1,0 +1,71 @@
+"""Audits of a cell: what its releases give away, measured from samples and from accuracy."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+
+from tensorldp import privacy
+from tensorldp.errors import InputError
+from tensorldp.mechanisms import Mechanism
+from tensorldp.privacy.audit import accuracy_audit
+from tensorldp.studies.cell import CellSettings
+
+CONFIDENCE = 0.95
+ELEMENTS = 20_000_000  # drawn for one audit
+COLUMNS = ["study", "dataset", "variant", "mechanism", "epsilon", "kind", "epsilon_lower", "delta", "confidence",
+           "samples", "event", "guarantee_epsilon", "guarantee_pure_epsilon", "unit", "note"]
+
+
+def audit_mechanism(mechanism: Mechanism, cell: CellSettings, delta: float) -> dict[str, Any]:
+    """A likelihood-ratio audit of one release; a mechanism that has no density is told so in the note."""
+    samples = max(200, min(100_000, ELEMENTS // mechanism.size))
+    row: dict[str, Any] = {"kind": "likelihood ratio", "delta": delta, "confidence": CONFIDENCE, "samples": samples,
+                           "unit": mechanism.unit, "epsilon_lower": 0.0, "event": "", "note": ""}
+    if mechanism.name == "none":
+        return {**row, "epsilon_lower": math.inf, "samples": 0, "event": "y = x", "note": "the record itself"}
+    try:
+        found = privacy.audit(mechanism, samples=samples, confidence=CONFIDENCE, delta=delta,
+                              seed=int(sum(cell.seeds)))
+    except InputError as error:
+        return {**row, "samples": 0, "note": str(error)}
+    return {**row, "epsilon_lower": found.epsilon_lower, "event": found.event}
+
+
+def audit_accuracy(metrics: dict[str, Any]) -> list[dict[str, Any]]:
+    """Black-box audits: accuracy on released test records certifies epsilon, one row per seed.
+
+    With a largest class of share q a classifier of accuracy a certifies ln(a (1 - q) / ((1 - a) q)).
+    """
+    rows = []
+    total, largest = metrics["test_set"]["records"], metrics["test_set"]["largest_class"]
+    for row in metrics["rows"]:
+        if row["metric"] != "accuracy_perturbed_test":
+            continue
+        correct = round(row["value"] * total)
+        bound = accuracy_audit(correct, total, 1.0 / largest, CONFIDENCE)
+        rows.append({"kind": "accuracy", "epsilon_lower": bound, "delta": 0.0, "confidence": CONFIDENCE,
+                     "samples": total, "unit": "record", "note": "",
+                     "event": f"accuracy {row['value']:.4f} on perturbed test records, seed {row['seed']}"})
+    return rows
+
+
+def audits_table(cells: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]) -> pd.DataFrame:
+    """One row per audit, beside the guarantee that it may falsify.
+
+    Args:
+        cells: for each cell what `evaluate`, `guarantee` and `audit` wrote.
+    """
+    rows = []
+    for metrics, guarantee, audits in cells:
+        cell = metrics["cell"]
+        shared = {key: cell[key] for key in ("study", "dataset", "variant", "mechanism")}
+        for row in [*audits["rows"], *audit_accuracy(metrics)]:
+            rows.append({**shared, "epsilon": float(cell["epsilon"]), **row,
+                         "epsilon_lower": float(row["epsilon_lower"]),
+                         "guarantee_epsilon": float(guarantee["epsilon"]),
+                         "guarantee_pure_epsilon": float(guarantee["pure_epsilon"])})
+    keys = ["study", "dataset", "variant", "mechanism", "epsilon", "kind", "event"]
+    return pd.DataFrame(rows, columns=COLUMNS).sort_values(keys, ignore_index=True)

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tiny
+
+from tensorldp.data.fetch import fetch
+from tensorldp.data.load import load
+from tensorldp.data.prepare import prepare
+from tensorldp.errors import InputError
+
+
+@pytest.mark.parametrize(("name", "shape", "dtype"), [
+    ("digits", (8, 8), np.uint8), ("breast_cancer", (30,), np.float32)])
+def test_embedded_sets(tmp_path: Path, name: str, shape: tuple[int, ...], dtype: type) -> None:
+    prepare(name, None, tmp_path)
+    train, test = (load(tmp_path / f"{split}.safetensors") for split in ("train", "test"))
+    assert (train.x.shape[1:], train.x.dtype) == (shape, dtype)
+    share = np.bincount(train.y) / (np.bincount(train.y) + np.bincount(test.y))
+    np.testing.assert_allclose(share, 0.8, atol=0.02)
+    keys = {"dataset", "kind", "classes", "low", "high", "source", "deviation", "split"}
+    assert keys <= train.metadata.keys()
+    assert (train.metadata["split"], test.metadata["split"]) == ("train", "test")
+
+
+def test_the_same_bytes_in_every_process(tmp_path: Path) -> None:
+    code = "import sys; from pathlib import Path; from tensorldp.data.prepare import prepare\n" \
+           "prepare('breast_cancer', None, Path(sys.argv[1]))"
+    for run in ("a", "b"):
+        subprocess.run([sys.executable, "-c", code, str(tmp_path / run)], check=True)
+    for split in ("train", "test"):
+        assert len({(tmp_path / run / f"{split}.safetensors").read_bytes() for run in ("a", "b")}) == 1
+
+
+def test_a_seed_changes_the_split(tmp_path: Path) -> None:
+    prepare("breast_cancer", None, tmp_path / "a")
+    prepare("breast_cancer", None, tmp_path / "b", seed=1)
+    assert (load(tmp_path / "a" / "test.safetensors").y != load(tmp_path / "b" / "test.safetensors").y).any()
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="mnist needs the folder of its files"):
+        prepare("mnist", None, tmp_path)
+    with pytest.raises(InputError, match="none with the files of mnist does not exist"):
+        prepare("mnist", tmp_path / "none", tmp_path)
+    with pytest.raises(InputError, match=r"lacks files of svhn, expected are train_32x32\.mat, test_32x32\.mat"):
+        prepare("svhn", tmp_path, tmp_path)
+
+
+def test_a_file_that_changed_after_it_was_fetched(tmp_path: Path) -> None:
+    tiny.write_credit(tmp_path / "mirror" / "credit" / "creditcard.csv")
+    fetch("credit", tmp_path / "src", mirror=tmp_path / "mirror")
+    prepare("credit", tmp_path / "src", tmp_path / "out", expect_full=False)
+    assert load(tmp_path / "out" / "train.safetensors").metadata["source"] == "publisher"
+    with pytest.raises(InputError, match="holds the files of credit, not of darknet"):
+        prepare("darknet", tmp_path / "src", tmp_path / "out")
+    tiny.write_credit(tmp_path / "src" / "creditcard.csv", 100)
+    with pytest.raises(InputError, match=r"creditcard\.csv has changed since it was fetched"):
+        prepare("credit", tmp_path / "src", tmp_path / "out", expect_full=False)
+    (tmp_path / "src" / "creditcard.csv").unlink()
+    with pytest.raises(InputError, match=r"creditcard\.csv cannot be read"):
+        prepare("credit", tmp_path / "src", tmp_path / "out", expect_full=False)
+
+
+def test_nothing_is_written_when_the_content_is_wrong(tmp_path: Path) -> None:
+    tiny.write_mnist(tmp_path / "src")
+    tiny.write_idx(tmp_path / "src" / "t10k-labels-idx1-ubyte.gz", np.full(5, 10, np.uint8))
+    with pytest.raises(InputError, match=r"test labels of mnist must lie in 0 \.\. 9, found are 10 to 10"):
+        prepare("mnist", tmp_path / "src", tmp_path / "out", expect_full=False)
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,33 @@
+"""Audit a cell's mechanism: a lower bound on its epsilon from samples at its worst pair of records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from tensorldp.runtime.cli import json_argument, parser, run
+from tensorldp.runtime.files import write_json
+from tensorldp.runtime.provenance import Stopwatch
+from tensorldp.studies.audit import audit_mechanism
+from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.records import read_records
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    arg = parser(__doc__)
+    arg.add_argument("--data", type=Path, required=True, help="folder with test.safetensors, for the records' shape")
+    arg.add_argument("--cell", type=json_argument, required=True, help="the cell's settings, JSON or @file")
+    arg.add_argument("--out", type=Path, required=True, help="JSON file to write")
+    args = arg.parse_args(arguments)
+    torch.set_num_threads(1)
+    watch = Stopwatch()
+    cell = CellSettings.parse(args.cell)
+    mechanism = cell.mechanism_on(read_records(args.data / "test.safetensors").box())
+    rows = [audit_mechanism(mechanism, cell, delta) for delta in (0.0, 1e-5)]
+    write_json(args.out, {"rows": rows, "record": watch.record("cpu")})
+
+
+if __name__ == "__main__":
+    run(main)
