@@ -11,6 +11,7 @@ rule evaluate:
         cell=training,
         data=subpath(input.data, parent=True),
         released=lambda wildcards, input: f"--released {input.released}" if input.released else "",
+    priority: 20
     log:
         f"logs/evaluate/{CELL}.log",
     conda:

@@ -37,7 +37,7 @@ rule audit:
         digest=data_digest,
         data=lambda wildcards: ancient(f"{data_folder(wildcards)}/test.safetensors"),
         mechanism=mechanism_code,
-        code=code("studies/audit.py", "privacy/audit/*.py"),
+        code=code("studies/audit.py", "privacy/auditing/*.py"),
     output:
         f"results/privacy/audits/{CELL}.json",
     params:

@@ -3,6 +3,7 @@ def releases(wildcards):
     return [] if inside_training(cell_of(wildcards)) else f"results/perturbed/{CELL}".format(**wildcards)
 
 
+# a cell is finished before the next is begun, so that few released copies of the data lie on the disk
 rule train:
     input:
         released=releases,
@@ -18,6 +19,7 @@ rule train:
         data=subpath(input.data, parent=True),
         released=lambda wildcards, input: f"--released {input.released}" if input.released else "",
         weights=lambda wildcards, input: f"--weights {Path(input.weights).parent}" if input.weights else "",
+    priority: 10
     log:
         f"logs/train/{CELL}.log",
     conda:

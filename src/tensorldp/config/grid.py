@@ -10,8 +10,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from tensorldp.config.settings import Settings, explain
-from tensorldp.config.study import Arm, ScalePlan, Study, Training, load_study
+from tensorldp.config.settings import Settings, explain, short
+from tensorldp.config.study import Arm, LimitedTraining, ScalePlan, Study, load_study
 from tensorldp.errors import InputError, unknown
 
 
@@ -65,18 +65,15 @@ class Cell:
 
 
 def _training(study: Study, plan: ScalePlan, settings: Settings, factors: dict[str, Any]) -> tuple[dict[str, Any], Any]:
-    merged: dict[str, Any] = {**plan.training}
-    limit = plan.limit
+    merged: dict[str, Any] = {"limit": plan.limit, **plan.training}
     for key, value in factors.items():
-        extra = dict(plan.per_factor.get(f"{key}={value}", {}))
-        limit = extra.pop("limit", limit)
-        merged.update(extra)
+        merged.update(plan.per_factor.get(f"{key}={value}", {}))
     merged.update(settings.training.get(study.study, {}))
-    limit = merged.pop("limit", limit)
     try:
-        return Training.model_validate(merged).model_dump(), limit
+        training = LimitedTraining.model_validate(merged).model_dump()
     except ValidationError as error:
-        raise explain(error, f"training of {study.study}", {**Training.model_fields, "limit": None}) from None
+        raise explain(error, f"training of {study.study}", dict(LimitedTraining.model_fields)) from None
+    return training, training.pop("limit")
 
 
 def _arm_epsilons(mechanism: str, epsilons: list[float]) -> list[float]:
@@ -153,16 +150,16 @@ def make_plan(settings: Settings, folder: Path, *, mechanisms: list[str], datase
     available = sorted(path.stem for path in folder.glob("*.yaml"))
     for name in settings.studies:
         if name not in available:
-            raise unknown("study", name, available)
+            raise unknown("study", short(name), available)
     for key in ("datasets", "mechanisms", "epsilons", "training"):
         for name in getattr(settings, key):
             if name not in available:
-                raise unknown(f"study under {key}", name, available)
+                raise unknown(f"study under {key}", short(name), available)
     studies = {name: load_study(folder / f"{name}.yaml") for name in dict.fromkeys(settings.studies)}
     cells = tuple(cell for study in studies.values() for cell in _study_cells(study, settings))
     for cell in cells:
         if cell.mechanism not in mechanisms:
-            raise unknown("mechanism", cell.mechanism, mechanisms)
+            raise unknown("mechanism", short(cell.mechanism), mechanisms)
         if cell.dataset not in datasets:
-            raise unknown("dataset", cell.dataset, datasets)
+            raise unknown("dataset", short(cell.dataset), datasets)
     return Plan(settings, studies, cells)

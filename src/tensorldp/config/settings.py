@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
@@ -13,10 +14,26 @@ Scale = Literal["quick", "desk", "paper"]
 Device = Literal["auto", "cpu", "cuda"]
 
 
+def shown(value: object) -> str:
+    """A value as a message shows it: on one line and not too long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write integers of more than 4300 digits
+        return "a huge number"
+    return text if len(text) <= 80 else f"{text[:76]} ..."
+
+
+def short(name: str) -> str:
+    """A name as it is, or its beginning where it could not be read in a message."""
+    return name if len(repr(name)) <= 80 else f"{name[:20]} ..."
+
+
 def _epsilon(value: object) -> float:
     """A positive number, or the word inf, as YAML may give it."""
     if isinstance(value, str) and value in ("inf", ".inf"):
         return math.inf
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
+        raise InputError(f"epsilon must be a finite number above 0 or infinity, got {shown(value)}")
     return positive("epsilon", value, infinite=True)
 
 
@@ -55,12 +72,13 @@ def explain(error: ValidationError, where: str, allowed: dict[str, Any] | None =
     first = error.errors()[0]
     key = ".".join(str(part) for part in first["loc"]) or "(whole file)"
     if first["type"] == "extra_forbidden":
-        return unknown(f"key in {where}", key, allowed or {})
+        return unknown(f"key in {where}", short(key), allowed or {})
+    key = key if key.isprintable() and len(key) <= 80 else shown(key)[1:-1]
     if first["type"] == "missing":
         return InputError(f"{where}: {key} is missing")
     message = str(first["ctx"]["error"]) if first["type"] == "value_error" else first["msg"]
     message = message.removeprefix("Value error, ")
-    return InputError(f"{where}: {key} = {first['input']!r} is not valid: {message[0].lower() + message[1:]}")
+    return InputError(f"{where}: {key} = {shown(first['input'])} is not valid: {message[0].lower() + message[1:]}")
 
 
 def parse_settings(raw: dict[str, Any]) -> Settings:

@@ -21,10 +21,16 @@ class Training(Strict):
     epochs: Annotated[int, Field(ge=1)] = 10
     rounds: Annotated[int, Field(ge=1)] = 10
     batch_size: Annotated[int, Field(ge=2)] = 64
-    learning_rate: Annotated[float, Field(gt=0)] = 1e-3
+    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1e-3
     users: Annotated[int, Field(ge=1)] = 3
-    clip: Annotated[float, Field(gt=0)] = 1.0
+    clip: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
     pretrained: bool = False
+
+
+class LimitedTraining(Training):
+    """Training settings with the number of training records, as a user and `per_factor` may give them."""
+
+    limit: Annotated[int, Field(ge=10)] | None = None
 
 
 class Arm(Strict):

@@ -13,8 +13,7 @@ from matplotlib.figure import Figure
 
 from tensorldp.figures.style import appearance, label, order, use_style
 from tensorldp.mechanisms import Box, make
-from tensorldp.privacy import audit
-from tensorldp.privacy.audit import accuracy_ceiling
+from tensorldp.privacy import accuracy_ceiling, audit
 
 PROFILED = ("laplace", "gaussian", "gaussian-analytic", "idn", "mvg", "tldp-l", "tldp-g", "privunit", "duchi",
             "hybrid")

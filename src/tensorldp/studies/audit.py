@@ -10,7 +10,6 @@ import pandas as pd
 from tensorldp import privacy
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Mechanism
-from tensorldp.privacy.audit import accuracy_audit
 from tensorldp.studies.cell import CellSettings
 
 CONFIDENCE = 0.95
@@ -45,7 +44,7 @@ def audit_accuracy(metrics: dict[str, Any]) -> list[dict[str, Any]]:
         if row["metric"] != "accuracy_perturbed_test":
             continue
         correct = round(row["value"] * total)
-        bound = accuracy_audit(correct, total, 1.0 / largest, CONFIDENCE)
+        bound = privacy.accuracy_audit(correct, total, 1.0 / largest, CONFIDENCE)
         rows.append({"kind": "accuracy", "epsilon_lower": bound, "delta": 0.0, "confidence": CONFIDENCE,
                      "samples": total, "unit": "record", "note": "",
                      "event": f"accuracy {row['value']:.4f} on perturbed test records, seed {row['seed']}"})

@@ -1,4 +1,4 @@
-"""What a classifier's accuracy on perturbed inputs says about epsilon, and what epsilon allows (`mathematics.md` 1.3)."""
+"""What accuracy on perturbed inputs says about epsilon, and the accuracy that epsilon allows (`mathematics.md` 1.3)."""
 
 from __future__ import annotations
 

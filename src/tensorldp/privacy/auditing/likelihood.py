@@ -16,6 +16,7 @@ from tensorldp.privacy.auditing.sampler import Statistic, collect, statistics
 
 Reals = npt.NDArray[np.float64]
 MAX_THRESHOLDS = 4000
+QUANTUM = 1e-9  # of the largest value: finer differences are rounding errors, which ideal reals do not have
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,10 @@ class _Event:
     name: str
     threshold: float
     above: bool
+    quantum: float
 
     def hits(self, values: Reals) -> int:
+        values = _rounded(values, self.quantum)
         return int(np.count_nonzero(values >= self.threshold if self.above else values <= self.threshold))
 
     def __str__(self) -> str:
@@ -84,8 +87,8 @@ def audit(mechanism: Mechanism, *, samples: int, confidence: float = 0.95, seed:
     wanted = statistics(mechanism, x, x_prime, likelihood)
     first = collect(mechanism, x, half, wanted, seed, "choose", "x")
     second = collect(mechanism, x_prime, half, wanted, seed, "choose", "x'")
-    score, event = max(((_best(name, first[name], second[name], error, delta)) for name in wanted),
-                       key=lambda found: found[0])
+    _, event = max((_best(name, first[name], second[name], error, delta) for name in wanted),
+                   key=lambda found: found[0])
     del first, second
     wanted = {name: wanted[name] for name in {event.name, *(["likelihood ratio"] if likelihood else [])}}
     fresh = (collect(mechanism, x, half, wanted, seed, "measure", "x"),
@@ -116,8 +119,9 @@ def audit_profile(mechanism: Mechanism, *, epsilons: list[float], samples: int, 
     share = error / len(levels) / 2.0
     found = []
     for level in levels:
-        high = float(upper_bound(np.count_nonzero(other > level), samples, share))
-        low = float(lower_bound(np.count_nonzero(mine > level), samples, share))
+        edge = level + QUANTUM * max(1.0, level)
+        high = float(upper_bound(np.count_nonzero(other > edge), samples, share))
+        low = float(lower_bound(np.count_nonzero(mine > edge), samples, share))
         found.append(max(0.0, low - math.exp(min(level + math.log(high), 700.0))))
     return found
 
@@ -137,17 +141,22 @@ def _checked(mechanism: Mechanism, samples: int, confidence: float,
 def _best(name: str, mine: Reals, other: Reals, error: float, delta: float) -> tuple[float, _Event]:
     """The threshold of a statistic, and the direction, whose bound would be the largest on these samples."""
     half = mine.size
-    mine, other = np.sort(mine), np.sort(other)
+    sizes = np.abs(np.concatenate((mine, other)))
+    quantum = QUANTUM * float(np.max(sizes, where=np.isfinite(sizes), initial=0.0))
+    mine, other = np.sort(_rounded(mine, quantum)), np.sort(_rounded(other, quantum))
     thresholds = _thresholds(mine, other)
     found = []
     for above in (True, False):
-        side = "left" if above else "right"
-        counts = [np.searchsorted(values, thresholds, side=side) for values in (mine, other)]
+        counts = [np.searchsorted(values, thresholds, side="left" if above else "right") for values in (mine, other)]
         hits, other_hits = ([half - c for c in counts] if above else counts[::-1])
         scores = log_ratio_bound(hits, other_hits, half, error, delta)
         best = int(np.argmax(scores))
-        found.append((float(scores[best]), _Event(name, float(thresholds[best]), above)))
+        found.append((float(scores[best]), _Event(name, float(thresholds[best]), above, quantum)))
     return max(found, key=lambda pair: pair[0])
+
+
+def _rounded(values: Reals, quantum: float) -> Reals:
+    return np.round(values / quantum) * quantum if quantum > 0.0 else values
 
 
 def _thresholds(mine: Reals, other: Reals) -> Reals:

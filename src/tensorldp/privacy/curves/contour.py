@@ -12,6 +12,7 @@ from scipy.optimize import brentq
 Complex = npt.NDArray[np.complex128]
 CHUNK = 256
 MAX_CHUNKS = 400
+MAX_LOG = 100.0  # of a saddle point
 NEGLIGIBLE = -32.0  # log of what may be left out, relative to the peak
 
 
@@ -37,10 +38,11 @@ def right_saddle(cumulant: Cumulant, epsilon: float) -> float:
     low, high = -1.0, 1.0
     while slope(low) > 0.0:
         low *= 2.0
-    while slope(high) < 0.0 and high < 500.0:
+    while slope(high) < 0.0:
         high *= 2.0
-    return math.exp(float(brentq(slope, low, min(high, 500.0), xtol=1e-6))) if slope(min(high, 500.0)) > 0 else \
-        math.exp(500.0)
+        if high > MAX_LOG:
+            return math.exp(MAX_LOG)
+    return math.exp(float(brentq(slope, low, high, xtol=1e-6)))
 
 
 def _left_saddle(cumulant: Cumulant, epsilon: float) -> float:
@@ -69,7 +71,7 @@ def log_delta(cumulant: Cumulant, epsilon: float, saddle: float | None = None) -
     total = 0.0
     for chunk in range(MAX_CHUNKS):
         y = step * np.arange(chunk * CHUNK, (chunk + 1) * CHUNK)
-        s = c + 1j * y
+        s: Complex = np.asarray(c + 1j * y, dtype=np.complex128)
         exponent = cumulant.exponent(s, epsilon) - np.log(s * (s + 1.0) * (-1.0 if left else 1.0)) - peak
         values = np.exp(exponent).real
         total += float(values.sum()) - (0.5 * float(values[0]) if chunk == 0 else 0.0)

@@ -55,9 +55,7 @@ class DiscreteCurve(PrivacyCurve):
             if not abs(total) < SUM_TOLERANCE:
                 raise InputError(f"the masses in {name} must sum to 1, got {math.exp(min(total, 700.0)):.9g}")
         whole("count of a discrete curve", self.count, low=1)
-        if self.count > 1 and not self._symmetric:
-            object.__setattr__(self, "exact", False)
-        elif self.count > 1 and lattice_step(self._law.loss) is None:
+        if self.count > 1 and (not self._symmetric or lattice_step(self._law.loss) is None):
             object.__setattr__(self, "exact", False)
 
     @cached_property

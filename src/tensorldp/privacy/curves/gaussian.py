@@ -10,6 +10,7 @@ from scipy.special import log_ndtr
 
 from tensorldp.errors import positive, real
 from tensorldp.privacy.curves.base import PrivacyCurve
+from tensorldp.privacy.curves.roots import epsilon_at
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,12 @@ class GaussianCurve(PrivacyCurve):
 
     def _delta(self, epsilon: float) -> float:
         return math.exp(log_delta(epsilon, self.mu)) if self.mu > 0 else 0.0
+
+    def _epsilon(self, delta: float) -> float:
+        if self.mu == 0.0:
+            return 0.0
+        return epsilon_at(lambda epsilon: log_delta(epsilon, self.mu), math.log(delta), mean=self.mu**2 / 2.0,
+                          spread=self.mu)
 
     def _compose(self, count: int) -> PrivacyCurve:
         return GaussianCurve(self.mu * math.sqrt(count), self.exact)

@@ -15,8 +15,8 @@ from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.contour import Complex
 from tensorldp.privacy.curves.dots import profiles_up
 from tensorldp.privacy.curves.gaussian import GaussianCurve
-from tensorldp.privacy.curves.lattice import LatticeSum
 from tensorldp.privacy.curves.laplace import SMOOTH, LaplaceCumulant, LaplaceCurve
+from tensorldp.privacy.curves.lattice import LatticeSum
 from tensorldp.privacy.curves.roots import epsilon_at
 
 GAUSSIAN_SHARE = 1e-6  # of the loss variance, that makes the contour's integrand die out
@@ -26,9 +26,10 @@ GAUSSIAN_SHARE = 1e-6  # of the loss variance, that makes the contour's integran
 class ProductCurve(PrivacyCurve):
     """The composition of different curves, each used a number of times.
 
-    Gaussian curves combine exactly in mu, Laplace and Gaussian curves through the sum of their cumulants; what is of
-    one kind stays exact, where one pair of records is the worst for all parts, as it is for the tensors of one model.
-    Any other mix is an upper bound: each part's profile is rounded up onto one lattice (`dots`) and convolved.
+    Gaussian curves combine exactly in mu, and Laplace curves with each other and with a Gaussian through the sum of
+    their cumulants: exact for delta above about 1e-15, where one pair of records is the worst for all parts, as it
+    is for the tensors of one model. Any other mix is an upper bound: each part's profile is rounded up onto one
+    lattice (`dots`) and convolved.
 
     Args:
         parts: pairs of a curve and its number of uses, >= 1.
@@ -93,14 +94,15 @@ class ProductCurve(PrivacyCurve):
         """The sum of cumulants, if all parts are Gaussian or Laplace."""
         if not all(isinstance(curve, (GaussianCurve, LaplaceCurve)) for curve in self._curves):
             return None
-        return SumCumulant(math.fsum(c.mu**2 for c in self._curves if isinstance(c, GaussianCurve)),
-                           tuple(LaplaceCumulant(c.shift, c.count) for c in self._curves if isinstance(c, LaplaceCurve)))
+        squared = math.fsum(c.mu**2 for c in self._curves if isinstance(c, GaussianCurve))
+        laplaces = (c for c in self._curves if isinstance(c, LaplaceCurve))
+        return SumCumulant(squared, tuple(LaplaceCumulant(c.shift, c.count) for c in laplaces))
 
     @property
     def exact(self) -> bool:  # type: ignore[override]
         if not all(curve.exact for curve in self._curves):
             return False
-        return len(self._curves) < 2 or (self._cumulant is not None and self._cumulant.smooth(0.0))
+        return len(self._curves) < 2 or (self._cumulant is not None and self._cumulant.smooth_far_out)
 
     @property
     def pure_epsilon(self) -> float:
@@ -200,6 +202,11 @@ class SumCumulant:
 
     def curvature(self, s: float) -> float:
         return self.squared + math.fsum(part.curvature(s) for part in self.laplaces)
+
+    @property
+    def smooth_far_out(self) -> bool:
+        """`smooth` as far as 8 standard deviations above the mean, delta about 1e-15."""
+        return self.smooth(8.0 / math.sqrt(self.curvature(0.0)))
 
     def smooth(self, saddle: float) -> bool:
         """Whether the contour integral's integrand dies out along the line through the saddle."""

@@ -18,15 +18,15 @@ from scipy.special import gammaln
 from tensorldp.privacy.curves.contour import Cumulant
 
 Reals = npt.NDArray[np.float64]
-MAX_NODES = 400_000
+MAX_NODES = 40_000
 PRECISION = 1e-10
 
 
 def log_delta(cumulant: Cumulant, shift: float, count: int, epsilon: float, saddle: float) -> float:
     """log delta of `count` >= 2 elements for 0 <= epsilon < shift * count; `saddle` is the contour integral's c."""
-    if 2.0 * saddle * shift > 40.0 + math.log(count) or epsilon >= shift * (count - 2):
+    if (1.0 + 2.0 * saddle) * shift > 32.0 + math.log(count) or epsilon >= shift * (count - 2):
         return _log_top(count, shift * count - epsilon)
-    c = max(saddle, 0.3 / math.sqrt(cumulant.curvature(0.0)))
+    c = saddle
     peak = float(cumulant.exponent(np.array([complex(c)]), epsilon)[0].real) - math.log(c * (1.0 + c))
     share = _share(shift, c)
     ends = _window(count, share, shift, epsilon)
@@ -101,8 +101,8 @@ def _rest(cumulant: Cumulant, a: float, n: int, epsilon: float, c: float, peak: 
 def _log_top(n: int, t: float) -> float:
     """log of 2^-n times the inverse Laplace transform of (1 + u)^n / (s (s + 1)) at t = n a - epsilon.
 
-    Exact for t <= 2a, where no element can be at its lower end. The contour is the parabola s = m (1 + iy)^2 through
-    the saddle point m.
+    Right where no element can be at its lower end (t <= 2a) or hardly ever is. The contour is the parabola
+    s = m (1 + iy)^2 through the saddle point m.
     """
     def slope(log_s: float) -> float:
         s = math.exp(log_s)

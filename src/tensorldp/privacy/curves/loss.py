@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 Reals = npt.NDArray[np.float64]
 SAME = 1e-12  # losses closer than this share of the largest are one loss
 MAX_STEPS = 1 << 16
+HUGE = 600.0  # a loss whose exponential nears the end of float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +62,8 @@ def envelope(first: LossLaw, second: LossLaw) -> LossLaw:
     every mixture of n uses of either.
     """
     corners = np.unique(np.concatenate((first.loss, second.loss)))
+    if float(np.abs(corners).max(initial=0.0)) > HUGE:
+        return _response(float(max(first.loss[-1], second.loss[-1])), max(first.infinite, second.infinite))
     lines = [(_line(first, low), _line(second, low)) for low in (-math.inf, *corners)]
     points: list[float] = []
     betas: list[float] = []
@@ -80,6 +83,12 @@ def envelope(first: LossLaw, second: LossLaw) -> LossLaw:
     mass = fall * np.exp(loss)
     real = mass > 1e-16 * mass.max(initial=0.0)
     return LossLaw(loss[real], np.log(mass[real]), max(first.infinite, second.infinite))
+
+
+def _response(budget: float, infinite: float) -> LossLaw:
+    """Randomised response beside an atom, which dominates all that is (budget, infinite)-DP (Kairouz et al. 2015)."""
+    keep = math.log1p(-infinite) - float(np.logaddexp(0.0, -budget))
+    return LossLaw(np.array([-budget, budget]), np.array([keep - budget, keep]), infinite)
 
 
 def _between(left: float, right: float) -> float:

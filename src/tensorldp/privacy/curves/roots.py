@@ -13,7 +13,7 @@ FLOOR = -1e12  # stands for log 0: finite, so that a bracket may end there
 
 def epsilon_at(log_delta: Callable[[float], float], log_target: float, *, mean: float, spread: float,
                top: float = math.inf) -> float:
-    """The smallest epsilon >= 0 with log_delta(epsilon) <= log_target, to 1e-10 and rounded up.
+    """The smallest epsilon >= 0 with log_delta(epsilon) <= log_target, to about 1e-10 and rounded up.
 
     Args:
         log_delta: decreasing in epsilon; -inf allowed.
@@ -42,5 +42,8 @@ def epsilon_at(log_delta: Callable[[float], float], log_target: float, *, mean: 
             return top
     if gap(high) > 0.0:
         return top
-    root = float(brentq(gap, low, high, xtol=1e-13 * max(high, 1e-280), rtol=1e-11))
-    return min(root if gap(root) <= 0.0 else root * (1.0 + 1e-10), top)
+    root = float(brentq(gap, low, high, xtol=1e-13 * max(high, 1e-280), rtol=1e-15))
+    step = 1e-10 * min(width, max(root, 1e-300))
+    while gap(root) > 0.0 and root < top:
+        root, step = root + step, 2.0 * step
+    return min(root, top)

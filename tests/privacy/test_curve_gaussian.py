@@ -1,0 +1,78 @@
+"""The Gaussian profile against the tables of the sources."""
+
+import math
+
+import pytest
+from scipy.stats import norm
+
+from tensorldp.mechanisms import Box, make
+from tensorldp.privacy.curves.atom import AtomCurve
+from tensorldp.privacy.curves.gaussian import GaussianCurve, log_delta, mu_of
+from tensorldp.privacy.curves.trivial import NoPrivacyCurve
+
+MNIST_G = [(0.01, 23.93), (0.1, 130.1), (0.5, 507), (1, 945.2), (2, 1793), (5, 4265), (10, 8310), (50, 40083),
+           (100, 79470), (500, 3.927e5)]
+FEATURES_G = [(0.1, 195.4), (1, 1495), (10, 13481), (100, 1.302e5)]
+
+
+@pytest.mark.parametrize(("nominal", "expected"), MNIST_G)
+def test_mnist_table(nominal, expected):
+    assert GaussianCurve(255 / 256 * math.sqrt(2 * nominal * 784)).epsilon(1e-5) == pytest.approx(expected, rel=5e-4)
+
+
+@pytest.mark.parametrize(("nominal", "expected"), FEATURES_G)
+def test_features_table(nominal, expected):
+    assert GaussianCurve(math.sqrt(2 * nominal * 1280)).epsilon(1e-5) == pytest.approx(expected, rel=5e-4)
+
+
+@pytest.mark.parametrize(("nominal", "expected"), [(0.5, 4.377), (1, 6.573), (2, 9.997), (10, 28.4), (100, 159.4)])
+def test_one_element(nominal, expected):
+    assert GaussianCurve(math.sqrt(2 * nominal)).epsilon(1e-5) == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize(("epsilon", "mu"), [(0.1, 0.032521), (0.5, 0.1422), (1, 0.26805), (10, 2.0004),
+                                            (100, 10.563)])
+def test_mu_table(epsilon, mu):
+    assert mu_of(epsilon, 1e-5) == pytest.approx(mu, rel=2e-4)
+    assert GaussianCurve(mu_of(epsilon, 1e-5)).epsilon(1e-5) == pytest.approx(epsilon, rel=1e-8)
+
+
+def test_closed_form():
+    mu, epsilon = 1.3, 0.7
+    expected = norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
+    assert GaussianCurve(mu).delta(epsilon) == pytest.approx(expected, rel=1e-12)
+    assert log_delta(1e4, 1.0) < -1e6
+
+
+def test_idn_as_printed():
+    """Theorem 3 with (b - a) / sqrt(I): sigma = 2 / (sqrt(I) kappa) and a shift of 2 sqrt(I), I = 784."""
+    kappa = 0.031654
+    assert GaussianCurve(784 * kappa).epsilon(1e-5) == pytest.approx(413, rel=2e-3)
+
+
+def test_classical_formula_stops_at_8_42():
+    profile = [make("gaussian-classical", epsilon=e, domain=Box(0, 1, (4,))).privacy_profile(e) for e in (8.40, 8.42)]
+    assert profile[0] < 1e-5 < profile[1]
+
+
+def test_composition_and_no_noise():
+    assert GaussianCurve(0.5).compose(9).mu == pytest.approx(1.5)
+    assert GaussianCurve(0.0).epsilon(1e-5) == 0.0
+    assert NoPrivacyCurve().epsilon(0.5) == math.inf
+
+
+def test_atom():
+    curve = AtomCurve.over(GaussianCurve(1.0), 1e-3)
+    assert curve.epsilon(1e-3) == curve.epsilon(0.0) == math.inf
+    assert curve.delta(2.0) == pytest.approx(1e-3 + 0.999 * GaussianCurve(1.0).delta(2.0))
+    assert curve.compose(10).atom == pytest.approx(1 - 0.999**10)
+    assert curve.delta(curve.epsilon(0.01)) == pytest.approx(0.01, rel=1e-6)
+
+
+def test_tldp_of_the_smallest_epsilon_has_atoms():
+    """mathematics.md 2.5: at epsilon 0.01 the atoms of MNIST raise 1.041 to 1.104."""
+    box = Box(0, 255, (784,))
+    guarantee = make("tldp-l", epsilon=0.01, domain=box, delta_range=256).guarantee(1e-5)
+    assert guarantee.epsilon == pytest.approx(1.104, abs=2e-3)
+    assert make("tldp-g", epsilon=0.01, domain=box, delta_range=256).guarantee(1e-5).epsilon == math.inf
+    assert make("tldp-l", epsilon=1.0, domain=box, delta_range=256).guarantee(0.0).epsilon == pytest.approx(780.9375)
