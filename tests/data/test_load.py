@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tensorldp.data.load import load
-from tensorldp.runtime.files import write_arrays
 from tensorldp.errors import InputError
+from tensorldp.runtime.files import write_arrays
 
 
 def test_round_trip(tmp_path: Path) -> None:

@@ -40,3 +40,13 @@ def test_bound_is_below_the_plain_estimate_and_inverts_the_ceiling():
 def test_bad_arguments(arguments):
     with pytest.raises(InputError):
         accuracy_audit(*arguments)
+
+
+def test_unbalanced_classes_use_the_share_of_the_largest() -> None:
+    from tensorldp.privacy import accuracy_audit
+
+    assert accuracy_audit(900, 1000, 10) == pytest.approx(accuracy_audit(900, 1000, 2, largest_class=0.1))
+    assert accuracy_audit(630, 1000, 2, largest_class=0.63) == 0.0  # always guessing the largest class proves nothing
+    a = 0.9
+    assert accuracy_audit(10**9 * 9 // 10, 10**9, 2, largest_class=0.63) == pytest.approx(
+        math.log(a * 0.37 / ((1 - a) * 0.63)), abs=1e-3)

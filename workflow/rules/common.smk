@@ -14,6 +14,13 @@ try:
 except ImportError as error:
     sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e .` first")
 
+# Snakemake 9.27 limits the rate of job starts, and after every job its limiter checks all waiting jobs again each second
+# until the end, which costs more than the jobs of a large grid; no limit unless the user sets another than the default.
+scheduling = workflow.scheduling_settings
+if scheduling and scheduling.max_jobs_per_timespan:
+    if (scheduling.max_jobs_per_timespan.max_jobs, scheduling.max_jobs_per_timespan.timespan) == (100, 1):
+        scheduling.max_jobs_per_timespan = None
+
 STUDIES = Path(workflow.basedir) / "workflow" / "studies"
 SCRIPTS = Path(workflow.basedir) / "workflow" / "scripts"
 SOURCE = "src/tensorldp"
@@ -39,6 +46,8 @@ DEVICE = PLAN.settings.device
 # without a GPU the slots of the profile must not hold jobs back
 GPU = int(DEVICE == "cuda" or (DEVICE == "auto" and Path("/dev/nvidiactl").exists()))
 os.environ["TENSORLDP_PLUGINS"] = ",".join(PLAN.settings.plugins)
+if not workflow.is_main_process:  # a job on a cluster has its own Snakemake: a warm server would serve one call
+    os.environ["TENSORLDP_WARM"] = "0"
 PYTHON = f"{sys.executable} -S -E {SCRIPTS}/warm.py {SCRIPTS}"
 
 

@@ -3,8 +3,8 @@
 Snakemake passes the file names; run alone, it gathers all cells found below two folders.
 """
 
-import sys
 from collections.abc import Sequence
+from contextlib import redirect_stderr
 from pathlib import Path
 
 from tensorldp.runtime.cli import parser, run
@@ -22,8 +22,7 @@ def gather(metrics: Sequence[str | Path], guarantees: Sequence[str | Path], scal
 def main(arguments: Sequence[str] | None = None) -> None:
     if "snakemake" in globals():
         job = globals()["snakemake"]
-        with Path(job.log[0]).open("w") as log:
-            sys.stderr = log
+        with Path(job.log[0]).open("w") as log, redirect_stderr(log):
             gather(job.input.metrics, job.input.guarantees, job.params.scale, job.output[0])
         return
     arg = parser(__doc__)

@@ -44,7 +44,7 @@ def audit_accuracy(metrics: dict[str, Any]) -> list[dict[str, Any]]:
         if row["metric"] != "accuracy_perturbed_test":
             continue
         correct = round(row["value"] * total)
-        bound = privacy.accuracy_audit(correct, total, 1.0 / largest, CONFIDENCE)
+        bound = privacy.accuracy_audit(correct, total, 2, CONFIDENCE, largest_class=largest)
         rows.append({"kind": "accuracy", "epsilon_lower": bound, "delta": 0.0, "confidence": CONFIDENCE,
                      "samples": total, "unit": "record", "note": "",
                      "event": f"accuracy {row['value']:.4f} on perturbed test records, seed {row['seed']}"})

@@ -23,14 +23,17 @@ def accuracy_ceiling(epsilon: float, classes: int, delta: float = 0.0) -> float:
     return (1.0 + others * delta * shrink) / (1.0 + others * shrink)
 
 
-def accuracy_audit(correct: int, total: int, classes: int, confidence: float = 0.95) -> float:
-    """A lower bound on epsilon (pure) from an accuracy on perturbed test inputs of balanced classes.
+def accuracy_audit(correct: int, total: int, classes: int, confidence: float = 0.95, *,
+                   largest_class: float | None = None) -> float:
+    """A lower bound on epsilon (pure) from an accuracy on perturbed test inputs.
 
     ln((K - 1) a / (1 - a)) at the Clopper-Pearson lower bound a of the accuracy; 0 where that is below chance.
+    For classes that are not balanced the share q of the largest takes the place of 1 / K: ln(a (1 - q) / ((1 - a) q)).
 
     Args:
         correct, total: test inputs classified rightly, and all; the classifier must not have seen them.
-        classes: K.
+        classes: K, balanced unless `largest_class` is given.
+        largest_class: the share of the largest class, in (0, 1).
         confidence: the chance that the bound does not exceed the truth.
 
     Raises:
@@ -38,7 +41,10 @@ def accuracy_audit(correct: int, total: int, classes: int, confidence: float = 0
     """
     total = whole("total", total, low=1)
     correct = whole("correct", correct, low=0, high=total)
-    others = whole("classes", classes, low=2) - 1
+    others = whole("classes", classes, low=2) - 1.0
+    if largest_class is not None:
+        share = real("largest_class", largest_class, low=0.0, high=1.0, open_low=True, open_high=True)
+        others = (1.0 - share) / share
     confidence = real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
     accuracy = float(lower_bound(correct, total, 1.0 - confidence))
     return max(0.0, math.log(others * accuracy / (1.0 - accuracy))) if 0.0 < accuracy < 1.0 else 0.0

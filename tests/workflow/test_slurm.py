@@ -1,0 +1,138 @@
+"""The workflow on a real one-node SLURM (slurm.sh): same values as a local run, and nothing lost on the way.
+
+Needs root and Debian's slurm-wlm, which is installed if missing. TENSORLDP_TEST_SLURM=0 skips these tests.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import SNAKEMAKE, Project, make_project
+
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("slurm")]
+SCRIPT = Path(__file__).with_name("slurm.sh")
+CONFIG = {
+    "studies": ["tldp_type1", "tldp_type3"],
+    "seeds": [0],
+    "mechanisms": {"tldp_type1": ["tldp-l"], "tldp_type3": ["none"]},
+    "epsilons": {"tldp_type1": [1, 5]},
+    "training": {"tldp_type1": {"epochs": 1}, "tldp_type3": {"rounds": 1}},
+}
+IMAGES = "tldp_type1/digits/model=small_cnn/tldp-l/epsilon~{}.json"
+CLIENTS = "tldp_type3/breast_cancer/model=fcn+where=user/none/epsilon~inf.json"
+OPTIONS = ("--workflow-profile", "profiles/slurm", "--slurm-status-command", "squeue",
+           "--slurm-init-seconds-before-status-checks", "4", "--latency-wait", "5")
+
+
+def slurm(*command: str | Path, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([SCRIPT, *command], capture_output=True, text=True, timeout=timeout, check=False)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Path]:
+    """The folder of a running cluster."""
+    if os.environ.get("TENSORLDP_TEST_SLURM") == "0":
+        pytest.skip("TENSORLDP_TEST_SLURM=0")
+    folder = Path(tempfile.gettempdir()) / "tensorldp-slurm"
+    with folder.with_suffix(".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            pytest.skip("another test run has a SLURM cluster on this machine")
+        try:
+            for command in (["install"], ["start", folder]):
+                done = slurm(*command, timeout=240)
+                if done.returncode:
+                    pytest.skip(f"no SLURM on this machine: {done.stderr.strip() or done.returncode}")
+            yield folder
+        finally:
+            slurm("stop", folder)
+            assert not any(path.is_symlink() for path in Path("/etc/slurm").glob("*.conf"))
+
+
+@pytest.fixture(scope="module")
+def submitted(cluster: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A project whose data sets are ready."""
+    project = make_project(tmp_path_factory.mktemp("slurm"))
+    project.configure(**CONFIG)
+    done = project.snakemake("resources/datasets/digits/digest.json", timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return project
+
+
+def start(project: Project, *arguments: str) -> subprocess.Popen[str]:
+    """Snakemake in the background; it ends by itself, whatever happens to this process."""
+    command = ["timeout", "--signal=INT", "--kill-after=10", "120", str(SNAKEMAKE), *OPTIONS, *arguments]
+    return subprocess.Popen(command, cwd=project.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def queue(columns: str) -> list[list[str]]:
+    """The given columns of every job, the newest first."""
+    done = subprocess.run(["squeue", "--noheader", "--states=all", "--sort=-i", f"--Format={columns}"],
+                          capture_output=True, text=True, timeout=20, check=True)
+    return [line.split() for line in done.stdout.splitlines()]
+
+
+def running(run: subprocess.Popen[str]) -> str:
+    """Wait for a running job; its id."""
+    deadline = time.monotonic() + 60
+    while run.poll() is None and time.monotonic() < deadline:
+        for job, state in queue("jobid,state"):
+            if state == "RUNNING":
+                return job
+        time.sleep(0.3)
+    raise AssertionError("no job ran: " + "".join(run.communicate()[:1]))
+
+
+def rows(project: Project, cell: str) -> list[dict[str, object]]:
+    return json.loads((project.folder / "results" / "metrics" / cell).read_text())["rows"]
+
+
+def test_a_run_on_a_cluster_gives_the_values_of_a_local_run(submitted: Project, project: Project) -> None:
+    cells = [IMAGES.format(1), CLIENTS]
+    targets = [f"results/metrics/{cell}" for cell in cells]
+    done = submitted.snakemake(*OPTIONS, "--group-components", "cells=2", "--", *targets, cores=1, timeout=180)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
+    assert (done.stdout + done.stderr).count("has been submitted") == 2  # prepare, and one group of both cells
+    assert not [*submitted.folder.glob("results/models/**/*.*"), *submitted.folder.glob("results/perturbed/**/*.*")]
+    project.configure(**CONFIG)
+    done = project.snakemake(*targets, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for cell in cells:
+        assert rows(submitted, cell) == rows(project, cell)
+
+
+def test_a_cancelled_job_runs_again_and_jobs_get_the_gpu_they_ask_for(submitted: Project) -> None:
+    cell = IMAGES.format(5)
+    run = start(submitted, "--set-resources", "train:gpu=1", "--", f"results/metrics/{cell}")
+    cancelled = running(run)
+    subprocess.run(["scancel", cancelled], timeout=20, check=True)
+    text = run.communicate(timeout=150)[0]
+    assert run.returncode == 0, text[-6000:]
+    (again, state, gpus), (first, stopped, _) = queue("jobid,state,tres-per-job")[:2]
+    assert (first, stopped) == (cancelled, "CANCELLED")
+    assert (int(again), state, gpus) == (int(cancelled) + 1, "COMPLETED", "gres:gpu:1")
+    assert rows(submitted, cell)
+
+
+def test_jobs_survive_the_death_of_the_node_daemon(submitted: Project, cluster: Path) -> None:
+    target = f"results/privacy/guarantees/{IMAGES.format(5)}"
+    run = start(submitted, "--", target)
+    job = running(run)
+    os.kill(int((cluster / "slurmd.pid").read_text()), signal.SIGKILL)
+    time.sleep(3)
+    assert slurm("slurmd", cluster).returncode == 0
+    text = run.communicate(timeout=150)[0]
+    assert run.returncode == 0, text[-6000:]
+    assert text.count("has been submitted") == 1
+    assert queue("jobid,state")[0] == [job, "COMPLETED"]
+    assert (submitted.folder / target).exists()
