@@ -87,12 +87,13 @@ def draw_profiles(table: pd.DataFrame, audits: pd.DataFrame) -> Figure:
     lines = [plt.Line2D([], [], color="#444444", linestyle=shades[n], label=f"profile, nominal ε = {n:g}")
              for n in nominals]
     lines.append(plt.Line2D([], [], color="#888888", linewidth=0.8, label="the nominal ε itself"))
-    lines.append(plt.Line2D([], [], color="#000000", marker=">", linestyle="", label="audit: ε is at least this (δ = 1e-5; lower edge: δ = 0)"))
+    lines.append(plt.Line2D([], [], color="#000000", marker=">", linestyle="",
+                            label="audit: ε is at least this (δ = 1e-5; on the lower edge δ = 0)"))
     figure.legend(handles=lines, loc="outside lower center", ncols=len(lines), frameon=False, fontsize=8.5)
     for ax in axes[-1]:
         ax.set_xlabel("ε of the whole record (nats)", fontsize=9)
     figure.supylabel("δ(ε)", fontsize=10)
-    figure.suptitle("What one release of 64 elements guarantees: privacy profiles and audits (no δ below 1e-12 drawn)", fontsize=11)
+    figure.suptitle("What one release of 64 elements guarantees: profiles and audits (δ down to 1e-12)", fontsize=11)
     return figure
 
 
