@@ -41,7 +41,10 @@ def real(name: str, value: object, *, low: float = -math.inf, high: float = math
             value = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError):
             raise InputError(f"{name} must be {allowed}, got {value!r}") from None
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an int beyond the range of floats
+        number = math.inf
     inside = (number > low if open_low else number >= low) and (number < high if open_high else number <= high)
     if infinite and number == math.inf:
         return number

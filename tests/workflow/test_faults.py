@@ -193,7 +193,6 @@ def test_a_run_killed_twenty_times_ends_with_the_same_numbers(calm: Project, tmp
     assert unlocked
 
 
-@pytest.mark.xfail(strict=True, reason="the .part file of a killed writer stays; runtime/files.py is to clear it")
 def test_a_file_that_was_half_written_at_a_kill_is_cleared_by_the_next_writer(tmp_path: Path) -> None:
     import numpy as np
 
@@ -291,7 +290,6 @@ def namespaces() -> bool:
         return False
 
 
-@pytest.mark.xfail(strict=True, reason="safetensors tells a full disk by its own error; runtime/files.py misses it")
 def test_a_full_disk_is_one_sentence_and_the_run_goes_on_when_there_is_space(calm: Project, tmp_path: Path) -> None:
     if not namespaces():
         pytest.skip("no small disk to fill: mounting in a namespace of one's own is not allowed here")
@@ -320,8 +318,7 @@ def rerun_cell(project: Project) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("name", CACHED)
-@pytest.mark.parametrize("damage", ["truncated", pytest.param("changed", marks=pytest.mark.xfail(
-    strict=True, reason="nothing compares a cached file with digest.json; studies/records.py is to"))])
+@pytest.mark.parametrize("damage", ["truncated", "changed"])
 def test_a_damaged_cache_never_gives_wrong_numbers(calm: Project, tmp_path: Path, name: str, damage: str) -> None:
     project = copy_of(calm, tmp_path / "copy")
     path = project.folder / name

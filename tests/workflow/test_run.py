@@ -20,12 +20,12 @@ def metrics(project: Project) -> pd.DataFrame:
 def test_the_run_makes_every_figure_the_table_and_an_offline_page(finished: Project) -> None:
     results = finished.folder / "results"
     for study in STUDIES:
-        for view in ("", "_honest"):
+        for view in ("", "_honest", "_pure"):
             assert (results / "figures" / f"{study}{view}.png").read_bytes()[:4] == b"\x89PNG"
             assert "<svg" in (results / "figures" / f"{study}{view}.svg").read_text()
         assert len(pd.read_csv(results / "figures" / f"{study}.csv")) > 0
     page = (results / "report.html").read_text()
-    assert page.count("<img") == 6
+    assert page.count("<img") == 11
     assert "http://" not in page
     assert "https://" not in page
     table = metrics(finished)
@@ -74,7 +74,9 @@ def test_one_more_epsilon_runs_only_its_own_cells_and_what_is_downstream(finishe
         finished.configure()
     cells = [(rule, f"study=tldp_type1, dataset=digits, variant=model=small_cnn, mechanism={m}, epsilon=2")
              for rule in ("perturb", "train", "evaluate", "guarantee") for m in ("tldp-l", "laplace")]
-    downstream = [("all", ""), ("collect", ""), ("report", ""),
+    cells += [("audit", wildcards) for rule, wildcards in cells if rule == "guarantee"]
+    downstream = [("all", ""), ("collect", ""), ("collect_audits", ""), ("report", ""),
+                  ("privacy_figure", "figure=accuracy_ceiling"),
                   *(("tldp_figure", f"study={study}") for study in STUDIES)]
     assert jobs == sorted(cells + downstream)
 
@@ -118,3 +120,36 @@ def test_a_cell_run_alone_equals_the_same_cell_in_the_full_run(finished: Project
     for cell in cells:
         alone, full = (json.loads((p.folder / cell).read_text())["rows"] for p in (project, finished))
         assert alone == full
+
+
+PLUGIN = """
+from tensorldp.mechanisms import Mechanism, register
+from tensorldp.privacy.curves.laplace import LaplaceCurve
+from tensorldp.randomness import add_laplace
+
+@register
+class Half(Mechanism):
+    name, domain_kind = "half-laplace", "box"
+    @property
+    def scale(self):
+        return 2 * self.size * self.domain.width / self.epsilon
+    def _randomize(self, x, generator):
+        return add_laplace(x, self.scale, generator)
+    def squared_error(self):
+        return 2 * self.size * self.scale**2
+    def curve(self):
+        return LaplaceCurve(self.domain.width / self.scale, self.size)
+    def worst_pair(self):
+        return self.domain.constant(self.domain.low), self.domain.constant(self.domain.high)
+"""
+
+
+def test_a_users_mechanism_beside_the_config_appears_in_a_study(project: Project) -> None:
+    (project.folder / "my_mechanisms.py").write_text(PLUGIN)
+    project.configure(plugins=["my_mechanisms"], studies=["tldp_type1"], epsilons={"tldp_type1": [6]},
+                      mechanisms={"tldp_type1": ["half-laplace"]}, training={"tldp_type1": {"epochs": 1}})
+    done = project.snakemake("results/metrics.parquet")
+    assert done.returncode == 0, done.stdout + done.stderr
+    table = metrics(project)
+    assert set(table["mechanism"]) == {"half-laplace"}
+    assert table["guarantee_pure_epsilon"].unique().tolist() == [pytest.approx(3.0)]

@@ -1,6 +1,7 @@
 import json
 import os
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -48,7 +49,7 @@ GPU = int(DEVICE == "cuda" or (DEVICE == "auto" and Path("/dev/nvidiactl").exist
 os.environ["TENSORLDP_PLUGINS"] = ",".join(PLAN.settings.plugins)
 if not workflow.is_main_process:  # a job on a cluster has its own Snakemake: a warm server would serve one call
     os.environ["TENSORLDP_WARM"] = "0"
-PYTHON = f"{sys.executable} -S -E {SCRIPTS}/warm.py {SCRIPTS}"
+PYTHON = shlex.join([sys.executable, "-S", "-E", str(SCRIPTS / "warm.py"), str(SCRIPTS)])
 
 
 def one_of(values):

@@ -1,7 +1,8 @@
+VIEWS = ["", "_honest", "_pure"]  # nominal epsilon, guaranteed at delta 1e-5, guaranteed with delta 0
 FIGURES = [
     f"results/figures/{study}{view}.{kind}"
     for study in PLAN.studies
-    for view in ("", "_honest")
+    for view in VIEWS
     for kind in ("png", "svg")
 ]
 PRIVACY_FIGURES = [
@@ -17,7 +18,7 @@ rule tldp_figure:
         notebook="notebooks/{study}.ipynb",
         code=code("figures/*.py"),
     output:
-        figures=expand("results/figures/{{study}}{view}.{kind}", view=["", "_honest"], kind=["png", "svg"]),
+        figures=expand("results/figures/{{study}}{view}.{kind}", view=VIEWS, kind=["png", "svg"]),
         data="results/figures/{study}.csv",
         notebook="results/notebooks/{study}.ipynb",
     params:
@@ -29,5 +30,5 @@ rule tldp_figure:
     resources:
         mem_mb=1000,
     shell:
-        "{sys.executable} -m papermill --log-level WARNING --no-progress-bar {input.notebook} {output.notebook} "
+        "{sys.executable:q} -m papermill --log-level WARNING --no-progress-bar {input.notebook} {output.notebook} "
         "-p metrics {input.metrics} -p folder {params.folder} > {log} 2>&1"

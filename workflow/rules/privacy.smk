@@ -90,5 +90,5 @@ rule privacy_figure:
     conda:
         "../../envs/tensorldp.yaml"
     shell:
-        "{sys.executable} -m papermill --log-level WARNING --no-progress-bar {input.notebook} {output.notebook} "
+        "{sys.executable:q} -m papermill --log-level WARNING --no-progress-bar {input.notebook} {output.notebook} "
         "-p metrics results/metrics.parquet -p folder results/figures > {log} 2>&1"

@@ -87,7 +87,10 @@ def call(arguments: list[str]) -> int:
     request = json.dumps({"argv": arguments, "cwd": str(Path.cwd()), "env": dict(os.environ)}).encode()
     socket.send_fds(link, [len(request).to_bytes(8, "big")], [0, 1, 2])
     link.sendall(request)
-    answer = link.recv(16)
+    try:
+        answer = link.recv(16)
+    except KeyboardInterrupt:
+        return 130
     return int(answer) if answer else 1
 
 

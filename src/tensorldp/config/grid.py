@@ -104,8 +104,8 @@ def _study_cells(study: Study, settings: Settings) -> list[Cell]:
                                    study.release, study.delta, factors, arm.options, seeds, training, limit)] = None
     for dataset in settings.datasets.get(study.study, plan.datasets):
         if not any(cell.dataset == dataset for cell in cells):
-            raise InputError(f"the study {study.study} has no arm for the dataset {dataset!r}: "
-                             f"add it to one in its file")
+            raise InputError(f"the study {study.study} has no cell for the dataset {dataset!r}: "
+                             "an arm of its file must name the data set and a mechanism with a finite epsilon")
     return list(cells)
 
 

@@ -17,7 +17,9 @@ from tensorldp.runtime.provenance import commit, versions
 
 VIEWS = {"": "Against the nominal epsilon, as the source prints it.",
          "_honest": "The same results against the guarantee of the whole record at delta 1e-5. Mechanisms whose "
-                    "guarantee is infinite there have no place on this axis."}
+                    "guarantee is infinite there have no place on this axis.",
+         "_pure": "The same results against the pure guarantee (delta 0), with TLDP's atoms removed. Gaussian noise has "
+                  "no finite pure guarantee and is not drawn."}
 
 PRIVACY = {
     "privacy_profiles": "Privacy profiles of one release of 64 elements. A black arrow is an audit: epsilon is at "

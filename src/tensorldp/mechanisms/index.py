@@ -66,7 +66,7 @@ def import_plugins(modules: Sequence[str] | None = None) -> None:
     for module in filter(None, named):
         try:
             import_module(module)
-        except ImportError as error:
+        except (ImportError, TypeError, ValueError) as error:
             raise InputError(f"the plugin {module!r} cannot be imported: {error}") from None
 
 

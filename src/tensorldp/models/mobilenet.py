@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from pickle import UnpicklingError
 
 import numpy as np
 import torch
@@ -69,7 +70,7 @@ def load_imagenet(model: MobileNet, path: Path) -> str:
                 state = {key: torch.from_numpy(arrays[key]) for key in arrays.files}
         else:
             state = torch.load(path, weights_only=True, map_location="cpu")
-    except (OSError, ValueError, RuntimeError) as error:
+    except (OSError, ValueError, RuntimeError, UnpicklingError) as error:
         raise InputError(f"the weights file {path} cannot be read: {str(error).splitlines()[0]}") from None
     prefix = "features."
     features = {key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import glob
 import hashlib
 import json
 import os
@@ -24,6 +26,8 @@ def replacing(path: Path) -> Iterator[Path]:
     """A temporary path in the same folder that takes the place of `path` if the block succeeds."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
+    for stale in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+        stale.unlink(missing_ok=True)  # of a writer that was killed; Snakemake's lock keeps others out
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     os.close(handle)
     temporary = Path(name)
@@ -31,8 +35,9 @@ def replacing(path: Path) -> Iterator[Path]:
         yield temporary
         temporary.chmod(0o644)
         temporary.replace(path)
-    except OSError as error:
-        if error.errno == 28:
+    except (OSError, SafetensorError) as error:
+        full = (errno.ENOSPC, errno.EDQUOT)
+        if getattr(error, "errno", None) in full or any(f"(os error {code})" in str(error) for code in full):
             raise InputError(f"no space left on the disk that holds {path.parent}: free some and run again") from None
         raise
     finally:

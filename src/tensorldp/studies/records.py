@@ -12,7 +12,7 @@ from torch import Tensor
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box
 from tensorldp.models import Task
-from tensorldp.runtime.files import read_arrays
+from tensorldp.runtime.files import read_arrays, read_json, sha256
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,9 @@ def read_records(path: Path) -> Records:
         InputError: if the file is missing, damaged or lacks what a split needs.
     """
     arrays, metadata = read_arrays(path)
+    digest = path.with_name("digest.json")
+    if digest.exists() and read_json(digest).get(path.stem) != sha256(path):
+        raise InputError(f"the file {path} is not the one that {digest} was made with: delete it and run again")
     try:
         return Records(
             torch.from_numpy(arrays["x"]), torch.from_numpy(arrays["y"]).long(), metadata["dataset"],
