@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("faults"),
 
 KILLS = 20
 TARGET = "results/metrics.parquet"
-CELL = "results/metrics/tldp_type2/digits/backbone=tanh_cnn,model=linear/tldp-g/epsilon~1.json"
+CELL = "results/metrics/tldp_type2/digits/backbone=tanh_cnn+model=linear/tldp-g/epsilon~1.json"
 SMALL: dict[str, Any] = {  # 7 cells, 31 jobs, 10 s
     "studies": ["tldp_type1", "tldp_type2"], "seeds": [0, 1],
     "mechanisms": {"tldp_type1": ["none", "tldp-l", "laplace"], "tldp_type2": ["none", "tldp-g"]},

@@ -111,8 +111,8 @@ def test_one_more_seed_reruns_its_cells_and_keeps_the_values_of_the_others(finis
 def test_a_cell_run_alone_equals_the_same_cell_in_the_full_run(finished: Project, project: Project) -> None:
     cells = [f"results/metrics/{path}.json" for path in (
         "tldp_type1/digits/model=small_cnn/laplace/epsilon~5",
-        "tldp_type2/digits/backbone=tanh_cnn,model=linear/tldp-g/epsilon~1",
-        "tldp_type3/breast_cancer/model=fcn,where=user/tldp-l/epsilon~100")]
+        "tldp_type2/digits/backbone=tanh_cnn+model=linear/tldp-g/epsilon~1",
+        "tldp_type3/breast_cancer/model=fcn+where=user/tldp-l/epsilon~100")]
     done = project.snakemake(*cells, env={"TENSORLDP_WARM": "0"})
     assert done.returncode == 0, done.stdout + done.stderr
     import json

@@ -60,7 +60,7 @@ def one_of(values):
 wildcard_constraints:
     study=one_of(cell.study for cell in PLAN.cells),
     dataset=one_of(dataset_names()),
-    variant=one_of(cell.variant for cell in PLAN.cells),
+    variant=one_of(cell.folder for cell in PLAN.cells),
     mechanism=one_of(cell.mechanism for cell in PLAN.cells),
     epsilon=one_of(cell.epsilon for cell in PLAN.cells),
 

@@ -45,9 +45,14 @@ class Cell:
     limit: int | None = field(compare=False, default=None)
 
     @property
+    def folder(self) -> str:
+        """The variant in file names, without commas: Snakemake cannot pass them on to a job on a cluster."""
+        return self.variant.replace(",", "+")
+
+    @property
     def path(self) -> str:
         """study/dataset/variant/mechanism/epsilon~E, the middle of every file name of the cell."""
-        return f"{self.study}/{self.dataset}/{self.variant}/{self.mechanism}/epsilon~{self.epsilon}"
+        return f"{self.study}/{self.dataset}/{self.folder}/{self.mechanism}/epsilon~{self.epsilon}"
 
     def key(self) -> dict[str, Any]:
         """What the cell is, as every output records it."""
@@ -130,13 +135,13 @@ class Plan:
         return [cell for cell in self.cells if cell.study == study]
 
     def find(self, **key: str) -> Cell:
-        """The cell of the given study, dataset, variant, mechanism and epsilon."""
+        """The cell of the given study, dataset, variant (as in file names), mechanism and epsilon."""
         return self._table()[tuple(key[k] for k in ("study", "dataset", "variant", "mechanism", "epsilon"))]
 
     def _table(self) -> dict[tuple[str, ...], Cell]:
         table: dict[tuple[str, ...], Cell] | None = self.__dict__.get("_by_key")
         if table is None:
-            table = {(c.study, c.dataset, c.variant, c.mechanism, c.epsilon): c for c in self.cells}
+            table = {(c.study, c.dataset, c.folder, c.mechanism, c.epsilon): c for c in self.cells}
             object.__setattr__(self, "_by_key", table)
         return table
 
