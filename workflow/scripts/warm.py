@@ -30,7 +30,8 @@ from pathlib import Path
 IDLE_SECONDS = 20.0
 START_SECONDS = 120.0
 # torch._dynamo is what the first optimiser of a process would import, at the cost of a second
-PRELOAD = ("numpy", "torch", "torch._dynamo", "sklearn.metrics", "scipy.special", "scipy.optimize", "safetensors.numpy")
+PRELOAD = ("numpy", "torch", "torch._dynamo", "sklearn.metrics", "scipy.special", "scipy.optimize", "scipy.stats",
+           "safetensors.numpy")
 
 
 def folder() -> Path:
