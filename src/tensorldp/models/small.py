@@ -7,6 +7,8 @@ import itertools
 import torch
 from torch import Tensor, nn
 
+from tensorldp.errors import InputError
+
 
 class SmallCNN(nn.Sequential):
     """Two 3x3 convolutions (16, 32 channels) with 2x2 max pooling, and one linear layer.
@@ -65,6 +67,18 @@ class BiLSTM(nn.Module):
         self.second = nn.LSTM(2 * hidden, hidden, batch_first=True, bidirectional=True)
         self.before_head = nn.Dropout(dropout)
         self.head = nn.Linear(2 * hidden, classes)
+
+    def use_embedding(self, vectors: Tensor) -> None:
+        """Take public word vectors, (vocabulary, dimensions), for the frozen embedding; dimensions as built.
+
+        Raises:
+            InputError: if the shape is another.
+        """
+        if vectors.shape != self.embedding.weight.shape:
+            raise InputError(f"word vectors of shape {tuple(self.embedding.weight.shape)} are needed, "
+                             f"got {tuple(vectors.shape)}")
+        with torch.no_grad():
+            self.embedding.weight.copy_(vectors)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Class scores of a batch of token rows."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -27,6 +27,7 @@ class Records:
         low, high: the public range of an element.
         kind: image, tabular, text or features.
         vocabulary: number of token indices, for text.
+        embedding: (vocabulary, dimensions) public word vectors, where the data set came with some.
     """
 
     x: Tensor
@@ -37,6 +38,7 @@ class Records:
     high: float
     kind: str
     vocabulary: int = 0
+    embedding: Tensor | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -52,8 +54,7 @@ class Records:
         """The first `limit` records, or all."""
         if limit is None or limit >= len(self.x):
             return self
-        return Records(self.x[:limit], self.y[:limit], self.name, self.classes, self.low, self.high, self.kind,
-                       self.vocabulary)
+        return replace(self, x=self.x[:limit], y=self.y[:limit])
 
     def box(self) -> Box:
         """Where a record lives when it is released: an image as (height, width x channels), else its own shape.
@@ -82,11 +83,13 @@ def read_records(path: Path) -> Records:
     digest = path.with_name("digest.json")
     if digest.exists() and read_json(digest).get(path.stem) != sha256(path):
         raise InputError(f"the file {path} is not the one that {digest} was made with: delete it and run again")
+    words = path.with_name("embedding.safetensors")
     try:
         return Records(
             torch.from_numpy(arrays["x"]), torch.from_numpy(arrays["y"]).long(), metadata["dataset"],
             int(metadata["classes"]), float(metadata["low"]), float(metadata["high"]), metadata["kind"],
-            int(metadata.get("vocabulary", 0)))
+            int(metadata.get("vocabulary", 0)),
+            torch.from_numpy(read_arrays(words)[0]["weight"]) if words.exists() else None)
     except (KeyError, ValueError) as error:
         raise InputError(f"the file {path} is not a prepared split ({error}): delete it and run again") from None
 

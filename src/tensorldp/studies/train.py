@@ -12,6 +12,7 @@ from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, Mechanism
 from tensorldp.mechanisms import make as make_mechanism
 from tensorldp.models import Task, build
+from tensorldp.models.small import BiLSTM
 from tensorldp.studies.cell import CellSettings
 from tensorldp.studies.records import Records, Scaling, model_inputs
 from tensorldp.training.classify import fit
@@ -77,6 +78,8 @@ def train_federated(cell: CellSettings, records: Records, seed: int, device: tor
                     weights: Path | None = None) -> tuple[nn.Module, Scaling]:
     """TLDP's Type III: the global model after the last round."""
     model = new_model(cell, records.task, seed, weights).to(device)
+    if isinstance(model, BiLSTM) and records.embedding is not None:
+        model.use_embedding(records.embedding)
     release = parameter_release(cell, model)
     inputs, scaling = federated_inputs(records)
     shards = split_users(len(records.x), release.users, cell.generator(seed, "users"))

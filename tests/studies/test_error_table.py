@@ -1,0 +1,27 @@
+"""TLDP's Table 5: printed, corrected and measured."""
+
+import pytest
+
+from tensorldp.studies.error_table import error_table
+
+
+@pytest.fixture(scope="module")
+def table():  # type: ignore[no-untyped-def]
+    return error_table(draws=100).set_index(["setting", "mechanism", "epsilon"])
+
+
+IMAGES = "images 28x28, values 0 to 255"
+
+
+@pytest.mark.parametrize(("mechanism", "printed", "corrected"), [
+    ("laplace", 7.948e6, 7.9412e6), ("gaussian", 2.810e6, 1.4187e5), ("mvg", 1.262e9, None), ("idn", 3.974e6, None),
+    ("tldp-l", 1.014e4, 10129.03), ("tldp-g", 3584, 5066.9)])
+def test_the_printed_and_the_corrected_column_at_epsilon_1(table, mechanism, printed, corrected) -> None:  # type: ignore[no-untyped-def]
+    row = table.loc[(IMAGES, mechanism, 1.0)]
+    assert row["printed"] == pytest.approx(printed, rel=1e-3)
+    if corrected is not None:
+        assert row["corrected"] == pytest.approx(corrected, rel=1e-4)
+
+
+def test_the_corrected_column_is_what_is_measured_within_five_standard_errors(table) -> None:  # type: ignore[no-untyped-def]
+    assert ((table["measured"] - table["corrected"]).abs() <= 5 * table["standard_error"]).all()

@@ -1,0 +1,162 @@
+"""The stages of a cell on small records."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from tensorldp.errors import InputError
+from tensorldp.runtime.files import sha256, write_arrays, write_json
+from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.evaluate import evaluate
+from tensorldp.studies.features import extract
+from tensorldp.studies.guarantee import record_guarantee, run_guarantee
+from tensorldp.studies.perturb import perturb
+from tensorldp.studies.records import Records, Scaling, matrix_shape, model_inputs, read_records
+from tensorldp.studies.table import COLUMNS, metrics_table
+from tensorldp.studies.train import empty_model, has_buffers, parameter_release, train_federated, train_on_releases
+
+CPU = torch.device("cpu")
+TRAINING = {"epochs": 2, "rounds": 2, "batch_size": 16, "learning_rate": 1e-3, "users": 3, "clip": 1.0,
+            "pretrained": False}
+
+
+def cell(mechanism: str = "tldp-l", epsilon: str = "2", release: str = "data", **changes: Any) -> CellSettings:
+    raw = {"study": "s", "dataset": "d", "variant": "v", "mechanism": mechanism, "epsilon": epsilon,
+           "release": release, "delta": 1e-5, "options": {}, "seeds": [0], "factors": {"model": "small_cnn"},
+           "training": TRAINING}
+    return CellSettings.parse({**raw, **changes})
+
+
+def images(count: int = 40, shape: tuple[int, ...] = (8, 8)) -> Records:
+    x = torch.randint(0, 17, (count, *shape), generator=torch.Generator().manual_seed(0), dtype=torch.uint8)
+    return Records(x, torch.arange(count) % 4, "d", 4, 0.0, 16.0, "image")
+
+
+def text(count: int = 24) -> Records:
+    x = torch.randint(0, 30, (count, 12), generator=torch.Generator().manual_seed(0), dtype=torch.int32)
+    return Records(x, torch.arange(count) % 2, "d", 2, 0.0, 30.0, "text", vocabulary=30)
+
+
+def test_colour_images_are_released_as_matrices_and_come_back_in_their_shape() -> None:
+    assert matrix_shape((32, 32, 3)) == (32, 96)
+    released = perturb(images(5, (8, 8, 3)), cell("idn"), 0, "train", CPU)
+    assert released.shape == (5, 8, 8, 3)
+    assert model_inputs(released, "image").shape == (5, 3, 8, 8)
+
+
+def test_a_release_depends_on_seed_split_and_cell_and_on_nothing_else() -> None:
+    first = perturb(images(), cell(), 0, "train", CPU)
+    torch.rand(3)
+    assert torch.equal(first, perturb(images(), cell(), 0, "train", CPU))
+    for other in (perturb(images(), cell(), 1, "train", CPU), perturb(images(), cell(), 0, "test", CPU),
+                  perturb(images(), cell(epsilon="3"), 0, "train", CPU)):
+        assert not torch.equal(first, other)
+
+
+def test_none_releases_the_records_themselves() -> None:
+    assert torch.equal(perturb(images(), cell("none", "inf"), 0, "train", CPU), images().x.float())
+
+
+def test_data_without_a_public_range_are_not_released_as_data() -> None:
+    table = Records(torch.zeros(3, 5), torch.zeros(3).long(), "breast_cancer", 2, -math.inf, math.inf, "tabular")
+    with pytest.raises(InputError, match="breast_cancer have no public range"):
+        perturb(table, cell(), 0, "train", CPU)
+
+
+def test_training_on_releases_is_deterministic_and_scored_on_clean_and_released_records() -> None:
+    released = perturb(images(), cell(), 0, "train", CPU)
+    model, scaling = train_on_releases(cell(), released, images().y, images(), 0, CPU)
+    again, _ = train_on_releases(cell(), released, images().y, images(), 0, CPU)
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.parameters(), strict=True))
+    assert scaling.mean == pytest.approx(float(released.mean()), rel=1e-4)
+    rows = evaluate(model, images(), scaling, 0, CPU, released)
+    assert [row["metric"] for row in rows] == ["accuracy", "weighted_f1", "accuracy_perturbed_test",
+                                               "weighted_f1_perturbed_test"]
+
+
+@pytest.mark.parametrize("where", ["user", "server"])
+@pytest.mark.parametrize("mechanism", ["tldp-l", "idn", "llagp", "dphsgd", "none"])
+def test_federated_training_runs_with_every_kind_of_release(mechanism: str, where: str) -> None:
+    settings = cell(mechanism, "inf" if mechanism == "none" else "50", "parameters",
+                    factors={"model": "small_cnn", "where": where})
+    model, _ = train_federated(settings, images(), 0, CPU)
+    again, _ = train_federated(settings, images(), 0, CPU)
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.parameters(), strict=True))
+    found = run_guarantee(parameter_release(settings, empty_model(settings, images().task)), has_buffers(model))
+    assert found["unit"] == "run"
+    assert ("not local" in found["note"]) == (where == "server")
+
+
+def test_text_takes_word_vectors_that_came_with_the_data() -> None:
+    vectors = torch.randn(30, 100, generator=torch.Generator().manual_seed(1))
+    settings = cell("none", "inf", "parameters", factors={"model": "bilstm", "where": "user"},
+                    training={**TRAINING, "rounds": 1, "epochs": 1})
+    records = text()
+    with_vectors = Records(records.x, records.y, "d", 2, 0.0, 30.0, "text", 30, vectors)
+    model, scaling = train_federated(settings, with_vectors, 0, CPU)
+    assert torch.equal(model.embedding.weight, vectors)  # type: ignore[union-attr, arg-type]
+    assert evaluate(model, records, scaling, 0, CPU)[0]["metric"] == "accuracy"
+
+
+def test_an_unknown_place_for_the_noise_is_named() -> None:
+    settings = cell(release="parameters", factors={"model": "small_cnn", "where": "cloud"})
+    with pytest.raises(InputError, match="where of s must be user or server, got 'cloud'"):
+        parameter_release(settings, empty_model(settings, images().task))
+
+
+def test_guarantees_are_of_the_whole_record_and_say_that_labels_are_not_covered() -> None:
+    found = record_guarantee(cell(epsilon="1"), images().box())
+    assert found["pure_epsilon"] == pytest.approx(64.0)
+    assert found["unit"] == "record"
+    assert "labels" in found["note"]
+
+
+def test_features_lie_in_the_open_box_and_do_not_depend_on_other_records() -> None:
+    features = extract("tanh_cnn", images(), CPU)
+    assert features.shape == (40, 8, 16)
+    assert float(features.abs().max()) < 1.0
+    assert torch.allclose(features[:3], extract("tanh_cnn", images().first(3), CPU), atol=1e-6)
+    with pytest.raises(InputError, match="unknown backbone 'tanh'"):
+        extract("tanh", images(), CPU)
+
+
+def test_records_are_read_with_their_digest_checked(tmp_path: Path) -> None:
+    path = tmp_path / "train.safetensors"
+    metadata = {"dataset": "d", "classes": "4", "low": "0", "high": "16", "kind": "image"}
+    write_arrays(path, {"x": images().x.numpy(), "y": images().y.numpy()}, metadata)
+    write_json(tmp_path / "digest.json", {"train": sha256(path)})
+    assert torch.equal(read_records(path).x, images().x)
+    write_arrays(path, {"x": images().x.numpy() + np.uint8(1), "y": images().y.numpy()}, metadata)
+    with pytest.raises(InputError, match="is not the one that"):
+        read_records(path)
+
+
+def test_scaling_is_public_or_of_what_was_released() -> None:
+    assert Scaling.public(0.0, 16.0)(torch.tensor([0.0, 8.0, 16.0])).tolist() == [-1.0, 0.0, 1.0]
+    released = torch.tensor([1.0, 2.0, 6.0])
+    assert float(Scaling.of(released)(released).mean()) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_the_table_has_its_columns_and_names_what_a_cell_lacks() -> None:
+    key = {"study": "s", "dataset": "d", "variant": "base", "release": "data", "mechanism": "none", "delta": 1e-5,
+           "epsilon": "inf"}
+    run = {"seconds": 1.0, "peak_mb": 2.0, "device": "cpu", "commit": "c"}
+    metrics = {"cell": key, "rows": [{"seed": 0, "metric": "accuracy", "value": 0.5}], "runs": {"0": run}}
+    guarantee = {"unit": "record", "epsilon": "inf", "delta": 1e-5, "pure_epsilon": "inf", "atom": 1.0, "exact": True}
+    table = metrics_table([(json.loads(json.dumps(metrics)), guarantee)], "quick")
+    assert list(table.columns) == COLUMNS
+    assert table.loc[0, "guarantee_epsilon"] == math.inf
+    with pytest.raises(InputError, match="lack 'atom'"):
+        metrics_table([(metrics, {k: v for k, v in guarantee.items() if k != "atom"})], "quick")
+    with pytest.raises(InputError, match="no cells"):
+        metrics_table([], "quick")
+
+
+def test_a_cell_without_a_setting_is_one_sentence() -> None:
+    with pytest.raises(InputError, match="'delta'"):
+        CellSettings.parse({k: v for k, v in vars(cell()).items() if k != "delta"})
