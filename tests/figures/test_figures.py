@@ -1,0 +1,95 @@
+"""Figures and the report show what the tables say."""
+
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tensorldp.errors import InputError
+from tensorldp.figures.curves import draw_study, factors, study_data
+from tensorldp.figures.privacy import ceiling_table, draw_ceiling, draw_profiles, profile_table
+from tensorldp.figures.report import PRIVACY, VIEWS, render
+from tensorldp.figures.style import LABELS, appearance, save
+from tensorldp.mechanisms.index import MODULE_OF
+from tensorldp.studies.table import COLUMNS
+
+
+def table() -> pd.DataFrame:
+    rows = []
+    grid = (("tldp-l", (1.0, 5.0), 64.0), ("laplace", (1.0, 64.0), 1.0), ("none", (math.inf,), 1.0))
+    for mechanism, epsilons, scale in grid:
+        for epsilon in epsilons:
+            for seed in (0, 1):
+                for metric in ("weighted_f1", "accuracy", "accuracy_perturbed_test"):
+                    key = ["tldp_type1", "digits", "model=small_cnn", "data", mechanism, epsilon, 1e-5, seed, metric]
+                    rows.append([*key, 0.5 + 0.1 * seed, "record", epsilon * scale, 1e-5, epsilon * scale, 0.0, True,
+                                 "quick", 1.0, 2.0, "cpu", "c"])
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def drawn(figure) -> dict[str, list[float]]:  # type: ignore[no-untyped-def]
+    return {str(line.get_label()): [float(v) for v in line.get_xdata()] for line in figure.axes[0].get_lines()}
+
+
+def test_every_mechanism_has_a_label_and_a_look_of_its_own() -> None:
+    assert set(MODULE_OF) <= set(LABELS)
+    looks = [tuple(map(str, appearance(name).values())) for name in MODULE_OF]
+    assert len(set(looks)) == len(looks)
+    assert appearance("from-outside")["color"] == "#000000"
+
+
+def test_the_nominal_axis_ends_with_the_papers_grid_and_the_honest_one_shows_all() -> None:
+    nominal = drawn(draw_study(table(), "tldp_type1"))
+    honest = drawn(draw_study(table(), "tldp_type1", axis="guarantee"))
+    assert nominal["TLDP-L"] == [1.0, 5.0]
+    assert nominal["Laplace"] == [1.0]
+    assert honest["TLDP-L"] == [64.0, 320.0]
+    assert honest["Laplace"] == [1.0, 64.0]
+    assert "no privacy" in nominal
+
+
+def test_a_study_without_rows_is_named() -> None:
+    with pytest.raises(InputError, match="no rows of study tldp_type9"):
+        draw_study(table(), "tldp_type9")
+
+
+def test_variants_are_read_back() -> None:
+    assert factors("base") == {}
+    assert factors("model=fcn,where=user") == {"model": "fcn", "where": "user"}
+    assert study_data(table(), "tldp_type1")["count"].eq(2).all()
+
+
+def test_saved_figures_are_the_same_bytes_each_time(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        save(draw_study(table(), "tldp_type1"), tmp_path / name)
+    for kind in ("png", "svg"):
+        assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+
+
+def test_profiles_fall_and_the_ceiling_rises() -> None:
+    profiles = profile_table(("laplace", "tldp-l"), nominal=(1.0,), points=8)
+    for _, part in profiles.groupby("mechanism"):
+        assert part.sort_values("epsilon")["delta"].is_monotonic_decreasing
+    audits = pd.DataFrame([{"mechanism": "laplace", "nominal": 1.0, "epsilon_lower": 0.1, "delta": 0.0}])
+    assert len(draw_profiles(profiles, audits).axes) == 5
+    ceiling = ceiling_table()
+    assert ceiling["pure"].is_monotonic_increasing
+    assert (ceiling["at_1e-5"] >= ceiling["pure"]).all()
+    assert "ceiling for ε-LDP records" in drawn(draw_ceiling(ceiling, table()))
+
+
+def test_the_report_needs_no_network_and_names_a_missing_figure(tmp_path: Path) -> None:
+    studies = [{"study": "tldp_type1", "title": "Type I <b>", "source": "TLDP", "figure": "Figure 1"}]
+    errors = pd.DataFrame([{"setting": "s", "mechanism": "laplace", "epsilon": 1.0, "printed": 1.0, "corrected": 2.0,
+                            "measured": 2.0, "standard_error": 0.1, "printed_over_corrected": 0.5,
+                            "guarantee_epsilon": 0.1}])
+    with pytest.raises(InputError, match="is missing"):
+        render(table(), tmp_path, studies, "{}", errors)
+    for name in [f"tldp_type1{view}" for view in VIEWS] + list(PRIVACY):
+        (tmp_path / f"{name}.png").write_bytes(b"png")
+    page = render(table(), tmp_path, studies, "{}", errors)
+    assert page.count("<img") == len(VIEWS) + len(PRIVACY)
+    assert page.count("alt=") == page.count("<img")
+    assert "Type I &lt;b&gt;" in page
+    assert "http" not in page
