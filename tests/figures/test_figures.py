@@ -49,6 +49,13 @@ def test_the_nominal_axis_ends_with_the_papers_grid_and_the_honest_one_shows_all
     assert "no privacy" in nominal
 
 
+def test_an_axis_on_which_nothing_has_a_finite_place_says_so() -> None:
+    rows = table().assign(guarantee_pure_epsilon=math.inf)
+    figure = draw_study(rows, "tldp_type1", axis="pure")
+    figure.canvas.draw()
+    assert "finite" in figure.axes[0].texts[0].get_text()
+
+
 def test_a_study_without_rows_is_named() -> None:
     with pytest.raises(InputError, match="no rows of study tldp_type9"):
         draw_study(table(), "tldp_type9")

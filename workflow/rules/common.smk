@@ -1,7 +1,5 @@
 import json
-import os
 import re
-import shlex
 import sys
 from pathlib import Path
 
@@ -12,6 +10,7 @@ try:
     from tensorldp.data.catalogue import names as dataset_names
     from tensorldp.errors import InputError
     from tensorldp.mechanisms.index import known, plugin_names, source_modules
+    from tensorldp.runtime import environment
 except ImportError as error:
     sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e .` first")
 
@@ -31,11 +30,7 @@ def validated_plan():
     """The plan of config.yaml, or the end of the run with one sentence."""
     try:
         settings = parse_settings(config)
-        mirror = settings.mirror or os.environ.get("TENSORLDP_MIRROR")
-        if mirror and not Path(mirror).is_dir():
-            raise InputError(f"the mirror folder {mirror} does not exist: correct `mirror` in config.yaml or unset it")
-        if mirror:
-            os.environ["TENSORLDP_MIRROR"] = str(Path(mirror).absolute())
+        environment.export(settings, main_process=workflow.is_main_process)
         mechanisms = sorted({*known(), *plugin_names(settings.plugins)})
         return make_plan(settings, STUDIES, mechanisms=mechanisms, datasets=dataset_names())
     except InputError as error:
@@ -43,13 +38,9 @@ def validated_plan():
 
 
 PLAN = validated_plan()
-DEVICE = PLAN.settings.device
-# without a GPU the slots of the profile must not hold jobs back
-GPU = int(DEVICE == "cuda" or (DEVICE == "auto" and Path("/dev/nvidiactl").exists()))
-os.environ["TENSORLDP_PLUGINS"] = ",".join(PLAN.settings.plugins)
-if not workflow.is_main_process:  # a job on a cluster has its own Snakemake: a warm server would serve one call
-    os.environ["TENSORLDP_WARM"] = "0"
-PYTHON = shlex.join([sys.executable, "-S", "-E", str(SCRIPTS / "warm.py"), str(SCRIPTS)])
+GPU = environment.gpu_slots()
+
+shell.prefix(environment.shell_functions(SCRIPTS))  # `stage train ...` runs workflow/scripts/train.py
 
 
 def one_of(values):
@@ -111,3 +102,19 @@ def inside_training(cell):
 def weights_of(wildcards):
     """ImageNet weights, where the cell starts from them."""
     return "resources/downloads/mobilenet_v2/source.json" if cell_of(wildcards).training["pretrained"] else []
+
+
+def downloaded(wildcards):
+    return [] if wildcards.dataset in EMBEDDED else f"resources/downloads/{wildcards.dataset}/source.json"
+
+
+def backbone_weights(wildcards):
+    """Only MobileNetV2 has pretrained weights to fetch."""
+    if wildcards.backbone.startswith("mobilenet_v2"):
+        return "resources/downloads/mobilenet_v2/source.json"
+    return []
+
+
+def releases(wildcards):
+    """The released records to train on; none where the mechanism works inside the training."""
+    return [] if inside_training(cell_of(wildcards)) else f"results/perturbed/{CELL}".format(**wildcards)

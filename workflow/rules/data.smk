@@ -11,11 +11,7 @@ rule download:
         "../../envs/tensorldp.yaml"
     retries: 1
     shell:
-        "{PYTHON}/download.py --dataset {wildcards.source} --out {params.folder} > {log} 2>&1"
-
-
-def downloaded(wildcards):
-    return [] if wildcards.dataset in EMBEDDED else f"resources/downloads/{wildcards.dataset}/source.json"
+        "stage download --dataset {wildcards.source} --out {params.folder} > {log} 2>&1"
 
 
 rule prepare:
@@ -34,4 +30,4 @@ rule prepare:
     resources:
         mem_mb=6000,
     shell:
-        "{PYTHON}/prepare.py --dataset {wildcards.dataset} {params.source} --out {params.folder} > {log} 2>&1"
+        "stage prepare --dataset {wildcards.dataset} {params.source} --out {params.folder} > {log} 2>&1"

@@ -20,8 +20,8 @@ rule evaluate:
         gpu=GPU,
         mem_mb=4000,
     shell:
-        "{PYTHON}/evaluate.py --data {params.data} {params.released} --models {input.models} "
-        "--cell {params.cell:q} --device {DEVICE} --out {output} > {log} 2>&1"
+        "stage evaluate --data {params.data} {params.released} --models {input.models} "
+        "--cell {params.cell:q} --out {output} > {log} 2>&1"
 
 
 METRICS = [f"results/metrics/{cell.path}.json" for cell in PLAN.cells]

@@ -1,10 +1,3 @@
-def backbone_weights(wildcards):
-    """Only MobileNetV2 has pretrained weights to fetch."""
-    if wildcards.backbone.startswith("mobilenet_v2"):
-        return "resources/downloads/mobilenet_v2/source.json"
-    return []
-
-
 rule extract_features:
     input:
         digest="resources/datasets/{dataset}/digest.json",
@@ -28,5 +21,5 @@ rule extract_features:
         gpu=GPU,
         mem_mb=6000,
     shell:
-        "{PYTHON}/extract_features.py --data {params.data} --backbone {wildcards.backbone} {params.weights} "
-        "--device {DEVICE} --out {params.folder} > {log} 2>&1"
+        "stage extract_features --data {params.data} --backbone {wildcards.backbone} {params.weights} "
+        "--out {params.folder} > {log} 2>&1"

@@ -30,5 +30,5 @@ rule tldp_figure:
     resources:
         mem_mb=1000,
     shell:
-        "{sys.executable:q} -m papermill --log-level WARNING --no-progress-bar {input.notebook} {output.notebook} "
+        "notebook {input.notebook} {output.notebook} "
         "-p metrics {input.metrics} -p folder {params.folder} > {log} 2>&1"

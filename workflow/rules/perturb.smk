@@ -17,5 +17,5 @@ rule perturb:
         gpu=GPU,
         mem_mb=4000,
     shell:
-        "{PYTHON}/perturb.py --data {params.data} --cell {params.cell:q} --device {DEVICE} --out {output} "
+        "stage perturb --data {params.data} --cell {params.cell:q} --out {output} "
         "> {log} 2>&1"

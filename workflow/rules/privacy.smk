@@ -16,7 +16,7 @@ rule guarantee:
     resources:
         mem_mb=1000,
     shell:
-        "{PYTHON}/guarantee.py --data {params.data} --cell {params.cell:q} --out {output} > {log} 2>&1"
+        "stage guarantee --data {params.data} --cell {params.cell:q} --out {output} > {log} 2>&1"
 
 
 rule error_table:
@@ -29,7 +29,7 @@ rule error_table:
     conda:
         "../../envs/tensorldp.yaml"
     shell:
-        "{PYTHON}/error_table.py --out {output} > {log} 2>&1"
+        "stage error_table --out {output} > {log} 2>&1"
 
 
 rule audit:
@@ -50,7 +50,7 @@ rule audit:
     resources:
         mem_mb=1500,
     shell:
-        "{PYTHON}/audit.py --data {params.data} --cell {params.cell:q} --out {output} > {log} 2>&1"
+        "stage audit --data {params.data} --cell {params.cell:q} --out {output} > {log} 2>&1"
 
 
 # a release of parameters is one record of 10^5 elements or more: too few samples fit to say anything
@@ -90,5 +90,5 @@ rule privacy_figure:
     conda:
         "../../envs/tensorldp.yaml"
     shell:
-        "{sys.executable:q} -m papermill --log-level WARNING --no-progress-bar {input.notebook} {output.notebook} "
+        "notebook {input.notebook} {output.notebook} "
         "-p metrics results/metrics.parquet -p folder results/figures > {log} 2>&1"

@@ -20,6 +20,6 @@ rule report:
     conda:
         "../../envs/tensorldp.yaml"
     shell:
-        "{PYTHON}/report.py --metrics {input.metrics} --figures results/figures --table5 {input.table5} "
+        "stage report --metrics {input.metrics} --figures results/figures --table5 {input.table5} "
         "--studies {params.studies:q} "
         "--settings {params.settings:q} --out {output} > {log} 2>&1"

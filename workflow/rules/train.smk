@@ -1,8 +1,3 @@
-def releases(wildcards):
-    """The released records to train on; none where the mechanism works inside the training."""
-    return [] if inside_training(cell_of(wildcards)) else f"results/perturbed/{CELL}".format(**wildcards)
-
-
 # a cell is finished before the next is begun, so that few released copies of the data lie on the disk
 rule train:
     input:
@@ -28,5 +23,5 @@ rule train:
         gpu=GPU,
         mem_mb=4000,
     shell:
-        "{PYTHON}/train.py --data {params.data} {params.released} {params.weights} --cell {params.cell:q} "
-        "--device {DEVICE} --out {output} > {log} 2>&1"
+        "stage train --data {params.data} {params.released} {params.weights} --cell {params.cell:q} "
+        "--out {output} > {log} 2>&1"

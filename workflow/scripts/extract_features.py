@@ -10,6 +10,7 @@ import torch
 from tensorldp.data.fetch import get_weights_file
 from tensorldp.runtime.cli import parser, run
 from tensorldp.runtime.device import describe, resolve_device
+from tensorldp.runtime.environment import device as device_wish
 from tensorldp.runtime.files import sha256, write_arrays, write_json
 from tensorldp.runtime.provenance import Stopwatch
 from tensorldp.studies.features import extract
@@ -21,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--data", type=Path, required=True, help="folder with train.safetensors and test.safetensors")
     arg.add_argument("--backbone", required=True)
     arg.add_argument("--weights", type=Path, default=None, help="folder of ImageNet weights")
-    arg.add_argument("--device", default="auto")
+    arg.add_argument("--device", default=device_wish(), help="auto, cpu or cuda")
     arg.add_argument("--out", type=Path, required=True, help="folder to write")
     args = arg.parse_args(arguments)
     watch, device = Stopwatch(), resolve_device(args.device)

@@ -10,6 +10,7 @@ import torch
 
 from tensorldp.runtime.cli import json_argument, parser, run
 from tensorldp.runtime.device import resolve_device
+from tensorldp.runtime.environment import device as device_wish
 from tensorldp.runtime.files import write_arrays
 from tensorldp.studies.cell import CellSettings
 from tensorldp.studies.perturb import perturb
@@ -20,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg = parser(__doc__)
     arg.add_argument("--data", type=Path, required=True, help="folder with train.safetensors and test.safetensors")
     arg.add_argument("--cell", type=json_argument, required=True, help="the cell's settings, JSON or @file")
-    arg.add_argument("--device", default="auto")
+    arg.add_argument("--device", default=device_wish(), help="auto, cpu or cuda")
     arg.add_argument("--out", type=Path, required=True, help="folder for seed~N.safetensors")
     args = arg.parse_args(arguments)
     torch.set_num_threads(1)

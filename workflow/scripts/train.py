@@ -12,6 +12,7 @@ import torch
 from tensorldp.data.fetch import get_weights_file
 from tensorldp.runtime.cli import json_argument, parser, run
 from tensorldp.runtime.device import describe, resolve_device
+from tensorldp.runtime.environment import device as device_wish
 from tensorldp.runtime.files import read_arrays, write_arrays
 from tensorldp.runtime.provenance import Stopwatch
 from tensorldp.studies.cell import CellSettings
@@ -25,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--released", type=Path, default=None, help="folder of perturb; none to perturb inside training")
     arg.add_argument("--cell", type=json_argument, required=True, help="the cell's settings, JSON or @file")
     arg.add_argument("--weights", type=Path, default=None, help="folder of ImageNet weights, if pretrained")
-    arg.add_argument("--device", default="auto")
+    arg.add_argument("--device", default=device_wish(), help="auto, cpu or cuda")
     arg.add_argument("--out", type=Path, required=True, help="folder for seed~N.safetensors")
     args = arg.parse_args(arguments)
     torch.set_num_threads(1)

@@ -107,6 +107,9 @@ def draw_study(metrics: pd.DataFrame, study: str, *, axis: Axis = "nominal", met
         part = rows[rows["panel"] == panel]
         for name in order(set(part["line"])):
             draw_line(ax, part[part["line"] == name], axis, name)
+        if not np.isfinite(position(part, axis)).any():
+            ax.set_xlim(0.1, 1000.0)  # a log axis without a point has no limits of its own
+            ax.text(0.5, 0.5, "no mechanism drawn here\nhas a finite ε", transform=ax.transAxes, ha="center")
         ax.set_xscale("log")
         ax.set_ylim(-0.02, 1.02)
         ax.set_title(panel, fontsize=9)

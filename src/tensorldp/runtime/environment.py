@@ -1,0 +1,59 @@
+"""What a run tells its jobs through the environment: settings that numbers do not depend on, so nothing tracks them."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from tensorldp.config.settings import Settings
+from tensorldp.errors import InputError
+
+GPU_NODE = Path("/dev/nvidiactl")  # tells that there is a GPU without importing torch
+
+
+def export(settings: Settings, *, main_process: bool) -> None:
+    """Set TENSORLDP_MIRROR, _PLUGINS, _DEVICE, _GPU and _WARM for this process and all that it starts.
+
+    Args:
+        main_process: False in the Snakemake of a cluster job, which takes over what the submitting one found out, and
+            runs scripts without a warm server, which would serve a single call.
+
+    Raises:
+        InputError: if the mirror folder does not exist.
+    """
+    mirror = settings.mirror or os.environ.get("TENSORLDP_MIRROR")
+    if mirror and not Path(mirror).is_dir():
+        raise InputError(f"the mirror folder {mirror} does not exist: correct `mirror` in config.yaml or unset it")
+    if mirror:
+        os.environ["TENSORLDP_MIRROR"] = str(Path(mirror).absolute())
+    os.environ["TENSORLDP_PLUGINS"] = ",".join(settings.plugins)
+    os.environ["TENSORLDP_DEVICE"] = settings.device
+    wants = settings.device == "cuda" or (settings.device == "auto" and GPU_NODE.exists())
+    if main_process:
+        os.environ["TENSORLDP_GPU"] = str(int(wants))
+    else:
+        os.environ.setdefault("TENSORLDP_GPU", str(int(wants)))
+        os.environ["TENSORLDP_WARM"] = "0"
+
+
+def gpu_slots() -> int:
+    """Slots of the `gpu` resource that a job takes: 1 where jobs use a GPU, 0 where they must not wait for one."""
+    return int(os.environ.get("TENSORLDP_GPU", "0"))
+
+
+def device() -> str:
+    """The device that the run asked for, `auto` where there is no run."""
+    return os.environ.get("TENSORLDP_DEVICE", "auto")
+
+
+def shell_functions(scripts: Path) -> str:
+    """Bash functions for rules, as a prefix that Snakemake formats (hence doubled braces).
+
+    `stage train ...` runs scripts/train.py in the warm process; `notebook ...` runs papermill.
+    """
+    python, folder = (shlex.quote(path).replace("{", "{{").replace("}", "}}")
+                      for path in (sys.executable, str(scripts)))
+    return (f'stage() {{{{ script=$1; shift; {python} -S -E {folder}/warm.py {folder}/"$script".py "$@"; }}}}; '
+            f'notebook() {{{{ {python} -m papermill --log-level WARNING --no-progress-bar "$@"; }}}}; ')

@@ -1,0 +1,43 @@
+"""What a run tells its jobs through the environment."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tensorldp.config.settings import parse_settings
+from tensorldp.errors import InputError
+from tensorldp.runtime import environment
+
+
+@pytest.fixture(autouse=True)
+def clean(monkeypatch: pytest.MonkeyPatch) -> None:
+    for key in ("MIRROR", "PLUGINS", "DEVICE", "GPU", "WARM"):
+        monkeypatch.setenv(f"TENSORLDP_{key}", "")
+        monkeypatch.delenv(f"TENSORLDP_{key}")
+
+
+def test_jobs_get_mirror_device_and_plugins(tmp_path: Path) -> None:
+    raw = {"studies": ["s"], "mirror": str(tmp_path), "device": "cpu", "plugins": ["a", "b"]}
+    environment.export(parse_settings(raw), main_process=True)
+    assert os.environ["TENSORLDP_MIRROR"] == str(tmp_path)
+    assert os.environ["TENSORLDP_PLUGINS"] == "a,b"
+    assert environment.device() == "cpu"
+    assert environment.gpu_slots() == 0
+    assert "TENSORLDP_WARM" not in os.environ
+
+
+def test_a_cluster_job_takes_over_whether_there_is_a_gpu_and_needs_no_warm_server(
+        monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(environment, "GPU_NODE", tmp_path)  # a compute node with a GPU
+    monkeypatch.setenv("TENSORLDP_GPU", "0")  # a submitting host without
+    environment.export(parse_settings({"studies": ["s"]}), main_process=False)
+    assert environment.gpu_slots() == 0
+    assert os.environ["TENSORLDP_WARM"] == "0"
+    environment.export(parse_settings({"studies": ["s"]}), main_process=True)
+    assert environment.gpu_slots() == 1
+
+
+def test_a_mirror_that_is_not_there_is_named() -> None:
+    with pytest.raises(InputError, match="mirror folder /no/such does not exist"):
+        environment.export(parse_settings({"studies": ["s"], "mirror": "/no/such"}), main_process=True)
