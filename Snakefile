@@ -37,8 +37,8 @@ rule metrics:
 
 rule privacy:
     input:
-        [f"results/privacy/guarantees/{cell.path}.json" for cell in PLAN.cells],
-        [f"results/privacy/audits/{cell.path}.json" for cell in AUDITED],
+        GUARANTEES,
+        AUDITS,
 
 
 rule figures:

@@ -53,15 +53,14 @@ rule audit:
         "stage audit --data {params.data} --cell {params.cell:q} --out {output} > {log} 2>&1"
 
 
-# a release of parameters is one record of 10^5 elements or more: too few samples fit to say anything
-AUDITED = [cell for cell in PLAN.cells if not inside_training(cell)]
+AUDITS = [f"results/privacy/audits/{cell.path}.json" for cell in PLAN.cells]
 
 
 rule collect_audits:
     input:
-        metrics=[f"results/metrics/{cell.path}.json" for cell in AUDITED],
-        guarantees=[f"results/privacy/guarantees/{cell.path}.json" for cell in AUDITED],
-        audits=[f"results/privacy/audits/{cell.path}.json" for cell in AUDITED],
+        metrics=METRICS,
+        guarantees=GUARANTEES,
+        audits=AUDITS,
         code=code("studies/audit.py"),
     output:
         "results/privacy/audits.csv",

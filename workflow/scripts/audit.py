@@ -10,7 +10,7 @@ import torch
 from tensorldp.runtime.cli import json_argument, parser, run
 from tensorldp.runtime.files import write_json
 from tensorldp.runtime.provenance import Stopwatch
-from tensorldp.studies.audit import audit_mechanism
+from tensorldp.studies.audit import audit_mechanism, audited_mechanism
 from tensorldp.studies.cell import CellSettings
 from tensorldp.studies.records import read_records
 
@@ -24,8 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     torch.set_num_threads(1)
     watch = Stopwatch()
     cell = CellSettings.parse(args.cell)
-    mechanism = cell.mechanism_on(read_records(args.data / "test.safetensors").box())
-    rows = [audit_mechanism(mechanism, cell, delta) for delta in (0.0, 1e-5)]
+    mechanism, note = audited_mechanism(cell, read_records(args.data / "test.safetensors"))
+    rows = [audit_mechanism(mechanism, cell, delta, note) for delta in (0.0, 1e-5)]
     write_json(args.out, {"rows": rows, "record": watch.record("cpu")})
 
 

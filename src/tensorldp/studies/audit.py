@@ -9,20 +9,36 @@ import pandas as pd
 
 from tensorldp import privacy
 from tensorldp.errors import InputError
-from tensorldp.mechanisms import Mechanism
+from tensorldp.mechanisms import Box, Mechanism
 from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.records import Records
 
 CONFIDENCE = 0.95
-ELEMENTS = 2_000_000  # drawn for one audit: seconds at most
+ELEMENTS = 1_000_000  # drawn for one audit: half a second
+STAND_IN = (8, 8)
 COLUMNS = ["study", "dataset", "variant", "mechanism", "epsilon", "kind", "epsilon_lower", "delta", "confidence",
            "samples", "event", "guarantee_epsilon", "guarantee_pure_epsilon", "unit", "note"]
 
 
-def audit_mechanism(mechanism: Mechanism, cell: CellSettings, delta: float) -> dict[str, Any]:
-    """A likelihood-ratio audit of one release; a mechanism that has no density is told so in the note."""
-    samples = max(200, min(20_000, ELEMENTS // mechanism.size))
+def audited_mechanism(cell: CellSettings, records: Records) -> tuple[Mechanism, str]:
+    """The mechanism to audit, and a note.
+
+    For data and features it is the cell's own. A release of parameters has 10^5 elements or more, of which too few
+    samples fit to say anything, so there the same mechanism is audited on a record of 64 elements.
+    """
+    if cell.release != "parameters":
+        return cell.mechanism_on(records.box()), ""
+    box = Box(-cell.clip, cell.clip, STAND_IN)
+    return cell.mechanism_on(box), "audited on a record of 64 elements, whose own guarantee stands beside it"
+
+
+def audit_mechanism(mechanism: Mechanism, cell: CellSettings, delta: float, note: str = "") -> dict[str, Any]:
+    """A likelihood-ratio audit of one release beside its guarantee; one that has no density is told so in the note."""
+    curve = mechanism.curve()
+    samples = max(200, min(10_000, ELEMENTS // mechanism.size))
     row: dict[str, Any] = {"kind": "likelihood ratio", "delta": delta, "confidence": CONFIDENCE, "samples": samples,
-                           "unit": mechanism.unit, "epsilon_lower": 0.0, "event": "", "note": ""}
+                           "unit": mechanism.unit, "epsilon_lower": 0.0, "event": "", "note": note,
+                           "guarantee_epsilon": curve.epsilon(1e-5), "guarantee_pure_epsilon": curve.pure_epsilon}
     if mechanism.name == "none":
         return {**row, "epsilon_lower": math.inf, "samples": 0, "event": "y = x", "note": "the record itself"}
     try:
@@ -62,9 +78,9 @@ def audits_table(cells: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any
         cell = metrics["cell"]
         shared = {key: cell[key] for key in ("study", "dataset", "variant", "mechanism")}
         for row in [*audits["rows"], *audit_accuracy(metrics)]:
-            rows.append({**shared, "epsilon": float(cell["epsilon"]), **row,
-                         "epsilon_lower": float(row["epsilon_lower"]),
-                         "guarantee_epsilon": float(guarantee["epsilon"]),
-                         "guarantee_pure_epsilon": float(guarantee["pure_epsilon"])})
+            beside = {key: float(row.get(key, guarantee[key.removeprefix("guarantee_")]))
+                      for key in ("guarantee_epsilon", "guarantee_pure_epsilon")}
+            rows.append({**shared, "epsilon": float(cell["epsilon"]), **row, **beside,
+                         "epsilon_lower": float(row["epsilon_lower"])})
     keys = ["study", "dataset", "variant", "mechanism", "epsilon", "kind", "event"]
     return pd.DataFrame(rows, columns=COLUMNS).sort_values(keys, ignore_index=True)

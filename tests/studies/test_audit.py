@@ -1,0 +1,42 @@
+"""Audits of cells stand below their guarantees."""
+
+import math
+
+import pytest
+import torch
+
+from tensorldp.studies.audit import audit_mechanism, audited_mechanism, audits_table
+from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.records import Records
+
+
+def cell(mechanism: str, epsilon: str, release: str = "data") -> CellSettings:
+    return CellSettings.parse({"study": "s", "dataset": "d", "variant": "v", "mechanism": mechanism, "epsilon": epsilon,
+                               "release": release, "delta": 1e-5, "options": {}, "seeds": [0]})
+
+
+RECORDS = Records(torch.zeros(3, 4, 4), torch.zeros(3).long(), "d", 4, 0.0, 16.0, "image")
+
+
+@pytest.mark.parametrize("release", ["data", "parameters"])
+@pytest.mark.parametrize("name", ["tldp-l", "laplace", "gaussian-analytic", "llagp", "dphsgd", "privunit"])
+def test_an_audit_stands_beside_the_guarantee_of_what_it_audited(name: str, release: str) -> None:
+    mechanism, note = audited_mechanism(cell(name, "3", release), RECORDS)
+    assert mechanism.size == (16 if release == "data" else 64)
+    assert bool(note) == (release == "parameters")
+    row = audit_mechanism(mechanism, cell(name, "3", release), 1e-5, note)
+    assert row["epsilon_lower"] <= row["guarantee_epsilon"]
+
+
+def test_the_table_has_accuracy_audits_too_and_none_is_certain() -> None:
+    key = {"study": "s", "dataset": "d", "variant": "v", "mechanism": "none", "epsilon": "inf"}
+    metrics = {"cell": key, "test_set": {"records": 1000, "largest_class": 0.1},
+               "rows": [{"seed": 0, "metric": "accuracy_perturbed_test", "value": 0.9},
+                        {"seed": 0, "metric": "accuracy", "value": 0.95}]}
+    mechanism, note = audited_mechanism(cell("none", "inf"), RECORDS)
+    audits = {"rows": [audit_mechanism(mechanism, cell("none", "inf"), 0.0, note)]}
+    table = audits_table([(metrics, {"epsilon": "inf", "pure_epsilon": "inf"}, audits)])
+    assert sorted(table["kind"]) == ["accuracy", "likelihood ratio"]
+    assert table.set_index("kind").loc["likelihood ratio", "epsilon_lower"] == math.inf
+    a = table.set_index("kind").loc["accuracy", "epsilon_lower"]
+    assert math.log(9 * 0.88 / 0.12) < a < math.log(9 * 0.9 / 0.1)
