@@ -11,6 +11,15 @@ class InputError(ValueError):
     """A user's mistake, told in one sentence that names the key or file, the value and what is allowed."""
 
 
+def shown(value: object) -> str:
+    """A value as a message shows it: on one line and not too long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write integers of more than 4300 digits
+        return "a huge number"
+    return text if len(text) <= 80 else f"{text[:76]} ..."
+
+
 def unknown(kind: str, value: str, allowed: Iterable[str]) -> InputError:
     """An `InputError` for a name that is not in `allowed`, naming the nearest allowed one."""
     names = sorted(allowed)
@@ -40,7 +49,7 @@ def real(name: str, value: object, *, low: float = -math.inf, high: float = math
                 raise TypeError
             value = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError):
-            raise InputError(f"{name} must be {allowed}, got {value!r}") from None
+            raise InputError(f"{name} must be {allowed}, got {shown(value)}") from None
     try:
         number = float(value)
     except OverflowError:  # an int beyond the range of floats
@@ -49,7 +58,7 @@ def real(name: str, value: object, *, low: float = -math.inf, high: float = math
     if infinite and number == math.inf:
         return number
     if math.isnan(number) or math.isinf(number) or not inside:
-        raise InputError(f"{name} must be {allowed}, got {value!r}")
+        raise InputError(f"{name} must be {allowed}, got {shown(value)}")
     return number
 
 
@@ -70,5 +79,5 @@ def whole(name: str, value: object, *, low: int = 0, high: int | None = None) ->
     """
     top = "" if high is None else f" and at most {high}"
     if isinstance(value, bool) or not isinstance(value, int) or value < low or (high is not None and value > high):
-        raise InputError(f"{name} must be a whole number of at least {low}{top}, got {value!r}")
+        raise InputError(f"{name} must be a whole number of at least {low}{top}, got {shown(value)}")
     return value

@@ -8,19 +8,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 
-from tensorldp.errors import InputError, positive, unknown
+from tensorldp.errors import InputError, positive, shown, unknown
 
 Scale = Literal["quick", "desk", "paper"]
 Device = Literal["auto", "cpu", "cuda"]
-
-
-def shown(value: object) -> str:
-    """A value as a message shows it: on one line and not too long."""
-    try:
-        text = repr(value)
-    except ValueError:  # Python does not write integers of more than 4300 digits
-        return "a huge number"
-    return text if len(text) <= 80 else f"{text[:76]} ..."
 
 
 def short(name: str) -> str:
