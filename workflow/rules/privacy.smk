@@ -1,3 +1,4 @@
+# first, because Snakemake looks at every waiting job again after each job: many short ones should not wait long
 rule guarantee:
     input:
         digest=data_digest,
@@ -9,6 +10,7 @@ rule guarantee:
     params:
         cell=training,
         data=subpath(input.data, parent=True),
+    priority: 30
     log:
         f"logs/guarantee/{CELL}.log",
     conda:
@@ -43,6 +45,7 @@ rule audit:
     params:
         cell=perturbation,
         data=subpath(input.data, parent=True),
+    priority: 30
     log:
         f"logs/audit/{CELL}.log",
     conda:
