@@ -14,13 +14,6 @@ try:
 except ImportError as error:
     sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e .` first")
 
-# Snakemake 9.27 limits the rate of job starts, and after every job its limiter checks all waiting jobs again each second
-# until the end, which costs more than the jobs of a large grid; no limit unless the user sets another than the default.
-scheduling = workflow.scheduling_settings
-if scheduling and scheduling.max_jobs_per_timespan:
-    if (scheduling.max_jobs_per_timespan.max_jobs, scheduling.max_jobs_per_timespan.timespan) == (100, 1):
-        scheduling.max_jobs_per_timespan = None
-
 STUDIES = Path(workflow.basedir) / "workflow" / "studies"
 SCRIPTS = Path(workflow.basedir) / "workflow" / "scripts"
 SOURCE = "src/tensorldp"
