@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from tensorldp.config import grid
 from tensorldp.config.grid import Plan, make_plan
+from tensorldp.config.methods import METHODS
 from tensorldp.config.settings import Settings, parse_settings
-from tensorldp.config.study import Training
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.index import known
 
@@ -46,7 +46,8 @@ LEAVES = st.one_of(
     st.none(), st.booleans(), st.integers(-3, 12), st.sampled_from(HUGE), st.sampled_from(ODD_FLOATS), st.floats(),
     st.sampled_from(WORDS), st.text(max_size=12), st.binary(max_size=4),
     st.sampled_from([datetime.date(2024, 1, 1), datetime.datetime(2024, 1, 1, 12), (1, 2)]))  # YAML makes dates too
-KEYS = st.one_of(st.sampled_from([*NAMES, *Settings.model_fields, *Training.model_fields, "limit", "epsilon"]),
+TRAINING = sorted({key for plan in METHODS.values() for key in plan.training.model_fields})
+KEYS = st.one_of(st.sampled_from([*NAMES, *Settings.model_fields, *TRAINING, "epsilon"]),
                  st.sampled_from(WORDS), st.text(max_size=6), st.none(), st.integers(), st.booleans())
 VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=3),
                       max_leaves=6)
@@ -64,7 +65,7 @@ NEAR = st.one_of(
                                          max_size=4), max_size=2)),
     st.tuples(st.just("training"), st.dictionaries(
         st.sampled_from(NAMES), st.dictionaries(
-            st.sampled_from([*Training.model_fields, "limit", "epoch"]),
+            st.sampled_from([*TRAINING, "epoch"]),
             st.one_of(LEAVES, st.integers(1, 100), st.floats(0.001, 1)), max_size=3), max_size=2)))
 
 

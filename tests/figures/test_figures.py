@@ -6,10 +6,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from tensorldp.config.study import VIEWS
 from tensorldp.errors import InputError
 from tensorldp.figures.curves import draw_study, factors, study_data
 from tensorldp.figures.privacy import ceiling_table, draw_ceiling, draw_profiles, profile_table
-from tensorldp.figures.report import PRIVACY, VIEWS, render
+from tensorldp.figures.report import PRIVACY, render
 from tensorldp.figures.style import LABELS, appearance, save
 from tensorldp.mechanisms.index import MODULE_OF
 from tensorldp.studies.table import COLUMNS
@@ -87,7 +88,8 @@ def test_profiles_fall_and_the_ceiling_rises() -> None:
 
 
 def test_the_report_needs_no_network_and_names_a_missing_figure(tmp_path: Path) -> None:
-    studies = [{"study": "tldp_type1", "title": "Type I <b>", "source": "TLDP", "figure": "Figure 1"}]
+    studies = [{"study": "tldp_type1", "title": "Type I <b>", "source": "TLDP", "figure": "Figure 1",
+                "views": VIEWS}]
     errors = pd.DataFrame([{"setting": "s", "mechanism": "laplace", "epsilon": 1.0, "printed": 1.0, "corrected": 2.0,
                             "measured": 2.0, "standard_error": 0.1, "printed_over_corrected": 0.5,
                             "guarantee_epsilon": 0.1}])

@@ -1,39 +1,55 @@
 """Audits of cells stand below their guarantees."""
 
 import math
+from pathlib import Path
 
+import numpy as np
 import pytest
-import torch
 
-from tensorldp.studies.audit import audit_mechanism, audited_mechanism, audits_table
+from tensorldp.mechanisms import Mechanism
+from tensorldp.runtime.files import write_arrays
+from tensorldp.studies.audit import audit_mechanism, audits_table
 from tensorldp.studies.cell import CellSettings
-from tensorldp.studies.records import Records
+from tensorldp.studies.methods import method
 
 
 def cell(mechanism: str, epsilon: str, release: str = "data") -> CellSettings:
     return CellSettings.parse({"study": "s", "dataset": "d", "variant": "v", "mechanism": mechanism, "epsilon": epsilon,
-                               "release": release, "delta": 1e-5, "options": {}, "seeds": [0]})
+                               "release": release, "delta": 1e-5, "options": {}, "seeds": [0],
+                               "training": {"clip": 1.0}, "method": "learning" if release == "data" else "federated"})
 
 
-RECORDS = Records(torch.zeros(3, 4, 4), torch.zeros(3).long(), "d", 4, 0.0, 16.0, "image")
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A folder with prepared records of 4 x 4."""
+    write_arrays(tmp_path / "test.safetensors", {"x": np.zeros((3, 4, 4), np.float32), "y": np.zeros(3, np.int64)},
+                 {"dataset": "d", "classes": "4", "low": "0", "high": "16", "kind": "image"})
+    return tmp_path
+
+
+def audited(settings: CellSettings, data: Path) -> tuple[Mechanism, str]:
+    mechanism, note = method(settings.method).audited(settings, data)
+    assert mechanism is not None
+    return mechanism, note
 
 
 @pytest.mark.parametrize("release", ["data", "parameters"])
 @pytest.mark.parametrize("name", ["tldp-l", "laplace", "gaussian-analytic", "llagp", "dphsgd", "privunit"])
-def test_an_audit_stands_beside_the_guarantee_of_what_it_audited(name: str, release: str) -> None:
-    mechanism, note = audited_mechanism(cell(name, "3", release), RECORDS)
+def test_an_audit_stands_beside_the_guarantee_of_what_it_audited(name: str, release: str, data: Path) -> None:
+    mechanism, note = audited(cell(name, "3", release), data)
     assert mechanism.size == (16 if release == "data" else 64)
     assert bool(note) == (release == "parameters")
     row = audit_mechanism(mechanism, cell(name, "3", release), 1e-5, note)
     assert row["epsilon_lower"] <= row["guarantee_epsilon"]
 
 
-def test_the_table_has_accuracy_audits_too_and_none_is_certain() -> None:
+def test_the_table_has_accuracy_audits_too_and_none_is_certain(data: Path) -> None:
     key = {"study": "s", "dataset": "d", "variant": "v", "mechanism": "none", "epsilon": "inf"}
     metrics = {"cell": key, "test_set": {"records": 1000, "largest_class": 0.1},
                "rows": [{"seed": 0, "metric": "accuracy_perturbed_test", "value": 0.9},
                         {"seed": 0, "metric": "accuracy", "value": 0.95}]}
-    mechanism, note = audited_mechanism(cell("none", "inf"), RECORDS)
+    mechanism, note = audited(cell("none", "inf"), data)
     audits = {"rows": [audit_mechanism(mechanism, cell("none", "inf"), 0.0, note)]}
     table = audits_table([(metrics, {"epsilon": "inf", "pure_epsilon": "inf"}, audits)])
     assert sorted(table["kind"]) == ["accuracy", "likelihood ratio"]

@@ -74,7 +74,7 @@ def test_training_on_releases_is_deterministic_and_scored_on_clean_and_released_
     again, _ = train_on_releases(cell(), released, images().y, images(), 0, CPU)
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.parameters(), strict=True))
     assert scaling.mean == pytest.approx(float(released.mean()), rel=1e-4)
-    rows = evaluate(model, images(), scaling, 0, CPU, released)
+    rows = evaluate(model, images(), scaling, CPU, released)
     assert [row["metric"] for row in rows] == ["accuracy", "weighted_f1", "accuracy_perturbed_test",
                                                "weighted_f1_perturbed_test"]
 
@@ -100,7 +100,7 @@ def test_text_takes_word_vectors_that_came_with_the_data() -> None:
     with_vectors = Records(records.x, records.y, "d", 2, 0.0, 30.0, "text", 30, vectors)
     model, scaling = train_federated(settings, with_vectors, 0, CPU)
     assert torch.equal(model.embedding.weight, vectors)  # type: ignore[union-attr, arg-type]
-    assert evaluate(model, records, scaling, 0, CPU)[0]["metric"] == "accuracy"
+    assert evaluate(model, records, scaling, CPU)[0]["metric"] == "accuracy"
 
 
 def test_an_unknown_place_for_the_noise_is_named() -> None:

@@ -77,7 +77,7 @@ def test_one_more_epsilon_runs_only_its_own_cells_and_what_is_downstream(finishe
     cells += [("audit", wildcards) for rule, wildcards in cells if rule == "guarantee"]
     downstream = [("all", ""), ("collect", ""), ("collect_audits", ""), ("report", ""),
                   ("privacy_figure", "figure=accuracy_ceiling"),
-                  *(("tldp_figure", f"study={study}") for study in STUDIES)]
+                  *((f"figure_{study}", "") for study in STUDIES)]
     assert jobs == sorted(cells + downstream)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 try:
     from tensorldp.config.grid import make_plan
+    from tensorldp.config.methods import METHODS
     from tensorldp.config.settings import parse_settings
     from tensorldp.data.catalogue import EMBEDDED
     from tensorldp.data.catalogue import names as dataset_names
@@ -43,7 +44,7 @@ def one_of(values):
 
 wildcard_constraints:
     study=one_of(cell.study for cell in PLAN.cells),
-    dataset=one_of(dataset_names()),
+    dataset=one_of([*dataset_names(), *(cell.dataset for cell in PLAN.cells)]),
     variant=one_of(cell.folder for cell in PLAN.cells),
     mechanism=one_of(cell.mechanism for cell in PLAN.cells),
     epsilon=one_of(cell.epsilon for cell in PLAN.cells),
@@ -76,8 +77,10 @@ def mechanism_code(wildcards):
 
 
 def data_folder(wildcards):
-    """Where the records of a cell's study come from: the prepared data set, or features of it."""
+    """Where the records of a cell's study come from: the prepared data set, features of it, or nowhere."""
     cell = cell_of(wildcards)
+    if not METHODS[cell.method].data:
+        return None
     if cell.release == "features":
         return f"results/features/{cell.dataset}/{cell.factors['backbone']}"
     return f"resources/datasets/{cell.dataset}"
@@ -85,16 +88,41 @@ def data_folder(wildcards):
 
 def data_digest(wildcards):
     """The small file that stands for the data: large files would be compared by time."""
-    return f"{data_folder(wildcards)}/digest.json"
+    folder = data_folder(wildcards)
+    return f"{folder}/digest.json" if folder else []
+
+
+def splits(wildcards):
+    folder = data_folder(wildcards)
+    return [f"{folder}/train.safetensors", f"{folder}/test.safetensors"] if folder else []
+
+
+def data_argument(wildcards):
+    folder = data_folder(wildcards)
+    return f"--data {folder}" if folder else ""
 
 
 def inside_training(cell):
-    return cell.release in ("parameters", "gradients")
+    return METHODS[cell.method].stages == "inside"
+
+
+def method_code(wildcards):
+    """The files of a cell's method, with those of the stages around it."""
+    return code(*METHODS[cell_of(wildcards).method].sources)
+
+
+def release_code(wildcards):
+    return code(*METHODS[cell_of(wildcards).method].release_code)
+
+
+def code_with_method(*parts):
+    """Source files with the module of a cell's method."""
+    return lambda wildcards: code(f"studies/methods/{cell_of(wildcards).method}.py", *parts)
 
 
 def weights_of(wildcards):
     """ImageNet weights, where the cell starts from them."""
-    return "resources/downloads/mobilenet_v2/source.json" if cell_of(wildcards).training["pretrained"] else []
+    return "resources/downloads/mobilenet_v2/source.json" if cell_of(wildcards).training.get("pretrained") else []
 
 
 def downloaded(wildcards):

@@ -4,13 +4,15 @@ rule evaluate:
         released=releases,
         digest=data_digest,
         data=lambda wildcards: ancient(f"{data_folder(wildcards)}/test.safetensors"),
-        code=code("studies/evaluate.py"),
+        code=code_with_method("studies/evaluate.py"),
     output:
         f"results/metrics/{CELL}.json",
     params:
         cell=training,
         data=subpath(input.data, parent=True),
         released=lambda wildcards, input: f"--released {input.released}" if input.released else "",
+    wildcard_constraints:
+        study=one_of(study.study for study in PLAN.studies.values() if METHODS[study.method].stages != "measure"),
     priority: 20
     log:
         f"logs/evaluate/{CELL}.log",

@@ -1,8 +1,7 @@
-VIEWS = ["", "_honest", "_pure"]  # nominal epsilon, guaranteed at delta 1e-5, guaranteed with delta 0
 FIGURES = [
-    f"results/figures/{study}{view}.{kind}"
-    for study in PLAN.studies
-    for view in VIEWS
+    f"results/figures/{study.study}{view}.{kind}"
+    for study in PLAN.studies.values()
+    for view in study.views
     for kind in ("png", "svg")
 ]
 PRIVACY_FIGURES = [
@@ -12,23 +11,28 @@ PRIVACY_FIGURES = [
 ]
 
 
-rule tldp_figure:
-    input:
-        metrics="results/metrics.parquet",
-        notebook="notebooks/{study}.ipynb",
-        code=code("figures/*.py"),
-    output:
-        figures=expand("results/figures/{{study}}{view}.{kind}", view=VIEWS, kind=["png", "svg"]),
-        data="results/figures/{study}.csv",
-        notebook="results/notebooks/{study}.ipynb",
-    params:
-        folder=subpath(output.data, parent=True),
-    log:
-        "logs/figures/{study}.log",
-    conda:
-        "../../envs/tensorldp.yaml"
-    resources:
-        mem_mb=1000,
-    shell:
-        "notebook {input.notebook} {output.notebook} "
-        "-p metrics {input.metrics} -p folder {params.folder} > {log} 2>&1"
+# a rule for each study, because studies have different views
+for study in PLAN.studies.values():
+
+    rule:
+        name:
+            f"figure_{study.study}"
+        input:
+            metrics="results/metrics.parquet",
+            notebook=f"notebooks/{study.study}.ipynb",
+            code=code("figures/*.py"),
+        output:
+            figures=[f"results/figures/{study.study}{view}.{kind}" for view in study.views for kind in ("png", "svg")],
+            data=f"results/figures/{study.study}.csv",
+            notebook=f"results/notebooks/{study.study}.ipynb",
+        params:
+            folder=subpath(output.data, parent=True),
+        log:
+            f"logs/figures/{study.study}.log",
+        conda:
+            "../../envs/tensorldp.yaml"
+        resources:
+            mem_mb=1000,
+        shell:
+            "notebook {input.notebook} {output.notebook} "
+            "-p metrics {input.metrics} -p folder {params.folder} > {log} 2>&1"

@@ -3,7 +3,7 @@ rule perturb:
         digest=data_digest,
         data=lambda wildcards: ancient(f"{data_folder(wildcards)}/train.safetensors"),
         mechanism=mechanism_code,
-        code=code("studies/perturb.py"),
+        code=release_code,
     output:
         temp(directory(f"results/perturbed/{CELL}")),
     params:

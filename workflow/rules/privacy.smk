@@ -2,14 +2,14 @@
 rule guarantee:
     input:
         digest=data_digest,
-        data=lambda wildcards: ancient(f"{data_folder(wildcards)}/test.safetensors"),
+        data=lambda wildcards: ancient(splits(wildcards)),
         mechanism=mechanism_code,
-        code=code("studies/guarantee.py", "training/release.py", "privacy/curves/*.py"),
+        code=code_with_method("studies/guarantee.py", "training/release.py", "privacy/curves/*.py"),
     output:
         f"results/privacy/guarantees/{CELL}.json",
     params:
         cell=training,
-        data=subpath(input.data, parent=True),
+        data=data_argument,
     priority: 30
     log:
         f"logs/guarantee/{CELL}.log",
@@ -18,7 +18,7 @@ rule guarantee:
     resources:
         mem_mb=1000,
     shell:
-        "stage guarantee --data {params.data} --cell {params.cell:q} --out {output} > {log} 2>&1"
+        "stage guarantee {params.data} --cell {params.cell:q} --out {output} > {log} 2>&1"
 
 
 rule error_table:
@@ -37,14 +37,14 @@ rule error_table:
 rule audit:
     input:
         digest=data_digest,
-        data=lambda wildcards: ancient(f"{data_folder(wildcards)}/test.safetensors"),
+        data=lambda wildcards: ancient(splits(wildcards)),
         mechanism=mechanism_code,
-        code=code("studies/audit.py", "privacy/auditing/*.py"),
+        code=code_with_method("studies/audit.py", "privacy/auditing/*.py"),
     output:
         f"results/privacy/audits/{CELL}.json",
     params:
-        cell=perturbation,
-        data=subpath(input.data, parent=True),
+        cell=training,
+        data=data_argument,
     priority: 30
     log:
         f"logs/audit/{CELL}.log",
@@ -53,7 +53,7 @@ rule audit:
     resources:
         mem_mb=1500,
     shell:
-        "stage audit --data {params.data} --cell {params.cell:q} --out {output} > {log} 2>&1"
+        "stage audit {params.data} --cell {params.cell:q} --out {output} > {log} 2>&1"
 
 
 AUDITS = [f"results/privacy/audits/{cell.path}.json" for cell in PLAN.cells]

@@ -10,7 +10,7 @@ rule report:
     params:
         studies=json.dumps(
             [
-                {"study": s.study, "title": s.title, "source": s.source, "figure": s.figure}
+                {"study": s.study, "title": s.title, "source": s.source, "figure": s.figure, "views": s.views}
                 for s in PLAN.studies.values()
             ]
         ),

@@ -6,7 +6,7 @@ rule train:
         data=lambda wildcards: ancient(f"{data_folder(wildcards)}/train.safetensors"),
         weights=weights_of,
         mechanism=lambda wildcards: mechanism_code(wildcards) if inside_training(cell_of(wildcards)) else [],
-        code=code("studies/train.py", "training/*.py", "models/*.py"),
+        code=method_code,
     output:
         temp(directory(f"results/models/{CELL}")),
     params:

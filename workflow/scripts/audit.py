@@ -10,22 +10,22 @@ import torch
 from tensorldp.runtime.cli import json_argument, parser, run
 from tensorldp.runtime.files import write_json
 from tensorldp.runtime.provenance import Stopwatch
-from tensorldp.studies.audit import audit_mechanism, audited_mechanism
+from tensorldp.studies.audit import audit_mechanism
 from tensorldp.studies.cell import CellSettings
-from tensorldp.studies.records import read_records
+from tensorldp.studies.methods import method
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     arg = parser(__doc__)
-    arg.add_argument("--data", type=Path, required=True, help="folder with test.safetensors, for the records' shape")
+    arg.add_argument("--data", type=Path, default=None, help="folder of the prepared data, for the records' shape")
     arg.add_argument("--cell", type=json_argument, required=True, help="the cell's settings, JSON or @file")
     arg.add_argument("--out", type=Path, required=True, help="JSON file to write")
     args = arg.parse_args(arguments)
     torch.set_num_threads(1)
     watch = Stopwatch()
     cell = CellSettings.parse(args.cell)
-    mechanism, note = audited_mechanism(cell, read_records(args.data / "test.safetensors"))
-    rows = [audit_mechanism(mechanism, cell, delta, note) for delta in (0.0, 1e-5)]
+    mechanism, note = method(cell.method).audited(cell, args.data)
+    rows = [] if mechanism is None else [audit_mechanism(mechanism, cell, delta, note) for delta in (0.0, 1e-5)]
     write_json(args.out, {"rows": rows, "record": watch.record("cpu")})
 
 

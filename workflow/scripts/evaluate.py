@@ -14,9 +14,9 @@ from tensorldp.runtime.environment import device as device_wish
 from tensorldp.runtime.files import read_arrays, write_json
 from tensorldp.runtime.provenance import Stopwatch
 from tensorldp.studies.cell import CellSettings
-from tensorldp.studies.evaluate import evaluate
-from tensorldp.studies.records import Scaling, read_records
-from tensorldp.studies.train import empty_model
+from tensorldp.studies.methods import method
+from tensorldp.studies.methods.base import Trained
+from tensorldp.studies.records import read_records
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -34,16 +34,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     test = read_records(args.data / "test.safetensors")
     rows, runs = [], {}
     for seed in cell.seeds:
-        state, metadata = read_arrays(args.models / f"seed~{seed}.safetensors")
-        run_record = json.loads(metadata["record"])
-        model = empty_model(cell, test.task)
-        model.load_state_dict({key: torch.from_numpy(value) for key, value in state.items()})
-        released = None
-        if args.released is not None and cell.mechanism != "none":
-            released = torch.from_numpy(read_arrays(args.released / f"seed~{seed}.safetensors")[0]["test"])
-        scaling = Scaling(run_record.pop("mean"), run_record.pop("std"))
-        rows += evaluate(model, test, scaling, seed, device, released)
-        runs[str(seed)] = run_record
+        arrays, metadata = read_arrays(args.models / f"seed~{seed}.safetensors")
+        released = read_arrays(args.released / f"seed~{seed}.safetensors")[0] if args.released else None
+        found = method(cell.method).evaluate(cell, test, Trained(arrays, json.loads(metadata["facts"])), released, seed,
+                                             device)
+        rows += [{"seed": seed, **row} for row in found]
+        runs[str(seed)] = json.loads(metadata["record"])
     test_set = {"records": len(test.y), "largest_class": float(test.y.bincount().max()) / len(test.y)}
     write_json(args.out, {"cell": args.cell, "test_set": test_set, "rows": rows, "runs": runs,
                           "record": watch.record(describe(device))})

@@ -13,7 +13,7 @@ from tensorldp.runtime.device import resolve_device
 from tensorldp.runtime.environment import device as device_wish
 from tensorldp.runtime.files import write_arrays
 from tensorldp.studies.cell import CellSettings
-from tensorldp.studies.perturb import perturb
+from tensorldp.studies.methods import method
 from tensorldp.studies.records import read_records
 
 
@@ -30,9 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     test = read_records(args.data / "test.safetensors")
     shutil.rmtree(args.out, ignore_errors=True)
     for seed in cell.seeds:
-        released = {name: perturb(split, cell, seed, name, device).numpy()
-                    for name, split in (("train", train), ("test", test))}
-        write_arrays(args.out / f"seed~{seed}.safetensors", released)
+        released = [method(cell.method).release(cell, split, seed, name, device)
+                    for name, split in (("train", train), ("test", test))]
+        write_arrays(args.out / f"seed~{seed}.safetensors", released[0] | released[1])
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ from tensorldp.runtime.environment import device as device_wish
 from tensorldp.runtime.files import read_arrays, write_arrays
 from tensorldp.runtime.provenance import Stopwatch
 from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.methods import method
 from tensorldp.studies.records import read_records
-from tensorldp.studies.train import train_federated, train_on_releases
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -36,15 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     shutil.rmtree(args.out, ignore_errors=True)
     for seed in cell.seeds:
         watch = Stopwatch()
-        if args.released is None:
-            model, scaling = train_federated(cell, records, seed, device, weights)
-        else:
-            released, _ = read_arrays(args.released / f"seed~{seed}.safetensors")
-            model, scaling = train_on_releases(cell, torch.from_numpy(released["train"]), records.y, records, seed,
-                                               device, weights)
-        record = {"mean": scaling.mean, "std": scaling.std, **watch.record(describe(device))}
-        state = {key: value.cpu().numpy() for key, value in model.state_dict().items()}
-        write_arrays(args.out / f"seed~{seed}.safetensors", state, {"record": json.dumps(record)})
+        released = read_arrays(args.released / f"seed~{seed}.safetensors")[0] if args.released else None
+        trained = method(cell.method).train(cell, records, released, seed, device, weights)
+        write_arrays(args.out / f"seed~{seed}.safetensors", trained.arrays,
+                     {"facts": json.dumps(trained.facts), "record": json.dumps(watch.record(describe(device)))})
 
 
 if __name__ == "__main__":

@@ -10,8 +10,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from tensorldp.config.methods import METHODS
 from tensorldp.config.settings import Settings, explain, short
-from tensorldp.config.study import Arm, LimitedTraining, ScalePlan, Study, load_study
+from tensorldp.config.study import Arm, ScalePlan, Study, load_study
 from tensorldp.errors import InputError, unknown
 
 
@@ -37,6 +38,7 @@ class Cell:
     mechanism: str
     epsilon: str
     release: str = field(compare=False, default="data")
+    method: str = field(compare=False, default="learning")
     delta: float = field(compare=False, default=1e-5)
     factors: dict[str, Any] = field(compare=False, default_factory=dict)
     options: dict[str, Any] = field(compare=False, default_factory=dict)
@@ -57,12 +59,12 @@ class Cell:
     def key(self) -> dict[str, Any]:
         """What the cell is, as every output records it."""
         return {"study": self.study, "dataset": self.dataset, "variant": self.variant,
-                "mechanism": self.mechanism, "epsilon": self.epsilon, "release": self.release, "delta": self.delta}
+                "mechanism": self.mechanism, "epsilon": self.epsilon, "release": self.release, "delta": self.delta,
+                "method": self.method}
 
     def perturbation(self) -> dict[str, Any]:
         """The settings that a release of the cell depends on."""
-        return {**self.key(), "options": self.options, "seeds": list(self.seeds), "limit": self.limit,
-                "clip": self.training["clip"]}
+        return {**self.key(), "options": self.options, "seeds": list(self.seeds), "limit": self.limit,}
 
     def training_settings(self) -> dict[str, Any]:
         """The settings that the trained models of the cell depend on."""
@@ -70,14 +72,15 @@ class Cell:
 
 
 def _training(study: Study, plan: ScalePlan, settings: Settings, factors: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+    model = METHODS[study.method].training
     merged: dict[str, Any] = {"limit": plan.limit, **plan.training}
     for key, value in factors.items():
         merged.update(plan.per_factor.get(f"{key}={value}", {}))
     merged.update(settings.training.get(study.study, {}))
     try:
-        training = LimitedTraining.model_validate(merged).model_dump()
+        training = model.model_validate(merged).model_dump()
     except ValidationError as error:
-        raise explain(error, f"training of {study.study}", dict(LimitedTraining.model_fields)) from None
+        raise explain(error, f"training of {study.study}", dict(model.model_fields)) from None
     return training, training.pop("limit")
 
 
@@ -106,7 +109,8 @@ def _study_cells(study: Study, settings: Settings) -> list[Cell]:
                 for mechanism in arm.mechanisms:
                     for epsilon in _arm_epsilons(mechanism, settings.epsilons.get(study.study, own)):
                         cells[Cell(study.study, dataset, variant_text(factors), mechanism, epsilon_text(epsilon),
-                                   study.release, study.delta, factors, arm.options, seeds, training, limit)] = None
+                                   study.release, study.method, study.delta, factors, arm.options, seeds, training,
+                                   limit)] = None
     for dataset in settings.datasets.get(study.study, plan.datasets):
         if not any(cell.dataset == dataset for cell in cells):
             raise InputError(f"the study {study.study} has no cell for the dataset {dataset!r}: "
@@ -165,6 +169,6 @@ def make_plan(settings: Settings, folder: Path, *, mechanisms: list[str], datase
     for cell in cells:
         if cell.mechanism not in mechanisms:
             raise unknown("mechanism", short(cell.mechanism), mechanisms)
-        if cell.dataset not in datasets:
+        if METHODS[cell.method].data and cell.dataset not in datasets:
             raise unknown("dataset", short(cell.dataset), datasets)
     return Plan(settings, studies, cells)

@@ -8,29 +8,19 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import Field, ValidationError
 
-from tensorldp.config.settings import Epsilon, Scale, Seed, Strict, explain
-from tensorldp.errors import InputError
+from tensorldp.config.methods import METHODS
+from tensorldp.config.settings import Epsilon, Scale, Seed, Strict, explain, short
+from tensorldp.errors import InputError, unknown
 
 Release = Literal["data", "features", "test_features", "gradients", "parameters", "bits"]
 Factors = dict[str, list[str | int | float]]
 
 
-class Training(Strict):
-    """How a model is trained; a study uses the settings that apply to it."""
-
-    epochs: Annotated[int, Field(ge=1)] = 10
-    rounds: Annotated[int, Field(ge=1)] = 10
-    batch_size: Annotated[int, Field(ge=2)] = 64
-    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1e-3
-    users: Annotated[int, Field(ge=1)] = 3
-    clip: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
-    pretrained: bool = False
-
-
-class LimitedTraining(Training):
-    """Training settings with the number of training records, as a user and `per_factor` may give them."""
-
-    limit: Annotated[int, Field(ge=10)] | None = None
+VIEWS = {"": "Against the nominal epsilon, as the source prints it.",
+         "_honest": "The same results against the guarantee of the whole record at delta 1e-5. Mechanisms whose "
+                    "guarantee is infinite there have no place on this axis.",
+         "_pure": "The same results against the pure guarantee (delta 0), TLDP without its atoms. Gaussian noise has "
+                  "no finite pure guarantee and is not drawn."}
 
 
 class Arm(Strict):
@@ -65,6 +55,9 @@ class Study(Strict):
     source: str
     release: Release
     figure: str
+    method: str = Field(default="learning", description="how its cells are computed, a name of config/methods")
+    views: dict[str, str] = Field(default_factory=lambda: dict(VIEWS),
+                                  description="its figures: ending of the file's name: caption")
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-5
     arms: Annotated[list[Arm], Field(min_length=1)]
     scales: dict[Scale, ScalePlan]
@@ -86,6 +79,8 @@ def load_study(path: Path) -> Study:
         study = Study.model_validate(raw)
     except ValidationError as error:
         raise explain(error, str(path), dict(Study.model_fields)) from None
+    if study.method not in METHODS:
+        raise unknown(f"method of {study.study}", short(study.method), sorted(METHODS))
     if study.study != path.stem:
         raise InputError(f"the study file {path} says study: {study.study}, but its name says {path.stem}")
     return study

@@ -15,12 +15,6 @@ from tensorldp.errors import InputError
 from tensorldp.figures.style import label
 from tensorldp.runtime.provenance import commit, versions
 
-VIEWS = {"": "Against the nominal epsilon, as the source prints it.",
-         "_honest": "The same results against the guarantee of the whole record at delta 1e-5. Mechanisms whose "
-                    "guarantee is infinite there have no place on this axis.",
-         "_pure": "The same results against the pure guarantee (delta 0), TLDP without its atoms. Gaussian noise has "
-                  "no finite pure guarantee and is not drawn."}
-
 PRIVACY = {
     "privacy_profiles": "Privacy profiles of one release of 64 elements. A black arrow is an audit: epsilon is at "
                         "least this. An audit to the right of its profile would refute it.",
@@ -43,14 +37,14 @@ def _numbers(rows: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(key): value for key, value in row.items()} for row in summary.to_dict("records")]
 
 
-def render(metrics: pd.DataFrame, figures: Path, studies: list[dict[str, str]], settings: str,
+def render(metrics: pd.DataFrame, figures: Path, studies: list[dict[str, Any]], settings: str,
            table5: pd.DataFrame) -> str:
     """The report's HTML.
 
     Args:
         metrics: the metrics table.
         figures: the folder of the figures' PNG files.
-        studies: {study, title, source, figure} of each study.
+        studies: {study, title, source, figure, views} of each study.
         settings: the run's settings, as JSON text.
         table5: TLDP's Table 5 as `tensorldp.studies.error_table` computes it.
 
@@ -61,7 +55,7 @@ def render(metrics: pd.DataFrame, figures: Path, studies: list[dict[str, str]], 
     for study in studies:
         rows = metrics[metrics["study"] == study["study"]]
         pictures = [{"data": _embedded(figures / f"{study['study']}{view}.png"), "caption": caption,
-                     "name": f"{study['study']}{view}"} for view, caption in VIEWS.items()]
+                     "name": f"{study['study']}{view}"} for view, caption in study["views"].items()]
         sections.append({**study, "pictures": pictures, "numbers": _numbers(rows)})
     privacy = [{"name": name, "caption": caption, "data": _embedded(figures / f"{name}.png")}
                for name, caption in PRIVACY.items()]

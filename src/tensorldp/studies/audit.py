@@ -9,27 +9,13 @@ import pandas as pd
 
 from tensorldp import privacy
 from tensorldp.errors import InputError
-from tensorldp.mechanisms import Box, Mechanism
+from tensorldp.mechanisms import Mechanism
 from tensorldp.studies.cell import CellSettings
-from tensorldp.studies.records import Records
 
 CONFIDENCE = 0.95
 ELEMENTS = 1_000_000  # drawn for one audit: half a second
-STAND_IN = (8, 8)
 COLUMNS = ["study", "dataset", "variant", "mechanism", "epsilon", "kind", "epsilon_lower", "delta", "confidence",
            "samples", "event", "guarantee_epsilon", "guarantee_pure_epsilon", "unit", "note"]
-
-
-def audited_mechanism(cell: CellSettings, records: Records) -> tuple[Mechanism, str]:
-    """The mechanism to audit, and a note.
-
-    For data and features it is the cell's own. A release of parameters has 10^5 elements or more, of which too few
-    samples fit to say anything, so there the same mechanism is audited on a record of 64 elements.
-    """
-    if cell.release != "parameters":
-        return cell.mechanism_on(records.box()), ""
-    box = Box(-cell.clip, cell.clip, STAND_IN)
-    return cell.mechanism_on(box), "audited on a record of 64 elements, whose own guarantee stands beside it"
 
 
 def audit_mechanism(mechanism: Mechanism, cell: CellSettings, delta: float, note: str = "") -> dict[str, Any]:
@@ -55,10 +41,10 @@ def audit_accuracy(metrics: dict[str, Any]) -> list[dict[str, Any]]:
     With a largest class of share q a classifier of accuracy a certifies ln(a (1 - q) / ((1 - a) q)).
     """
     rows = []
-    total, largest = metrics["test_set"]["records"], metrics["test_set"]["largest_class"]
     for row in metrics["rows"]:
         if row["metric"] != "accuracy_perturbed_test":
             continue
+        total, largest = metrics["test_set"]["records"], metrics["test_set"]["largest_class"]
         correct = round(row["value"] * total)
         bound = privacy.accuracy_audit(correct, total, 2, CONFIDENCE, largest_class=largest)
         rows.append({"kind": "accuracy", "epsilon_lower": bound, "delta": 0.0, "confidence": CONFIDENCE,

@@ -26,8 +26,8 @@ class CellSettings:
     delta: float
     options: dict[str, Any]
     seeds: list[int]
+    method: str = "learning"
     limit: int | None = None
-    clip: float = 1.0
     factors: dict[str, Any] = field(default_factory=dict)
     training: dict[str, Any] = field(default_factory=dict)
 

@@ -11,9 +11,9 @@ from tensorldp.studies.records import Records, Scaling, model_inputs
 from tensorldp.training.classify import predict, scores
 
 
-def evaluate(model: nn.Module, test: Records, scaling: Scaling, seed: int, device: torch.device,
+def evaluate(model: nn.Module, test: Records, scaling: Scaling, device: torch.device,
              released: Tensor | None = None) -> list[dict[str, Any]]:
-    """Rows {seed, metric, value}: accuracy and weighted F1 on clean records, and on released ones if given.
+    """Rows {metric, value}: accuracy and weighted F1 on clean records, and on released ones if given.
 
     Args:
         released: (records, *shape) test records as released, or None.
@@ -25,5 +25,5 @@ def evaluate(model: nn.Module, test: Records, scaling: Scaling, seed: int, devic
         inputs = model_inputs(x, test.kind)
         inputs = inputs if test.kind == "text" else scaling(inputs)
         for metric, value in scores(test.y, predict(model, inputs.to(device))).items():
-            rows.append({"seed": seed, "metric": metric + suffix, "value": value})
+            rows.append({"metric": metric + suffix, "value": value})
     return rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -95,6 +96,11 @@ def train_federated(cell: CellSettings, records: Records, seed: int, device: tor
 def has_buffers(model: nn.Module) -> bool:
     """Whether the model keeps running statistics that are shared without protection."""
     return bool(float_buffers(model))
+
+
+def state_arrays(model: nn.Module) -> dict[str, np.ndarray]:
+    """A model's parameters and buffers as NumPy arrays."""
+    return {key: value.cpu().numpy() for key, value in model.state_dict().items()}
 
 
 def empty_model(cell: CellSettings, task: Task) -> nn.Module:

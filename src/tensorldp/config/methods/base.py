@@ -1,0 +1,46 @@
+"""What the plan has to know of a method: the stages that a cell passes, its settings and its source files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tensorldp.config.settings import Strict
+
+Stages = Literal["release", "inside", "measure"]
+
+
+class Training(Strict):
+    """Settings of every method; a method adds its own."""
+
+    limit: Annotated[int, Field(ge=10)] | None = Field(None, description="the first so many training records")
+
+
+@dataclass(frozen=True)
+class MethodPlan:
+    """How the cells of a study are computed.
+
+    Attributes:
+        name: of the module in `tensorldp.studies.methods` that does it.
+        stages: `release` (perturb, train, evaluate), `inside` (train with the mechanism inside, evaluate) or
+            `measure` (one step from the data to the metrics).
+        training: its settings.
+        code: source files, as patterns under src/tensorldp, whose change makes the training or measurement run again;
+            the method's own module is always among them.
+        release_code: the same for the releases of the stage `perturb`.
+        data: whether a cell reads a prepared data set; the dataset `synthetic` stands for none.
+    """
+
+    name: str
+    stages: Stages
+    training: type[Training]
+    code: tuple[str, ...]
+    release_code: tuple[str, ...] = ("studies/perturb.py",)
+    data: bool = True
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """`code` with the method's own module."""
+        return (f"studies/methods/{self.name}.py", "studies/methods/base.py", *self.code)

@@ -1,0 +1,52 @@
+"""TLDP's Types I and II: every record or feature is released once, then a classifier learns from the releases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from tensorldp.mechanisms import Mechanism
+from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.evaluate import evaluate
+from tensorldp.studies.guarantee import record_guarantee
+from tensorldp.studies.methods.base import Arrays, Method, Rows, Trained
+from tensorldp.studies.perturb import perturb
+from tensorldp.studies.records import Records, Scaling, read_records
+from tensorldp.studies.train import empty_model, state_arrays, train_on_releases
+
+
+class Learning(Method):
+    """Releases as float32 records; metrics on clean and on released test records."""
+
+    def release(self, cell: CellSettings, records: Records, seed: int, split: str,
+                device: torch.device) -> dict[str, np.ndarray]:
+        return {split: perturb(records, cell, seed, split, device).numpy()}
+
+    def train(self, cell: CellSettings, records: Records, released: Arrays | None, seed: int, device: torch.device,
+              weights: Path | None = None) -> Trained:
+        assert released is not None
+        model, scaling = train_on_releases(cell, torch.from_numpy(released["train"]), records.y, records, seed, device,
+                                           weights)
+        return Trained(state_arrays(model), {"mean": scaling.mean, "std": scaling.std})
+
+    def evaluate(self, cell: CellSettings, test: Records, trained: Trained, released: Arrays | None, seed: int,
+                 device: torch.device) -> Rows:
+        model = empty_model(cell, test.task)
+        model.load_state_dict({key: torch.from_numpy(value) for key, value in trained.arrays.items()})
+        scaling = Scaling(trained.facts["mean"], trained.facts["std"])
+        perturbed = None if released is None or cell.mechanism == "none" else torch.from_numpy(released["test"])
+        return evaluate(model, test, scaling, device, perturbed)
+
+    def guarantee(self, cell: CellSettings, data: Path | None) -> dict[str, Any]:
+        assert data is not None
+        return record_guarantee(cell, read_records(data / "test.safetensors").box())
+
+    def audited(self, cell: CellSettings, data: Path | None) -> tuple[Mechanism | None, str]:
+        assert data is not None
+        return cell.mechanism_on(read_records(data / "test.safetensors").box()), ""
+
+
+METHOD = Learning()

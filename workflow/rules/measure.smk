@@ -1,0 +1,24 @@
+# studies that go from the data to the metrics in one step
+rule measure:
+    input:
+        digest=data_digest,
+        data=lambda wildcards: ancient(splits(wildcards)),
+        mechanism=mechanism_code,
+        code=method_code,
+    output:
+        f"results/metrics/{CELL}.json",
+    params:
+        cell=training,
+        data=data_argument,
+    wildcard_constraints:
+        study=one_of(study.study for study in PLAN.studies.values() if METHODS[study.method].stages == "measure"),
+    priority: 20
+    log:
+        f"logs/measure/{CELL}.log",
+    conda:
+        "../../envs/tensorldp.yaml"
+    resources:
+        gpu=GPU,
+        mem_mb=4000,
+    shell:
+        "stage measure {params.data} --cell {params.cell:q} --out {output} > {log} 2>&1"
