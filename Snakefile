@@ -15,6 +15,7 @@ include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/measure.smk"
 include: "workflow/rules/privacy.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/claims.smk"
 include: "workflow/rules/report.smk"
 
 

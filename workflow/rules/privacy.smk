@@ -21,6 +21,9 @@ rule guarantee:
         "stage guarantee {params.data} --cell {params.cell:q} --out {output} > {log} 2>&1"
 
 
+TABLES = ["results/tables/tldp_table5.csv"]
+
+
 rule error_table:
     input:
         code=code("mechanisms/*.py", "studies/error_table.py", "studies/norms.py"),

@@ -4,6 +4,7 @@ rule report:
         figures=FIGURES + PRIVACY_FIGURES,
         audits="results/privacy/audits.csv",
         table5="results/tables/tldp_table5.csv",
+        claims="results/claims.csv",
         code=code("figures/report.py", "figures/*.html"),
     output:
         "results/report.html",

@@ -1,0 +1,124 @@
+"""The results that claims look at: cells of the plan, with what was measured and what is guaranteed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tensorldp.claims.base import NotRun
+from tensorldp.config.grid import Cell, Plan
+from tensorldp.errors import InputError
+from tensorldp.runtime.files import read_arrays, read_json
+from tensorldp.studies.table import metrics_table
+
+
+def _chosen(value: str, wanted: str | Iterable[str] | None) -> bool:
+    return wanted is None or value == wanted or (not isinstance(wanted, str) and value in set(wanted))
+
+
+class Evidence:
+    """The outputs of a run.
+
+    A claim that asks for rows gets those of every planned cell that fits, or `NotRun`: half of a grid proves nothing.
+    """
+
+    def __init__(self, plan: Plan, results: Path) -> None:
+        self.plan = plan
+        self.results = results
+        self.used: list[str] = []
+
+    @property
+    def scale(self) -> str:
+        """quick, desk or paper."""
+        return self.plan.settings.scale
+
+    def cells(self, study: str, *, dataset: str | Iterable[str] | None = None,
+              mechanism: str | Iterable[str] | None = None, **factors: Any) -> list[Cell]:
+        """The planned cells of a study with this data set, mechanism and these factors (as text)."""
+        return [cell for cell in self.plan.of(study)
+                if _chosen(cell.dataset, dataset) and _chosen(cell.mechanism, mechanism)
+                and all(str(cell.factors.get(key)) == str(value) for key, value in factors.items())]
+
+    def rows(self, study: str, metric: str | None = None, *, dataset: str | Iterable[str] | None = None,
+             mechanism: str | Iterable[str] | None = None, **factors: Any) -> pd.DataFrame:
+        """Rows of the metrics table for all planned cells that fit; each named data set and mechanism must have some.
+
+        Raises:
+            NotRun: if none is planned at this scale, or one has no results.
+            InputError: if a file is damaged.
+        """
+        cells = self.cells(study, dataset=dataset, mechanism=mechanism, **factors)
+        chosen = (" or ".join([v] if isinstance(v, str) else sorted(v)) for v in (dataset, mechanism) if v)
+        what = " ".join([study, *chosen, *(f"{key}={value}" for key, value in factors.items())])
+        missing = [name for key, wanted in (("dataset", dataset), ("mechanism", mechanism))
+                   for name in ([wanted] if isinstance(wanted, str) else sorted(wanted or ()))
+                   if name not in {getattr(cell, key) for cell in cells}]
+        if not cells or missing:
+            raise NotRun(f"needs {what}, which the {self.scale} grid does not have"
+                         + (f" with {', '.join(missing)}" if cells else ""))
+        found = []
+        for cell in cells:
+            path = self.results / "metrics" / f"{cell.path}.json"
+            bound = self.results / "privacy" / "guarantees" / f"{cell.path}.json"
+            if not path.exists() or not bound.exists():
+                raise NotRun(f"needs the results of {cell.path}")
+            found.append((read_json(path), read_json(bound)))
+        self.used.append(f"results/metrics/{cells[0].path}.json" if len(cells) == 1 else
+                         f"{len(cells)} cells of {what} in results/metrics.parquet")
+        table = metrics_table(found, self.scale)
+        table = table if metric is None else table[table["metric"] == metric]
+        if table.empty:
+            raise InputError(f"no cell of {what} has the metric {metric}")
+        return table
+
+    def table(self, name: str) -> pd.DataFrame:
+        """A CSV file of results/tables.
+
+        Raises:
+            NotRun: if it was not made.
+        """
+        path = self.results / "tables" / f"{name}.csv"
+        if not path.exists():
+            raise NotRun(f"needs results/tables/{name}.csv")
+        self.used.append(f"results/tables/{name}.csv")
+        return pd.read_csv(path)
+
+    def rows_of_test_set(self, dataset: str) -> list[int]:
+        """The numbers of test records that the unperturbed cells of a data set were scored on.
+
+        Raises:
+            NotRun: if no cell of the data set is planned or has results.
+        """
+        cells = [cell for cell in self.plan.cells if cell.dataset == dataset and cell.mechanism == "none"]
+        paths = [self.results / "metrics" / f"{cell.path}.json" for cell in cells]
+        if not cells:
+            raise NotRun(f"needs {dataset}, which the {self.scale} grid does not have")
+        for path in paths:
+            if not path.exists():
+                raise NotRun(f"needs the results in {path.relative_to(self.results)}")
+        self.used.append(f"{len(cells)} cells of {dataset} in results/metrics.parquet")
+        return [read_json(path)["test_set"]["records"] for path in paths]
+
+    def feature_range(self, study: str) -> tuple[float, float, float]:
+        """The smallest and largest extracted feature of a study, and the share that equals -1 or 1.
+
+        Raises:
+            NotRun: if no features are planned or they are missing.
+        """
+        names = sorted({(cell.dataset, str(cell.factors["backbone"])) for cell in self.plan.of(study)})
+        if not names:
+            raise NotRun(f"needs the study {study}")
+        low, high, equal = np.inf, -np.inf, []
+        for dataset, backbone in names:
+            path = self.results / "features" / dataset / backbone / "train.safetensors"
+            if not path.exists():
+                raise NotRun(f"needs the features in {path.relative_to(self.results)}")
+            x = read_arrays(path)[0]["x"]
+            low, high = min(low, float(x.min())), max(high, float(x.max()))
+            equal.append(float((np.abs(x) == 1).mean()))
+            self.used.append(f"results/features/{dataset}/{backbone}/train.safetensors")
+        return low, high, float(np.mean(equal))

@@ -1,0 +1,170 @@
+"""Every claim has a check that computes, and a verdict follows the results."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tensorldp.claims.base import CHECKS, Finding, NotRun, Verdict, catalogue, claim, load_checks, verdict
+from tensorldp.claims.evidence import Evidence
+from tensorldp.claims.intervals import mean_interval, paired_difference
+from tensorldp.claims.table import COLUMNS, claims_table
+from tensorldp.config.grid import Plan, make_plan
+from tensorldp.config.settings import parse_settings
+from tensorldp.data.catalogue import names
+from tensorldp.errors import InputError
+from tensorldp.mechanisms.index import known
+from tensorldp.runtime.files import write_json
+
+ROOT = Path(__file__).parents[2]
+SETTINGS = {"scale": "quick", "studies": ["tldp_type1"], "datasets": {"tldp_type1": ["mnist"]},
+            "mechanisms": {"tldp_type1": ["none", "tldp-l", "tldp-g", "tldp-g-w"]},
+            "epsilons": {"tldp_type1": [0.5, 2]}, "seeds": [0, 1, 2]}
+
+
+def plan() -> Plan:
+    return make_plan(parse_settings(SETTINGS), ROOT / "workflow" / "studies", mechanisms=known(), datasets=names())
+
+
+def score(mechanism: str, epsilon: float, seed: int) -> float:
+    """Invented scores, for the checks alone: G above L below 4 nats, weights without effect."""
+    base = {"none": 0.98, "tldp-l": 0.6, "tldp-g": 0.8, "tldp-g-w": 0.8}[mechanism]
+    return base + (0.05 if epsilon == 2 else 0.0) + 0.001 * seed
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """The outputs of a small run, with a Table 5 of two lines."""
+    for cell in plan().cells:
+        key = {**cell.key(), "epsilon": cell.epsilon}
+        rows = [{"seed": s, "metric": "weighted_f1", "value": score(cell.mechanism, float(cell.epsilon), s)}
+                for s in cell.seeds]
+        run = {"seconds": 1.0, "peak_mb": 1.0, "device": "cpu", "commit": "c"}
+        write_json(tmp_path / "metrics" / f"{cell.path}.json",
+                   {"cell": key, "rows": rows, "runs": {str(s): run for s in cell.seeds},
+                    "test_set": {"records": 10000, "largest_class": 0.1}})
+        write_json(tmp_path / "privacy" / "guarantees" / f"{cell.path}.json",
+                   {"unit": "record", "epsilon": 380.0, "delta": 1e-5, "pure_epsilon": 780.0, "atom": 0.0,
+                    "exact": True})
+    (tmp_path / "tables").mkdir()
+    pd.DataFrame({"mechanism": ["laplace", "gaussian"], "printed_over_corrected": [1.0005, 2.0]}).to_csv(
+        tmp_path / "tables" / "tldp_table5.csv", index=False)
+    return tmp_path
+
+
+def run_check(id: str, results: Path) -> tuple[Verdict, str]:
+    finding = load_checks()[id].check(Evidence(plan(), results))
+    return verdict(catalogue()[id], finding), finding.observed
+
+
+def test_every_claim_has_a_check_and_every_check_a_claim() -> None:
+    assert set(load_checks()) == set(catalogue())
+    assert all(registered.expected for registered in CHECKS.values())
+
+
+@pytest.mark.parametrize("id", sorted(catalogue()))
+def test_a_check_computes_or_gives_a_reason(id: str) -> None:
+    """No constant verdicts: a check either says why it cannot decide, or its verdict is an expression of results."""
+    tree = ast.parse(inspect.getsource(load_checks()[id].check).strip())
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    called = {getattr(node.func, "id", getattr(node.func, "attr", "")) for node in calls}
+    for node in calls:
+        if isinstance(node.func, ast.Name) and node.func.id == "Finding":
+            assert not isinstance(node.args[0], ast.Constant), f"{id} has a constant verdict"
+            assert not isinstance(node.args[1], ast.Constant), f"{id} observes a constant"
+    assert called - {"claim", "Finding"}, f"{id} computes nothing"
+
+
+def known_evidence(text: str) -> bool:
+    """Whether a piece of evidence is there: a test, a file that the workflow writes, a function, or a reason."""
+    if text.startswith("tests/"):
+        file, _, test = text.partition("::")
+        path = ROOT / file
+        return path.exists() and (not test or re.search(rf"def {re.escape(test)}\b", path.read_text()) is not None)
+    if text.startswith("tensorldp."):
+        module, _, name = text.rpartition(".")
+        return hasattr(import_module(module), name)
+    return bool(re.match(r"\d+ cells of |results/|a reason, no computation|none at this scale|benchmarks/", text))
+
+
+def test_the_table_has_a_verdict_and_evidence_that_exists_for_each_claim(results: Path) -> None:
+    table = claims_table(Evidence(plan(), results))
+    assert list(table.columns) == COLUMNS
+    assert list(table["id"]) == list(catalogue())
+    assert set(table["verdict"]) <= {"reproduced", "not reproduced", "refuted", "not run at this scale",
+                                     "not checkable"}
+    assert (table["observed"].str.len() > 10).all()
+    for row in table.itertuples():
+        assert all(known_evidence(part) for part in str(row.evidence).split("; ")), (row.id, row.evidence)
+    theorems = table[(table["kind"] == "theorem") & (table["source"] == "tldp")]
+    assert (theorems["verdict"] != "not run at this scale").sum() >= 30
+
+
+def test_verdicts_follow_the_runs(results: Path) -> None:
+    assert run_check("T40", results)[0] == "reproduced"
+    assert run_check("T39", results)[0] == "not reproduced"
+    assert run_check("T35", results)[0] == "not reproduced"
+    assert run_check("T18", results)[0] == "reproduced"
+    assert run_check("T19", results)[0] == "refuted"
+    for path in results.glob("metrics/**/tldp-g/*.json"):  # now L is above G
+        path.write_text(path.read_text().replace("0.8", "0.3"))
+    assert run_check("T40", results)[0] == "not reproduced"
+
+
+def test_one_missing_file_changes_only_the_claims_that_need_it(results: Path) -> None:
+    before = claims_table(Evidence(plan(), results)).set_index("id")
+    (lost,) = results.glob("metrics/**/tldp-g-w/epsilon~2.json")
+    lost.unlink()
+    after = claims_table(Evidence(plan(), results)).set_index("id")
+    changed = before.index[(before != after).any(axis=1)]
+    assert list(changed) == ["T39"]
+    assert after.loc["T39", "verdict"] == "not run at this scale"
+    assert "tldp-g-w/epsilon~2" in str(after.loc["T39", "observed"])
+
+
+def test_a_theorem_is_refuted_and_a_measurement_not_reproduced() -> None:
+    theorem, empirical = catalogue()["T08"], catalogue()["T35"]
+    assert verdict(theorem, Finding(False, "x")) == "refuted"
+    assert verdict(empirical, Finding(False, "x")) == "not reproduced"
+    assert verdict(empirical, Finding(None, "x")) == "not checkable"
+
+
+def test_unknown_and_double_claims_are_refused() -> None:
+    load_checks()
+    for id, words in (("Z99", "add its line first"), ("T08", "two checks")):
+        with pytest.raises(InputError, match=words):
+            claim(id, expected="")
+
+
+def test_rows_of_nothing_are_not_run(results: Path) -> None:
+    evidence = Evidence(plan(), results)
+    with pytest.raises(NotRun, match="svhn"):
+        evidence.rows("tldp_type1", dataset="svhn")
+    with pytest.raises(NotRun, match=r"tables/absent\.csv"):
+        evidence.table("absent")
+    with pytest.raises(InputError, match="has the metric auc"):
+        evidence.rows("tldp_type1", "auc")
+
+
+def test_intervals_cover_the_mean_as_often_as_they_say() -> None:
+    stream = np.random.Generator(np.random.PCG64(1))
+    misses = sum(not i.low <= 0 <= i.high for i in
+                 (mean_interval(stream.standard_normal(4).tolist()) for _ in range(4000)))
+    assert 0.05 - 4.8 * 0.00345 < misses / 4000 < 0.05 + 4.8 * 0.00345  # 4.8 deviations: 1e-6
+    assert mean_interval([1.0]).high == np.inf
+    assert paired_difference([1.0, 2.0, 3.0], [0.0, 1.0, 2.0]).low == 1.0
+
+
+@pytest.mark.parametrize("bad", [lambda: mean_interval([]), lambda: mean_interval([np.nan]),
+                                 lambda: mean_interval([1.0], 1.0), lambda: paired_difference([1.0], [])])
+def test_intervals_of_nothing_are_refused(bad: Callable[[], object]) -> None:
+    with pytest.raises(InputError):
+        bad()

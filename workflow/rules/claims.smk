@@ -1,0 +1,20 @@
+rule claims:
+    input:
+        metrics=METRICS,
+        guarantees=GUARANTEES,
+        tables=TABLES,
+        studies=[f"workflow/studies/{study}.yaml" for study in PLAN.studies],
+        code=code("claims/*.py", "claims/*.csv", "mechanisms/*.py", "privacy/curves/*.py", "studies/error_table.py"),
+    output:
+        "results/claims.csv",
+    params:
+        settings=PLAN.settings.model_dump_json(exclude={"mirror", "device"}),
+    log:
+        "logs/claims.log",
+    conda:
+        "../../envs/tensorldp.yaml"
+    resources:
+        mem_mb=2000,
+    shell:
+        "stage claims --settings {params.settings:q} --studies workflow/studies --results results --out {output} "
+        "> {log} 2>&1"

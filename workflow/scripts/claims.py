@@ -1,0 +1,32 @@
+"""Decide every claim of the sources from the results of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tensorldp.claims.evidence import Evidence
+from tensorldp.claims.table import claims_table
+from tensorldp.config.grid import make_plan
+from tensorldp.config.settings import parse_settings
+from tensorldp.data.catalogue import names as dataset_names
+from tensorldp.mechanisms.index import known, plugin_names
+from tensorldp.runtime.cli import json_argument, parser, run
+from tensorldp.runtime.files import write_text
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    arg = parser(__doc__)
+    arg.add_argument("--settings", type=json_argument, required=True, help="the run's settings, JSON or @file")
+    arg.add_argument("--studies", type=Path, required=True, help="folder of the studies' YAML files")
+    arg.add_argument("--results", type=Path, required=True, help="folder with metrics/, privacy/ and tables/")
+    arg.add_argument("--out", type=Path, required=True, help="CSV file to write")
+    args = arg.parse_args(arguments)
+    settings = parse_settings(args.settings)
+    mechanisms = sorted({*known(), *plugin_names(settings.plugins)})
+    plan = make_plan(settings, args.studies, mechanisms=mechanisms, datasets=dataset_names())
+    write_text(args.out, claims_table(Evidence(plan, args.results)).to_csv(index=False))
+
+
+if __name__ == "__main__":
+    run(main)
