@@ -15,6 +15,7 @@ from tensorldp.studies.cell import CellSettings
 from tensorldp.studies.evaluate import evaluate
 from tensorldp.studies.features import extract
 from tensorldp.studies.guarantee import record_guarantee, run_guarantee
+from tensorldp.studies.methods import method
 from tensorldp.studies.perturb import perturb
 from tensorldp.studies.records import Records, Scaling, matrix_shape, model_inputs, read_records
 from tensorldp.studies.table import COLUMNS, metrics_table
@@ -160,3 +161,16 @@ def test_the_table_has_its_columns_and_names_what_a_cell_lacks() -> None:
 def test_a_cell_without_a_setting_is_one_sentence() -> None:
     with pytest.raises(InputError, match="'delta'"):
         CellSettings.parse({k: v for k, v in vars(cell()).items() if k != "delta"})
+
+
+def test_linear_models_of_all_seeds_train_together_as_they_would_alone() -> None:
+    settings = cell(factors={"model": "linear"})
+    settings = CellSettings.parse({**settings.__dict__, "seeds": [0, 1, 4]})
+    released = {seed: perturb(images(), settings, seed, "train", CPU) for seed in settings.seeds}
+    found = list(method("learning").train_all(settings, images(), lambda s: {"train": released[s].numpy()}, CPU))
+    assert [seed for seed, _, _ in found] == [0, 1, 4]
+    for seed, trained, _ in found:
+        model, scaling = train_on_releases(settings, released[seed], images().y, images(), seed, CPU)
+        assert trained.facts == {"mean": scaling.mean, "std": scaling.std}
+        for key, value in model.state_dict().items():
+            np.testing.assert_allclose(trained.arrays[key], value.numpy(), atol=1e-5)

@@ -17,6 +17,7 @@ from tensorldp.runtime.files import read_arrays, write_arrays
 from tensorldp.runtime.provenance import Stopwatch
 from tensorldp.studies.cell import CellSettings
 from tensorldp.studies.methods import method
+from tensorldp.studies.methods.base import Arrays
 from tensorldp.studies.records import read_records
 
 
@@ -34,12 +35,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     weights = get_weights_file(args.weights) if args.weights else None
     records = read_records(args.data / "train.safetensors").first(cell.limit)
     shutil.rmtree(args.out, ignore_errors=True)
-    for seed in cell.seeds:
-        watch = Stopwatch()
-        released = read_arrays(args.released / f"seed~{seed}.safetensors")[0] if args.released else None
-        trained = method(cell.method).train(cell, records, released, seed, device, weights)
+
+    def released(seed: int) -> Arrays | None:
+        return read_arrays(args.released / f"seed~{seed}.safetensors")[0] if args.released else None
+
+    watch = Stopwatch()
+    for seed, trained, seconds in method(cell.method).train_all(cell, records, released, device, weights):
+        record = {**watch.record(describe(device)), "seconds": seconds}
         write_arrays(args.out / f"seed~{seed}.safetensors", trained.arrays,
-                     {"facts": json.dumps(trained.facts), "record": json.dumps(watch.record(describe(device)))})
+                     {"facts": json.dumps(trained.facts), "record": json.dumps(record)})
 
 
 if __name__ == "__main__":

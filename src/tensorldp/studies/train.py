@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from tensorldp.studies.cell import CellSettings
 from tensorldp.studies.records import Records, Scaling, model_inputs
 from tensorldp.training.classify import fit
 from tensorldp.training.federated import federated_average, float_buffers, layer_sizes, split_users, trainable
+from tensorldp.training.linear_heads import fit_linear_heads
 from tensorldp.training.release import ParameterRelease
 
 
@@ -45,6 +47,35 @@ def train_on_releases(cell: CellSettings, released: Tensor, y: Tensor, records: 
         learning_rate=settings["learning_rate"], generator=cell.generator(seed, "batches"),
         what=f"{cell.mechanism} {cell.epsilon} seed {seed}")
     return model, scaling
+
+
+def train_heads_on_releases(cell: CellSettings, released: Callable[[int], Mapping[str, np.ndarray] | None],
+                            records: Records, device: torch.device) -> dict[int, tuple[nn.Module, Scaling]]:
+    """`train_on_releases` of a linear model for every seed at once.
+
+    Args:
+        released: gives the arrays that `perturb` wrote for a seed.
+
+    Raises:
+        InputError: if the cell's model is not linear.
+    """
+    models, inputs, scalings = {}, [], []
+    for seed in cell.seeds:
+        arrays = released(seed)
+        assert arrays is not None
+        x = torch.from_numpy(arrays["train"])
+        scalings.append(Scaling.of(x))
+        inputs.append(scalings[-1](model_inputs(x, records.kind)).reshape(len(x), -1).to(device))
+        models[seed] = new_model(cell, records.task, seed).to(device)
+    heads = [module for model in models.values() for module in model.modules() if isinstance(module, nn.Linear)]
+    if len(heads) != len(models):
+        raise InputError(f"only linear models train together, got the model {cell.factors['model']}")
+    settings = cell.training
+    fit_linear_heads(heads, inputs, records.y.to(device), epochs=settings["epochs"],
+                     batch_size=settings["batch_size"], learning_rate=settings["learning_rate"],
+                     generators=[cell.generator(seed, "batches") for seed in models],
+                     what=f"{cell.mechanism} {cell.epsilon}, {len(models)} seeds")
+    return {seed: (model, scaling) for (seed, model), scaling in zip(models.items(), scalings, strict=True)}
 
 
 def parameter_release(cell: CellSettings, model: nn.Module) -> ParameterRelease:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from tensorldp.mechanisms import Mechanism
+from tensorldp.runtime.provenance import Stopwatch
 from tensorldp.studies.cell import CellSettings
 from tensorldp.studies.records import Records
 
@@ -45,6 +46,19 @@ class Method:
             weights: a file of pretrained weights, where the cell asks for them.
         """
         raise NotImplementedError
+
+    def train_all(self, cell: CellSettings, records: Records, released: Callable[[int], Arrays | None],
+                  device: torch.device, weights: Path | None = None) -> Iterator[tuple[int, Trained, float]]:
+        """Stage `train` for all seeds of a cell: (seed, what to keep, seconds), one seed after the other.
+
+        A method whose models can be trained together does it here, with the same numbers.
+
+        Args:
+            released: reads what a seed released.
+        """
+        for seed in cell.seeds:
+            watch = Stopwatch()
+            yield seed, self.train(cell, records, released(seed), seed, device, weights), watch.seconds
 
     def evaluate(self, cell: CellSettings, test: Records, trained: Trained, released: Arrays | None, seed: int,
                  device: torch.device) -> Rows:

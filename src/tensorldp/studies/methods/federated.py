@@ -10,7 +10,7 @@ import torch
 from tensorldp.mechanisms import Box, Mechanism
 from tensorldp.studies.cell import CellSettings
 from tensorldp.studies.guarantee import run_guarantee
-from tensorldp.studies.methods.base import Arrays, Trained
+from tensorldp.studies.methods.base import Arrays, Method, Trained
 from tensorldp.studies.methods.learning import Learning
 from tensorldp.studies.records import Records, read_records
 from tensorldp.studies.train import empty_model, has_buffers, parameter_release, state_arrays, train_federated
@@ -25,6 +25,8 @@ class Federated(Learning):
               weights: Path | None = None) -> Trained:
         model, scaling = train_federated(cell, records, seed, device, weights)
         return Trained(state_arrays(model), {"mean": scaling.mean, "std": scaling.std})
+
+    train_all = Method.train_all
 
     def guarantee(self, cell: CellSettings, data: Path | None) -> dict[str, Any]:
         assert data is not None

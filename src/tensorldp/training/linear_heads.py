@@ -1,0 +1,82 @@
+"""Softmax regression for several seeds at once: one batched product a step in place of one training a seed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from tensorldp.errors import InputError
+from tensorldp.runtime.progress import track
+
+BETAS, EPSILON = (0.9, 0.999), 1e-8  # of torch.optim.Adam
+
+
+class _Adam:
+    """torch.optim.Adam's update, on stacked parameters."""
+
+    def __init__(self, parameters: list[Tensor], learning_rate: float) -> None:
+        self.parameters, self.rate, self.steps = parameters, learning_rate, 0
+        self.first = [torch.zeros_like(p) for p in parameters]
+        self.second = [torch.zeros_like(p) for p in parameters]
+
+    def step(self, gradients: list[Tensor]) -> None:
+        self.steps += 1
+        size = self.rate / (1 - BETAS[0]**self.steps)
+        correction = math.sqrt(1 - BETAS[1]**self.steps)
+        torch._foreach_lerp_(self.first, gradients, 1 - BETAS[0])
+        torch._foreach_mul_(self.second, BETAS[1])
+        torch._foreach_addcmul_(self.second, gradients, gradients, 1 - BETAS[1])
+        root = torch._foreach_sqrt(self.second)
+        torch._foreach_div_(root, correction)
+        torch._foreach_add_(root, EPSILON)
+        torch._foreach_addcdiv_(self.parameters, self.first, root, -size)
+
+
+@torch.no_grad()
+def fit_linear_heads(heads: Sequence[nn.Linear], x: Sequence[Tensor], y: Tensor, *, epochs: int, batch_size: int,
+                     learning_rate: float, generators: Sequence[torch.Generator], what: str = "training") -> None:
+    """What `classify.fit` does to each head, in place, for all of them together.
+
+    Each head sees its own inputs in the order of its own generator, so that its weights are those of a training alone
+    up to rounding.
+
+    Args:
+        heads: linear layers of one shape, one a seed.
+        x: for each head (records, features), on the heads' device.
+        y: (records,) class indices, the same for all.
+        generators: CPU generators for the orders of the records.
+
+    Raises:
+        InputError: if the numbers of heads, inputs and generators differ, a shape does not fit, or there are fewer
+            than two records.
+    """
+    if not heads or len(heads) != len(x) or len(heads) != len(generators):
+        raise InputError("training heads together needs as many inputs and generators as heads, got "
+                         f"{len(heads)}, {len(x)} and {len(generators)}")
+    features = heads[0].in_features
+    if any(part.shape != (len(y), features) for part in x) or len(y) < 2:
+        raise InputError(f"each head needs inputs of shape ({len(y)}, {features}) and at least two records, got "
+                         f"{[tuple(part.shape) for part in x]}")
+    weight = torch.stack([head.weight.detach() for head in heads])          # (heads, classes, features)
+    bias = torch.stack([head.bias.detach() for head in heads]).unsqueeze(1)   # (heads, 1, classes)
+    adam = _Adam([weight, bias], learning_rate)
+    onehot = nn.functional.one_hot(y, heads[0].out_features).to(weight.dtype)
+    inputs = torch.empty((len(heads), batch_size, features), dtype=weight.dtype, device=weight.device)
+    for epoch in range(epochs):
+        orders = [torch.randperm(len(y), generator=g).to(y.device).split(batch_size) for g in generators]
+        steps = [step for step in zip(*orders, strict=True) if len(step[0]) > 1]
+        for step in track(steps, f"{what}, epoch {epoch + 1} of {epochs}"):
+            count = len(step[0])
+            batch = inputs[:, :count]
+            for into, source, rows in zip(batch, x, step, strict=True):
+                torch.index_select(source, 0, rows, out=into)
+            error = torch.baddbmm(bias, batch, weight.transpose(1, 2)).softmax(dim=2)
+            error -= onehot[torch.stack(step)]
+            error /= count
+            adam.step([error.transpose(1, 2) @ batch, error.sum(dim=1, keepdim=True)])
+    for head, w, b in zip(heads, weight, bias, strict=True):
+        head.weight.copy_(w)
+        head.bias.copy_(b[0])
