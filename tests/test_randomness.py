@@ -7,6 +7,7 @@ from scipy import stats
 
 from tensorldp.errors import InputError
 from tensorldp.randomness import (
+    SEGMENT,
     add_gaussian,
     add_laplace,
     check_generator,
@@ -107,3 +108,27 @@ def test_seeds():
 def test_check_generator():
     with pytest.raises(InputError, match=r"torch.Generator"):
         check_generator(np.random.default_rng(0), torch.zeros(1))
+
+
+@pytest.mark.parametrize("add", [add_laplace, add_gaussian])
+def test_draws_do_not_depend_on_threads_and_segments_differ(add):
+    zero = torch.zeros(3 * SEGMENT + 5, dtype=torch.float64)
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        alone = add(zero, 1.0, generator("threads"))
+        torch.set_num_threads(3)
+        together = add(zero, 1.0, generator("threads"))
+    finally:
+        torch.set_num_threads(before)
+    assert torch.equal(alone, together)
+    parts = alone[: 3 * SEGMENT].reshape(3, SEGMENT)
+    correlation = np.corrcoef(parts.numpy())[np.triu_indices(3, 1)]
+    assert np.abs(correlation).max() < 5.1 / math.sqrt(SEGMENT)  # 1e-6 over three pairs
+
+
+def test_laplace_signs_are_fair_and_independent():
+    z = add_laplace(torch.zeros(8 * 250_000, dtype=torch.float64), 1.0, generator("signs")).sign().reshape(-1, 8)
+    correlation = (z.T @ z) / len(z) - torch.eye(8, dtype=torch.float64)
+    assert float(correlation.abs().max()) < 5.5 / math.sqrt(len(z))  # 1e-6 over 28 pairs
+    assert float(z.mean(dim=0).abs().max()) < 5.3 / math.sqrt(len(z))

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,9 @@ from torch import Tensor
 from tensorldp.errors import InputError
 
 BLOCK = 1 << 16  # elements drawn at once on the CPU: fits the second-level cache
-SIGN_BIT = np.uint32(0x80000000)
+SEGMENT = 1 << 20  # elements that share a stream on the CPU
+_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
+_SIGNS = {4: _BITS.astype(np.uint32) << np.uint32(31), 8: _BITS.astype(np.uint64) << np.uint64(63)}  # byte: 8 sign bits
 
 
 def derive_seed(*parts: object) -> int:
@@ -35,8 +39,7 @@ def generator(*parts: object, device: str | torch.device = "cpu") -> torch.Gener
 
 def numpy_generator(source: torch.Generator) -> np.random.Generator:
     """A NumPy generator seeded by the next 126 bits of `source`, so that successive calls differ."""
-    words = torch.empty(2, dtype=torch.int64, device=source.device).random_(generator=source)
-    return np.random.Generator(np.random.SFC64([int(w) for w in words.tolist()]))
+    return _streams(source)(0)
 
 
 def check_generator(source: object, x: Tensor) -> torch.Generator:
@@ -57,12 +60,17 @@ def _work_dtype(x: Tensor) -> torch.dtype:
     return torch.float64 if x.dtype == torch.float64 else torch.float32
 
 
+def _streams(source: torch.Generator) -> Callable[[int], np.random.Generator]:
+    """NumPy streams, one per segment of a large tensor, from the next 126 bits of `source`."""
+    words = torch.empty(2, dtype=torch.int64, device=source.device).random_(generator=source).tolist()
+    return lambda segment: np.random.Generator(np.random.SFC64([*words, segment] if segment else words))
+
+
 def _signed_exponential(rng: np.random.Generator, block: npt.NDArray[Any]) -> None:
     rng.standard_exponential(out=block, dtype=block.dtype, method="zig")
-    if block.dtype == np.float32:
-        block.view(np.uint32)[...] ^= rng.integers(0, 1 << 32, size=block.size, dtype=np.uint32) & SIGN_BIT
-    else:
-        np.negative(block, out=block, where=rng.integers(0, 2, size=block.size, dtype=np.int8) == 1)
+    coins = np.frombuffer(rng.bytes(-(-block.size // 8)), dtype=np.uint8)  # one bit an element
+    bits = block.view(np.uint32 if block.dtype == np.float32 else np.uint64)
+    np.bitwise_xor(bits, _SIGNS[bits.dtype.itemsize].take(coins, axis=0).reshape(-1)[: block.size], out=bits)
 
 
 def _standard_normal(rng: np.random.Generator, block: npt.NDArray[Any]) -> None:
@@ -70,24 +78,39 @@ def _standard_normal(rng: np.random.Generator, block: npt.NDArray[Any]) -> None:
 
 
 def _add_cpu(x: Tensor, scale: float, source: torch.Generator, laplace: bool) -> Tensor:
-    rng = numpy_generator(source)
+    """x plus noise. Each segment has its own stream, so that the draws do not depend on the number of threads."""
+    stream = _streams(source)
     flat = x.detach().reshape(-1)
     out = torch.empty(x.shape, dtype=x.dtype)
     flat_out = out.view(-1)
-    buffer = np.empty(min(BLOCK, max(1, flat.numel())), dtype=np.float64 if x.dtype == torch.float64 else np.float32)
+    dtype = np.float64 if x.dtype == torch.float64 else np.float32
     draw = _signed_exponential if laplace else _standard_normal
     direct = x.dtype in (torch.float32, torch.float64)
     source_array = flat.numpy() if direct else None
     out_array = flat_out.numpy() if direct else None
-    for start in range(0, flat.numel(), BLOCK):
-        stop = min(start + BLOCK, flat.numel())
-        block = buffer[: stop - start]
-        draw(rng, block)
-        np.multiply(block, block.dtype.type(scale), out=block)
-        if source_array is not None and out_array is not None:
-            np.add(source_array[start:stop], block, out=out_array[start:stop])
-        else:
-            flat_out[start:stop] = (flat[start:stop].float() + torch.from_numpy(block)).to(x.dtype)
+
+    def add_segment(segment: int) -> None:
+        rng = stream(segment)
+        first, last = segment * SEGMENT, min((segment + 1) * SEGMENT, flat.numel())
+        buffer = np.empty(min(BLOCK, last - first), dtype=dtype)
+        for start in range(first, last, BLOCK):
+            stop = min(start + BLOCK, last)
+            block = buffer[: stop - start]
+            draw(rng, block)
+            np.multiply(block, block.dtype.type(scale), out=block)
+            if source_array is not None and out_array is not None:
+                np.add(source_array[start:stop], block, out=out_array[start:stop])
+            else:
+                flat_out[start:stop] = (flat[start:stop].float() + torch.from_numpy(block)).to(x.dtype)
+
+    segments = range(-(-flat.numel() // SEGMENT))
+    threads = min(torch.get_num_threads(), len(segments))
+    if threads < 2:
+        for segment in segments:
+            add_segment(segment)
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(add_segment, segments))
     return out
 
 
