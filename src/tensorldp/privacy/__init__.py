@@ -23,8 +23,8 @@ _LAZY = {
     "Fit": "auditing.fit", "goodness_of_fit": "auditing.fit", "compose": "composition",
 }
 
-__all__ = ["Audit", "Fit", "Guarantee", "accuracy_audit", "accuracy_ceiling", "audit", "audit_profile", "audits", "compose",
-           "goodness_of_fit"]
+__all__ = ["Audit", "Fit", "Guarantee", "accuracy_audit", "accuracy_ceiling", "audit", "audit_profile", "audits",
+           "compose", "goodness_of_fit"]
 
 
 def __getattr__(name: str) -> Any:
