@@ -101,6 +101,10 @@ def _arm_epsilons(mechanism: str, epsilons: list[float]) -> list[float]:
     return [math.inf] if mechanism == "none" else [e for e in epsilons if not math.isinf(e)]
 
 
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
 def _study_cells(study: Study, settings: Settings) -> list[Cell]:
     if settings.scale not in study.scales:
         raise InputError(f"the study {study.study} has no scale {settings.scale!r}; "
@@ -116,8 +120,9 @@ def _study_cells(study: Study, settings: Settings) -> list[Cell]:
         for dataset in settings.datasets.get(study.study, plan.datasets):
             if arm.datasets is not None and dataset not in arm.datasets:
                 continue
-            for values in itertools.product(*chosen.values()):
-                factors = {**dict(zip(chosen, values, strict=True)), **arm.factors}
+            grid = {**chosen, **{key: _listed(value) for key, value in arm.factors.items()}}
+            for values in itertools.product(*grid.values()):
+                factors = dict(zip(grid, values, strict=True))
                 training, limit = _training(study, plan, settings, factors)
                 own = (arm.epsilons or {}).get(settings.scale, plan.epsilons)
                 for mechanism in arm.mechanisms:
