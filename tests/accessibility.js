@@ -13,7 +13,7 @@ function problems() {
   for (const e of all("img")) need((e.alt || "").trim(), "no alternative text", e);
   for (const e of all("a[href], button")) need(spoken(e), "no name", e);
   for (const e of all("select, textarea, input")) need(e.labels.length || e.ariaLabel, "no label", e);
-  for (const e of all("nav, [role=region]")) need(e.ariaLabel || e.getAttribute("aria-labelledby"), "no name", e);
+  for (const e of all("nav, [role=group]")) need(e.ariaLabel || e.getAttribute("aria-labelledby"), "no name", e);
   for (const e of all("[aria-labelledby], [aria-describedby]"))
     for (const key of ["aria-labelledby", "aria-describedby"])
       for (const id of (e.getAttribute(key) || "").split(" ").filter(Boolean))

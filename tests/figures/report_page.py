@@ -66,11 +66,11 @@ def studies() -> list[dict[str, Any]]:
              "views": VIEWS, "paper": paper_of(name)} for name in STUDIES]
 
 
-def draw(folder: Path) -> None:
-    """Figures of three dense panels, one picture for all names."""
+def draw(folder: Path, panels: int = 3) -> None:
+    """Figures of dense panels, one picture for all names."""
     use_style()
-    figure, axes = plt.subplots(1, 3, figsize=(15.5, 3.7), layout="constrained")
-    for ax in axes:
+    figure, axes = plt.subplots(1, panels, figsize=(5.2 * panels, 3.7), layout="constrained", squeeze=False)
+    for ax in axes.flat:
         for shift, name in enumerate(MECHANISMS):
             values = 1 / (1 + np.exp(shift - np.arange(10)))
             ax.plot(values, marker="o", label=name)

@@ -72,7 +72,7 @@ def test_links_lead_to_the_data_and_the_notebook_of_each_figure(text: str) -> No
 
 
 def test_studies_and_tables_stand_with_their_paper(text: str) -> None:
-    places = [text.index(f'<h2 id="{key}">') for key in PAPERS]
+    places = [text.index(f'<h2 id="paper-{key}">') for key in PAPERS]
     assert places == sorted(places)
     tvg = text[places[1]:places[2]]
     assert re.findall(r'<h3 id="([^"]+)"', tvg) == ["tvg_sgd", "tvg_features", "tvg_testing", "tvg_covariance",
@@ -90,7 +90,7 @@ def test_a_study_says_its_paper_or_its_name_does() -> None:
 
 def test_claims_of_a_paper_that_nobody_knows_have_a_section(figures: Path) -> None:
     text = page(figures, 0, claims=claims(5).assign(source="my-paper"))
-    assert '<h2 id="my-paper">my-paper</h2>' in text
+    assert '<h2 id="paper-my-paper">my-paper</h2>' in text
     assert "No study of this source is in this run." in text
 
 

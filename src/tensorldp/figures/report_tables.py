@@ -1,4 +1,4 @@
-"""The report's tables, as text: numbers of the studies, verdicts, what a run cost, audits, any CSV of results/tables."""
+"""The report's tables as text: numbers of the studies, verdicts, the cost of a run, audits, CSVs of results/tables."""
 
 from __future__ import annotations
 
