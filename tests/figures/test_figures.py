@@ -1,4 +1,4 @@
-"""Figures and the report show what the tables say."""
+"""Figures show what the tables say."""
 
 import math
 from pathlib import Path
@@ -6,11 +6,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tensorldp.config.study import VIEWS
 from tensorldp.errors import InputError
 from tensorldp.figures.curves import draw_study, factors, study_data
 from tensorldp.figures.privacy import ceiling_table, draw_ceiling, draw_profiles, profile_table
-from tensorldp.figures.report import PRIVACY, render
 from tensorldp.figures.style import LABELS, appearance, save
 from tensorldp.mechanisms.index import MODULE_OF
 from tensorldp.studies.table import COLUMNS
@@ -85,20 +83,3 @@ def test_profiles_fall_and_the_ceiling_rises() -> None:
     assert ceiling["pure"].is_monotonic_increasing
     assert (ceiling["at_1e-5"] >= ceiling["pure"]).all()
     assert "ceiling for ε-LDP records" in drawn(draw_ceiling(ceiling, table()))
-
-
-def test_the_report_needs_no_network_and_names_a_missing_figure(tmp_path: Path) -> None:
-    studies = [{"study": "tldp_type1", "title": "Type I <b>", "source": "TLDP", "figure": "Figure 1",
-                "views": VIEWS}]
-    errors = pd.DataFrame([{"setting": "s", "mechanism": "laplace", "epsilon": 1.0, "printed": 1.0, "corrected": 2.0,
-                            "measured": 2.0, "standard_error": 0.1, "printed_over_corrected": 0.5,
-                            "guarantee_epsilon": 0.1}])
-    with pytest.raises(InputError, match="is missing"):
-        render(table(), tmp_path, studies, "{}", errors)
-    for name in [f"tldp_type1{view}" for view in VIEWS] + list(PRIVACY):
-        (tmp_path / f"{name}.png").write_bytes(b"png")
-    page = render(table(), tmp_path, studies, "{}", errors)
-    assert page.count("<img") == len(VIEWS) + len(PRIVACY)
-    assert page.count("alt=") == page.count("<img")
-    assert "Type I &lt;b&gt;" in page
-    assert "http" not in page

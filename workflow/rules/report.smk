@@ -3,15 +3,22 @@ rule report:
         metrics="results/metrics.parquet",
         figures=FIGURES + PRIVACY_FIGURES,
         audits="results/privacy/audits.csv",
-        table5="results/tables/tldp_table5.csv",
+        tables=TABLES,
         claims="results/claims.csv",
-        code=code("figures/report.py", "figures/*.html"),
+        code=code("figures/report*", "figures/style.py"),
     output:
         "results/report.html",
     params:
         studies=json.dumps(
             [
-                {"study": s.study, "title": s.title, "source": s.source, "figure": s.figure, "views": s.views}
+                {
+                    "study": s.study,
+                    "title": s.title,
+                    "source": s.source,
+                    "figure": s.figure,
+                    "views": s.views,
+                    "paper": s.section,
+                }
                 for s in PLAN.studies.values()
             ]
         ),
@@ -21,6 +28,6 @@ rule report:
     conda:
         "../../envs/tensorldp.yaml"
     shell:
-        "stage report --metrics {input.metrics} --figures results/figures --table5 {input.table5} "
-        "--studies {params.studies:q} "
+        "stage report --metrics {input.metrics} --figures results/figures --tables {input.tables} "
+        "--claims {input.claims} --audits {input.audits} --studies {params.studies:q} "
         "--settings {params.settings:q} --out {output} > {log} 2>&1"

@@ -18,13 +18,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg = parser(__doc__)
     arg.add_argument("--metrics", type=Path, default=Path("results/metrics.parquet"))
     arg.add_argument("--figures", type=Path, default=Path("results/figures"), help="folder of the figures")
-    arg.add_argument("--table5", type=Path, default=Path("results/tables/tldp_table5.csv"))
-    arg.add_argument("--studies", type=json.loads, required=True, help="JSON list of {study, title, source, figure}")
+    arg.add_argument("--tables", type=Path, nargs="*", default=[], help="CSV files to show")
+    arg.add_argument("--claims", type=Path, default=Path("results/claims.csv"))
+    arg.add_argument("--audits", type=Path, default=Path("results/privacy/audits.csv"))
+    arg.add_argument("--studies", type=json.loads, required=True,
+                     help="JSON list of {study, title, source, figure, views, paper}")
     arg.add_argument("--settings", default="{}", help="the run's settings, as JSON")
     arg.add_argument("--out", type=Path, required=True, help="HTML file to write")
     args = arg.parse_args(arguments)
-    table5 = pd.read_csv(args.table5)
-    write_text(args.out, render(read_metrics(args.metrics), args.figures, args.studies, args.settings, table5))
+    page = render(read_metrics(args.metrics), args.figures, args.studies, args.settings,
+                  tables={path.stem: pd.read_csv(path) for path in args.tables},
+                  claims=pd.read_csv(args.claims, keep_default_na=False), audits=pd.read_csv(args.audits))
+    write_text(args.out, page)
 
 
 if __name__ == "__main__":

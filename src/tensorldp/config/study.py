@@ -23,6 +23,9 @@ VIEWS = {"": "Against the nominal epsilon, as the source prints it.",
                   "no finite pure guarantee and is not drawn."}
 
 
+PAPER_OF = {"pldp": "pldp-fl", "reconstruction": "dp-lecture"}  # where it is not the first word of a name
+
+
 class Arm(Strict):
     """Mechanisms that share options; `factors` single this arm out in the variant."""
 
@@ -56,12 +59,25 @@ class Study(Strict):
     source: str
     release: Release
     figure: str
+    paper: str | None = Field(default=None, min_length=1, description="the section of the report and the source of the "
+                              "claims that it belongs to; the study's name tells where this is empty")
     method: str = Field(default="learning", description="how its cells are computed, a name of config/methods")
     views: dict[str, str] = Field(default_factory=lambda: dict(VIEWS),
                                   description="its figures: ending of the file's name: caption")
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-5
     arms: Annotated[list[Arm], Field(min_length=1)]
     scales: dict[Scale, ScalePlan]
+
+    @property
+    def section(self) -> str:
+        """The paper that the study belongs to: as stated, or by the first word of its name."""
+        return self.paper or paper_of(self.study)
+
+
+def paper_of(name: str) -> str:
+    """The key of the paper that a study or a table belongs to by its name."""
+    word = name.split("_")[0]
+    return PAPER_OF.get(word, word)
 
 
 def load_study(path: Path) -> Study:

@@ -1,74 +1,111 @@
-"""The report: one HTML page that needs no network, with figures, captions, numbers and provenance."""
+"""The report: one HTML page that needs no network, with verdicts, figures, numbers, claims and provenance."""
 
 from __future__ import annotations
 
 import base64
+import io
 from collections import Counter
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+from PIL import Image
 
+from tensorldp.config.study import paper_of
 from tensorldp.errors import InputError
-from tensorldp.figures.style import label
+from tensorldp.figures import report_tables, report_text
+from tensorldp.figures.style import label, order
 from tensorldp.runtime.provenance import commit, versions
 
-PRIVACY = {
-    "privacy_profiles": "Privacy profiles of one release of 64 elements. A black arrow is an audit: epsilon is at "
-                        "least this. An audit to the right of its profile would refute it.",
-    "accuracy_ceiling": "The highest accuracy that any classifier can have on records released with epsilon-LDP, what "
-                        "sources claim, and our runs at their nominal and at their guaranteed epsilon."}
+SHARPNESS = 1.5  # pixels of a figure (150 an inch) for one of the page
 
 
-def _embedded(path: Path) -> str:
+def _picture(folder: Path, name: str, caption: str, source: str, alt: str) -> dict[str, Any]:
+    """A figure for the page; `source` is the notebook and the table that it comes from."""
+    path = folder / f"{name}.png"
     try:
-        return base64.b64encode(path.read_bytes()).decode()
-    except OSError:
+        with Image.open(path, formats=["PNG"]) as image:
+            packed = io.BytesIO()  # the same pixels in half the bytes, in 0.1 s
+            image.convert("RGB").save(packed, "WEBP", lossless=True, method=1, quality=0)
+            width, height = image.size
+    except FileNotFoundError:
         raise InputError(f"the figure {path} is missing: run the figures first") from None
+    except OSError:
+        raise InputError(f"the figure {path} is not a PNG file: delete it and run again") from None
+    return {"name": name, "caption": caption, "source": source, "alt": alt, "width": round(width / SHARPNESS),
+            "height": round(height / SHARPNESS), "data": base64.b64encode(packed.getvalue()).decode()}
 
 
-def _numbers(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    keys = ["dataset", "variant", "mechanism", "epsilon", "guarantee_epsilon", "guarantee_unit"]
-    table = rows[rows["metric"] == "weighted_f1"].groupby(keys, dropna=False)["value"]
-    summary = table.agg(["mean", "min", "max"]).reset_index()
-    summary["mechanism"] = summary["mechanism"].map(label)
-    return [{str(key): value for key, value in row.items()} for row in summary.to_dict("records")]
+def _description(study: dict[str, Any], caption: str, rows: pd.DataFrame) -> str:
+    """The text that stands for a study's figure: what is drawn, of what, on which data."""
+    drawn = ", ".join(label(name) for name in order(set(rows["mechanism"])))
+    return (f"{study['figure']}, {study['title']}. {caption} Mechanisms: {drawn}. "
+            f"Data: {', '.join(sorted(set(rows['dataset'])))}. The values are in the tables of numbers below.")
 
 
-def render(metrics: pd.DataFrame, figures: Path, studies: list[dict[str, Any]], settings: str,
-           table5: pd.DataFrame) -> str:
-    """The report's HTML.
+def _section(study: dict[str, Any], metrics: pd.DataFrame, figures: Path) -> dict[str, Any]:
+    rows = metrics[metrics["study"] == study["study"]]
+    pictures = [_picture(figures, f"{study['study']}{view}", caption, study["study"],
+                         _description(study, caption, rows)) for view, caption in study["views"].items()]
+    return {**study, "pictures": pictures, "numbers": report_tables.numbers(rows)}
 
-    Args:
-        metrics: the metrics table.
-        figures: the folder of the figures' PNG files.
-        studies: {study, title, source, figure, views} of each study.
-        settings: the run's settings, as JSON text.
-        table5: TLDP's Table 5 as `tensorldp.studies.error_table` computes it.
 
-    Raises:
-        InputError: if a figure is missing.
-    """
-    sections = []
-    for study in studies:
-        rows = metrics[metrics["study"] == study["study"]]
-        pictures = [{"data": _embedded(figures / f"{study['study']}{view}.png"), "caption": caption,
-                     "name": f"{study['study']}{view}"} for view, caption in study["views"].items()]
-        sections.append({**study, "pictures": pictures, "numbers": _numbers(rows)})
-    privacy = [{"name": name, "caption": caption, "data": _embedded(figures / f"{name}.png")}
-               for name, caption in PRIVACY.items()]
-    facts = {
+def _papers(studies: Sequence[dict[str, Any]], claims: pd.DataFrame) -> list[str]:
+    """The papers of the page: the known ones in their order, then others as they come."""
+    found = dict.fromkeys([*(study["paper"] for study in studies), *claims["source"]])
+    return [*(key for key in report_text.PAPERS if key in found),
+            *(key for key in found if key not in report_text.PAPERS)]
+
+
+def _facts(metrics: pd.DataFrame, settings: str) -> dict[str, str]:
+    return {
         "scale": ", ".join(sorted(metrics["scale"].unique())),
-        "cells": len(metrics.groupby(["study", "dataset", "variant", "mechanism", "epsilon"])),
-        "rows": len(metrics),
-        "devices": ", ".join(f"{d} ({n} rows)" for d, n in Counter(metrics["device"]).most_common()),
+        "rows of metrics": f"{len(metrics):,}",
+        "devices": ", ".join(f"{d} ({n:,} rows)" for d, n in Counter(metrics["device"]).most_common()),
         "commits of the cells": ", ".join(sorted(metrics["commit"].unique())),
         "commit of this page": commit(),
         "versions": ", ".join(f"{k} {v}" for k, v in versions().items()),
         "settings": settings}
-    errors = table5.assign(mechanism=table5["mechanism"].map(label)).to_dict("records")
-    template = files("tensorldp.figures").joinpath("report.html").read_text()
-    return Environment(autoescape=True).from_string(template).render(
-        sections=sections, facts=facts, table5=errors, privacy=privacy)
+
+
+def render(metrics: pd.DataFrame, figures: Path, studies: Sequence[dict[str, Any]], settings: str, *,
+           tables: dict[str, pd.DataFrame], claims: pd.DataFrame, audits: pd.DataFrame) -> str:
+    """The report's HTML, to be written beside the folders `figures`, `notebooks` and `tables` that it links to.
+
+    Args:
+        metrics: the metrics table.
+        figures: the folder of the figures' PNG files.
+        studies: {study, title, source, figure, views, paper} of each study.
+        settings: the run's settings, as JSON text.
+        tables: those of results/tables by name, shown with their paper.
+        claims: the table of claims, columns `report_tables.CLAIMS`.
+        audits: the table of audits.
+
+    Raises:
+        InputError: if a figure is missing, or the claims lack a column.
+    """
+    claims = report_tables.check_claims(claims)
+    papers = _papers(studies, claims)
+    verdicts = report_tables.verdict_counts(claims, papers)
+    shown = report_tables.csv_tables(tables)
+    sections = [{
+        "key": key, "paper": report_text.paper(key),
+        "verdicts": next((row for row in verdicts if row["key"] == key), None),
+        "studies": [_section(study, metrics, figures) for study in studies if study["paper"] == key],
+        "tables": {name: table for name, table in shown.items() if paper_of(name) == key},
+    } for key in papers]
+    privacy = [_picture(figures, name, caption, name, caption) for name, caption in report_text.PRIVACY.items()]
+    folder = files("tensorldp.figures")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(folder.joinpath("report.html").read_text()).render(
+        style=Markup(folder.joinpath("report.css").read_text()),
+        script=Markup(folder.joinpath("report.js").read_text()),
+        sections=sections, privacy=privacy, verdicts=verdicts, verdict_names=report_text.VERDICTS,
+        claims=claims.to_dict("records"), claim_papers={key: report_text.paper(key).short for key in papers},
+        kinds=sorted(set(claims["kind"])), statistics=report_tables.run_statistics(metrics),
+        audits=report_tables.audit_summary(audits), facts=_facts(metrics, settings),
+        other_tables={name: table for name, table in shown.items() if paper_of(name) not in papers})

@@ -1,0 +1,68 @@
+(() => {
+  "use strict";
+  const table = document.getElementById("claims-table"), body = table.tBodies[0];
+  const rows = [...body.rows], form = document.getElementById("filters"), status = document.getElementById("shown");
+  const box = name => document.getElementById("by-" + name);
+  const verdicts = [...box("verdict").options].map(option => option.value);
+  const text = new Map(rows.map(row => [row, row.textContent.toLowerCase()]));
+
+  function filter() {
+    const words = box("text").value.toLowerCase().split(/\s+/).filter(Boolean);
+    let count = 0;
+    for (const row of rows) {
+      const fits = ["source", "kind", "verdict"].every(key => !box(key).value || row.dataset[key] === box(key).value)
+        && words.every(word => text.get(row).includes(word));
+      row.hidden = !fits;
+      count += fits;
+    }
+    status.textContent = count === rows.length ? `${count} claims.` : `${count} of ${rows.length} claims.`;
+  }
+
+  function sort(head) {
+    const down = head.getAttribute("aria-sort") === "ascending", column = head.cellIndex;
+    const rank = row => head.dataset.key === "verdict" ? verdicts.indexOf(row.dataset.verdict)
+      : row.cells[column].textContent;
+    const compare = (a, b) => head.dataset.key === "verdict" ? rank(a) - rank(b)
+      : rank(a).localeCompare(rank(b), "en", {numeric: true});
+    for (const other of head.parentNode.cells) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    body.append(...[...body.rows].sort((a, b) => down ? compare(b, a) : compare(a, b)));
+  }
+
+  form.hidden = false;
+  form.addEventListener("submit", event => event.preventDefault());
+  form.addEventListener("input", filter);
+  form.addEventListener("reset", () => setTimeout(filter));
+  for (const head of table.querySelectorAll("th[data-key]")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = head.textContent;
+    button.addEventListener("click", () => sort(head));
+    head.replaceChildren(button);
+  }
+  for (const link of document.querySelectorAll("a[data-verdict]")) {
+    link.addEventListener("click", () => {
+      form.reset();
+      box("source").value = link.dataset.source;
+      box("verdict").value = link.dataset.verdict;
+      filter();
+    });
+  }
+  for (const picture of document.querySelectorAll(".picture")) {
+    const button = document.createElement("button"), image = picture.querySelector("img");
+    button.type = "button";
+    button.className = "enlarge";
+    button.textContent = "Enlarge";
+    button.setAttribute("aria-pressed", "false");
+    button.setAttribute("aria-label", "Enlarge the figure: " + image.alt.split(".")[0]);
+    button.addEventListener("click", () => {
+      const large = picture.classList.toggle("large");
+      button.setAttribute("aria-pressed", String(large));
+      picture.tabIndex = large ? 0 : -1;
+    });
+    new ResizeObserver(() => {
+      button.hidden = !picture.classList.contains("large") && picture.clientWidth > .9 * image.getAttribute("width");
+    }).observe(picture);
+    picture.after(button);
+  }
+})();

@@ -1,0 +1,131 @@
+"""The report's tables as text: numbers of the studies, verdicts, the cost of a run, audits, CSVs of results/tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from tensorldp.errors import InputError
+from tensorldp.figures.report_text import VERDICTS, heading, metric_label, paper, table_text
+from tensorldp.figures.style import label
+
+CELL = ["study", "dataset", "variant", "mechanism", "epsilon"]
+CLAIMS = ["id", "source", "claim", "kind", "verdict", "expected", "observed", "evidence"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table ready to be shown: heads, which columns are numbers, and rows of text."""
+
+    title: str
+    caption: str
+    heads: list[str]
+    numeric: list[bool]
+    rows: list[list[str]]
+
+
+def number(value: Any) -> str:
+    """A number to four digits, infinities as a sign, and a dash where there is none."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if isinstance(value, float):
+        return ("∞" if value > 0 else "-∞") if math.isinf(value) else f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def as_table(frame: pd.DataFrame, title: str, caption: str = "") -> Table:
+    """Any data frame as a `Table`; mechanisms get their labels."""
+    frame = frame.assign(mechanism=frame["mechanism"].map(label)) if "mechanism" in frame else frame
+    numeric = [pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind) for kind in frame.dtypes]
+    rows = [[number(value) for value in row] for row in frame.astype(object).itertuples(index=False, name=None)]
+    return Table(title, caption or title, [heading(str(column)) for column in frame.columns], numeric, rows)
+
+
+def numbers(rows: pd.DataFrame) -> list[Table]:
+    """For each metric of a study its mean, lowest and highest over the seeds of each cell.
+
+    Columns that say the same in every row are left out; the unit of the guarantee then stands in the caption.
+    """
+    keys = ["dataset", "variant", "mechanism", "epsilon", "guarantee_epsilon", "guarantee_unit"]
+    tables = []
+    for metric, part in rows.groupby("metric", sort=True):
+        summary = part.groupby(keys, dropna=False, sort=True)["value"].agg(["mean", "min", "max", "count"])
+        frame = summary.reset_index().rename(columns={"min": "lowest seed", "max": "highest seed", "count": "seeds"})
+        title = metric_label(str(metric))
+        title = caption = title[0].upper() + title[1:]
+        if frame["guarantee_unit"].nunique() == 1:
+            caption += f". Guarantees are for one whole {frame['guarantee_unit'].iloc[0]}"
+            frame = frame.drop(columns="guarantee_unit")
+        if (frame["variant"] == "base").all():
+            frame = frame.drop(columns="variant")
+        tables.append(as_table(frame, title, caption))
+    return tables
+
+
+def csv_tables(tables: dict[str, pd.DataFrame]) -> dict[str, Table]:
+    """The tables of results/tables by name."""
+    return {name: as_table(frame, *table_text(name)) for name, frame in tables.items()}
+
+
+def check_claims(claims: pd.DataFrame) -> pd.DataFrame:
+    """The claims as text.
+
+    Raises:
+        InputError: if a column is missing or a verdict is not one of the five.
+    """
+    missing = [column for column in CLAIMS if column not in claims]
+    if missing:
+        raise InputError(f"the table of claims has no column {missing[0]}: it needs {', '.join(CLAIMS)}")
+    other = sorted(set(claims["verdict"]) - set(VERDICTS))
+    if other:
+        raise InputError(f"the verdict {other[0]!r} of a claim is not one of {', '.join(VERDICTS)}")
+    return claims[CLAIMS].fillna("").astype(str)
+
+
+def verdict_counts(claims: pd.DataFrame, papers: Sequence[str]) -> list[dict[str, Any]]:
+    """For each paper, and last for all: {key, short, total, counts: {verdict: how many}}."""
+    def count(key: str, name: str, part: pd.DataFrame) -> dict[str, Any]:
+        found = part["verdict"].value_counts()
+        return {"key": key, "short": name, "total": len(part),
+                "counts": {verdict: int(found.get(verdict, 0)) for verdict in VERDICTS}}
+
+    rows = [count(key, paper(key).short, claims[claims["source"] == key]) for key in papers]
+    return [*(row for row in rows if row["total"]), count("", "all", claims)]
+
+
+def run_statistics(metrics: pd.DataFrame) -> Table:
+    """For each study its cells, seeds, seconds of computing, peak memory and devices; last the whole run."""
+    runs = metrics.drop_duplicates([*CELL, "seed"])  # every metric of a seed repeats the cost of its run
+
+    def row(name: str, part: pd.DataFrame) -> dict[str, Any]:
+        return {"study": name, "cells": len(part.drop_duplicates(CELL)), "runs (cells × seeds)": len(part),
+                "seconds of computing": float(part["seconds"].sum()),
+                "slowest run (s)": float(part["seconds"].max()), "peak memory (MB)": float(part["peak_mb"].max()),
+                "devices": ", ".join(sorted(part["device"].unique()))}
+
+    rows = [row(str(name), part) for name, part in runs.groupby("study", sort=False)]
+    return as_table(pd.DataFrame([*rows, row("all studies", runs)]),
+                    "What the studies cost: training and evaluation, without perturbing, audits and figures.")
+
+
+def audit_summary(audits: pd.DataFrame) -> Table:
+    """For each study how many audits at delta 1e-5 were made, how many found a bound, and how many exceed a guarantee.
+
+    Cells whose guarantee is infinite are left out: no audit could exceed them.
+    """
+    part = audits[(audits["delta"] > 0) & ~audits["guarantee_epsilon"].map(math.isinf) & (audits["samples"] > 0)]
+    part = part.assign(found=part["epsilon_lower"] > 0, above=part["epsilon_lower"] > part["guarantee_epsilon"],
+                       share=(part["epsilon_lower"] / part["guarantee_epsilon"].where(part["guarantee_epsilon"] > 0)))
+    table = part.groupby("study", sort=False).agg(
+        audits=("found", "size"), bounds=("found", "sum"), above=("above", "sum"), share=("share", "max")).reset_index()
+    table = table.astype({"bounds": int, "above": int})
+    table.columns = pd.Index(["study", "audits of finite guarantees", "lower bounds above 0", "above the guarantee",
+                              "largest share of a guarantee"])
+    return as_table(table, "Audits at δ = 1e-5 beside the guarantees that they could falsify; each bound holds with "
+                           "95 % confidence, so a few in a hundred may exceed by chance.")

@@ -1,0 +1,144 @@
+"""The report shows every study, table and claim, needs no network and names what is missing."""
+
+from __future__ import annotations
+
+import math
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from report_page import STUDIES, audits, claims, draw, metrics, page
+
+from tensorldp.config.study import VIEWS, load_study, paper_of
+from tensorldp.errors import InputError
+from tensorldp.figures.report_tables import as_table, audit_summary, number, numbers, run_statistics, verdict_counts
+from tensorldp.figures.report_text import PAPERS, PRIVACY, VERDICTS, metric_label
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def figures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("figures")
+    draw(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def text(figures: Path) -> str:
+    return page(figures)
+
+
+class Reader(HTMLParser):
+    """The attributes of every element by tag, and the elements that were left open."""
+
+    VOID = frozenset({"meta", "link", "img", "input", "br"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: dict[str, list[dict[str, str | None]]] = {}
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.setdefault(tag, []).append(dict(attrs))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_has_every_figure_and_claim_and_asks_nothing_of_a_network(text: str) -> None:
+    found = Reader(text)
+    assert found.open == []
+    pictures = found.found["img"]
+    assert len(pictures) == len(STUDIES) * len(VIEWS) + len(PRIVACY)
+    assert all(str(p["src"]).startswith("data:image/webp;base64,") and p["alt"] for p in pictures)
+    assert [row["id"] for row in found.found["tr"] if "data-verdict" in row] == [f"claim-{i}" for i in claims()["id"]]
+    assert not re.search(r"https?:|//[a-z]|@import|url\(", re.sub(r"base64,[^\"]*", "", text))
+    assert "&lt;statement&gt; 0 &amp; more" in text
+    assert len(text) < 20e6
+
+
+def test_links_lead_to_the_data_and_the_notebook_of_each_figure(text: str) -> None:
+    targets = [str(link["href"]) for link in Reader(text).found["a"]]
+    for study in STUDIES:
+        assert targets.count(f"notebooks/{study}.ipynb") == targets.count(f"figures/{study}.csv") == len(VIEWS)
+    assert {"claims.csv", "privacy/audits.csv", "tables/tldp_table5.csv", "tables/footnotes.csv"} <= set(targets)
+    assert not [target for target in targets if target.startswith("/")]
+
+
+def test_studies_and_tables_stand_with_their_paper(text: str) -> None:
+    places = [text.index(f'<h2 id="paper-{key}">') for key in PAPERS]
+    assert places == sorted(places)
+    tvg = text[places[1]:places[2]]
+    assert re.findall(r'<h3 id="([^"]+)"', tvg) == ["tvg_sgd", "tvg_features", "tvg_testing", "tvg_covariance",
+                                                   "table-tvg_table4"]
+    assert text.index('id="tables"') < text.index('id="table-footnotes"')
+
+
+def test_a_study_says_its_paper_or_its_name_does() -> None:
+    known = [paper_of(name) for name in STUDIES]
+    assert list(dict.fromkeys(known)) == ["tldp", "tvg", "pldp-fl", "latent", "dp-lecture"]
+    study = load_study(ROOT / "workflow" / "studies" / "tldp_type1.yaml")
+    assert study.section == "tldp"
+    assert study.model_copy(update={"paper": "mine"}).section == "mine"
+
+
+def test_claims_of_a_paper_that_nobody_knows_have_a_section(figures: Path) -> None:
+    text = page(figures, 0, claims=claims(5).assign(source="my-paper"))
+    assert '<h2 id="paper-my-paper">my-paper</h2>' in text
+    assert "No study of this source is in this run." in text
+
+
+def test_mistakes_are_named(figures: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is missing"):
+        page(tmp_path, 1)
+    (tmp_path / "tldp_type1.png").write_bytes(b"no picture")
+    with pytest.raises(InputError, match=r"tldp_type1\.png is not a PNG"):
+        page(tmp_path, 1)
+    with pytest.raises(InputError, match="no column evidence"):
+        page(figures, 0, claims=claims().drop(columns="evidence"))
+    with pytest.raises(InputError, match="'maybe' of a claim is not one of reproduced"):
+        page(figures, 0, claims=claims().assign(verdict="maybe"))
+
+
+def test_verdicts_are_counted_by_paper() -> None:
+    *papers, last = verdict_counts(claims(), list(PAPERS))
+    assert [row["total"] for row in papers] == [29] * 5
+    assert last["counts"] == {**dict.fromkeys(VERDICTS, 0), "reproduced": 49, "not reproduced": 48, "refuted": 48}
+    assert all(sum(row["counts"][v] for row in papers) == last["counts"][v] for v in VERDICTS)
+
+
+def test_numbers_are_of_each_metric_over_seeds() -> None:
+    first, second = numbers(metrics().query("study == 'tldp_type1'"))
+    assert first.title == "Accuracy on clean test records (higher is better)"
+    assert second.caption.endswith("Guarantees are for one whole record")
+    assert "variant" not in first.heads
+    laplace = next(row for row in first.rows if row[1] == "Laplace")
+    assert laplace == ["digits", "Laplace", "0.1", "6.4", "0.375", "0.25", "0.5", "2"]
+    assert metric_label("rss").endswith("(lower is better)")
+    assert metric_label("some_new_metric") == "some new metric"
+
+
+def test_numbers_are_written_short() -> None:
+    values = (math.inf, -math.inf, float("nan"), 0.123456, 12345, True, "text")
+    assert [number(v) for v in values] == ["∞", "-∞", "–", "0.1235", "12,345", "yes", "text"]
+    table = as_table(pd.DataFrame({"mechanism": ["tldp-l"], "exact": [True], "guarantee_epsilon": [1.0]}), "t")
+    assert (table.heads, table.numeric) == (["mechanism", "exact", "guaranteed ε at δ = 1e-5"], [False, False, True])
+    assert table.rows == [["TLDP-L", "yes", "1"]]
+
+
+def test_the_cost_of_a_run_counts_each_seed_once() -> None:
+    rows = {row[0]: row for row in run_statistics(metrics()).rows}
+    assert rows["tldp_type1"] == ["tldp_type1", "28", "56", "84", "1.5", "301", "cpu"]
+    assert rows["all studies"][1:4] == [str(28 * 11), str(56 * 11), "924"]
+
+
+def test_audits_are_compared_with_finite_guarantees_at_the_same_delta() -> None:
+    assert audit_summary(audits()).rows == [["tldp_type1", "2", "1", "0", "0.5"]]
+    above = audits().assign(epsilon_lower=3.0)
+    assert audit_summary(above).rows == [["tldp_type1", "2", "2", "2", "1.5"]]

@@ -1,0 +1,155 @@
+"""The report in a real browser: silent, offline, on a phone, without a mouse, without scripts, accessible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import Browser, open_browser
+from report_page import claims, draw, page
+
+pytestmark = pytest.mark.xdist_group("browser")
+ROWS = "[...document.querySelectorAll('#claims-table tbody tr')].filter(row => row.checkVisibility())"
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    draw(folder / "figures", panels=1)
+    (folder / "report.html").write_text(page(folder / "figures"))
+    return folder / "report.html"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with open_browser() as found:
+        yield found
+
+
+def shown(browser: Browser) -> list[str]:
+    return browser.run(f"return {ROWS}.map(row => row.cells[0].textContent)")
+
+
+def test_it_opens_without_a_network_and_without_a_word_in_the_console(browser: Browser, report: Path) -> None:
+    browser.open(report)
+    assert browser.run("return navigator.onLine") is False
+    assert browser.requests() == [report.as_uri()]
+    assert browser.run("return [...document.images].filter(i => !i.complete || !i.naturalWidth).length") == 0
+    assert browser.messages() == []
+
+
+@pytest.mark.parametrize("width", [320, 375, 768, 1280])
+def test_it_fits_windows_of_every_width(browser: Browser, report: Path, width: int) -> None:
+    browser.open(report, width)
+    browser.run("for (const e of document.querySelectorAll('details')) e.open = true")
+    assert browser.run("return window.innerWidth") == width
+    assert browser.run("return document.documentElement.scrollWidth") <= width
+    small = browser.run("return [...document.querySelectorAll('button, select, input, nav a')]"
+                        ".filter(e => e.checkVisibility()).map(e => e.getBoundingClientRect().height)")
+    assert min(small) >= 24
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_it_is_accessible(browser: Browser, report: Path, width: int) -> None:
+    browser.open(report, width)
+    assert browser.problems() == []
+    browser.run("for (const e of document.querySelectorAll('details')) e.open = true;"
+                "for (const e of document.querySelectorAll('button.enlarge')) e.click()")
+    assert browser.problems() == []
+
+
+def test_the_accessibility_check_finds_what_is_wrong(browser: Browser, report: Path) -> None:
+    browser.open(report)
+    browser.run("""document.images[0].alt = '';
+        document.documentElement.lang = '';
+        document.querySelector('h1').remove();
+        document.querySelector('table caption').remove();
+        document.querySelector('thead th').removeAttribute('scope');
+        document.querySelector('label[for=by-text]').remove();
+        document.querySelector('header p').style.color = '#8a8a8a';
+        document.querySelector('[role=group]').removeAttribute('tabindex');
+        document.querySelector('details').open = true;
+        document.querySelector('[role=group]').style.width = '50px';
+        document.querySelector('nav a').textContent = '';
+        document.querySelector('footer').id = 'main'""")
+    found = {problem.split(":")[0] for problem in browser.problems()}
+    assert found >= {"no alternative text", "no language", "not one <h1>", "no caption", "no scope", "no label",
+                     "contrast 3.45", "scrolls, but not by keyboard", "no name", "an id twice"}
+
+
+def test_claims_are_filtered_by_source_kind_verdict_and_words(browser: Browser, report: Path) -> None:
+    browser.open(report)
+    table = claims()
+    assert shown(browser) == list(table["id"])
+    change = ("document.getElementById('by-' + arguments[0]).value = arguments[1];"
+              "document.getElementById('filters').dispatchEvent(new Event('input'))")
+    chosen = {"source": "tvg", "kind": "theorem", "verdict": "refuted"}
+    for key, value in chosen.items():
+        browser.run(change, key, value)
+        table = table[table[key] == value]
+        assert shown(browser) == list(table["id"])
+        assert browser.run("return document.getElementById('shown').textContent") == f"{len(table)} of 145 claims."
+    browser.driver.find_element("css selector", "#filters button[type=reset]").click()
+    browser.driver.find_element("id", "by-text").send_keys("STATEMENT 77")
+    text = claims()["claim"] + claims()["observed"]
+    assert shown(browser) == list(claims()[text.str.contains("77")]["id"])
+
+
+def test_claims_are_sorted_by_keyboard_and_say_so(browser: Browser, report: Path) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    browser.open(report)
+    table = claims()
+    for key in ("id", "kind"):
+        button = browser.driver.find_element("css selector", f"th[data-key={key}] button")
+        for direction in ("ascending", "descending"):
+            button.send_keys(Keys.ENTER)
+            head = browser.run("return [...document.querySelectorAll('[aria-sort]')].map("
+                               "e => [e.dataset.key, e.getAttribute('aria-sort')])")
+            assert head == [[key, direction]]
+            table = table.sort_values(key, ascending=direction == "ascending", kind="stable")
+            assert shown(browser) == list(table["id"])
+
+
+def test_a_count_leads_to_its_claims(browser: Browser, report: Path) -> None:
+    browser.open(report)
+    browser.driver.find_element("css selector", "a[data-source=latent][data-verdict=refuted]").click()
+    table = claims().query("source == 'latent' and verdict == 'refuted'")
+    browser.driver.implicitly_wait(1)
+    assert shown(browser) == list(table["id"])
+    assert browser.run("return document.getElementById('claims').getBoundingClientRect().top") < 800
+
+
+def test_every_focus_is_seen(browser: Browser, report: Path) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    browser.open(report)
+    names = []
+    for _ in range(12):
+        browser.driver.switch_to.active_element.send_keys(Keys.TAB)
+        name, outline = browser.run("const e = document.activeElement, s = getComputedStyle(e);"
+                                    "return [e.textContent, s.outlineStyle + ' ' + s.outlineWidth]")
+        names.append(name)
+        assert outline == "solid 3px", name
+    assert names[0] == "Skip to the content"
+
+
+def test_without_scripts_everything_is_still_there(browser: Browser, report: Path) -> None:
+    try:
+        browser.open(report, scripts=False)
+        assert shown(browser) == list(claims()["id"])
+        assert not browser.driver.find_element("id", "filters").is_displayed()
+        assert browser.driver.find_element("css selector", "#claims-table th").text == "id"
+        assert not browser.driver.find_elements("css selector", "button.enlarge")
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_a_figure_that_was_made_smaller_can_be_enlarged(browser: Browser, report: Path) -> None:
+    browser.open(report, 375)
+    width = "return document.images[0].getBoundingClientRect().width"
+    assert browser.run(width) < 375
+    browser.run("document.querySelector('button.enlarge').click()")
+    assert browser.run(width) == browser.run("return +document.images[0].getAttribute('width')") > 375
+    assert browser.run("return document.documentElement.scrollWidth") <= 375
