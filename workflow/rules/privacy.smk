@@ -3,6 +3,7 @@ rule guarantee:
     input:
         digest=data_digest,
         data=lambda wildcards: ancient(splits(wildcards)),
+        models=shared_models,
         mechanism=mechanism_code,
         code=code_with_method("studies/guarantee.py", "training/release.py", "privacy/curves/*.py"),
     output:
@@ -10,6 +11,7 @@ rule guarantee:
     params:
         cell=training,
         data=data_argument,
+        models=models_argument,
     priority: 30
     log:
         f"logs/guarantee/{CELL}.log",
@@ -18,7 +20,7 @@ rule guarantee:
     resources:
         mem_mb=1000,
     shell:
-        "stage guarantee {params.data} --cell {params.cell:q} --out {output} > {log} 2>&1"
+        "stage guarantee {params.data} {params.models} --cell {params.cell:q} --out {output} > {log} 2>&1"
 
 
 rule error_table:
@@ -38,6 +40,7 @@ rule audit:
     input:
         digest=data_digest,
         data=lambda wildcards: ancient(splits(wildcards)),
+        models=shared_models,
         mechanism=mechanism_code,
         code=code_with_method("studies/audit.py", "privacy/auditing/*.py"),
     output:
@@ -45,6 +48,7 @@ rule audit:
     params:
         cell=training,
         data=data_argument,
+        models=models_argument,
     priority: 30
     log:
         f"logs/audit/{CELL}.log",
@@ -53,7 +57,7 @@ rule audit:
     resources:
         mem_mb=1500,
     shell:
-        "stage audit {params.data} --cell {params.cell:q} --out {output} > {log} 2>&1"
+        "stage audit {params.data} {params.models} --cell {params.cell:q} --out {output} > {log} 2>&1"
 
 
 AUDITS = [f"results/privacy/audits/{cell.path}.json" for cell in PLAN.cells]

@@ -71,8 +71,28 @@ def _bilstm(task: Task) -> nn.Module:
     return BiLSTM(task.vocabulary, task.classes)
 
 
+def _tanh(name: str) -> Callable[[Task], nn.Module]:
+    def network(task: Task) -> nn.Module:
+        from tensorldp.models.tanh import split_net  # that module imports this one
+
+        return split_net(name, task)
+
+    return network
+
+
+def _tanh_head(name: str) -> Callable[[Task], nn.Module]:
+    def network(task: Task) -> nn.Module:
+        from tensorldp.models.tanh import head
+
+        return nn.Sequential(nn.Flatten(), *head(name, math.prod(task.shape), task.classes))
+
+    return network
+
+
 _BUILDERS: dict[str, Callable[[Task], nn.Module]] = {
-    "small_cnn": _small_cnn, "mobilenet_v2": _mobilenet, "fcn": _fcn, "linear": _linear, "bilstm": _bilstm}
+    "small_cnn": _small_cnn, "mobilenet_v2": _mobilenet, "fcn": _fcn, "linear": _linear, "bilstm": _bilstm,
+    **{name: _tanh(name) for name in ("lenet_tanh", "vgg16_tanh", "alexnet_tanh", "bilstm_tanh")},
+    **{f"{name}_head": _tanh_head(name) for name in ("lenet_tanh", "alexnet_tanh")}}
 
 
 def names() -> list[str]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from tensorldp.config.methods.base import MethodPlan, Training
 from tensorldp.config.methods.learning import FEDERATED, LEARNING
+from tensorldp.config.methods.tvg import COVARIANCE, TESTING
 
 METHODS: dict[str, MethodPlan] = {plan.name: plan for plan in (
     LEARNING,
     FEDERATED,
+    COVARIANCE,
+    TESTING,
 )}
 
 __all__ = ["METHODS", "MethodPlan", "Training"]
