@@ -67,7 +67,8 @@ def _draw(ax: Axes, part: pd.DataFrame, axis: Axis, log: bool) -> None:
             record = unit == "record"
             ax.plot(summary.index, summary["mean"], color=colour, marker=MARKERS.get(name, "*"),
                     markersize=SIZES.get(name, 4.5), linewidth=1.3, linestyle=(0, (3, 1.5)) if record else "-",
-                    label=text, markerfacecolor="white" if record else colour, markeredgecolor=colour, markeredgewidth=0.8)
+                    label=text, markerfacecolor="white" if record else colour, markeredgecolor=colour,
+                    markeredgewidth=0.8)
             ax.fill_between(summary.index.to_numpy(), summary["min"].to_numpy(), summary["max"].to_numpy(),
                             color=colour, alpha=0.15, linewidth=0)
 

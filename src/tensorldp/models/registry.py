@@ -71,18 +71,27 @@ def _bilstm(task: Task) -> nn.Module:
     return BiLSTM(task.vocabulary, task.classes)
 
 
-def _tanh(name: str) -> Callable[[Task], nn.Module]:
+def _mlp(hidden: int, active: type[nn.Module]) -> Callable[[Task], nn.Module]:
+    """TVG's networks for tables: one hidden layer."""
     def network(task: Task) -> nn.Module:
-        from tensorldp.models.tanh import split_net  # that module imports this one
+        return nn.Sequential(nn.Flatten(), nn.Linear(math.prod(task.shape), hidden), active(),
+                             nn.Linear(hidden, task.classes))
+
+    return network
+
+
+def _split(name: str) -> Callable[[Task], nn.Module]:
+    def network(task: Task) -> nn.Module:
+        from tensorldp.models.split import split_net  # that module imports this one
 
         return split_net(name, task)
 
     return network
 
 
-def _tanh_head(name: str) -> Callable[[Task], nn.Module]:
+def _split_head(name: str) -> Callable[[Task], nn.Module]:
     def network(task: Task) -> nn.Module:
-        from tensorldp.models.tanh import head
+        from tensorldp.models.split import head
 
         return nn.Sequential(nn.Flatten(), *head(name, math.prod(task.shape), task.classes))
 
@@ -91,8 +100,9 @@ def _tanh_head(name: str) -> Callable[[Task], nn.Module]:
 
 _BUILDERS: dict[str, Callable[[Task], nn.Module]] = {
     "small_cnn": _small_cnn, "mobilenet_v2": _mobilenet, "fcn": _fcn, "linear": _linear, "bilstm": _bilstm,
-    **{name: _tanh(name) for name in ("lenet_tanh", "vgg16_tanh", "alexnet_tanh", "bilstm_tanh")},
-    **{f"{name}_head": _tanh_head(name) for name in ("lenet_tanh", "alexnet_tanh")}}
+    "mlp_10": _mlp(10, nn.ReLU), "mlp_12": _mlp(12, nn.Sigmoid),
+    **{name: _split(name) for name in ("lenet", "lenet_tanh", "vgg16_tanh", "alexnet_tanh", "bilstm_tanh")},
+    **{f"{name}_head": _split_head(name) for name in ("lenet_tanh", "alexnet_tanh")}}
 
 
 def names() -> list[str]:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tensorldp.mechanisms import Box, Mechanism
 from tensorldp.models.seeding import seed_model
-from tensorldp.models.tanh import SplitNet, split_net
+from tensorldp.models.split import SplitNet, split_net
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.studies.batches import batch_box, check_unit, privatize_batches, record_in_batch
 from tensorldp.studies.cell import CellSettings

@@ -38,7 +38,7 @@ class MethodPlan:
     stages: Stages
     training: type[Training]
     code: tuple[str, ...]
-    release_code: tuple[str, ...] = ("studies/perturb.py",)
+    release_code: tuple[str, ...] = ("studies/perturb.py", "studies/batches.py")
     data: bool = True
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from tensorldp.mechanisms import Mechanism
-from tensorldp.models.tanh import SplitNet, split_net
+from tensorldp.models.split import SplitNet, split_net
 from tensorldp.privacy.auditing.ceiling import profile_ceiling
 from tensorldp.studies.cell import CellSettings
 from tensorldp.studies.guarantee import describe

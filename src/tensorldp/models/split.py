@@ -1,7 +1,8 @@
-"""TVG's networks with tanh in place of ReLU, in two parts: a body whose features lie in (-1, 1), and a head.
+"""TVG's networks in two parts: with tanh in place of ReLU a body whose features lie in (-1, 1), and a head.
 
-LeNet, VGG-16, AlexNet and BiLSTM of TVG's Table III; features are (16, 5, 5) for 28 x 28 images, (512, 1, 1) and
-(256, 4, 4) for 32 x 32 images, and 150 for text.
+LeNet (also with ReLU and maximum pooling, for training on private gradients), VGG-16, AlexNet and BiLSTM of TVG's
+Table III; features are (16, 5, 5) for 28 x 28 images, (512, 1, 1) and (256, 4, 4) for 32 x 32 images, and 150 for
+text.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from tensorldp.models.registry import Task, image_layout
 from tensorldp.models.seeding import replace_modules
 
 TEXT_FEATURES = 150
-NAMES = ("lenet_tanh", "vgg16_tanh", "alexnet_tanh", "bilstm_tanh")
+NAMES = ("lenet", "lenet_tanh", "vgg16_tanh", "alexnet_tanh", "bilstm_tanh")
 
 
 class SplitNet(nn.Module):
-    """body then head; the body's features have `feature_shape` and lie in (-1, 1).
+    """body then head; the body's features have `feature_shape` and, with tanh, lie in (-1, 1).
 
     The head is a `Sequential` on flat features, and its first linear layer says which features matter to it.
     """
@@ -57,18 +58,20 @@ class MeanLSTM(nn.Module):
         return (states * words).sum(dim=1) / words.sum(dim=1).clamp_min(1.0)
 
 
-def _conv(*channels: int, kernel: int, padding: int) -> list[nn.Module]:
-    return [nn.Conv2d(channels[0], channels[1], kernel, padding=padding), nn.Tanh()]
+def _conv(*channels: int, kernel: int, padding: int, active: type[nn.Module] = nn.Tanh) -> list[nn.Module]:
+    return [nn.Conv2d(channels[0], channels[1], kernel, padding=padding), active()]
 
 
-def _lenet(channels: int, height: int, width: int) -> tuple[nn.Module, tuple[int, int, int]]:
+def _lenet(channels: int, height: int, width: int, active: type[nn.Module], pool: type[nn.Module]
+           ) -> tuple[nn.Module, tuple[int, int, int]]:
     if min(height, width) < 28:  # small images: 3 x 3 kernels that keep the size
-        return nn.Sequential(*_conv(channels, 6, kernel=3, padding=1), nn.AvgPool2d(2),
-                             *_conv(6, 16, kernel=3, padding=1), nn.AvgPool2d(2)), (16, height // 4, width // 4)
-    pad = 2 if min(height, width) == 28 else 0
-    rows, columns = ((n + 2 * pad - 4) // 2 - 4 for n in (height, width))
-    return nn.Sequential(*_conv(channels, 6, kernel=5, padding=pad), nn.AvgPool2d(2),
-                         *_conv(6, 16, kernel=5, padding=0), nn.AvgPool2d(2)), (16, rows // 2, columns // 2)
+        kernel, pads, rows, columns = 3, (1, 1), height // 2, width // 2
+    else:
+        kernel, pads = 5, (2 if min(height, width) == 28 else 0, 0)
+        rows, columns = ((n + 2 * pads[0] - 4) // 2 - 4 for n in (height, width))
+    body = nn.Sequential(*_conv(channels, 6, kernel=kernel, padding=pads[0], active=active), pool(2),
+                         *_conv(6, 16, kernel=kernel, padding=pads[1], active=active), pool(2))
+    return body, (16, rows // 2, columns // 2)
 
 
 def _vgg16(channels: int, height: int, width: int) -> tuple[nn.Module, tuple[int, int, int]]:
@@ -95,10 +98,10 @@ def _at_least(name: str, size: int, height: int, width: int) -> None:
         raise InputError(f"the model {name} takes images of at least {size} x {size}, got {height} x {width}")
 
 
-def _dense(*sizes: int) -> nn.Sequential:
+def _dense(*sizes: int, active: type[nn.Module] = nn.Tanh) -> nn.Sequential:
     layers: list[nn.Module] = []
     for left, right in itertools.pairwise(sizes):
-        layers += [nn.Linear(left, right), nn.Tanh()]
+        layers += [nn.Linear(left, right), active()]
     return nn.Sequential(*layers[:-1])
 
 
@@ -110,8 +113,8 @@ def head(name: str, features: int, classes: int) -> nn.Sequential:
     """
     if name not in NAMES:
         raise unknown("tanh network", name, NAMES)
-    hidden = {"lenet_tanh": (120, 84), "alexnet_tanh": (4096, 4096)}.get(name, ())
-    return _dense(features, *hidden, classes)
+    hidden = {"lenet": (120, 84), "lenet_tanh": (120, 84), "alexnet_tanh": (4096, 4096)}.get(name, ())
+    return _dense(features, *hidden, classes, active=nn.ReLU if name == "lenet" else nn.Tanh)
 
 
 def split_net(name: str, task: Task) -> SplitNet:
@@ -126,8 +129,12 @@ def split_net(name: str, task: Task) -> SplitNet:
         if task.vocabulary < 1:
             raise InputError("the model bilstm_tanh takes text: rows of token indices with a vocabulary")
         return SplitNet(MeanLSTM(task.vocabulary), head(name, TEXT_FEATURES, task.classes), (TEXT_FEATURES,))
-    build = {"lenet_tanh": _lenet, "vgg16_tanh": _vgg16, "alexnet_tanh": _alexnet}[name]
-    body, shape = build(*image_layout(task.shape))
+    layout = image_layout(task.shape)
+    if name.startswith("lenet"):
+        tanh = name == "lenet_tanh"
+        body, shape = _lenet(*layout, nn.Tanh if tanh else nn.ReLU, nn.AvgPool2d if tanh else nn.MaxPool2d)
+    else:
+        body, shape = (_vgg16 if name == "vgg16_tanh" else _alexnet)(*layout)
     return SplitNet(body, head(name, math.prod(shape), task.classes), shape)
 
 
