@@ -8,12 +8,13 @@ import pytest
 from tensorldp.config.grid import Plan, epsilon_text, make_plan, variant_text
 from tensorldp.config.settings import parse_settings
 from tensorldp.config.study import load_study
+from tensorldp.data.catalogue import names
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.index import known
 
 ROOT = Path(__file__).parents[2]
 STUDIES = ROOT / "workflow" / "studies"
-DATASETS = ["digits", "breast_cancer", "mnist", "fashion_mnist", "cifar10", "svhn", "imdb", "darknet"]
+DATASETS = names()
 
 
 def plan(**raw: object) -> Plan:

@@ -36,6 +36,19 @@ rule error_table:
         "stage error_table --out {output} > {log} 2>&1"
 
 
+rule growth_table:
+    input:
+        code=code("mechanisms/*.py", "studies/growth_table.py"),
+    output:
+        "results/tables/tvg_table4.csv",
+    log:
+        "logs/growth_table.log",
+    conda:
+        "../../envs/tensorldp.yaml"
+    shell:
+        "stage growth_table --out {output} > {log} 2>&1"
+
+
 rule audit:
     input:
         digest=data_digest,

@@ -4,6 +4,7 @@ rule report:
         figures=FIGURES + PRIVACY_FIGURES,
         audits="results/privacy/audits.csv",
         table5="results/tables/tldp_table5.csv",
+        table4="results/tables/tvg_table4.csv" if any(study.startswith("tvg_") for study in PLAN.studies) else [],
         code=code("figures/report.py", "figures/*.html"),
     output:
         "results/report.html",
@@ -15,11 +16,12 @@ rule report:
             ]
         ),
         settings=PLAN.settings.model_dump_json(),
+        table4=lambda wildcards, input: f"--table4 {input.table4}" if input.table4 else "",
     log:
         "logs/report.log",
     conda:
         "../../envs/tensorldp.yaml"
     shell:
-        "stage report --metrics {input.metrics} --figures results/figures --table5 {input.table5} "
+        "stage report --metrics {input.metrics} --figures results/figures --table5 {input.table5} {params.table4} "
         "--studies {params.studies:q} "
         "--settings {params.settings:q} --out {output} > {log} 2>&1"

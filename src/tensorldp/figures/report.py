@@ -37,8 +37,16 @@ def _numbers(rows: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(key): value for key, value in row.items()} for row in summary.to_dict("records")]
 
 
+def _growth(table4: pd.DataFrame) -> list[dict[str, Any]]:
+    """One row for each entry of Table IV, at the largest record that was measured."""
+    seen = table4.dropna(subset=["measured"])
+    largest = seen[seen["size"] == seen["size"].max()]
+    rows = largest.assign(mechanism=largest["mechanism"].map(label)).to_dict("records")
+    return [{str(key): value for key, value in row.items()} for row in rows]
+
+
 def render(metrics: pd.DataFrame, figures: Path, studies: list[dict[str, Any]], settings: str,
-           table5: pd.DataFrame) -> str:
+           table5: pd.DataFrame, table4: pd.DataFrame | None = None) -> str:
     """The report's HTML.
 
     Args:
@@ -47,6 +55,7 @@ def render(metrics: pd.DataFrame, figures: Path, studies: list[dict[str, Any]], 
         studies: {study, title, source, figure, views} of each study.
         settings: the run's settings, as JSON text.
         table5: TLDP's Table 5 as `tensorldp.studies.error_table` computes it.
+        table4: TVG's Table IV as `tensorldp.studies.growth_table` computes it, if it is wanted.
 
     Raises:
         InputError: if a figure is missing.
@@ -69,6 +78,7 @@ def render(metrics: pd.DataFrame, figures: Path, studies: list[dict[str, Any]], 
         "versions": ", ".join(f"{k} {v}" for k, v in versions().items()),
         "settings": settings}
     errors = table5.assign(mechanism=table5["mechanism"].map(label)).to_dict("records")
+    growth = [] if table4 is None else _growth(table4)
     template = files("tensorldp.figures").joinpath("report.html").read_text()
     return Environment(autoescape=True).from_string(template).render(
-        sections=sections, facts=facts, table5=errors, privacy=privacy)
+        sections=sections, facts=facts, table5=errors, table4=growth, privacy=privacy)

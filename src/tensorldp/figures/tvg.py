@@ -17,7 +17,7 @@ from tensorldp.figures.style import label, order, use_style
 
 Axis = Literal["nominal", "guarantee"]
 AXIS_LABELS = {"nominal": "nominal ε, as the source writes it (nats)",
-               "guarantee": "guaranteed ε of one {unit} at δ = 1e-5 (nats)"}
+               "guarantee": "guaranteed ε of the whole {unit} at δ = 1e-5 (nats)"}
 METRICS = {
     "rss_noisy": "RSS, eigenvalues of the estimate", "rss_true": "RSS, eigenvalues of the true covariance",
     "accuracy": "accuracy on clean test records", "auc": "area under the ROC curve on clean test records",
@@ -28,6 +28,8 @@ COLOURS = {"gaussian-analytic": "#000000", "gaussian": "#009E73", "gaussian-per-
            "none": "#555555"}
 MARKERS = {"gaussian-analytic": "D", "gaussian": "o", "gaussian-per-element": "o", "mvg": "s", "udn": "^", "idn": "v",
            "matrix": "P", "jl": "X", "optimized": "X"}
+NAMES = {("tvg_sgd", "gaussian"): "Gaussian, moments accountant",
+         ("tvg_sgd", "gaussian-analytic"): "DP-SGD, l2 clipping"}
 UNIT = {"batch": "noise for a batch", "record": "noise for a record"}
 PANELS = ("model", "backbone")
 SIZES = {"gaussian-per-element": 8.0, "udn": 6.0}  # larger where lines of equal noise lie on each other
@@ -58,7 +60,7 @@ def _draw(ax: Axes, part: pd.DataFrame, axis: Axis, log: bool) -> None:
         for unit in sorted(set(part[part["mechanism"] == name]["unit"])):
             rows = part[(part["mechanism"] == name) & (part["unit"] == unit)]
             colour = COLOURS.get(name, "#7A5195")
-            text = label(name) + (f", {UNIT[unit]}" if unit else "")
+            text = NAMES.get((str(rows["study"].iloc[0]), name), label(name)) + (f", {UNIT[unit]}" if unit else "")
             if name == "none":
                 if not log:
                     ax.axhline(rows["value"].mean(), color=colour, linewidth=1.0, linestyle=(0, (4, 2)), label=text)
@@ -115,7 +117,7 @@ def draw_tvg(metrics: pd.DataFrame, study: str, shown: list[str], *, axis: Axis 
         ax.set_ylabel(METRICS.get(metric, metric), fontsize=9)
     for ax in axes.flat[len(panels):]:
         ax.set_visible(False)
-    unit = " or one ".join(sorted(set(rows["guarantee_unit"])))
+    unit = " or ".join(sorted(set(rows["guarantee_unit"])))
     figure.supxlabel(AXIS_LABELS[axis].format(unit=unit), fontsize=10)
     if title:
         figure.suptitle(title, fontsize=11)
