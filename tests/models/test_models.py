@@ -10,7 +10,9 @@ from tensorldp.models.seeding import SeededDropout
 
 IMAGE, COLOUR, TABLE = Task((28, 28), 10), Task((32, 32, 3), 10), Task((30,), 2)
 TEXT = Task((20,), 2, vocabulary=50)
-TASKS = {"small_cnn": IMAGE, "mobilenet_v2": COLOUR, "fcn": TABLE, "linear": TABLE, "bilstm": TEXT}
+TASKS = {"small_cnn": IMAGE, "mobilenet_v2": COLOUR, "fcn": TABLE, "linear": TABLE, "bilstm": TEXT,
+         "lenet": IMAGE, "lenet_tanh": IMAGE, "vgg16_tanh": COLOUR, "alexnet_tanh": COLOUR, "bilstm_tanh": TEXT,
+         "lenet_tanh_head": TABLE, "alexnet_tanh_head": TABLE, "mlp_10": TABLE, "mlp_12": TABLE}
 
 
 def gen(seed: int = 0) -> torch.Generator:
@@ -18,9 +20,9 @@ def gen(seed: int = 0) -> torch.Generator:
 
 
 def inputs(name: str) -> torch.Tensor:
-    if name == "bilstm":
+    if TASKS[name] is TEXT:
         return torch.randint(0, 50, (4, 20), generator=gen())
-    shape = {"small_cnn": (4, 1, 28, 28), "mobilenet_v2": (4, 3, 32, 32)}.get(name, (4, 30))
+    shape = {IMAGE: (4, 1, 28, 28), COLOUR: (4, 3, 32, 32)}.get(TASKS[name], (4, 30))
     return torch.randn(shape, generator=gen())
 
 
@@ -41,7 +43,7 @@ def test_scores_have_one_column_a_class_and_do_not_depend_on_the_global_generato
 
 def test_sizes_are_the_sources() -> None:
     count = {name: sum(p.numel() for p in build(name, task, gen()).parameters() if p.requires_grad)
-             for name, task in TASKS.items() if name != "bilstm"}
+             for name, task in TASKS.items() if task is not TEXT and not name.startswith("alexnet")}
     assert count["mobilenet_v2"] == 2_236_682  # TLDP's backbone with ten classes
     assert count["fcn"] == 30 * 256 + 256 + 2 * (256 * 256 + 256) + 256 * 128 + 128 + 128 * 2 + 2
     assert count["linear"] == 62

@@ -111,7 +111,28 @@ def data_argument(wildcards):
 
 
 def inside_training(cell):
-    return METHODS[cell.method].stages == "inside"
+    return METHODS[cell.method].stages in ("inside", "shared")
+
+
+def models_of(wildcards):
+    """The folder of the models that a cell is scored with."""
+    return f"results/models/{cell_of(wildcards).model_path}"
+
+
+def shared_models(wildcards):
+    """The same for what a cell guarantees, where that depends on models that cells share."""
+    return models_of(wildcards) if METHODS[cell_of(wildcards).method].stages == "shared" else []
+
+
+def models_argument(wildcards, input):
+    return f"--models {input.models}" if input.models else ""
+
+
+def evaluation_code(wildcards):
+    """What scores depend on; the mechanism and the whole method where it works on the test records."""
+    if METHODS[cell_of(wildcards).method].stages == "shared":
+        return sorted({*mechanism_code(wildcards), *method_code(wildcards), *code("studies/evaluate.py")})
+    return code_with_method("studies/evaluate.py")(wildcards)
 
 
 def method_code(wildcards):

@@ -1,10 +1,10 @@
 rule evaluate:
     input:
-        models=f"results/models/{CELL}",
+        models=models_of,
         released=releases,
         digest=data_digest,
         data=lambda wildcards: ancient(f"{data_folder(wildcards)}/test.safetensors"),
-        code=code_with_method("studies/evaluate.py"),
+        code=evaluation_code,
     output:
         f"results/metrics/{CELL}.json",
     params:

@@ -3,7 +3,7 @@ rule extract_features:
         digest="resources/datasets/{dataset}/digest.json",
         data=ancient("resources/datasets/{dataset}/train.safetensors"),
         weights=backbone_weights,
-        code=code("studies/features.py", "models/mobilenet.py", "models/seeding.py"),
+        code=code("studies/features.py", "models/mobilenet.py", "models/split.py", "models/seeding.py"),
     output:
         multiext("results/features/{dataset}/{backbone}/", "train.safetensors", "test.safetensors", "digest.json",
                  "record.json"),

@@ -3,6 +3,7 @@ rule guarantee:
     input:
         digest=data_digest,
         data=lambda wildcards: ancient(splits(wildcards)),
+        models=shared_models,
         mechanism=mechanism_code,
         code=code_with_method("studies/guarantee.py", "training/release.py", "privacy/curves/*.py"),
     output:
@@ -10,6 +11,7 @@ rule guarantee:
     params:
         cell=training,
         data=data_argument,
+        models=models_argument,
     priority: 30
     log:
         f"logs/guarantee/{CELL}.log",
@@ -18,10 +20,14 @@ rule guarantee:
     resources:
         mem_mb=1000,
     shell:
-        "stage guarantee {params.data} --cell {params.cell:q} --out {output} > {log} 2>&1"
+        "stage guarantee {params.data} {params.models} --cell {params.cell:q} --out {output} > {log} 2>&1"
 
 
-TABLES = ["results/tables/tldp_table5.csv"]
+# TLDP's table is made whatever studies are chosen, because it needs none; others with the studies of their paper
+TABLES = [
+    "results/tables/tldp_table5.csv",
+    *(["results/tables/tvg_table4.csv"] if any(study.startswith("tvg_") for study in PLAN.studies) else []),
+]
 
 
 rule error_table:
@@ -37,10 +43,24 @@ rule error_table:
         "stage error_table --out {output} > {log} 2>&1"
 
 
+rule growth_table:
+    input:
+        code=code("mechanisms/*.py", "studies/growth_table.py"),
+    output:
+        "results/tables/tvg_table4.csv",
+    log:
+        "logs/growth_table.log",
+    conda:
+        "../../envs/tensorldp.yaml"
+    shell:
+        "stage growth_table --out {output} > {log} 2>&1"
+
+
 rule audit:
     input:
         digest=data_digest,
         data=lambda wildcards: ancient(splits(wildcards)),
+        models=shared_models,
         mechanism=mechanism_code,
         code=code_with_method("studies/audit.py", "privacy/auditing/*.py"),
     output:
@@ -48,6 +68,7 @@ rule audit:
     params:
         cell=training,
         data=data_argument,
+        models=models_argument,
     priority: 30
     log:
         f"logs/audit/{CELL}.log",
@@ -56,7 +77,7 @@ rule audit:
     resources:
         mem_mb=1500,
     shell:
-        "stage audit {params.data} --cell {params.cell:q} --out {output} > {log} 2>&1"
+        "stage audit {params.data} {params.models} --cell {params.cell:q} --out {output} > {log} 2>&1"
 
 
 AUDITS = [f"results/privacy/audits/{cell.path}.json" for cell in PLAN.cells]

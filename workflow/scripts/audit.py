@@ -13,18 +13,21 @@ from tensorldp.runtime.provenance import Stopwatch
 from tensorldp.studies.audit import audit_mechanism
 from tensorldp.studies.cell import CellSettings
 from tensorldp.studies.methods import method
+from tensorldp.studies.methods.base import read_trained
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     arg = parser(__doc__)
     arg.add_argument("--data", type=Path, default=None, help="folder of the prepared data, for the records' shape")
     arg.add_argument("--cell", type=json_argument, required=True, help="the cell's settings, JSON or @file")
+    arg.add_argument("--models", type=Path, default=None, help="folder of train, where cells share models")
     arg.add_argument("--out", type=Path, required=True, help="JSON file to write")
     args = arg.parse_args(arguments)
     torch.set_num_threads(1)
     watch = Stopwatch()
     cell = CellSettings.parse(args.cell)
-    mechanism, note = method(cell.method).audited(cell, args.data)
+    models = [read_trained(args.models, seed)[0] for seed in cell.seeds] if args.models else []
+    mechanism, note = method(cell.method).audited_of(cell, args.data, models)
     rows = [] if mechanism is None else audit_mechanism(mechanism, cell, [0.0, 1e-5], note)
     write_json(args.out, {"rows": rows, "record": watch.record("cpu")})
 

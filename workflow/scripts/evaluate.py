@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from tensorldp.runtime.files import read_arrays, write_json
 from tensorldp.runtime.provenance import Stopwatch
 from tensorldp.studies.cell import CellSettings
 from tensorldp.studies.methods import method
-from tensorldp.studies.methods.base import Trained
+from tensorldp.studies.methods.base import read_trained
 from tensorldp.studies.records import read_records
 
 
@@ -31,15 +30,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     torch.set_num_threads(1)
     watch = Stopwatch()
     cell, device = CellSettings.parse(args.cell), resolve_device(args.device)
-    test = read_records(args.data / "test.safetensors")
+    test = read_records(args.data / "test.safetensors").first(cell.training.get("test_limit"))
     rows, runs = [], {}
     for seed in cell.seeds:
-        arrays, metadata = read_arrays(args.models / f"seed~{seed}.safetensors")
+        trained, record = read_trained(args.models, seed)
         released = read_arrays(args.released / f"seed~{seed}.safetensors")[0] if args.released else None
-        found = method(cell.method).evaluate(cell, test, Trained(arrays, json.loads(metadata["facts"])), released, seed,
-                                             device)
+        found = method(cell.method).evaluate(cell, test, trained, released, seed, device)
         rows += [{"seed": seed, **row} for row in found]
-        runs[str(seed)] = json.loads(metadata["record"])
+        runs[str(seed)] = record
     test_set = {"records": len(test.y), "largest_class": float(test.y.bincount().max()) / len(test.y)}
     write_json(args.out, {"cell": args.cell, "test_set": test_set, "rows": rows, "runs": runs,
                           "record": watch.record(describe(device))})

@@ -9,16 +9,19 @@ from tensorldp.runtime.cli import json_argument, parser, run
 from tensorldp.runtime.files import write_json
 from tensorldp.studies.cell import CellSettings
 from tensorldp.studies.methods import method
+from tensorldp.studies.methods.base import read_trained
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     arg = parser(__doc__)
     arg.add_argument("--data", type=Path, default=None, help="folder of the prepared data, for the records' shape")
     arg.add_argument("--cell", type=json_argument, required=True, help="the cell's settings, JSON or @file")
+    arg.add_argument("--models", type=Path, default=None, help="folder of train, where cells share models")
     arg.add_argument("--out", type=Path, required=True, help="JSON file to write")
     args = arg.parse_args(arguments)
     cell = CellSettings.parse(args.cell)
-    write_json(args.out, method(cell.method).guarantee(cell, args.data))
+    models = [read_trained(args.models, seed)[0] for seed in cell.seeds] if args.models else []
+    write_json(args.out, method(cell.method).guarantee_of(cell, args.data, models))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,7 @@ class Cell:
     seeds: tuple[int, ...] = field(compare=False, default=())
     training: dict[str, Any] = field(compare=False, default_factory=dict)
     limit: int | None = field(compare=False, default=None)
+    base: str = field(compare=False, default="base")
 
     @property
     def folder(self) -> str:
@@ -56,6 +57,13 @@ class Cell:
         """study/dataset/variant/mechanism/epsilon~E, the middle of every file name of the cell."""
         return f"{self.study}/{self.dataset}/{self.folder}/{self.mechanism}/epsilon~{self.epsilon}"
 
+    @property
+    def model_path(self) -> str:
+        """The path of the cell whose models this one uses: its own, or where they are shared that of `none`."""
+        if METHODS[self.method].stages != "shared":
+            return self.path
+        return f"{self.study}/{self.dataset}/{self.base.replace(',', '+')}/none/epsilon~inf"
+
     def key(self) -> dict[str, Any]:
         """What the cell is, as every output records it."""
         return {"study": self.study, "dataset": self.dataset, "variant": self.variant,
@@ -64,11 +72,12 @@ class Cell:
 
     def perturbation(self) -> dict[str, Any]:
         """The settings that a release of the cell depends on."""
-        return {**self.key(), "options": self.options, "seeds": list(self.seeds), "limit": self.limit,}
+        return {**self.key(), "options": self.options, "seeds": list(self.seeds), "limit": self.limit,
+                "factors": self.factors}
 
     def training_settings(self) -> dict[str, Any]:
         """The settings that the trained models of the cell depend on."""
-        return {**self.perturbation(), "factors": self.factors, "training": self.training}
+        return {**self.perturbation(), "training": self.training}
 
 
 def _training(study: Study, plan: ScalePlan, settings: Settings, factors: dict[str, Any]) -> tuple[dict[str, Any], Any]:
@@ -129,12 +138,25 @@ def _study_cells(study: Study, settings: Settings) -> list[Cell]:
                     for epsilon in _arm_epsilons(mechanism, settings.epsilons.get(study.study, own)):
                         cells[Cell(study.study, dataset, variant_text(factors), mechanism, epsilon_text(epsilon),
                                    study.release, study.method, study.delta, factors, arm.options, seeds, training,
-                                   limit)] = None
+                                   limit, variant_text({key: factors[key] for key in plan.factors}))] = None
+    cells |= _models_of(study, plan, settings, cells)
     for dataset in settings.datasets.get(study.study, plan.datasets):
         if not any(cell.dataset == dataset for cell in cells):
             raise InputError(f"the study {study.study} has no cell for the dataset {dataset!r}: "
                              "an arm of its file must name the data set and a mechanism with a finite epsilon")
     return list(cells)
+
+
+def _models_of(study: Study, plan: ScalePlan, settings: Settings, cells: dict[Cell, None]) -> dict[Cell, None]:
+    """The cells of `none` that train the models which the other cells share, whether or not they are asked for."""
+    found: dict[Cell, None] = {}
+    if METHODS[study.method].stages == "shared":
+        for cell in cells:
+            factors = {key: cell.factors[key] for key in plan.factors}
+            training, limit = _training(study, plan, settings, factors)
+            found[replace(cell, variant=cell.base, mechanism="none", epsilon="inf", factors=factors, options={},
+                          training=training, limit=limit)] = None
+    return found
 
 
 def _chosen(study: Study, wanted: list[str]) -> list[Arm]:

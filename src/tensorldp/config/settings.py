@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from typing import Annotated, Any, Literal
@@ -30,6 +31,16 @@ def _epsilon(value: object) -> float:
 
 Epsilon = Annotated[float, BeforeValidator(_epsilon), PlainSerializer(lambda e: "inf" if e == math.inf else e),
                     Field(gt=0)]
+def _plain(value: object) -> object:
+    """What can be written down as JSON: jobs get their settings that way."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        raise ValueError("must be text, a finite number, true, false or a list of those") from None
+    return value
+
+
+Setting = Annotated[Any, BeforeValidator(_plain)]
 Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
 
 
@@ -53,7 +64,7 @@ class Settings(Strict):
         default_factory=dict, description="study: its grid of nominal epsilons")
     factors: dict[str, dict[str, Annotated[list[str | int | float], Field(min_length=1)]]] = Field(
         default_factory=dict, description="study: values of its factors that replace its own")
-    training: dict[str, dict[str, Any]] = Field(
+    training: dict[str, dict[str, Setting]] = Field(
         default_factory=dict, description="study: training settings that replace the study's own")
     mirror: str | None = Field(None, description="a folder that holds the datasets' files")
     device: Device = Field("auto", description="auto, cpu or cuda")

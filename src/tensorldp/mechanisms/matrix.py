@@ -77,7 +77,8 @@ class MatrixMechanism(DirectionalGaussian):
         workload: W (J x I_1), the queries along mode 1; None is the identity.
         strategy: A (p x I_1) of full column rank; None optimises it for W, for I_1 up to 128.
         sensitivity: "record" has s_A = sup ||A (x - x')||_F over the domain (an upper bound where A mixes elements);
-            "column" has the source's ||A||_2col times the width, which speaks of one element.
+            "column" has the source's ||A||_2col times the width, which speaks of one element; "element" does the same
+            at (epsilon / I, delta / I), TVG's basic composition over elements.
         constant: 2 in the source, 1.25 in TVG's code.
     """
 
@@ -86,10 +87,11 @@ class MatrixMechanism(DirectionalGaussian):
 
     def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
                  workload: Tensor | None = None, strategy: Tensor | None = None,
-                 sensitivity: Literal["record", "column"] = "record", constant: float = 2.0) -> None:
+                 sensitivity: Literal["record", "column", "element"] = "record", constant: float = 2.0) -> None:
         super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
-        if sensitivity not in ("record", "column"):
-            raise InputError(f"sensitivity of matrix must be 'record' or 'column', got {sensitivity!r}")
+        if sensitivity not in ("record", "column", "element"):
+            raise InputError(f"sensitivity of matrix must be 'record', 'column' or 'element', got {sensitivity!r}")
+        share = self.size if sensitivity == "element" else 1
         if sensitivity == "column":
             self.note = "the nominal epsilon speaks of one element, the guarantee of the whole record"
         self.noise_constant = positive("constant of matrix", constant)
@@ -99,13 +101,14 @@ class MatrixMechanism(DirectionalGaussian):
         column_norm = float(self.strategy.norm(dim=0).max())
         unit = self._unit_noise()
         self._factors: tuple[ModeFactor, ...] = (unit,)
-        if sensitivity == "column":
+        if sensitivity != "record":
             reach = column_norm * self.domain.as_box().width
         else:
             curve = self.curve()
             assert isinstance(curve, GaussianCurve)
             reach = curve.mu
-        self.answer_sigma = reach * math.sqrt(2.0 * math.log(self.noise_constant / self.delta)) / self.epsilon
+        tail = math.log(self.noise_constant * share / self.delta)
+        self.answer_sigma = reach * math.sqrt(2.0 * tail) * share / self.epsilon
         self._factors = (ModeFactor(unit.sigma * self.answer_sigma, unit.directions),)
 
     def _strategy(self, workload: object, strategy: object) -> Tensor:

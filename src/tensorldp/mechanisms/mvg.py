@@ -92,6 +92,8 @@ class Mvg(DirectionalGaussian):
         tau: share of the precision for the important directions (binary allocation); None is uniform.
         important: how many leading columns of `directions` are important; used with `tau`.
         bug_compat: scale by lambda_i instead of its square root, as one version of TVG's code does.
+        gamma: sup ||f||_F, for a query whose values lie farther apart than neighbours do, so that centring does not
+            help; None is half the domain's diameter.
     """
 
     name = "mvg"
@@ -101,12 +103,13 @@ class Mvg(DirectionalGaussian):
     def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
                  zeta_mode: ZetaMode = "sqrt", directions: Tensor | None = None,
                  theta: Tensor | Sequence[float] | None = None, tau: float | None = None, important: int = 2,
-                 bug_compat: bool = False) -> None:
+                 bug_compat: bool = False, gamma: float | None = None) -> None:
         super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
         if zeta_mode not in ("sqrt", "plain"):
             raise InputError(f"zeta_mode of mvg must be 'sqrt' or 'plain', got {zeta_mode!r}")
         if theta is not None and tau is not None:
             raise InputError("mvg takes theta or tau, not both")
+        self._gamma = None if gamma is None else real("gamma of mvg", gamma, low=self.sensitivity / 2.0)
         self.zeta_mode: ZetaMode = zeta_mode
         self.bug_compat = bool(bug_compat)
         if self.bug_compat:
@@ -133,8 +136,8 @@ class Mvg(DirectionalGaussian):
 
     @property
     def gamma(self) -> float:
-        """sup ||f - centre||_F over the domain: half its diameter."""
-        return self.sensitivity / 2.0
+        """sup ||f - centre||_F over the domain, half its diameter, or as given."""
+        return self.sensitivity / 2.0 if self._gamma is None else self._gamma
 
     @property
     def factors(self) -> tuple[ModeFactor, ...]:

@@ -79,9 +79,39 @@ def _bilstm(task: Task) -> nn.Module:
     return BiLSTM(task.vocabulary, task.classes)
 
 
+def _one_hidden(hidden: int, active: type[nn.Module]) -> Callable[[Task], nn.Module]:
+    """TVG's networks for tables: one hidden layer."""
+    def network(task: Task) -> nn.Module:
+        return nn.Sequential(nn.Flatten(), nn.Linear(math.prod(task.shape), hidden), active(),
+                             nn.Linear(hidden, task.classes))
+
+    return network
+
+
+def _split(name: str) -> Callable[[Task], nn.Module]:
+    def network(task: Task) -> nn.Module:
+        from tensorldp.models.split import split_net  # that module imports this one
+
+        return split_net(name, task)
+
+    return network
+
+
+def _split_head(name: str) -> Callable[[Task], nn.Module]:
+    def network(task: Task) -> nn.Module:
+        from tensorldp.models.split import head
+
+        return nn.Sequential(nn.Flatten(), *head(name, math.prod(task.shape), task.classes))
+
+    return network
+
+
 _BUILDERS: dict[str, Callable[[Task], nn.Module]] = {
     "small_cnn": _small_cnn, "mobilenet_v2": _mobilenet, "fcn": _fcn, "linear": _linear, "bilstm": _bilstm,
-    "pldp_cnn": _pldp_cnn, "mlp": _mlp}
+    "pldp_cnn": _pldp_cnn, "mlp": _mlp,
+    "mlp_10": _one_hidden(10, nn.ReLU), "mlp_12": _one_hidden(12, nn.Sigmoid),
+    **{name: _split(name) for name in ("lenet", "lenet_tanh", "vgg16_tanh", "alexnet_tanh", "bilstm_tanh")},
+    **{f"{name}_head": _split_head(name) for name in ("lenet_tanh", "alexnet_tanh")}}
 
 
 def names() -> list[str]:

@@ -1,4 +1,4 @@
-"""TLDP's Type II extractors: frozen tanh networks whose features lie in (-1, 1)."""
+"""Extractors of TLDP's and TVG's Type II: frozen tanh networks whose features lie in (-1, 1)."""
 
 from __future__ import annotations
 
@@ -12,27 +12,35 @@ from tensorldp.models.mobilenet import FEATURES, MobileNet, imagenet_normalise, 
 from tensorldp.models.registry import image_layout
 from tensorldp.models.seeding import seed_model
 from tensorldp.models.small import TanhCNN
+from tensorldp.models.split import NAMES, split_net, spread
 from tensorldp.randomness import generator
 from tensorldp.runtime.progress import track
-from tensorldp.studies.records import Records, model_inputs
+from tensorldp.studies.records import Records, matrix_shape, model_inputs
 
-BACKBONES = ("tanh_cnn", "mobilenet_v2_tanh")
+SPLIT = tuple(name for name in NAMES if name.endswith("_tanh"))
+BACKBONES = ("tanh_cnn", "mobilenet_v2_tanh", *SPLIT)
 FEATURE_SHAPES = {"mobilenet_v2_tanh": (32, FEATURES // 32)}
 
 
 @torch.no_grad()
 def extract(backbone: str, records: Records, device: torch.device, weights: Path | None = None) -> Tensor:
-    """float32 features in (-1, 1) of all records, (records, rows, columns).
+    """float32 features in (-1, 1) of all records, (records, rows, columns), or (records, 150) of text.
 
     `tanh_cnn` is seeded and untrained. `mobilenet_v2_tanh` is MobileNetV2 with every ReLU6 replaced by tanh, no
-    fine-tuning, in evaluation mode (TLDP 5.2.2); its ImageNet weights come from `weights`. Both are functions of
-    one record alone.
+    fine-tuning, in evaluation mode (TLDP 5.2.2); its ImageNet weights come from `weights`. TVG's tanh networks are
+    seeded and untrained, their bodies alone. All are functions of one record alone.
 
     Raises:
-        InputError: if the backbone is unknown, the records are no images or the weights cannot be read.
+        InputError: if the backbone is unknown, the records do not fit or the weights cannot be read.
     """
-    channels, height, width = image_layout(records.shape)
-    if backbone == "tanh_cnn":
+    shape: tuple[int, ...]
+    if backbone in SPLIT:
+        split = split_net(backbone, records.task)
+        seed_model(split, generator("features", backbone))
+        spread(split)
+        shape, embed = matrix_shape(split.feature_shape), split.to(device).eval().body.forward
+    elif backbone == "tanh_cnn":
+        channels, height, width = image_layout(records.shape)
         net = TanhCNN(channels, height, width)
         seed_model(net, generator("features", backbone))
         shape, embed = net.feature_shape, net.to(device).eval().forward
@@ -45,9 +53,13 @@ def extract(backbone: str, records: Records, device: torch.device, weights: Path
         shape, embed = FEATURE_SHAPES[backbone], mobile.embed
     else:
         raise unknown("backbone", backbone, BACKBONES)
+    if backbone != "bilstm_tanh":
+        image_layout(records.shape)
     out = []
     for part in track(records.x.split(500), f"features of {records.name}", total=-(-len(records.x) // 500)):
-        x = (model_inputs(part, records.kind) - records.low) / (records.high - records.low)
-        x = x.to(device)
-        out.append(embed(imagenet_normalise(x) if backbone != "tanh_cnn" else 2.0 * x - 1.0).cpu())
+        x = model_inputs(part, records.kind).to(device)
+        if records.kind != "text":
+            x = (x - records.low) / (records.high - records.low)
+            x = imagenet_normalise(x) if backbone == "mobilenet_v2_tanh" else 2.0 * x - 1.0
+        out.append(embed(x).cpu())
     return torch.cat(out).reshape(-1, *shape).float()

@@ -6,6 +6,7 @@ from typing import Any
 
 from tensorldp.mechanisms import Box, Mechanism
 from tensorldp.privacy.curves.base import PrivacyCurve
+from tensorldp.studies.batches import BATCH, batch_box, check_unit, record_in_batch
 from tensorldp.studies.cell import CellSettings
 from tensorldp.training.release import ParameterRelease
 
@@ -21,12 +22,18 @@ def describe(curve: PrivacyCurve, unit: str, notes: list[str]) -> dict[str, Any]
 
 
 def record_guarantee(cell: CellSettings, box: Box) -> dict[str, Any]:
-    """One release of one record, as data or as features."""
-    mechanism: Mechanism = cell.mechanism_on(box)
+    """One release of one record, as data or as features, alone or in a batch whose noise it shares the law of."""
+    batch = check_unit(cell.factors.get("unit", "record")) == "batch"
+    mechanism: Mechanism = cell.mechanism_on(batch_box(box, "records") if batch else box)
+    curve = mechanism.curve()
     notes = [mechanism.note, LABELS]
+    if batch:
+        notes.append(f"the noise is made for a batch of {BATCH} records, which as a whole has epsilon "
+                     f"{curve.epsilon(REPORT_DELTA):.4g}")
+        curve = record_in_batch(curve)
     if cell.release == "features":
         notes.append("the extractor is fixed and data-independent")
-    return describe(mechanism.curve(), mechanism.unit, notes)
+    return describe(curve, mechanism.unit, notes)
 
 
 def run_guarantee(release: ParameterRelease, buffers: bool) -> dict[str, Any]:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from tensorldp.config.methods.base import MethodPlan, Training
 from tensorldp.config.methods.learning import FEDERATED, LEARNING
 from tensorldp.config.methods.pldp import PLDP, SYNTHETIC
+from tensorldp.config.methods.tvg import COVARIANCE, PRIVATE_SGD, TESTING
 
 METHODS: dict[str, MethodPlan] = {plan.name: plan for plan in (
     LEARNING,
     FEDERATED,
     SYNTHETIC,
     PLDP,
+    COVARIANCE,
+    TESTING,
+    PRIVATE_SGD,
 )}
 
 __all__ = ["METHODS", "MethodPlan", "Training"]

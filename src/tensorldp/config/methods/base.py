@@ -9,7 +9,7 @@ from pydantic import Field
 
 from tensorldp.config.settings import Strict
 
-Stages = Literal["release", "inside", "measure"]
+Stages = Literal["release", "inside", "shared", "measure"]
 
 
 class Training(Strict):
@@ -24,7 +24,8 @@ class MethodPlan:
 
     Attributes:
         name: of the module in `tensorldp.studies.methods` that does it.
-        stages: `release` (perturb, train, evaluate), `inside` (train with the mechanism inside, evaluate) or
+        stages: `release` (perturb, train, evaluate), `inside` (train with the mechanism inside, evaluate), `shared`
+            (train the cell of `none` alone, then evaluate every cell with its models and the mechanism inside) or
             `measure` (one step from the data to the metrics).
         training: its settings.
         code: source files, as patterns under src/tensorldp, whose change makes the training or measurement run again;
@@ -37,7 +38,7 @@ class MethodPlan:
     stages: Stages
     training: type[Training]
     code: tuple[str, ...]
-    release_code: tuple[str, ...] = ("studies/perturb.py",)
+    release_code: tuple[str, ...] = ("studies/perturb.py", "studies/batches.py")
     data: bool = True
 
     @property

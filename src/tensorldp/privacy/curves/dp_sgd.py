@@ -7,19 +7,25 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 from scipy.optimize import brentq
+from scipy.special import log_ndtr
+from scipy.stats import binom
 
 from tensorldp.errors import InputError, positive, real, whole
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.gaussian import GaussianCurve
 
 INTERVAL = 1e-4  # loss step of the accountant's lattice
+LEAST_NOISE = 0.2  # below this noise multiplier the accountants overflow, and amplification is worth little
 FINE_POINTS = 60  # lattice points per standard deviation of one step's loss, where INTERVAL is coarser
 
 
 @dataclass(frozen=True)
 class DpSgdCurve(PrivacyCurve):
     """`steps` noisy sums of clipped gradients over Poisson lots: an upper bound by dp_accounting.
+
+    With a noise multiplier below 0.2 it is the bound of an observer who also sees how often the record is in a lot.
 
     Args:
         noise_multiplier: z, the noise's standard deviation over the clipping norm, > 0.
@@ -70,12 +76,26 @@ class DpSgdCurve(PrivacyCurve):
     def _delta(self, epsilon: float) -> float:
         if self.sampling_rate == 1.0:
             return GaussianCurve(math.sqrt(self.steps) / self.noise_multiplier).delta(epsilon)
+        if self.noise_multiplier < LEAST_NOISE:
+            return self._counted(epsilon)
         return float(self._account.get_delta(epsilon))
 
     def _epsilon(self, delta: float) -> float:
         if self.sampling_rate == 1.0:
             return GaussianCurve(math.sqrt(self.steps) / self.noise_multiplier).epsilon(delta)
+        if self.noise_multiplier < LEAST_NOISE:
+            return super()._epsilon(delta)
         return float(self._account.get_epsilon(delta))
+
+    def _counted(self, epsilon: float) -> float:
+        """sum_k P(K = k) delta_k(epsilon) with K ~ Bin(steps, q) and delta_k of k uses without sampling."""
+        uses = np.arange(1, self.steps + 1)
+        mass = binom.pmf(uses, self.steps, self.sampling_rate)
+        uses, mass = uses[mass > 0.0], mass[mass > 0.0]
+        mu = np.sqrt(uses) / self.noise_multiplier
+        first = log_ndtr(mu / 2 - epsilon / mu)
+        second = epsilon + log_ndtr(-mu / 2 - epsilon / mu)
+        return float((mass * np.exp(first) * -np.expm1(np.minimum(second - first, 0.0))).sum())
 
     def _compose(self, count: int) -> PrivacyCurve:
         return DpSgdCurve(self.noise_multiplier, self.sampling_rate, self.steps * count, self.accountant)

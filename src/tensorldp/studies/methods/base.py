@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import torch
 
 from tensorldp.mechanisms import Mechanism
+from tensorldp.runtime.files import read_arrays
 from tensorldp.runtime.provenance import Stopwatch
 from tensorldp.studies.cell import CellSettings
 from tensorldp.studies.records import Records
@@ -25,6 +27,12 @@ class Trained:
 
     arrays: dict[str, np.ndarray]
     facts: dict[str, Any] = field(default_factory=dict)
+
+
+def read_trained(folder: Path, seed: int) -> tuple[Trained, dict[str, Any]]:
+    """What `train` wrote for a seed, and the record of that run."""
+    arrays, metadata = read_arrays(folder / f"seed~{seed}.safetensors")
+    return Trained(arrays, json.loads(metadata["facts"])), json.loads(metadata["record"])
 
 
 class Method:
@@ -76,3 +84,11 @@ class Method:
     def audited(self, cell: CellSettings, data: Path | None) -> tuple[Mechanism | None, str]:
         """The mechanism to audit and a note about it; None where no audit by samples can be made."""
         raise NotImplementedError
+
+    def guarantee_of(self, cell: CellSettings, data: Path | None, models: list[Trained]) -> dict[str, Any]:
+        """As `guarantee`, for methods whose mechanisms follow shared models; `models` holds one for each seed."""
+        return self.guarantee(cell, data)
+
+    def audited_of(self, cell: CellSettings, data: Path | None, models: list[Trained]) -> tuple[Mechanism | None, str]:
+        """As `audited`, for methods whose mechanisms follow shared models."""
+        return self.audited(cell, data)

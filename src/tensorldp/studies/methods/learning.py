@@ -11,6 +11,7 @@ import torch
 
 from tensorldp.mechanisms import Mechanism
 from tensorldp.runtime.provenance import Stopwatch
+from tensorldp.studies.batches import batch_box
 from tensorldp.studies.cell import CellSettings
 from tensorldp.studies.evaluate import evaluate
 from tensorldp.studies.guarantee import record_guarantee
@@ -62,7 +63,10 @@ class Learning(Method):
 
     def audited(self, cell: CellSettings, data: Path | None) -> tuple[Mechanism | None, str]:
         assert data is not None
-        return cell.mechanism_on(read_records(data / "test.safetensors").box()), ""
+        box = read_records(data / "test.safetensors").box()
+        if cell.factors.get("unit") == "batch":
+            return cell.mechanism_on(batch_box(box, "records")), "the record of this audit is the whole batch"
+        return cell.mechanism_on(box), ""
 
 
 METHOD = Learning()

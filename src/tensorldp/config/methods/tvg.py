@@ -1,0 +1,52 @@
+"""TVG's methods: covariance estimation, classification of private test features, and private SGD."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tensorldp.config.methods.base import MethodPlan, Training
+
+
+class CovarianceTraining(Training):
+    """How a table becomes the domain of the covariance query."""
+
+    reach: Annotated[float, Field(
+        gt=0, allow_inf_nan=False, description="standardised columns are clipped to [-reach, reach]")] = 3.0
+
+
+COVARIANCE = MethodPlan("covariance", "measure", CovarianceTraining, ("studies/covariance.py",))
+
+
+class TestingTraining(Training):
+    """How the network that all cells share is trained, on clean data."""
+
+    epochs: Annotated[int, Field(ge=1)] = 10
+    batch_size: Annotated[int, Field(ge=2)] = 256
+    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1e-3
+    test_limit: Annotated[int, Field(ge=10)] | None = Field(None, description="the first so many test records")
+
+
+TESTING = MethodPlan("testing", "shared", TestingTraining,
+                     ("studies/testing.py", "studies/batches.py", "models/split.py", "models/registry.py",
+                      "models/seeding.py", "training/classify.py"))
+
+
+class PrivateSgdTraining(Training):
+    """A run of private steps; the settings that end in l2 are those of the honest mechanism, which clips in l2."""
+
+    lot: Annotated[int, Field(ge=1)] = 128
+    steps: Annotated[int, Field(ge=1)] = 1000
+    clip: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    clip_l2: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.1
+    learning_rate_l2: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.5
+    momentum: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    accountant: Literal["pld", "rdp"] = Field("pld", description="which finds the honest noise; PLD states the result")
+    pretrained: Literal[False] = False
+
+
+PRIVATE_SGD = MethodPlan("private_sgd", "inside", PrivateSgdTraining,
+                         ("studies/train.py", "studies/evaluate.py", "models/*.py", "training/classify.py",
+                          "training/tensor_sgd.py", "training/gradient_noise.py"))

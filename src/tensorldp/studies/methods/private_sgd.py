@@ -1,0 +1,102 @@
+"""TVG's Type I: stochastic gradient descent on clipped and perturbed gradients, tensor by tensor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from sklearn.metrics import roc_auc_score
+from torch import nn
+
+from tensorldp.mechanisms import Ball, Box, Mechanism, make
+from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.guarantee import describe
+from tensorldp.studies.methods.base import Arrays, Rows, Trained
+from tensorldp.studies.methods.learning import Learning
+from tensorldp.studies.records import Records, Scaling, model_inputs, read_records
+from tensorldp.studies.train import empty_model, federated_inputs, new_model, state_arrays
+from tensorldp.training.gradient_noise import (
+    HONEST,
+    GradientNoise,
+    Schedule,
+    check_schedule,
+    honest_noise,
+    printed_noise,
+)
+from tensorldp.training.tensor_sgd import fit_private
+
+STAND_IN = (64,)
+
+
+def gradient_release(cell: CellSettings, model: nn.Module, records: int) -> tuple[GradientNoise, Schedule]:
+    """The clipping and noise of the cell's steps on such a model, and the schedule of its run."""
+    settings = cell.training
+    schedule = check_schedule(cell.nominal_epsilon, cell.delta, records, min(settings["lot"], records),
+                              settings["steps"])
+    shapes = [tuple(p.shape) for p in model.parameters() if p.requires_grad]
+    if cell.mechanism == HONEST:
+        return honest_noise(shapes, settings["clip_l2"], schedule, settings["accountant"]), schedule
+    return printed_noise(cell.mechanism, shapes, settings["clip"], schedule, **cell.options), schedule
+
+
+class PrivateSgd(Learning):
+    """Models are scored as in `Learning`, with the area under the ROC curve (`auc`) where there are two classes."""
+
+    def train(self, cell: CellSettings, records: Records, released: Arrays | None, seed: int, device: torch.device,
+              weights: Path | None = None) -> Trained:
+        model = new_model(cell, records.task, seed, weights).to(device)
+        release, _ = gradient_release(cell, model, len(records.x))
+        inputs, scaling = federated_inputs(records)
+        settings = cell.training
+        honest = cell.mechanism == HONEST
+        fit_private(model, inputs.to(device), records.y.to(device), release,
+                    lot=min(settings["lot"], len(records.x)), steps=settings["steps"],
+                    learning_rate=settings["learning_rate_l2" if honest else "learning_rate"],
+                    momentum=settings["momentum"], generator=cell.generator(seed, "lots"),
+                    noise=cell.generator(seed, "gradient noise", device),
+                    what=f"{cell.mechanism} {cell.epsilon} seed {seed}")
+        return Trained(state_arrays(model), {"mean": scaling.mean, "std": scaling.std})
+
+    def evaluate(self, cell: CellSettings, test: Records, trained: Trained, released: Arrays | None, seed: int,
+                 device: torch.device) -> Rows:
+        rows = super().evaluate(cell, test, trained, released, seed, device)
+        if test.classes != 2:
+            return rows
+        model = empty_model(cell, test.task)
+        model.load_state_dict({key: torch.from_numpy(value) for key, value in trained.arrays.items()})
+        scaling = Scaling(trained.facts["mean"], trained.facts["std"])
+        with torch.no_grad():
+            margin = model.eval()(scaling(model_inputs(test.x, test.kind))).nan_to_num().diff(dim=1).squeeze(1)
+        return [*rows, {"metric": "auc", "value": float(roc_auc_score(test.y.numpy(), margin.numpy()))}]
+
+    def guarantee(self, cell: CellSettings, data: Path | None) -> dict[str, Any]:
+        assert data is not None
+        records = read_records(data / "train.safetensors").first(cell.limit)
+        release, schedule = gradient_release(cell, empty_model(cell, records.task), len(records.x))
+        notes = ["for adding or removing one record of the training set, over all steps and tensors"]
+        if cell.mechanism not in ("none", HONEST):
+            notes.append("the nominal epsilon is TVG's composition and amplification, with the whole budget of a step "
+                         "for every tensor")
+        return describe(release.curve(schedule), "run", notes)
+
+    def audited(self, cell: CellSettings, data: Path | None) -> tuple[Mechanism | None, str]:
+        """The noise of one step, as the Gaussian mechanism that it is, on a gradient of 64 elements."""
+        assert data is not None
+        records = read_records(data / "train.safetensors").first(cell.limit)
+        if cell.mechanism == "none":
+            return make("none", epsilon=float("inf"), domain=Box(-1.0, 1.0, STAND_IN)), ""
+        release, _ = gradient_release(cell, empty_model(cell, records.task), len(records.x))
+        reach = 1.0 / release.multiplier  # replacing a gradient moves the sum by up to 2 Mahalanobis units of this
+        return (_gaussian(2.0 * reach), "audited as one step without sampling on a gradient of 64 elements, replaced "
+                "by any other")
+
+
+def _gaussian(mu: float) -> Mechanism:
+    """The Gaussian mechanism of a given mu, as `optimized` of one step: its mu is the square root of its budget."""
+    tail = 11.512925464970229  # ln(1e5)
+    root = mu / 2.0**0.5 + tail**0.5
+    return make("optimized", epsilon=root**2 - tail, delta=1e-5, domain=Ball(1.0, STAND_IN))
+
+
+METHOD = PrivateSgd()

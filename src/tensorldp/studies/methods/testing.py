@@ -1,0 +1,71 @@
+"""TVG's Type III: private test features of a model that was trained once on clean data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from tensorldp.mechanisms import Mechanism
+from tensorldp.models.split import SplitNet, split_net
+from tensorldp.privacy.auditing.ceiling import profile_ceiling
+from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.guarantee import describe
+from tensorldp.studies.methods.base import Arrays, Method, Rows, Trained
+from tensorldp.studies.records import Records, read_records
+from tensorldp.studies.testing import classify, directed, features, private_features, record_curve, train_clean
+from tensorldp.studies.train import state_arrays
+from tensorldp.training.classify import scores
+
+
+def _net(cell: CellSettings, records: Records, trained: Trained) -> SplitNet:
+    net = split_net(str(cell.factors["model"]), records.task)
+    net.load_state_dict({key: torch.from_numpy(value) for key, value in trained.arrays.items()})
+    return net.eval()
+
+
+class Testing(Method):
+    """`train` runs for the cell of `none` alone; all cells of a data set and a model share what it gives.
+
+    Metrics: accuracy and weighted F1 on clean features for `none`, else on private ones (`..._perturbed_test`) with
+    `accuracy_ceiling`, which no classifier of such features can exceed.
+    """
+
+    def train(self, cell: CellSettings, records: Records, released: Arrays | None, seed: int, device: torch.device,
+              weights: Path | None = None) -> Trained:
+        return Trained(state_arrays(train_clean(cell, records, seed, device)))
+
+    def evaluate(self, cell: CellSettings, test: Records, trained: Trained, released: Arrays | None, seed: int,
+                 device: torch.device) -> Rows:
+        net = _net(cell, test, trained)
+        clean = features(net, test, device)
+        if cell.mechanism == "none":
+            return [{"metric": key, "value": value} for key, value in scores(test.y, classify(net, clean)).items()]
+        private = private_features(cell, net, clean, cell.generator(seed, "test feature noise", device))
+        rows = [{"metric": f"{key}_perturbed_test", "value": value}
+                for key, value in scores(test.y, classify(net, private)).items()]
+        shares = (test.y.bincount(minlength=test.classes) / len(test.y)).tolist()
+        ceiling = profile_ceiling(record_curve(cell, directed(cell, net.workload)), shares)
+        return [*rows, {"metric": "accuracy_ceiling", "value": ceiling}]
+
+    def guarantee_of(self, cell: CellSettings, data: Path | None, models: list[Trained]) -> dict[str, Any]:
+        """The weakest over the seeds, for one test record; the batch's own stands in the note."""
+        assert data is not None
+        test = read_records(data / "test.safetensors")
+        made = [directed(cell, _net(cell, test, trained).workload) for trained in models]
+        weakest = max(made, key=lambda mechanism: mechanism.curve().epsilon(1e-5))
+        notes = [weakest.note, "the model and its directions are public"]
+        if cell.factors.get("unit") == "batch" and cell.mechanism != "none":
+            own = weakest.curve().epsilon(1e-5)
+            notes.append(f"the noise is made for a batch of 256 records, which as a whole has epsilon {own:.4g}")
+        return describe(record_curve(cell, weakest), "record", notes)
+
+    def audited_of(self, cell: CellSettings, data: Path | None, models: list[Trained]) -> tuple[Mechanism | None, str]:
+        assert data is not None
+        test = read_records(data / "test.safetensors")
+        note = "the record of this audit is the whole batch" if cell.factors.get("unit") == "batch" else ""
+        return directed(cell, _net(cell, test, models[0]).workload), note
+
+
+METHOD = Testing()

@@ -1,0 +1,102 @@
+"""Private SGD with any clipping and any Gaussian noise per tensor; per-example gradients come from opacus."""
+
+from __future__ import annotations
+
+import torch
+from opacus import GradSampleModule
+from torch import Tensor, nn
+
+from tensorldp.errors import InputError, positive, real, whole
+from tensorldp.randomness import add_gaussian
+from tensorldp.runtime.progress import track
+from tensorldp.training.gradient_noise import GradientNoise
+
+PHYSICAL = 256  # examples whose gradients are held at once
+
+
+def clipped_sums(gradients: list[Tensor], norm: str, clip: float) -> list[Tensor]:
+    """Sums over examples of their clipped gradients.
+
+    Args:
+        gradients: (examples, *shape) for each tensor; changed in place.
+        norm: "linf" clips every element to [-clip, clip]; "l2" scales an example's whole gradient to norm <= clip.
+    """
+    if norm == "linf":
+        return [g.clamp_(-clip, clip).sum(dim=0) for g in gradients]
+    norms = torch.stack([g.flatten(1).norm(dim=1) for g in gradients], dim=1).norm(dim=1)
+    factor = (clip / norms.clamp_min(1e-12)).clamp_max(1.0)
+    return [torch.einsum("i,i...->...", factor, g) for g in gradients]
+
+
+class PrivateStep:
+    """One step after another: clipped sums over a lot, noise, and a step of an optimiser in the mean direction.
+
+    Args:
+        model: any network of layers that opacus knows; wrapped until `close`.
+        optimizer: a torch optimiser of the trainable parameters.
+        release: clipping and noise, its tensors in the order of the trainable parameters.
+        lot: expected number of examples in a lot, which the sum is divided by.
+        noise: generator of the noise, on the model's device.
+
+    Raises:
+        InputError: if the noise is for other tensors.
+    """
+
+    def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer, release: GradientNoise, *, lot: int,
+                 noise: torch.Generator, physical: int = PHYSICAL) -> None:
+        self.parameters = [p for p in model.parameters() if p.requires_grad]
+        if tuple(p.numel() for p in self.parameters) != release.sizes:
+            raise InputError(f"the noise is for tensors of {release.sizes} elements, the model has "
+                             f"{tuple(p.numel() for p in self.parameters)}")
+        self.private = GradSampleModule(model, loss_reduction="sum")
+        self.optimizer, self.release, self.lot, self.noise = optimizer, release, lot, noise
+        self.physical = whole("physical", physical, low=1)
+
+    def __call__(self, x: Tensor, y: Tensor) -> None:
+        """A step on a lot, which may be empty; x (examples, ...), y (examples,)."""
+        sums: list[Tensor] | None = None
+        for inputs, labels in zip(x.split(self.physical), y.split(self.physical), strict=True):
+            if not len(inputs):
+                continue
+            nn.functional.cross_entropy(self.private(inputs), labels, reduction="sum").backward()
+            gradients = [p.grad_sample for p in self.parameters]  # type: ignore[attr-defined]
+            part = clipped_sums(gradients, self.release.norm, self.release.clip)
+            sums = part if sums is None else [a.add_(b) for a, b in zip(sums, part, strict=True)]
+            for p in self.parameters:
+                p.grad_sample, p.grad = None, None  # type: ignore[attr-defined]
+        for index, (parameter, sigma) in enumerate(zip(self.parameters, self.release.sigmas, strict=True)):
+            total = torch.zeros_like(parameter) if sums is None else sums[index]
+            parameter.grad = (add_gaussian(total, sigma, self.noise) if sigma else total).div_(self.lot)
+        self.optimizer.step()
+
+    def close(self) -> None:
+        """Take the hooks off the model."""
+        self.private.to_standard_module()
+
+
+def fit_private(model: nn.Module, x: Tensor, y: Tensor, release: GradientNoise, *, lot: int, steps: int,
+                learning_rate: float, momentum: float = 0.0, generator: torch.Generator, noise: torch.Generator,
+                what: str = "private SGD") -> nn.Module:
+    """Minimise cross-entropy in place with `steps` private steps over Poisson lots of rate lot / records.
+
+    Args:
+        x: (records, ...) inputs; y: (records,) class indices, on the model's device.
+        generator: a CPU generator for the lots; noise: of the noise, on the model's device.
+
+    Raises:
+        InputError: if a setting is out of range.
+    """
+    lot = whole("lot", lot, low=1, high=len(x))
+    if len(x) != len(y):
+        raise InputError(f"training needs as many labels as records, got {len(x)} and {len(y)}")
+    trainable = [p for p in model.parameters() if p.requires_grad]
+    optimizer = torch.optim.SGD(trainable, lr=positive("learning_rate", learning_rate),
+                                momentum=real("momentum", momentum, low=0.0, high=1.0, open_high=True))
+    model.train()
+    step = PrivateStep(model, optimizer, release, lot=lot, noise=noise)
+    for _ in track(range(whole("steps", steps, low=1)), what):
+        chosen = torch.rand(len(x), generator=generator, dtype=torch.float64) < lot / len(x)
+        batch = chosen.nonzero().squeeze(1).to(x.device)
+        step(x[batch], y[batch])
+    step.close()
+    return model

@@ -1,0 +1,43 @@
+"""The accuracy that a privacy profile allows."""
+
+import pytest
+import torch
+
+from tensorldp.errors import InputError
+from tensorldp.mechanisms import Box, make
+from tensorldp.privacy import accuracy_ceiling
+from tensorldp.privacy.auditing.ceiling import class_ceiling, profile_ceiling
+from tensorldp.privacy.curves.gaussian import GaussianCurve
+from tensorldp.privacy.curves.trivial import NoPrivacyCurve
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0, 6.0])
+@pytest.mark.parametrize("delta", [0.0, 1e-3])
+def test_balanced_classes_have_the_closed_form(epsilon: float, delta: float) -> None:
+    assert class_ceiling(epsilon, delta, [0.1] * 10) == pytest.approx(accuracy_ceiling(epsilon, 10, delta), rel=1e-6)
+
+
+def test_without_information_the_largest_class_is_the_best_answer() -> None:
+    assert class_ceiling(0.0, 0.0, [0.7, 0.2, 0.1]) == pytest.approx(0.7)
+
+
+def test_a_profile_gives_its_best_point() -> None:
+    shares = [0.1] * 10
+    curve = GaussianCurve(0.0019)  # IDN at epsilon 10 on 256 x 16 x 5 x 5 features, for one record
+    assert 0.1 < profile_ceiling(curve, shares) < 0.101
+    assert profile_ceiling(NoPrivacyCurve(), shares) == pytest.approx(1.0)
+    for point in ((0.0, curve.delta(0.0)), (curve.epsilon(1e-3), 1e-3)):
+        assert profile_ceiling(curve, shares) <= class_ceiling(*point, shares) + 1e-12
+
+
+def test_the_best_classifier_of_two_points_stays_below_the_ceiling_and_comes_close() -> None:
+    mechanism = make("gaussian-analytic", epsilon=1.0, domain=Box(-1.0, 1.0, (1,)))
+    x = torch.tensor([-1.0, 1.0]).repeat(100_000).reshape(-1, 1)
+    right = (mechanism.privatize(x, torch.Generator().manual_seed(0)).sign() == x).double().mean()
+    ceiling = profile_ceiling(mechanism.curve(), [0.5, 0.5])  # at epsilon 0 it is (1 + total variation) / 2, attained
+    assert float(right) == pytest.approx(ceiling, abs=5 * (0.25 / len(x)) ** 0.5)
+
+
+def test_shares_that_are_none_are_named() -> None:
+    with pytest.raises(InputError, match="sum to 1"):
+        class_ceiling(1.0, 0.0, [0.5, 0.6])

@@ -1,0 +1,103 @@
+"""The covariance query: domain, residual sums, guarantees."""
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from scipy.stats import kstest
+
+from tensorldp.errors import InputError
+from tensorldp.mechanisms import Box, make
+from tensorldp.studies.covariance import (
+    covariance,
+    covariance_curve,
+    query_domain,
+    release_covariance,
+    residual_sums,
+    unit_rows,
+)
+from tensorldp.studies.records import Records
+
+N, D = 2126, 21
+SOURCE = torch.Generator().manual_seed(3)
+ROWS = torch.rand(40, 5, generator=SOURCE, dtype=torch.float64) * 2 - 1
+
+
+def records(x: torch.Tensor, **changes: Any) -> Records:
+    settings = {"low": -math.inf, "high": math.inf, "kind": "tabular", **changes}
+    return Records(x, torch.zeros(len(x)).long(), "t", 2, **settings)
+
+
+def test_the_query_has_the_sensitivities_of_the_source_and_of_the_proof() -> None:
+    printed = make("gaussian-classical", epsilon=1.0, domain=query_domain(N, D, "printed"))
+    tight = make("gaussian-classical", epsilon=1.0, domain=query_domain(N, D, "tight"))
+    assert printed.sensitivity == pytest.approx(0.0197554, rel=1e-5)  # type: ignore[attr-defined]
+    assert tight.sensitivity == pytest.approx(0.0139692, rel=1e-5)  # type: ignore[attr-defined]
+    with pytest.raises(InputError, match="must be one of printed, tight, got 'loose'"):
+        query_domain(N, D, "loose")
+
+
+def test_no_two_records_move_the_query_by_more_than_the_tight_sensitivity_and_two_attain_it() -> None:
+    x = torch.where(torch.rand(5000, 2, 6, generator=SOURCE) < 0.5, -1.0, 1.0).double()
+    moved = (x[:, 0, :, None] * x[:, 0, None] - x[:, 1, :, None] * x[:, 1, None]).flatten(1).norm(dim=1)
+    assert float(moved.max()) == pytest.approx(math.sqrt(2) * 6)
+
+
+def test_the_estimate_that_is_the_truth_has_no_residual() -> None:
+    found = residual_sums(covariance(ROWS), covariance(ROWS))
+    assert all(value == pytest.approx(0.0, abs=1e-20) for value in found.values())
+
+
+def test_both_readings_of_the_eigenvalues_on_a_worked_example() -> None:
+    clean = torch.diag(torch.tensor([1.0, 3.0], dtype=torch.float64))
+    turned = torch.tensor([[2.0, 1.0], [1.0, 2.0]], dtype=torch.float64)  # same eigenvalues, turned by 45 degrees
+    found = residual_sums(turned, clean)  # v^T S v = 2 for both vectors
+    assert found["rss_noisy"] == pytest.approx(2.0)
+    assert found["rss_true"] == pytest.approx(2.0)
+    scaled = residual_sums(5.0 * clean, clean)
+    assert scaled["rss_noisy"] == pytest.approx(4.0**2 + 12.0**2)
+    assert scaled["rss_true"] == pytest.approx(0.0)
+    with pytest.raises(InputError, match="two symmetric matrices"):
+        residual_sums(torch.tensor([[0.0, 1.0], [0.0, 0.0]]), clean)
+
+
+def test_the_noise_is_symmetric_and_has_the_law_of_the_mechanism() -> None:
+    mechanism = make("idn", epsilon=1.0, domain=query_domain(len(ROWS), 5, "printed"))
+    draws = torch.stack([release_covariance(mechanism, ROWS, torch.Generator().manual_seed(k)) - covariance(ROWS)
+                         for k in range(400)])
+    assert torch.allclose(draws, draws.mT)
+    diagonal = draws.diagonal(dim1=1, dim2=2).flatten() / mechanism.sigma  # type: ignore[attr-defined]
+    corner = draws[:, 0, 1] * math.sqrt(2) / mechanism.sigma  # type: ignore[attr-defined]
+    assert kstest(diagonal.numpy(), "norm").pvalue > 1e-6
+    assert kstest(corner.numpy(), "norm").pvalue > 1e-6
+
+
+def test_a_record_is_guaranteed_more_than_a_corner_of_the_domain() -> None:
+    mechanism = make("idn", epsilon=1.0, domain=query_domain(N, D, "printed"))
+    curve = covariance_curve(mechanism, N, D)
+    corner = mechanism.curve()
+    assert curve.mu == pytest.approx(corner.mu / math.sqrt(2))  # type: ignore[attr-defined]
+    assert not curve.exact
+    tight = make("gaussian-analytic", epsilon=2.0, domain=query_domain(N, 30, "tight"))
+    assert covariance_curve(tight, N, 30).epsilon(1e-5) == pytest.approx(2.0)
+    jl = make("jl", epsilon=2.0, domain=Box(-1.0, 1.0, (5,)))
+    assert covariance_curve(jl, N, 5).epsilon(1e-5) == 2.0
+
+
+def test_mvg_takes_the_norm_of_the_query_itself() -> None:
+    domain = query_domain(N, D, "printed")
+    given = make("mvg", epsilon=1.0, domain=domain, gamma=float(D))
+    centred = make("mvg", epsilon=1.0, domain=domain)
+    assert given.terms.alpha > 1e4 * centred.terms.alpha  # type: ignore[attr-defined]
+    with pytest.raises(InputError, match="gamma of mvg"):
+        make("mvg", epsilon=1.0, domain=domain, gamma=1e-9)
+
+
+def test_rows_come_from_the_public_range_or_are_clipped() -> None:
+    image = records(torch.tensor([[0, 8, 16]], dtype=torch.uint8), low=0.0, high=16.0, kind="image")
+    assert unit_rows(image, 3.0).tolist() == [[-1.0, 0.0, 1.0]]
+    table = records(torch.tensor([[-9.0, 1.5, 3.0]]))
+    assert unit_rows(table, 3.0).tolist() == [[-1.0, 0.5, 1.0]]
+    with pytest.raises(InputError, match="is text"):
+        unit_rows(records(torch.zeros(1, 3), kind="text"), 3.0)

@@ -1,0 +1,122 @@
+"""Private test features: units, directions, guarantees, and the shared model of the plan."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tensorldp.config.grid import make_plan
+from tensorldp.config.settings import parse_settings
+from tensorldp.errors import InputError
+from tensorldp.mechanisms import Box, make
+from tensorldp.privacy.curves.trivial import NoPrivacyCurve
+from tensorldp.studies.batches import batch_box, check_unit, privatize_batches, record_in_batch
+from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.methods import method
+from tensorldp.studies.records import Records
+from tensorldp.studies.testing import directed, features, private_features, record_curve, train_clean
+
+CPU = torch.device("cpu")
+STUDIES = Path(__file__).parents[2] / "workflow" / "studies"
+W = torch.randn(7, 12, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+
+
+def cell(mechanism: str, epsilon: str = "10", unit: str = "batch", **options: Any) -> CellSettings:
+    return CellSettings.parse({
+        "study": "s", "dataset": "d", "variant": "v", "mechanism": mechanism, "epsilon": epsilon,
+        "release": "test_features", "delta": 1e-5, "options": options, "seeds": [0], "method": "testing",
+        "factors": {"model": "lenet_tanh", "unit": unit},
+        "training": {"epochs": 1, "batch_size": 16, "learning_rate": 1e-3, "test_limit": None}})
+
+
+def images() -> Records:
+    x = torch.randint(0, 17, (40, 8, 8), generator=torch.Generator().manual_seed(0), dtype=torch.uint8)
+    return Records(x, torch.arange(40) % 4, "d", 4, 0.0, 16.0, "image")
+
+
+@pytest.mark.parametrize("first", ["records", "elements"])
+def test_batches_keep_the_order_and_the_count_of_their_records(first: Any) -> None:
+    box = Box(-1.0, 1.0, (3, 2))
+    x = torch.rand(7, 3, 2, generator=torch.Generator().manual_seed(1)) * 2 - 1
+    mechanism = make("none", epsilon=math.inf, domain=batch_box(box, first, 4))
+    assert torch.equal(privatize_batches(mechanism, x, torch.Generator(), first), x)
+
+
+def test_a_batch_has_the_noise_of_the_papers_tensor_and_a_record_of_it_a_sixteenth_of_its_mu() -> None:
+    mechanism = make("idn", epsilon=10.0, domain=batch_box(Box(-1.0, 1.0, (16, 25)), "records"))
+    assert mechanism.sigma == pytest.approx(20699, rel=1e-4)  # type: ignore[attr-defined]
+    curve = record_in_batch(mechanism.curve())
+    assert curve.mu == pytest.approx(0.0019, rel=0.02)  # type: ignore[attr-defined]
+    one = make("idn", epsilon=1.0, domain=Box(-1.0, 1.0, (400,)))
+    assert curve.mu == pytest.approx(  # type: ignore[attr-defined]
+        one.curve().mu * one.sigma / mechanism.sigma)  # type: ignore[attr-defined]
+    assert record_in_batch(NoPrivacyCurve()).atom == 1.0
+    with pytest.raises(InputError, match="additive Gaussian"):
+        record_in_batch(make("laplace", epsilon=1.0, domain=Box(0.0, 1.0, (2,))).curve())
+    with pytest.raises(InputError, match="record, batch, got 'user'"):
+        check_unit("user")
+
+
+@pytest.mark.parametrize("name", ["udn", "idn"])
+def test_directional_noise_is_algorithm_1_and_spends_the_whole_bound(name: str) -> None:
+    mechanism = directed(cell(name), W)
+    sigma = mechanism.factors[0].sigma  # type: ignore[attr-defined]
+    assert float((sigma**-2).sum()) == pytest.approx(mechanism.bound)  # type: ignore[attr-defined]
+    basis = torch.linalg.svd(W)[2].T if name == "udn" else torch.eye(12, dtype=torch.float64)
+    weight = ((W @ basis) ** 2).sum(dim=0)
+    important = weight > 1e-6 * weight.max()  # P_i is 0 beyond the rank of W, and capped there
+    share = (sigma**2 * weight.sqrt())[important]
+    assert torch.allclose(share, share[0].expand_as(share))
+    assert mechanism.shape == (12, 256)
+
+
+def test_directions_save_error_where_the_model_looks() -> None:
+    flat = make("idn", epsilon=10.0, domain=Box(-1.0, 1.0, (12,)))
+    mine = directed(cell("idn", unit="record"), W)
+    sigma = mine.factors[0].sigma  # type: ignore[attr-defined]
+    weighted = float(((W * sigma) ** 2).sum())
+    assert weighted < float((W**2).sum()) * flat.sigma**2  # type: ignore[attr-defined]
+    assert mine.curve().epsilon(1e-5) == pytest.approx(flat.curve().epsilon(1e-5))
+
+
+def test_binary_allocation_and_the_matrix_mechanism_take_the_weights() -> None:
+    precise = directed(cell("mvg"), W).theta  # type: ignore[attr-defined]
+    assert sorted(precise.tolist(), reverse=True)[:3] == pytest.approx([0.4, 0.4, 0.02])
+    matrix = directed(cell("matrix", sensitivity="element", constant=1.25), W)
+    gaussian = directed(cell("gaussian-per-element"), W)
+    assert float(matrix.strategy.norm(dim=0).max()) == pytest.approx(1.0)  # type: ignore[attr-defined]
+    flat = make("matrix", epsilon=10.0, domain=matrix.domain, sensitivity="element", constant=1.25)
+    assert flat.squared_error() == pytest.approx(gaussian.squared_error())
+
+
+def test_a_model_is_trained_once_and_its_features_are_released_reproducibly() -> None:
+    net = train_clean(cell("none", "inf"), images(), 0, CPU)
+    clean = features(net, images(), CPU)
+    assert clean.shape == (40, 64)
+    assert float(clean.abs().max()) < 1.0
+    again = [private_features(cell("idn"), net, clean, cell("idn").generator(0, "n")) for _ in range(2)]
+    assert torch.equal(*again)
+    assert float((again[0] - clean).std()) == pytest.approx(directed(cell("idn"), net.workload).sigma,  # type: ignore
+                                                            rel=0.2)
+
+
+def test_scores_come_with_a_ceiling_and_guarantees_speak_of_one_record(tmp_path: Path) -> None:
+    trained = method("testing").train(cell("none", "inf"), images(), None, 0, CPU)
+    rows = method("testing").evaluate(cell("idn", "0.1"), images(), trained, None, 0, CPU)
+    found = {row["metric"]: row["value"] for row in rows}
+    assert found["accuracy_ceiling"] == pytest.approx(0.25, abs=1e-3)
+    assert set(found) == {"accuracy_perturbed_test", "weighted_f1_perturbed_test", "accuracy_ceiling"}
+    batch = record_curve(cell("idn"), directed(cell("idn"), W)).epsilon(1e-5)
+    record = record_curve(cell("idn", unit="record"), directed(cell("idn", unit="record"), W)).epsilon(1e-5)
+    assert batch < record < 10.0
+
+
+def test_the_plan_shares_the_models_of_none_even_where_none_is_not_asked_for() -> None:
+    settings = parse_settings({"scale": "quick", "studies": ["tvg_testing"], "mechanisms": {"tvg_testing": ["idn"]}})
+    plan = make_plan(settings, STUDIES, mechanisms=["none", "idn"], datasets=["digits"])
+    assert {c.model_path for c in plan.cells} == {"tvg_testing/digits/model=lenet_tanh/none/epsilon~inf"}
+    assert [c.mechanism for c in plan.cells].count("none") == 1
+    assert replace(plan.cells[0], method="learning").model_path == plan.cells[0].path

@@ -1,0 +1,117 @@
+"""Noise of private steps: the printed budgets, what a run guarantees, and the steps themselves."""
+
+import math
+
+import pytest
+import torch
+from scipy.stats import kstest
+from torch import nn
+
+from tensorldp.errors import InputError
+from tensorldp.mechanisms.tvg_budget import kov_budget, simple_budget
+from tensorldp.models import Task, build
+from tensorldp.privacy.curves.dp_sgd import DpSgdCurve
+from tensorldp.privacy.curves.gaussian import GaussianCurve
+from tensorldp.training.gradient_noise import GradientNoise, check_schedule, honest_noise, printed_noise
+from tensorldp.training.tensor_sgd import PrivateStep, clipped_sums, fit_private
+
+SHAPES = [(12, 30), (12,)]
+SCHEDULE = check_schedule(1.0, 1e-5, 10_000, 100, 1000)
+
+
+def gen(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def test_the_printed_budgets_of_a_step() -> None:
+    assert simple_budget(1.0, 1e-5, rate=0.01, steps=1000) == pytest.approx((0.46599005, 5e-7))
+    assert kov_budget(1.0, 1e-5, rate=0.01, steps=1000) == pytest.approx((0.62761691, 9.00005e-7), rel=1e-5)
+
+
+def test_each_tensor_gets_the_whole_budget_at_its_own_sensitivity() -> None:
+    optimized = printed_noise("optimized", SHAPES, 0.5, SCHEDULE)
+    assert optimized.sigmas[0] / optimized.sigmas[1] == pytest.approx(math.sqrt(30))
+    gaussian = printed_noise("gaussian", SHAPES, 0.5, SCHEDULE)
+    one = 2.0 * 0.01 * math.sqrt(1000 * math.log(1e5))
+    assert gaussian.sigmas == pytest.approx([one * math.sqrt(360), one * math.sqrt(12)])
+    assert gaussian.multiplier == pytest.approx(2.0 * one / math.sqrt(2.0))  # two tensors, and C instead of 2 C
+
+
+def test_the_order_of_noise_in_table_4() -> None:
+    sigma = {name: printed_noise(name, [(128, 512)], 1.0, SCHEDULE).sigmas[0]
+             for name in ("optimized", "idn", "udn", "mvg")}
+    assert sigma["optimized"] < sigma["idn"] / 50 < sigma["udn"] / 50 < sigma["mvg"] / 50
+
+
+def test_mechanisms_of_another_kind_are_refused_and_none_guarantees_nothing() -> None:
+    with pytest.raises(InputError, match="not laplace"):
+        printed_noise("laplace", SHAPES, 1.0, SCHEDULE)
+    none = printed_noise("none", SHAPES, 1.0, SCHEDULE)
+    assert none.curve(SCHEDULE).epsilon(1e-5) == math.inf
+
+
+def test_an_honest_run_has_its_nominal_guarantee() -> None:
+    release = honest_noise(SHAPES, 2.0, SCHEDULE)
+    assert 0.999 <= release.curve(SCHEDULE).epsilon(1e-5) <= 1.0
+    assert release.sigmas[0] == release.sigmas[1] == pytest.approx(2.0 * release.multiplier)
+
+
+def test_little_noise_has_the_bound_of_counted_uses() -> None:
+    curve = DpSgdCurve(0.1, 0.05, 40)
+    assert GaussianCurve(10.0).delta(60.0) * 0.5 < curve.delta(60.0) < GaussianCurve(math.sqrt(40) * 10).delta(60.0)
+    assert curve.delta(curve.epsilon(1e-5)) == pytest.approx(1e-5, rel=1e-3)
+    pld, counted = DpSgdCurve(0.5, 0.05, 40), DpSgdCurve(0.5, 0.05, 40)._counted(20.0)
+    assert pld.delta(20.0) <= counted
+
+
+@pytest.mark.parametrize("norm", ["linf", "l2"])
+def test_clipped_sums_are_those_of_a_loop_over_examples(norm: str) -> None:
+    gradients = [torch.randn(6, 3, 2, generator=gen(1)), torch.randn(6, 4, generator=gen(2))]
+    expected = [torch.zeros(3, 2), torch.zeros(4)]
+    for k in range(6):
+        whole = torch.cat([g[k].flatten() for g in gradients])
+        for total, g in zip(expected, gradients, strict=True):
+            total += g[k].clamp(-0.7, 0.7) if norm == "linf" else g[k] * min(1.0, 0.7 / float(whole.norm()))
+    found = clipped_sums([g.clone() for g in gradients], norm, 0.7)
+    assert all(torch.allclose(a, b, atol=1e-6) for a, b in zip(found, expected, strict=True))
+
+
+def linear() -> nn.Module:
+    return build("linear", Task((5,), 3), gen())
+
+
+@pytest.mark.parametrize("physical", [4, 100])
+def test_without_noise_and_with_a_loose_clip_a_step_is_a_gradient_step(physical: int) -> None:
+    x, y = torch.randn(10, 5, generator=gen(3)), torch.arange(10) % 3
+    plain, mine = linear(), linear()
+    nn.functional.cross_entropy(plain(x), y).backward()
+    release = GradientNoise("linf", 1e6, (0.0, 0.0), (15, 3))
+    optimizer = torch.optim.SGD(mine.parameters(), lr=1.0)
+    PrivateStep(mine, optimizer, release, lot=10, noise=gen(), physical=physical)(x, y)
+    for before, after in zip(plain.parameters(), mine.parameters(), strict=True):
+        assert before.grad is not None
+        assert torch.allclose(before - before.grad, after, atol=1e-6)
+
+
+def test_an_empty_lot_still_adds_noise_of_the_right_law() -> None:
+    model = build("linear", Task((2000,), 3), gen())
+    start = [p.detach().clone() for p in model.parameters()]
+    release = GradientNoise("linf", 1.0, (3.0, 0.5), (6000, 3))
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    PrivateStep(model, optimizer, release, lot=10, noise=gen(5))(torch.zeros(0, 2000), torch.zeros(0).long())
+    moved = (start[0] - next(iter(model.parameters()))).detach().flatten() * 10 / 3.0
+    assert kstest(moved.numpy(), "norm").pvalue > 1e-6
+    with pytest.raises(InputError, match="the model has"):
+        PrivateStep(model, optimizer, GradientNoise("linf", 1.0, (1.0,), (5,)), lot=10, noise=gen())
+
+
+def test_a_run_is_reproducible_and_learns() -> None:
+    y = torch.arange(200) % 2
+    x = torch.randn(200, 5, generator=gen(3)) + 2.0 * y[:, None]
+    release = printed_noise("optimized", [(2, 5), (2,)], 1.0, check_schedule(10.0, 1e-5, 200, 50, 30))
+    runs = [fit_private(build("linear", Task((5,), 2), gen()), x, y, release, lot=50, steps=30, learning_rate=0.5,
+                        momentum=0.5, generator=gen(1), noise=gen(2)) for _ in range(2)]
+    assert all(torch.equal(a, b) for a, b in zip(runs[0].parameters(), runs[1].parameters(), strict=True))
+    assert float((runs[0](x).argmax(dim=1) == y).float().mean()) > 0.9
+    with pytest.raises(InputError, match="lot"):
+        fit_private(runs[0], x, y, release, lot=500, steps=1, learning_rate=0.5, generator=gen(), noise=gen())
