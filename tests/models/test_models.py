@@ -12,7 +12,8 @@ IMAGE, COLOUR, TABLE = Task((28, 28), 10), Task((32, 32, 3), 10), Task((30,), 2)
 TEXT = Task((20,), 2, vocabulary=50)
 TASKS = {"small_cnn": IMAGE, "mobilenet_v2": COLOUR, "fcn": TABLE, "linear": TABLE, "bilstm": TEXT,
          "lenet": IMAGE, "lenet_tanh": IMAGE, "vgg16_tanh": COLOUR, "alexnet_tanh": COLOUR, "bilstm_tanh": TEXT,
-         "lenet_tanh_head": TABLE, "alexnet_tanh_head": TABLE, "mlp_10": TABLE, "mlp_12": TABLE}
+         "lenet_tanh_head": TABLE, "alexnet_tanh_head": TABLE, "mlp_10": TABLE, "mlp_12": TABLE, "mlp": TABLE,
+         "pldp_cnn": IMAGE}
 
 
 def gen(seed: int = 0) -> torch.Generator:
