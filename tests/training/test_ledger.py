@@ -1,5 +1,7 @@
 """What clients spend, against closed forms and the library's own composition."""
 
+import itertools
+
 import pytest
 
 from tensorldp import privacy
@@ -49,7 +51,7 @@ def test_more_uploads_never_cost_less_and_no_upload_is_free() -> None:
     book = replay(ledger(clients=4, size=50), [[0, 1], [0], [0, 2]])
     by_round = [book.spent(1e-5, after) for after in range(4)]
     assert by_round[0] == [0.0] * 4
-    for before, now in zip(by_round, by_round[1:], strict=False):
+    for before, now in itertools.pairwise(by_round):
         assert all(b <= n for b, n in zip(before, now, strict=True))
     assert by_round[3] == book.spent(1e-5)
     assert ledger().largest(1e-5) is None
