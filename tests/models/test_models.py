@@ -10,7 +10,8 @@ from tensorldp.models.seeding import SeededDropout
 
 IMAGE, COLOUR, TABLE = Task((28, 28), 10), Task((32, 32, 3), 10), Task((30,), 2)
 TEXT = Task((20,), 2, vocabulary=50)
-TASKS = {"small_cnn": IMAGE, "mobilenet_v2": COLOUR, "fcn": TABLE, "linear": TABLE, "bilstm": TEXT}
+TASKS = {"small_cnn": IMAGE, "mobilenet_v2": COLOUR, "fcn": TABLE, "linear": TABLE, "bilstm": TEXT,
+         "pldp_cnn": IMAGE, "mlp": TABLE}
 
 
 def gen(seed: int = 0) -> torch.Generator:
@@ -20,7 +21,7 @@ def gen(seed: int = 0) -> torch.Generator:
 def inputs(name: str) -> torch.Tensor:
     if name == "bilstm":
         return torch.randint(0, 50, (4, 20), generator=gen())
-    shape = {"small_cnn": (4, 1, 28, 28), "mobilenet_v2": (4, 3, 32, 32)}.get(name, (4, 30))
+    shape = {"small_cnn": (4, 1, 28, 28), "pldp_cnn": (4, 1, 28, 28), "mobilenet_v2": (4, 3, 32, 32)}.get(name, (4, 30))
     return torch.randn(shape, generator=gen())
 
 
@@ -45,6 +46,7 @@ def test_sizes_are_the_sources() -> None:
     assert count["mobilenet_v2"] == 2_236_682  # TLDP's backbone with ten classes
     assert count["fcn"] == 30 * 256 + 256 + 2 * (256 * 256 + 256) + 256 * 128 + 128 + 128 * 2 + 2
     assert count["linear"] == 62
+    assert count["pldp_cnn"] == 260 + 5_020 + 16_050 + 510  # PLDP-FL: "320-50-10" after two convolutions
 
 
 def test_the_frozen_embedding_is_not_a_released_parameter() -> None:
