@@ -157,7 +157,7 @@ def draw_rounds(metrics: pd.DataFrame, title: str = "") -> Figure:
 def _printed(ax: Axes, at: int, value: float, text: str, last: float) -> None:
     ax.plot([min(at, last)], [value], marker="*", markersize=9, color="#000000", linestyle="", zorder=5)
     ax.annotate(f"{text}, round {at}", (min(at, last), value), xytext=(-4, -11), textcoords="offset points",
-                ha="right", fontsize=7.5)
+                ha="right", fontsize=7.5, bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.8})
 
 
 def _comparison(ax: Axes, here: pd.DataFrame, dataset: str) -> None:
