@@ -48,6 +48,7 @@ def test_sizes_are_the_sources() -> None:
     assert count["mobilenet_v2"] == 2_236_682  # TLDP's backbone with ten classes
     assert count["fcn"] == 30 * 256 + 256 + 2 * (256 * 256 + 256) + 256 * 128 + 128 + 128 * 2 + 2
     assert count["linear"] == 62
+    assert count["pldp_cnn"] == 260 + 5_020 + 16_050 + 510  # PLDP-FL: "320-50-10" after two convolutions
 
 
 def test_the_frozen_embedding_is_not_a_released_parameter() -> None:

@@ -28,7 +28,7 @@ def test_the_largest_client_has_the_given_epsilon_and_none_has_no_limit() -> Non
     assert max(epsilon_levels("e2", 100, 1000.0)) == 1000.0
     assert min(epsilon_levels("e2", 100, 1000.0)) == pytest.approx(100.0)
     assert epsilon_levels("e2", 2, math.inf) == [math.inf, math.inf]
-    assert epsilon_levels("e1", 1, 0.2) == [pytest.approx(0.1)]  # the first of two levels
+    assert epsilon_levels("e2", 4, 0.2) == pytest.approx([0.05, 0.1, 0.15, 0.2])  # fewer clients than levels
 
 
 def test_ranges_lie_about_their_centre() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from tensorldp.errors import InputError
 from tensorldp.figures.curves import factors
@@ -143,6 +144,7 @@ def draw_rounds(metrics: pd.DataFrame, title: str = "") -> Figure:
                     _printed(ax, *PRINTED[dataset, mode], here["round"].max())
                 ax.set_title(f"{dataset}: PDPM, {mode} ({MODE_WORDS[mode]})", fontsize=9)
             ax.set_ylim(-0.02, 1.02)
+            ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes[-1][0].legend(frameon=False, fontsize=8)
     axes[-1][3].legend(frameon=False, fontsize=8)
     figure.supxlabel("round", fontsize=10)
@@ -155,7 +157,7 @@ def draw_rounds(metrics: pd.DataFrame, title: str = "") -> Figure:
 def _printed(ax: Axes, at: int, value: float, text: str, last: float) -> None:
     ax.plot([min(at, last)], [value], marker="*", markersize=9, color="#000000", linestyle="", zorder=5)
     ax.annotate(f"{text}, round {at}", (min(at, last), value), xytext=(-4, -11), textcoords="offset points",
-                ha="right", fontsize=7.5)
+                ha="right", fontsize=7.5, bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.8})
 
 
 def _comparison(ax: Axes, here: pd.DataFrame, dataset: str) -> None:
@@ -222,9 +224,9 @@ def draw_ledger(metrics: pd.DataFrame, title: str = "") -> Figure:
     for mode, colour, marker in zip(("e1", "e2", "e3"), COLOURS, MARKERS, strict=False):
         part = table[table["eps"] == mode]
         left.scatter(part["nominal"], part["epsilon"], s=22, color=colour, marker=marker, alpha=0.6, linewidths=0,
-                     label=f"{mode}: whole model, whole run, δ = 1e-5")
+                     label=f"{mode}: its whole model, δ = 1e-5")
         left.scatter(part["nominal"], part["per_weight"], s=16, facecolors="none", edgecolors=colour, marker=marker,
-                     linewidths=0.8, label=f"{mode}: one weight, whole run, pure")
+                     linewidths=0.8, label=f"{mode}: one weight, pure")
         grown = {word: over_rounds(rows[rows["eps"] == mode], f"spent_{word}") for word in ("least", "median", "most")}
         lines = {word: _summary(found, "round") for word, found in grown.items()}
         right.plot(lines["median"]["round"], lines["median"]["mean"], color=colour, marker=marker, markersize=4.5,
@@ -234,12 +236,14 @@ def draw_ledger(metrics: pd.DataFrame, title: str = "") -> Figure:
     at = np.array([0.1, 1.0])
     left.plot(at, at, color=GREY, linestyle=(0, (4, 2)), linewidth=1.2, label="what the paper calls the budget")
     left.set(xscale="log", yscale="log", xlabel="the client's ε in the paper (nats per weight and upload)",
-             ylabel="ε that the client has spent (nats)")
+             ylabel="ε that the client has spent in the run (nats)")
     left.set_xticks([0.1, 0.2, 0.5, 1.0], ["0.1", "0.2", "0.5", "1"])
     left.minorticks_off()
+    right.xaxis.set_major_locator(MaxNLocator(integer=True))
     right.set(yscale="log", xlabel="round", ylabel="ε of the whole model so far, δ = 1e-5 (nats)")
     right.legend(frameon=False, fontsize=8, title="bands: least to most", title_fontsize=8)
-    left.legend(frameon=False, fontsize=7.5, loc="center left", bbox_to_anchor=(0.0, 0.42))
+    left.set_ylim(bottom=2e-3)
+    left.legend(frameon=False, fontsize=7.5, loc="lower right", ncols=2, columnspacing=1.0)
     if title:
         figure.suptitle(title, fontsize=11)
     return figure

@@ -44,7 +44,7 @@ class Preference:
 
 
 def epsilon_levels(mode: str | Sequence[float], clients: int, largest: float) -> list[float]:
-    """Every client's epsilon: the mode's levels, repeated in turn and scaled so that the largest is `largest`.
+    """Every client's epsilon: the mode's levels, repeated in turn and scaled so that the largest client's is `largest`.
 
     Args:
         mode: `e1`, `e2`, `e3` (PLDP-FL, 6.1.3), `same`, or the levels of the first clients.
@@ -56,7 +56,7 @@ def epsilon_levels(mode: str | Sequence[float], clients: int, largest: float) ->
     levels = [positive(f"epsilon of client {i}", level) for i, level in enumerate(levels)]
     if math.isinf(largest):
         return [math.inf] * clients
-    top = max(levels)
+    top = max(levels[:clients])
     return [largest * (levels[i % len(levels)] / top) for i in range(clients)]
 
 

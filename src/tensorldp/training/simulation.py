@@ -93,7 +93,8 @@ class ClientSimulation:
             ranked = sorted(range(len(batches)), key=lambda i: -len(batches[i]))
             for first in range(0, len(ranked), self.chunk):
                 places = ranked[first:first + self.chunk]
-                out[places] = self._train_together(start, [batches[i] for i in places])
+                with torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True, allow_tf32=False):
+                    out[places] = self._train_together(start, [batches[i] for i in places])
         elif self.threads == 1:
             for i, plan in enumerate(batches):
                 out[i] = self._train_alone(start, plan)

@@ -1,0 +1,56 @@
+"""What PLDP-FL's figures read out of the metrics."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tensorldp.errors import InputError
+from tensorldp.figures import pldp
+
+
+def table(rows: list[dict[str, object]]) -> pd.DataFrame:
+    shared = {"study": "pldp_fl", "dataset": "digits", "mechanism": "pdpm", "epsilon": 1.0, "seed": 0,
+              "guarantee_epsilon": 100.0, "variant": "eps=e3,model=mlp,tau=t1"}
+    return pd.DataFrame([{**shared, **row} for row in rows])
+
+
+def test_rounds_and_clients_are_read_from_the_names_of_metrics() -> None:
+    metrics = table([{"metric": "accuracy_round_005", "value": 0.3}, {"metric": "accuracy_round_100", "value": 0.5},
+                     {"metric": "accuracy", "value": 0.5}, {"metric": "client_007_uploads", "value": 4.0},
+                     {"metric": "client_007_epsilon", "value": 90.0},
+                     {"metric": "client_007_per_weight", "value": 3.6}])
+    rows = pldp.pldp_rows(metrics, "pldp_fl")
+    assert rows["tau"].unique().tolist() == ["t1"]
+    assert rows["budget"].unique().tolist() == [""]
+    found = pldp.over_rounds(rows)
+    assert found[["round", "value"]].to_numpy().tolist() == [[5, 0.3], [100, 0.5]]
+    client = pldp.client_table(rows).iloc[0]
+    assert (client["client"], client["uploads"], client["epsilon"]) == ("007", 4.0, 90.0)
+    assert client["nominal"] == pytest.approx(0.9)
+
+
+def test_the_ledger_figure_shows_every_client_twice() -> None:
+    rows: list[dict[str, object]] = []
+    for mode in ("e1", "e2", "e3"):
+        variant = {"variant": f"eps={mode},model=mlp,tau=t1"}
+        for i in range(5):
+            rows += [{**variant, "metric": f"client_{i:03d}_{what}", "value": value} for what, value in
+                     (("uploads", 2.0), ("epsilon", 50.0 + i), ("per_weight", 0.2 * (i + 1)))]
+        rows += [{**variant, "metric": f"spent_{word}_round_{mark:03d}", "value": float(mark)}
+                 for word in ("least", "median", "most") for mark in (5, 10)]
+    left, right = pldp.draw_ledger(table(rows)).axes
+    points = np.vstack([c.get_offsets() for c in left.collections])
+    assert len(points) == 3 * 2 * 5
+    assert {round(x, 6) for x, _ in points} == {0.1, 0.2, 0.3, 0.4, 0.5}
+    assert [line.get_xdata().tolist() for line in right.lines] == [[5, 10]] * 3
+    assert "nats" in left.get_ylabel()
+
+
+def test_a_scale_without_other_shares_says_so() -> None:
+    figure = pldp.draw_participation(table([{"metric": "accuracy", "value": 0.5}]))
+    assert any("not run" in text.get_text() for ax in figure.axes for text in ax.texts)
+
+
+def test_a_table_without_the_study_is_one_sentence() -> None:
+    with pytest.raises(InputError, match="no rows of study pldp_fl"):
+        pldp.draw_rounds(table([{"study": "s", "metric": "accuracy", "value": 1.0}]))
