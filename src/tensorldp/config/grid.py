@@ -64,11 +64,12 @@ class Cell:
 
     def perturbation(self) -> dict[str, Any]:
         """The settings that a release of the cell depends on."""
-        return {**self.key(), "options": self.options, "seeds": list(self.seeds), "limit": self.limit,}
+        return {**self.key(), "options": self.options, "factors": self.factors, "seeds": list(self.seeds),
+                "limit": self.limit}
 
     def training_settings(self) -> dict[str, Any]:
         """The settings that the trained models of the cell depend on."""
-        return {**self.perturbation(), "factors": self.factors, "training": self.training}
+        return {**self.perturbation(), "training": self.training}
 
 
 def _training(study: Study, plan: ScalePlan, settings: Settings, factors: dict[str, Any]) -> tuple[dict[str, Any], Any]:
