@@ -76,6 +76,8 @@ class LatentMethod(Method):
             right = float((nearest_mean(means, x) == y).float().mean())
             return Trained({"epoch~1/means": means.numpy()}, {"records": len(x), "train_accuracy": {"1": right}})
         model = network(cell, records, seed).to(device)
+        if isinstance(model, BitANN):
+            model.center(x)
         settings = cell.training
         wanted = checkpoint_epochs(settings["epochs"], settings["checkpoints"])
         arrays: dict[str, np.ndarray] = {}
@@ -103,9 +105,12 @@ class LatentMethod(Method):
             splits = {"": make(cell, test, seed, device, split="test", private=False)}
         if released is not None and cell.mechanism != "none":
             splits["_perturbed_test"] = torch.from_numpy(released["test"])
-        rows: Rows = [{"metric": "train_records", "value": float(trained.facts["records"])}]
+        rows: Rows = [{"metric": "train_records", "value": float(trained.facts["records"])},
+                      {"metric": "largest_class", "value": float(test.y.bincount().max()) / len(test.y)}]
         history: dict[str, float] = trained.facts["train_accuracy"]
         model = None if kind == "centroid" else network(cell, test, seed).to(device)
+        if isinstance(model, BitANN):
+            rows.append({"metric": "string_bits", "value": float(model.bits)})
         for epoch in sorted(history, key=int):
             prefix = f"epoch~{epoch}/"
             state = {key.removeprefix(prefix): torch.from_numpy(value)
