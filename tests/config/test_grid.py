@@ -87,6 +87,13 @@ def test_a_factor_has_its_own_training_settings() -> None:
     assert (small.training["pretrained"], small.limit) == (False, None)
 
 
+def test_a_factor_that_is_named_like_a_training_setting_sets_it() -> None:
+    cells = plan(studies=["latent_search"], scale="paper").cells
+    assert len(cells) == 972  # Table 1 of LATENT for MNIST: 3 x 3 x 3 x 4 x 3 x 3 values
+    for c in cells:
+        assert all(c.training[key] == c.factors[key] for key in ("dropout", "batch_size", "activation", "optimizer"))
+
+
 @pytest.mark.parametrize(("raw", "words"), [
     ({"studies": ["tldp_typ1"]}, ["study", "'tldp_typ1'", "did you mean 'tldp_type1'"]),
     ({"mechanisms": {"tldp_type1": ["tldp_l"]}}, ["mechanism", "'tldp_l'", "did you mean 'tldp-l"]),

@@ -125,8 +125,8 @@ def test_a_mistake_is_one_sentence_that_names_the_client(settings: CellSettings,
 
 
 def test_a_budget_that_buys_nothing_is_told(folder: Path) -> None:
-    settings = learning(training={"on_exhausted": "stop", "budget": 0.01})
-    with pytest.raises(InputError, match=r"budget = 0\.01 of pldp_fl is below every client's epsilon"):
+    settings = learning(training={"on_exhausted": "stop", "allowance": 0.01})
+    with pytest.raises(InputError, match=r"allowance = 0\.01 of pldp_fl is below every client's epsilon"):
         method("pldp_fl").guarantee(settings, folder)
 
 

@@ -24,6 +24,7 @@ for study in PLAN.studies.values():
         output:
             figures=[f"results/figures/{study.study}{view}.{kind}" for view in study.views for kind in ("png", "svg")],
             data=f"results/figures/{study.study}.csv",
+            tables=[f"results/tables/{table}.csv" for table in study.tables],
             notebook=f"results/notebooks/{study.study}.ipynb",
         params:
             folder=subpath(output.data, parent=True),

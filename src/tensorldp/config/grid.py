@@ -85,6 +85,7 @@ def _training(study: Study, plan: ScalePlan, settings: Settings, factors: dict[s
     merged: dict[str, Any] = {"limit": plan.limit, **plan.training}
     for key, value in factors.items():
         merged.update(plan.per_factor.get(f"{key}={value}", {}))
+    merged.update({key: value for key, value in factors.items() if key in model.model_fields})  # a search's factors
     merged.update(settings.training.get(study.study, {}))
     try:
         training = model.model_validate(merged).model_dump()

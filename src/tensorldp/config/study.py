@@ -64,6 +64,8 @@ class Study(Strict):
     method: str = Field(default="learning", description="how its cells are computed, a name of config/methods")
     views: dict[str, str] = Field(default_factory=lambda: dict(VIEWS),
                                   description="its figures: ending of the file's name: caption")
+    tables: list[str] = Field(default_factory=list,
+                              description="files that its notebook writes into results/tables, without .csv")
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-5
     arms: Annotated[list[Arm], Field(min_length=1)]
     scales: dict[Scale, ScalePlan]

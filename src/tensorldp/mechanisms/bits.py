@@ -95,6 +95,21 @@ def decode_bits(packed: Tensor, shape: tuple[int, ...], *, whole_bits: int = 4, 
     return torch.where(codes >> (bits - 1) == 1, -magnitude, magnitude).view(packed.shape[0], *shape)
 
 
+def bytes_to_bits(packed: Tensor, count: int) -> Tensor:
+    """The first `count` bits of each row of packed strings as float32 zeros and ones, (batch, count).
+
+    Raises:
+        InputError: if the rows are not uint8 with ceil(count / 8) bytes.
+    """
+    if packed.dtype != torch.uint8 or packed.dim() != 2 or packed.shape[1] != -(-count // 8):
+        raise InputError(f"strings of {count} bits must be a uint8 tensor (batch, {-(-count // 8)}), "
+                         f"got {packed.dtype} {tuple(packed.shape)}")
+    if packed.device.type == "cpu":
+        return torch.from_numpy(np.unpackbits(packed.numpy(), axis=1, count=count)).float()
+    places = torch.arange(7, -1, -1, dtype=torch.uint8, device=packed.device)
+    return ((packed.unsqueeze(2) >> places) & 1).flatten(1)[:, :count].float()
+
+
 def flip_mask(count: int, flip: float, signal: float, rng_source: torch.Generator) -> npt.NDArray[np.uint8]:
     """`count` bytes whose bits are 1 independently with probability `flip`.
 

@@ -97,6 +97,13 @@ class Latent(Mechanism):
         share = self.bit_epsilon
         return share if self.reading == "A" else float(np.logaddexp(0.0, math.log(2.0) + share))
 
+    @property
+    def information(self) -> float:
+        """r l (ln 2 - h(q)) nats: how far a record's string is at most from fair coins (mathematics.md 5.4)."""
+        s = self.signal
+        per_bit = s * s / 2.0 if s < 1e-3 else ((1.0 + s) * math.log1p(s) + (1.0 - s) * math.log(2.0 * self.flip)) / 2.0
+        return self.size * self.bits * per_bit
+
     def privatize_bits(self, packed: Tensor, generator: torch.Generator) -> Tensor:
         """Toss every bit of packed strings (`encode_bits`); a new uint8 tensor (batch, ceil(r l / 8)).
 

@@ -49,7 +49,7 @@ def new_ledger(cell: CellSettings, size: int) -> Ledger:
     return Ledger([upload_of(cell, preference, size) for preference in wanted],
                   nominal=[preference.epsilon for preference in wanted],
                   price=[preference.epsilon / share for preference in wanted],
-                  on_exhausted=settings["on_exhausted"], budget=settings["budget"])
+                  on_exhausted=settings["on_exhausted"], budget=settings["allowance"])
 
 
 def selected(cell: CellSettings, seed: int) -> list[list[int]]:
@@ -76,7 +76,7 @@ def largest_curve(cell: CellSettings, size: int) -> tuple[PrivacyCurve, int, int
             assert curve is not None
             best = (found[1], curve, found[0], int(ledger.counts()[found[0]]))
     if best is None:
-        raise InputError(f"budget = {cell.training['budget']:g} of {cell.study} is below every client's epsilon, so "
+        raise InputError(f"allowance = {cell.training['allowance']:g} of {cell.study} is below every client's epsilon, so "
                          "that no client can upload once")
     return best[1:]
 

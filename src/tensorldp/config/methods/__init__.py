@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tensorldp.config.methods.base import MethodPlan, Training
+from tensorldp.config.methods.latent import LATENT
 from tensorldp.config.methods.learning import FEDERATED, LEARNING
 from tensorldp.config.methods.pldp import PLDP, SYNTHETIC
 from tensorldp.config.methods.tvg import COVARIANCE, PRIVATE_SGD, TESTING
@@ -15,6 +16,7 @@ METHODS: dict[str, MethodPlan] = {plan.name: plan for plan in (
     COVARIANCE,
     TESTING,
     PRIVATE_SGD,
+    LATENT,
 )}
 
 __all__ = ["METHODS", "MethodPlan", "Training"]

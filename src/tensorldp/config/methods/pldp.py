@@ -38,7 +38,7 @@ class PldpTraining(Training):
     clip: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
         1.0, description="l2 radius of a model's change, where epsilon is of a model or a run")
     on_exhausted: Literal["continue", "stop"] = "continue"
-    budget: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
+    allowance: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
         None, description="what a client may spend in the run, in the unit of its epsilon; None is its own epsilon")
     every: Annotated[int, Field(ge=1)] = Field(5, description="rounds between two scores")
     strategy: Literal["auto", "loop", "batched"] = Field("auto", description="how clients are simulated")

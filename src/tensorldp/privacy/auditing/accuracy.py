@@ -23,6 +23,22 @@ def accuracy_ceiling(epsilon: float, classes: int, delta: float = 0.0) -> float:
     return (1.0 + others * delta * shrink) / (1.0 + others * shrink)
 
 
+def clean_test_ceiling(records: int, information: float, chance: float) -> float:
+    """The highest accuracy on clean test records when each training record was released with little information.
+
+    chance + sqrt(records x information / 2), at most 1 (Pinsker), for a pipeline that treats all classes alike.
+
+    Args:
+        information: nats, a bound on the divergence of any record's release from one law common to all.
+        chance: accuracy without training, the share of the largest class.
+
+    Raises:
+        InputError: if an argument is out of range.
+    """
+    total = whole("records", records) * real("information", information, low=0.0)
+    return min(1.0, real("chance", chance, low=0.0, high=1.0) + math.sqrt(total / 2.0))
+
+
 def accuracy_audit(correct: int, total: int, classes: int, confidence: float = 0.95, *,
                    largest_class: float | None = None) -> float:
     """A lower bound on epsilon (pure) from an accuracy on perturbed test inputs.

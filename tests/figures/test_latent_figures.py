@@ -1,0 +1,113 @@
+"""LATENT's figures and Table 2 show what the metrics say, with true epsilons and ceilings."""
+
+import math
+
+import pandas as pd
+import pytest
+
+from tensorldp.errors import InputError
+from tensorldp.figures.latent import draw_accuracy, draw_epochs, epoch_table, latent_rows
+from tensorldp.figures.latent_probability import draw_probability
+from tensorldp.figures.latent_table import PRINTED, table2
+from tensorldp.privacy import accuracy_ceiling
+from tensorldp.studies.table import COLUMNS
+
+ARMS = {"model=cnn": ("none", (math.inf,)), "model=ann": ("none", (math.inf,)),
+        "model=ann,reading=A": ("latent", (0.5, 2.0, 500.0)), "model=ann,reading=B": ("latent", (0.5, 2.0)),
+        "features=64,model=centroid": ("privunit", (0.5, 2.0))}
+VALUES = {"accuracy": 0.6, "accuracy_perturbed_test": 0.4, "train_accuracy": 0.9, "train_records": 100.0,
+          "largest_class": 0.1, "accuracy_epoch~1": 0.2, "accuracy_epoch~4": 0.6,
+          "accuracy_perturbed_test_epoch~4": 0.4, "train_accuracy_epoch~4": 0.9}
+
+
+def metrics(dataset: str = "mnist") -> pd.DataFrame:
+    rows = []
+    for variant, (mechanism, epsilons) in ARMS.items():
+        for epsilon in epsilons:
+            pure = epsilon + (1000.0 if "reading=B" in variant else 0.0)
+            facts = {**VALUES, "string_bits": 2560.0} if "ann" in variant else VALUES
+            for seed in (0, 1):
+                for metric, value in facts.items():
+                    if mechanism == "none" and "perturbed" in metric:
+                        continue
+                    key = ["latent", dataset, variant, "bits", mechanism, epsilon, 1e-5, seed, metric]
+                    shift = 0.02 * seed if "accuracy" in metric else 0.0
+                    rows.append([*key, value + shift, "record", pure * 0.9, 1e-5, pure, 0.0, True, "quick", 1.0, 2.0,
+                                 "cpu", "c"])
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def test_both_readings_are_drawn_with_their_true_epsilon_and_the_papers_claims() -> None:
+    figure = draw_accuracy(metrics())
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert any("reading A: true ε = nominal" in text for text in legend)
+    assert any("reading B: true ε ≥ 1,000" in text and "900 at δ = 1e-5" in text for text in legend)
+    assert "LATENT, Table 2 (test)" in legend
+    lines = {str(line.get_label()): line for line in figure.axes[0].get_lines()}
+    assert list(lines["LATENT, reading A: true ε = nominal ε"].get_xdata()) == [0.5, 2.0]  # 500 is beyond the figure
+    assert lines["LATENT, reading A: true ε = nominal ε"].get_ydata() == pytest.approx([0.61, 0.61])
+
+
+def test_ceilings_are_those_of_the_closed_forms() -> None:
+    clean, released = draw_accuracy(metrics("digits")).axes[:2]
+    bound = {str(line.get_label()): line for line in released.get_lines()}["ceiling for ε-LDP test records"]
+    for epsilon, value in zip(bound.get_xdata(), bound.get_ydata(), strict=True):
+        assert value == pytest.approx(accuracy_ceiling(float(epsilon), 10), rel=1e-9)
+    training = {str(line.get_label()): line for line in clean.get_lines()}["ceiling for training on reading A"]
+    at, value = float(training.get_xdata()[0]), float(training.get_ydata()[0])
+    assert value == pytest.approx(0.1 + math.sqrt(100 * at**2 / (8 * 2560) / 2), rel=1e-3)
+
+
+def test_the_honest_axis_has_every_point_at_its_pure_epsilon() -> None:
+    lines = draw_accuracy(metrics(), axis="pure").axes[0].get_lines()
+    found = {str(line.get_label()).split(":")[0]: list(map(float, line.get_xdata())) for line in lines}
+    assert found["LATENT, reading A"] == [0.5, 2.0, 500.0]
+    assert found["LATENT, reading B"] == [1000.5, 1002.0]
+
+
+def test_epochs_are_read_from_the_metrics_of_the_smallest_epsilon() -> None:
+    table = epoch_table(metrics())
+    assert set(table["curve"]) == {"accuracy", "accuracy_perturbed_test", "train_accuracy"}
+    assert set(table["epoch"]) == {1, 4}
+    assert set(table["epsilon"]) == {0.5}
+    assert len(draw_epochs(metrics()).axes) == 2
+    without = metrics()
+    with pytest.raises(InputError, match="checkpoints above 1"):
+        draw_epochs(without[~without["metric"].str.contains("epoch")])
+
+
+def test_the_probability_figure_has_both_readings_and_data_sets() -> None:
+    left, right = draw_probability().axes
+    assert len(left.get_lines()) == 4
+    assert len(right.get_lines()) == 4
+    first = [float(line.get_ydata()[0]) for line in left.get_lines()]
+    assert first == pytest.approx([0.5, 0.75, 0.5, 0.75], abs=1e-4)
+
+
+def test_table_2_has_ours_beside_the_printed() -> None:
+    table = table2(metrics()).set_index(["method", "epsilon"])
+    row = table.loc[("LATENT, reading A", 0.5)]
+    assert row["paper_test"] == 0.9626
+    assert row["test_clean"] == pytest.approx(0.61)
+    assert row["test_released"] == pytest.approx(0.41)
+    assert row["training"] == pytest.approx(0.91)
+    assert table.loc[("LATENT, reading B", 2.0)]["guarantee_pure_epsilon"] == 1002.0
+    assert table.loc[("NPCNN", math.inf)]["paper_test"] == 0.9816
+    assert math.isnan(table.loc[("ACG+16", 0.5)]["test_clean"])
+    assert math.isnan(table.loc[("privunit on 64 projections", 0.5)]["paper_test"])
+    assert ("LATENT, reading A", 500.0) not in table.index
+    assert not table2(metrics("digits"))["paper_test"].notna().any()
+
+
+def test_the_printed_numbers_are_those_of_the_paper() -> None:
+    assert {(p.dataset, p.epsilon): (p.training, p.testing) for p in PRINTED if p.method == "LATENT"} == {
+        ("mnist", 2.0): (0.9923, 0.9634), ("mnist", 0.5): (0.9942, 0.9626), ("cifar10", 2.0): (0.9562, 0.9173),
+        ("cifar10", 0.5): (0.9577, 0.9147)}
+
+
+def test_altered_images_and_other_studies_are_left_out() -> None:
+    both = pd.concat([metrics(), metrics().assign(variant="augment=1,model=ann,reading=B"),
+                      metrics().assign(study="tldp_type1")])
+    assert len(latent_rows(both)) == len(metrics())
+    with pytest.raises(InputError, match="no rows of study latent"):
+        latent_rows(metrics().assign(study="tldp_type1"))

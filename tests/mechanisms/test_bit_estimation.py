@@ -1,0 +1,71 @@
+"""LATENT's section 3.3 by enumeration."""
+
+import itertools
+
+import pytest
+
+from tensorldp.errors import InputError
+from tensorldp.mechanisms.bit_estimation import estimated_ones, estimation_error, mean_errors, nth_with_ones
+
+
+@pytest.mark.parametrize("length", range(1, 9))
+def test_numbers_with_k_ones_are_all_found_in_order(length: int) -> None:
+    for ones in range(length + 1):
+        expected = [number for number in range(1 << length) if number.bit_count() == ones]
+        assert [nth_with_ones(length, ones, i) for i in range(len(expected))] == expected
+
+
+def test_the_printed_base_case_is_wrong() -> None:
+    def printed(length: int, ones: int, index: int) -> int:
+        from math import comb
+        if ones == 0:
+            return 0
+        if length == ones:
+            return 2 ** (ones - 1)
+        below = comb(length - 1, ones)
+        if index < below:
+            return printed(length - 1, ones, index)
+        return 2 ** (length - 1) + printed(length - 1, ones - 1, index - below)
+
+    cases = [(length, number.bit_count(), number) for length in range(1, 8) for number in range(1 << length)]
+    wrong = 0
+    for (length, ones), group in itertools.groupby(sorted(cases), key=lambda case: case[:2]):
+        wrong += sum(printed(length, ones, i) != number for i, (*_, number) in enumerate(group))
+    assert (len(cases), wrong) == (254, 63)  # mathematics.md 5.1
+
+
+@pytest.mark.parametrize("reading", ["A", "B"])
+def test_the_error_is_the_smallest_over_all_candidates(reading: str) -> None:
+    for released in range(64):
+        ones = estimated_ones(released, 6, 0.7, reading)  # type: ignore[arg-type]
+        gaps = [released - x for x in range(64) if x.bit_count() == ones]
+        least = min(map(abs, gaps))
+        found = estimation_error(released, 6, 0.7, reading)  # type: ignore[arg-type]
+        assert sorted(found) == sorted(gap for gap in gaps if abs(gap) == least)
+
+
+def test_the_estimated_count_inverts_each_readings_own_law() -> None:
+    # 10 bits, 8 ones, p = 0.8: reading A keeps 0.8 and flips 0.2, reading B keeps 0.9 and flips 0.1
+    assert estimated_ones(0b1111111100, 10, 0.8, "A") == 10  # (0.8 - 0.2) / 0.6 = 1
+    assert estimated_ones(0b1111111100, 10, 0.8, "B") == 9  # (1.6 - 0.2) / 1.6 = 0.875
+    assert estimated_ones(0, 10, 0.8, "B") == 0  # -0.125, cut
+    assert estimated_ones(0b1011, 4, 1.0, "B") == 3
+
+
+def test_mean_errors_by_enumeration() -> None:
+    keep = 0.85  # reading B, p = 0.7
+    total = 0.0
+    for x, released in itertools.product(range(16), repeat=2):
+        flips = (x ^ released).bit_count()
+        total += keep ** (4 - flips) * (1 - keep) ** flips * abs(x - released) / 16
+    claimed = sum(abs(estimation_error(released, 4, 0.7)[0]) for released in range(16)) / 16
+    assert mean_errors(4, 0.7) == pytest.approx((claimed, total), rel=1e-12)
+    assert mean_errors(4, 1.0) == (0.0, 0.0)
+
+
+def test_arguments_are_checked() -> None:
+    for call in (lambda: nth_with_ones(4, 5, 0), lambda: nth_with_ones(4, 2, 6), lambda: estimated_ones(16, 4, 0.7),
+                 lambda: estimated_ones(3, 4, 0.5, "A"), lambda: estimated_ones(3, 4, 0.0),
+                 lambda: estimated_ones(3, 4, 0.7, "C"), lambda: mean_errors(13, 0.7)):  # type: ignore[arg-type]
+        with pytest.raises(InputError):
+            call()
