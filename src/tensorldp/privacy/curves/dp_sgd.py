@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -101,6 +101,7 @@ class DpSgdCurve(PrivacyCurve):
         return DpSgdCurve(self.noise_multiplier, self.sampling_rate, self.steps * count, self.accountant)
 
 
+@cache
 def noise_multiplier_for(epsilon: float, delta: float, sampling_rate: float, steps: int,
                          accountant: Literal["pld", "rdp"] = "pld") -> float:
     """The least noise multiplier, to 1e-4 and rounded up, that makes `steps` lots (epsilon, delta)-DP.
