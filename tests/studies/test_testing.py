@@ -15,7 +15,10 @@ from tensorldp.mechanisms import Box, make
 from tensorldp.privacy.curves.trivial import NoPrivacyCurve
 from tensorldp.studies.batches import batch_box, check_unit, privatize_batches, record_in_batch
 from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.features import extract
+from tensorldp.studies.guarantee import record_guarantee
 from tensorldp.studies.methods import method
+from tensorldp.studies.perturb import perturb
 from tensorldp.studies.records import Records
 from tensorldp.studies.testing import directed, features, private_features, record_curve, train_clean
 
@@ -120,3 +123,30 @@ def test_the_plan_shares_the_models_of_none_even_where_none_is_not_asked_for() -
     assert {c.model_path for c in plan.cells} == {"tvg_testing/digits/model=lenet_tanh/none/epsilon~inf"}
     assert [c.mechanism for c in plan.cells].count("none") == 1
     assert replace(plan.cells[0], method="learning").model_path == plan.cells[0].path
+
+
+def test_features_of_tanh_networks_are_released_in_batches_and_guaranteed_for_a_record() -> None:
+    settings = replace(cell("idn"), release="features", method="learning")
+    found = extract("lenet_tanh", images(), CPU)
+    assert found.shape == (40, 16, 4)
+    assert float(found.abs().max()) < 1.0
+    assert float(found.std()) > 0.1  # they fill the range although nothing is trained
+    records = Records(found, images().y, "d", 4, -1.0, 1.0, "features")
+    released = perturb(records, settings, 0, "train", CPU)
+    assert torch.equal(released, perturb(records, settings, 0, "train", CPU))
+    batch = make("idn", epsilon=10.0, domain=Box(-1.0, 1.0, (256, 16, 4)))
+    assert float((released - found).std()) == pytest.approx(batch.sigma, rel=0.1)  # type: ignore[attr-defined]
+    guaranteed = record_guarantee(settings, records.box())
+    assert guaranteed["unit"] == "record"
+    assert guaranteed["epsilon"] == pytest.approx(record_in_batch(batch.curve()).epsilon(1e-5))
+    assert "a batch of 256 records" in guaranteed["note"]
+
+
+def test_text_has_150_features_that_padding_does_not_change() -> None:
+    tokens = torch.randint(1, 30, (6, 12), generator=torch.Generator().manual_seed(0), dtype=torch.int32)
+    def of(x: torch.Tensor) -> torch.Tensor:
+        return extract("bilstm_tanh", Records(x, torch.arange(6) % 2, "d", 2, 0.0, 30.0, "text", 30), CPU)
+    assert of(tokens).shape == (6, 150)
+    padded = torch.cat([tokens, torch.zeros(6, 5, dtype=torch.int32)], dim=1)
+    forward = of(padded)[:, :75]  # the backward direction starts in the padding
+    assert torch.allclose(forward, of(tokens)[:, :75], atol=1e-6)

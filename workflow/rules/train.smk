@@ -14,6 +14,8 @@ rule train:
         data=subpath(input.data, parent=True),
         released=lambda wildcards, input: f"--released {input.released}" if input.released else "",
         weights=lambda wildcards, input: f"--weights {Path(input.weights).parent}" if input.weights else "",
+    wildcard_constraints:
+        study=one_of(study.study for study in PLAN.studies.values() if METHODS[study.method].stages != "shared"),
     priority: 10
     log:
         f"logs/train/{CELL}.log",
@@ -25,3 +27,11 @@ rule train:
     shell:
         "stage train --data {params.data} {params.released} {params.weights} --cell {params.cell:q} "
         "--out {output} > {log} 2>&1"
+
+
+# kept, because cells that are added later use them too
+use rule train as train_shared with:
+    output:
+        directory(f"results/models/{CELL}"),
+    wildcard_constraints:
+        study=one_of(study.study for study in PLAN.studies.values() if METHODS[study.method].stages == "shared"),

@@ -31,7 +31,7 @@ IDLE_SECONDS = 20.0
 START_SECONDS = 120.0
 # torch._dynamo is what the first optimiser of a process would import, at the cost of a second
 PRELOAD = ("numpy", "torch", "torch._dynamo", "sklearn.metrics", "scipy.special", "scipy.optimize", "scipy.stats",
-           "safetensors.numpy")
+           "safetensors.numpy", "opacus")
 
 
 def folder() -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -108,15 +108,23 @@ def noise_multiplier_for(epsilon: float, delta: float, sampling_rate: float, ste
     Raises:
         InputError: if an argument is out of range.
     """
-    epsilon = positive("epsilon", epsilon)
-    delta = real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
+    if accountant not in ("pld", "rdp"):
+        raise InputError(f"accountant must be 'pld' or 'rdp', got {accountant!r}")
+    return _least_multiplier(
+        positive("epsilon", epsilon), real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True),
+        real("sampling_rate", sampling_rate, low=0.0, high=1.0, open_low=True), whole("steps", steps, low=1),
+        accountant)
 
+
+@cache  # seconds of accounting, wanted again for every seed
+def _least_multiplier(epsilon: float, delta: float, sampling_rate: float, steps: int,
+                      accountant: Literal["pld", "rdp"]) -> float:
     def excess(log_z: float) -> float:
         return DpSgdCurve(math.exp(log_z), sampling_rate, steps, accountant).epsilon(delta) - epsilon
 
     low = high = 0.0
     if accountant == "pld":  # starts where the cheap accountant ends, which asks for a little more noise
-        high = math.log(noise_multiplier_for(epsilon, delta, sampling_rate, steps, "rdp")) + 1e-3
+        high = math.log(_least_multiplier(epsilon, delta, sampling_rate, steps, "rdp")) + 1e-3
         low = high - 0.15
     while excess(low) <= 0.0:
         low, high = low - 0.25, low
