@@ -13,13 +13,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from tensorldp.errors import InputError
-from tensorldp.figures.curves import AXIS_LABELS, Axis, factors, position
+from tensorldp.figures.curves import Axis, factors, position
 from tensorldp.figures.latent_table import CLAIMED_TEST
-from tensorldp.figures.style import use_style
+from tensorldp.figures.style import label, use_style
 from tensorldp.mechanisms import Box
 from tensorldp.mechanisms.latent import Latent
 from tensorldp.privacy import clean_test_ceiling
 
+AXIS_LABELS = {"nominal": "nominal ε of the whole record, as the source writes it (nats)",
+               "guarantee": "guaranteed ε of the whole record at δ = 1e-5 (nats)",
+               "pure": "guaranteed pure ε of the whole record (nats)"}
 LARGEST_NOMINAL = 10.0  # Figure 10 ends there
 TESTS = {"accuracy": "clean test records", "accuracy_perturbed_test": "released test records"}
 # line: colour, marker, dashes; Wong 2011
@@ -65,7 +68,7 @@ def line_label(part: pd.DataFrame, line: str) -> str:
         low, high = part["guarantee_pure_epsilon"].min(), part["guarantee_epsilon"].min()
         return f"LATENT, reading B: true ε ≥ {_number(low)}\n({_number(high)} at δ = 1e-5)"
     size = part["projections"].iloc[0]
-    return f"{part['mechanism'].iloc[0]} on {size} projections of\nthe same features: true ε = nominal ε"
+    return f"{label(part['mechanism'].iloc[0])} on {size} projections of\nthe same features: true ε = nominal ε"
 
 
 def _draw(ax: Axes, part: pd.DataFrame, axis: Axis, line: str, name: str) -> None:
@@ -136,7 +139,7 @@ def draw_accuracy(metrics: pd.DataFrame, *, axis: Axis = "nominal", title: str =
                 ax.xaxis.set_minor_locator(NullLocator())
             ax.set_ylim(-0.02, 1.04)
             ax.set_title(f"{dataset}: {where}", fontsize=9)
-    figure.supxlabel(AXIS_LABELS[axis].format(unit="record").replace("; per element for TLDP", ""), fontsize=10)
+    figure.supxlabel(AXIS_LABELS[axis], fontsize=10)
     figure.supylabel("accuracy", fontsize=10)
     if title:
         figure.suptitle(title, fontsize=11)

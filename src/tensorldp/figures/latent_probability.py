@@ -11,7 +11,7 @@ from tensorldp.mechanisms import Box
 from tensorldp.mechanisms.bit_estimation import mean_errors
 from tensorldp.mechanisms.latent import Latent
 
-STRINGS = {"MNIST, 92,160 bits": (9216, 4, 5), "CIFAR-10, 23,040 bits": (2304, 2, 7)}
+STRINGS = {"MNIST": (9216, 4, 5), "CIFAR-10": (2304, 2, 7)}
 CODE_BITS = 10  # of one value, in both
 
 
@@ -25,8 +25,8 @@ def draw_probability(title: str = "") -> Figure:
             box = Box(-2.0**n, 2.0**n, (size,))
             true = [1.0 - Latent(epsilon=float(e), domain=box, whole=n, fraction=m, reading=reading).flip  # type: ignore[arg-type]
                     for e in grid]
-            what = "p, as in reading A" if reading == "A" else "(1 + p) / 2, as in reading B"
-            left.plot(grid, true, color=colour, linestyle=dashes, linewidth=1.4, label=f"{name}: {what}")
+            what = "A: p" if reading == "A" else "B: (1 + p) / 2"
+            left.plot(grid, true, color=colour, linestyle=dashes, linewidth=1.4, label=f"{name}, {what}")
     left.axvspan(grid[0], 10.0, color="#000000", alpha=0.06, linewidth=0)
     left.text(1.0, 0.93, "the paper's ε", ha="center", fontsize=8.5)
     left.set_xscale("log")
