@@ -17,6 +17,7 @@ include: "workflow/rules/privacy.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/reference.smk"
 
 
 localrules:
@@ -24,6 +25,7 @@ localrules:
     metrics,
     privacy,
     figures,
+    reference_figures,
 
 
 rule all:

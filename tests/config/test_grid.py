@@ -8,12 +8,13 @@ import pytest
 from tensorldp.config.grid import Plan, epsilon_text, make_plan, variant_text
 from tensorldp.config.settings import parse_settings
 from tensorldp.config.study import load_study
+from tensorldp.data.catalogue import names
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.index import known
 
 ROOT = Path(__file__).parents[2]
 STUDIES = ROOT / "workflow" / "studies"
-DATASETS = ["digits", "breast_cancer", "mnist", "fashion_mnist", "cifar10", "svhn", "imdb", "darknet"]
+DATASETS = names()
 
 
 def plan(**raw: object) -> Plan:
@@ -67,6 +68,15 @@ def test_chosen_mechanisms_narrow_the_arms_and_others_join_plainly() -> None:
 
 def test_training_settings_of_the_config_win() -> None:
     assert {c.training["epochs"] for c in plan(training={"tldp_type1": {"epochs": 3}}).cells} == {3}
+
+
+def test_factors_of_the_config_replace_those_of_the_study() -> None:
+    made = plan(scale="desk", factors={"tldp_type1": {"model": ["small_cnn"]}})
+    assert {cell.factors["model"] for cell in made.cells} == {"small_cnn"}
+    with pytest.raises(InputError, match="unknown factor of tldp_type1 'modle'"):
+        plan(factors={"tldp_type1": {"modle": ["small_cnn"]}})
+    with pytest.raises(InputError, match=r"value of the factor model of tldp_type1 '\.\./x'"):
+        plan(factors={"tldp_type1": {"model": ["../x"]}})
 
 
 def test_a_factor_has_its_own_training_settings() -> None:

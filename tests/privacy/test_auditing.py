@@ -137,6 +137,14 @@ def test_same_seed_same_audit():
     assert first.event != other.event or first.epsilon_lower != other.epsilon_lower
 
 
+def test_several_deltas_on_one_set_of_releases_are_the_audits_at_each():
+    mechanism = make("tldp-l", epsilon=1.0, domain=ONE)
+    together = privacy.audits(mechanism, samples=2000, deltas=[0.0, 1e-5, 0.3], seed=3)
+    alone = [privacy.audit(mechanism, samples=2000, delta=delta, seed=3) for delta in (0.0, 1e-5, 0.3)]
+    assert [(a.delta, a.epsilon_lower, a.event, a.atom_lower) for a in together] == \
+        [(a.delta, a.epsilon_lower, a.event, a.atom_lower) for a in alone]
+
+
 def test_profile_lies_below_the_curve():
     mechanism = make("laplace", epsilon=2.0, domain=Box(0, 1, (4,)))
     epsilons = [0.0, 0.5, 1.0, 1.5]

@@ -1,5 +1,6 @@
 """What a run tells its jobs through the environment."""
 
+import json
 import os
 from pathlib import Path
 
@@ -7,12 +8,12 @@ import pytest
 
 from tensorldp.config.settings import parse_settings
 from tensorldp.errors import InputError
-from tensorldp.runtime import environment
+from tensorldp.runtime import environment, provenance
 
 
 @pytest.fixture(autouse=True)
 def clean(monkeypatch: pytest.MonkeyPatch) -> None:
-    for key in ("MIRROR", "PLUGINS", "DEVICE", "GPU", "WARM"):
+    for key in ("MIRROR", "PLUGINS", "DEVICE", "GPU", "WARM", "PROVENANCE"):
         monkeypatch.setenv(f"TENSORLDP_{key}", "")
         monkeypatch.delenv(f"TENSORLDP_{key}")
 
@@ -36,6 +37,19 @@ def test_a_cluster_job_takes_over_whether_there_is_a_gpu_and_needs_no_warm_serve
     assert os.environ["TENSORLDP_WARM"] == "0"
     environment.export(parse_settings({"studies": ["s"]}), main_process=True)
     assert environment.gpu_slots() == 1
+
+
+def test_jobs_record_the_commit_and_versions_of_the_start_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TENSORLDP_PROVENANCE", '{"commit": "of another run", "versions": {}}')
+    environment.export(parse_settings({"studies": ["s"]}), main_process=True)
+    found = json.loads(os.environ["TENSORLDP_PROVENANCE"])
+    assert found["commit"] != "of another run"
+    assert "torch" in found["versions"]
+    monkeypatch.setenv("TENSORLDP_PROVENANCE", json.dumps({**found, "commit": "abc"}))
+    record = provenance.Stopwatch().record("cpu")
+    provenance.commit.cache_clear()
+    assert (provenance.commit(), record["versions"]) == ("abc", found["versions"])
+    provenance.commit.cache_clear()
 
 
 def test_a_mirror_that_is_not_there_is_named() -> None:

@@ -40,7 +40,7 @@ def test_an_audit_stands_beside_the_guarantee_of_what_it_audited(name: str, rele
     mechanism, note = audited(cell(name, "3", release), data)
     assert mechanism.size == (16 if release == "data" else 64)
     assert bool(note) == (release == "parameters")
-    row = audit_mechanism(mechanism, cell(name, "3", release), 1e-5, note)
+    (row,) = audit_mechanism(mechanism, cell(name, "3", release), [1e-5], note)
     assert row["epsilon_lower"] <= row["guarantee_epsilon"]
 
 
@@ -50,7 +50,7 @@ def test_the_table_has_accuracy_audits_too_and_none_is_certain(data: Path) -> No
                "rows": [{"seed": 0, "metric": "accuracy_perturbed_test", "value": 0.9},
                         {"seed": 0, "metric": "accuracy", "value": 0.95}]}
     mechanism, note = audited(cell("none", "inf"), data)
-    audits = {"rows": [audit_mechanism(mechanism, cell("none", "inf"), 0.0, note)]}
+    audits = {"rows": audit_mechanism(mechanism, cell("none", "inf"), [0.0], note)}
     table = audits_table([(metrics, {"epsilon": "inf", "pure_epsilon": "inf"}, audits)])
     assert sorted(table["kind"]) == ["accuracy", "likelihood ratio"]
     assert table.set_index("kind").loc["likelihood ratio", "epsilon_lower"] == math.inf

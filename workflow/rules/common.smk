@@ -7,6 +7,7 @@ try:
     from tensorldp.config.grid import make_plan
     from tensorldp.config.methods import METHODS
     from tensorldp.config.settings import parse_settings
+    from tensorldp.config.study import load_study
     from tensorldp.data.catalogue import EMBEDDED
     from tensorldp.data.catalogue import names as dataset_names
     from tensorldp.errors import InputError
@@ -31,7 +32,14 @@ def validated_plan():
         sys.exit(f"error: {error}")
 
 
+def reference_studies():
+    """The studies with kept results, which `reference_figures` draws."""
+    runs = Path(workflow.basedir) / "results" / "reference" / "runs.json"
+    return [load_study(STUDIES / f"{name}.yaml") for name in json.loads(runs.read_text())] if runs.exists() else []
+
+
 PLAN = validated_plan()
+REFERENCE_STUDIES = reference_studies()
 GPU = environment.gpu_slots()
 
 shell.prefix(environment.shell_functions(SCRIPTS))  # `stage train ...` runs workflow/scripts/train.py

@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     watch = Stopwatch()
     cell = CellSettings.parse(args.cell)
     mechanism, note = method(cell.method).audited(cell, args.data)
-    rows = [] if mechanism is None else [audit_mechanism(mechanism, cell, delta, note) for delta in (0.0, 1e-5)]
+    rows = [] if mechanism is None else audit_mechanism(mechanism, cell, [0.0, 1e-5], note)
     write_json(args.out, {"rows": rows, "record": watch.record("cpu")})
 
 

@@ -84,8 +84,25 @@ def _training(study: Study, plan: ScalePlan, settings: Settings, factors: dict[s
     return training, training.pop("limit")
 
 
+def _factors(study: Study, plan: ScalePlan, settings: Settings) -> dict[str, list[str | int | float]]:
+    """The plan's factors with those of the config; words must be among those that the study has at some scale."""
+    wanted = settings.factors.get(study.study, {})
+    for key, values in wanted.items():
+        if key not in plan.factors:
+            raise unknown(f"factor of {study.study}", short(key), sorted(plan.factors))
+        words = sorted({v for scale in study.scales.values() for v in scale.factors.get(key, []) if isinstance(v, str)})
+        for value in values:
+            if isinstance(value, str) and value not in words:
+                raise unknown(f"value of the factor {key} of {study.study}", short(value), words)
+    return {**plan.factors, **wanted}
+
+
 def _arm_epsilons(mechanism: str, epsilons: list[float]) -> list[float]:
     return [math.inf] if mechanism == "none" else [e for e in epsilons if not math.isinf(e)]
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _study_cells(study: Study, settings: Settings) -> list[Cell]:
@@ -95,6 +112,7 @@ def _study_cells(study: Study, settings: Settings) -> list[Cell]:
     plan = study.scales[settings.scale]
     seeds = tuple(dict.fromkeys(settings.seeds or plan.seeds))
     wanted = settings.mechanisms.get(study.study)
+    chosen = _factors(study, plan, settings)
     cells: dict[Cell, None] = {}
     for arm in study.arms if wanted is None else _chosen(study, wanted):
         if arm.scales is not None and settings.scale not in arm.scales:
@@ -102,8 +120,9 @@ def _study_cells(study: Study, settings: Settings) -> list[Cell]:
         for dataset in settings.datasets.get(study.study, plan.datasets):
             if arm.datasets is not None and dataset not in arm.datasets:
                 continue
-            for values in itertools.product(*plan.factors.values()):
-                factors = {**dict(zip(plan.factors, values, strict=True)), **arm.factors}
+            grid = {**chosen, **{key: _listed(value) for key, value in arm.factors.items()}}
+            for values in itertools.product(*grid.values()):
+                factors = dict(zip(grid, values, strict=True))
                 training, limit = _training(study, plan, settings, factors)
                 own = (arm.epsilons or {}).get(settings.scale, plan.epsilons)
                 for mechanism in arm.mechanisms:
@@ -160,7 +179,7 @@ def make_plan(settings: Settings, folder: Path, *, mechanisms: list[str], datase
     for name in settings.studies:
         if name not in available:
             raise unknown("study", short(name), available)
-    for key in ("datasets", "mechanisms", "epsilons", "training"):
+    for key in ("datasets", "mechanisms", "epsilons", "factors", "training"):
         for name in getattr(settings, key):
             if name not in available:
                 raise unknown(f"study under {key}", short(name), available)

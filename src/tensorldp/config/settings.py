@@ -51,6 +51,8 @@ class Settings(Strict):
         default_factory=dict, description="study: its mechanisms")
     epsilons: dict[str, Annotated[list[Epsilon], Field(min_length=1)]] = Field(
         default_factory=dict, description="study: its grid of nominal epsilons")
+    factors: dict[str, dict[str, Annotated[list[str | int | float], Field(min_length=1)]]] = Field(
+        default_factory=dict, description="study: values of its factors that replace its own")
     training: dict[str, dict[str, Any]] = Field(
         default_factory=dict, description="study: training settings that replace the study's own")
     mirror: str | None = Field(None, description="a folder that holds the datasets' files")

@@ -18,8 +18,9 @@ from tensorldp.errors import InputError, positive
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.domain import Box, Domain
 from tensorldp.mechanisms.registry import register
-from tensorldp.privacy.curves.base import PrivacyCurve
+from tensorldp.privacy.curves.base import DELTA_FLOOR, PrivacyCurve
 from tensorldp.privacy.curves.laplace import LaplaceCurve
+from tensorldp.privacy.curves.roots import epsilon_at
 from tensorldp.randomness import add_laplace, uniform
 
 MIXED_COUNT = 128  # up to so many elements, every mixture of directions is tried
@@ -70,9 +71,10 @@ class PdpmCurve(PrivacyCurve):
         eps, n = self.nominal, self.count
         chance = 1.0 / (1.0 + 2.0 * math.exp(-eps))
         step = eps + self._fall
-        start = max(0, math.ceil((epsilon + n * self._fall) / step - 1e-9))
         spread = math.sqrt(n * chance * (1.0 - chance))
-        stop = min(n, math.ceil(max(start, n * chance) + 40.0 * spread + 40.0))
+        start = max(0, math.ceil((epsilon + n * self._fall) / step - 1e-9))
+        start = max(start, math.floor(n * chance - 14.0 * spread - 40.0))  # fewer hits have a mass below 1e-40
+        stop = min(n, math.ceil(max(start, n * chance) + 14.0 * spread + 40.0))
         hits = np.arange(start, stop + 1)
         return float(np.dot(binom.pmf(hits, n, chance),
                             -np.expm1(np.minimum(0.0, epsilon - (hits * step - n * self._fall)))))
@@ -83,6 +85,15 @@ class PdpmCurve(PrivacyCurve):
         if self.count > MIXED_COUNT:
             return self.forward(epsilon - (self.nominal + self._fall))
         return max(float(np.dot(mass, -np.expm1(np.minimum(0.0, epsilon - loss)))) for mass, loss in self._mixtures)
+
+    def _epsilon(self, delta: float) -> float:
+        if self.count <= MIXED_COUNT:
+            return super()._epsilon(delta)
+        chance = 1.0 / (1.0 + 2.0 * math.exp(-self.nominal))
+        step, n = self.nominal + self._fall, self.count
+        return epsilon_at(lambda e: math.log(max(self.delta(e), DELTA_FLOOR)), math.log(delta),
+                          mean=n * (chance * step - self._fall) + step,
+                          spread=math.sqrt(n * chance * (1.0 - chance)) * step, top=self.pure_epsilon)
 
     def _compose(self, count: int) -> PrivacyCurve:
         return PdpmCurve(self.nominal, self.count * count)

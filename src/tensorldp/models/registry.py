@@ -11,7 +11,7 @@ from torch import nn
 
 from tensorldp.errors import InputError, unknown
 from tensorldp.models.seeding import seed_model
-from tensorldp.models.small import FCN, BiLSTM, SmallCNN
+from tensorldp.models.small import FCN, MLP, BiLSTM, PldpCNN, SmallCNN
 
 
 def image_layout(shape: tuple[int, ...]) -> tuple[int, int, int]:
@@ -61,6 +61,14 @@ def _fcn(task: Task) -> nn.Module:
     return nn.Sequential(nn.Flatten(), FCN(math.prod(task.shape), task.classes))
 
 
+def _pldp_cnn(task: Task) -> nn.Module:
+    return PldpCNN(*image_layout(task.shape), task.classes)
+
+
+def _mlp(task: Task) -> nn.Module:
+    return nn.Sequential(nn.Flatten(), MLP(math.prod(task.shape), task.classes))
+
+
 def _linear(task: Task) -> nn.Module:
     return nn.Sequential(nn.Flatten(), nn.Linear(math.prod(task.shape), task.classes))
 
@@ -72,7 +80,8 @@ def _bilstm(task: Task) -> nn.Module:
 
 
 _BUILDERS: dict[str, Callable[[Task], nn.Module]] = {
-    "small_cnn": _small_cnn, "mobilenet_v2": _mobilenet, "fcn": _fcn, "linear": _linear, "bilstm": _bilstm}
+    "small_cnn": _small_cnn, "mobilenet_v2": _mobilenet, "fcn": _fcn, "linear": _linear, "bilstm": _bilstm,
+    "pldp_cnn": _pldp_cnn, "mlp": _mlp}
 
 
 def names() -> list[str]:

@@ -23,6 +23,30 @@ class SmallCNN(nn.Sequential):
             nn.Flatten(), nn.Linear(32 * (height // 4) * (width // 4), classes))
 
 
+class PldpCNN(nn.Sequential):
+    """PLDP-FL's network (6.2.2): two 5x5 convolutions (10, 20 channels) with 2x2 max pooling, linear layers 50, 10.
+
+    Of 28x28 grey images it has 21,840 weights. ReLU follows the pooling: the same function, a quarter of the work.
+    Input (batch, channels, height, width), at least 16 x 16; output (batch, classes).
+    """
+
+    def __init__(self, channels: int, height: int, width: int, classes: int) -> None:
+        if min(height, width) < 16:
+            raise InputError(f"the model pldp_cnn takes images of at least 16 x 16, got {height} x {width}; "
+                             "use mlp for smaller ones")
+        across, down = (((side - 4) // 2 - 4) // 2 for side in (height, width))
+        super().__init__(
+            nn.Conv2d(channels, 10, 5), nn.MaxPool2d(2), nn.ReLU(), nn.Conv2d(10, 20, 5), nn.MaxPool2d(2), nn.ReLU(),
+            nn.Flatten(), nn.Linear(20 * across * down, 50), nn.ReLU(), nn.Linear(50, classes))
+
+
+class MLP(nn.Sequential):
+    """One hidden layer of 32 units with ReLU. Input (batch, inputs); output (batch, classes)."""
+
+    def __init__(self, inputs: int, classes: int, hidden: int = 32) -> None:
+        super().__init__(nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, classes))
+
+
 class TanhCNN(nn.Module):
     """A seeded, untrained extractor: one 3x3 convolution, tanh, 2x2 average pooling; values in (-1, 1).
 

@@ -13,17 +13,18 @@ from tensorldp.privacy.guarantee import Guarantee
 if TYPE_CHECKING:
     from tensorldp.privacy.auditing.accuracy import accuracy_audit, accuracy_ceiling
     from tensorldp.privacy.auditing.fit import Fit, goodness_of_fit
-    from tensorldp.privacy.auditing.likelihood import Audit, audit, audit_profile
+    from tensorldp.privacy.auditing.likelihood import Audit, audit, audit_profile, audits
     from tensorldp.privacy.composition import compose
 
 _LAZY = {
     "Audit": "auditing.likelihood", "audit": "auditing.likelihood", "audit_profile": "auditing.likelihood",
+    "audits": "auditing.likelihood",
     "accuracy_audit": "auditing.accuracy", "accuracy_ceiling": "auditing.accuracy",
     "Fit": "auditing.fit", "goodness_of_fit": "auditing.fit", "compose": "composition",
 }
 
-__all__ = ["Audit", "Fit", "Guarantee", "accuracy_audit", "accuracy_ceiling", "audit", "audit_profile", "compose",
-           "goodness_of_fit"]
+__all__ = ["Audit", "Fit", "Guarantee", "accuracy_audit", "accuracy_ceiling", "audit", "audit_profile", "audits",
+           "compose", "goodness_of_fit"]
 
 
 def __getattr__(name: str) -> Any:

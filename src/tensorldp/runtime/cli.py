@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,11 +31,24 @@ def json_argument(text: str) -> dict[str, Any]:
     return value
 
 
+def _note_time(main: Callable[[Sequence[str] | None], None], seconds: float) -> None:
+    """Append {script, seconds, peak_mb} to the file that TENSORLDP_TIMES names, for benchmarks/workflow.py."""
+    times = os.environ.get("TENSORLDP_TIMES")
+    if not times:
+        return
+    line = {"script": Path(main.__code__.co_filename).stem, "seconds": seconds,
+            "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    with Path(times).open("a") as file:
+        file.write(json.dumps(line) + "\n")  # one short write, so that jobs do not mix
+
+
 def run(main: Callable[[Sequence[str] | None], None], arguments: Sequence[str] | None = None) -> None:
     """Run a script's `main`; a user's mistake ends it with one sentence and exit code 1, without a traceback."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    start = time.perf_counter()
     try:
         main(arguments)
+        _note_time(main, time.perf_counter() - start)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from tensorldp.config.settings import Settings
 from tensorldp.errors import InputError
+from tensorldp.runtime import provenance
 
 GPU_NODE = Path("/dev/nvidiactl")  # tells that there is a GPU without importing torch
 
 
 def export(settings: Settings, *, main_process: bool) -> None:
-    """Set TENSORLDP_MIRROR, _PLUGINS, _DEVICE, _GPU and _WARM for this process and all that it starts.
+    """Set TENSORLDP_MIRROR, _PLUGINS, _DEVICE, _GPU, _WARM and _PROVENANCE for this process and all that it starts.
 
     Args:
         main_process: False in the Snakemake of a cluster job, which takes over what the submitting one found out, and
@@ -33,6 +34,7 @@ def export(settings: Settings, *, main_process: bool) -> None:
     wants = settings.device == "cuda" or (settings.device == "auto" and GPU_NODE.exists())
     if main_process:
         os.environ["TENSORLDP_GPU"] = str(int(wants))
+        provenance.share()
     else:
         os.environ.setdefault("TENSORLDP_GPU", str(int(wants)))
         os.environ["TENSORLDP_WARM"] = "0"

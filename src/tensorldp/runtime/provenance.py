@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import platform
 import resource
 import subprocess
@@ -14,10 +16,23 @@ from typing import Any
 
 PACKAGES = ("torch", "torchvision", "numpy", "scipy", "scikit-learn", "snakemake")
 
+FOUND = "TENSORLDP_PROVENANCE"  # set by `share`: asking git and importlib takes 28 ms, which is much for a small job
+
+
+def share() -> None:
+    """Find out commit and versions once for this process and all that it starts."""
+    os.environ.pop(FOUND, None)
+    os.environ[FOUND] = json.dumps({"commit": commit(), "versions": versions()})
+
 
 @cache
 def commit() -> str:
-    """The commit of the source tree, with "+" if it has changes; "unknown" outside a checkout."""
+    """The commit of the source tree, with "+" if it has changes; "unknown" outside a checkout.
+
+    Within a run of the workflow, what it was at the start of the run.
+    """
+    if FOUND in os.environ:
+        return str(json.loads(os.environ[FOUND])["commit"])
     folder = Path(__file__).parent
     try:
         head = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=folder, capture_output=True, text=True,
@@ -32,6 +47,8 @@ def commit() -> str:
 @cache
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that numbers depend on."""
+    if FOUND in os.environ:
+        return dict(json.loads(os.environ[FOUND])["versions"])
     found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:

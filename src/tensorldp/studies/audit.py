@@ -18,21 +18,27 @@ COLUMNS = ["study", "dataset", "variant", "mechanism", "epsilon", "kind", "epsil
            "samples", "event", "guarantee_epsilon", "guarantee_pure_epsilon", "unit", "note"]
 
 
-def audit_mechanism(mechanism: Mechanism, cell: CellSettings, delta: float, note: str = "") -> dict[str, Any]:
-    """A likelihood-ratio audit of one release beside its guarantee; one that has no density is told so in the note."""
+def audit_mechanism(mechanism: Mechanism, cell: CellSettings, deltas: list[float],
+                    note: str = "") -> list[dict[str, Any]]:
+    """Likelihood-ratio audits of one release beside its guarantee, one row a delta.
+
+    A mechanism that has no density is told so in the note.
+    """
     curve = mechanism.curve()
     samples = max(200, min(10_000, ELEMENTS // mechanism.size))
-    row: dict[str, Any] = {"kind": "likelihood ratio", "delta": delta, "confidence": CONFIDENCE, "samples": samples,
+    row: dict[str, Any] = {"kind": "likelihood ratio", "confidence": CONFIDENCE, "samples": samples,
                            "unit": mechanism.unit, "epsilon_lower": 0.0, "event": "", "note": note,
                            "guarantee_epsilon": curve.epsilon(1e-5), "guarantee_pure_epsilon": curve.pure_epsilon}
     if mechanism.name == "none":
-        return {**row, "epsilon_lower": math.inf, "samples": 0, "event": "y = x", "note": "the record itself"}
+        return [{**row, "delta": delta, "epsilon_lower": math.inf, "samples": 0, "event": "y = x",
+                 "note": "the record itself"} for delta in deltas]
     try:
-        found = privacy.audit(mechanism, samples=samples, confidence=CONFIDENCE, delta=delta,
-                              seed=int(sum(cell.seeds)))
+        found = privacy.audits(mechanism, samples=samples, confidence=CONFIDENCE, deltas=deltas,
+                               seed=int(sum(cell.seeds)))
     except InputError as error:
-        return {**row, "samples": 0, "note": str(error)}
-    return {**row, "epsilon_lower": found.epsilon_lower, "event": found.event}
+        return [{**row, "delta": delta, "samples": 0, "note": str(error)} for delta in deltas]
+    return [{**row, "delta": audit.delta, "epsilon_lower": audit.epsilon_lower, "event": audit.event}
+            for audit in found]
 
 
 def audit_accuracy(metrics: dict[str, Any]) -> list[dict[str, Any]]:

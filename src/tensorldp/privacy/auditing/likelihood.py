@@ -15,7 +15,7 @@ from tensorldp.privacy.auditing.confidence import log_ratio_bound, lower_bound, 
 from tensorldp.privacy.auditing.sampler import Statistic, collect, statistics
 
 Reals = npt.NDArray[np.float64]
-MAX_THRESHOLDS = 4000
+MAX_THRESHOLDS = 1000
 QUANTUM = 1e-9  # of the largest value: finer differences are rounding errors, which ideal reals do not have
 
 
@@ -82,21 +82,37 @@ def audit(mechanism: Mechanism, *, samples: int, confidence: float = 0.95, seed:
     Raises:
         InputError: if an argument is out of range, or the mechanism has no density and `likelihood` is True.
     """
+    (found,) = audits(mechanism, samples=samples, deltas=[delta], confidence=confidence, seed=seed,
+                      likelihood=likelihood, pair=pair)
+    return found
+
+
+def audits(mechanism: Mechanism, *, samples: int, deltas: list[float], confidence: float = 0.95, seed: int = 0,
+           likelihood: bool = True, pair: tuple[Tensor, Tensor] | None = None) -> list[Audit]:
+    """`audit` at several deltas on the same releases; each holds at `confidence` by itself, not all together.
+
+    Raises:
+        InputError: as `audit`.
+    """
     x, x_prime, half, error = _checked(mechanism, samples, confidence, pair)
-    delta = real("delta", delta, low=0.0, high=1.0, open_high=True)
+    deltas = [real("delta", delta, low=0.0, high=1.0, open_high=True) for delta in deltas]
     wanted = statistics(mechanism, x, x_prime, likelihood)
     first = collect(mechanism, x, half, wanted, seed, "choose", "x")
     second = collect(mechanism, x_prime, half, wanted, seed, "choose", "x'")
-    _, event = max((_best(name, first[name], second[name], error, delta) for name in wanted),
-                   key=lambda found: found[0])
+    events = [max((_best(name, first[name], second[name], error, delta) for name in wanted),
+                  key=lambda found: found[0])[1] for delta in deltas]
     del first, second
-    wanted = {name: wanted[name] for name in {event.name, *(["likelihood ratio"] if likelihood else [])}}
+    needed = {*(event.name for event in events), *(["likelihood ratio"] if likelihood else [])}
+    wanted = {name: wanted[name] for name in needed}
     fresh = (collect(mechanism, x, half, wanted, seed, "measure", "x"),
              collect(mechanism, x_prime, half, wanted, seed, "measure", "x'"))
-    mine, other = (event.hits(side[event.name]) for side in (fresh if event.above else fresh[::-1]))
-    bound = float(log_ratio_bound(mine, other, half, error, delta))
-    return Audit(max(0.0, bound), delta, (x, x_prime), str(event), float(confidence), samples, mechanism.unit,
-                 _atom(fresh, half, error) if likelihood else 0.0)
+    found = []
+    for delta, event in zip(deltas, events, strict=True):
+        mine, other = (event.hits(side[event.name]) for side in (fresh if event.above else fresh[::-1]))
+        bound = float(log_ratio_bound(mine, other, half, error, delta))
+        found.append(Audit(max(0.0, bound), delta, (x, x_prime), str(event), float(confidence), samples,
+                           mechanism.unit, _atom(fresh, half, error) if likelihood else 0.0))
+    return found
 
 
 def audit_profile(mechanism: Mechanism, *, epsilons: list[float], samples: int, confidence: float = 0.95,

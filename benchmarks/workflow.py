@@ -1,0 +1,118 @@
+"""What a run of the workflow costs beside its own computing, in a temporary copy of the project.
+
+    python benchmarks/workflow.py                                  the default quick run
+    python benchmarks/workflow.py --target privacy
+    python benchmarks/workflow.py --config scale=desk "studies=['tldp_type2']" --more tldp_type2=2
+
+Compute is the time inside the scripts of the stages (from the call of `main` to its end, without starting processes or
+importing torch); everything else, the figures' notebooks too, is counted as overhead. `--more` then asks for one more
+epsilon of a study and compares the second run with the compute of its new cells.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from tensorldp.config.study import load_study
+
+ROOT = Path(__file__).parents[1]
+
+
+def copy_workflow(folder: Path) -> None:
+    """The project in `folder`, without results."""
+    for name in ("workflow", "notebooks", "profiles", "envs", "src"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("Snakefile", "config.yaml"):
+        shutil.copy(ROOT / name, folder)
+
+
+def run(folder: Path, target: str, cores: int, config: list[str]) -> dict[str, Any]:
+    """Run Snakemake: wall seconds, jobs, the peak memory of the largest process, and the times of all scripts."""
+    times = folder / "times.jsonl"
+    times.unlink(missing_ok=True)
+    times.touch()
+    command = [str(Path(sys.executable).with_name("snakemake")), target, "--cores", str(cores),
+               *(["--config", *config] if config else [])]
+    environment = {**os.environ, "TENSORLDP_TIMES": str(times), "PYTHONPATH": str(folder / "src")}
+    with (folder / "log").open("w+") as log:
+        start = time.perf_counter()
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - start
+        log.seek(0)
+        text = log.read()
+    if status:
+        sys.exit("\n".join(line[:300] for line in text.splitlines()[-30:]))
+    jobs = re.findall(r"^total +(\d+)$", text, re.MULTILINE)
+    scripts = pd.read_json(times, lines=True) if times.stat().st_size else pd.DataFrame(
+        columns=["script", "seconds", "peak_mb"])
+    return {"wall": wall, "jobs": int(jobs[-1]) if jobs else 0, "scripts": scripts,
+            "snakemake_mb": usage.ru_maxrss / 1024}
+
+
+def report(title: str, found: dict[str, Any], cores: int) -> float:
+    """Print a run; returns the sum of compute in seconds."""
+    scripts = found["scripts"]
+    compute = float(scripts["seconds"].sum())
+    ideal = compute / cores
+    print(f"\n{title}\n{'stage':<20}{'jobs':>7}{'seconds':>10}{'median':>10}{'peak MB':>10}")
+    for name, part in scripts.groupby("script"):
+        print(f"{name:<20}{len(part):>7}{part['seconds'].sum():>10.1f}{part['seconds'].median():>10.3f}"
+              f"{part['peak_mb'].max():>10.0f}")
+    print(f"jobs {found['jobs']}, wall {found['wall']:.1f} s on {cores} cores, compute {compute:.1f} s = {ideal:.1f} s "
+          f"a core, overhead {1 - ideal / found['wall']:.1%} of the wall time, "
+          f"Snakemake's own peak {found['snakemake_mb']:.0f} MB", flush=True)
+    return compute
+
+
+def with_more(config: list[str], study: str, epsilon: float) -> list[str]:
+    """The config with one more epsilon than the study's own grid at the run's scale."""
+    chosen: dict[str, Any] = dict(yaml.safe_load(item.replace("=", ": ", 1)).popitem() for item in config)
+    scale = chosen.get("scale", "quick")
+    own = load_study(ROOT / "workflow" / "studies" / f"{study}.yaml").scales[scale].epsilons
+    return [*config, f"epsilons={json.dumps({study: sorted([*own, epsilon])})}"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--target", default="all", help="all, metrics, privacy or figures")
+    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--config", nargs="*", default=[], help="as Snakemake's")
+    parser.add_argument("--more", metavar="STUDY=EPSILON", help="then run again with one more epsilon")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        copy_workflow(folder)
+        config = list(args.config)
+        if args.more:  # both runs name the grid, so that arms with a grid of their own do not change
+            study, epsilon = args.more.split("=")
+            wider = with_more(config, study, float(epsilon))
+            grid = load_study(ROOT / "workflow" / "studies" / f"{study}.yaml")
+            scale = next((c.split("=")[1] for c in config if c.startswith("scale=")), "quick")
+            config.append(f"epsilons={json.dumps({study: grid.scales[scale].epsilons})}")  # type: ignore[index]
+        report(f"first run ({args.target})", run(folder, args.target, args.cores, config), args.cores)
+        if args.more:
+            again = run(folder, args.target, args.cores, wider)
+            compute = report(f"one more epsilon of {study}: {epsilon}", again, args.cores)
+            downstream = again["scripts"]["script"].isin(["collect", "collect_audits", "claims", "report"])
+            cells = again["scripts"][~downstream]
+            own = float(cells["seconds"].sum()) / args.cores
+            print(f"wall time over the compute of its own cells: {again['wall']:.1f} / {own:.1f} s = "
+                  f"{again['wall'] / own:.2f} ({compute / args.cores - own:.1f} s of compute are downstream)")
+
+
+if __name__ == "__main__":
+    main()

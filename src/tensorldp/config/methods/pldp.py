@@ -1,0 +1,54 @@
+"""PLDP-FL's two methods: the mean of synthetic values, and federated averaging with personal budgets."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tensorldp.config.methods.base import MethodPlan, Training
+
+Levels = Annotated[list[float], Field(min_length=1)]
+
+
+class SyntheticTraining(Training):
+    """How many values are released, and about what centre."""
+
+    participants: Annotated[int, Field(ge=1)] = 70
+    records: Annotated[int, Field(ge=1)] = 100
+    centre: Annotated[float, Field(allow_inf_nan=False)] = Field(
+        1.0, description="centre of every safe range; not in the paper, and at 0 no relative error is defined")
+
+
+class PldpTraining(Training):
+    """PLDP-FL, 6.1 and 6.2.2."""
+
+    rounds: Annotated[int, Field(ge=1)] = 50
+    epochs: Annotated[int, Field(ge=1)] = 5
+    batch_size: Annotated[int, Field(ge=1)] = 20
+    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.01
+    clients: Annotated[int, Field(ge=1)] = 100
+    participation: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.7
+    split: Literal["iid", "dirichlet"] = "iid"
+    alpha: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(0.5, description="of the Dirichlet split")
+    client_epsilons: Levels | None = Field(
+        None, description="levels of the clients in turn instead of the mode's, scaled to the cell's largest epsilon")
+    client_ranges: Levels | None = Field(None, description="widths of the clients' safe ranges instead of the mode's")
+    centre: Annotated[float, Field(allow_inf_nan=False)] = Field(0.0, description="centre of every safe range")
+    clip: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
+        1.0, description="l2 radius of a model's change, where epsilon is of a model or a run")
+    on_exhausted: Literal["continue", "stop"] = "continue"
+    budget: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
+        None, description="what a client may spend in the run, in the unit of its epsilon; None is its own epsilon")
+    every: Annotated[int, Field(ge=1)] = Field(5, description="rounds between two scores")
+    strategy: Literal["auto", "loop", "batched"] = Field("auto", description="how clients are simulated")
+    memory_mb: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1024.0
+    threads: Annotated[int, Field(ge=1)] = Field(1, description="clients simulated at the same time on a CPU")
+
+
+SHARED = ("training/preferences.py", "training/uploads.py")
+SYNTHETIC = MethodPlan("pldp_synthetic", "measure", SyntheticTraining, SHARED, data=False)
+PLDP = MethodPlan("pldp_fl", "inside", PldpTraining, (
+    *SHARED, "training/pldp.py", "training/ledger.py", "training/simulation.py", "training/functional.py",
+    "training/shards.py", "training/classify.py", "studies/train.py", "studies/evaluate.py", "models/*.py",
+    "mechanisms/pldp.py", "privacy/curves/*.py"))

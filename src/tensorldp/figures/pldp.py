@@ -1,0 +1,280 @@
+"""PLDP-FL's figures: errors of a mean, accuracy over rounds, at what is guaranteed, and what clients have spent."""
+
+from __future__ import annotations
+
+import re
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tensorldp.errors import InputError
+from tensorldp.figures.curves import factors
+from tensorldp.figures.style import appearance, label, order, use_style
+
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")
+MARKERS = ("o", "s", "^", "D", "v")
+GREY = "#555555"
+MODE_WORDS = {"e1": "ε: 0.1, 0.2", "e2": "ε: 0.1 to 1", "e3": "ε: 0.9, 1", "same": "one ε for all",
+              "t1": "τ₁: widths 0.2, 0.4", "t2": "τ₂: widths 0.2 to 2", "t3": "τ₃: widths 1.8, 2"}
+PRINTED = {("mnist", "e2"): (50, 0.957, "95.7 % printed"), ("mnist", "e3"): (50, 0.979, "97.9 % printed"),
+           ("fashion_mnist", "e2"): (50, 0.792, "79.2 % printed"),
+           ("fashion_mnist", "e3"): (50, 0.856, "85.6 % printed")}
+PRINTED_COMPARISON = {"pdpm": (100, 0.975), "plu-fedoa": (100, 0.903)}
+
+
+def pldp_rows(metrics: pd.DataFrame, study: str) -> pd.DataFrame:
+    """The rows of a study with its factors as columns; a factor that a cell lacks is empty text.
+
+    Raises:
+        InputError: if there are none.
+    """
+    rows = metrics[metrics["study"] == study].copy()
+    if rows.empty:
+        raise InputError(f"the metrics table has no rows of study {study}")
+    split = rows["variant"].map(factors)
+    for key in ("eps", "tau", "budget", "participation", "model", "split"):
+        rows[key] = [found.get(key, "") for found in split]
+    return rows
+
+
+def _summary(rows: pd.DataFrame, at: str) -> pd.DataFrame:
+    return rows.groupby(at)["value"].agg(["mean", "min", "max"]).reset_index().sort_values(at)
+
+
+def _band(ax: Axes, table: pd.DataFrame, at: str, colour: str, marker: str, text: str, line: str = "-") -> None:
+    ax.plot(table[at], table["mean"], color=colour, marker=marker, linestyle=line, markersize=4.5,
+            markeredgecolor="white", markeredgewidth=0.5, linewidth=1.4, label=text)
+    ax.fill_between(table[at], table["min"], table["max"], color=colour, alpha=0.15, linewidth=0)
+
+
+def _empty(ax: Axes, text: str = "not run at this scale") -> None:
+    ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", color=GREY)
+
+
+def _errors(ax: Axes, rows: pd.DataFrame, at: str, colour: str, marker: str, text: str) -> None:
+    measured = _summary(rows[rows["metric"] == "relative_error"], at)
+    expected = _summary(rows[rows["metric"] == "expected_relative_error"], at)
+    ax.plot(expected[at], expected["mean"], color=colour, linewidth=1.2)
+    ax.plot(measured[at], measured["mean"], color=colour, marker=marker, linestyle="", markersize=5,
+            markeredgecolor="white", markeredgewidth=0.5, label=text)
+    ax.fill_between(measured[at], measured["min"], measured["max"], color=colour, alpha=0.2, linewidth=0)
+
+
+def draw_errors(metrics: pd.DataFrame, title: str = "") -> Figure:
+    """Figure 2: relative error against epsilon by modes of safe ranges, and against the range by modes of epsilon."""
+    use_style()
+    rows = pldp_rows(metrics, "pldp_synthetic")
+    rows = rows[rows["mechanism"] == "pdpm"]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.8), sharey=True, layout="constrained")
+    for mode, colour, marker in zip(("t1", "t2", "t3"), COLOURS, MARKERS, strict=False):
+        part = rows[(rows["eps"] == "same") & (rows["tau"] == mode)]
+        _errors(left, part, "epsilon", colour, marker, MODE_WORDS[mode])
+    for mode, colour, marker in zip(("e1", "e2", "e3"), COLOURS, MARKERS, strict=False):
+        part = rows[rows["eps"] == mode]
+        _errors(right, part.assign(width=part["tau"].astype(float)), "width", colour, marker, MODE_WORDS[mode])
+    left.set(yscale="log", xlabel="ε of every participant, per value (nats)",
+             ylabel="relative error of the mean (1 = as large as it)")
+    right.set(xlabel="width of every participant's safe range")
+    for ax in (left, right):
+        ax.legend(frameon=False, fontsize=8.5)
+    if title:
+        figure.suptitle(title, fontsize=11)
+    return figure
+
+
+def draw_error_mechanisms(metrics: pd.DataFrame, title: str = "") -> Figure:
+    """The same error of all mechanisms on ranges of width 2, one epsilon for all."""
+    use_style()
+    rows = pldp_rows(metrics, "pldp_synthetic")
+    rows = rows[(rows["eps"] == "same") & (rows["tau"] == "2.0")]
+    figure, ax = plt.subplots(figsize=(5.6, 3.8), layout="constrained")
+    for name, colour, marker in zip(order(set(rows["mechanism"])), COLOURS, MARKERS, strict=False):
+        _errors(ax, rows[rows["mechanism"] == name], "epsilon", colour, marker, label(name))
+    ax.set(yscale="log", xlabel="ε of every participant, per value (nats)",
+           ylabel="relative error of the mean (1 = as large as it)")
+    ax.legend(frameon=False, fontsize=8.5)
+    if title:
+        figure.suptitle(title, fontsize=11)
+    return figure
+
+
+def over_rounds(rows: pd.DataFrame, stem: str = "accuracy") -> pd.DataFrame:
+    """Rows of `<stem>_round_N` metrics with the number N as a column `round`."""
+    found = rows["metric"].str.extract(rf"^{re.escape(stem)}_round_(\d+)$")[0]
+    return rows.assign(round=pd.to_numeric(found, errors="coerce")).dropna(subset=["round"])
+
+
+def _free(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[(rows["mechanism"] == "none") & (rows["participation"] == "") & (rows["split"] == "")]
+
+
+def _chance(ax: Axes) -> None:
+    ax.axhline(0.1, color=GREY, linewidth=0.8, linestyle=":")
+    ax.annotate("chance", (1.0, 0.1), xycoords=("axes fraction", "data"), xytext=(-2, 2), textcoords="offset points",
+                ha="right", fontsize=7, color=GREY)
+
+
+def draw_rounds(metrics: pd.DataFrame, title: str = "") -> Figure:
+    """Figures 4, 5 and 6: accuracy over rounds, one row of panels for each data set."""
+    use_style()
+    rows = pldp_rows(metrics, "pldp_fl")
+    rows = rows[(rows["budget"] == "") & (rows["participation"] == "") & (rows["split"] == "")]
+    datasets = sorted(set(rows["dataset"]))
+    figure, axes = plt.subplots(len(datasets), 4, figsize=(13.2, 3.3 * len(datasets) + 0.3), squeeze=False, sharey=True,
+                                sharex=True, layout="constrained")
+    for line, dataset in zip(axes, datasets, strict=True):
+        here = over_rounds(rows[rows["dataset"] == dataset])
+        free = _summary(_free(here), "round")
+        for ax, mode in zip(line, ("e1", "e2", "e3", "all"), strict=True):
+            ax.plot(free["round"], free["mean"], color=GREY, linestyle=(0, (4, 2)), linewidth=1.2, label="no privacy")
+            _chance(ax)
+            if mode == "all":
+                _comparison(ax, here[(here["eps"] == "e2") & (here["tau"] == "2.0")], dataset)
+                ax.set_title(f"{dataset}: e2 on [−1, 1]", fontsize=9)
+            else:
+                for tau, colour, marker in zip(("t1", "t2", "t3"), COLOURS, MARKERS, strict=False):
+                    part = here[(here["mechanism"] == "pdpm") & (here["eps"] == mode) & (here["tau"] == tau)]
+                    if len(part):
+                        _band(ax, _summary(part, "round"), "round", colour, marker, MODE_WORDS[tau])
+                if (dataset, mode) in PRINTED:
+                    _printed(ax, *PRINTED[dataset, mode], here["round"].max())
+                ax.set_title(f"{dataset}: PDPM, {mode} ({MODE_WORDS[mode]})", fontsize=9)
+            ax.set_ylim(-0.02, 1.02)
+    axes[-1][0].legend(frameon=False, fontsize=8)
+    axes[-1][3].legend(frameon=False, fontsize=8)
+    figure.supxlabel("round", fontsize=10)
+    figure.supylabel("accuracy on the test records", fontsize=10)
+    if title:
+        figure.suptitle(title, fontsize=11)
+    return figure
+
+
+def _printed(ax: Axes, at: int, value: float, text: str, last: float) -> None:
+    ax.plot([min(at, last)], [value], marker="*", markersize=9, color="#000000", linestyle="", zorder=5)
+    ax.annotate(f"{text}, round {at}", (min(at, last), value), xytext=(-4, -11), textcoords="offset points",
+                ha="right", fontsize=7.5)
+
+
+def _comparison(ax: Axes, here: pd.DataFrame, dataset: str) -> None:
+    for name, colour, marker in zip(order(set(here["mechanism"])), COLOURS, MARKERS, strict=False):
+        _band(ax, _summary(here[here["mechanism"] == name], "round"), "round", colour, marker, label(name))
+        if dataset == "mnist" and name in PRINTED_COMPARISON:
+            at, value = PRINTED_COMPARISON[name]
+            _printed(ax, at, value, f"{label(name).split(' (')[0]}: {100 * value:.1f} % printed", here["round"].max())
+
+
+def draw_honest(metrics: pd.DataFrame, title: str = "") -> Figure:
+    """Final accuracy against the guarantee of the largest client's whole model over the whole run."""
+    use_style()
+    rows = pldp_rows(metrics, "pldp_fl")
+    rows = rows[(rows["metric"] == "accuracy") & (rows["participation"] == "") & (rows["split"] == "")]
+    datasets = sorted(set(rows["dataset"]))
+    figure, axes = plt.subplots(1, len(datasets), figsize=(4.8 * len(datasets) + 2.6, 4.0), squeeze=False, sharey=True,
+                                layout="constrained")
+    for ax, dataset in zip(axes[0], datasets, strict=True):
+        here = rows[rows["dataset"] == dataset]
+        ax.axhline(_free(here)["value"].mean(), color=GREY, linestyle=(0, (4, 2)), linewidth=1.2, label="no privacy")
+        _chance(ax)
+        private = here[np.isfinite(here["guarantee_epsilon"])]
+        for place, (budget, words) in enumerate((("", "per weight"), ("model", "per model"), ("run", "per run"))):
+            for name in order(set(private[private["budget"] == budget]["mechanism"])):
+                part = private[(private["budget"] == budget) & (private["mechanism"] == name)]
+                table = part.groupby(["guarantee_epsilon", "variant"])["value"].agg(["mean", "min", "max"])
+                table = table.reset_index()
+                look = appearance(name)
+                ax.errorbar(table["guarantee_epsilon"], table["mean"],
+                            yerr=[table["mean"] - table["min"], table["max"] - table["mean"]],
+                            color=str(look["color"]), marker=(str(look["marker"]), "o", "D")[place], linewidth=1.0,
+                            linestyle="-" if budget == "model" else "", markersize=6, capsize=2,
+                            markerfacecolor=str(look["color"]) if budget == "" else "white",
+                            label=f"{label(name)}, ε {words}")
+        ax.set(xscale="log", ylim=(-0.02, 1.02), title=dataset)
+    figure.supxlabel("guaranteed ε of the largest client's whole model, whole run, at δ = 1e-5 (nats)", fontsize=10)
+    figure.supylabel("accuracy on the test records", fontsize=10)
+    handles = {text: handle for ax in axes[0] for handle, text in zip(*ax.get_legend_handles_labels(), strict=True)}
+    figure.legend(list(handles.values()), list(handles), loc="outside right center", frameon=False, fontsize=8.5)
+    if title:
+        figure.suptitle(title, fontsize=11)
+    return figure
+
+
+def client_table(rows: pd.DataFrame) -> pd.DataFrame:
+    """One row per variant, seed and client: `uploads`, `epsilon` (whole model, whole run), `per_weight`, `nominal`."""
+    parts = rows["metric"].str.extract(r"^client_(\d+)_(uploads|epsilon|per_weight)$")
+    found = rows.assign(client=parts[0], what=parts[1]).dropna(subset=["client"])
+    table = found.pivot_table(index=["variant", "eps", "tau", "seed", "client"], columns="what", values="value")
+    table = table.reset_index()
+    return table.assign(nominal=table["per_weight"] / table["uploads"])
+
+
+def draw_ledger(metrics: pd.DataFrame, title: str = "") -> Figure:
+    """What clients have spent: per client against its nominal epsilon, and over the rounds."""
+    use_style()
+    rows = pldp_rows(metrics, "pldp_fl")
+    rows = rows[(rows["mechanism"] == "pdpm") & (rows["budget"] == "") & (rows["participation"] == "")
+                & (rows["tau"] == "t1") & (rows["split"] == "")]
+    rows = rows[rows["dataset"] == sorted(set(rows["dataset"]))[0]]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10.4, 4.0), layout="constrained")
+    table = client_table(rows[rows["seed"] == rows["seed"].min()])
+    for mode, colour, marker in zip(("e1", "e2", "e3"), COLOURS, MARKERS, strict=False):
+        part = table[table["eps"] == mode]
+        left.scatter(part["nominal"], part["epsilon"], s=22, color=colour, marker=marker, alpha=0.6, linewidths=0,
+                     label=f"{mode}: whole model, whole run, δ = 1e-5")
+        left.scatter(part["nominal"], part["per_weight"], s=16, facecolors="none", edgecolors=colour, marker=marker,
+                     linewidths=0.8, label=f"{mode}: one weight, whole run, pure")
+        grown = {word: over_rounds(rows[rows["eps"] == mode], f"spent_{word}") for word in ("least", "median", "most")}
+        lines = {word: _summary(found, "round") for word, found in grown.items()}
+        right.plot(lines["median"]["round"], lines["median"]["mean"], color=colour, marker=marker, markersize=4.5,
+                   markeredgecolor="white", label=f"{mode}: median client")
+        right.fill_between(lines["median"]["round"], lines["least"]["mean"], lines["most"]["mean"], color=colour,
+                           alpha=0.15, linewidth=0)
+    at = np.array([0.1, 1.0])
+    left.plot(at, at, color=GREY, linestyle=(0, (4, 2)), linewidth=1.2, label="what the paper calls the budget")
+    left.set(xscale="log", yscale="log", xlabel="the client's ε in the paper (nats per weight and upload)",
+             ylabel="ε that the client has spent (nats)")
+    left.set_xticks([0.1, 0.2, 0.5, 1.0], ["0.1", "0.2", "0.5", "1"])
+    left.minorticks_off()
+    right.set(yscale="log", xlabel="round", ylabel="ε of the whole model so far, δ = 1e-5 (nats)")
+    right.legend(frameon=False, fontsize=8, title="bands: least to most", title_fontsize=8)
+    left.legend(frameon=False, fontsize=7.5, loc="center left", bbox_to_anchor=(0.0, 0.42))
+    if title:
+        figure.suptitle(title, fontsize=11)
+    return figure
+
+
+def draw_participation(metrics: pd.DataFrame, title: str = "") -> Figure:
+    """Figure 3: communication and final accuracy against the share of clients in a round."""
+    use_style()
+    rows = pldp_rows(metrics, "pldp_fl")
+    rows = rows[rows["participation"] != ""]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.6), layout="constrained")
+    if rows.empty:
+        _empty(left)
+        _empty(right)
+    for dataset in sorted(set(rows["dataset"])):
+        for name, line in (("none", (0, (4, 2))), ("pdpm", "-")):
+            part = rows[(rows["mechanism"] == name) & (rows["dataset"] == dataset)]
+            part = part.assign(share=part["participation"].astype(float))
+            look = appearance(name)
+            text = f"{dataset}: {label(name)}" + (" e3, t1" if name == "pdpm" else "")
+            for ax, metric in ((left, "uploaded_megabytes"), (right, "accuracy")):
+                table = _summary(part[part["metric"] == metric], "share")
+                ax.plot(table["share"], table["mean"], color=str(look["color"]), marker=str(look["marker"]),
+                        linestyle=line, linewidth=1.4, label=text)
+                ax.fill_between(table["share"], table["min"], table["max"], color=str(look["color"]), alpha=0.15,
+                                linewidth=0)
+    left.set(xlabel="share of clients in a round", ylabel="uploaded in the run (MB, 32 bits a weight)")
+    right.set(xlabel="share of clients in a round", ylabel="accuracy on the test records", ylim=(-0.02, 1.02))
+    for ax in (left, right):
+        if not rows.empty:
+            ax.legend(frameon=False, fontsize=8.5)
+        ax.set_xlim(0.0, 1.0)
+    left.set_ylim(bottom=0.0, top=None if not rows.empty else 1.0)
+    if title:
+        figure.suptitle(title, fontsize=11)
+    return figure
+
+

@@ -1,0 +1,65 @@
+"""PLDP-FL 6.2.1: the error of a mean of synthetic values, each participant with a budget and a range of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from tensorldp.errors import InputError
+from tensorldp.mechanisms import Mechanism
+from tensorldp.privacy.curves.base import PrivacyCurve
+from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.guarantee import REPORT_DELTA, describe
+from tensorldp.studies.methods.base import Method, Rows
+from tensorldp.training.mean import expected_error, released_means
+from tensorldp.training.preferences import preferences
+from tensorldp.training.uploads import PerWeight, make_upload
+
+
+def participants(cell: CellSettings) -> list[PerWeight]:
+    """Every participant's way to release its values.
+
+    Raises:
+        InputError: naming the client whose epsilon or safe range is not valid.
+    """
+    settings = cell.training
+    wanted = preferences(str(cell.factors.get("eps", "same")), cell.factors.get("tau", 2.0),
+                         clients=settings["participants"], largest=cell.nominal_epsilon, centre=settings["centre"])
+    found = [make_upload(cell.mechanism, preference, size=settings["records"]) for preference in wanted]
+    return [upload for upload in found if isinstance(upload, PerWeight)]
+
+
+class PldpSynthetic(Method):
+    """Errors of the mean over participants, averaged over their records, with the closed form beside them."""
+
+    def measure(self, cell: CellSettings, data: Path | None, seed: int, device: torch.device) -> Rows:
+        mechanisms: list[Mechanism] = [upload.mechanism for upload in participants(cell)]
+        centre = abs(cell.training["centre"])
+        if centre == 0.0:
+            raise InputError("centre of pldp_synthetic must not be 0: the relative error of a mean of 0 is not defined")
+        truth, released = released_means(mechanisms, cell.training["records"], cell.generator(seed, "values"),
+                                         cell.generator(seed, "noise"))
+        error = float((released - truth).abs().mean())
+        rows: Rows = [{"metric": "absolute_error", "value": error},
+                      {"metric": "relative_error", "value": float(((released - truth) / truth).abs().mean())}]
+        expected = expected_error(mechanisms)
+        if expected is not None:
+            rows += [{"metric": "expected_absolute_error", "value": expected},
+                     {"metric": "expected_relative_error", "value": expected / centre}]
+        return rows
+
+    def guarantee(self, cell: CellSettings, data: Path | None) -> dict[str, Any]:
+        curves: list[PrivacyCurve] = [upload.curve() for upload in set(participants(cell))]
+        largest = max(curves, key=lambda curve: curve.epsilon(REPORT_DELTA))
+        count = cell.training["records"]
+        return describe(largest, "record", [f"the {count} values of the participant who gives away most, each "
+                                            "released once; the nominal epsilon is of one value"])
+
+    def audited(self, cell: CellSettings, data: Path | None) -> tuple[Mechanism | None, str]:
+        top = max(participants(cell), key=lambda upload: upload.mechanism.epsilon)
+        return top.mechanism, "the largest participant's mechanism on one value"
+
+
+METHOD = PldpSynthetic()

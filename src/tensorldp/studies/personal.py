@@ -1,0 +1,99 @@
+"""The clients of a `pldp_fl` cell: who asks for what, who is drawn when, and what each has spent."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tensorldp.errors import InputError
+from tensorldp.privacy.curves.base import PrivacyCurve
+from tensorldp.studies.cell import CellSettings
+from tensorldp.training.ledger import Ledger
+from tensorldp.training.pldp import replay, selections
+from tensorldp.training.preferences import Preference, preferences
+from tensorldp.training.uploads import Upload, make_upload
+
+UNIT_RANGE = 2.0  # [-1, 1], where a cell names no safe range (PLDP-FL, 6.2.4)
+
+
+def client_preferences(cell: CellSettings) -> list[Preference]:
+    """The (tau, epsilon) of every client of the cell; the largest epsilon is the cell's.
+
+    Raises:
+        InputError: naming the client whose epsilon or safe range is not valid.
+    """
+    settings = cell.training
+    return preferences(settings["client_epsilons"] or str(cell.factors.get("eps", "same")),
+                       settings["client_ranges"] or cell.factors.get("tau", UNIT_RANGE), clients=settings["clients"],
+                       largest=cell.nominal_epsilon, centre=settings["centre"])
+
+
+def cell_budget(cell: CellSettings) -> str:
+    """What the epsilon of a client is of: `weight`, `model` or `run`."""
+    return str(cell.factors.get("budget", "weight"))
+
+
+def upload_of(cell: CellSettings, preference: Preference, size: int) -> Upload:
+    """The way in which a client of the cell uploads a model of `size` weights."""
+    return make_upload(cell.mechanism, preference, size=size, budget=cell_budget(cell),
+                       rounds=cell.training["rounds"], clip=cell.training["clip"], delta=cell.delta)
+
+
+def new_ledger(cell: CellSettings, size: int) -> Ledger:
+    """An empty ledger of the cell's clients for a model of `size` weights."""
+    settings = cell.training
+    wanted = client_preferences(cell)
+    share = settings["rounds"] if cell_budget(cell) == "run" else 1
+    return Ledger([upload_of(cell, preference, size) for preference in wanted],
+                  nominal=[preference.epsilon for preference in wanted],
+                  price=[preference.epsilon / share for preference in wanted],
+                  on_exhausted=settings["on_exhausted"], budget=settings["budget"])
+
+
+def selected(cell: CellSettings, seed: int) -> list[list[int]]:
+    """The clients that the server draws in each round."""
+    settings = cell.training
+    share = float(cell.factors.get("participation", settings["participation"]))
+    return selections(settings["clients"], share, settings["rounds"], cell.generator(seed, "selection"))
+
+
+def largest_curve(cell: CellSettings, size: int) -> tuple[PrivacyCurve, int, int]:
+    """The curve of the client that gives away most over the run, of all seeds, with its number and uploads.
+
+    Who uploads when depends on the seed and on budgets only, so that no training is needed.
+
+    Raises:
+        InputError: if no client's budget allows an upload.
+    """
+    best: tuple[float, PrivacyCurve, int, int] | None = None
+    for seed in cell.seeds:
+        ledger = replay(new_ledger(cell, size), selected(cell, seed))
+        found = ledger.largest(cell.delta)
+        if found is not None and (best is None or found[1] > best[0]):
+            curve = ledger.curve(found[0])
+            assert curve is not None
+            best = (found[1], curve, found[0], int(ledger.counts()[found[0]]))
+    if best is None:
+        raise InputError(f"budget = {cell.training['budget']:g} of {cell.study} is below every client's epsilon, so "
+                         "that no client can upload once")
+    return best[1:]
+
+
+def ledger_rows(ledger: Ledger, marks: list[int], delta: float) -> list[dict[str, Any]]:
+    """Metrics of the ledger: every client's uploads, epsilon per weight and of its whole model, and their growth."""
+    rows = []
+    spent = ledger.spent(delta)
+    weights, counts = ledger.per_weight(), ledger.counts()
+    for client in range(ledger.clients):
+        name = f"client_{client:03d}"
+        rows.append({"metric": f"{name}_uploads", "value": float(counts[client])})
+        rows.append({"metric": f"{name}_epsilon", "value": spent[client]})
+        if math.isfinite(weights[client]):
+            rows.append({"metric": f"{name}_per_weight", "value": weights[client]})
+    for mark in marks:
+        now = ledger.spent(delta, mark)
+        for word, value in (("least", min(now)), ("median", float(np.median(now))), ("most", max(now))):
+            rows.append({"metric": f"spent_{word}_round_{mark:03d}", "value": value})
+    return rows

@@ -1,0 +1,92 @@
+"""Reference results: the numbers of the largest runs, kept so that figures can be drawn without training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from tensorldp.errors import InputError
+from tensorldp.runtime.files import read_json, replacing, write_json, write_text
+
+SCALES = ("quick", "desk", "paper")
+METRICS, AUDITS, CLAIMS, RUNS = "metrics.parquet", "audits.csv", "claims.csv", "runs.json"
+NOT_RUN = "not run at this scale"
+
+
+def _read(path: Path) -> pd.DataFrame | None:
+    if not path.exists():
+        return None
+    return pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
+
+
+def _replace(old: pd.DataFrame | None, new: pd.DataFrame, studies: set[str]) -> pd.DataFrame:
+    """The old rows of other studies and the new ones of these."""
+    new = new[new["study"].isin(studies)]
+    if old is None:
+        return new.reset_index(drop=True)
+    return pd.concat([old[~old["study"].isin(studies)], new], ignore_index=True)
+
+
+def merge_claims(old: pd.DataFrame | None, new: pd.DataFrame, scale: str) -> pd.DataFrame:
+    """One row per claim: of the run at the largest scale that decided it; the column `scale` says which."""
+    new = new.assign(scale=scale)
+    if old is None:
+        return new
+    rank = {name: i for i, name in enumerate(SCALES)}
+    both = pd.concat([old, new], ignore_index=True)
+    decided = (both["verdict"] != NOT_RUN).astype(int)
+    order = both.assign(_decided=decided, _rank=both["scale"].map(rank), _age=range(len(both)))
+    best = order.sort_values(["_decided", "_rank", "_age"]).groupby("id").tail(1).set_index("id")
+    ids = list(dict.fromkeys([*new["id"], *old["id"]]))
+    return best.loc[ids].reset_index()[list(new.columns)]
+
+
+def add_run(results: Path, reference: Path) -> list[str]:
+    """Put the tables of a finished run among the reference results; returns the studies that were taken over.
+
+    A study's rows are replaced as a whole, unless those that are there come from a larger scale.
+
+    Args:
+        results: the folder of the run, with metrics.parquet, privacy/audits.csv and claims.csv.
+        reference: the folder that holds the reference results.
+
+    Raises:
+        InputError: if the run is not finished.
+    """
+    tables = {name: _read(results / path) for name, path in
+              ((METRICS, METRICS), (AUDITS, f"privacy/{AUDITS}"), (CLAIMS, CLAIMS))}
+    for name, table in tables.items():
+        if table is None:
+            raise InputError(f"the run in {results} has no {name}: let it finish first")
+    metrics, audits, claims = (tables[name] for name in (METRICS, AUDITS, CLAIMS))
+    assert metrics is not None
+    assert audits is not None
+    assert claims is not None
+    (scale,) = metrics["scale"].unique()
+    old = _read(reference / METRICS)
+    larger = set() if old is None else {
+        study for study, part in old.groupby("study")["scale"]
+        if SCALES.index(part.iloc[0]) > SCALES.index(scale)}
+    studies = set(metrics["study"]) - larger
+    merged = _replace(old, metrics, studies)
+    reference.mkdir(parents=True, exist_ok=True)
+    with replacing(reference / METRICS) as temporary:
+        merged.to_parquet(temporary, index=False)
+    write_text(reference / AUDITS, _replace(_read(reference / AUDITS), audits, studies).to_csv(index=False))
+    write_text(reference / CLAIMS, merge_claims(_read(reference / CLAIMS), claims, scale).to_csv(index=False))
+    runs: dict[str, Any] = read_json(reference / RUNS) if (reference / RUNS).exists() else {}
+    for study in sorted(studies):
+        runs[study] = _run_facts(merged[merged["study"] == study])
+    write_json(reference / RUNS, runs)
+    return sorted(studies)
+
+
+def _run_facts(rows: pd.DataFrame) -> dict[str, Any]:
+    """What was run: scale, data sets, cells, seeds, commits, devices and the seconds of training."""
+    seeds = rows.drop_duplicates(["dataset", "variant", "mechanism", "epsilon", "seed"])
+    return {"scale": rows["scale"].iloc[0], "datasets": sorted(rows["dataset"].unique()),
+            "cells": len(rows.groupby(["dataset", "variant", "mechanism", "epsilon"])),
+            "seeds": sorted(int(s) for s in rows["seed"].unique()), "commits": sorted(rows["commit"].unique()),
+            "devices": sorted(rows["device"].unique()), "seconds": round(float(seeds["seconds"].sum()), 1)}

@@ -1,0 +1,119 @@
+"""How a client's model leaves it: weight by weight as the papers do, or as one record with an honest budget."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from tensorldp.errors import InputError, positive, unknown
+from tensorldp.mechanisms import Ball, Box, Mechanism, make
+from tensorldp.privacy.curves.base import PrivacyCurve
+from tensorldp.training.preferences import Preference
+
+BUDGETS = ("weight", "model", "run")
+PER_ELEMENT = frozenset({"pdpm", "plu-fedoa", "tldp-l", "tldp-g", "tldp-l-w", "tldp-g-w"})
+
+
+class Upload(ABC):
+    """One client's way to release a model.
+
+    Attributes:
+        mechanism: what randomises; of one weight or of the whole model.
+        per_weight: the nominal epsilon that one upload spends on a weight, or None where there is no such number.
+    """
+
+    mechanism: Mechanism
+    per_weight: float | None
+
+    @abstractmethod
+    def release(self, start: Tensor, weights: Tensor, generator: torch.Generator) -> Tensor:
+        """The model (I,) that the server gets, from the global weights and the client's own, both (I,)."""
+
+    @abstractmethod
+    def curve(self) -> PrivacyCurve:
+        """The privacy curve of one upload, for replacing the client's whole model by any other."""
+
+
+@dataclass(frozen=True)
+class PerWeight(Upload):
+    """Every weight is clipped to the safe range and randomised on its own, with the client's epsilon each."""
+
+    mechanism: Mechanism
+    size: int
+
+    @property
+    def per_weight(self) -> float:  # type: ignore[override]
+        return self.mechanism.epsilon
+
+    def release(self, start: Tensor, weights: Tensor, generator: torch.Generator) -> Tensor:
+        if self.mechanism.name == "none":
+            return weights
+        box = self.mechanism.domain.as_box()
+        inside = weights.nan_to_num(nan=box.center, posinf=box.high, neginf=box.low).clamp(box.low, box.high)
+        return self.mechanism.privatize(inside.unsqueeze(1), generator).squeeze(1)
+
+    def curve(self) -> PrivacyCurve:
+        return self.mechanism.curve().compose(self.size)
+
+
+@dataclass(frozen=True)
+class WholeModel(Upload):
+    """The change of the model, clipped to an l2 ball, is one record, and epsilon is of the whole of it."""
+
+    mechanism: Mechanism
+    radius: float
+
+    @property
+    def per_weight(self) -> float | None:  # type: ignore[override]
+        return self.mechanism.epsilon if self.mechanism.name in PER_ELEMENT else None
+
+    def release(self, start: Tensor, weights: Tensor, generator: torch.Generator) -> Tensor:
+        change = (weights - start).nan_to_num(nan=0.0, posinf=0.0, neginf=0.0)
+        norm = float(torch.linalg.vector_norm(change, dtype=torch.float64))
+        if norm > self.radius:
+            change = change * (self.radius / norm)
+        return start + self.mechanism.privatize(change.unsqueeze(0), generator).squeeze(0)
+
+    def curve(self) -> PrivacyCurve:
+        return self.mechanism.curve()
+
+
+@lru_cache(maxsize=256)
+def _whole(name: str, epsilon: float, radius: float, size: int, delta: float) -> WholeModel:
+    share = epsilon / size if name in PER_ELEMENT else epsilon
+    return WholeModel(make(name, epsilon=share, domain=Ball(radius, (size,)), delta=delta), radius)
+
+
+@lru_cache(maxsize=256)
+def _weight(name: str, epsilon: float, low: float, high: float, size: int, delta: float) -> PerWeight:
+    return PerWeight(make(name, epsilon=epsilon, domain=Box(low, high, (1,)), delta=delta), size)
+
+
+def make_upload(name: str, preference: Preference, *, size: int, budget: str = "weight", rounds: int = 1,
+                clip: float = 1.0, delta: float = 1e-5) -> Upload:
+    """A client's upload.
+
+    Args:
+        name: the mechanism's registry key.
+        size: I, the number of weights.
+        budget: what the client's epsilon is of: one `weight` of one upload (as PLDP-FL and PLU-FedOA have it), the
+            whole `model` of one upload, or the whole `run`: split equally over `rounds` uploads, basic composition.
+        rounds: the most uploads that the client may make.
+        clip: the l2 radius of a model's change, where the budget is of a model or a run.
+
+    Raises:
+        InputError: if the budget is unknown or the mechanism refuses its domain.
+    """
+    if budget == "weight":
+        if math.isfinite(preference.epsilon) and name == "none":
+            raise InputError(f"client {preference.client} has a finite epsilon but the mechanism none")
+        return _weight(name, preference.epsilon, preference.low, preference.high, size, delta)
+    if budget not in BUDGETS:
+        raise unknown("budget", budget, BUDGETS)
+    epsilon = preference.epsilon / rounds if budget == "run" else preference.epsilon
+    return _whole(name, epsilon, positive("clip", clip), size, delta)

@@ -1,0 +1,46 @@
+"""How records are dealt to clients."""
+
+import pytest
+import torch
+
+from tensorldp.errors import InputError
+from tensorldp.training.shards import check_shards, deal
+
+
+def gen(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+@pytest.mark.parametrize("split", ["iid", "dirichlet"])
+def test_every_record_goes_to_one_client(split: str) -> None:
+    y = torch.arange(1000) % 10
+    shards = deal(y, 20, gen(), split=split, alpha=1.0)
+    assert sorted(torch.cat(shards).tolist()) == list(range(1000))
+    assert min(len(s) for s in shards) > 0
+
+
+def test_iid_clients_are_equal_in_size() -> None:
+    assert [len(s) for s in deal(torch.zeros(103).long(), 10, gen())] == [11] * 3 + [10] * 7
+
+
+def test_dirichlet_shares_have_the_variance_of_their_law() -> None:
+    """A share of Dir(alpha) among n is Beta(alpha, (n-1) alpha): variance (1/n)(1 - 1/n) / (n alpha + 1)."""
+    n, alpha, classes = 10, 0.5, 400
+    y = torch.arange(classes * 1000) % classes
+    shards = deal(y, n, gen(), split="dirichlet", alpha=alpha)
+    shares = torch.stack([y[s].bincount(minlength=classes) for s in shards]).double() / 1000
+    expected = (1 / n) * (1 - 1 / n) / (n * alpha + 1)
+    # 4000 shares of kurtosis below 12: the estimate's relative deviation is below 6 %
+    assert float(shares.var()) == pytest.approx(expected, rel=0.3)
+    assert torch.allclose(shares.sum(0), torch.ones(classes, dtype=torch.float64))
+
+
+def test_a_client_without_data_is_named() -> None:
+    with pytest.raises(InputError, match="client 3 of 5 has no data"):
+        deal(torch.zeros(3).long(), 5, gen())
+    with pytest.raises(InputError, match=r"client \d+ of 50 has no data"):
+        deal(torch.arange(60) % 2, 50, gen(), split="dirichlet", alpha=0.01)
+    with pytest.raises(InputError, match="client 1 of 2 has no data"):
+        check_shards([torch.tensor([0]), torch.tensor([], dtype=torch.int64)])
+    with pytest.raises(InputError, match="unknown split 'idd': did you mean 'iid'"):
+        deal(torch.zeros(9).long(), 3, gen(), split="idd")

@@ -1,0 +1,32 @@
+# figures of the kept results: no training, no data
+for study in REFERENCE_STUDIES:
+
+    rule:
+        name:
+            f"reference_{study.study}"
+        input:
+            metrics="results/reference/metrics.parquet",
+            notebook=f"notebooks/{study.study}.ipynb",
+            code=code("figures/*.py"),
+        output:
+            figures=[
+                f"results/reference_figures/{study.study}{view}.{kind}" for view in study.views for kind in ("png", "svg")
+            ],
+            data=f"results/reference_figures/{study.study}.csv",
+            notebook=f"results/reference_figures/{study.study}.ipynb",
+        params:
+            folder=subpath(output.data, parent=True),
+        log:
+            f"logs/reference_figures/{study.study}.log",
+        conda:
+            "../../envs/tensorldp.yaml"
+        resources:
+            mem_mb=1000,
+        shell:
+            "notebook {input.notebook} {output.notebook} "
+            "-p metrics {input.metrics} -p folder {params.folder} > {log} 2>&1"
+
+
+rule reference_figures:
+    input:
+        [f"results/reference_figures/{study.study}.csv" for study in REFERENCE_STUDIES],
