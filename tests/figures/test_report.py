@@ -13,7 +13,15 @@ from report_page import STUDIES, audits, claims, draw, metrics, page
 
 from tensorldp.config.study import VIEWS, load_study, paper_of
 from tensorldp.errors import InputError
-from tensorldp.figures.report_tables import as_table, audit_summary, number, numbers, run_statistics, verdict_counts
+from tensorldp.figures.report_tables import (
+    as_table,
+    audit_summary,
+    number,
+    numbers,
+    run_statistics,
+    series,
+    verdict_counts,
+)
 from tensorldp.figures.report_text import PAPERS, PRIVACY, VERDICTS, metric_label
 
 ROOT = Path(__file__).parents[2]
@@ -122,6 +130,15 @@ def test_numbers_are_of_each_metric_over_seeds() -> None:
     assert laplace == ["digits", "Laplace", "0.1", "6.4", "0.375", "0.25", "0.5", "2"]
     assert metric_label("rss").endswith("(lower is better)")
     assert metric_label("some_new_metric") == "some new metric"
+
+
+def test_metrics_by_round_or_client_are_named_once_and_left_to_the_data() -> None:
+    rows = metrics()
+    rounds = pd.concat([rows[rows["metric"] == "psnr"].assign(metric=f"accuracy_round_{i:03}") for i in range(50)])
+    assert list(series(rounds["metric"].unique())) == ["accuracy_round_#"]
+    assert series(rows["metric"].unique()) == {}
+    assert [table.title for table in numbers(pd.concat([rows[rows["study"] == "tldp_type2"], rounds]))] == [
+        "Weighted F1 on clean test records (higher is better)"]
 
 
 def test_numbers_are_written_short() -> None:

@@ -75,7 +75,7 @@ def test_one_more_epsilon_runs_only_its_own_cells_and_what_is_downstream(finishe
     cells = [(rule, f"study=tldp_type1, dataset=digits, variant=model=small_cnn, mechanism={m}, epsilon=2")
              for rule in ("perturb", "train", "evaluate", "guarantee") for m in ("tldp-l", "laplace")]
     cells += [("audit", wildcards) for rule, wildcards in cells if rule == "guarantee"]
-    downstream = [("all", ""), ("collect", ""), ("collect_audits", ""), ("report", ""),
+    downstream = [("all", ""), ("claims", ""), ("collect", ""), ("collect_audits", ""), ("report", ""),
                   ("privacy_figure", "figure=accuracy_ceiling"),
                   *((f"figure_{study}", "") for study in STUDIES)]
     assert jobs == sorted(cells + downstream)

@@ -51,7 +51,8 @@ def _section(study: dict[str, Any], metrics: pd.DataFrame, figures: Path) -> dic
     rows = metrics[metrics["study"] == study["study"]]
     pictures = [_picture(figures, f"{study['study']}{view}", caption, study["study"],
                          _description(study, caption, rows)) for view, caption in study["views"].items()]
-    return {**study, "pictures": pictures, "numbers": report_tables.numbers(rows)}
+    return {**study, "pictures": pictures, "numbers": report_tables.numbers(rows),
+            "series": sorted(report_tables.series(rows["metric"].unique()))}
 
 
 def _papers(studies: Sequence[dict[str, Any]], claims: pd.DataFrame) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,14 +48,23 @@ def as_table(frame: pd.DataFrame, title: str, caption: str = "") -> Table:
     return Table(title, caption or title, [heading(str(column)) for column in frame.columns], numeric, rows)
 
 
+def series(metrics: Iterable[str]) -> dict[str, list[str]]:
+    """Metrics of which there is one for each round, epoch or client, by their common name: three or more."""
+    found: dict[str, list[str]] = {}
+    for metric in metrics:
+        found.setdefault(re.sub(r"\d+", "#", metric), []).append(metric)
+    return {name: members for name, members in found.items() if len(members) > 2}
+
+
 def numbers(rows: pd.DataFrame) -> list[Table]:
-    """For each metric of a study its mean, lowest and highest over the seeds of each cell.
+    """For each metric of a study its mean, lowest and highest over the seeds of each cell; without `series`.
 
     Columns that say the same in every row are left out; the unit of the guarantee then stands in the caption.
     """
     keys = ["dataset", "variant", "mechanism", "epsilon", "guarantee_epsilon", "guarantee_unit"]
     tables = []
-    for metric, part in rows.groupby("metric", sort=True):
+    left_out = {metric for members in series(rows["metric"].unique()).values() for metric in members}
+    for metric, part in rows[~rows["metric"].isin(left_out)].groupby("metric", sort=True):
         summary = part.groupby(keys, dropna=False, sort=True)["value"].agg(["mean", "min", "max", "count"])
         frame = summary.reset_index().rename(columns={"min": "lowest seed", "max": "highest seed", "count": "seeds"})
         title = metric_label(str(metric))

@@ -1,0 +1,100 @@
+"""A newcomer follows docs/: each block of code is run, and what the pages promise comes about."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from conftest import ROOT, Project, make_project
+from pages import DOCS, blocks, follow
+
+PAGES = sorted(path.name for path in DOCS.glob("*.md"))
+ADDING = ("adding-a-mechanism.md", "adding-a-dataset.md", "adding-a-study.md", "adding-a-claim.md")
+
+
+def project_of(folder: Path) -> Project:
+    """A copy with what the pages speak of, and the user's own config.yaml."""
+    project = make_project(folder)
+    shutil.copy(ROOT / "config.yaml", folder)
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    shutil.copytree(ROOT / "tests" / "mechanisms", folder / "tests" / "mechanisms",
+                    ignore=shutil.ignore_patterns("__pycache__"))
+    return project
+
+
+@pytest.fixture(scope="module")
+def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of someone who has added a mechanism, a data set, a study and a claim by the book."""
+    project = project_of(tmp_path_factory.mktemp("newcomer"))
+    for page in ADDING:
+        follow(project.folder, page)
+    return project.folder
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_block_is_run_or_says_why_not(page: str) -> None:
+    for block in blocks(page):
+        assert block.language in {"python", "pycon", "sh", "yaml", "csv", "diff", "text"}, block.where
+        assert block.language not in {"yaml", "csv"} or block.option("title"), f"{block.where} is no file"
+        assert "skip" not in block.info or len(block.option("skip") or "") > 10, block.where
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", (DOCS / page).read_text()):
+        assert (DOCS / target).exists(), target
+
+
+def test_the_map_names_every_folder_and_nothing_that_is_not_there() -> None:
+    named = set(re.findall(r"`([\w./-]+/?)`", (DOCS / "code-map.md").read_text()))
+    package = ROOT / "src" / "tensorldp"
+    folders = {f"{path.parent.name}/" for path in package.glob("*/__init__.py")}
+    assert folders <= named
+    paths = {name for name in named if "/" in name or name.endswith((".py", ".yaml"))}
+    assert [name for name in paths if not (package / name).exists() and not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("page", ["getting-started.md", "privacy-pitfalls.md"])
+@pytest.mark.workflow
+@pytest.mark.xdist_group("docs")
+def test_what_a_page_shows_comes_out(page: str, tmp_path: Path) -> None:
+    follow(project_of(tmp_path).folder, page)
+
+
+@pytest.mark.workflow
+@pytest.mark.xdist_group("docs")
+def test_a_newcomers_mechanism_data_and_study_are_in_the_results(newcomer: Path) -> None:
+    table = pd.read_parquet(newcomer / "results" / "metrics.parquet")
+    assert set(table["study"]) == {"iris_data"}
+    assert set(table["dataset"]) == {"iris"}
+    assert set(table["mechanism"]) == {"none", "laplace", "tldp-l", "one-element"}
+    mine = table[table["mechanism"] == "one-element"]
+    assert (mine["guarantee_pure_epsilon"] == mine["epsilon"]).all()
+    audits = pd.read_csv(newcomer / "results" / "privacy" / "audits.csv")
+    audited = audits[(audits["mechanism"] == "one-element") & (audits["kind"] == "likelihood ratio")]
+    assert (audited["epsilon_lower"] > 0).any()
+    assert (audited["epsilon_lower"] <= audited["guarantee_pure_epsilon"]).all()
+
+
+@pytest.mark.workflow
+@pytest.mark.xdist_group("docs")
+def test_a_newcomers_claims_have_computed_verdicts(newcomer: Path) -> None:
+    claims = pd.read_csv(newcomer / "results" / "claims.csv").set_index("id")
+    assert claims.loc["M01", "verdict"] == "reproduced"
+    assert claims.loc["M02", "verdict"] in {"reproduced", "not reproduced"}
+    gap, low, high = map(float, re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", claims.loc["M02", "observed"])[:3])
+    assert low <= gap <= high
+    assert (low > 0) == (claims.loc["M02", "verdict"] == "reproduced")
+
+
+@pytest.mark.workflow
+@pytest.mark.xdist_group("docs")
+def test_a_newcomers_work_has_its_section_in_the_report(newcomer: Path) -> None:
+    page = (newcomer / "results" / "report.html").read_text()
+    section = page[page.index('<h2 id="paper-mine">'):page.index('<h2 id="privacy">')]
+    assert section.count("<img") == 3
+    assert "one-element" in section
+    assert 'id="claim-M02"' in page
