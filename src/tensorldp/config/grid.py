@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from tensorldp.config.methods import METHODS
+from tensorldp.config.methods.base import SYNTHETIC
 from tensorldp.config.settings import Settings, explain, short
 from tensorldp.config.study import Arm, ScalePlan, Study, load_study
 from tensorldp.errors import InputError, unknown
@@ -88,6 +89,10 @@ def _arm_epsilons(mechanism: str, epsilons: list[float]) -> list[float]:
     return [math.inf] if mechanism == "none" else [e for e in epsilons if not math.isinf(e)]
 
 
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
 def _study_cells(study: Study, settings: Settings) -> list[Cell]:
     if settings.scale not in study.scales:
         raise InputError(f"the study {study.study} has no scale {settings.scale!r}; "
@@ -102,8 +107,9 @@ def _study_cells(study: Study, settings: Settings) -> list[Cell]:
         for dataset in settings.datasets.get(study.study, plan.datasets):
             if arm.datasets is not None and dataset not in arm.datasets:
                 continue
-            for values in itertools.product(*plan.factors.values()):
-                factors = {**dict(zip(plan.factors, values, strict=True)), **arm.factors}
+            grid = {**plan.factors, **{key: _listed(value) for key, value in arm.factors.items()}}
+            for values in itertools.product(*grid.values()):
+                factors = dict(zip(grid, values, strict=True))
                 training, limit = _training(study, plan, settings, factors)
                 own = (arm.epsilons or {}).get(settings.scale, plan.epsilons)
                 for mechanism in arm.mechanisms:
@@ -169,6 +175,6 @@ def make_plan(settings: Settings, folder: Path, *, mechanisms: list[str], datase
     for cell in cells:
         if cell.mechanism not in mechanisms:
             raise unknown("mechanism", short(cell.mechanism), mechanisms)
-        if METHODS[cell.method].data and cell.dataset not in datasets:
+        if METHODS[cell.method].data and cell.dataset not in (*datasets, SYNTHETIC):
             raise unknown("dataset", short(cell.dataset), datasets)
     return Plan(settings, studies, cells)

@@ -30,7 +30,8 @@ class Arm(Strict):
     datasets: list[str] | None = None
     scales: list[Scale] | None = None
     epsilons: dict[Scale, list[Epsilon]] | None = Field(default=None, description="this arm's own grid, by scale")
-    factors: dict[str, str | int | float] = Field(default_factory=dict)
+    factors: dict[str, str | int | float | list[str | int | float]] = Field(
+        default_factory=dict, description="of this arm alone; a list stands for each of its values in turn")
     options: dict[str, Any] = Field(default_factory=dict)
 
 
