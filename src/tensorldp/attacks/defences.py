@@ -93,6 +93,6 @@ def clip(gradients: Tensor, norm: float) -> Tensor:
 
 def prune(gradients: Tensor, share: float) -> Tensor:
     """Each row with that share of its elements, the smallest in size, set to zero."""
-    drop = int(share * gradients.shape[1])
-    out = gradients.clone()
-    return out.scatter_(1, gradients.abs().argsort(dim=1)[:, :drop], 0.0)
+    keep = gradients.shape[1] - int(share * gradients.shape[1])
+    places = gradients.abs().topk(keep, dim=1, sorted=False).indices
+    return torch.zeros_like(gradients).scatter_(1, places, gradients.gather(1, places))

@@ -25,11 +25,15 @@ INVERSIONS: dict[str, Inversion] = {"dlg": DLG, "idlg": IDLG, "cosine": COSINE, 
 HIDDEN = 64
 
 
-def network(attack: str, records: Records, generator: torch.Generator) -> nn.Sequential:
-    """The sigmoid LeNet, or for the analytic attack a network whose first layer is fully connected."""
+def network(attack: str, records: Records, generator: torch.Generator, *, trainable: bool = False) -> nn.Sequential:
+    """The sigmoid LeNet, or for the analytic attack a network whose first layer is fully connected.
+
+    Args:
+        trainable: start where training makes headway.
+    """
     layout = image_layout(records.shape)
     if attack != "analytic":
-        return SigmoidLeNet(*layout, records.classes, generator)
+        return SigmoidLeNet(*layout, records.classes, generator, trainable=trainable)
     size = layout[0] * layout[1] * layout[2]
     model = nn.Sequential(nn.Flatten(), nn.Linear(size, HIDDEN), nn.Sigmoid(), nn.Linear(HIDDEN, records.classes))
     seed_model(model, generator)
@@ -103,7 +107,7 @@ def reconstruct(attack: str, client: Client, released: Tensor, shape: tuple[int,
 def utility(cell: CellSettings, attack: str, train: Records, test: Records, defence: Defence, seed: int) -> float:
     """Test accuracy after federated training in which every user's gradient is defended."""
     settings = cell.training
-    model = network(attack, train, shared_stream(cell, seed, "trained network"))
+    model = network(attack, train, shared_stream(cell, seed, "trained network"), trainable=True)
     fit_defended(model, unit_inputs(train), train.y, defence, users=settings["users"], rounds=settings["rounds"],
                  learning_rate=settings["learning_rate"], generator=shared_stream(cell, seed, "users"),
                  noise=cell.generator(seed, "training defence"))
