@@ -6,6 +6,7 @@ from pathlib import Path
 try:
     from tensorldp.config.grid import make_plan
     from tensorldp.config.methods import METHODS
+    from tensorldp.config.methods.base import SYNTHETIC
     from tensorldp.config.settings import parse_settings
     from tensorldp.config.study import load_study
     from tensorldp.data.catalogue import EMBEDDED
@@ -87,7 +88,7 @@ def mechanism_code(wildcards):
 def data_folder(wildcards):
     """Where the records of a cell's study come from: the prepared data set, features of it, or nowhere."""
     cell = cell_of(wildcards)
-    if not METHODS[cell.method].data:
+    if not METHODS[cell.method].data or cell.dataset == SYNTHETIC:
         return None
     if cell.release == "features":
         return f"results/features/{cell.dataset}/{cell.factors['backbone']}"

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from tensorldp.config.methods import METHODS
+from tensorldp.config.methods.base import SYNTHETIC
 from tensorldp.config.settings import Settings, explain, short
 from tensorldp.config.study import Arm, ScalePlan, Study, load_study
 from tensorldp.errors import InputError, unknown
@@ -211,6 +212,6 @@ def make_plan(settings: Settings, folder: Path, *, mechanisms: list[str], datase
     for cell in cells:
         if cell.mechanism not in mechanisms:
             raise unknown("mechanism", short(cell.mechanism), mechanisms)
-        if METHODS[cell.method].data and cell.dataset not in datasets:
+        if METHODS[cell.method].data and cell.dataset not in (*datasets, SYNTHETIC):
             raise unknown("dataset", short(cell.dataset), datasets)
     return Plan(settings, studies, cells)

@@ -76,8 +76,8 @@ def largest_curve(cell: CellSettings, size: int) -> tuple[PrivacyCurve, int, int
             assert curve is not None
             best = (found[1], curve, found[0], int(ledger.counts()[found[0]]))
     if best is None:
-        raise InputError(f"allowance = {cell.training['allowance']:g} of {cell.study} is below every client's epsilon, so "
-                         "that no client can upload once")
+        raise InputError(f"allowance = {cell.training['allowance']:g} of {cell.study} is below every client's epsilon, "
+                         "so that no client can upload once")
     return best[1:]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tensorldp.config.methods.attacks import ATTACKS
 from tensorldp.config.methods.base import MethodPlan, Training
 from tensorldp.config.methods.latent import LATENT
 from tensorldp.config.methods.learning import FEDERATED, LEARNING
@@ -17,6 +18,7 @@ METHODS: dict[str, MethodPlan] = {plan.name: plan for plan in (
     TESTING,
     PRIVATE_SGD,
     LATENT,
+    ATTACKS,
 )}
 
 __all__ = ["METHODS", "MethodPlan", "Training"]

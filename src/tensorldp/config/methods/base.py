@@ -10,6 +10,7 @@ from pydantic import Field
 from tensorldp.config.settings import Strict
 
 Stages = Literal["release", "inside", "shared", "measure"]
+SYNTHETIC = "synthetic"  # the dataset of cells that read none
 
 
 class Training(Strict):
@@ -31,7 +32,7 @@ class MethodPlan:
         code: source files, as patterns under src/tensorldp, whose change makes the training or measurement run again;
             the method's own module is always among them.
         release_code: the same for the releases of the stage `perturb`.
-        data: whether a cell reads a prepared data set; the dataset `synthetic` stands for none.
+        data: whether cells read a prepared data set; the dataset `synthetic` stands for none in any case.
     """
 
     name: str

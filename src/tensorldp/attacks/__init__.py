@@ -1,0 +1,1 @@
+"""Reconstruction and membership attacks on releases, and the defences against them."""

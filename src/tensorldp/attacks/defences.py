@@ -1,0 +1,98 @@
+"""Defences of a gradient before it is sent, with one strength each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from tensorldp.errors import InputError, positive, real, unknown, whole
+from tensorldp.mechanisms import Mechanism
+from tensorldp.randomness import add_gaussian, uniform
+
+STRENGTHS = {
+    "none": "no strength",
+    "local": "k, the local steps before a client sends their sum",
+    "noise": "sigma, the standard deviation of Gaussian noise per element, without clipping",
+    "clip": "S, the largest l2 norm",
+    "prune": "the share of elements set to zero, smallest first",
+    "dropout": "p, the probability to keep a neuron",
+    "mechanism": "S, the l2 norm that the gradient is clipped to before the mechanism; Gaussian noise makes it DP-SGD",
+}
+
+
+@dataclass(frozen=True)
+class Defence:
+    """One defence.
+
+    Args:
+        name: a key of `STRENGTHS`.
+        strength: what that key says; ignored for `none`.
+        mechanism: for `mechanism`, made on `Ball(strength, (parameters,))`.
+
+    Raises:
+        InputError: if the name is unknown, the strength is out of range or the mechanism is missing.
+    """
+
+    name: str = "none"
+    strength: float = 0.0
+    mechanism: Mechanism | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        key = f"strength of the defence {self.name}"
+        if self.name not in STRENGTHS:
+            raise unknown("defence", self.name, STRENGTHS)
+        if self.name == "local":
+            whole(key, self.strength, low=1)
+        elif self.name == "noise":
+            real(key, self.strength, low=0.0)
+        elif self.name in ("clip", "mechanism"):
+            positive(key, self.strength)
+        elif self.name == "prune":
+            real(key, self.strength, low=0.0, high=1.0, open_high=True)
+        elif self.name == "dropout":
+            real(key, self.strength, low=0.0, high=1.0, open_low=True)
+        if (self.name == "mechanism") != (self.mechanism is not None):
+            raise InputError("the defence 'mechanism' needs a mechanism and the others take none, "
+                             f"got {self.name!r} with {self.mechanism and self.mechanism.name}")
+
+    @property
+    def steps(self) -> int:
+        """Local steps of a client."""
+        return int(self.strength) if self.name == "local" else 1
+
+    def keep_mask(self, size: int, generator: torch.Generator) -> Tensor | None:
+        """Which of `size` neurons a client's dropout keeps, as booleans; None without dropout. At least one is kept."""
+        if self.name != "dropout":
+            return None
+        draws = uniform((size,), generator)
+        return (draws < self.strength) | (draws == draws.min())
+
+    def protect(self, gradients: Tensor, generator: torch.Generator) -> Tensor:
+        """What is sent instead of each gradient: (clients, parameters), a new tensor.
+
+        Local aggregation and dropout happen while the gradient is computed and change nothing here.
+        """
+        if self.name == "noise":
+            return add_gaussian(gradients, self.strength, generator)
+        if self.name == "prune":
+            return prune(gradients, self.strength)
+        if self.name in ("clip", "mechanism"):
+            gradients = clip(gradients, self.strength)
+        if self.mechanism is not None:
+            return self.mechanism.privatize(gradients, generator)
+        return gradients.clone()
+
+
+def clip(gradients: Tensor, norm: float) -> Tensor:
+    """Each row scaled to l2 norm `norm` at most."""
+    norms = gradients.norm(dim=1, keepdim=True)
+    return gradients * (norm / norms.clamp_min(1e-300 if gradients.dtype == torch.float64 else 1e-38)).clamp_max(1.0)
+
+
+def prune(gradients: Tensor, share: float) -> Tensor:
+    """Each row with that share of its elements, the smallest in size, set to zero."""
+    keep = gradients.shape[1] - int(share * gradients.shape[1])
+    places = gradients.abs().topk(keep, dim=1, sorted=False).indices
+    return torch.zeros_like(gradients).scatter_(1, places, gradients.gather(1, places))

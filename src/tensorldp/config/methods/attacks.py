@@ -1,0 +1,33 @@
+"""Reconstruction and membership attacks on gradients, data releases and trained models."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from tensorldp.config.methods.base import MethodPlan, Training
+
+Count = Annotated[int, Field(ge=1)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class AttackTraining(Training):
+    """Sizes of the attacks, and of the training that shows what a defence costs."""
+
+    victims: Count = Field(2, description="records that an attack is tried on, for each seed")
+    candidates: Annotated[int, Field(ge=2)] = Field(100, description="N, records among which a victim is to be named")
+    steps: Count = Field(200, description="iterations of gradient inversion")
+    pairs: Count = Field(50, description="replacements tried for a gradient's sensitivity")
+    local_rate: Positive = Field(0.1, description="learning rate of local steps; of a two-layer network divided by m")
+    users: Count = Field(32, description="clients of one round of training on defended gradients")
+    rounds: Count = Field(100, description="rounds of it")
+    learning_rate: Positive = Field(0.02, description="of it")
+    epochs: Count = Field(10, description="of a classifier on released records")
+    members: Annotated[int, Field(ge=10)] = Field(100, description="records that a model under a membership attack saw")
+    member_epochs: Count = Field(60, description="epochs of that model")
+
+
+ATTACKS = MethodPlan(
+    "attacks", "measure", AttackTraining,
+    ("studies/attacks/*.py", "attacks/*.py", "training/defended.py", "training/classify.py", "models/*.py"))

@@ -1,0 +1,1 @@
+"""How a cell of the study `reconstruction` is measured, by kind of attack."""

@@ -1,0 +1,71 @@
+"""Attacks on two-layer networks: the tensor method, and the sensitivity of their gradients."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from tensorldp.attacks.activations import tensor_coefficients
+from tensorldp.attacks.defences import Defence
+from tensorldp.attacks.matching import vector_error
+from tensorldp.attacks.sensitivity import measured_change
+from tensorldp.attacks.tensor import tensor_attack
+from tensorldp.attacks.two_layer import TwoLayer, unit_records
+from tensorldp.studies.attacks.common import count, defence_of, shared_stream
+from tensorldp.studies.cell import CellSettings
+
+ACTIVATION = "relu-shifted"
+
+
+def measure_tensor(cell: CellSettings, seed: int) -> dict[str, float]:
+    """The error of the tensor attack on one gradient, with what the defence did to that gradient.
+
+    error is dp-lecture's Eq. 5.2. With k local steps the client has k B records, B for each step. Neurons that dropout
+    switched off or pruning removed are zero in what is sent; the attacker leaves out those that dropout switched off.
+    """
+    m, d, batch = count(cell, "m"), count(cell, "d"), count(cell, "B")
+    activation = str(cell.factors.get("activation", ACTIVATION))
+    tensor_coefficients(activation)  # a clear error before any work
+    defence = defence_of(cell, m)
+    stream = shared_stream(cell, seed, "network")
+    network = TwoLayer.draw(m, d, activation, stream)
+    x, y = unit_records(batch * defence.steps, d, stream)
+    sent = network.local_update(x, y, defence.steps, cell.training["local_rate"] / m)
+    norm = float(sent.norm())
+    released, weights = defended(network, sent, defence, cell.generator(seed, "defence"))
+    found = tensor_attack(released, weights, len(x), activation, shared_stream(cell, seed, "attack"))
+    scores = {"error": vector_error(found, x), "gradient_norm": norm, "gradient_rms": norm / math.sqrt(m)}
+    noise = noise_deviation(defence)
+    if noise is not None:
+        # clipping shrinks the signal, so the same noise counts as much more (Table 1, row DP-SGD)
+        shrunk = max(1.0, norm / defence.strength) if defence.name == "mechanism" else 1.0
+        scores["noise"] = noise * shrunk
+    return scores
+
+
+def noise_deviation(defence: Defence) -> float | None:
+    """The root mean square of the noise that the defence adds to an element; None where it adds none."""
+    if defence.name == "noise":
+        return defence.strength
+    if defence.mechanism is None:
+        return None
+    error = defence.mechanism.squared_error()
+    return None if error is None else math.sqrt(error / defence.mechanism.size)
+
+
+def defended(network: TwoLayer, gradient: Tensor, defence: Defence,
+             generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """What is sent, and the weights of the neurons that it is about."""
+    kept = defence.keep_mask(len(gradient), generator)
+    if kept is not None:
+        return gradient[kept], network.weights[kept]
+    return defence.protect(gradient.unsqueeze(0), generator).squeeze(0), network.weights
+
+
+def measure_sensitivity(cell: CellSettings, seed: int) -> dict[str, float]:
+    """The largest l1 change of a gradient on replacing one record, by part and in total."""
+    a_part, w_part = measured_change(count(cell, "m"), count(cell, "d"), str(cell.factors.get("scaling")),
+                                     cell.training["pairs"], shared_stream(cell, seed, "sensitivity"))
+    return {"change_a": a_part, "change_w": w_part, "change": a_part + w_part}

@@ -1,0 +1,97 @@
+"""Attacks on released records, and on models trained on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from tensorldp.attacks.likelihood import Prior, denoise, identify, success_bound
+from tensorldp.attacks.membership import attack_auc, record_losses, true_positive_rate
+from tensorldp.attacks.quality import image_scores
+from tensorldp.mechanisms import Mechanism
+from tensorldp.models import build
+from tensorldp.studies.attacks.common import shared_stream
+from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.perturb import perturb
+from tensorldp.studies.records import Records, Scaling, model_inputs
+from tensorldp.training.classify import fit, predict, scores
+
+FALSE_POSITIVE_RATES = (0.01, 0.1)
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Victims of a cell as they are, as released and as reconstructed: (victims, *shape) float64, stored range."""
+
+    original: Tensor
+    released: Tensor
+    reconstructed: Tensor
+
+
+def candidates_of(cell: CellSettings, test: Records, seed: int) -> Tensor:
+    """The records among which victims are to be named, in the shape that is released; the victims come first."""
+    order = torch.randperm(len(test.x), generator=shared_stream(cell, seed, "candidates"))
+    return test.x[order[:cell.training["candidates"]]].double().reshape(-1, *test.box().shape)
+
+
+def decode(cell: CellSettings, mechanism: Mechanism, prior: Prior, candidates: Tensor, seed: int,
+           victims: int) -> Pictures:
+    """Release the first `victims` candidates and denoise them."""
+    original = candidates[:victims]
+    released = mechanism.privatize(original.float(), cell.generator(seed, "released victims")).double()
+    return Pictures(original, released, denoise(mechanism, released, prior))
+
+
+def measure_likelihood(cell: CellSettings, train: Records, test: Records, seed: int,
+                       device: torch.device) -> dict[str, float]:
+    """Quality of denoised releases, identification beside the guarantee's bound, and a classifier's accuracy."""
+    mechanism = cell.mechanism_on(test.box())
+    candidates = candidates_of(cell, test, seed)
+    seen = decode(cell, mechanism, Prior.of(train.x), candidates, seed, cell.training["victims"])
+    named = identify(mechanism, seen.released, candidates) == torch.arange(len(seen.released))
+    width = test.high - test.low
+    unit = [((part - test.low) / width).reshape(-1, *test.shape) for part in (seen.reconstructed, seen.original)]
+    return {**image_scores(*unit), "identification": float(named.double().mean()),
+            "identification_bound": success_bound(mechanism.curve(), 1.0 / len(candidates)),
+            "accuracy": release_accuracy(cell, train, test, seed, device)}
+
+
+def release_accuracy(cell: CellSettings, train: Records, test: Records, seed: int, device: torch.device) -> float:
+    """Test accuracy of a linear classifier trained on released records."""
+    released = perturb(train, cell, seed, "train", device)
+    scaling = Scaling.of(released)
+    model = build("linear", train.task, shared_stream(cell, seed, "classifier"))
+    fit(model, scaling(model_inputs(released, train.kind)), train.y, epochs=cell.training["epochs"], batch_size=64,
+        learning_rate=0.01, generator=shared_stream(cell, seed, "batches"))
+    return scores(test.y, predict(model, scaling(model_inputs(test.x, test.kind))))["accuracy"]
+
+
+def measure_membership(cell: CellSettings, train: Records, test: Records, seed: int,
+                       device: torch.device) -> dict[str, float]:
+    """A loss-threshold attack on a model trained on its members' releases, beside the guarantee's bound.
+
+    The model is trained for long on few records, as membership attacks need it; the attacker has the clean records.
+    """
+    settings = cell.training
+    order = torch.randperm(len(train.x), generator=shared_stream(cell, seed, "members"))
+    members = Records(train.x[order[:settings["members"]]], train.y[order[:settings["members"]]], train.name,
+                      train.classes, train.low, train.high, train.kind)
+    released = perturb(members, cell, seed, "members", device)
+    scaling = Scaling.of(released)
+    model = build("small_cnn", train.task, shared_stream(cell, seed, "member model"))
+    fit(model, scaling(model_inputs(released, train.kind)), members.y, epochs=settings["member_epochs"], batch_size=32,
+        learning_rate=3e-3, generator=shared_stream(cell, seed, "member batches"))
+
+    def losses(x: Tensor, y: Tensor) -> Tensor:
+        return record_losses(model, scaling(model_inputs(x, train.kind)), y)
+
+    inside, outside = losses(members.x, members.y), losses(test.x, test.y)
+    curve = cell.mechanism_on(train.box()).curve()
+    found = {"auc": attack_auc(inside, outside),
+             "accuracy": scores(test.y, predict(model, scaling(model_inputs(test.x, test.kind))))["accuracy"]}
+    for rate in FALSE_POSITIVE_RATES:
+        found[f"tpr_at_fpr_{rate:g}"] = true_positive_rate(inside, outside, rate)
+        found[f"tpr_bound_at_fpr_{rate:g}"] = success_bound(curve, rate)
+    return found

@@ -1,0 +1,43 @@
+"""Federated training on defended gradients: what a defence costs."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from tensorldp.attacks.client import Client
+from tensorldp.attacks.defences import Defence
+from tensorldp.errors import InputError, positive, whole
+
+
+def fit_defended(model: nn.Sequential, x: Tensor, y: Tensor, defence: Defence, *, users: int, rounds: int,
+                 learning_rate: float, generator: torch.Generator, noise: torch.Generator) -> nn.Sequential:
+    """Minimise cross-entropy with Adam on the average of what users send, in place.
+
+    In each round `users` of the records are drawn; the owner of each sends one defended update.
+
+    Args:
+        x: (records, ...) inputs; y: (records,) class indices.
+        generator: for the choice of users; noise: for the defence.
+
+    Raises:
+        InputError: if a setting is out of range or x and y differ in length.
+    """
+    users, rounds = whole("users", users, low=1), whole("rounds", rounds, low=1)
+    if len(x) != len(y):
+        raise InputError(f"training needs as many labels as records, got {len(x)} and {len(y)}")
+    client = Client(model, steps=defence.steps)
+    optimizer = torch.optim.Adam(model.parameters(), lr=positive("learning_rate", learning_rate))
+    for _ in range(rounds):
+        chosen = torch.randint(0, len(x), (users,), generator=generator)
+        now = {key: value.detach() for key, value in model.named_parameters()}
+        masks = None
+        if defence.name == "dropout":
+            kept = torch.rand(users, client.features, generator=noise, dtype=x.dtype) < defence.strength
+            masks = kept.to(x.dtype) / defence.strength
+        sent = client.updates(x[chosen], client.one_hot(y[chosen]), masks, now)
+        average = client.split(defence.protect(sent, noise).mean(dim=0))
+        for key, parameter in model.named_parameters():
+            parameter.grad = average[key]
+        optimizer.step()
+    return model
