@@ -46,3 +46,13 @@ def test_a_mistake_is_one_sentence_naming_key_value_and_what_is_allowed(change: 
     message = str(caught.value)
     assert "\n" not in message
     assert all(word in message for word in words), message
+
+
+def test_numbers_of_the_command_line_come_as_text_and_are_numbers() -> None:
+    settings = parse_settings({"studies": ["s"], "seeds": ["0", "12"], "epsilons": {"s": ["0.1", "1e-3", "inf", "2"]},
+                               "training": {"s": {"epochs": "3", "pretrained": "true", "model": "x1"}},
+                               "factors": {"s": {"m": ["100", "quick"]}}})
+    assert settings.seeds == [0, 12]
+    assert settings.epsilons == {"s": [0.1, 1e-3, math.inf, 2]}
+    assert settings.training == {"s": {"epochs": 3, "pretrained": True, "model": "x1"}}
+    assert settings.factors == {"s": {"m": [100, "quick"]}}

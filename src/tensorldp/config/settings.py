@@ -31,6 +31,8 @@ def _epsilon(value: object) -> float:
 
 Epsilon = Annotated[float, BeforeValidator(_epsilon), PlainSerializer(lambda e: "inf" if e == math.inf else e),
                     Field(gt=0)]
+
+
 def _plain(value: object) -> object:
     """What can be written down as JSON: jobs get their settings that way."""
     try:
@@ -85,13 +87,39 @@ def explain(error: ValidationError, where: str, allowed: dict[str, Any] | None =
     return InputError(f"{where}: {key} = {shown(first['input'])} is not valid: {message[0].lower() + message[1:]}")
 
 
+NUMERIC = ("seeds", "epsilons", "factors", "training")
+
+
+def _typed(value: Any) -> Any:
+    """Numbers and truth values for their texts: inside lists and mappings, `snakemake --config` gives text alone."""
+    if isinstance(value, dict):
+        return {key: _typed(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_typed(inner) for inner in value]
+    if not isinstance(value, str) or len(value) > 40:
+        return value
+    if value in ("true", "false"):
+        return value == "true"
+    try:
+        return int(value)
+    except ValueError:
+        pass
+    try:
+        number = float(value)
+    except ValueError:
+        return value
+    return number if math.isfinite(number) else value
+
+
 def parse_settings(raw: dict[str, Any]) -> Settings:
     """config.yaml, merged with the command line, as `Settings`.
 
     Raises:
         InputError: naming the first key that is unknown or has a value that is not allowed.
     """
+    typed = {key: _typed(value) if key in NUMERIC else value for key, value in raw.items()} if isinstance(
+        raw, dict) else raw
     try:
-        return Settings.model_validate(raw)
+        return Settings.model_validate(typed)
     except ValidationError as error:
         raise explain(error, "config", dict(Settings.model_fields)) from None
