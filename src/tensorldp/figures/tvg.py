@@ -20,7 +20,7 @@ AXIS_LABELS = {"nominal": "nominal ε, as the source writes it (nats)",
                "guarantee": "guaranteed ε of the whole {unit} at δ = 1e-5 (nats)"}
 METRICS = {
     "rss_noisy": "RSS, eigenvalues of the estimate", "rss_true": "RSS, eigenvalues of the true covariance",
-    "accuracy": "accuracy on clean test records", "auc": "area under the ROC curve on clean test records",
+    "accuracy": "accuracy on clean test records", "auc": "AUC on clean test records",
     "accuracy_perturbed_test": "accuracy on private test features"}
 # the mechanisms of this source are one family elsewhere; here each needs a colour of its own (Wong 2011)
 COLOURS = {"gaussian-analytic": "#000000", "gaussian": "#009E73", "gaussian-per-element": "#009E73", "mvg": "#CC79A7",

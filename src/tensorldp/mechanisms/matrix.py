@@ -18,7 +18,7 @@ from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.tvg import IMPORTANCE_FLOOR
 from tensorldp.privacy.curves.gaussian import GaussianCurve
 
-LARGEST = 128  # I_1 up to which a strategy is optimised: I_1^2 unknowns and an inverse per step
+LARGEST = 160  # I_1 up to which a strategy is optimised, seconds: I_1^2 unknowns and an inverse per step
 Array = npt.NDArray[np.float64]
 
 
@@ -75,7 +75,7 @@ class MatrixMechanism(DirectionalGaussian):
 
     Args:
         workload: W (J x I_1), the queries along mode 1; None is the identity.
-        strategy: A (p x I_1) of full column rank; None optimises it for W, for I_1 up to 128.
+        strategy: A (p x I_1) of full column rank; None optimises it for W, for I_1 up to 160.
         sensitivity: "record" has s_A = sup ||A (x - x')||_F over the domain (an upper bound where A mixes elements);
             "column" has the source's ||A||_2col times the width, which speaks of one element; "element" does the same
             at (epsilon / I, delta / I), TVG's basic composition over elements.
