@@ -14,6 +14,7 @@ include: "workflow/rules/train.smk"
 include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/measure.smk"
 include: "workflow/rules/privacy.smk"
+include: "workflow/rules/attacks.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
 
