@@ -11,6 +11,9 @@ PRIVACY_FIGURES = [
 ]
 
 
+STUDY_TABLES = {"reconstruction": ["results/tables/reconstruction.csv"]}
+
+
 # a rule for each study, because studies have different views
 for study in PLAN.studies.values():
 
@@ -19,6 +22,7 @@ for study in PLAN.studies.values():
             f"figure_{study.study}"
         input:
             metrics="results/metrics.parquet",
+            tables=STUDY_TABLES.get(study.study, []),
             notebook=f"notebooks/{study.study}.ipynb",
             code=code("figures/*.py"),
         output:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 import torch
 from scipy.integrate import quad
@@ -66,7 +67,7 @@ def hermite_coefficient(name: str, order: int) -> float:
         return value * float(eval_hermitenorm(order, z)) * math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
 
     edges = (-12.0, *chosen.kinks, 12.0)
-    total = sum(quad(integrand, low, high, limit=200)[0] for low, high in zip(edges[:-1], edges[1:], strict=True))
+    total = sum(quad(integrand, low, high, limit=200)[0] for low, high in pairwise(edges))
     return 0.0 if abs(total) < ZERO else float(total)
 
 

@@ -101,7 +101,7 @@ def invert(client: Client, gradient: Tensor, shape: tuple[int, ...], how: Invers
     if how.labels == "known" and (known is None or len(known) != shape[0]):
         raise InputError("labels known need one label for each record")
     if how.labels == "inferred" and shape[0] != 1:
-        raise InputError(f"labels are inferred for one record, got a batch of {shape[0]}: use labels known or optimised")
+        raise InputError(f"labels are inferred for one record, got a batch of {shape[0]}: take known or optimised")
     gradient = gradient.double()
     target = unit(gradient) if how.distance == "cosine" else gradient
     seen = gradient != 0  # elements that were pruned are not known to be zero
@@ -145,10 +145,10 @@ def _lbfgs(objective: Callable[[], Tensor], wanted: list[Tensor], steps: int) ->
     def closure() -> Tensor:
         optimizer.zero_grad()
         value = objective()
-        value.backward()  # type: ignore[no-untyped-call]
+        value.backward()
         return value
 
-    optimizer.step(closure)  # type: ignore[arg-type]
+    optimizer.step(closure)
 
 
 def _signed_adam(objective: Callable[[], Tensor], wanted: list[Tensor], steps: int) -> None:
@@ -157,7 +157,7 @@ def _signed_adam(objective: Callable[[], Tensor], wanted: list[Tensor], steps: i
     schedule = torch.optim.lr_scheduler.MultiStepLR(optimizer, [steps * part // 8 for part in (3, 5, 7)])
     for _ in range(steps):
         optimizer.zero_grad()
-        objective().backward()  # type: ignore[no-untyped-call]
+        objective().backward()
         for tensor in wanted:
             assert tensor.grad is not None
             tensor.grad.sign_()

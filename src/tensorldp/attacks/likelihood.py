@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, whole
+from tensorldp.errors import InputError, real, whole
 from tensorldp.mechanisms import Mechanism
 from tensorldp.privacy.curves.base import PrivacyCurve
 
@@ -96,18 +96,25 @@ def identify(mechanism: Mechanism, released: Tensor, candidates: Tensor) -> Tens
     return best
 
 
-def supporting_points(curve: PrivacyCurve) -> list[tuple[float, float]]:
-    """Pairs (epsilon, delta) of a guarantee that bounds of attacks are taken over."""
-    points = {curve.epsilon(delta): curve.delta(curve.epsilon(delta)) for delta in (0.0, 1e-9, 1e-5, 1e-3, 0.01, 0.1)}
-    points[0.0] = curve.delta(0.0)
-    return list(points.items())
+@dataclass(frozen=True)
+class SuccessBound:
+    """The most that a guarantee lets an attack succeed that succeeds at some base rate without the record.
 
+    min over epsilon of e^epsilon base_rate + delta(epsilon), at most 1: with base_rate = 1/N for naming one of N
+    equally likely candidates, with the false positive rate for the true positive rate of a membership attack.
 
-def success_bound(curve: PrivacyCurve, base_rate: float) -> float:
-    """The most that the guarantee lets an attack succeed that succeeds at `base_rate` without the record.
-
-    min over epsilon of e^epsilon base_rate + delta(epsilon), at most 1: with base_rate = 1/N for naming one of N equally
-    likely candidates, with base_rate = the false positive rate for the true positive rate of a membership attack.
+    Attributes:
+        points: pairs (epsilon, delta) of the guarantee that the minimum is taken over.
     """
-    return min([1.0, *(math.exp(min(epsilon, 700.0)) * base_rate + delta
-                       for epsilon, delta in supporting_points(curve) if math.isfinite(epsilon))])
+
+    points: tuple[tuple[float, float], ...]
+
+    @classmethod
+    def of(cls, curve: PrivacyCurve) -> SuccessBound:
+        """From epsilon at delta 0, 1e-5, 1e-3 and 0.05, and delta at epsilon 0."""
+        found = [curve.epsilon(delta) for delta in (0.0, 1e-5, 1e-3, 0.05)]
+        return cls(tuple((epsilon, curve.delta(epsilon)) for epsilon in {0.0, *found} if math.isfinite(epsilon)))
+
+    def __call__(self, base_rate: float) -> float:
+        rate = real("base_rate", base_rate, low=0.0, high=1.0)
+        return min([1.0, *(math.exp(min(epsilon, 700.0)) * rate + delta for epsilon, delta in self.points)])

@@ -1,8 +1,8 @@
 """Tensor decomposition attack on two-layer networks (Wang, Lee, Lei, AISTATS 2023).
 
-By Stein's lemma E[g He_k(w)] = h_k sum_i r_i x_i^{(x) k}, so the second and third moments of the gradient of the output
-weights hold the records. Residuals r_i have both signs, so the third moment cannot be whitened by the second; the
-decomposition below does without.
+By Stein's lemma E[g He_k(w)] = h_k sum_i r_i x_i^{(x) k}, so the second and third moments of the gradient of the
+output weights hold the records. Residuals r_i have both signs, so the third moment cannot be whitened by the second;
+the decomposition below does without.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ def tensor_attack(g: Tensor, w: Tensor, batch: int, activation: str, generator: 
 def decompose(s: Array, t: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     """Unit z (B, B), one vector a row, and r (B,) with s = sum r z z^T and t = sum r z (x) z (x) z, approximately.
 
-    Simultaneous diagonalisation gives first guesses; the iteration y <- s^-1 t(y, y, .), which maps the dual coordinates
-    alpha_i to alpha_i^2 whatever the signs of r, refines them and finds others from random starts.
+    Simultaneous diagonalisation gives first guesses; the iteration y <- s^-1 t(y, y, .), which maps the dual
+    coordinates alpha_i to alpha_i^2 whatever the signs of r, refines them and finds others from random starts.
     """
     size = len(s)
-    inverse = np.linalg.pinv(s)
+    inverse = np.asarray(np.linalg.pinv(s), dtype=np.float64)
     guess = _diagonalise(inverse, t, rng)
     duals = np.linalg.pinv(guess).T
     y = np.concatenate([duals, rng.standard_normal((STARTS * size, size))])

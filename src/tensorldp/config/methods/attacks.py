@@ -17,6 +17,7 @@ class AttackTraining(Training):
 
     victims: Count = Field(2, description="records that an attack is tried on, for each seed")
     candidates: Annotated[int, Field(ge=2)] = Field(100, description="N, records among which a victim is to be named")
+    draws: Count = Field(3, description="networks that the tensor attack is tried on, for each seed")
     steps: Count = Field(200, description="iterations of gradient inversion")
     pairs: Count = Field(50, description="replacements tried for a gradient's sensitivity")
     local_rate: Positive = Field(0.1, description="learning rate of local steps; of a two-layer network divided by m")

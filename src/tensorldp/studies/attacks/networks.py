@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import median
 
 import torch
 from torch import Tensor
@@ -20,22 +21,31 @@ ACTIVATION = "relu-shifted"
 
 
 def measure_tensor(cell: CellSettings, seed: int) -> dict[str, float]:
-    """The error of the tensor attack on one gradient, with what the defence did to that gradient.
+    """The error of the tensor attack on a gradient, with what the defence did to that gradient: medians over draws.
 
-    error is dp-lecture's Eq. 5.2. With k local steps the client has k B records, B for each step. Neurons that dropout
-    switched off or pruning removed are zero in what is sent; the attacker leaves out those that dropout switched off.
+    error is dp-lecture's Eq. 5.2. With k local steps the client has k B records, B for each step. The attacker leaves
+    out neurons that dropout switched off, which show as exact zeros.
     """
     m, d, batch = count(cell, "m"), count(cell, "d"), count(cell, "B")
     activation = str(cell.factors.get("activation", ACTIVATION))
     tensor_coefficients(activation)  # a clear error before any work
     defence = defence_of(cell, m)
-    stream = shared_stream(cell, seed, "network")
-    network = TwoLayer.draw(m, d, activation, stream)
-    x, y = unit_records(batch * defence.steps, d, stream)
-    sent = network.local_update(x, y, defence.steps, cell.training["local_rate"] / m)
+    streams = [shared_stream(cell, seed, "network"), cell.generator(seed, "defence"),
+               shared_stream(cell, seed, "attack")]
+    rate = cell.training["local_rate"] / m
+    found = [_one_attack(m, d, batch, activation, defence, rate, streams) for _ in range(cell.training["draws"])]
+    return {key: median(scores[key] for scores in found) for key in found[0]}
+
+
+def _one_attack(m: int, d: int, batch: int, activation: str, defence: Defence, rate: float,
+                streams: list[torch.Generator]) -> dict[str, float]:
+    drawn, noisy, starts = streams
+    network = TwoLayer.draw(m, d, activation, drawn)
+    x, y = unit_records(batch * defence.steps, d, drawn)
+    sent = network.local_update(x, y, defence.steps, rate)
     norm = float(sent.norm())
-    released, weights = defended(network, sent, defence, cell.generator(seed, "defence"))
-    found = tensor_attack(released, weights, len(x), activation, shared_stream(cell, seed, "attack"))
+    released, weights = defended(network, sent, defence, noisy)
+    found = tensor_attack(released, weights, len(x), activation, starts)
     scores = {"error": vector_error(found, x), "gradient_norm": norm, "gradient_rms": norm / math.sqrt(m)}
     noise = noise_deviation(defence)
     if noise is not None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from tensorldp.attacks.likelihood import Prior, denoise, identify, success_bound
+from tensorldp.attacks.likelihood import Prior, SuccessBound, denoise, identify
 from tensorldp.attacks.membership import attack_auc, record_losses, true_positive_rate
 from tensorldp.attacks.quality import image_scores
 from tensorldp.mechanisms import Mechanism
@@ -54,7 +54,7 @@ def measure_likelihood(cell: CellSettings, train: Records, test: Records, seed: 
     width = test.high - test.low
     unit = [((part - test.low) / width).reshape(-1, *test.shape) for part in (seen.reconstructed, seen.original)]
     return {**image_scores(*unit), "identification": float(named.double().mean()),
-            "identification_bound": success_bound(mechanism.curve(), 1.0 / len(candidates)),
+            "identification_bound": SuccessBound.of(mechanism.curve())(1.0 / len(candidates)),
             "accuracy": release_accuracy(cell, train, test, seed, device)}
 
 
@@ -72,12 +72,16 @@ def measure_membership(cell: CellSettings, train: Records, test: Records, seed: 
                        device: torch.device) -> dict[str, float]:
     """A loss-threshold attack on a model trained on its members' releases, beside the guarantee's bound.
 
-    The model is trained for long on few records, as membership attacks need it; the attacker has the clean records.
+    Every second member is a canary, whose label is drawn at random: only by memorising it can a model fit it. Canaries
+    are told from test records with random labels, the other members from test records. The model is trained for long on
+    few records, as membership attacks need it; the attacker has the clean records.
     """
     settings = cell.training
-    order = torch.randperm(len(train.x), generator=shared_stream(cell, seed, "members"))
-    members = Records(train.x[order[:settings["members"]]], train.y[order[:settings["members"]]], train.name,
-                      train.classes, train.low, train.high, train.kind)
+    stream = shared_stream(cell, seed, "members")
+    order = torch.randperm(len(train.x), generator=stream)[:settings["members"]]
+    random, random_test = (torch.randint(0, train.classes, (n,), generator=stream) for n in (len(order), len(test.x)))
+    canary = torch.arange(len(order)) % 2 == 1
+    members = replace(train, x=train.x[order], y=torch.where(canary, random, train.y[order]))
     released = perturb(members, cell, seed, "members", device)
     scaling = Scaling.of(released)
     model = build("small_cnn", train.task, shared_stream(cell, seed, "member model"))
@@ -87,11 +91,13 @@ def measure_membership(cell: CellSettings, train: Records, test: Records, seed: 
     def losses(x: Tensor, y: Tensor) -> Tensor:
         return record_losses(model, scaling(model_inputs(x, train.kind)), y)
 
-    inside, outside = losses(members.x, members.y), losses(test.x, test.y)
-    curve = cell.mechanism_on(train.box()).curve()
-    found = {"auc": attack_auc(inside, outside),
+    inside = losses(members.x, members.y)
+    sets = {"": (inside[~canary], losses(test.x, test.y)), "canary_": (inside[canary], losses(test.x, random_test))}
+    bound = SuccessBound.of(cell.mechanism_on(train.box()).curve())
+    found = {"members": float(len(order)),
              "accuracy": scores(test.y, predict(model, scaling(model_inputs(test.x, test.kind))))["accuracy"]}
-    for rate in FALSE_POSITIVE_RATES:
-        found[f"tpr_at_fpr_{rate:g}"] = true_positive_rate(inside, outside, rate)
-        found[f"tpr_bound_at_fpr_{rate:g}"] = success_bound(curve, rate)
-    return found
+    for kind, (ours, others) in sets.items():
+        found[f"{kind}auc"] = attack_auc(ours, others)
+        for rate in FALSE_POSITIVE_RATES:
+            found[f"{kind}tpr_at_fpr_{rate:g}"] = true_positive_rate(ours, others, rate)
+    return found | {f"tpr_bound_at_fpr_{rate:g}": bound(rate) for rate in FALSE_POSITIVE_RATES}

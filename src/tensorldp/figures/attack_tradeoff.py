@@ -1,0 +1,128 @@
+"""Reconstruction quality against cost and against guarantee, and membership beside its bound."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+from scipy.stats import beta
+
+from tensorldp.figures.attack_sweeps import attack_rows
+from tensorldp.figures.style import appearance, label, order, use_style
+from tensorldp.studies.attack_table import RECOVERED, attack_table
+
+DEFENCES = {"none": ("no defence", "#000000", "*"), "noise": ("noise σ", "#E69F00", "o"),
+            "clip": ("clipping to s", "#56B4E9", "s"), "prune": ("pruning of a share", "#CC79A7", "D"),
+            "dropout": ("dropout, kept p", "#009E73", "P"), "local": ("k local steps", "#999999", "X")}
+MECHANISM_MARKERS = {"gaussian-analytic": "^", "laplace": "v", "privunit": "<", "tldp-l": ">"}
+
+
+def draw_tradeoff(metrics: pd.DataFrame) -> Figure:
+    """Left: gradient inversion, PSNR against utility loss. Right: naming a victim from a release, against epsilon."""
+    use_style()
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11.0, 4.6), layout="constrained")
+    table = attack_table(metrics)
+    _draw_cost(left, table[table["at_utility_loss"].isna() & (table["attack"] == "cosine")])
+    _draw_named(right, table[table["at_utility_loss"].isna() & (table["attack"] == "likelihood")])
+    return figure
+
+
+def _annotate(ax: plt.Axes, points: list[tuple[float, float, str]]) -> None:
+    """A note at each point; notes of points that lie close together are stacked."""
+    placed: list[tuple[float, float]] = []
+    for x, y, note in sorted(points):
+        near = sum(abs(y - other_y) < 5 and abs(x - other_x) < max(2.0, 0.3 * abs(x)) for other_x, other_y in placed)
+        ax.annotate(note, (x, y), textcoords="offset points", xytext=(5, 4 - 9 * near), fontsize=7)
+        placed.append((x, y))
+
+
+def _draw_cost(ax: plt.Axes, rows: pd.DataFrame) -> None:
+    points: list[tuple[float, float, str]] = []
+    for (defence, mechanism), part in ((map(str, key), part) for key, part in rows.groupby(
+            ["defence", "mechanism"], sort=False)):
+        if defence == "mechanism":
+            text = f"{label(mechanism)} at ε" + (" (DP-SGD)" if mechanism == "gaussian-analytic" else "")
+            look = {"color": appearance(mechanism)["color"], "marker": MECHANISM_MARKERS.get(mechanism, "h")}
+            notes = [f"{e:g}" if e < 1e4 else f"1e{np.log10(e):.0f}" for e in part["epsilon"]]
+        else:
+            text, colour, marker = DEFENCES[defence]
+            look, notes = {"color": colour, "marker": marker}, [f"{s:g}" for s in part["strength"].fillna(0)]
+        ax.scatter(100 * part["utility_loss"], part["psnr"], s=42, label=text, zorder=3, edgecolors="white",
+                   linewidths=0.5, **look)
+        if defence != "none":
+            points += list(zip(100 * part["utility_loss"], part["psnr"], notes, strict=True))
+    _annotate(ax, points)
+    ax.set_xscale("symlog", linthresh=2.0, linscale=0.7)
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    ax.set_xticks([-10, -2, 0, 2, 5, 10, 20, 50, 100])
+    ax.set_xlim(min(-2.0, 1.5 * min(x for x, _, _ in points)), 110.0)
+    ax.axhline(RECOVERED, color="#999999", linewidth=0.8, linestyle=":")
+    ax.set_xlabel("utility loss: accuracy without defence minus with it (percentage points)")
+    ax.set_ylabel("PSNR of the reconstruction (dB, capped at 100)")
+    ax.set_title(f"Gradient inversion (cosine) on {', '.join(sorted(set(rows['dataset'])))}; dotted: recovered",
+                 fontsize=9.5)
+    ax.legend(fontsize=7.5, frameon=False, loc="upper left", bbox_to_anchor=(0.36, 0.99))
+
+
+def _draw_named(ax: plt.Axes, rows: pd.DataFrame) -> None:
+    rows = rows[rows["mechanism"] != "none"].sort_values("guarantee_epsilon")
+    finite = rows[np.isfinite(rows["guarantee_epsilon"])]
+    for name in order(set(finite["mechanism"])):
+        part = finite[finite["mechanism"] == name]
+        look = appearance(name)
+        ax.plot(part["guarantee_epsilon"], part["identification"], color=str(look["color"]), marker=str(look["marker"]),
+                label=label(name))
+        ax.plot(part["guarantee_epsilon"], part["identification_bound"], color=str(look["color"]), linestyle=":",
+                linewidth=1.0)
+    ax.plot([], [], ":", color="#555555", label="bound of the guarantee")
+    ax.set_xscale("log")
+    ax.set_ylim(-0.02, 1.04)
+    ax.set_xlabel("guaranteed ε of the whole picture at δ = 1e-5 (nats)")
+    ax.set_ylabel("share of victims named")
+    ax.set_title("Likelihood attack on released pictures", fontsize=9.5)
+    ax.legend(fontsize=7.5, frameon=False, loc="upper left")
+
+
+def draw_membership(metrics: pd.DataFrame, rate: str = "0.1") -> Figure:
+    """True positive rate of the loss threshold by mechanism and epsilon, with 95 % intervals, beside the bound.
+
+    Intervals are Clopper and Pearson's for the members of all seeds together.
+    """
+    use_style()
+    table = _membership_table(metrics, rate)
+    figure, ax = plt.subplots(figsize=(9.0, 3.9), layout="constrained")
+    at = np.arange(len(table))
+    colours = [str(appearance(name)["color"]) for name in table["mechanism"]]
+    for shift, kind, marker, text in ((-0.14, "", "o", "records with their labels"),
+                                      (0.14, "canary_", "D", "canaries with random labels")):
+        count = table["members"] / 2
+        hits = (table[f"{kind}tpr"] * count).round()
+        low, high = beta.ppf(0.025, hits, count - hits + 1), beta.ppf(0.975, hits + 1, count - hits)
+        ax.vlines(at + shift, np.nan_to_num(low), np.nan_to_num(high, nan=1.0), color=colours, linewidth=2)
+        ax.scatter(at + shift, table[f"{kind}tpr"], color=colours, zorder=3, s=30, marker=marker, label=text)
+    ax.scatter(at, table["bound"], marker="_", s=260, color="#000000", label="most that the guarantee allows", zorder=3)
+    ax.axhline(float(rate), color="#999999", linestyle=":", linewidth=1.0, label="guessing")
+    ax.set_xticks(at, [f"{label(name)}\n" + ("" if np.isinf(epsilon) else f"nominal ε {epsilon:g}")
+                       for name, epsilon in zip(table["mechanism"], table["epsilon"], strict=True)], fontsize=7.5,
+                  rotation=35, ha="right")
+    ax.set_ylim(-0.02, 1.05)
+    ax.set_ylabel(f"true positive rate at {float(rate):.0%} false positives")
+    ax.set_title("Loss-threshold membership attack on models trained on released pictures; 95 % intervals",
+                 fontsize=10)
+    ax.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure
+
+
+def _membership_table(metrics: pd.DataFrame, rate: str) -> pd.DataFrame:
+    keys = ["mechanism", "epsilon"]
+    parts = {"tpr": f"tpr_at_fpr_{rate}", "canary_tpr": f"canary_tpr_at_fpr_{rate}",
+             "bound": f"tpr_bound_at_fpr_{rate}"}
+    table = pd.DataFrame({name: attack_rows(metrics, "membership", metric).groupby(keys)["value"].mean()
+                          for name, metric in parts.items()})
+    table["members"] = attack_rows(metrics, "membership", "members").groupby(keys)["value"].sum()
+    table = table.reset_index()
+    names = order(set(table["mechanism"]))
+    table["rank"] = [names.index(name) for name in table["mechanism"]]
+    return table.sort_values(["rank", "epsilon"], ignore_index=True)

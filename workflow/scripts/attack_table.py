@@ -1,0 +1,26 @@
+"""Privacy, utility loss and reconstruction quality of every defence, from the metrics table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from tensorldp.runtime.cli import parser, run
+from tensorldp.runtime.files import replacing
+from tensorldp.studies.attack_table import attack_table
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    arg = parser(__doc__)
+    arg.add_argument("--metrics", type=Path, required=True, help="the metrics table, Parquet")
+    arg.add_argument("--out", type=Path, required=True, help="CSV file to write")
+    args = arg.parse_args(arguments)
+    table = attack_table(pd.read_parquet(args.metrics))
+    with replacing(args.out) as temporary:
+        table.to_csv(temporary, index=False)
+
+
+if __name__ == "__main__":
+    run(main)
