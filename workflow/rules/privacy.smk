@@ -27,6 +27,8 @@ rule guarantee:
 TABLES = [
     "results/tables/tldp_table5.csv",
     *(["results/tables/tvg_table4.csv"] if any(study.startswith("tvg_") for study in PLAN.studies) else []),
+    *(["results/tables/reconstruction.csv"] if "reconstruction" in PLAN.studies else []),
+    *(f"results/tables/{table}.csv" for study in PLAN.studies.values() for table in study.tables),
 ]
 
 

@@ -10,10 +10,13 @@ for study in REFERENCE_STUDIES:
             code=code("figures/*.py"),
         output:
             figures=[
-                f"results/reference_figures/{study.study}{view}.{kind}" for view in study.views for kind in ("png", "svg")
+                f"results/reference_figures/figures/{study.study}{view}.{kind}"
+                for view in study.views
+                for kind in ("png", "svg")
             ],
-            data=f"results/reference_figures/{study.study}.csv",
-            notebook=f"results/reference_figures/{study.study}.ipynb",
+            data=f"results/reference_figures/figures/{study.study}.csv",
+            tables=[f"results/reference_figures/tables/{table}.csv" for table in study.tables],
+            notebook=f"results/reference_figures/notebooks/{study.study}.ipynb",
         params:
             folder=subpath(output.data, parent=True),
         log:
@@ -29,4 +32,4 @@ for study in REFERENCE_STUDIES:
 
 rule reference_figures:
     input:
-        [f"results/reference_figures/{study.study}.csv" for study in REFERENCE_STUDIES],
+        [f"results/reference_figures/figures/{study.study}.csv" for study in REFERENCE_STUDIES],

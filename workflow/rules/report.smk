@@ -3,7 +3,7 @@ rule report:
         metrics="results/metrics.parquet",
         figures=FIGURES + PRIVACY_FIGURES,
         audits="results/privacy/audits.csv",
-        tables=TABLES + [f"results/tables/{t}.csv" for s in PLAN.studies.values() for t in s.tables],
+        tables=TABLES,
         claims="results/claims.csv",
         code=code("figures/report*", "figures/style.py"),
     output:

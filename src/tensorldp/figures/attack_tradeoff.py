@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -44,7 +46,8 @@ def _draw_cost(ax: plt.Axes, rows: pd.DataFrame) -> None:
             ["defence", "mechanism"], sort=False)):
         if defence == "mechanism":
             text = f"{label(mechanism)} at ε" + (" (DP-SGD)" if mechanism == "gaussian-analytic" else "")
-            look = {"color": appearance(mechanism)["color"], "marker": MECHANISM_MARKERS.get(mechanism, "h")}
+            look: dict[str, Any] = {"color": appearance(mechanism)["color"],
+                                    "marker": MECHANISM_MARKERS.get(mechanism, "h")}
             notes = [f"{e:g}" if e < 1e4 else f"1e{np.log10(e):.0f}" for e in part["epsilon"]]
         else:
             text, colour, marker = DEFENCES[defence]
