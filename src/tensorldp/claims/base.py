@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from tensorldp.claims.evidence import Evidence
 
 Verdict = Literal["reproduced", "not reproduced", "refuted", "not run at this scale", "not checkable"]
-MODULES = ("tldp_theorems", "tldp_errors", "tldp_runs", "pldp_theorems", "pldp_runs", "latent_theorems")
+MODULES = ("tldp_theorems", "tldp_errors", "tldp_runs", "pldp_theorems", "pldp_runs", "latent_theorems",
+           "latent_runs")
 
 
 class NotRun(Exception):

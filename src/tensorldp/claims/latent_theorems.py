@@ -34,7 +34,7 @@ def biased_coins(_: Evidence) -> Finding:
         found[epsilon] = (two_coins(p, p).pure_epsilon, two_coins(p, 0.5).pure_epsilon, one)
     both, fair, one = found[1.0]
     return Finding(all(abs(pure[0] - epsilon) < ROUNDING for epsilon, pure in found.items()),
-                   f"at p = e/(1+e) two such coins have {both:.4f}, a fair second one {fair:.4f}; one coin that decides "
+                   f"at p = e/(1+e) two such coins have {both:.4f}, a fair second one {fair:.4f}; one coin "
                    f"between the truth and its opposite has {one:.4f}: that protocol has this p",
                    f"{TESTS}::test_two_coins_of_bias_a_half")
 

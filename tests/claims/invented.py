@@ -1,0 +1,59 @@
+"""Plans and results made up cell by cell, for the checks alone: no study file, no run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tensorldp.claims.base import NotRun, catalogue, load_checks, verdict
+from tensorldp.claims.evidence import Evidence
+from tensorldp.config.grid import Cell, Plan, variant_text
+from tensorldp.config.settings import parse_settings
+from tensorldp.runtime.files import write_json
+
+Score = Callable[[Cell, int], Mapping[str, float]]
+
+
+def cell(study: str, dataset: str, mechanism: str, epsilon: str, *, seeds: int = 3, method: str = "learning",
+         training: dict[str, Any] | None = None, **factors: Any) -> Cell:
+    """A planned cell."""
+    return Cell(study, dataset, variant_text(factors), mechanism, epsilon, method=method, factors=factors,
+                seeds=tuple(range(seeds)), training=training or {})
+
+
+@dataclass
+class Run:
+    """A plan of some cells and the folder of their results."""
+
+    cells: tuple[Cell, ...]
+    results: Path
+    scale: str = "paper"
+
+    @property
+    def evidence(self) -> Evidence:
+        """The results as claims see them."""
+        return Evidence(Plan(parse_settings({"scale": self.scale, "studies": ["x"]}), {}, self.cells), self.results)
+
+    def write(self, score: Score, **guarantee: Any) -> Run:
+        """Give every cell the metrics that `score` says of a seed."""
+        bound = {"unit": "run", "epsilon": 1.0, "delta": 1e-5, "pure_epsilon": 2.0, "atom": 0.0, "exact": True,
+                 **guarantee}
+        for planned in self.cells:
+            run = {"seconds": 1.0, "peak_mb": 1.0, "device": "cpu", "commit": "c"}
+            rows = [{"seed": s, "metric": m, "value": v} for s in planned.seeds for m, v in score(planned, s).items()]
+            write_json(self.results / "metrics" / f"{planned.path}.json",
+                       {"cell": {**planned.key(), "epsilon": planned.epsilon}, "rows": rows,
+                        "runs": {str(s): run for s in planned.seeds},
+                        "test_set": {"records": 10000, "largest_class": 0.1}})
+            write_json(self.results / "privacy" / "guarantees" / f"{planned.path}.json", bound)
+        return self
+
+    def check(self, id: str) -> tuple[str, str]:
+        """The verdict and what was observed, or `not run` and why."""
+        try:
+            finding = load_checks()[id].check(self.evidence)
+        except NotRun as missing:
+            return "not run", str(missing)
+        return verdict(catalogue()[id], finding), finding.observed
