@@ -44,13 +44,13 @@ def _draw_cost(ax: plt.Axes, rows: pd.DataFrame) -> None:
             ["defence", "mechanism"], sort=False)):
         if defence == "mechanism":
             text = f"{label(mechanism)} at ε" + (" (DP-SGD)" if mechanism == "gaussian-analytic" else "")
-            look = {"color": appearance(mechanism)["color"], "marker": MECHANISM_MARKERS.get(mechanism, "h")}
+            colour, marker = str(appearance(mechanism)["color"]), MECHANISM_MARKERS.get(mechanism, "h")
             notes = [f"{e:g}" if e < 1e4 else f"1e{np.log10(e):.0f}" for e in part["epsilon"]]
         else:
             text, colour, marker = DEFENCES[defence]
-            look, notes = {"color": colour, "marker": marker}, [f"{s:g}" for s in part["strength"].fillna(0)]
-        ax.scatter(100 * part["utility_loss"], part["psnr"], s=42, label=text, zorder=3, edgecolors="white",
-                   linewidths=0.5, **look)
+            notes = [f"{s:g}" for s in part["strength"].fillna(0)]
+        ax.scatter(100 * part["utility_loss"], part["psnr"], s=42, label=text, color=colour, marker=marker,
+                   zorder=3, edgecolors="white", linewidths=0.5)
         if defence != "none":
             points += list(zip(100 * part["utility_loss"], part["psnr"], notes, strict=True))
     _annotate(ax, points)
