@@ -64,11 +64,12 @@ def denoise(mechanism: Mechanism, released: Tensor, prior: Prior) -> Tensor:
     retention = float(getattr(mechanism, "retention", 0.0))
     noise = error / (box.size * max(1.0 - retention, 1e-12))
     kept = (y == y.round()) & (y >= box.low) & (y <= box.high) & (retention > 0.0)
-    variance = torch.where(kept, prior.rest * 1e-6, noise + prior.rest)
+    variance = torch.where(kept, prior.rest, noise + prior.rest)
     weighted = prior.directions / variance.unsqueeze(2)  # (batch, I, k)
     precision = torch.diag(1.0 / prior.variances) + prior.directions.T @ weighted
     right = torch.einsum("nik,ni->nk", weighted, y - prior.mean)
     estimate = prior.mean + torch.linalg.solve(precision, right) @ prior.directions.T
+    estimate = estimate + prior.rest / variance * (y - estimate)  # what the directions do not hold
     return torch.where(kept, y, estimate).clamp(box.low, box.high).reshape(released.shape)
 
 

@@ -89,16 +89,19 @@ def figure5(found: Evidence) -> Finding:
 
 @claim("V25", expected="closed-form noise many times cheaper than optimising a strategy")
 def cost(_: Evidence) -> Finding:
-    """Seconds to set a mechanism up and to release 64 records of 64 x 8."""
-    box = Box(-1, 1, (64, 8))
-    x = torch.zeros(64, *box.shape)
+    """Processor seconds to set a mechanism up and to release a record of 200 x 2; the best of three."""
+    box = Box(-1, 1, (200, 2))
+    x = torch.zeros(1, *box.shape)
     seconds = {}
     for name in ("idn", "matrix"):
-        start = time.perf_counter()
-        make(name, epsilon=1.0, domain=box).privatize(x, generator("V25"))
-        seconds[name] = time.perf_counter() - start
+        taken = []
+        for _i in range(3):
+            start = time.process_time()
+            make(name, epsilon=1.0, domain=box).privatize(x, generator("V25"))
+            taken.append(time.process_time() - start)
+        seconds[name] = min(taken)
     ratio = seconds["matrix"] / seconds["idn"]
-    return Finding(ratio > 1, f"the matrix mechanism takes {'more' if ratio > 1 else 'less'} time than IDN on 64 x 8; "
+    return Finding(ratio > 1, f"the matrix mechanism takes {'more' if ratio > 1 else 'less'} time than IDN on 200 x 2; "
                    "its m^4 (m+n)^4 is the cost of a generic solver, ours factorises", "benchmarks/mechanisms.py")
 
 

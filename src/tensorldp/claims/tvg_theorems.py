@@ -90,8 +90,8 @@ def idn(_: Evidence) -> Finding:
     printed = make("idn", epsilon=1.0, domain=IMAGE, form="printed").curve()
     corrected = _worst_delta("idn")
     return Finding(printed.delta(1.0) <= DELTA, f"as printed, a 28 x 28 record at nominal 1 has "
-                   f"{printed.epsilon(DELTA):.0f} at delta 1e-5; with the product that the proof needs, delta is at most "
-                   f"{corrected:.2g} of the nominal",
+                   f"{printed.epsilon(DELTA):.0f} at delta 1e-5; with the product that the proof needs, delta is at "
+                   f"most {corrected:.2g} of the nominal",
                    f"{TESTS}::test_idn_as_printed")
 
 
@@ -141,7 +141,8 @@ def harmonic_ratio(_: Evidence) -> Finding:
     tensor = (kappa(784, 1.0, DELTA) / 56.0) ** 2
     ratio = tensor / bound / math.sqrt(784)
     return Finding(abs(ratio / harmonic**2 - 1) < 0.01, f"ratio of the right sides {ratio:.2f}, H_28^2 = "
-                   f"{harmonic**2:.2f}", "tests/mechanisms/test_mvg.py::test_ratio_of_the_bounds_is_the_harmonic_square")
+                   f"{harmonic**2:.2f}",
+                   "tests/mechanisms/test_mvg.py::test_ratio_of_the_bounds_is_the_harmonic_square")
 
 
 @claim("V13", expected="an upper bound of the exact Renyi divergence")
@@ -174,7 +175,8 @@ def covariance_sensitivity(_: Evidence) -> Finding:
     inner = (signs[0] * signs[1]).sum(dim=1)
     tight = float((2 * features**2 - 2 * inner**2).clamp_min(0).sqrt().max()) / records
     return Finding(tight <= 52 / records, "the largest change over 20,000 random corner pairs is "
-                   f"{tight * records:.2f} / {records}; orthogonal records reach 26 sqrt 2 = {26 * math.sqrt(2):.2f}, so 52 is valid and loose",
+                   f"{tight * records:.2f} / {records}; orthogonal records reach 26 sqrt 2 = "
+                   f"{26 * math.sqrt(2):.2f}, so 52 is valid and loose",
                    "tests/studies/test_covariance.py")
 
 
@@ -193,4 +195,5 @@ def tighter(_: Evidence) -> Finding:
     ratios = {name: _sigma(name) / analytic for name in ("idn", "udn", "tvg", "mvg")}
     words = ", ".join(f"{name} {ratio:.3g}" for name, ratio in ratios.items())
     return Finding(ratios["idn"] <= 1, f"sigma over the analytic Gaussian's at the same (1, 1e-5), 28 x 28: {words}: "
-                   "tighter than MVG, not than the state of the art", f"{TESTS}::test_sigma_columns_of_the_looseness_table")
+                   "tighter than MVG, not than the state of the art",
+                   f"{TESTS}::test_sigma_columns_of_the_looseness_table")

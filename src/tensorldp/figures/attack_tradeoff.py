@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -24,7 +22,7 @@ MECHANISM_MARKERS = {"gaussian-analytic": "^", "laplace": "v", "privunit": "<", 
 def draw_tradeoff(metrics: pd.DataFrame) -> Figure:
     """Left: gradient inversion, PSNR against utility loss. Right: naming a victim from a release, against epsilon."""
     use_style()
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11.0, 4.6), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(12.6, 4.6), layout="constrained")
     table = attack_table(metrics)
     _draw_cost(left, table[table["at_utility_loss"].isna() & (table["attack"] == "cosine")])
     _draw_named(right, table[table["at_utility_loss"].isna() & (table["attack"] == "likelihood")])
@@ -36,7 +34,8 @@ def _annotate(ax: plt.Axes, points: list[tuple[float, float, str]]) -> None:
     placed: list[tuple[float, float]] = []
     for x, y, note in sorted(points):
         near = sum(abs(y - other_y) < 5 and abs(x - other_x) < max(2.0, 0.3 * abs(x)) for other_x, other_y in placed)
-        ax.annotate(note, (x, y), textcoords="offset points", xytext=(5, 4 - 9 * near), fontsize=7)
+        ax.annotate(note, (x, y), textcoords="offset points", xytext=((6, 4), (-26, -10), (6, -10))[near % 3],
+                    fontsize=7)
         placed.append((x, y))
 
 
@@ -46,27 +45,27 @@ def _draw_cost(ax: plt.Axes, rows: pd.DataFrame) -> None:
             ["defence", "mechanism"], sort=False)):
         if defence == "mechanism":
             text = f"{label(mechanism)} at ε" + (" (DP-SGD)" if mechanism == "gaussian-analytic" else "")
-            look: dict[str, Any] = {"color": appearance(mechanism)["color"],
-                                    "marker": MECHANISM_MARKERS.get(mechanism, "h")}
+            colour, marker = str(appearance(mechanism)["color"]), MECHANISM_MARKERS.get(mechanism, "h")
             notes = [f"{e:g}" if e < 1e4 else f"1e{np.log10(e):.0f}" for e in part["epsilon"]]
         else:
             text, colour, marker = DEFENCES[defence]
-            look, notes = {"color": colour, "marker": marker}, [f"{s:g}" for s in part["strength"].fillna(0)]
-        ax.scatter(100 * part["utility_loss"], part["psnr"], s=42, label=text, zorder=3, edgecolors="white",
-                   linewidths=0.5, **look)
+            notes = [f"{s:g}" for s in part["strength"].fillna(0)]
+        ax.scatter(100 * part["utility_loss"], part["psnr"], s=42, label=text, color=colour, marker=marker,
+                   zorder=3, edgecolors="white", linewidths=0.5)
         if defence != "none":
             points += list(zip(100 * part["utility_loss"], part["psnr"], notes, strict=True))
     _annotate(ax, points)
     ax.set_xscale("symlog", linthresh=2.0, linscale=0.7)
     ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
     ax.set_xticks([-10, -2, 0, 2, 5, 10, 20, 50, 100])
+    ax.set_ylim(-8.0, 106.0)
     ax.set_xlim(min(-2.0, 1.5 * min(x for x, _, _ in points)), 110.0)
     ax.axhline(RECOVERED, color="#999999", linewidth=0.8, linestyle=":")
     ax.set_xlabel("utility loss: accuracy without defence minus with it (percentage points)")
     ax.set_ylabel("PSNR of the reconstruction (dB, capped at 100)")
     ax.set_title(f"Gradient inversion (cosine) on {', '.join(sorted(set(rows['dataset'])))}; dotted: recovered",
                  fontsize=9.5)
-    ax.legend(fontsize=7.5, frameon=False, loc="upper left", bbox_to_anchor=(0.36, 0.99))
+    ax.legend(fontsize=7.5, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
 def _draw_named(ax: plt.Axes, rows: pd.DataFrame) -> None:

@@ -1,0 +1,146 @@
+"""Gradient inversion and the analytic attack on digits."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from sklearn.datasets import load_digits
+from torch import Tensor, nn
+
+from tensorldp.attacks.analytic import analytic_attack
+from tensorldp.attacks.client import Client
+from tensorldp.attacks.defences import Defence
+from tensorldp.attacks.inversion import (
+    COSINE,
+    COSINE_TV,
+    DLG,
+    IDLG,
+    Found,
+    Inversion,
+    infer_label,
+    invert,
+    total_variation,
+    unit,
+)
+from tensorldp.attacks.quality import image_scores
+from tensorldp.errors import InputError
+from tensorldp.models.lenet import SigmoidLeNet
+
+DIGITS = load_digits()
+
+
+def victim(index: int) -> tuple[Tensor, Tensor]:
+    return torch.from_numpy(DIGITS.images[index:index + 1]).unsqueeze(1) / 16, torch.tensor(DIGITS.target[[index]])
+
+
+def lenet_client(seed: int = 0, **options: int) -> Client:
+    return Client(SigmoidLeNet(1, 8, 8, 10, torch.Generator().manual_seed(seed)).double(), **options)
+
+
+def attack(how: Inversion, defence: Defence, index: int = 0, client: Client | None = None) -> tuple[Found, float]:
+    client = client or lenet_client(steps=defence.steps)
+    x, y = victim(index)
+    sent = client.update(x, client.one_hot(y))
+    released = defence.protect(sent.unsqueeze(0), torch.Generator().manual_seed(5)).squeeze(0)
+    found = invert(client, released, tuple(x.shape), how, torch.Generator().manual_seed(7))
+    return found, image_scores(found.x[:, 0], x[:, 0])["psnr"]
+
+
+@pytest.mark.parametrize("how", [DLG, IDLG, COSINE, replace(COSINE_TV, steps=300)])
+def test_a_digit_is_recovered_from_an_undefended_gradient(how: Inversion) -> None:
+    found, psnr = attack(how, Defence())
+    assert psnr > 30.0
+    assert found.labels.tolist() == victim(0)[1].tolist()
+
+
+def test_clipping_changes_nothing_bit_for_bit() -> None:
+    plain, _ = attack(COSINE, Defence(), index=3)
+    for norm in (3.0, 0.1, 1e-3):
+        clipped, _ = attack(COSINE, Defence("clip", norm), index=3)
+        assert torch.equal(clipped.x, plain.x)
+        assert torch.equal(clipped.labels, plain.labels)
+
+
+def test_noise_makes_it_fail() -> None:
+    psnr = [attack(COSINE, Defence("noise", sigma))[1] for sigma in (0.001, 0.01, 0.1)]
+    assert psnr[0] > 30.0
+    assert psnr[0] > psnr[1] > psnr[2]
+    assert psnr[2] < 10.0
+
+
+def test_pruned_elements_are_left_out_of_the_objective() -> None:
+    assert attack(COSINE, Defence("prune", 0.5))[1] > 30.0
+
+
+def test_local_steps_are_simulated() -> None:
+    assert attack(replace(COSINE, steps=100), Defence("local", 3))[1] > 30.0
+
+
+def test_two_records_with_known_labels() -> None:
+    client = lenet_client()
+    x = torch.cat([victim(0)[0], victim(1)[0]])
+    y = torch.cat([victim(0)[1], victim(1)[1]])
+    sent = client.update(x, client.one_hot(y))
+    found = invert(client, sent, tuple(x.shape), Inversion("l2", "lbfgs", "known"), torch.Generator().manual_seed(0),
+                   known=y)
+    assert image_scores(found.x[:, 0], x[:, 0])["psnr"] > 30.0
+
+
+def test_labels_are_read_off_exactly_at_batch_one() -> None:
+    client = lenet_client(2)
+    for index in range(30):
+        x, y = victim(index)
+        assert infer_label(client, client.update(x, client.one_hot(y))).tolist() == y.tolist()
+
+
+def test_the_objective_is_zero_at_the_truth_up_to_total_variation() -> None:
+    client = lenet_client()
+    x, y = victim(0)
+    sent = unit(client.update(x, client.one_hot(y)))
+    again = client.update(x, client.one_hot(y))
+    assert float(1 - sent @ again / (sent.norm() * again.norm())) == pytest.approx(0.0, abs=1e-12)
+    assert float(total_variation(torch.ones(1, 1, 8, 8))) == 0.0
+    ramp = torch.arange(8.0).expand(1, 1, 8, 8)
+    assert float(total_variation(ramp)) == 1.0
+
+
+def test_a_client_sends_autograds_gradient_and_the_mean_over_users() -> None:
+    model = SigmoidLeNet(1, 8, 8, 10, torch.Generator().manual_seed(0)).double()
+    client = Client(model)
+    x, y = torch.cat([victim(0)[0], victim(1)[0]]), torch.tensor([0, 1])
+    loss = nn.functional.cross_entropy(model(x), y)
+    expected = torch.cat([g.reshape(-1) for g in torch.autograd.grad(loss, list(model.parameters()))])
+    torch.testing.assert_close(client.update(x, client.one_hot(y)), expected)
+    torch.testing.assert_close(client.updates(x, client.one_hot(y), None, client.parameters).mean(dim=0), expected)
+    k = Client(model, steps=2, rate=0.1)
+    inner = client.parameters.items()
+    moved = {key: value - 0.1 * client.split(expected)[key] for key, value in inner}
+    torch.testing.assert_close(k.update(x, client.one_hot(y)),
+                               expected + client.update(x, client.one_hot(y), parameters=moved))
+
+
+def test_the_analytic_attack_is_exact() -> None:
+    model = nn.Sequential(nn.Flatten(), nn.Linear(64, 20), nn.Sigmoid(), nn.Linear(20, 10)).double()
+    client = Client(model)
+    x, y = victim(4)
+    parts = client.split(client.update(x, client.one_hot(y)))
+    found = analytic_attack(parts["1.weight"], parts["1.bias"])
+    assert float((found - x.reshape(-1)).norm() / x.norm()) < 1e-6
+    with pytest.raises(InputError, match="bias gradient is zero"):
+        analytic_attack(torch.ones(2, 3), torch.zeros(2))
+    with pytest.raises(InputError, match="shape"):
+        analytic_attack(torch.ones(2, 3), torch.ones(3))
+
+
+def test_mistakes_are_one_sentence() -> None:
+    client, stream = lenet_client(), torch.Generator()
+    with pytest.raises(InputError, match="finite numbers"):
+        invert(client, torch.ones(3), (1, 1, 8, 8), IDLG, stream)
+    with pytest.raises(InputError, match="labels are inferred for one record, got a batch of 2"):
+        invert(client, torch.ones(client.size), (2, 1, 8, 8), IDLG, stream)
+    with pytest.raises(InputError, match="one label for each record"):
+        invert(client, torch.ones(client.size), (2, 1, 8, 8), replace(IDLG, labels="known"), stream)
+    with pytest.raises(InputError, match="distance l2 or cosine"):
+        Inversion("l1", "lbfgs", "known")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="last layer must be linear"):
+        Client(nn.Sequential(nn.Linear(2, 2), nn.ReLU()))

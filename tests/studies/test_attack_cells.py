@@ -1,0 +1,186 @@
+"""Cells of the study `reconstruction`, the table made of them, and its figures."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.datasets import load_digits
+
+from tensorldp.config.methods.attacks import AttackTraining
+from tensorldp.errors import InputError
+from tensorldp.figures.attack_pictures import draw_pictures
+from tensorldp.figures.attack_sweeps import draw_sensitivity, draw_sweeps, draw_table1, fitted_slope
+from tensorldp.figures.attack_tradeoff import draw_membership, draw_tradeoff
+from tensorldp.privacy.curves.gaussian import GaussianCurve
+from tensorldp.runtime.files import sha256, write_arrays, write_json
+from tensorldp.studies.attack_table import COLUMNS, attack_table
+from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.methods import method
+from tensorldp.studies.table import metrics_table
+
+CPU = torch.device("cpu")
+SMALL = {"draws": 1, "steps": 40, "rounds": 3, "users": 4, "candidates": 20, "victims": 5, "epochs": 1, "members": 20,
+         "member_epochs": 1, "pairs": 3}
+NETWORK = {"B": 2, "d": 5, "m": 2000}
+
+
+def cell(mechanism: str = "none", epsilon: str = "inf", dataset: str = "digits", **factors: Any) -> CellSettings:
+    variant = ",".join(f"{key}={factors[key]}" for key in sorted(factors))
+    training = AttackTraining.model_validate({**SMALL, "victims": 1 if "defence" in factors else 5}).model_dump()
+    return CellSettings("reconstruction", dataset, variant, mechanism, epsilon, "gradients", 1e-5, {}, [0, 1],
+                        method="attacks", factors=factors, training=training)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The prepared digits."""
+    out = tmp_path_factory.mktemp("datasets") / "digits"
+    out.mkdir()
+    data = load_digits()
+    x, y = data.images.astype(np.uint8), data.target
+    facts = {"dataset": "digits", "classes": "10", "low": "0", "high": "16", "kind": "image"}
+    for split, part in (("train", slice(0, 300)), ("test", slice(300, 400))):
+        write_arrays(out / f"{split}.safetensors", {"x": x[part], "y": y[part]}, facts)
+    write_json(out / "digest.json", {s: sha256(out / f"{s}.safetensors") for s in ("train", "test")})
+    return out
+
+
+def measured(settings: CellSettings, folder: Path, seed: int = 0) -> dict[str, float]:
+    rows = method("attacks").measure(settings, None if settings.dataset == "synthetic" else folder, seed, CPU)
+    return {row["metric"]: row["value"] for row in rows}
+
+
+def test_the_tensor_attack_under_clipping_is_that_without(folder: Path) -> None:
+    plain = measured(cell(dataset="synthetic", attack="tensor", defence="none", **NETWORK), folder)
+    clipped = measured(cell(dataset="synthetic", attack="tensor", defence="clip", strength=0.1, **NETWORK), folder)
+    assert clipped["error"] == pytest.approx(plain["error"], rel=1e-6)
+    assert plain["gradient_rms"] == pytest.approx(plain["gradient_norm"] / math.sqrt(2000))
+
+
+def test_dp_sgd_states_its_noise_and_its_guarantee(folder: Path) -> None:
+    private = cell("gaussian-analytic", "1000", "synthetic", attack="tensor", defence="mechanism", strength=1,
+                   **NETWORK)
+    scores = measured(private, folder)
+    guarantee = method("attacks").guarantee(private, None)
+    assert guarantee["epsilon"] == pytest.approx(1000.0)
+    # two gradients in the ball lie at most 2 apart, so mu is 2 / sigma; noise is stated after clipping's shrinking
+    sigma = scores["noise"] / max(1.0, scores["gradient_norm"])
+    assert GaussianCurve(2 / sigma).epsilon(1e-5) == pytest.approx(1000.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("attack", ["dlg", "idlg", "cosine", "analytic"])
+def test_gradient_attacks_recover_an_undefended_digit(attack: str, folder: Path) -> None:
+    scores = measured(cell(attack=attack, defence="none"), folder)
+    assert scores["psnr"] > 30.0
+    assert scores["identification"] == scores["label_accuracy"] == 1.0
+    assert 0.0 <= scores["accuracy"] <= 1.0
+    assert math.isinf(method("attacks").guarantee(cell(attack=attack, defence="none"), folder)["epsilon"])
+
+
+def test_releases_without_noise_are_named_and_with_it_stay_below_the_bound(folder: Path) -> None:
+    plain = measured(cell(attack="likelihood"), folder)
+    assert plain["identification"] == 1.0
+    assert plain["psnr"] > 60.0
+    private = cell("privunit", "1", attack="likelihood")
+    noisy = measured(private, folder)
+    assert noisy["identification_bound"] == pytest.approx(math.e / 20)
+    assert noisy["psnr"] < 20.0
+    assert method("attacks").guarantee(private, folder)["epsilon"] <= 1.0 + 1e-9
+    audited, _ = method("attacks").audited(private, folder)
+    assert audited is not None
+    assert audited.size == 64
+
+
+def test_mistakes_in_a_variant_are_one_sentence(folder: Path) -> None:
+    with pytest.raises(InputError, match="unknown attack 'tensr': did you mean 'tensor'"):
+        measured(cell(attack="tensr"), folder)
+    with pytest.raises(InputError, match="the factor m of reconstruction must be a number for the attack 'tensor'"):
+        measured(cell(dataset="synthetic", attack="tensor", defence="none", B=2, d=5), folder)
+    with pytest.raises(InputError, match="the factor strength"):
+        measured(cell(attack="cosine", defence="noise"), folder)
+    with pytest.raises(InputError, match="needs a mechanism and the others take none"):
+        measured(cell("laplace", "1", attack="cosine", defence="noise", strength=1), folder)
+    with pytest.raises(InputError, match="cannot work with the activation 'tanh'"):
+        measured(cell(dataset="synthetic", attack="tensor", defence="none", activation="tanh", **NETWORK), folder)
+
+
+def whole_study() -> list[CellSettings]:
+    """A cell of every kind that the figures draw."""
+    base, other = {"B": 4, "d": 30, "m": 20000}, []
+    for change in ({}, {"m": 5000}, {"d": 20}, {"B": 2}):
+        other.append(cell(dataset="synthetic", attack="tensor", defence="none", **{**base, **change}))
+    for defence, strengths in (("noise", (1, 2)), ("clip", (1,)), ("dropout", (0.5,)), ("prune", (0.5,)),
+                               ("local", (2,))):
+        other += [cell(dataset="synthetic", attack="tensor", defence=defence, strength=s, **base) for s in strengths]
+    other.append(cell("gaussian-analytic", "10000", "synthetic", attack="tensor", defence="mechanism", strength=1,
+                      **base))
+    other += [cell(dataset="synthetic", attack="sensitivity", scaling=s, d=d, m=m)
+              for s in ("mean", "sign") for m, d in ((100, 40), (400, 40), (400, 10))]
+    other += [cell(attack="cosine", defence="none"), cell(attack="cosine", defence="noise", strength=0.1),
+              cell("privunit", "1000", attack="cosine", defence="mechanism", strength=1)]
+    for mechanism, epsilons in (("tldp-l", ("1",)), ("laplace", ("1", "64")), ("none", ("inf",))):
+        other += [cell(mechanism, e, attack=a) for e in epsilons for a in ("likelihood", "membership")]
+    return other
+
+
+@pytest.fixture(scope="module")
+def metrics(folder: Path) -> pd.DataFrame:
+    found = []
+    attacks = method("attacks")
+    for settings in whole_study():
+        data = None if settings.dataset == "synthetic" else folder
+        rows = [{"seed": seed, **row} for seed in settings.seeds for row in attacks.measure(settings, data, seed, CPU)]
+        raw = {key: getattr(settings, key) for key in ("study", "dataset", "variant", "release", "mechanism", "epsilon",
+                                                      "delta")}
+        run = {"seconds": 0.0, "peak_mb": 0.0, "device": "cpu", "commit": "-"}
+        written = {"cell": raw, "rows": rows, "runs": {str(seed): run for seed in settings.seeds}}
+        found.append((json.loads(json.dumps(written)), attacks.guarantee(settings, data)))
+    return metrics_table(found, "quick")
+
+
+def test_the_table_states_privacy_cost_and_quality(metrics: pd.DataFrame) -> None:
+    table = attack_table(metrics)
+    assert list(table.columns) == COLUMNS
+    plain = table[table["at_utility_loss"].isna()]
+    assert len(plain) == sum(settings.factors["attack"] != "sensitivity" for settings in whole_study())
+    cosine = plain[plain["attack"] == "cosine"].set_index("defence")
+    assert cosine.loc["none", "utility_loss"] == 0.0
+    assert bool(cosine.loc["none", "recovered"])
+    assert not bool(cosine.loc["noise", "recovered"])
+    lost = cosine.loc["none", "accuracy"] - cosine.loc["noise", "accuracy"]
+    assert cosine.loc["noise", "utility_loss"] == pytest.approx(lost)
+    equal = table[table["at_utility_loss"].notna()]
+    assert (equal["utility_loss"] <= equal["at_utility_loss"]).all()
+    for _, row in equal.iterrows():
+        family = plain[(plain["attack"] == row["attack"]) & (plain["defence"] == row["defence"])
+                       & (plain["mechanism"] == row["mechanism"])
+                       & (plain["utility_loss"] <= row["at_utility_loss"])]
+        assert row["psnr"] == family["psnr"].min()
+    with pytest.raises(InputError, match="no rows of study reconstruction"):
+        attack_table(metrics.iloc[:0])
+
+
+def test_every_figure_is_drawn_with_labelled_axes(metrics: pd.DataFrame, folder: Path) -> None:
+    sweeps = draw_sweeps(metrics)
+    assert [ax.get_xlabel() for ax in sweeps.axes] == ["neurons m", "dimension d", "batch size B (records)"]
+    assert "slope -0.5" in sweeps.axes[0].get_legend().get_texts()[1].get_text()
+    assert sum(ax.get_visible() for ax in draw_table1(metrics).axes) == 6
+    assert "m√d" in draw_sensitivity(metrics).axes[0].get_legend().get_texts()[-1].get_text()
+    assert all(ax.get_xlabel() for ax in draw_tradeoff(metrics).axes)
+    assert "true positive rate at 10%" in draw_membership(metrics).axes[0].get_ylabel()
+    for axis in ("nominal", "honest"):
+        grid = draw_pictures(metrics, folder.parent, axis)
+        titles = [ax.get_title() for ax in grid.axes if ax.images]
+        assert sum("original" in title for title in titles) == 2  # TLDP-L and Laplace
+        assert sum("named" in title for title in titles) == 2
+        wanted = "nominal ε 1\n" if axis == "nominal" else "nominal ε 64\n"
+        assert any(title.startswith(wanted) for title in titles)
+
+
+def test_a_slope_is_an_exponent() -> None:
+    assert fitted_slope([1, 2, 4], [3, 12, 48]) == pytest.approx(2.0)
