@@ -53,7 +53,7 @@ def test_ceilings_are_those_of_the_closed_forms() -> None:
     bound = {str(line.get_label()): line for line in released.get_lines()}["ceiling for ε-LDP test records"]
     for epsilon, value in zip(bound.get_xdata(), bound.get_ydata(), strict=True):
         assert value == pytest.approx(accuracy_ceiling(float(epsilon), 10), rel=1e-9)
-    training = {str(line.get_label()): line for line in clean.get_lines()}["ceiling for training on reading A"]
+    training = {str(line.get_label()): line for line in clean.get_lines()}["ceiling for reading A alone"]
     at, value = float(training.get_xdata()[0]), float(training.get_ydata()[0])
     assert value == pytest.approx(0.1 + math.sqrt(100 * at**2 / (8 * 2560) / 2), rel=1e-3)
 
