@@ -100,7 +100,8 @@ def test_a_model_is_trained_once_and_its_features_are_released_reproducibly() ->
     clean = features(net, images(), CPU)
     assert clean.shape == (40, 64)
     assert float(clean.abs().max()) < 1.0
-    again = [private_features(cell("idn"), net, clean, cell("idn").generator(0, "n")) for _ in range(2)]
+    mechanism = directed(cell("idn"), net.workload)
+    again = [private_features(cell("idn"), mechanism, clean, cell("idn").generator(0, "n")) for _ in range(2)]
     assert torch.equal(*again)
     assert float((again[0] - clean).std()) == pytest.approx(directed(cell("idn"), net.workload).sigma,  # type: ignore
                                                             rel=0.2)

@@ -127,5 +127,5 @@ def polish(s: Array, t: Array, z: Array, r: Array) -> Array:
         third = weighted.T @ (z[:, :, None] * z[:, None, :]).reshape(size, -1)
         return np.concatenate([(second - s).ravel(), (third - t.reshape(size, -1)).ravel()])
 
-    fit = least_squares(residual, np.concatenate([z.ravel(), r]), method="trf", max_nfev=30)
+    fit = least_squares(residual, np.concatenate([z.ravel(), r]), method="trf", max_nfev=30, ftol=1e-6, xtol=1e-6)
     return unpack(fit.x)[0]

@@ -67,9 +67,8 @@ def features(net: SplitNet, records: Records, device: torch.device, batch_size: 
     return torch.cat([net.body(part.to(device)).flatten(1) for part in inputs(records).split(batch_size)])
 
 
-def private_features(cell: CellSettings, net: SplitNet, clean: Tensor, generator: torch.Generator) -> Tensor:
-    """The features (N, features) as their owners release them, record by record or in batches."""
-    mechanism = directed(cell, net.workload)
+def private_features(cell: CellSettings, mechanism: Mechanism, clean: Tensor, generator: torch.Generator) -> Tensor:
+    """The features (N, features) as their owners release them through `directed`, one by one or in batches."""
     if cell.factors.get("unit") == "batch":
         return privatize_batches(mechanism, clean, generator, "elements")
     return mechanism.privatize(clean, generator)

@@ -42,11 +42,12 @@ class Testing(Method):
         clean = features(net, test, device)
         if cell.mechanism == "none":
             return [{"metric": key, "value": value} for key, value in scores(test.y, classify(net, clean)).items()]
-        private = private_features(cell, net, clean, cell.generator(seed, "test feature noise", device))
+        mechanism = directed(cell, net.workload)
+        private = private_features(cell, mechanism, clean, cell.generator(seed, "test feature noise", device))
         rows = [{"metric": f"{key}_perturbed_test", "value": value}
                 for key, value in scores(test.y, classify(net, private)).items()]
         shares = (test.y.bincount(minlength=test.classes) / len(test.y)).tolist()
-        ceiling = profile_ceiling(record_curve(cell, directed(cell, net.workload)), shares)
+        ceiling = profile_ceiling(record_curve(cell, mechanism), shares)
         return [*rows, {"metric": "accuracy_ceiling", "value": ceiling}]
 
     def guarantee_of(self, cell: CellSettings, data: Path | None, models: list[Trained]) -> dict[str, Any]:
