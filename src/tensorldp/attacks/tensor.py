@@ -14,6 +14,7 @@ from scipy.optimize import least_squares
 from torch import Tensor
 
 from tensorldp.attacks.activations import tensor_coefficients
+from tensorldp.attacks.inversion import unit
 from tensorldp.attacks.moments import regression_residual, second_moment, third_moment
 from tensorldp.errors import InputError, whole
 from tensorldp.randomness import numpy_generator
@@ -26,7 +27,7 @@ def tensor_attack(g: Tensor, w: Tensor, batch: int, activation: str, generator: 
     """The records in a gradient of the output weights, up to their order: (batch, d) float64 of norm one.
 
     Args:
-        g: (m,) gradient of the output weights, summed over the batch; any scale.
+        g: (m,) gradient of the output weights, summed over the batch; its scale changes nothing, bit for bit.
         w: (m, d) hidden weights, rows N(0, I_d).
         batch: B, how many records, at most d.
         activation: its name; h_2 and h_3 must not be zero.
@@ -41,7 +42,7 @@ def tensor_attack(g: Tensor, w: Tensor, batch: int, activation: str, generator: 
         raise InputError(f"the gradient must have one element for each of the {len(w)} neurons, got {tuple(g.shape)}")
     if not bool(torch.isfinite(g).all()):
         raise InputError("the gradient has elements that are not finite")
-    rest = regression_residual(g.double(), w)
+    rest = regression_residual(unit(g.double()) * len(g)**0.5, w)
     values, vectors = torch.linalg.eigh(second_moment(rest, w))
     top = values.abs().argsort(descending=True)[:batch]
     basis = vectors[:, top]
