@@ -4,7 +4,8 @@ rule claims:
         guarantees=GUARANTEES,
         tables=TABLES,
         studies=[f"workflow/studies/{study}.yaml" for study in PLAN.studies],
-        code=code("claims/*.py", "claims/*.csv", "mechanisms/*.py", "privacy/curves/*.py", "studies/error_table.py"),
+        code=code("claims/*.py", "claims/*.csv", "mechanisms/*.py", "privacy/curves/*.py", "attacks/*.py",
+                  "studies/*table.py", "studies/covariance.py", "training/gradient_noise.py"),
     output:
         "results/claims.csv",
     params:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Verdict = Literal["reproduced", "not reproduced", "refuted", "not run at this scale", "not checkable"]
 MODULES = ("tldp_theorems", "tldp_errors", "tldp_runs", "pldp_theorems", "pldp_runs", "latent_theorems",
            "latent_runs", "lecture_theorems", "lecture_runs",
-           "tvg_theorems", "tvg_runs")
+           "tvg_theorems", "tvg_noise", "tvg_runs")
 
 
 class NotRun(Exception):

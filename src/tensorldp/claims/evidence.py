@@ -67,8 +67,10 @@ class Evidence:
             if not path.exists() or not bound.exists():
                 raise NotRun(f"needs the results of {cell.path}")
             found.append((read_json(path), read_json(bound)))
-        self.used.append(f"results/metrics/{cells[0].path}.json" if len(cells) == 1 else
-                         f"{len(cells)} cells of {what} in results/metrics.parquet")
+        used = (f"results/metrics/{cells[0].path}.json" if len(cells) == 1 else
+                f"{len(cells)} cells of {what} in results/metrics.parquet")
+        if used not in self.used:
+            self.used.append(used)
         table = metrics_table(found, self.scale)
         table = table if metric is None else table[table["metric"] == metric]
         if table.empty:

@@ -7,6 +7,7 @@ prints beside them is an order O(I^p). Both, and the error of the noise itself, 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +44,7 @@ ENTRIES = (
     Entry("gaussian-analytic", KINDS[1], None))
 
 
-def slope(sizes: list[int], values: list[float]) -> float:
+def slope(sizes: Sequence[float], values: Sequence[float]) -> float:
     """The exponent p of values ~ I^p by least squares in log-log.
 
     Raises:

@@ -1,0 +1,132 @@
+"""The lecture's claims: theorems come out as they are, and verdicts on its Table 1 follow the runs."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+
+import invented
+import pytest
+
+from tensorldp.claims.base import catalogue, load_checks
+from tensorldp.config.grid import Cell
+
+THEOREMS = {**dict.fromkeys(("L01", "L03", "L05", "L07", "L08", "L10"), "reproduced"),
+            **dict.fromkeys(("L02", "L04", "L06", "L09"), "refuted"),
+            **dict.fromkeys(("L12", "L20", "L21"), "not checkable")}
+ATTACKS = ("L13", "L14", "L15", "L16", "L17", "L18", "L19")
+BASE = {"m": 20000, "d": 30, "B": 4}
+DP_SGD = {"1000": 3.6, "10000": 1.1, "100000": 0.33, "1000000": 0.1}
+STRENGTHS = {"local": (2, 3), "noise": (0.25, 0.5, 1, 2), "clip": (0.1, 1, 10), "dropout": (0.25, 0.5),
+             "prune": (0.5, 0.9)}
+
+
+@pytest.mark.parametrize(("id", "expected"), THEOREMS.items())
+def test_what_needs_no_run_is_decided(id: str, expected: str, tmp_path: Path) -> None:
+    found, observed = invented.Run((), tmp_path).check(id)
+    assert found == expected
+    assert expected == "not checkable" or any(character.isdigit() for character in observed)
+
+
+def test_claims_without_runs_are_quick_and_the_others_are_not_decided(tmp_path: Path) -> None:
+    run = invented.Run((), tmp_path)
+    load_checks()
+    start = time.process_time()
+    undecided = [id for id, claim in catalogue().items()
+                 if claim.source == "dp-lecture" and run.check(id)[0] == "not run"]
+    assert undecided == ["L11", *ATTACKS]
+    assert time.process_time() - start < 10
+
+
+@pytest.mark.parametrize(("id", "words"), [
+    ("L02", "100-DP"), ("L02", "3.1e-44, that of (100) with 0.697"), ("L04", "Eq. 4.4 is 0.0e+00"),
+    ("L09", "l2 norm m^1.5 d^1.0 epsilon^-1"), ("L09", "l1 norm m^2.0 d^1.5 epsilon^-1")])
+def test_numbers_are_those_of_the_independent_derivation(id: str, words: str, tmp_path: Path) -> None:
+    assert words in invented.Run((), tmp_path).check(id)[1]
+
+
+def error(cell: Cell, *, power_of_sigma: float = 1.0, power_of_m: float = -0.5, local: float = 1.0,
+          clip: float = 0.0, power_of_p: float = -0.5) -> float:
+    """An error that grows as printed, or otherwise."""
+    m, d, batch = (float(cell.factors[key]) for key in ("m", "d", "B"))
+    strength = float(cell.factors.get("strength", 1))
+    own = 0.6 * batch * (d / 20000) ** 0.5 * (m / 20000) ** power_of_m
+    match cell.factors["defence"]:
+        case "local":
+            return own * strength**local
+        case "noise":
+            return math.hypot(own, 4.5 * strength**power_of_sigma * (d / m) ** 0.5)
+        case "mechanism":
+            return math.hypot(own, 4.5 * DP_SGD[cell.epsilon] ** power_of_sigma * (d / m) ** 0.5)
+        case "clip":
+            return own * (1 + clip / strength)
+        case "dropout":
+            return own * strength**power_of_p
+        case "prune":
+            return 2.5 * own
+    return own
+
+
+def attacks(tmp_path: Path, *, psnr: float = 40.0, **growth: float) -> invented.Run:
+    """All cells of the tensor attack, and gradient inversion on digits."""
+    def tensor(mechanism: str = "none", epsilon: str = "inf", **factors: object) -> Cell:
+        return invented.cell("reconstruction", "synthetic", mechanism, epsilon, attack="tensor", **factors)
+
+    sizes = [{**BASE, key: value} for key, values in (("m", (5000, 10000, 20000, 50000)), ("d", (20, 40, 50)),
+                                                      ("B", (2, 3, 6, 8))) for value in values]
+    cells = [tensor(defence="none", **size) for size in sizes]
+    cells += [tensor(defence=name, strength=s, **BASE) for name, strengths in STRENGTHS.items() for s in strengths]
+    cells += [tensor("gaussian-analytic", epsilon, defence="mechanism", strength=1, **BASE) for epsilon in DP_SGD]
+    cells += [invented.cell("reconstruction", "digits", "none", "inf", attack=name, defence="none")
+              for name in ("dlg", "cosine")]
+
+    def score(cell: Cell, seed: int) -> dict[str, float]:
+        if cell.factors["attack"] != "tensor":
+            return {"psnr": psnr - (30 if cell.factors["attack"] == "dlg" else 0) + seed}
+        noise = {"noise": DP_SGD[cell.epsilon]} if cell.mechanism != "none" else {}
+        return {"error": error(cell, **growth) * (1 + 0.01 * seed), **noise}
+
+    return invented.Run(tuple(cells), tmp_path).write(score)
+
+
+def test_errors_that_grow_as_printed_reproduce_the_table(tmp_path: Path) -> None:
+    run = attacks(tmp_path)
+    assert {id: run.check(id)[0] for id in ATTACKS} == dict.fromkeys(ATTACKS, "reproduced")
+    observed = run.check("L13")[1]
+    assert "m -0.5 [" in observed
+    assert "d 0.5 [" in observed
+    assert "B 1 [" in observed
+    assert "exponent 1.00 and is 4.5" in run.check("L16")[1]
+    assert "2.5 at share = 0.5, 2.5 at share = 0.9" in run.check("L20")[1]
+
+
+@pytest.mark.parametrize(("id", "growth"), [
+    ("L13", {"power_of_m": -0.25}), ("L15", {"local": 1.5}), ("L16", {"power_of_sigma": 2.0}), ("L17", {"clip": 0.1}),
+    ("L18", {"power_of_sigma": 2.0}), ("L19", {"power_of_p": -1.0})])
+def test_errors_that_grow_faster_refute_a_row(id: str, growth: dict[str, float], tmp_path: Path) -> None:
+    run = attacks(tmp_path, **growth)
+    assert run.check(id)[0] == "refuted"
+    assert run.check("L11")[0] == "reproduced"
+
+
+def test_an_error_beyond_the_bound_itself_is_noticed(tmp_path: Path) -> None:
+    run = attacks(tmp_path, power_of_m=-2.0)
+    found, observed = run.check("L14")
+    assert found == "refuted"
+    assert "to 4.9" in observed
+
+
+def test_inversion_needs_one_distance_that_recovers(tmp_path: Path) -> None:
+    assert attacks(tmp_path / "1", psnr=20.0).check("L11")[0] == "not reproduced"
+    found, observed = attacks(tmp_path / "2").check("L11")
+    assert found == "reproduced"
+    assert observed.endswith("11.0 dB (l2), 41.0 dB (cosine)")
+
+
+def test_one_missing_sweep_is_not_run(tmp_path: Path) -> None:
+    run = attacks(tmp_path)
+    for path in run.results.glob("metrics/**/*defence=clip*/**/*.json"):
+        path.unlink()
+    assert run.check("L17")[0] == "not run"
+    assert run.check("L16")[0] == "reproduced"
