@@ -9,10 +9,13 @@ from typing import Any
 
 from tensorldp.claims.base import NotRun, catalogue, load_checks, verdict
 from tensorldp.claims.evidence import Evidence
-from tensorldp.config.grid import Cell, Plan, variant_text
+from tensorldp.config.grid import Cell, Plan, make_plan, variant_text
 from tensorldp.config.settings import parse_settings
+from tensorldp.data.catalogue import names
+from tensorldp.mechanisms.index import known
 from tensorldp.runtime.files import write_json
 
+STUDIES = Path(__file__).parents[2] / "workflow" / "studies"
 Score = Callable[[Cell, int], Mapping[str, float]]
 
 
@@ -21,6 +24,12 @@ def cell(study: str, dataset: str, mechanism: str, epsilon: str, *, seeds: int =
     """A planned cell."""
     return Cell(study, dataset, variant_text(factors), mechanism, epsilon, method=method, factors=factors,
                 seeds=tuple(range(seeds)), training=training or {})
+
+
+def paper_cells(*studies: str, seeds: int = 2) -> tuple[Cell, ...]:
+    """The cells that the studies' own files plan at paper scale."""
+    settings = parse_settings({"scale": "paper", "studies": list(studies), "seeds": list(range(seeds))})
+    return make_plan(settings, STUDIES, mechanisms=known(), datasets=names()).cells
 
 
 @dataclass

@@ -38,7 +38,7 @@ class Evidence:
 
     def cells(self, study: str, *, dataset: str | Iterable[str] | None = None,
               mechanism: str | Iterable[str] | None = None, **factors: Any) -> list[Cell]:
-        """The planned cells of a study with this data set, mechanism and these factors (as text)."""
+        """The planned cells of a study with this data set, mechanism and these factors (as text; None: without it)."""
         return [cell for cell in self.plan.of(study)
                 if _chosen(cell.dataset, dataset) and _chosen(cell.mechanism, mechanism)
                 and all(str(cell.factors.get(key)) == str(value) for key, value in factors.items())]
@@ -53,7 +53,7 @@ class Evidence:
         """
         cells = self.cells(study, dataset=dataset, mechanism=mechanism, **factors)
         chosen = (" or ".join([v] if isinstance(v, str) else sorted(v)) for v in (dataset, mechanism) if v)
-        what = " ".join([study, *chosen, *(f"{key}={value}" for key, value in factors.items())])
+        what = " ".join([study, *chosen, *(f"{key}={value}" for key, value in factors.items() if value is not None)])
         missing = [name for key, wanted in (("dataset", dataset), ("mechanism", mechanism))
                    for name in ([wanted] if isinstance(wanted, str) else sorted(wanted or ()))
                    if name not in {getattr(cell, key) for cell in cells}]

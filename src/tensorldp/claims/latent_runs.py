@@ -1,7 +1,9 @@
 """LATENT's statements about its Table 2, Figure 10 and cost, decided from limits of learning and from our runs.
 
 A printed accuracy is met within 0.01: our test sets have 10,000 images, so that a standard error is at most 0.005.
-"Almost constant" is a spread of at most 0.02.
+"Almost constant" is a spread of at most 0.02. Networks that learned nothing, below 0.2, are further apart, because each
+has its own favourite classes: the accuracies of random networks on the embedded digits have a standard deviation of
+0.04, and three of them a spread of 0.07, so that up to 0.1 there is no sign of a change.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from tensorldp.privacy import accuracy_ceiling
 from tensorldp.randomness import generator
 
 PRINTED, CONSTANT = 0.01, 0.02
+LEARNED, UNLEARNED_SPREAD = 0.2, 0.1
 STUDY = "latent"
 CLEAN, PERTURBED, TRAINING = "accuracy", "accuracy_perturbed_test", "train_accuracy"
 LARGEST_CLASS = {"mnist": 0.1135, "cifar10": 0.1}   # of the test sets: 1,135 ones, and 1,000 of each
@@ -55,13 +58,13 @@ def headline(found: Evidence) -> Finding:
     measured = [f"{name} {value:.3f}" for name in best if (value := _if_run(found, name)) is not None]
     runs = f"; measured on clean test images: {', '.join(measured)}" if measured else ""
     return Finding(best["mnist"] >= 0.96 and best["cifar10"] >= 0.91,
-                   f"no classifier can, whatever it is: at most {' and '.join(words)}{runs}; with the coins of Eq. 7 "
-                   f"such accuracies are possible, but epsilon is {latent(0.5, 'B').curve().pure_epsilon:,.0f} and "
+                   f"no classifier that knows such releases alone can: at most {' and '.join(words)}{runs}; with the "
+                   f"coins of Eq. 7 epsilon is {latent(0.5, 'B').curve().pure_epsilon:,.0f} and "
                    f"{cifar_latent(0.5, 'B').curve().pure_epsilon:,.0f}", f"{TESTS}::test_ceilings")
 
 
 def _accuracy(found: Evidence, dataset: str, reading: str, epsilon: float, metric: str = CLEAN) -> float:
-    rows = found.rows(STUDY, metric, dataset=dataset, mechanism="latent", reading=reading)
+    rows = found.rows(STUDY, metric, dataset=dataset, mechanism="latent", reading=reading, augment=None)
     rows = rows[rows["epsilon"] == epsilon]
     if rows.empty:
         raise NotRun(f"needs {STUDY} on {dataset} at epsilon {epsilon:g}, which the {found.scale} grid does not have")
@@ -70,9 +73,10 @@ def _accuracy(found: Evidence, dataset: str, reading: str, epsilon: float, metri
 
 def _table2(found: Evidence, dataset: str, printed: dict[float, float]) -> Finding:
     ours = {(e, reading): _accuracy(found, dataset, reading, e) for e in printed for reading in "AB"}
-    true = found.rows(STUDY, CLEAN, dataset=dataset, mechanism="latent", reading="B")["guarantee_pure_epsilon"].min()
+    rows = found.rows(STUDY, dataset=dataset, mechanism="latent", reading="B", augment=None)
+    true, records = rows["guarantee_pure_epsilon"].min(), rows[rows["metric"] == "train_records"]["value"].max()
     return Finding(all(abs(ours[e, "A"] - value) <= PRINTED for e, value in printed.items()),
-                   "accuracy on clean test images " + ", ".join(
+                   f"accuracy on clean test images after {records:,.0f} training records " + ", ".join(
                        f"{ours[e, 'A']:.3f} (eps {e:g}, printed {value})" for e, value in printed.items())
                    + "; with the coins of Eq. 7 " + ", ".join(f"{ours[e, 'B']:.3f}" for e in printed)
                    + f", whose epsilon is {true:,.0f}")
@@ -120,22 +124,23 @@ def quoted(_: Evidence) -> Finding:
                              "of this grid")
 
 
-@claim("A16", expected=f"a spread of at most {CONSTANT} over eps below 10 in either reading")
+@claim("A16", expected=f"a spread of at most {CONSTANT} over eps below 10 in either reading, {UNLEARNED_SPREAD} where "
+                       "nothing is learned")
 def constant(found: Evidence) -> Finding:
     names = [name for name in SECONDS if found.cells(STUDY, dataset=name, mechanism="latent")]
     if not names:
         raise NotRun(f"needs {STUDY} on mnist or cifar10, which the {found.scale} grid does not have")
-    spreads, words = [], []
+    steady, words = True, []
     for name in names:
         for reading in "AB":
-            rows = found.rows(STUDY, CLEAN, dataset=name, mechanism="latent", reading=reading)
+            rows = found.rows(STUDY, CLEAN, dataset=name, mechanism="latent", reading=reading, augment=None)
             means = rows[rows["epsilon"] < 10].groupby("epsilon")["value"].mean()
             if len(means) < 2:
                 raise NotRun(f"needs {STUDY} on {name} at two epsilons below 10")
-            spreads.append(float(means.max() - means.min()))
+            steady &= bool(means.max() - means.min() <= (CONSTANT if means.max() > LEARNED else UNLEARNED_SPREAD))
             words.append(f"{means.min():.3f} to {means.max():.3f} ({name}, {reading}, {len(means)} epsilons)")
-    return Finding(max(spreads) <= CONSTANT, "accuracy on clean test images " + ", ".join(words) + ": constant, since "
-                   "p is 0.5 throughout: at chance with the coins of Eq. 6, high with those of Eq. 7")
+    return Finding(steady, "accuracy on clean test images " + ", ".join(words) + "; p differs by "
+                   f"{(latent(10.0, 'A').signal - latent(0.1, 'A').signal) / 2:.1e} (MNIST) from eps = 0.1 to 10")
 
 
 @claim("A17", expected=f"within {PRINTED} of 0.98 in training and 0.95 in testing")
@@ -168,4 +173,4 @@ def seconds(_: Evidence) -> Finding:
     return Finding(speed >= 1, f"encoding and randomising a record is {'at least' if reached else 'not'} "
                    f"{max(reached, 1)} times as fast here as printed; the printed times are in the ratio "
                    f"{SECONDS['mnist'] / SECONDS['cifar10']:.2f}, the bits of a record in {bits[0] / bits[1]:g}",
-                   "tensorldp.mechanisms.latent.Latent")
+                   "benchmarks/latent.py")

@@ -154,7 +154,7 @@ def network(_: Evidence) -> Finding:
     total = 25 * 10 + 10 + 25 * 10 * 20 + 20 + (320 + 1) * 50 + (50 + 1) * 10
     return Finding(sizes[32] == 320, f"a second convolution of 10*5*5*32 leaves {sizes[32]} values of a 28 x 28 image; "
                    f"320 needs 20 channels ({sizes[20]}), which makes {total:,} weights",
-                   "tests/mechanisms/test_pldp.py::test_one_round_of_the_cnn")
+                   "tests/models/test_models.py::test_sizes_are_the_sources")
 
 
 @claim("P19", expected="a rule that says when a scheme gets a tick")
