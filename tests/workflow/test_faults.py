@@ -250,9 +250,11 @@ def test_a_second_run_in_the_same_folder_is_refused_and_harms_nothing(calm: Proj
     project = small(tmp_path / "copy")
     with started(project, TARGET) as process:
         assert until(lambda: locks(project) or process.poll() is not None, 60)
-        second = project.snakemake(TARGET, timeout=60)
-        text = second.stdout + second.stderr
+        os.killpg(process.pid, signal.SIGSTOP)  # holds its locks for as long as the second one needs
         assert process.poll() is None, "the first run ended before the second began"
+        second = project.snakemake(TARGET, timeout=120)
+        os.killpg(process.pid, signal.SIGCONT)
+        text = second.stdout + second.stderr
         assert second.returncode != 0
         assert "cannot be locked" in text
         assert "no other Snakemake process" in text
