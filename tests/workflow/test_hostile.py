@@ -58,7 +58,7 @@ def complaints(text: str) -> list[str]:
             name = ast.unparse(node.func)
             given = {keyword.arg: keyword.value for keyword in node.keywords}
             truth = {key for key, value in given.items() if isinstance(value, ast.Constant) and value.value is True}
-            # the methods of TarFile and ZipFile write to disk; a plain `extract` is the package's own, `.str` is pandas'
+            # the methods of TarFile and ZipFile write to disk; plain and `.str` ones do not
             to_disk = name.endswith((".extractall", ".extract")) and not name.endswith(".str.extract")
             if name in FORBIDDEN_CALLS or to_disk:
                 found.append(name)
