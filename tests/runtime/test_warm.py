@@ -49,6 +49,18 @@ def test_a_second_call_costs_a_fraction_of_the_import(tmp_path: Path) -> None:
     assert time.perf_counter() - start < 1.0
 
 
+def test_modules_are_found_where_the_caller_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "which.py"
+    script.write_text("import mine; print(mine.__file__)")
+    run(tmp_path, "0")  # a server without the caller's path
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "mine.py").touch()
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path / name))
+        done = subprocess.run([sys.executable, "-S", "-E", WARM, script], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == str(tmp_path / name / "mine.py")
+
+
 def test_the_script_dies_with_its_caller(tmp_path: Path) -> None:
     script = tmp_path / "long.py"
     script.write_text("import os, time, pathlib; pathlib.Path('pid').write_text(str(os.getpid())); time.sleep(60)")

@@ -193,6 +193,16 @@ def test_a_run_killed_twenty_times_ends_with_the_same_numbers(calm: Project, tmp
     assert unlocked
 
 
+def test_models_that_were_half_deleted_at_a_kill_are_not_used(calm: Project, tmp_path: Path) -> None:
+    project = copy_of(calm, tmp_path / "copy")
+    results = project.folder / "results"
+    metrics = next((results / "metrics").rglob("*.json"))
+    models = results / "models" / metrics.relative_to(results / "metrics").with_suffix("")
+    models.mkdir(parents=True)  # newer than what was computed from it
+    assert project.planned(TARGET) == []
+    assert not models.exists()
+
+
 def test_a_file_that_was_half_written_at_a_kill_is_cleared_by_the_next_writer(tmp_path: Path) -> None:
     import numpy as np
 

@@ -14,6 +14,7 @@ try:
     from tensorldp.errors import InputError
     from tensorldp.mechanisms.index import known, plugin_names, source_modules
     from tensorldp.runtime import environment
+    from tensorldp.runtime.leftovers import clear_partial_folders
 except ImportError as error:
     sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e .` first")
 
@@ -40,6 +41,8 @@ def reference_studies():
 
 
 PLAN = validated_plan()
+if workflow.is_main_process:
+    clear_partial_folders(PLAN.cells, Path("."))
 REFERENCE_STUDIES = reference_studies()
 GPU = environment.gpu_slots()
 

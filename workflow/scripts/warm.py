@@ -36,7 +36,9 @@ PRELOAD = ("numpy", "torch", "torch._dynamo", "sklearn.metrics", "scipy.special"
 
 def folder() -> Path:
     """A private folder for the socket of this user, interpreter and environment."""
-    state = [sys.executable, *(os.environ.get(key, "") for key in ("OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES"))]
+    # what a fork cannot take over from its caller's environment
+    fixed = ("OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "PYTHONPATH")
+    state = [sys.executable, *(os.environ.get(key, "") for key in fixed)]
     name = f"tensorldp-{os.getuid()}-{os.getpgrp()}-{hashlib.sha256(repr(state).encode()).hexdigest()[:12]}"
     path = Path(tempfile.gettempdir()) / name
     path.mkdir(mode=0o700, exist_ok=True)
