@@ -126,6 +126,12 @@ def test_features_lie_in_the_open_box_and_do_not_depend_on_other_records() -> No
         extract("tanh", images(), CPU)
 
 
+def test_features_are_the_same_however_many_threads_share_the_records() -> None:
+    assert torch.equal(extract("tanh_cnn", images(1200), CPU), extract("tanh_cnn", images(1200), CPU, workers=3))
+    with pytest.raises(InputError, match="workers must be a whole number of at least 1, got 0"):
+        extract("tanh_cnn", images(), CPU, workers=0)
+
+
 def test_records_are_read_with_their_digest_checked(tmp_path: Path) -> None:
     path = tmp_path / "train.safetensors"
     metadata = {"dataset": "d", "classes": "4", "low": "0", "high": "16", "kind": "image"}

@@ -39,6 +39,7 @@ rule collect:
         "results/metrics.parquet",
     params:
         scale=PLAN.settings.scale,
+    priority: 40  # figures wait for it
     log:
         "logs/collect.log",
     conda:

@@ -17,9 +17,10 @@ rule extract_features:
         "logs/extract_features/{dataset}/{backbone}.log",
     conda:
         "../../envs/tensorldp.yaml"
+    threads: 4  # everything else waits for it
     resources:
         gpu=GPU,
         mem_mb=6000,
     shell:
         "stage extract_features --data {params.data} --backbone {wildcards.backbone} {params.weights} "
-        "--out {params.folder} > {log} 2>&1"
+        "--threads {threads} --out {params.folder} > {log} 2>&1"

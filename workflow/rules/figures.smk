@@ -32,6 +32,7 @@ for study in PLAN.studies.values():
             notebook=f"results/notebooks/{study.study}.ipynb",
         params:
             folder=subpath(output.data, parent=True),
+        priority: 5
         log:
             f"logs/figures/{study.study}.log",
         conda:

@@ -113,6 +113,7 @@ rule privacy_figure:
         notebook="results/notebooks/{figure}.ipynb",
     wildcard_constraints:
         figure="privacy_profiles|accuracy_ceiling",
+    priority: 5
     log:
         "logs/figures/{figure}.log",
     conda:

@@ -23,6 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--backbone", required=True)
     arg.add_argument("--weights", type=Path, default=None, help="folder of ImageNet weights")
     arg.add_argument("--device", default=device_wish(), help="auto, cpu or cuda")
+    arg.add_argument("--threads", type=int, default=1, help="of the CPU; the features do not depend on it")
     arg.add_argument("--out", type=Path, required=True, help="folder to write")
     args = arg.parse_args(arguments)
     watch, device = Stopwatch(), resolve_device(args.device)
@@ -30,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     weights = get_weights_file(args.weights) if args.weights else None
     for split in ("train", "test"):
         records = read_records(args.data / f"{split}.safetensors")
-        features = extract(args.backbone, records, device, weights)
+        features = extract(args.backbone, records, device, weights, args.threads)
         metadata = {"dataset": records.name, "classes": str(records.classes), "low": "-1", "high": "1",
                     "kind": "features", "backbone": args.backbone}
         write_arrays(args.out / f"{split}.safetensors", {"x": features.numpy(), "y": records.y.numpy()}, metadata)

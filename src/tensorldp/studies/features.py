@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from tensorldp.errors import unknown
+from tensorldp.errors import unknown, whole
 from tensorldp.models.mobilenet import FEATURES, MobileNet, imagenet_normalise, load_imagenet
 from tensorldp.models.registry import image_layout
 from tensorldp.models.seeding import seed_model
@@ -22,17 +23,25 @@ BACKBONES = ("tanh_cnn", "mobilenet_v2_tanh", *SPLIT)
 FEATURE_SHAPES = {"mobilenet_v2_tanh": (32, FEATURES // 32)}
 
 
-@torch.no_grad()
-def extract(backbone: str, records: Records, device: torch.device, weights: Path | None = None) -> Tensor:
+def extract(backbone: str, records: Records, device: torch.device, weights: Path | None = None,
+            workers: int = 1) -> Tensor:
     """float32 features in (-1, 1) of all records, (records, rows, columns), or (records, 150) of text.
 
     `tanh_cnn` is seeded and untrained. `mobilenet_v2_tanh` is MobileNetV2 with every ReLU6 replaced by tanh, no
     fine-tuning, in evaluation mode (TLDP 5.2.2); its ImageNet weights come from `weights`. TVG's tanh networks are
     seeded and untrained, their bodies alone. All are functions of one record alone.
 
+    Args:
+        backbone: one of BACKBONES.
+        records: the records, images or text.
+        device: where to compute.
+        weights: the file of ImageNet weights, for `mobilenet_v2_tanh`; seeded weights without.
+        workers: threads that share the records on a CPU, each on batches of its own: the features do not depend on it.
+
     Raises:
         InputError: if the backbone is unknown, the records do not fit or the weights cannot be read.
     """
+    workers = whole("workers", workers, low=1)
     shape: tuple[int, ...]
     if backbone in SPLIT:
         split = split_net(backbone, records.task)
@@ -55,11 +64,16 @@ def extract(backbone: str, records: Records, device: torch.device, weights: Path
         raise unknown("backbone", backbone, BACKBONES)
     if backbone != "bilstm_tanh":
         image_layout(records.shape)
-    out = []
-    for part in track(records.x.split(500), f"features of {records.name}", total=-(-len(records.x) // 500)):
-        x = model_inputs(part, records.kind).to(device)
-        if records.kind != "text":
-            x = (x - records.low) / (records.high - records.low)
-            x = imagenet_normalise(x) if backbone == "mobilenet_v2_tanh" else 2.0 * x - 1.0
-        out.append(embed(x).cpu())
+
+    def features(part: Tensor) -> Tensor:
+        with torch.no_grad():
+            x = model_inputs(part, records.kind).to(device)
+            if records.kind != "text":
+                x = (x - records.low) / (records.high - records.low)
+                x = imagenet_normalise(x) if backbone == "mobilenet_v2_tanh" else 2.0 * x - 1.0
+            return embed(x).cpu()
+
+    parts = records.x.split(500)
+    with ThreadPoolExecutor(workers if device.type == "cpu" else 1) as pool:
+        out = list(track(pool.map(features, parts), f"features of {records.name}", total=len(parts)))
     return torch.cat(out).reshape(-1, *shape).float()
