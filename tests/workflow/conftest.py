@@ -48,8 +48,8 @@ class Project:
                               capture_output=True, text=True, timeout=timeout, check=False)
 
     def planned(self, *arguments: str) -> list[tuple[str, str]]:
-        """(rule, wildcards) of every job that a dry run would execute."""
-        done = self.snakemake("--dry-run", *arguments)
+        """(rule, wildcards) of every job that a dry run of this copy's own sources would execute."""
+        done = self.snakemake("--dry-run", *arguments, env={"PYTHONPATH": str(self.folder / "src")})
         assert done.returncode == 0, done.stdout + done.stderr
         text = done.stdout + done.stderr
         jobs = []

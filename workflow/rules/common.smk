@@ -8,6 +8,7 @@ try:
     from tensorldp.config.methods import METHODS
     from tensorldp.config.methods.base import SYNTHETIC
     from tensorldp.config.settings import parse_settings
+    from tensorldp.config.sources import source_digest
     from tensorldp.config.study import load_study
     from tensorldp.data.catalogue import EMBEDDED
     from tensorldp.data.catalogue import names as dataset_names
@@ -21,6 +22,8 @@ except ImportError as error:
 STUDIES = Path(workflow.basedir) / "workflow" / "studies"
 SCRIPTS = Path(workflow.basedir) / "workflow" / "scripts"
 SOURCE = "src/tensorldp"
+PRIVACY = ("privacy/auditing/", "privacy/guarantee.py", "studies/audit.py", "studies/guarantee.py")
+SCORING = (*PRIVACY, "studies/evaluate.py")
 
 
 def validated_plan():
@@ -43,6 +46,7 @@ def reference_studies():
 PLAN = validated_plan()
 if workflow.is_main_process:
     clear_partial_folders(PLAN.cells, Path("."))
+MECHANISMS = known()
 REFERENCE_STUDIES = reference_studies()
 GPU = environment.gpu_slots()
 
@@ -69,6 +73,11 @@ def cell_of(wildcards):
     return PLAN.find(**{key: wildcards[key] for key in ("study", "dataset", "variant", "mechanism", "epsilon")})
 
 
+def plan_of(wildcards):
+    """The method of a cell, as the plan knows it."""
+    return METHODS[cell_of(wildcards).method]
+
+
 def perturbation(wildcards):
     """What a release depends on, as one JSON text: Snakemake compares params as a set, so there is only one."""
     return json.dumps(cell_of(wildcards).perturbation(), sort_keys=True)
@@ -83,9 +92,33 @@ def code(*parts):
     return sorted(str(path) for part in parts for path in Path(SOURCE).glob(part))
 
 
-def mechanism_code(wildcards):
-    modules = source_modules(wildcards.mechanism)
-    return code("randomness.py", *(f"mechanisms/{name}.py" for name in modules))
+def source(wildcards, *files, mechanism=True, without=()):
+    """What stands for source files, those of a cell's mechanism and all that they import: a change reruns a job."""
+    modules, plugins = [], []
+    if mechanism:
+        modules = [f"mechanisms/{name}.py" for name in source_modules(wildcards.mechanism)]
+        plugins = [] if wildcards.mechanism in MECHANISMS else PLAN.settings.plugins
+    return source_digest((*files, *modules), without, tuple(plugins))
+
+
+def release_source(wildcards):
+    return source(wildcards, plan_of(wildcards).release_module, without=(*SCORING, "training/"))
+
+
+def training_source(wildcards):
+    """What a cell's models depend on; the mechanism too where it works inside the training."""
+    plan = plan_of(wildcards)
+    return source(wildcards, plan.module, mechanism=plan.stages == "inside", without=SCORING)
+
+
+def evaluation_source(wildcards):
+    """What a cell's scores depend on; the mechanism too where it works on the test records."""
+    plan = plan_of(wildcards)
+    return source(wildcards, plan.module, "studies/evaluate.py", mechanism=plan.stages == "shared", without=PRIVACY)
+
+
+def method_source(*files):
+    return lambda wildcards: source(wildcards, plan_of(wildcards).module, *files)
 
 
 def data_folder(wildcards):
@@ -114,10 +147,6 @@ def data_argument(wildcards):
     return f"--data {folder}" if folder else ""
 
 
-def inside_training(cell):
-    return METHODS[cell.method].stages in ("inside", "shared")
-
-
 def models_of(wildcards):
     """The folder of the models that a cell is scored with."""
     return f"results/models/{cell_of(wildcards).model_path}"
@@ -125,32 +154,11 @@ def models_of(wildcards):
 
 def shared_models(wildcards):
     """The same for what a cell guarantees, where that depends on models that cells share."""
-    return models_of(wildcards) if METHODS[cell_of(wildcards).method].stages == "shared" else []
+    return models_of(wildcards) if plan_of(wildcards).stages == "shared" else []
 
 
 def models_argument(wildcards, input):
     return f"--models {input.models}" if input.models else ""
-
-
-def evaluation_code(wildcards):
-    """What scores depend on; the mechanism and the whole method where it works on the test records."""
-    if METHODS[cell_of(wildcards).method].stages == "shared":
-        return sorted({*mechanism_code(wildcards), *method_code(wildcards), *code("studies/evaluate.py")})
-    return code_with_method("studies/evaluate.py")(wildcards)
-
-
-def method_code(wildcards):
-    """The files of a cell's method, with those of the stages around it."""
-    return code(*METHODS[cell_of(wildcards).method].sources)
-
-
-def release_code(wildcards):
-    return code(*METHODS[cell_of(wildcards).method].release_code)
-
-
-def code_with_method(*parts):
-    """Source files with the module of a cell's method."""
-    return lambda wildcards: code(f"studies/methods/{cell_of(wildcards).method}.py", *parts)
 
 
 def weights_of(wildcards):
@@ -171,4 +179,4 @@ def backbone_weights(wildcards):
 
 def releases(wildcards):
     """The released records to train on; none where the mechanism works inside the training."""
-    return [] if inside_training(cell_of(wildcards)) else f"results/perturbed/{CELL}".format(**wildcards)
+    return [] if plan_of(wildcards).stages in ("inside", "shared") else f"results/perturbed/{CELL}".format(**wildcards)

@@ -4,11 +4,11 @@ rule evaluate:
         released=releases,
         digest=data_digest,
         data=lambda wildcards: ancient(f"{data_folder(wildcards)}/test.safetensors"),
-        code=evaluation_code,
     output:
         f"results/metrics/{CELL}.json",
     params:
         cell=training,
+        source=evaluation_source,
         data=subpath(input.data, parent=True),
         released=lambda wildcards, input: f"--released {input.released}" if input.released else "",
     wildcard_constraints:

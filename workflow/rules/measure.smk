@@ -3,12 +3,11 @@ rule measure:
     input:
         digest=data_digest,
         data=lambda wildcards: ancient(splits(wildcards)),
-        mechanism=mechanism_code,
-        code=method_code,
     output:
         f"results/metrics/{CELL}.json",
     params:
         cell=training,
+        source=method_source(),
         data=data_argument,
     wildcard_constraints:
         study=one_of(study.study for study in PLAN.studies.values() if METHODS[study.method].stages == "measure"),

@@ -2,12 +2,11 @@ rule perturb:
     input:
         digest=data_digest,
         data=lambda wildcards: ancient(f"{data_folder(wildcards)}/train.safetensors"),
-        mechanism=mechanism_code,
-        code=release_code,
     output:
         temp(directory(f"results/perturbed/{CELL}")),
     params:
         cell=perturbation,
+        source=release_source,
         data=subpath(input.data, parent=True),
     log:
         f"logs/perturb/{CELL}.log",

@@ -4,12 +4,11 @@ rule guarantee:
         digest=data_digest,
         data=lambda wildcards: ancient(splits(wildcards)),
         models=shared_models,
-        mechanism=mechanism_code,
-        code=code_with_method("studies/guarantee.py", "training/release.py", "privacy/curves/*.py"),
     output:
         f"results/privacy/guarantees/{CELL}.json",
     params:
         cell=training,
+        source=method_source("studies/guarantee.py"),
         data=data_argument,
         models=models_argument,
     priority: 30
@@ -63,12 +62,11 @@ rule audit:
         digest=data_digest,
         data=lambda wildcards: ancient(splits(wildcards)),
         models=shared_models,
-        mechanism=mechanism_code,
-        code=code_with_method("studies/audit.py", "privacy/auditing/*.py"),
     output:
         f"results/privacy/audits/{CELL}.json",
     params:
         cell=training,
+        source=method_source("studies/audit.py"),
         data=data_argument,
         models=models_argument,
     priority: 30

@@ -5,12 +5,11 @@ rule train:
         digest=data_digest,
         data=lambda wildcards: ancient(f"{data_folder(wildcards)}/train.safetensors"),
         weights=weights_of,
-        mechanism=lambda wildcards: mechanism_code(wildcards) if inside_training(cell_of(wildcards)) else [],
-        code=method_code,
     output:
         temp(directory(f"results/models/{CELL}")),
     params:
         cell=training,
+        source=training_source,
         data=subpath(input.data, parent=True),
         released=lambda wildcards, input: f"--released {input.released}" if input.released else "",
         weights=lambda wildcards, input: f"--weights {Path(input.weights).parent}" if input.weights else "",

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -41,6 +42,7 @@ def known() -> list[str]:
     return sorted({*MODULE_OF, *(point.name for point in entry_points(group=ENTRY_POINTS))})
 
 
+@cache
 def source_modules(name: str) -> list[str]:
     """The modules of this package that a mechanism is made of: its own and, transitively, those it imports."""
     folder = Path(__file__).parent

@@ -29,6 +29,4 @@ class AttackTraining(Training):
     member_epochs: Count = Field(60, description="epochs of that model")
 
 
-ATTACKS = MethodPlan(
-    "attacks", "measure", AttackTraining,
-    ("studies/attacks/*.py", "attacks/*.py", "training/defended.py", "training/classify.py", "models/*.py"))
+ATTACKS = MethodPlan("attacks", "measure", AttackTraining)

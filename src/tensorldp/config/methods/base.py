@@ -1,4 +1,4 @@
-"""What the plan has to know of a method: the stages that a cell passes, its settings and its source files."""
+"""What the plan has to know of a method: the stages that a cell passes, its settings and its modules."""
 
 from __future__ import annotations
 
@@ -29,20 +29,17 @@ class MethodPlan:
             (train the cell of `none` alone, then evaluate every cell with its models and the mechanism inside) or
             `measure` (one step from the data to the metrics).
         training: its settings.
-        code: source files, as patterns under src/tensorldp, whose change makes the training or measurement run again;
-            the method's own module is always among them.
-        release_code: the same for the releases of the stage `perturb`.
+        release_module: the source file, under src/tensorldp, of the stage `perturb`.
         data: whether cells read a prepared data set; the dataset `synthetic` stands for none in any case.
     """
 
     name: str
     stages: Stages
     training: type[Training]
-    code: tuple[str, ...]
-    release_code: tuple[str, ...] = ("studies/perturb.py", "studies/batches.py")
+    release_module: str = "studies/perturb.py"
     data: bool = True
 
     @property
-    def sources(self) -> tuple[str, ...]:
-        """`code` with the method's own module."""
-        return (f"studies/methods/{self.name}.py", "studies/methods/base.py", *self.code)
+    def module(self) -> str:
+        """The source file that does it, under src/tensorldp."""
+        return f"studies/methods/{self.name}.py"

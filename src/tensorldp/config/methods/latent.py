@@ -23,10 +23,4 @@ class LatentTraining(Training):
     checkpoints: Annotated[int, Field(ge=1)] = Field(1, description="epochs whose models are scored, evenly spread")
 
 
-LATENT = MethodPlan(
-    "latent", "release", LatentTraining,
-    code=("studies/bit_strings.py", "training/stream.py", "training/centroid.py",
-          "training/classify.py", "models/latent.py",
-          "models/seeding.py", "mechanisms/bits.py"),
-    release_code=("studies/bit_strings.py", "studies/methods/latent.py", "models/latent.py", "data/augment.py",
-                  "mechanisms/bits.py"))
+LATENT = MethodPlan("latent", "release", LatentTraining, release_module="studies/methods/latent.py")

@@ -21,7 +21,5 @@ class LearningTraining(Training):
     pretrained: bool = False
 
 
-CODE = ("studies/train.py", "studies/evaluate.py", "training/classify.py",
-        "training/linear_heads.py", "models/*.py")
-LEARNING = MethodPlan("learning", "release", LearningTraining, CODE)
-FEDERATED = MethodPlan("federated", "inside", LearningTraining, (*CODE, "training/federated.py", "training/release.py"))
+LEARNING = MethodPlan("learning", "release", LearningTraining)
+FEDERATED = MethodPlan("federated", "inside", LearningTraining)

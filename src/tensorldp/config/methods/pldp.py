@@ -46,9 +46,5 @@ class PldpTraining(Training):
     threads: Annotated[int, Field(ge=1)] = Field(1, description="clients simulated at the same time on a CPU")
 
 
-SHARED = ("training/preferences.py", "training/uploads.py")
-SYNTHETIC = MethodPlan("pldp_synthetic", "measure", SyntheticTraining, SHARED, data=False)
-PLDP = MethodPlan("pldp_fl", "inside", PldpTraining, (
-    *SHARED, "training/pldp.py", "training/ledger.py", "training/simulation.py", "training/functional.py",
-    "training/shards.py", "training/classify.py", "studies/train.py", "studies/evaluate.py", "models/*.py",
-    "mechanisms/pldp.py", "privacy/curves/*.py"))
+SYNTHETIC = MethodPlan("pldp_synthetic", "measure", SyntheticTraining, data=False)
+PLDP = MethodPlan("pldp_fl", "inside", PldpTraining)

@@ -16,7 +16,7 @@ class CovarianceTraining(Training):
         gt=0, allow_inf_nan=False, description="standardised columns are clipped to [-reach, reach]")] = 3.0
 
 
-COVARIANCE = MethodPlan("covariance", "measure", CovarianceTraining, ("studies/covariance.py",))
+COVARIANCE = MethodPlan("covariance", "measure", CovarianceTraining)
 
 
 class TestingTraining(Training):
@@ -28,9 +28,7 @@ class TestingTraining(Training):
     test_limit: Annotated[int, Field(ge=10)] | None = Field(None, description="the first so many test records")
 
 
-TESTING = MethodPlan("testing", "shared", TestingTraining,
-                     ("studies/testing.py", "studies/batches.py", "models/split.py", "models/registry.py",
-                      "models/seeding.py", "training/classify.py"))
+TESTING = MethodPlan("testing", "shared", TestingTraining)
 
 
 class PrivateSgdTraining(Training):
@@ -47,6 +45,4 @@ class PrivateSgdTraining(Training):
     pretrained: Literal[False] = False
 
 
-PRIVATE_SGD = MethodPlan("private_sgd", "inside", PrivateSgdTraining,
-                         ("studies/train.py", "studies/evaluate.py", "models/*.py", "training/classify.py",
-                          "training/tensor_sgd.py", "training/gradient_noise.py"))
+PRIVATE_SGD = MethodPlan("private_sgd", "inside", PrivateSgdTraining)
