@@ -71,6 +71,17 @@ def positive(name: str, value: object, *, infinite: bool = False) -> float:
     return real(name, value, low=0.0, open_low=True, infinite=infinite)
 
 
+def flag(name: str, value: object) -> bool:
+    """`value` if it is True or False.
+
+    Raises:
+        InputError: otherwise.
+    """
+    if not isinstance(value, bool):
+        raise InputError(f"{name} must be True or False, got {shown(value)}")
+    return value
+
+
 def whole(name: str, value: object, *, low: int = 0, high: int | None = None) -> int:
     """`value` as an int in [low, high].
 

@@ -40,6 +40,8 @@ def check_release(m):
         strided = torch.stack([x, x + 0], dim=-1)[..., 0]
         assert not strided.is_contiguous()
         assert torch.equal(y, m.privatize(strided, generator("release")))
+    traced = records(m, 6).requires_grad_()
+    assert not m.privatize(traced, generator("release")).requires_grad
     many = records(m, 200)
     if m.name != "none":
         source = generator("twice")
@@ -135,6 +137,7 @@ def check_input_errors(m, clipping):
     refused(torch.zeros((3, *m.shape, 2)), source, m.name, "shape")
     refused(torch.zeros((3, *m.shape[:-1], m.shape[-1] + 1)), source, m.name)
     refused(x.long(), source, m.name, "floating-point")
+    refused(x.half(), source, m.name, "float32, float64 or bfloat16, got torch.float16")
     refused(None, source, m.name)
     refused(x, 17, "torch.Generator")
     outside = x.clone()

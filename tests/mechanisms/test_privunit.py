@@ -54,6 +54,13 @@ def test_gaussian_table(epsilon, g, q, p, error):
     assert 1 / cap.gamma**2 == pytest.approx(error, abs=1e-6)
 
 
+@pytest.mark.parametrize("epsilon", [1e-12, 1e-8, 1e-6])
+@pytest.mark.parametrize("d", [2, 65, 3073, 2_236_683])
+def test_a_tiny_epsilon_has_two_caps_and_little_or_nothing_between(epsilon, d):
+    curve = sphere_cap(epsilon, d).curve()
+    assert curve.epsilon(0.0) == pytest.approx(epsilon, rel=1e-3)
+
+
 @pytest.mark.parametrize("epsilon", [1e-3, 0.5, 5.0, 50.0, 700.0])
 @pytest.mark.parametrize("d", [2, 3, 10, 785, 2_236_683])
 def test_budget_and_optimum(epsilon, d):

@@ -39,7 +39,9 @@ def test_streams_arguments_folder_environment_and_exit_code_pass_through(tmp_pat
 
 
 def test_a_killed_script_is_a_failure(tmp_path: Path) -> None:
-    assert run(tmp_path, "kill").returncode == 9
+    done = run(tmp_path, "kill")
+    assert done.returncode == 128 + 9
+    assert done.stderr.splitlines()[-1].startswith("error: the job was killed by signal 9, most likely for want of")
 
 
 def test_a_second_call_costs_a_fraction_of_the_import(tmp_path: Path) -> None:

@@ -84,9 +84,16 @@ def call(arguments: list[str]) -> int:
         socket.send_fds(link, [len(request).to_bytes(8, "big")], [0, 1, 2])
         link.sendall(request)
         answer = link.recv(16)
-    except KeyboardInterrupt:
-        return 130
-    return int(answer) if answer else 1
+    except (KeyboardInterrupt, ConnectionError) as end:
+        if isinstance(end, KeyboardInterrupt):
+            return 130
+        answer = b""
+    code = int(answer) if answer else -9
+    if code < 0:
+        what = f"killed by signal {-code}" if answer else "lost with the process that ran it"
+        print(f"error: the job was {what}, most likely for want of memory; run again with fewer --cores, "
+              "everything finished is kept", file=sys.stderr)
+    return code if code >= 0 else 128 - code
 
 
 if __name__ == "__main__":

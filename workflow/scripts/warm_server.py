@@ -120,7 +120,7 @@ def serve(address: Path) -> None:
             done, status = os.waitpid(child, os.WNOHANG)
             if done:
                 with contextlib.suppress(OSError):
-                    link.sendall(str(abs(os.waitstatus_to_exitcode(status))).encode())
+                    link.sendall(str(os.waitstatus_to_exitcode(status)).encode())
                 link.close()
                 del callers[link]
                 used = time.monotonic()

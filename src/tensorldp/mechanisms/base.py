@@ -8,13 +8,14 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, positive, real
-from tensorldp.mechanisms.domain import TOLERANCE, Ball, Box, Domain
+from tensorldp.errors import InputError, flag, positive, real
+from tensorldp.mechanisms.domain import TOLERANCE, Ball, Box, Domain, blocks
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.guarantee import Guarantee
 from tensorldp.randomness import check_generator
 
-BLOCK_BYTES = 8 << 20  # bytes of input randomised at once
+CLIP_BYTES = 8 << 20  # bytes of input projected and released at once
+DTYPES = (torch.float32, torch.float64, torch.bfloat16)
 
 
 class Mechanism(ABC):
@@ -36,6 +37,7 @@ class Mechanism(ABC):
     name: ClassVar[str]
     domain_kind: ClassVar[Literal["box", "ball", "any"]] = "any"
     integer: ClassVar[bool] = False
+    block_bytes: ClassVar[int] = 8 << 20  # bytes of input randomised at once; a few times that is in use
     same_shape: ClassVar[bool] = True  # False where `privatize` refuses and the class has a method of its own
     unit: ClassVar[str] = "record"
     source: ClassVar[str] = ""
@@ -53,9 +55,10 @@ class Mechanism(ABC):
             self.domain = domain.as_box()
         elif self.domain_kind == "ball":
             self.domain = domain.as_ball()
-        self.clip = bool(clip)
-        if self.clip:
-            self.note = "; ".join(filter(None, (self.note, "records outside the domain are clipped to it first")))
+        self.clip = flag(f"clip of {self.name}", clip)
+        notes = ("reconstructed from what others say of it" if self.status == "reconstructed" else "", self.note,
+                 "records outside the domain are clipped to it first" if self.clip else "")
+        self.note = "; ".join(filter(None, notes))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -67,10 +70,12 @@ class Mechanism(ABC):
         """I, the number of elements of one record."""
         return self.domain.size
 
-    def _checked(self, x: Tensor) -> Tensor:
-        if not isinstance(x, Tensor) or not x.is_floating_point():
+    def _examined(self, x: Tensor) -> tuple[Tensor, Domain | None]:
+        """The batch, cut off from any graph that leads to it, and the domain that it has to be projected to, if any."""
+        if not isinstance(x, Tensor) or x.dtype not in DTYPES:  # float16 ends at 65,504, which noise exceeds
             got = str(x.dtype) if isinstance(x, Tensor) else type(x).__name__
-            raise InputError(f"{self.name} takes a floating-point tensor, got {got}")
+            raise InputError(f"{self.name} takes a floating-point tensor of float32, float64 or bfloat16, got {got}")
+        x = x.detach()
         if x.dim() != len(self.shape) + 1 or tuple(x.shape[1:]) != self.shape:
             raise InputError(f"{self.name} takes a batch of shape (batch, {', '.join(map(str, self.shape))}), "
                              f"got {tuple(x.shape)}")
@@ -78,11 +83,9 @@ class Mechanism(ABC):
         if not excess < float("inf"):
             raise InputError(f"the input of {self.name} has elements that are not finite; clean the data first")
         if excess <= 0:
-            return x
+            return x, None
         if self.clip or excess <= TOLERANCE:
-            if not bool(torch.isfinite(x).all()):
-                raise InputError(f"the input of {self.name} has elements that are not finite; clean the data first")
-            return (self.given_domain if self.clip else self.domain).project(x)
+            return x, self.given_domain if self.clip else self.domain
         raise InputError(f"the input of {self.name} lies outside its domain {self.domain} by {excess:.3g} "
                          "of its size; scale the data or pass clip=True to clip it")
 
@@ -97,18 +100,22 @@ class Mechanism(ABC):
                 `clip`), if it has elements between the whole numbers an integer mechanism takes, or if the
                 generator is on another device.
         """
-        x = self._checked(x)
+        x, domain = self._examined(x)
         check_generator(generator, x)
         if self.integer and not bool((x == x.round()).all()):
             raise InputError(f"{self.name} takes whole numbers, got an element between two of them")
-        return self._release(x, generator)
+        if domain is None:
+            return self._release(x, generator)
+        out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+        for block in blocks(x, CLIP_BYTES):
+            out[block] = self._release(domain.project(x[block]), generator)
+        return out
 
     def _release(self, x: Tensor, generator: torch.Generator) -> Tensor:
         """Randomise a checked batch block by block."""
         out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
-        step = max(1, BLOCK_BYTES // (self.size * x.element_size()))
-        for start in range(0, x.shape[0], step):
-            out[start:start + step] = self._randomize(x[start:start + step], generator)
+        for block in blocks(x, self.block_bytes):
+            out[block] = self._randomize(x[block], generator)
         return out
 
     @abstractmethod

@@ -36,6 +36,7 @@ class KaryRandomizedResponse(Mechanism):
     """
 
     name = "k-rr"
+    block_bytes = 4 << 20
     domain_kind = "box"
     integer = True
     source = "Kairouz, Bonawitz and Ramage, ICML 2016; mechanisms.md 7.4"

@@ -54,7 +54,8 @@ class Cap:
     def curve(self, exact: bool = True) -> PrivacyCurve:
         """The exact curve: opposite records, whose caps are disjoint."""
         against = self.log_p - self.epsilon
-        rest = self.log_miss + math.log1p(-math.exp(self.log_q) / (1.0 - math.exp(self.log_q)))
+        neither = 1.0 - 2.0 * math.exp(self.log_q)  # the mass between the caps; none is left where q rounds to 1/2
+        rest = self.log_miss + math.log(neither) - math.log1p(-math.exp(self.log_q)) if neither > 0 else -math.inf
         if rest == -math.inf:
             return DiscreteCurve((self.log_p, against), (against, self.log_p), exact=exact)
         return DiscreteCurve((self.log_p, rest, against), (against, rest, self.log_p), exact=exact)

@@ -53,6 +53,7 @@ class TldpDiscrete(Mechanism):
     """
 
     name = "tldp-discrete"
+    block_bytes = 4 << 20
     domain_kind = "box"
     integer = True
     source = "TLDP on a finite alphabet; mathematics.md 7.1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import torch
@@ -11,6 +12,13 @@ from torch import Tensor
 from tensorldp.errors import InputError, positive, real
 
 TOLERANCE = 1e-5
+NORM_BYTES = 8 << 20  # bytes of a batch whose norms are taken at once
+
+
+def blocks(x: Tensor, size: int) -> Iterator[slice]:
+    """Slices of a batch, of about `size` bytes each and one record at least."""
+    step = max(1, size // max(1, x[:1].numel() * x.element_size()))
+    return (slice(start, start + step) for start in range(0, x.shape[0], step))
 
 
 def _shape(value: object) -> tuple[int, ...]:
@@ -37,6 +45,7 @@ class Box:
         object.__setattr__(self, "shape", _shape(self.shape))
         if not self.low < self.high:
             raise InputError(f"a Box needs low < high, got low {self.low:g} and high {self.high:g}")
+        real("width of a Box", self.high - self.low)
 
     @property
     def size(self) -> int:
@@ -104,7 +113,12 @@ class Ball:
         return self
 
     def _norms(self, x: Tensor) -> Tensor:
-        return torch.linalg.vector_norm((x - self.center).reshape(x.shape[0], -1), dim=1)
+        norms = torch.empty(x.shape[0], dtype=x.dtype, device=x.device)
+        for block in blocks(x, NORM_BYTES):
+            norms[block] = torch.linalg.vector_norm((x[block] - self.center).reshape(len(x[block]), -1), dim=1)
+        if x.dtype == torch.float64 or bool(norms.isfinite().all()):
+            return norms
+        return self._norms(x.double())  # a norm of finite float32 elements may exceed float32
 
     def excess(self, x: Tensor) -> float:
         """How far the batch `x` reaches outside, as a share of the radius; NaN if x has a NaN; <= 0 inside."""

@@ -48,6 +48,7 @@ class Duchi(Mechanism):
     """
 
     name = "duchi"
+    block_bytes = 4 << 20
     domain_kind = "box"
     source = "Duchi, Jordan and Wainwright 2018, section 4.2.3; Nguyen et al. 2016 (arXiv 1606.05053) for even d"
 

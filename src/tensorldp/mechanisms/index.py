@@ -68,8 +68,9 @@ def import_plugins(modules: Sequence[str] | None = None) -> None:
     for module in filter(None, named):
         try:
             import_module(module)
-        except (ImportError, TypeError, ValueError) as error:
-            raise InputError(f"the plugin {module!r} cannot be imported: {error}") from None
+        except (Exception, SystemExit) as error:  # whatever a user's module may raise
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise InputError(f"the plugin {module!r} cannot be imported: {reason}") from None
 
 
 def plugin_names(modules: Sequence[str]) -> list[str]:

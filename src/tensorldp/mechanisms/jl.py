@@ -12,7 +12,7 @@ from scipy.stats import binom
 from torch import Tensor
 
 from tensorldp.errors import InputError, real
-from tensorldp.mechanisms.base import BLOCK_BYTES, Mechanism
+from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.domain import Ball, Domain
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import PrivacyCurve
@@ -120,12 +120,14 @@ class JohnsonLindenstrauss(Mechanism):
         Raises:
             InputError: as `privatize` does for an x of shape (N, *shape).
         """
-        x = self._checked(x)
+        x, domain = self._examined(x)
         check_generator(generator, x)
+        if domain is not None:
+            x = domain.project(x)
         rows = x.reshape(-1, self.size)
         middle = rows.mean(dim=0, dtype=torch.float64) if self.center == "mean" else self.domain.center
         target = self.floor**2 * torch.eye(self.size, dtype=torch.float64, device=x.device)
-        for block in rows.split(max(1, BLOCK_BYTES // (8 * self.size))):
+        for block in rows.split(max(1, self.block_bytes // (8 * self.size))):
             scaled = (block.double() - middle) / self.diameter
             target += scaled.T @ scaled
         draws = standard_normal(torch.empty(self.rows, self.size, dtype=torch.float64, device=x.device), generator)

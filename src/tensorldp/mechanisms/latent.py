@@ -11,13 +11,15 @@ import torch
 from torch import Tensor
 
 from tensorldp.errors import InputError
-from tensorldp.mechanisms.base import BLOCK_BYTES, Mechanism
+from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.bits import bit_count, code_numbers, decode_bits, encode_bits, flip_mask
 from tensorldp.mechanisms.domain import Box, Domain
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.discrete import DiscreteCurve
 from tensorldp.randomness import check_generator
+
+BITS_BYTES = 8 << 20  # bytes of packed bits tossed at once
 
 __all__ = ["Latent", "decode_bits", "encode_bits"]
 
@@ -59,6 +61,7 @@ class Latent(Mechanism):
     """
 
     name = "latent"
+    block_bytes = 4 << 20
     domain_kind = "box"
     source = "LATENT, Eq. 4 to 7"
     status = "as printed"
@@ -117,7 +120,7 @@ class Latent(Mechanism):
             raise InputError(f"privatize_bits of latent takes a uint8 tensor (batch, {width}), got {got}")
         check_generator(generator, packed)
         out = torch.empty_like(packed, memory_format=torch.contiguous_format)
-        step = max(1, BLOCK_BYTES // width)
+        step = max(1, BITS_BYTES // width)
         for start in range(0, packed.shape[0], step):
             block = packed[start:start + step]
             mask = torch.from_numpy(flip_mask(block.numel(), self.flip, self.signal, generator))

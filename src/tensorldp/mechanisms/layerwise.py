@@ -33,7 +33,7 @@ def layer_weights(layers: int, *, step: int, steps: int, kappa: float = 0.5, pro
     steps = whole("steps of llagp", steps, low=1)
     step = whole("step of llagp", step, high=steps)
     kappa = real("kappa of llagp", kappa, low=0.0, high=1.0, open_high=True)
-    if progress not in PROGRESS:
+    if not isinstance(progress, str) or progress not in PROGRESS:
         raise unknown("progress of llagp", progress, PROGRESS)
     place = torch.linspace(1.0 if layers > 1 else 0.0, -1.0, layers, dtype=torch.float64)
     return 1.0 + kappa * PROGRESS[progress](step, steps) * place

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, real, whole
+from tensorldp.errors import InputError, flag, real, whole
 from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor, orthogonal, vector
 from tensorldp.mechanisms.domain import Domain
 from tensorldp.mechanisms.registry import register
@@ -111,7 +111,7 @@ class Mvg(DirectionalGaussian):
             raise InputError("mvg takes theta or tau, not both")
         self._gamma = None if gamma is None else real("gamma of mvg", gamma, low=self.sensitivity / 2.0)
         self.zeta_mode: ZetaMode = zeta_mode
-        self.bug_compat = bool(bug_compat)
+        self.bug_compat = flag("bug_compat of mvg", bug_compat)
         if self.bug_compat:
             self.note = "noise is scaled by the variance instead of the standard deviation, as in one version of TVG"
         rows = self.shape[0]

@@ -109,6 +109,7 @@ class Pdpm(Mechanism):
     """
 
     name = "pdpm"
+    block_bytes = 2 << 20
     domain_kind = "box"
     source = "PLDP-FL, Algorithm 2"
     status = "as printed"

@@ -8,7 +8,7 @@ from abc import abstractmethod
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, whole
+from tensorldp.errors import InputError, flag, whole
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.caps import Cap, gaussian_cap, log_expm1, normal_height, sphere_cap, sphere_height
 from tensorldp.mechanisms.domain import Ball, Domain
@@ -29,12 +29,13 @@ class _Directional(Mechanism):
     """
 
     domain_kind = "ball"
+    block_bytes = 1 << 20
 
     def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
                  lift: bool = True) -> None:
         super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
         self.ball: Ball = self.domain.as_ball()
-        self.lift = bool(lift)
+        self.lift = flag(f"lift of {self.name}", lift)
         if not self.lift and self.size < 2:
             raise InputError(f"{self.name} without lift needs records of at least 2 elements")
         self.dimension = self.size + 1 if self.lift else self.size

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, positive
+from tensorldp.errors import InputError, positive, shown
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.domain import Box, Domain
 from tensorldp.mechanisms.registry import register
@@ -22,6 +22,8 @@ from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.gaussian import GaussianCurve
 from tensorldp.privacy.curves.laplace import LaplaceCurve
 from tensorldp.randomness import add_gaussian, add_laplace, sparse_positions, uniform
+
+PIECE = 1 << 20  # elements whose coins are tossed at once
 
 
 class _Tldp(Mechanism):
@@ -63,17 +65,24 @@ class _Tldp(Mechanism):
     @abstractmethod
     def _add_noise(self, x: Tensor, generator: torch.Generator) -> Tensor: ...
 
+    def _weights_at(self, values: Tensor, places: Tensor) -> Tensor | None:
+        """1 - w of elements with these values at these places of their records, or None where every weight is 0."""
+        return None
+
     def _release(self, x: Tensor, generator: torch.Generator) -> Tensor:
         out = self._add_noise(x, generator)
-        kept = torch.from_numpy(sparse_positions(x.numel(), self.retention, generator))
-        coins = uniform((kept.numel(),), generator)
-        if kept.numel() == 0:
-            return out
-        kept = kept.to(x.device)
-        keep = self.keep_weights(x)
-        if keep is not None:
-            kept = kept[coins < keep.expand(x.shape).reshape(-1)[kept].double()]
-        out.view(-1)[kept] = x.reshape(-1)[kept]
+        flat, flat_out = x.reshape(-1), out.view(-1)
+        for start in range(0, len(flat) if self.retention else min(1, len(flat)), PIECE):
+            piece = flat[start:start + PIECE]
+            kept = torch.from_numpy(sparse_positions(len(piece), self.retention, generator))
+            coins = uniform((len(kept),), generator)
+            if len(kept) == 0:
+                continue
+            kept = kept.to(x.device)
+            keep = self._weights_at(piece[kept], (start + kept) % self.size)
+            if keep is not None:
+                kept = kept[coins < keep.double()]
+            flat_out[start:start + PIECE][kept] = piece[kept]
         return out
 
     _randomize = _release
@@ -126,7 +135,10 @@ class _Weighted(_Tldp):
         if weights is None:
             self.note += "; weights computed from the private record are part of it, p_i depends on x_i"
             return
-        w = torch.as_tensor(weights, dtype=torch.float64)
+        try:
+            w = torch.as_tensor(weights, dtype=torch.float64)
+        except (TypeError, ValueError, RuntimeError, OverflowError):
+            raise InputError(f"weights of {self.name} must be numbers in [0, 1], got {shown(weights)}") from None
         try:
             w = w.expand(self.shape)
         except RuntimeError:
@@ -141,6 +153,11 @@ class _Weighted(_Tldp):
         if self.weights is None:
             return 1.0 - ((x - self.box.low) / self.box.width).clamp(0.0, 1.0)
         return (1.0 - self.weights).to(x.device)
+
+    def _weights_at(self, values: Tensor, places: Tensor) -> Tensor:
+        if self.weights is None:
+            return self.keep_weights(values)
+        return (1.0 - self.weights).reshape(-1).to(values.device)[places]
 
     def _kept_share(self) -> float:
         share = 0.0 if self.weights is None else float((1.0 - self.weights).sum())

@@ -67,8 +67,9 @@ def measured_norm(mechanism: Mechanism, draws: int, seed: int) -> tuple[float, f
 def error_table(draws: int = 400, seed: int = 0) -> pd.DataFrame:
     """One row per setting, mechanism and epsilon.
 
-    Columns: printed (Table 5), corrected (E ||Z||_2 of the mechanism as its own theorem defines it), measured and its
-    standard error, printed_over_corrected, and the guarantee of the whole record at delta 1e-5. Unit: the data's.
+    Columns: status (how sure the mechanism itself is), printed (Table 5), corrected (E ||Z||_2 of the mechanism as
+    its own theorem defines it), measured and its standard error, printed_over_corrected, and the guarantee of the
+    whole record at delta 1e-5. Unit: the data's.
     """
     rows: list[dict[str, Any]] = []
     for setting in SETTINGS:
@@ -80,8 +81,8 @@ def error_table(draws: int = 400, seed: int = 0) -> pd.DataFrame:
                 printed = formula(setting.delta_range, setting.box.size, setting.box.shape[0], epsilon, keep)
                 corrected = expected_norm(mechanism)
                 mean, error = measured_norm(mechanism, draws, seed)
-                rows.append({"setting": setting.name, "mechanism": name, "epsilon": epsilon, "printed": printed,
-                             "corrected": corrected, "measured": mean, "standard_error": error,
-                             "printed_over_corrected": printed / corrected,
+                rows.append({"setting": setting.name, "mechanism": name, "status": mechanism.status,
+                             "epsilon": epsilon, "printed": printed, "corrected": corrected, "measured": mean,
+                             "standard_error": error, "printed_over_corrected": printed / corrected,
                              "guarantee_epsilon": mechanism.guarantee(1e-5).epsilon})
     return pd.DataFrame(rows)
