@@ -3,14 +3,14 @@
 One run measures ours, a plain PyTorch loop over clients, Flower's simulation (`pip install "flwr[simulation]"`) and
 pfl-research (`pip install pfl`), whichever are installed: PLDP-FL's CNN of 21,840 weights, 100 clients, 70 in a round,
 E = 5, B = 20, SGD with a rate of 0.01, random images of 28 x 28. First one client after the other on one thread (the
-arithmetic), then whole rounds end to end on all cores, start-up told apart. On a machine with other work wall-clock
-seconds mean little: processor seconds of all processes stand beside them.
+arithmetic), then whole rounds end to end on all cores, start-up told apart; the last lines compare the latter in
+wall-clock seconds (--end-to-end runs no others). On a machine with other work wall-clock seconds mean little: processor
+seconds of all processes stand beside them.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import importlib.util
 import os
 import sys
@@ -19,93 +19,29 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("RAY_DEDUP_LOGS", "0")
 
 import numpy as np
-import psutil
 import torch
-from torch import Tensor, nn
+from federated_problem import (
+    BATCH,
+    CLIENTS,
+    EPOCHS,
+    RATE,
+    SHARE,
+    Clock,
+    Problem,
+    Result,
+    new_model,
+    order,
+    train_plainly,
+)
+from torch import nn
 
-from tensorldp.models import Task, build
 from tensorldp.training.federated import get_vector, set_vector
-from tensorldp.training.pldp import selections
 from tensorldp.training.simulation import ClientSimulation
-
-CLIENTS, SHARE, EPOCHS, BATCH, RATE = 100, 0.7, 5, 20, 0.01
-
-
-class Clock:
-    """Wall-clock seconds, and processor seconds of this process and all that it started, since it was made."""
-
-    def __init__(self) -> None:
-        self.began = self._now()
-
-    def _now(self) -> tuple[float, float]:
-        family = [psutil.Process(), *psutil.Process().children(recursive=True)]
-        cpu = 0.0
-        for process in family:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                cpu += sum(process.cpu_times()[:2])
-        return time.perf_counter(), cpu
-
-    def read(self) -> tuple[float, float]:
-        """Both since the start; read while child processes live."""
-        wall, cpu = self._now()
-        return wall - self.began[0], cpu - self.began[1]
-
-
-Result = tuple[tuple[float, float], Tensor]  # seconds (wall-clock, processor) of all rounds, the final weights
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Records of each client, the same for every competitor."""
-
-    records: int
-    rounds: int
-
-    def data(self) -> tuple[Tensor, Tensor]:
-        """Random images and labels of all clients."""
-        source = torch.Generator().manual_seed(0)
-        count = CLIENTS * self.records
-        return torch.randn(count, 1, 28, 28, generator=source), torch.randint(0, 10, (count,), generator=source)
-
-    def shards(self) -> list[Tensor]:
-        """Record indices of each client."""
-        return list(torch.arange(CLIENTS * self.records).split(self.records))
-
-    def chosen(self) -> list[list[int]]:
-        """The clients of each round."""
-        return selections(CLIENTS, SHARE, self.rounds, torch.Generator().manual_seed(1))
-
-    @property
-    def steps(self) -> int:
-        """Steps of SGD of all rounds."""
-        return self.rounds * round(SHARE * CLIENTS) * EPOCHS * -(-self.records // BATCH)
-
-
-def new_model() -> nn.Module:
-    """PLDP-FL's CNN with fixed weights."""
-    return build("pldp_cnn", Task((28, 28), 10), torch.Generator().manual_seed(2))
-
-
-def order(client: int) -> torch.Generator:
-    """A client's batches."""
-    return torch.Generator().manual_seed(1000 + client)
-
-
-def train_plainly(model: nn.Module, x: Tensor, y: Tensor, shard: Tensor, client: int) -> None:
-    """One client's local training as a tutorial writes it."""
-    optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
-    source = order(client)
-    for _ in range(EPOCHS):
-        for batch in shard[torch.randperm(len(shard), generator=source)].split(BATCH):
-            optimizer.zero_grad()
-            nn.functional.cross_entropy(model(x[batch]), y[batch]).backward()
-            optimizer.step()
 
 
 def ours(problem: Problem, threads: int, strategy: str = "auto", device: str = "cpu") -> Result:
@@ -283,11 +219,24 @@ def installed(name: str) -> bool:
     return importlib.util.find_spec(name) is not None
 
 
+def compare(seconds: dict[str, tuple[float, float]], mine: str, rounds: int) -> None:
+    """What the others that use all workers take beside ours, without and with start-up; a missing one is told."""
+    print(f"\nend to end over {rounds} rounds, wall-clock:")
+    for peer in ("plain loop,", "Flower,", "ours, GPU"):
+        found = [name for name in seconds if name.startswith(peer) and "1 thread" not in name]
+        if not found or mine not in seconds:
+            print(f"  {peer.rstrip(',')}: not measured")
+            continue
+        (own, own_whole), (other, other_whole) = seconds[mine], seconds[found[0]]
+        print(f"  {found[0]}: {other / own:.2f} times as long as {mine}; with start-up {other_whole / own_whole:.2f}")
+
+
 def main() -> None:
     arg = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arg.add_argument("--rounds", type=int, default=10)
     arg.add_argument("--records", type=int, default=60, help="of each client; MNIST's share is 600")
     arg.add_argument("--workers", type=int, default=os.cpu_count())
+    arg.add_argument("--end-to-end", action="store_true", help="only what uses all workers, and a GPU")
     arg.add_argument("--only", nargs="*", default=None, help="competitors to run, by part of their names")
     args = arg.parse_args()
     torch.set_num_threads(1)
@@ -310,16 +259,21 @@ def main() -> None:
     print(f"{'':28} {'seconds':>8} {'with start-up':>14} {'steps/s':>8} {'cpu s':>8} {'cpu ms/step':>12} "
           f"{'distance to plain':>18}")
     reference = None
+    whole_rounds: dict[str, tuple[float, float]] = {}
     for name, run in runs:
+        if args.end_to_end and name.split(", ")[-1] in ("1 thread", "1 process"):
+            continue
         if args.only is not None and not any(word in name for word in args.only):
             continue
         begin = time.perf_counter()
         (seconds, cpu), weights = run()
         whole = time.perf_counter() - begin
-        reference = weights if name == "plain loop, 1 thread" else reference
+        whole_rounds[name] = seconds, whole
+        reference = weights if name.startswith("plain loop") and reference is None else reference
         far = "" if reference is None else f"{float((weights - reference).abs().max()):.1e}"
         print(f"{name:28} {seconds:8.2f} {whole:14.2f} {problem.steps / seconds:8.0f} {cpu:8.2f} "
               f"{1e3 * cpu / problem.steps:12.2f} {far:>18}", flush=True)
+    compare(whole_rounds, f"ours, {workers} threads", args.rounds)
 
 
 if __name__ == "__main__":

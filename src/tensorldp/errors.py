@@ -6,6 +6,8 @@ import difflib
 import math
 from collections.abc import Iterable
 
+LEAST_EPSILON, MOST_EPSILON = 1e-12, 1e12
+
 
 class InputError(ValueError):
     """A user's mistake, told in one sentence that names the key or file, the value and what is allowed."""
@@ -52,8 +54,8 @@ def real(name: str, value: object, *, low: float = -math.inf, high: float = math
             raise InputError(f"{name} must be {allowed}, got {shown(value)}") from None
     try:
         number = float(value)
-    except OverflowError:  # an int beyond the range of floats
-        number = math.inf
+    except OverflowError:  # an int beyond the range of floats, which is a slip and not infinity
+        number = math.nan
     inside = (number > low if open_low else number >= low) and (number < high if open_high else number <= high)
     if infinite and number == math.inf:
         return number
@@ -80,6 +82,17 @@ def flag(name: str, value: object) -> bool:
     if not isinstance(value, bool):
         raise InputError(f"{name} must be True or False, got {shown(value)}")
     return value
+
+
+def budget(name: str, value: object, *, infinite: bool = False) -> float:
+    """`value` as the nominal epsilon of a release, in [1e-12, 1e12]; infinity only if `infinite`.
+
+    Beyond these bounds noise or its inverse leaves the range of floats, and no guarantee means anything there.
+
+    Raises:
+        InputError: otherwise.
+    """
+    return real(name, value, low=LEAST_EPSILON, high=MOST_EPSILON, infinite=infinite)
 
 
 def whole(name: str, value: object, *, low: int = 0, high: int | None = None) -> int:

@@ -11,6 +11,7 @@ import invented
 import pytest
 
 from tensorldp.claims.base import catalogue, load_checks
+from tensorldp.claims.pldp_noise import average_noise
 from tensorldp.config.grid import Cell
 
 EPSILONS, RANGES = ("e1", "e2", "e3"), ("t1", "t2", "t3")
@@ -71,9 +72,10 @@ def test_one_seed_has_no_interval(tmp_path: Path) -> None:
     assert "two seeds" in observed
 
 
-def federated(tmp_path: Path, dataset: str = "mnist", rounds: int = 100, scale: str = "paper") -> invented.Run:
+def federated(tmp_path: Path, dataset: str = "mnist", rounds: int = 100, scale: str = "paper",
+              seeds: int = 3) -> invented.Run:
     shared: dict[str, Any] = {"model": "pldp_cnn", "training": {"rounds": rounds, "participation": 0.7},
-                              "method": "pldp_fl"}
+                              "method": "pldp_fl", "seeds": seeds}
     study = ("pldp_fl", dataset)
     cells = [invented.cell(*study, "none", "inf", **shared)]
     cells += [invented.cell(*study, "pdpm", "0.2" if eps == "e1" else "1", eps=eps, tau=tau, **shared)
@@ -145,6 +147,38 @@ def test_fewer_rounds_decide_words_but_not_numbers(tmp_path: Path) -> None:
         found, observed = run.check(id)
         assert found == "not run"
         assert "the desk grid has 20, after which the accuracy is 0.9" in observed
+
+
+@pytest.mark.parametrize(("arm", "expected"), [
+    (("pdpm", "e2", "t2"), 0.38), (("pdpm", "e1", 2.0), 3.05), (("pdpm", "e2", 2.0), 1.51), (("pdpm", "e3", 2.0), 0.40),
+    (("plu-fedoa", "e2", 2.0), 0.456 * (100 / 70) ** 0.5)])
+def test_the_noise_of_an_average_is_that_of_the_closed_forms(arm: tuple[str, str, Any], expected: float) -> None:
+    """Of 70 of 100 clients, as worked out apart from the code (mathematics.md 4.4)."""
+    assert average_noise(*arm, clients=100, share=0.7) == pytest.approx(expected, rel=0.02)
+
+
+@pytest.mark.parametrize("id", ["P13", "P14", "P15", "P16", "P17"])
+def test_the_reason_is_computed_whatever_was_run(id: str, tmp_path: Path) -> None:
+    dataset = "fashion_mnist" if id == "P14" else "mnist"
+    for run in (federated(tmp_path, dataset).write(as_printed), federated(tmp_path / "few", dataset, 20),
+                invented.Run((), tmp_path)):
+        assert "in one weight of the average of 70 uploads the noise of" in run.check(id)[1]
+
+
+def test_one_seed_is_told(tmp_path: Path) -> None:
+    one = federated(tmp_path, rounds=20, scale="desk", seeds=1).write(as_printed)
+    several = federated(tmp_path / "several", rounds=20).write(as_printed)
+    for id in ("P12", "P15"):
+        assert "one seed: no interval over seeds" in one.check(id)[1]
+        assert "over 3 seeds" in several.check(id)[1]
+
+
+def test_a_rise_that_seeds_disagree_about_is_none(tmp_path: Path) -> None:
+    def wild(cell: Cell, seed: int) -> Mapping[str, float]:
+        return {name: value - (0.3 * (seed == 2) if name == "accuracy_round_100" else 0.0)
+                for name, value in as_printed(cell, seed).items()}
+
+    assert federated(tmp_path).write(wild).check("P12")[0] == "not reproduced"
 
 
 def test_digits_do_not_decide_the_figures_on_images(tmp_path: Path) -> None:

@@ -28,8 +28,11 @@ def test_the_schema_files_match_the_models(name: str) -> None:
 @pytest.mark.parametrize(("change", "words"), [
     ({"scal": "quick"}, ["'scal'", "did you mean 'scale'"]),
     ({"scale": "huge"}, ["scale", "'huge'", "quick", "desk", "paper"]),
-    ({"epsilons": {"tldp_type1": [0]}}, ["epsilons", "above 0", "0"]),
-    ({"epsilons": {"tldp_type1": [-1]}}, ["above 0", "-1"]),
+    ({"epsilons": {"tldp_type1": [0]}}, ["epsilons", "[1e-12, 1e+12]", "0"]),
+    ({"epsilons": {"tldp_type1": [-1]}}, ["[1e-12, 1e+12]", "-1"]),
+    ({"epsilons": {"tldp_type1": [1e150]}}, ["epsilons", "[1e-12, 1e+12] or infinity", "1e+150"]),
+    ({"epsilons": {"tldp_type1": [1e-300]}}, ["[1e-12, 1e+12]", "1e-300"]),
+    ({"epsilons": {"tldp_type1": [10**400]}}, ["[1e-12, 1e+12]", "1000"]),
     ({"epsilons": {"tldp_type1": ["big"]}}, ["'big'", "number"]),
     ({"epsilons": {"tldp_type1": [math.nan]}}, ["nan"]),
     ({"epsilons": {"tldp_type1": []}}, ["epsilons"]),

@@ -51,6 +51,20 @@ def test_a_scale_without_other_shares_says_so() -> None:
     assert any("not run" in text.get_text() for ax in figure.axes for text in ax.texts)
 
 
+def test_the_studys_own_share_is_on_figure_3() -> None:
+    variants = {"eps=e3,model=mlp,participation=0.1,tau=t1": 0.1, "eps=e3,model=mlp,tau=t1": 0.7,
+                "eps=e3,model=mlp,participation=1.0,tau=t1": 1.0}
+    rows: list[dict[str, object]] = [
+        {"variant": variant, "metric": metric, "value": value} for variant, share in variants.items()
+        for metric, value in (("participation", share), ("accuracy", share / 2), ("uploaded_megabytes", 20 * share))]
+    rows += [{"variant": variant, "metric": metric, "value": 0.9} for metric in ("participation", "accuracy")
+             for variant in ("eps=e3,model=mlp,tau=t3", "budget=model,eps=e3,model=mlp,tau=t1")]
+    left, right = pldp.draw_participation(table(rows)).axes
+    lines = {ax: [line for line in ax.lines if len(line.get_xdata())] for ax in (left, right)}
+    assert [line.get_xdata().tolist() for line in lines[left]] == [[0.1, 0.7, 1.0]]
+    assert lines[right][0].get_ydata().tolist() == [0.05, 0.35, 0.5]
+
+
 def test_a_table_without_the_study_is_one_sentence() -> None:
     with pytest.raises(InputError, match="no rows of study pldp_fl"):
         pldp.draw_rounds(table([{"study": "s", "metric": "accuracy", "value": 1.0}]))

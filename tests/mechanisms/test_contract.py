@@ -1,8 +1,11 @@
+import contextlib
+
 import contract
 import pytest
 import torch
 
 from tensorldp import mechanisms
+from tensorldp.errors import InputError
 from tensorldp.randomness import generator
 
 SHAPES = [(64,), (1, 28, 28), (3, 32, 32), (1280,), (1,)]
@@ -48,6 +51,23 @@ def test_bad_input(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_bad_construction(name):
     contract.check_construction_errors(name, (4, 5))
+
+
+@each
+@pytest.mark.parametrize("epsilon", [1e-12, 1e-6, 1e6, 1e12])
+def test_the_ends_of_the_allowed_epsilons_have_a_guarantee(name, epsilon):
+    if name == "none":
+        pytest.skip("no guarantee")
+    for shape in ((1,), (64,)):
+        with contextlib.suppress(InputError):  # a mechanism may have a narrower interval, and says so in a sentence
+            assert contract.build(name, shape, epsilon=epsilon).guarantee(1e-5).epsilon >= 0
+
+
+@pytest.mark.parametrize("epsilon", [1e-300, 1e150])
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "none"])
+def test_an_epsilon_out_of_bounds_is_one_sentence(name, epsilon):
+    with pytest.raises(InputError, match=rf"epsilon of {name} must be a number in \[1e-12, 1e\+12\], got 1e"):
+        contract.build(name, (4,), epsilon=epsilon)
 
 
 @each

@@ -66,6 +66,7 @@ def test_without_privacy_the_clients_learn(records: Records) -> None:
     assert rows["accuracy"] > 0.9
     assert rows["accuracy_round_020"] == rows["accuracy"]
     assert rows["uploaded_megabytes"] == pytest.approx(20 * 6 * WEIGHTS * 4 / 1e6)  # 6 = 0.7 of 8
+    assert rows["participation"] == 0.7
     assert not any(name.startswith(("client", "spent")) for name in rows)
 
 

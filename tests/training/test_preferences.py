@@ -40,6 +40,8 @@ def test_ranges_lie_about_their_centre() -> None:
 @pytest.mark.parametrize(("call", "words"), [
     (lambda: preferences([0.5, 0.0], "t1", clients=4, largest=1.0), "epsilon of client 1 must be .* got 0"),
     (lambda: preferences("e1", [0.2, 0.4, 0.0], clients=4, largest=1.0), "safe range of client 2 must be .* got 0"),
+    (lambda: preferences([0.5, 1e-300], "t1", clients=4, largest=1.0), "epsilon of client 1 .* got 1e-300"),
+    (lambda: preferences("same", "t1", clients=4, largest=1e150), r"epsilon of client 0 .* got 1e\+150"),
     (lambda: Preference(7, 0.0, -1, 1), "epsilon of client 7 must be"),
     (lambda: Preference(7, 1.0, 0.3, 0.3), r"safe range of client 7 must have a width above 0, got \[0.3, 0.3\]"),
     (lambda: preferences("e4", "t1", clients=4, largest=1.0), "unknown epsilon mode 'e4': did you mean 'e"),

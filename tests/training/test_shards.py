@@ -35,6 +35,22 @@ def test_dirichlet_shares_have_the_variance_of_their_law() -> None:
     assert torch.allclose(shares.sum(0), torch.ones(classes, dtype=torch.float64))
 
 
+@pytest.mark.parametrize("alpha", [1e-6, 1e-4, 0.001])
+def test_a_small_alpha_gives_each_class_to_one_client(alpha: float) -> None:
+    """Two clients share a class with a probability of about 2 alpha ln(100), below 0.01 for one class."""
+    y = torch.arange(2000) % 20
+    shards = deal(y, 2, gen(), split="dirichlet", alpha=alpha)
+    held = torch.stack([y[s].bincount(minlength=20) for s in shards])
+    assert sorted(torch.cat(shards).tolist()) == list(range(2000))
+    assert int(((held > 0).sum(dim=0) > 1).sum()) <= 1
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-9, 1e-300, float("nan")])
+def test_an_alpha_out_of_bounds_is_one_sentence(alpha: float) -> None:
+    with pytest.raises(InputError, match="alpha of the Dirichlet split must be a finite number of at least 1e-06"):
+        deal(torch.arange(100) % 10, 2, gen(), split="dirichlet", alpha=alpha)
+
+
 def test_a_client_without_data_is_named() -> None:
     with pytest.raises(InputError, match="client 3 of 5 has no data"):
         deal(torch.zeros(3).long(), 5, gen())

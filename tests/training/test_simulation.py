@@ -68,13 +68,15 @@ def test_one_round_equals_the_plain_loop(name: str, strategy: str) -> None:
     assert moved > 1e-3  # far more than the tolerance
 
 
+@pytest.mark.parametrize("name", ["mlp", "pldp_cnn"])
 @pytest.mark.parametrize("strategy", ["loop", "batched"])
-def test_a_client_does_not_depend_on_its_company_or_on_chunks(strategy: str) -> None:
-    together = round_of(simulation("mlp", strategy=strategy), "mlp", [0, 1, 2, 3, 4])
-    tight = simulation("mlp", strategy=strategy, memory_mb=0.1)
+def test_a_client_does_not_depend_on_its_company_or_on_chunks(name: str, strategy: str) -> None:
+    together = round_of(simulation(name, strategy=strategy), name, [0, 1, 2, 3, 4])
+    assert simulation(name, strategy=strategy).chunk >= 5
+    tight = simulation(name, strategy=strategy, memory_mb=0.1)
     assert tight.chunk == 1
-    torch.testing.assert_close(round_of(tight, "mlp", [0, 1, 2, 3, 4]), together, atol=1e-6, rtol=0)
-    torch.testing.assert_close(round_of(tight, "mlp", [3, 1]), together[[3, 1]], atol=1e-6, rtol=0)
+    torch.testing.assert_close(round_of(tight, name, [0, 1, 2, 3, 4]), together, atol=1e-6, rtol=0)
+    torch.testing.assert_close(round_of(tight, name, [3, 1]), together[[3, 1]], atol=1e-6, rtol=0)
 
 
 def test_threads_change_no_bit() -> None:

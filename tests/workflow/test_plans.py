@@ -25,9 +25,9 @@ def test_the_default_config_has_a_plan_at_every_scale(project: Project, scale: s
     ({"studies": ["tldp_typ1"]}, ["unknown study 'tldp_typ1'", "did you mean 'tldp_type1'"]),
     ({"datasets": {"tldp_type1": ["mnst"]}}, ["unknown dataset 'mnst'", "did you mean 'mnist'"]),
     ({"mechanisms": {"tldp_type1": ["tldp-k"]}}, ["unknown mechanism 'tldp-k'", "did you mean 'tldp-"]),
-    ({"epsilons": {"tldp_type1": [0]}}, ["epsilons.tldp_type1.0", "above 0", "got 0"]),
-    ({"epsilons": {"tldp_type1": [-2]}}, ["above 0", "got -2"]),
-    ({"epsilons": {"tldp_type1": ["one"]}}, ["above 0", "'one'"]),
+    ({"epsilons": {"tldp_type1": [0]}}, ["epsilons.tldp_type1.0", "[1e-12, 1e+12]", "got 0"]),
+    ({"epsilons": {"tldp_type1": [-2]}}, ["[1e-12, 1e+12]", "got -2"]),
+    ({"epsilons": {"tldp_type1": ["one"]}}, ["[1e-12, 1e+12]", "'one'"]),
     ({"epsilon": {"tldp_type1": [1]}}, ["unknown key in config 'epsilon'", "did you mean 'epsilons'"]),
     ({"mirror": "/no/such/folder"}, ["mirror folder /no/such/folder does not exist"]),
 ])

@@ -159,8 +159,12 @@ def network(_: Evidence) -> Finding:
 
 @claim("P19", expected="a rule that says when a scheme gets a tick")
 def functionality(_: Evidence) -> Finding:
-    return cannot_be_checked("no criterion is given for a tick; what can be computed of the privacy columns for this "
-                             "scheme is in P07 and P20")
+    return cannot_be_checked(
+        "section 6.3 says what the columns mean in words: practical is about the size of the actual privacy budget, "
+        "personalized about whether local clients choose their own protection; but no bound on the budget or on an "
+        "attack's success is given, and the other schemes are described, not measured. By these words PLDP-FL is "
+        "personalized (every client has its own tau and epsilon); the budget of its whole model is in P07, an attack "
+        "on its uploads in P20")
 
 
 @claim("P20", expected="a guess between two models from one upload hardly better than a coin")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 
-from tensorldp.errors import InputError, positive, shown, unknown
+from tensorldp.errors import InputError, budget, shown, unknown
 
 Scale = Literal["quick", "desk", "paper"]
 Device = Literal["auto", "cpu", "cuda"]
@@ -21,12 +20,10 @@ def short(name: str) -> str:
 
 
 def _epsilon(value: object) -> float:
-    """A positive number, or the word inf, as YAML may give it."""
+    """A nominal epsilon, or the word inf, as YAML may give it."""
     if isinstance(value, str) and value in ("inf", ".inf"):
         return math.inf
-    if isinstance(value, int) and abs(value) > sys.float_info.max:
-        raise InputError(f"epsilon must be a finite number above 0 or infinity, got {shown(value)}")
-    return positive("epsilon", value, infinite=True)
+    return budget("epsilon", value, infinite=True)
 
 
 Epsilon = Annotated[float, BeforeValidator(_epsilon), PlainSerializer(lambda e: "inf" if e == math.inf else e),

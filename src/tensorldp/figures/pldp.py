@@ -249,11 +249,24 @@ def draw_ledger(metrics: pd.DataFrame, title: str = "") -> Figure:
     return figure
 
 
+def _by_share(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of Figure 3 with the share of clients in a round as a column; none if the table has a single share.
+
+    The study's own share is no factor: its cells are those that the other figures show.
+    """
+    free = (rows["mechanism"] == "none") & (rows["eps"] == "") & (rows["tau"] == "")
+    private = (rows["mechanism"] == "pdpm") & (rows["eps"] == "e3") & (rows["tau"] == "t1")
+    rows = rows[(free | private) & (rows["budget"] == "") & (rows["split"] == "")]
+    shares = rows[rows["metric"] == "participation"].groupby("variant")["value"].first()
+    rows = rows.assign(share=rows["variant"].map(shares)).dropna(subset=["share"])
+    return rows if rows["share"].nunique() > 1 else rows[:0]
+
+
 def draw_participation(metrics: pd.DataFrame, title: str = "") -> Figure:
     """Figure 3: communication and final accuracy against the share of clients in a round."""
     use_style()
     rows = pldp_rows(metrics, "pldp_fl")
-    rows = rows[rows["participation"] != ""]
+    rows = _by_share(rows)
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.6), layout="constrained")
     if rows.empty:
         _empty(left)
@@ -261,7 +274,6 @@ def draw_participation(metrics: pd.DataFrame, title: str = "") -> Figure:
     for dataset in sorted(set(rows["dataset"])):
         for name, line in (("none", (0, (4, 2))), ("pdpm", "-")):
             part = rows[(rows["mechanism"] == name) & (rows["dataset"] == dataset)]
-            part = part.assign(share=part["participation"].astype(float))
             look = appearance(name)
             text = f"{dataset}: {label(name)}" + (" e3, t1" if name == "pdpm" else "")
             for ax, metric in ((left, "uploaded_megabytes"), (right, "accuracy")):

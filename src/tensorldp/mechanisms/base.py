@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, flag, positive, real
+from tensorldp.errors import InputError, budget, flag, real
 from tensorldp.mechanisms.domain import TOLERANCE, Ball, Box, Domain, blocks
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.guarantee import Guarantee
@@ -45,7 +45,7 @@ class Mechanism(ABC):
     note: str = ""
 
     def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False) -> None:
-        self.epsilon = positive(f"epsilon of {self.name}", epsilon, infinite=self.name == "none")
+        self.epsilon = budget(f"epsilon of {self.name}", epsilon, infinite=self.name == "none")
         self.delta = real(f"delta of {self.name}", delta, low=0.0, high=1.0, open_low=True, open_high=True)
         if not isinstance(domain, (Box, Ball)):
             raise InputError(f"domain of {self.name} must be a Box or a Ball, got {type(domain).__name__}")

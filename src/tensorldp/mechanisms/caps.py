@@ -54,8 +54,8 @@ class Cap:
     def curve(self, exact: bool = True) -> PrivacyCurve:
         """The exact curve: opposite records, whose caps are disjoint."""
         against = self.log_p - self.epsilon
-        neither = 1.0 - 2.0 * math.exp(self.log_q)  # the mass between the caps; none is left where q rounds to 1/2
-        rest = self.log_miss + math.log(neither) - math.log1p(-math.exp(self.log_q)) if neither > 0 else -math.inf
+        caps = math.exp(self.log_q) / (1.0 - math.exp(self.log_q))  # 1 where rounding leaves nothing between the caps
+        rest = self.log_miss + math.log1p(-caps) if caps < 1.0 else -math.inf
         if rest == -math.inf:
             return DiscreteCurve((self.log_p, against), (against, self.log_p), exact=exact)
         return DiscreteCurve((self.log_p, rest, against), (against, rest, self.log_p), exact=exact)
@@ -134,7 +134,7 @@ def gaussian_cap(epsilon: float) -> Cap:
         density = -gamma * gamma / 2.0 - 0.5 * math.log(2.0 * math.pi)
         return density - float(np.logaddexp(log_ndtr(-gamma), floor)) - log_gamma
 
-    gamma = math.exp(float(brentq(gap, -40.0, 12.0, xtol=1e-13, rtol=1e-14)))
+    gamma = math.exp(float(brentq(gap, -40.0, 15.0, xtol=1e-13, rtol=1e-14)))
     return Cap(epsilon, gamma, float(log_ndtr(-gamma)))
 
 

@@ -52,11 +52,16 @@ def new_ledger(cell: CellSettings, size: int) -> Ledger:
                   on_exhausted=settings["on_exhausted"], budget=settings["allowance"])
 
 
+def participation(cell: CellSettings) -> float:
+    """The share of clients that the server asks in a round: the cell's factor, or else the study's setting."""
+    return float(cell.factors.get("participation", cell.training["participation"]))
+
+
 def selected(cell: CellSettings, seed: int) -> list[list[int]]:
     """The clients that the server draws in each round."""
     settings = cell.training
-    share = float(cell.factors.get("participation", settings["participation"]))
-    return selections(settings["clients"], share, settings["rounds"], cell.generator(seed, "selection"))
+    return selections(settings["clients"], participation(cell), settings["rounds"],
+                      cell.generator(seed, "selection"))
 
 
 def largest_curve(cell: CellSettings, size: int) -> tuple[PrivacyCurve, int, int]:

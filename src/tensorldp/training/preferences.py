@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tensorldp.errors import InputError, positive, real, shown, unknown, whole
+from tensorldp.errors import InputError, budget, positive, real, shown, unknown, whole
 
 EPSILON_MODES: dict[str, tuple[float, ...]] = {
     "e1": (0.1, 0.2),
@@ -26,7 +26,7 @@ class Preference:
     """One client's (tau, epsilon): the safe range [low, high] of a weight and its privacy budget.
 
     Raises:
-        InputError: naming the client, if epsilon is not above 0 or the range has no width.
+        InputError: naming the client, if epsilon is not in [1e-12, 1e12] or the range has no width.
     """
 
     client: int
@@ -35,7 +35,7 @@ class Preference:
     high: float
 
     def __post_init__(self) -> None:
-        positive(f"epsilon of client {self.client}", self.epsilon, infinite=True)
+        budget(f"epsilon of client {self.client}", self.epsilon, infinite=True)
         low = real(f"the lower end of the safe range of client {self.client}", self.low)
         high = real(f"the upper end of the safe range of client {self.client}", self.high)
         if not low < high:
@@ -50,10 +50,10 @@ def epsilon_levels(mode: str | Sequence[float], clients: int, largest: float) ->
         mode: `e1`, `e2`, `e3` (PLDP-FL, 6.1.3), `same`, or the levels of the first clients.
 
     Raises:
-        InputError: if the mode is unknown or a level is not above 0, naming the client.
+        InputError: if the mode is unknown or a level is not in [1e-12, 1e12], naming the client.
     """
     levels = _levels("epsilon mode", mode, EPSILON_MODES)
-    levels = [positive(f"epsilon of client {i}", level) for i, level in enumerate(levels)]
+    levels = [budget(f"epsilon of client {i}", level) for i, level in enumerate(levels)]
     if math.isinf(largest):
         return [math.inf] * clients
     top = max(levels[:clients])

@@ -30,7 +30,7 @@ class PldpTraining(Training):
     clients: Annotated[int, Field(ge=1)] = 100
     participation: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.7
     split: Literal["iid", "dirichlet"] = "iid"
-    alpha: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(0.5, description="of the Dirichlet split")
+    alpha: Annotated[float, Field(ge=1e-6, allow_inf_nan=False)] = Field(0.5, description="of the Dirichlet split")
     client_epsilons: Levels | None = Field(
         None, description="levels of the clients in turn instead of the mode's, scaled to the cell's largest epsilon")
     client_ranges: Levels | None = Field(None, description="widths of the clients' safe ranges instead of the mode's")

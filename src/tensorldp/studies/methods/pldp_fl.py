@@ -18,6 +18,7 @@ from tensorldp.studies.personal import (
     largest_curve,
     ledger_rows,
     new_ledger,
+    participation,
     selected,
     upload_of,
 )
@@ -72,6 +73,7 @@ class PldpFl(Method):
         uploads = trained.arrays["uploads"].astype(bool)
         megabytes = float(uploads.sum()) * trained.arrays["weights"].shape[1] * FLOAT_BYTES / 1e6
         rows.append({"metric": "uploaded_megabytes", "value": megabytes})
+        rows.append({"metric": "participation", "value": participation(cell)})
         if cell.mechanism != "none":
             ledger = new_ledger(cell, trained.arrays["weights"].shape[1])
             ledger.rounds = list(uploads)
