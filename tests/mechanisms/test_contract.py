@@ -88,6 +88,22 @@ def test_error_falls_and_guarantee_grows_with_epsilon(name):
         assert weak.squared_error() > strong.squared_error()
 
 
+@each
+def test_additive_says_whether_the_noise_depends_on_the_record(name):
+    m = contract.build(name, (2, 3), epsilon=0.05)  # so small that TLDP keeps elements
+    x, other = (contract.records(m, 2000, dtype=torch.float64, seed=seed) for seed in (0, 1))
+    noise, elsewhere = (m.privatize(z, generator("additive")) - z for z in (x, other))
+    assert torch.allclose(noise, elsewhere, rtol=0.0, atol=1e-12 * (1.0 + float(noise.abs().max()))) == m.additive
+
+
+def test_what_clips_or_weighs_by_the_record_is_not_additive():
+    box, ball = mechanisms.Box(-1, 1, (4,)), mechanisms.Ball(1.0, (4,))
+    assert not mechanisms.make("dphsgd", epsilon=1, domain=box, threshold=0.5).additive
+    assert not mechanisms.make("llagp", epsilon=1, domain=ball, layers=[2, 2]).additive
+    assert mechanisms.make("llagp", epsilon=1, domain=box, layers=[2, 2]).additive
+    assert mechanisms.make("tldp-l-w", epsilon=1, domain=box, weights=torch.ones(4)).additive
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 @each
 def test_release_on_an_accelerator(name):

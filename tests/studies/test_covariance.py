@@ -8,7 +8,7 @@ import torch
 from scipy.stats import kstest
 
 from tensorldp.errors import InputError
-from tensorldp.mechanisms import Box, make
+from tensorldp.mechanisms import Box, make, mechanism_class, names
 from tensorldp.studies.covariance import (
     covariance,
     covariance_curve,
@@ -83,6 +83,22 @@ def test_a_record_is_guaranteed_more_than_a_corner_of_the_domain() -> None:
     assert covariance_curve(tight, N, 30).epsilon(1e-5) == pytest.approx(2.0)
     jl = make("jl", epsilon=2.0, domain=Box(-1.0, 1.0, (5,)))
     assert covariance_curve(jl, N, 5).epsilon(1e-5) == 2.0
+
+
+REAL_VALUED = [name for name in names() if name != "jl" and not mechanism_class(name).integer]
+
+
+@pytest.mark.parametrize("name", REAL_VALUED)
+def test_only_additive_mechanisms_release_a_covariance(name: str) -> None:
+    mechanism = make(name, epsilon=1.0, domain=query_domain(len(ROWS), 5, "printed"))
+    if mechanism.additive:
+        assert release_covariance(mechanism, ROWS, torch.Generator().manual_seed(0)).shape == (5, 5)
+        covariance_curve(mechanism, *ROWS.shape)
+        return
+    with pytest.raises(InputError, match=f"the noise of {name} as it is set up depends on the record"):
+        release_covariance(mechanism, ROWS, torch.Generator().manual_seed(0))
+    with pytest.raises(InputError, match=f"the noise of {name} as it is set up depends on the record"):
+        covariance_curve(mechanism, *ROWS.shape)
 
 
 def test_mvg_takes_the_norm_of_the_query_itself() -> None:

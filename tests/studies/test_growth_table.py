@@ -5,6 +5,7 @@ import math
 import pytest
 
 from tensorldp.errors import InputError
+from tensorldp.mechanisms import Box, make
 from tensorldp.studies.growth_table import ENTRIES, KINDS, SIZES, growth_table, slope
 
 
@@ -30,6 +31,25 @@ def test_the_formula_is_the_error_of_udn_idn_and_gaussian_noise_and_not_of_mvg(t
     assert ratio.tolist() == pytest.approx([1.0] * len(ratio), rel=1e-6)
     mvg = table[table["mechanism"] == "mvg"]  # I_1 I / B is I sqrt(I) / B only where I_1 = sqrt(I)
     assert (mvg["exact"] / mvg["formula"]).tolist() == pytest.approx((mvg["size"] ** 0.5 / mvg["rows"]).tolist())
+
+
+def test_errors_as_multiples_of_idn(table) -> None:  # type: ignore[no-untyped-def]
+    assert table[table["mechanism"] == "idn"]["times_idn"].tolist() == pytest.approx([1.0] * 3 * len(SIZES))
+    udn = table[(table["mechanism"] == "udn") & (table["kind"] == KINDS[1])]
+    assert udn["times_idn"].tolist() == pytest.approx(udn["rows"].tolist())
+    whole = table[table["mechanism"] == "gaussian-analytic"]["times_idn"]
+    assert (whole < 1.0).all()
+
+
+def test_the_order_of_udn_and_the_gaussian_per_element_depends_on_the_first_dimension(table) -> None:  # type: ignore[no-untyped-def]
+    size = SIZES[0]
+    beside = table[(table["mechanism"] == "gaussian-per-element") & (table["size"] == size)].iloc[0]
+    assert beside["times_idn"] > beside["rows"]  # above UDN where I_1 = 16
+    long = Box(-1.0, 1.0, (size // 4, 4))
+    udn, gaussian = (make(name, epsilon=1.0, domain=long).squared_error() for name in ("udn", "gaussian-per-element"))
+    assert udn is not None
+    assert gaussian is not None
+    assert udn > gaussian
 
 
 @pytest.mark.parametrize(("mechanism", "kind", "formula", "exact"), [

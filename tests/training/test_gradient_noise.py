@@ -115,3 +115,21 @@ def test_a_run_is_reproducible_and_learns() -> None:
     assert float((runs[0](x).argmax(dim=1) == y).float().mean()) > 0.9
     with pytest.raises(InputError, match="lot"):
         fit_private(runs[0], x, y, release, lot=500, steps=1, learning_rate=0.5, generator=gen(), noise=gen())
+
+
+@pytest.mark.parametrize(("name", "lot", "delta", "message"), [
+    ("optimized", 1, 1e-3, "lot must be more than 10 times as large for optimized at delta 0.001"),
+    ("udn", 1, 0.5, "lot must be more than 2.5 times as large for udn at delta 0.5"),
+    ("matrix", 1, 0.5, "lot must be more than 2.5 times as large for matrix at delta 0.5"),
+    ("idn", 1, 0.5, "lot must be more than 6.93 times as large for idn at delta 0.5"),
+    ("idn", 100, 1e-6, "delta of a run with idn must be above 1e-06, which its composition sets aside, got 1e-06"),
+    ("idn", 100, 1e-9, "delta of a run with idn must be above 1e-06, which its composition sets aside, got 1e-09")])
+def test_lots_and_deltas_that_are_too_small_are_named_by_their_own_keys(name: str, lot: int, delta: float,
+                                                                       message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        printed_noise(name, SHAPES, 0.5, check_schedule(1.0, delta, 10_000, lot, 1000))
+
+
+def test_a_run_that_hardly_sees_a_record_needs_no_noise_and_says_so() -> None:
+    with pytest.raises(InputError, match="lot and steps must be larger for delta 1e-05: a record takes part"):
+        honest_noise(SHAPES, 0.5, check_schedule(1.0, 1e-5, 200_000, 1, 1), "rdp")

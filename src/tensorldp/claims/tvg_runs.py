@@ -18,6 +18,7 @@ from tensorldp.claims.intervals import Interval, paired_difference
 from tensorldp.training.gradient_noise import Schedule, printed_noise
 
 EXPONENT, CLOSE, USABLE = 0.1, 0.05, 0.8
+CEILINGS = (10.0, 100.0)
 REAL = ("mnist", "fashion_mnist", "cifar10", "svhn", "imdb", "adult", "credit")
 TABLE4 = "tests/studies/test_growth_table.py::test_the_exponents"
 KIND = "Types II and III"
@@ -124,11 +125,19 @@ def figure4(found: Evidence) -> Finding:
 def figure5(found: Evidence) -> Finding:
     study, datasets = "tvg_testing", _datasets(found, "tvg_testing", "idn")
     clean = found.rows(study, "accuracy", dataset=datasets, mechanism="none").groupby("dataset")["value"].mean()
-    best, ceiling = (_best(found.rows(study, metric, dataset=datasets, mechanism="idn", unit="batch"))
-                     for metric in ("accuracy_perturbed_test", "accuracy_ceiling"))
+    scores, limits = (found.rows(study, metric, dataset=datasets, mechanism="idn", unit="batch")
+                      for metric in ("accuracy_perturbed_test", "accuracy_ceiling"))
+    best = _best(scores)
     return Finding(all(best[name] >= USABLE * clean[name] for name in datasets), "; ".join(
-        f"{name} {best[name]:.3f}, without noise {clean[name]:.3f}, no classifier exceeds {ceiling[name]:.3f}"
+        f"{name} {best[name]:.3f}, without noise {clean[name]:.3f}{_ceilings(limits[limits['dataset'] == name])}"
         for name in datasets), "tests/privacy/test_ceiling.py")
+
+
+def _ceilings(rows: pd.DataFrame) -> str:
+    """What no classifier exceeds at the epsilons of `CEILINGS` that the grid has, the highest over the seeds."""
+    highest = rows[rows["epsilon"].isin(CEILINGS)].groupby("epsilon")["value"].max()
+    parts = [f"{value:.4f} at epsilon {epsilon:g}" for epsilon, value in highest.items()]
+    return f", no classifier exceeds {' and '.join(parts)}" if parts else ""
 
 
 def _best(rows: pd.DataFrame) -> pd.Series:

@@ -26,6 +26,7 @@ class Identity(Mechanism):
 
     name = "none"
     source = "-"
+    additive = True
 
     def _release(self, x: Tensor, generator: torch.Generator) -> Tensor:
         return x.clone()
@@ -61,6 +62,7 @@ class Laplace(Mechanism):
 
     name = "laplace"
     domain_kind = "box"
+    additive = True
     source = "TLDP, Theorem 2(1), Eq. 5"
 
     def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
@@ -95,6 +97,8 @@ class Laplace(Mechanism):
 
 class _IsotropicGaussian(Mechanism):
     """N(0, sigma^2) per element; a subclass says how sigma follows from epsilon."""
+
+    additive = True
 
     @property
     @abstractmethod

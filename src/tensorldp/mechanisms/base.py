@@ -43,6 +43,7 @@ class Mechanism(ABC):
     source: ClassVar[str] = ""
     status: ClassVar[Literal["as printed", "reconstructed", "textbook"]] = "textbook"
     note: str = ""
+    additive: bool = False  # whether release(x) - x is drawn without looking at x, so that x may be added afterwards
 
     def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False) -> None:
         self.epsilon = budget(f"epsilon of {self.name}", epsilon, infinite=self.name == "none")

@@ -153,6 +153,8 @@ class DirectionalGaussian(Mechanism):
     x - x' (`mathematics.md` 3.3), and the guarantee is that of the worst shift in the domain.
     """
 
+    additive = True
+
     @property
     @abstractmethod
     def factors(self) -> tuple[ModeFactor, ...]:

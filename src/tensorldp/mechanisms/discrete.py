@@ -68,6 +68,7 @@ class TldpDiscrete(Mechanism):
         if output not in ("unbounded", "clamped"):
             raise InputError(f"output of tldp-discrete must be 'unbounded' or 'clamped', got {output!r}")
         self.output = output
+        self.additive = output == "unbounded"
         if rho == "best":
             self.rho = self._best_rho()
         elif isinstance(rho, str):

@@ -108,6 +108,7 @@ class Dphsgd(Mechanism):
         if noise not in ("laplace", "gaussian"):
             raise InputError(f"noise of dphsgd must be 'laplace' or 'gaussian', got {noise!r}")
         self.threshold = positive("threshold of dphsgd", threshold)
+        self.additive = self.threshold >= 1.0
         self.steps = whole("steps of dphsgd", steps, low=1)
         self.noise = noise
         self.domain = self.domain.as_box() if noise == "laplace" else self.domain.as_ball()

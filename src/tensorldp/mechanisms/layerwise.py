@@ -74,6 +74,7 @@ class Llagp(DirectionalGaussian):
         if sum(sizes) != self.size:
             raise InputError(f"layers of llagp must sum to the record's {self.size} elements, got {sum(sizes)}")
         self.layers = tuple(sizes)
+        self.additive = len(sizes) == 1 or not isinstance(self.domain, Ball)  # on a ball layers are clipped
         self.steps = whole("steps of llagp", steps, low=1)
         self.weights = layer_weights(len(sizes), step=step, steps=steps, kappa=kappa, progress=progress)
         self.mode = mode

@@ -187,6 +187,7 @@ class PluFedOa(Mechanism):
 
     name = "plu-fedoa"
     domain_kind = "box"
+    additive = True
     source = "Yang, Wang and Wang, ICCCS 2021, after PLDP-FL; mechanisms.md 6"
     status = "reconstructed"
     note = "the nominal epsilon is per element (one parameter), not per record"

@@ -29,6 +29,7 @@ PIECE = 1 << 20  # elements whose coins are tossed at once
 class _Tldp(Mechanism):
     domain_kind = "box"
     status = "as printed"
+    additive = True  # an element that is kept has noise 0, wherever it is
     note = ("the nominal epsilon is per element, not per record; an element kept exactly (probability p) "
             "has no finite epsilon")
 
@@ -132,6 +133,7 @@ class _Weighted(_Tldp):
                  delta_range: float | None = None, weights: Tensor | None = None) -> None:
         super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip, delta_range=delta_range)
         self.weights = None
+        self.additive = weights is not None
         if weights is None:
             self.note += "; weights computed from the private record are part of it, p_i depends on x_i"
             return

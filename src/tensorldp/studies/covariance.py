@@ -53,6 +53,17 @@ def query_domain(count: int, columns: int, sensitivity: str) -> Domain:
     raise InputError(f"sensitivity of a covariance must be one of {', '.join(SENSITIVITIES)}, got {sensitivity!r}")
 
 
+def check_additive(mechanism: Mechanism) -> None:
+    """The query is not a record of the mechanism's domain, so its noise must not depend on what it is added to.
+
+    Raises:
+        InputError: if it does.
+    """
+    if not (mechanism.additive or isinstance(mechanism, JohnsonLindenstrauss)):
+        raise InputError(f"a covariance is released with additive noise or by jl, but the noise of {mechanism.name} "
+                         "as it is set up depends on the record: take another mechanism, such as gaussian-analytic")
+
+
 def release_covariance(mechanism: Mechanism, rows: Tensor, generator: torch.Generator) -> Tensor:
     """A symmetric estimate of S, (d, d); the mechanism lives on `query_domain`, or for jl on one row.
 
@@ -61,7 +72,11 @@ def release_covariance(mechanism: Mechanism, rows: Tensor, generator: torch.Gene
 
     Args:
         rows: (N, d) in [-1, 1].
+
+    Raises:
+        InputError: if the mechanism's noise is not additive.
     """
+    check_additive(mechanism)
     if isinstance(mechanism, JohnsonLindenstrauss):
         return mechanism.covariance(rows, generator)
     clean = covariance(rows)
@@ -74,7 +89,11 @@ def covariance_curve(mechanism: Mechanism, count: int, columns: int) -> PrivacyC
     """What one release guarantees for one replaced record; noise of one deviation sigma has mu = sqrt(2) d/(N sigma).
 
     An upper bound, because +-1 vectors of odd length are never orthogonal.
+
+    Raises:
+        InputError: if the mechanism's noise is not additive.
     """
+    check_additive(mechanism)
     if isinstance(mechanism, JohnsonLindenstrauss) or mechanism.name == "none":
         return mechanism.curve()
     sigma = getattr(mechanism, "sigma", None)

@@ -107,8 +107,9 @@ def growth_table(epsilon: float = 1.0, draws: int = 40, seed: int = 0) -> pd.Dat
     """A row for each entry and size I.
 
     Columns: kind, mechanism, size, rows (I_1), epsilon, formula (Table IV's), exact, measured with its standard
-    error (NaN for large records), and the exponents in I at fixed I_1: printed_exponent (of the O(.) in the table, NaN
-    for a mechanism that it lacks), formula_exponent and exact_exponent (fitted).
+    error (NaN for large records), times_idn (exact over IDN's of the same kind and size), and the exponents in I at
+    fixed I_1: printed_exponent (of the O(.) in the table, NaN for a mechanism that it lacks), formula_exponent and
+    exact_exponent (fitted).
     """
     weighted = subspace()
     rows: list[dict[str, Any]] = []
@@ -124,4 +125,8 @@ def growth_table(epsilon: float = 1.0, draws: int = 40, seed: int = 0) -> pd.Dat
             rows.append({"kind": entry.kind, "mechanism": entry.mechanism, "size": size, "rows": ROWS,
                          "epsilon": epsilon, "formula": by_formula, "exact": by_noise, "measured": mean,
                          "standard_error": error, **exponents})
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows)
+    idn = table[table["mechanism"] == "idn"].set_index(["kind", "size"])["exact"]
+    ratio = table["exact"] / idn.loc[list(zip(table["kind"], table["size"], strict=True))].to_numpy()
+    table.insert(list(table.columns).index("printed_exponent"), "times_idn", ratio)
+    return table

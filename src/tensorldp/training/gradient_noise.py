@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from tensorldp.errors import InputError, positive, real, whole
 from tensorldp.mechanisms import Box, Mechanism, make
-from tensorldp.mechanisms.tvg_budget import kov_budget, moments_sigma, simple_budget
+from tensorldp.mechanisms.tvg_budget import KOV_SLACK, kov_budget, moments_sigma, simple_budget
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.dp_sgd import DpSgdCurve, noise_multiplier_for
 from tensorldp.privacy.curves.trivial import NoPrivacyCurve
@@ -71,12 +71,34 @@ class GradientNoise:
         return DpSgdCurve(self.multiplier, schedule.rate, schedule.steps)
 
 
-def _step_mechanism(name: str, box: Box, schedule: Schedule, options: dict[str, Any]) -> Mechanism:
-    """A mechanism on one tensor at the budget that TVG's accounting gives one step."""
+def _step_budget(name: str, schedule: Schedule) -> tuple[float, float]:
+    """What TVG's accounting gives a mechanism for one step.
+
+    Raises:
+        InputError: if the run's delta or its lots are too small for it.
+    """
     epsilon, delta, rate, steps = schedule.epsilon, schedule.delta, schedule.rate, schedule.steps
     if name == "optimized":
-        return make(name, epsilon=epsilon / rate, delta=delta / rate, domain=box, steps=steps, **options)
-    step = (kov_budget if name == "idn" else simple_budget)(epsilon, delta, rate=rate, steps=steps)
+        budget = epsilon / rate, delta / rate
+    elif name == "idn":
+        if delta <= KOV_SLACK:
+            raise InputError(f"delta of a run with idn must be above {KOV_SLACK:g}, which its composition sets aside, "
+                             f"got {delta:g}")
+        budget = kov_budget(epsilon, delta, rate=rate, steps=steps)
+    else:
+        budget = simple_budget(epsilon, delta, rate=rate, steps=steps)
+    if budget[1] >= 1.0:
+        raise InputError(f"lot must be more than {budget[1]:.3g} times as large for {name} at delta {delta:g}: with "
+                         f"lot / records = {rate:.3g} TVG's amplification gives a step delta {budget[1]:.3g}, and only "
+                         "below 1 means anything")
+    return budget
+
+
+def _step_mechanism(name: str, box: Box, schedule: Schedule, options: dict[str, Any]) -> Mechanism:
+    """A mechanism on one tensor at the budget that TVG's accounting gives one step."""
+    step = _step_budget(name, schedule)
+    if name == "optimized":
+        return make(name, epsilon=step[0], delta=step[1], domain=box, steps=schedule.steps, **options)
     if name == "matrix":  # the authors' code: half of it, and that split over the elements
         return make(name, epsilon=step[0] / (2.0 * box.size), delta=step[1], domain=box, **options)
     return make(name, epsilon=step[0], delta=step[1], domain=box, **options)
@@ -115,9 +137,13 @@ def honest_noise(shapes: list[tuple[int, ...]], clip: float, schedule: Schedule,
     """DP-SGD (Abadi et al. 2016): l2 clipping and the least noise that makes the run (epsilon, delta)-DP.
 
     Raises:
-        InputError: if a setting is out of range.
+        InputError: if a setting is out of range, or the run would need no noise.
     """
     clip = positive("clip", clip)
+    seen = -math.expm1(schedule.steps * math.log1p(-schedule.rate)) if schedule.rate < 1.0 else 1.0
+    if seen <= schedule.delta:
+        raise InputError(f"lot and steps must be larger for delta {schedule.delta:g}: a record takes part in the run "
+                         f"with a probability of {seen:.3g}, which alone is within delta and needs no noise")
     multiplier = noise_multiplier_for(schedule.epsilon, schedule.delta, schedule.rate, schedule.steps, accountant)
     sizes = tuple(math.prod(shape) for shape in shapes)
     return GradientNoise("l2", clip, (multiplier * clip,) * len(sizes), sizes)

@@ -10,6 +10,7 @@ import torch
 from tensorldp.mechanisms import Box, Mechanism
 from tensorldp.studies.cell import CellSettings
 from tensorldp.studies.covariance import (
+    check_additive,
     covariance,
     covariance_curve,
     query_domain,
@@ -37,7 +38,9 @@ class Covariance(Method):
             return cell.mechanism_on(Box(-1.0, 1.0, (columns,)))
         domain = query_domain(count, columns, str(cell.factors.get("sensitivity", "printed")))
         extra = {"gamma": float(columns)} if cell.mechanism == "mvg" else {}
-        return cell.mechanism_on(domain, **extra)
+        mechanism = cell.mechanism_on(domain, **extra)
+        check_additive(mechanism)
+        return mechanism
 
     def measure(self, cell: CellSettings, data: Path | None, seed: int, device: torch.device) -> Rows:
         assert data is not None
