@@ -54,7 +54,8 @@ def draw_pictures(metrics: pd.DataFrame, pictures: Path | None, axis: str = "nom
     cells = likelihood_cells(metrics, axis)
     stored = read_arrays(pictures)[0] if pictures is not None and pictures.is_file() else {}
     names = order(set(cells["mechanism"]))
-    figure, axes = plt.subplots(len(names), 1 + 2 * COLUMNS, figsize=(9.6, 1.55 * len(names) + 1.0), squeeze=False,
+    height = 1.55 if stored else 0.6
+    figure, axes = plt.subplots(len(names), 1 + 2 * COLUMNS, figsize=(9.6, height * len(names) + 1.0), squeeze=False,
                                 layout="constrained")
     for ax in axes.flat:
         ax.set_axis_off()
