@@ -1,8 +1,9 @@
 """The tensor attack: exact tensors, moments in blocks, accuracy and its growth."""
 
-import resource
 import statistics
-import time
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from tensorldp.attacks.moments import regression_residual, second_moment, third_
 from tensorldp.attacks.tensor import decompose, polish, tensor_attack
 from tensorldp.attacks.two_layer import TwoLayer, unit_records
 from tensorldp.errors import InputError
+
+BENCHMARK = str(Path(__file__).parents[2] / "benchmarks" / "attacks.py")
 
 
 def attack_error(m: int, d: int, batch: int, seed: int, scale: float = 1.0) -> float:
@@ -64,11 +67,17 @@ def test_scaling_the_gradient_changes_nothing() -> None:
 
 
 def test_a_large_network_fits_time_and_memory() -> None:
-    """60 s and 2 GB on two cores: this asks for less at a quarter of the neurons, in time of this process alone."""
-    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
-    assert attack_error(50000, 200, 4, 0) < 0.2
-    assert time.process_time() - start < 15
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000  # kB; d^3 alone would add 64 MB
+    """m = 200,000 and d = 200 within 60 s and 2 GB on two cores, in a process of its own.
+
+    Processor time stands for the wall clock of a machine without other work; the attack's is at least as long as that.
+    """
+    done = subprocess.run([sys.executable, BENCHMARK, "200000", "200", "4"], capture_output=True, text=True, check=True)
+    values = dict(zip(("m", "d", "B", "processor", "wall", "megabytes", "error"),
+                      map(float, done.stdout.splitlines()[-1].split()), strict=True))
+    assert (values["m"], values["d"]) == (200_000, 200)
+    assert values["error"] < 0.1
+    assert values["processor"] < 60
+    assert values["megabytes"] < 2000
 
 
 def test_a_batch_of_one_record() -> None:

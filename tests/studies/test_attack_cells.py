@@ -11,19 +11,25 @@ import pytest
 import torch
 from sklearn.datasets import load_digits
 
+from tensorldp import mechanisms
 from tensorldp.config.methods.attacks import AttackTraining
+from tensorldp.config.study import load_study
 from tensorldp.errors import InputError
-from tensorldp.figures.attack_pictures import draw_pictures
+from tensorldp.figures.attack_pictures import MISSING, draw_pictures
 from tensorldp.figures.attack_sweeps import draw_sensitivity, draw_sweeps, draw_table1, fitted_slope
 from tensorldp.figures.attack_tradeoff import draw_membership, draw_tradeoff
+from tensorldp.mechanisms import Box
 from tensorldp.privacy.curves.gaussian import GaussianCurve
 from tensorldp.runtime.files import sha256, write_arrays, write_json
+from tensorldp.studies.attack_pictures import likelihood_cells, pictures
 from tensorldp.studies.attack_table import COLUMNS, attack_table
 from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.guarantee import describe
 from tensorldp.studies.methods import method
 from tensorldp.studies.table import metrics_table
 
 CPU = torch.device("cpu")
+STUDY_FILE = Path(__file__).parents[2] / "workflow" / "studies" / "reconstruction.yaml"
 SMALL = {"draws": 1, "steps": 40, "rounds": 3, "users": 4, "candidates": 20, "victims": 5, "epochs": 1, "members": 20,
          "member_epochs": 1, "pairs": 3}
 NETWORK = {"B": 2, "d": 5, "m": 2000}
@@ -173,13 +179,59 @@ def test_every_figure_is_drawn_with_labelled_axes(metrics: pd.DataFrame, folder:
     assert "m√d" in draw_sensitivity(metrics).axes[0].get_legend().get_texts()[-1].get_text()
     assert all(ax.get_xlabel() for ax in draw_tradeoff(metrics).axes)
     assert "true positive rate at 10%" in draw_membership(metrics).axes[0].get_ylabel()
+
+
+def test_pictures_on_both_axes(metrics: pd.DataFrame, folder: Path, tmp_path: Path) -> None:
+    stored = tmp_path / "pictures.safetensors"
+    write_arrays(stored, *pictures(metrics, folder))
+    assert stored.stat().st_size < 10_000
     for axis in ("nominal", "honest"):
-        grid = draw_pictures(metrics, folder.parent, axis)
+        grid = draw_pictures(metrics, stored, axis)
         titles = [ax.get_title() for ax in grid.axes if ax.images]
         assert sum("original" in title for title in titles) == 2  # TLDP-L and Laplace
         assert sum("named" in title for title in titles) == 2
-        wanted = "nominal ε 1\n" if axis == "nominal" else "nominal ε 64\n"
-        assert any(title.startswith(wanted) for title in titles)
+        true = [title.split("true ε ")[1] for title in titles if "true" in title]
+        if axis == "honest":
+            assert true == ["48", "48"]
+            assert any(title.startswith("nominal ε 64\n") for title in titles)
+        else:
+            assert sum(title.startswith("nominal ε 1\n") for title in titles) == len(set(true)) == 2
+
+
+def test_kept_results_without_pictures_draw_the_numbers_and_say_so(metrics: pd.DataFrame, tmp_path: Path) -> None:
+    for stored in (None, tmp_path / "missing.safetensors"):
+        grid = draw_pictures(metrics, stored)
+        assert not any(ax.images for ax in grid.axes)
+        assert any("named" in ax.get_title() for ax in grid.axes)
+        assert grid.get_suptitle().endswith(MISSING)
+
+
+@pytest.mark.parametrize(("scale", "box"), [("quick", Box(0, 16, (8, 8))), ("desk", Box(0, 255, (28, 28))),
+                                            ("paper", Box(0, 255, (28, 28)))])
+def test_every_column_of_the_honest_pictures_is_at_one_guarantee(scale: str, box: Box) -> None:
+    """The study's own epsilons, each put through its mechanism."""
+    study = load_study(STUDY_FILE)
+    rows = []
+    for arm in study.arms:
+        if arm.factors.get("attack") != "likelihood":
+            continue
+        for name in set(arm.mechanisms) - {"none"}:
+            for epsilon in (arm.epsilons or {}).get(scale, study.scales[scale].epsilons):
+                found = describe(mechanisms.make(name, epsilon=epsilon, domain=box, delta=study.delta).curve(), "", [])
+                rows.append({"study": "reconstruction", "metric": "identification", "dataset": "d", "value": 1.0,
+                             "variant": "attack=likelihood", "delta": study.delta, "mechanism": name,
+                             "epsilon": float(epsilon), "guarantee_epsilon": found["epsilon"],
+                             "guarantee_pure_epsilon": found["pure_epsilon"]})
+    cells = likelihood_cells(pd.DataFrame(rows), "honest")
+    others = {"laplace", "gaussian-analytic", "privunit", "tldp-l"}
+    for column, part in cells.groupby("column"):
+        assert set(part["mechanism"]) == (others if column == 0 else {*others, "tldp-g"})
+        guarantees = part["guarantee_epsilon"]
+        if column == 0 and scale == "quick":  # TLDP-L's atoms outweigh delta
+            assert part[guarantees.map(math.isinf)]["mechanism"].tolist() == ["tldp-l"]
+            guarantees = guarantees[guarantees.map(math.isfinite)]
+            assert guarantees.mean() == pytest.approx(6.4, rel=1e-4)
+        assert guarantees.max() / guarantees.min() < 1 + 1e-5
 
 
 def test_a_slope_is_an_exponent() -> None:

@@ -46,3 +46,16 @@ def test_a_run_that_is_not_finished_is_refused(tmp_path: Path) -> None:
     (folder / "claims.csv").unlink()
     with pytest.raises(InputError, match=r"has no claims\.csv: let it finish first"):
         add_run(folder, tmp_path / "reference")
+
+
+def test_pictures_are_kept_with_the_rows_that_they_belong_to(tmp_path: Path) -> None:
+    kept, run = tmp_path / "reference", finished(tmp_path / "1", "quick", ["a", "b"], 0.1, "refuted")
+    (run / "pictures").mkdir()
+    (run / "pictures" / "a.safetensors").write_bytes(b"first")
+    add_run(run, kept)
+    assert (kept / "a.safetensors").read_bytes() == b"first"
+    assert not (kept / "b.safetensors").exists()
+    add_run(finished(tmp_path / "2", "desk", ["a"], 0.2, "refuted"), kept)  # a larger run without pictures
+    assert not (kept / "a.safetensors").exists()
+    add_run(run, kept)
+    assert not (kept / "a.safetensors").exists()

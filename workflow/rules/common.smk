@@ -180,3 +180,8 @@ def backbone_weights(wildcards):
 def releases(wildcards):
     """The released records to train on; none where the mechanism works inside the training."""
     return [] if plan_of(wildcards).stages in ("inside", "shared") else f"results/perturbed/{CELL}".format(**wildcards)
+
+
+def pictures_argument(wildcards, input):
+    """The parameter of a notebook that shows pictures; without it, it draws the numbers alone."""
+    return f"-p pictures {input.pictures}" if input.pictures else ""

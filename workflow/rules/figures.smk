@@ -12,6 +12,7 @@ PRIVACY_FIGURES = [
 
 
 STUDY_TABLES = {"reconstruction": ["results/tables/reconstruction.csv"]}
+STUDY_PICTURES = {"reconstruction": ["results/pictures/reconstruction.safetensors"]}
 
 
 # a rule for each study, because studies have different views
@@ -23,6 +24,7 @@ for study in PLAN.studies.values():
         input:
             metrics="results/metrics.parquet",
             tables=STUDY_TABLES.get(study.study, []),
+            pictures=STUDY_PICTURES.get(study.study, []),
             notebook=f"notebooks/{study.study}.ipynb",
             code=code("figures/*.py"),
         output:
@@ -32,6 +34,7 @@ for study in PLAN.studies.values():
             notebook=f"results/notebooks/{study.study}.ipynb",
         params:
             folder=subpath(output.data, parent=True),
+            pictures=pictures_argument,
         priority: 5
         log:
             f"logs/figures/{study.study}.log",
@@ -41,4 +44,4 @@ for study in PLAN.studies.values():
             mem_mb=1000,
         shell:
             "notebook {input.notebook} {output.notebook} "
-            "-p metrics {input.metrics} -p folder {params.folder} > {log} 2>&1"
+            "-p metrics {input.metrics} -p folder {params.folder} {params.pictures} > {log} 2>&1"

@@ -1,3 +1,9 @@
+def kept_pictures(study):
+    """The pictures among the kept results, if there are any."""
+    kept = Path(f"results/reference/{study}.safetensors")
+    return str(kept) if kept.exists() else []
+
+
 # figures of the kept results: no training, no data
 for study in REFERENCE_STUDIES:
 
@@ -6,6 +12,7 @@ for study in REFERENCE_STUDIES:
             f"reference_{study.study}"
         input:
             metrics="results/reference/metrics.parquet",
+            pictures=kept_pictures(study.study),
             notebook=f"notebooks/{study.study}.ipynb",
             code=code("figures/*.py"),
         output:
@@ -19,6 +26,7 @@ for study in REFERENCE_STUDIES:
             notebook=f"results/reference_figures/notebooks/{study.study}.ipynb",
         params:
             folder=subpath(output.data, parent=True),
+            pictures=pictures_argument,
         log:
             f"logs/reference_figures/{study.study}.log",
         conda:
@@ -27,7 +35,7 @@ for study in REFERENCE_STUDIES:
             mem_mb=1000,
         shell:
             "notebook {input.notebook} {output.notebook} "
-            "-p metrics {input.metrics} -p folder {params.folder} > {log} 2>&1"
+            "-p metrics {input.metrics} -p folder {params.folder} {params.pictures} > {log} 2>&1"
 
 
 rule reference_figures:

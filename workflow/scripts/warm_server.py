@@ -80,6 +80,8 @@ def preload() -> None:
     for module in PRELOAD:
         import_module(module)
     import_module("pydantic").create_model("First", field=(int, 0))  # looks for pydantic's plugins
+    for name in ("peak_signal_noise_ratio", "structural_similarity"):
+        getattr(import_module("skimage.metrics"), name)  # skimage imports what is asked for
 
 
 def serve(address: Path) -> None:

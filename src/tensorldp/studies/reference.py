@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -79,8 +80,18 @@ def add_run(results: Path, reference: Path) -> list[str]:
     runs: dict[str, Any] = read_json(reference / RUNS) if (reference / RUNS).exists() else {}
     for study in sorted(studies):
         runs[study] = _run_facts(merged[merged["study"] == study])
+        _keep_pictures(results, reference, study)
     write_json(reference / RUNS, runs)
     return sorted(studies)
+
+
+def _keep_pictures(results: Path, reference: Path, study: str) -> None:
+    """A study's pictures belong to its rows: those of an older run go."""
+    source, kept = results / "pictures" / f"{study}.safetensors", reference / f"{study}.safetensors"
+    kept.unlink(missing_ok=True)
+    if source.exists():
+        with replacing(kept) as temporary:
+            shutil.copyfile(source, temporary)
 
 
 def _run_facts(rows: pd.DataFrame) -> dict[str, Any]:

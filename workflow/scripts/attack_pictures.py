@@ -1,0 +1,26 @@
+"""One victim's picture, release and reconstruction in every cell that the grids of pictures show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from tensorldp.runtime.cli import parser, run
+from tensorldp.runtime.files import write_arrays
+from tensorldp.studies.attack_pictures import picture_dataset, pictures
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    arg = parser(__doc__)
+    arg.add_argument("--metrics", type=Path, required=True, help="the metrics table, Parquet")
+    arg.add_argument("--datasets", type=Path, required=True, help="folder of the prepared data sets")
+    arg.add_argument("--out", type=Path, required=True, help="safetensors file to write")
+    args = arg.parse_args(arguments)
+    metrics = pd.read_parquet(args.metrics)
+    write_arrays(args.out, *pictures(metrics, args.datasets / picture_dataset(metrics)))
+
+
+if __name__ == "__main__":
+    run(main)
