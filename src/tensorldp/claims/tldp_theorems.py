@@ -28,13 +28,13 @@ def first_of_its_kind(_: Evidence) -> Finding:
     return cannot_be_checked("a claim of priority over all earlier work, which no computation decides")
 
 
-@claim("T02", expected="with some probability to keep an element, less error at the same true epsilon, for every budget of "
-       f"{SHARED[0]:g} to {SHARED[-1]:g} nats an element")
+@claim("T02", expected="with some probability to keep an element, less error at the same true epsilon, at every "
+       f"budget of {SHARED[0]:g} to {SHARED[-1]:g} nats an element")
 def retention_substitutes_noise(_: Evidence) -> Finding:
     gains = {element: retention_gain(element) for element in (*SHARED, *LARGE)}
     return Finding(min(gains[element] for element in SHARED) > 1 + GAIN,
-                   "on the 256 grey levels, where keeping an element can be private at all, the error without retention "
-                   "over the least with it is " + ", ".join(f"{gain:.6f} at {e:g}" for e, gain in gains.items())
+                   "on the 256 grey levels, where keeping an element can be private at all, the error without "
+                   "retention over the least with it is " + ", ".join(f"{gain:.6f} at {e:g}" for e, gain in gains.items())
                    + f" nats an element ({SHARED[-1] * 784:,.0f} for an MNIST image at {SHARED[-1]:g})",
                    "tests/mechanisms/test_discrete.py::test_retention_buys_nothing_at_small_budgets")
 
