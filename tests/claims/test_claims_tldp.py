@@ -5,9 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import invented
+import numpy as np
+import pandas as pd
 import pytest
 
 from tensorldp.claims import tldp_theorems
+from tensorldp.config.grid import Cell
+from tensorldp.runtime.files import write_arrays
+
+SPLITS = {"mnist": 60000, "cifar10": 50000, "svhn": 73257, "imdb": 25000, "darknet": 113184}
 
 
 def test_retention_is_refuted_because_it_gains_nothing_in_the_range(
@@ -27,3 +33,52 @@ def test_a_delta_that_no_run_used_is_not_decided(tmp_path: Path) -> None:
     assert invented.Run((), tmp_path).check("T53")[0] == "not run"
     run = invented.Run((invented.cell("tldp_type1", "mnist", "none", "inf"),), tmp_path)
     assert run.check("T53")[0] == "reproduced"
+
+
+def prepared(folder: Path, counts: dict[str, int]) -> None:
+    for name, count in counts.items():
+        write_arrays(folder / "resources" / "datasets" / name / "train.safetensors",
+                     {"x": np.zeros((count, 1), np.uint8), "y": np.zeros(count, np.int64)})
+
+
+def test_split_sizes_need_the_training_records_too(tmp_path: Path) -> None:
+    cells = tuple(invented.cell("tldp_type3", name, "none", "inf") for name in SPLITS)
+    tests = {"svhn": 26032, "imdb": 25000, "darknet": 28297}
+    run = invented.Run(cells, tmp_path / "results").write(lambda *_: {"weighted_f1": 0.5}, tests=tests)
+    assert run.check("T31") == ("not run", "needs the prepared data set mnist")
+    prepared(tmp_path, SPLITS)
+    assert run.check("T31")[0] == "reproduced"
+    prepared(tmp_path, {"darknet": 113183})
+    found, observed = run.check("T31")
+    assert found == "not reproduced"
+    assert "darknet 113,183 training and [28297] test records" in observed
+
+
+@pytest.mark.parametrize(("largest", "expected"), [(1.0, "reproduced"), (1.001, "refuted")])
+def test_features_that_float32_rounds_to_one_are_in_range(largest: float, expected: str, tmp_path: Path) -> None:
+    run = invented.Run((invented.cell("tldp_type2", "mnist", "none", "inf", backbone="b"),), tmp_path)
+    assert run.check("T33")[0] == "not run"
+    write_arrays(tmp_path / "features" / "mnist" / "b" / "train.safetensors",
+                 {"x": np.array([[-0.5, largest]], np.float32)})
+    assert run.check("T33")[0] == expected
+
+
+def test_a_line_that_table_5_lacks_is_not_run(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    pd.DataFrame({"mechanism": ["laplace"], "printed_over_corrected": [1.0005]}).to_csv(
+        tmp_path / "tables" / "tldp_table5.csv", index=False)
+    run = invented.Run((), tmp_path)
+    assert run.check("T18")[0] == "reproduced"
+    assert run.check("T20") == ("not run", "needs mvg in results/tables/tldp_table5.csv")
+
+
+@pytest.mark.parametrize(("score", "expected"), [(0.84, "not reproduced"), (0.9, "reproduced"),
+                                                 (0.99, "not reproduced")])
+def test_about_90_percent_is_not_more_either(score: float, expected: str, tmp_path: Path) -> None:
+    cells = tuple(invented.cell("tldp_type1", "mnist", name, epsilon) for name in ("none", "tldp-l", "tldp-g")
+                  for epsilon in (("inf",) if name == "none" else ("0.5", "2")))
+
+    def scores(cell: Cell, seed: int) -> dict[str, float]:
+        return {"weighted_f1": score - 0.001 * seed}
+
+    assert invented.Run(cells, tmp_path).write(scores).check("T35")[0] == expected

@@ -142,9 +142,6 @@ def dropout(found: Evidence) -> Finding:
 
 @claim("L20", expected="no bound for pruning")
 def pruning(found: Evidence) -> Finding:
-    try:
-        ratios = _ratios(found, "prune")
-    except NotRun:
-        return cannot_be_checked("the lecture gives no bound for pruning to compare with")
+    ratios = _ratios(found, "prune")
     return cannot_be_checked("the lecture gives no bound for pruning to compare with; we measure an error over that "
                              f"without defence of {_words(ratios.items(), 'share')}")

@@ -32,10 +32,11 @@ def first_of_its_kind(_: Evidence) -> Finding:
        f"budget of {SHARED[0]:g} to {SHARED[-1]:g} nats an element")
 def retention_substitutes_noise(_: Evidence) -> Finding:
     gains = {element: retention_gain(element) for element in (*SHARED, *LARGE)}
+    words = ", ".join(f"{gain:.6f} at {element:g}" for element, gain in gains.items())
     return Finding(min(gains[element] for element in SHARED) > 1 + GAIN,
                    "on the 256 grey levels, where keeping an element can be private at all, the error without "
-                   "retention over the least with it is " + ", ".join(f"{gain:.6f} at {e:g}" for e, gain in gains.items())
-                   + f" nats an element ({SHARED[-1] * 784:,.0f} for an MNIST image at {SHARED[-1]:g})",
+                   f"retention over the least with it is {words} nats an element ({SHARED[-1] * 784:,.0f} for an "
+                   f"MNIST image at {SHARED[-1]:g})",
                    "tests/mechanisms/test_discrete.py::test_retention_buys_nothing_at_small_budgets")
 
 
