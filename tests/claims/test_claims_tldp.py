@@ -82,3 +82,10 @@ def test_about_90_percent_is_not_more_either(score: float, expected: str, tmp_pa
         return {"weighted_f1": score - 0.001 * seed}
 
     assert invented.Run(cells, tmp_path).write(scores).check("T35")[0] == expected
+
+
+def test_lower_error_holds_at_nominal_and_not_at_true_epsilon(tmp_path: Path) -> None:
+    found, observed = invented.Run((), tmp_path).check("T17")
+    assert found == "refuted"
+    assert "at most 0.249 of a baseline's at nominal epsilon 1" in observed
+    assert "1.0000 of laplace's, 1.0000 of gaussian's, 1.0000 of mvg's, 1.0000 of idn's" in observed
