@@ -100,7 +100,7 @@ def equal_epsilon(name: str, box: Box, target: float) -> Mechanism:
        "equal true epsilon")
 def lower_error_at_every_shape(_: Evidence) -> Finding:
     """At an equal true epsilon TLDP-L stands beside Laplace (pure), TLDP-G beside the Gaussian baselines."""
-    nominal, true = [], {name: 0.0 for name in BASELINES}
+    nominal, true = [], dict.fromkeys(BASELINES, 0.0)
     for side in SIDES:
         box = Box(-1, 1, (side, side))
         ours = {name: make(name, epsilon=1.0, domain=box) for name in ("tldp-l", "tldp-g")}
@@ -112,8 +112,8 @@ def lower_error_at_every_shape(_: Evidence) -> Finding:
                     (norms["tldp-g"], equal_epsilon(name, box, budgets[1])))
             true[name] = max(true[name], pair[0] / expected_norm(pair[1]))
     return Finding(max(*nominal, *true.values()) < 1 - LOWER,
-                   f"images of {SIDES[0]} to {SIDES[-1]} pixels a side: TLDP's error is at most {max(nominal):.3g} of a "
-                   "baseline's at nominal epsilon 1; at the true one (pure for Laplace, else at delta 1e-5) at most "
+                   f"images of {SIDES[0]} to {SIDES[-1]} pixels a side: TLDP's error is at most {max(nominal):.3g} of "
+                   "a baseline's at nominal epsilon 1; at the true one (pure for Laplace, else at delta 1e-5) at most "
                    + ", ".join(f"{ratio:.4f} of {name}'s" for name, ratio in true.items()), f"{TESTS}::{_NORM_TEST}")
 
 
