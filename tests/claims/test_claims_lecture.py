@@ -97,7 +97,7 @@ def test_errors_that_grow_as_printed_reproduce_the_table(tmp_path: Path) -> None
     assert "m -0.5 [" in observed
     assert "d 0.5 [" in observed
     assert "B 1 [" in observed
-    assert "5 points, 0 more above 0.7 left out" in run.check("L16")[1]
+    assert "5 points, of which 0 reach above 1.5; 0 more with an error above 0.7" in run.check("L16")[1]
     assert "2.5 [2.5, 2.5] over 3 values at share = 0.5, 2.5 [" in run.check("L20")[1]
 
 
@@ -115,7 +115,7 @@ def test_an_error_beyond_the_bound_itself_is_noticed(tmp_path: Path) -> None:
     found, observed = run.check("L14")
     assert found == "refuted"
     assert "to 1.714 [" in observed
-    assert "10 points, 1 more above 0.7 left out" in observed
+    assert "10 points, of which 1 reach above 1.5; 1 more with an error above 0.7" in observed
 
 
 def test_where_the_attack_fails_nothing_is_decided(tmp_path: Path) -> None:
