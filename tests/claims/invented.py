@@ -45,8 +45,8 @@ class Run:
         """The results as claims see them."""
         return Evidence(Plan(parse_settings({"scale": self.scale, "studies": ["x"]}), {}, self.cells), self.results)
 
-    def write(self, score: Score, **guarantee: Any) -> Run:
-        """Give every cell the metrics that `score` says of a seed."""
+    def write(self, score: Score, tests: Mapping[str, int] | None = None, **guarantee: Any) -> Run:
+        """Give every cell the metrics that `score` says of a seed, and its data set `tests` test records (10,000)."""
         bound = {"unit": "run", "epsilon": 1.0, "delta": 1e-5, "pure_epsilon": 2.0, "atom": 0.0, "exact": True,
                  **guarantee}
         for planned in self.cells:
@@ -55,7 +55,7 @@ class Run:
             write_json(self.results / "metrics" / f"{planned.path}.json",
                        {"cell": {**planned.key(), "epsilon": planned.epsilon}, "rows": rows,
                         "runs": {str(s): run for s in planned.seeds},
-                        "test_set": {"records": 10000, "largest_class": 0.1}})
+                        "test_set": {"records": (tests or {}).get(planned.dataset, 10000), "largest_class": 0.1}})
             write_json(self.results / "privacy" / "guarantees" / f"{planned.path}.json", bound)
         return self
 

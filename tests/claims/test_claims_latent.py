@@ -49,7 +49,7 @@ def test_table_2_is_reproduced_only_if_reading_a_gives_its_numbers(tmp_path: Pat
     low = table2(tmp_path / "1", {"A": 0.1, "B": 0.963, "mnist": 0.98, "cifar10": 0.7875})
     high = table2(tmp_path / "2", {"A": 0.962, "B": 0.963, "mnist": 0.95, "cifar10": 0.7875})
     assert low.check("A12")[0] == "not reproduced"
-    assert "0.101 (eps 2" in low.check("A12")[1]
+    assert "0.101 [0.09852, 0.1035] over 3 values (eps 2" in low.check("A12")[1]
     assert high.check("A12")[0] == "reproduced"
     assert (low.check("A11")[0], high.check("A11")[0]) == ("reproduced", "not reproduced")
     assert low.check("A16")[0] == "reproduced"
@@ -97,3 +97,15 @@ def test_ceilings_of_clean_and_perturbed_test_sets() -> None:
     assert clean_ceiling(laws.cifar_latent(2.0, "A"), 100_000, 0.1) == 1.0
     assert perturbed_ceiling(0.5, 0.1) == pytest.approx(0.1548, abs=5e-5)
     assert perturbed_ceiling(2.0, 0.1135) == pytest.approx(0.486, abs=5e-4)
+
+
+def test_an_interval_of_two_seeds_decides_and_one_seed_says_that_it_has_none(tmp_path: Path) -> None:
+    for seeds, expected, words in ((1, "reproduced", "0.9816 (one seed, no interval)"),
+                                   (2, "not reproduced", "over 2 values")):
+        cells = tuple(invented.cell("latent", name, "none", "inf", model="cnn", seeds=seeds)
+                      for name in ("mnist", "cifar10"))
+        run = invented.Run(cells, tmp_path / str(seeds)).write(
+            lambda cell, seed: {"accuracy": {"mnist": 0.9816, "cifar10": 0.7875}[cell.dataset] + 0.004 * seed})
+        found, observed = run.check("A11")
+        assert found == expected
+        assert words in observed

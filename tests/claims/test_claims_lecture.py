@@ -14,7 +14,7 @@ from tensorldp.config.grid import Cell
 
 THEOREMS = {**dict.fromkeys(("L01", "L03", "L05", "L07", "L08", "L10"), "reproduced"),
             **dict.fromkeys(("L02", "L04", "L06", "L09"), "refuted"),
-            **dict.fromkeys(("L12", "L20", "L21"), "not checkable")}
+            **dict.fromkeys(("L12", "L21"), "not checkable")}
 ATTACKS = ("L13", "L14", "L15", "L16", "L17", "L18", "L19")
 BASE = {"m": 20000, "d": 30, "B": 4}
 DP_SGD = {"1000": 3.6, "10000": 1.1, "100000": 0.33, "1000000": 0.1}
@@ -35,7 +35,7 @@ def test_claims_without_runs_are_quick_and_the_others_are_not_decided(tmp_path: 
     start = time.process_time()
     undecided = [id for id, claim in catalogue().items()
                  if claim.source == "dp-lecture" and run.check(id)[0] == "not run"]
-    assert undecided == ["L11", *ATTACKS]
+    assert undecided == ["L11", *ATTACKS, "L20"]
     assert time.process_time() - start < 10
 
 
@@ -46,19 +46,19 @@ def test_numbers_are_those_of_the_independent_derivation(id: str, words: str, tm
     assert words in invented.Run((), tmp_path).check(id)[1]
 
 
-def error(cell: Cell, *, power_of_sigma: float = 1.0, power_of_m: float = -0.5, local: float = 1.0,
+def error(cell: Cell, *, noise: float = 3.0, power_of_m: float = -0.5, local: float = 1.0,
           clip: float = 0.0, power_of_p: float = -0.5) -> float:
-    """An error that grows as printed, or otherwise."""
+    """An error that is as printed, or larger; local steps level off before the attack fails."""
     m, d, batch = (float(cell.factors[key]) for key in ("m", "d", "B"))
     strength = float(cell.factors.get("strength", 1))
     own = 0.6 * batch * (d / 20000) ** 0.5 * (m / 20000) ** power_of_m
     match cell.factors["defence"]:
         case "local":
-            return own * strength**local
+            return own * min(strength**local, 7.0)
         case "noise":
-            return math.hypot(own, 4.5 * strength**power_of_sigma * (d / m) ** 0.5)
+            return math.hypot(own, noise * strength * (d / m) ** 0.5)
         case "mechanism":
-            return math.hypot(own, 4.5 * DP_SGD[cell.epsilon] ** power_of_sigma * (d / m) ** 0.5)
+            return math.hypot(own, noise * DP_SGD[cell.epsilon] * (d / m) ** 0.5)
         case "clip":
             return own * (1 + clip / strength)
         case "dropout":
@@ -84,8 +84,8 @@ def attacks(tmp_path: Path, *, psnr: float = 40.0, **growth: float) -> invented.
     def score(cell: Cell, seed: int) -> dict[str, float]:
         if cell.factors["attack"] != "tensor":
             return {"psnr": psnr - (30 if cell.factors["attack"] == "dlg" else 0) + seed}
-        noise = {"noise": DP_SGD[cell.epsilon]} if cell.mechanism != "none" else {}
-        return {"error": error(cell, **growth) * (1 + 0.01 * seed), **noise}
+        drawn = {"noise": DP_SGD[cell.epsilon]} if cell.mechanism != "none" else {}
+        return {"error": error(cell, **growth) * (1 + 0.01 * seed), **drawn}
 
     return invented.Run(tuple(cells), tmp_path).write(score)
 
@@ -97,14 +97,14 @@ def test_errors_that_grow_as_printed_reproduce_the_table(tmp_path: Path) -> None
     assert "m -0.5 [" in observed
     assert "d 0.5 [" in observed
     assert "B 1 [" in observed
-    assert "exponent 1.00 and is 4.5" in run.check("L16")[1]
-    assert "2.5 at share = 0.5, 2.5 at share = 0.9" in run.check("L20")[1]
+    assert "5 points, of which 0 reach above 1.5; 0 more with an error above 0.7" in run.check("L16")[1]
+    assert "2.5 [2.5, 2.5] over 3 values at share = 0.5, 2.5 [" in run.check("L20")[1]
 
 
 @pytest.mark.parametrize(("id", "growth"), [
-    ("L13", {"power_of_m": -0.25}), ("L15", {"local": 1.5}), ("L16", {"power_of_sigma": 2.0}), ("L17", {"clip": 0.1}),
-    ("L18", {"power_of_sigma": 2.0}), ("L19", {"power_of_p": -1.0})])
-def test_errors_that_grow_faster_refute_a_row(id: str, growth: dict[str, float], tmp_path: Path) -> None:
+    ("L13", {"power_of_m": -0.25}), ("L15", {"local": 2.6}), ("L16", {"noise": 4.8}), ("L17", {"clip": 0.1}),
+    ("L18", {"noise": 4.8}), ("L19", {"power_of_p": -1.4})])
+def test_errors_beyond_the_bound_refute_a_row(id: str, growth: dict[str, float], tmp_path: Path) -> None:
     run = attacks(tmp_path, **growth)
     assert run.check(id)[0] == "refuted"
     assert run.check("L11")[0] == "reproduced"
@@ -114,14 +114,20 @@ def test_an_error_beyond_the_bound_itself_is_noticed(tmp_path: Path) -> None:
     run = attacks(tmp_path, power_of_m=-2.0)
     found, observed = run.check("L14")
     assert found == "refuted"
-    assert "to 4.9" in observed
+    assert "to 1.714 [" in observed
+    assert "10 points, of which 1 reach above 1.5; 1 more with an error above 0.7" in observed
+
+
+def test_where_the_attack_fails_nothing_is_decided(tmp_path: Path) -> None:
+    assert attacks(tmp_path, noise=80.0).check("L16") == (
+        "not run", "needs three points of reconstruction with an error of at most 0.7, of 5 1 have one")
 
 
 def test_inversion_needs_one_distance_that_recovers(tmp_path: Path) -> None:
     assert attacks(tmp_path / "1", psnr=20.0).check("L11")[0] == "not reproduced"
     found, observed = attacks(tmp_path / "2").check("L11")
     assert found == "reproduced"
-    assert observed.endswith("11.0 dB (l2), 41.0 dB (cosine)")
+    assert "11 [8.516, 13.48] over 3 values (l2), 41 [" in observed
 
 
 def test_one_missing_sweep_is_not_run(tmp_path: Path) -> None:

@@ -12,10 +12,10 @@ from tensorldp.runtime.files import read_json
 from tensorldp.studies.reference import add_run
 
 
-def finished(folder: Path, scale: str, studies: list[str], value: float, verdict: str) -> Path:
+def finished(folder: Path, scale: str, studies: list[str], value: float, verdict: str, commit: str = "c") -> Path:
     (folder / "privacy").mkdir(parents=True)
     rows = [{"study": study, "dataset": "d", "variant": "base", "mechanism": "none", "epsilon": float("inf"),
-             "seed": seed, "metric": "accuracy", "value": value, "scale": scale, "seconds": 2.0, "commit": "c",
+             "seed": seed, "metric": "accuracy", "value": value, "scale": scale, "seconds": 2.0, "commit": commit,
              "device": "cpu"} for study in studies for seed in (0, 1)]
     pd.DataFrame(rows).to_parquet(folder / "metrics.parquet", index=False)
     pd.DataFrame([{"study": study, "epsilon_lower": value} for study in studies]).to_csv(
@@ -34,7 +34,7 @@ def test_a_larger_run_replaces_a_smaller_one_and_not_the_other_way(tmp_path: Pat
     assert values.to_dict() == {"a": 0.2, "b": 0.1, "c": 0.3}
     assert pd.read_csv(kept / "audits.csv").set_index("study")["epsilon_lower"].to_dict() == values.to_dict()
     claims = pd.read_csv(kept / "claims.csv").set_index("id")
-    assert claims.loc["T02"].to_dict() == {"verdict": "reproduced", "scale": "desk"}
+    assert claims.loc["T02"].to_dict() == {"verdict": "reproduced", "scale": "desk", "commit": "c"}
     assert claims.loc["T01", "scale"] == "desk"
     facts = read_json(kept / "runs.json")
     assert facts["a"] == {"scale": "desk", "datasets": ["d"], "cells": 1, "seeds": [0, 1], "commits": ["c"],
@@ -59,3 +59,32 @@ def test_pictures_are_kept_with_the_rows_that_they_belong_to(tmp_path: Path) -> 
     assert not (kept / "a.safetensors").exists()
     add_run(run, kept)
     assert not (kept / "a.safetensors").exists()
+
+
+def test_a_computed_verdict_goes_before_a_reason_and_a_reason_before_no_run(tmp_path: Path) -> None:
+    kept, seen = tmp_path / "reference", []
+    for i, (scale, verdict) in enumerate((("quick", "not run at this scale"), ("quick", "not checkable"),
+                                          ("desk", "not run at this scale"), ("quick", "refuted"),
+                                          ("paper", "not checkable"), ("desk", "reproduced"))):
+        add_run(finished(tmp_path / str(i), scale, ["a"], 0.1, verdict, commit=f"c{i}"), kept)
+        row = pd.read_csv(kept / "claims.csv").set_index("id").loc["T02"]
+        seen.append((row["verdict"], row["commit"]))
+    assert seen == [("not run at this scale", "c0"), ("not checkable", "c1"), ("not checkable", "c1"),
+                    ("refuted", "c3"), ("refuted", "c3"), ("reproduced", "c5")]
+
+
+def test_rows_kept_before_commits_were_named_stay(tmp_path: Path) -> None:
+    kept = tmp_path / "reference"
+    add_run(finished(tmp_path / "1", "desk", ["a"], 0.1, "reproduced"), kept)
+    claims = pd.read_csv(kept / "claims.csv").drop(columns="commit")
+    claims.to_csv(kept / "claims.csv", index=False)
+    add_run(finished(tmp_path / "2", "quick", ["a"], 0.1, "refuted"), kept)
+    assert pd.read_csv(kept / "claims.csv").set_index("id").loc["T02", "verdict"] == "reproduced"
+
+
+def test_results_that_no_commit_made_are_refused_unless_allowed(tmp_path: Path) -> None:
+    folder, kept = finished(tmp_path / "1", "quick", ["a"], 0.1, "refuted", commit="c+"), tmp_path / "reference"
+    with pytest.raises(InputError, match=r"no commit has \(c\+\): run them again from a clean tree"):
+        add_run(folder, kept)
+    assert not kept.exists()
+    assert add_run(folder, kept, allow_dirty=True) == ["a"]

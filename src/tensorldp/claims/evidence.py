@@ -26,9 +26,10 @@ class Evidence:
     A claim that asks for rows gets those of every planned cell that fits, or `NotRun`: half of a grid proves nothing.
     """
 
-    def __init__(self, plan: Plan, results: Path) -> None:
+    def __init__(self, plan: Plan, results: Path, datasets: Path | None = None) -> None:
         self.plan = plan
         self.results = results
+        self.datasets = datasets or results.parent / "resources" / "datasets"
         self.used: list[str] = []
 
     @property
@@ -104,6 +105,17 @@ class Evidence:
                 raise NotRun(f"needs the results in {path.relative_to(self.results)}")
         self.used.append(f"{len(cells)} cells of {dataset} in results/metrics.parquet")
         return [read_json(path)["test_set"]["records"] for path in paths]
+
+    def training_records(self, dataset: str) -> int:
+        """The number of training records that `prepare` wrote of a data set.
+
+        Raises:
+            NotRun: if the data set is not prepared.
+        """
+        path = self.datasets / dataset / "train.safetensors"
+        if not path.exists():
+            raise NotRun(f"needs the prepared data set {dataset}")
+        return len(read_arrays(path)[0]["y"])
 
     def feature_range(self, study: str) -> tuple[float, float, float]:
         """The smallest and largest extracted feature of a study, and the share that equals -1 or 1.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from tensorldp.errors import InputError, real
@@ -21,7 +22,23 @@ class Interval:
     high: float
     count: int
 
+    @property
+    def least(self) -> float:
+        """The end below, or the value itself where there is one: a verdict on one seed has no interval and says so."""
+        return self.mean if self.count == 1 else self.low
+
+    @property
+    def most(self) -> float:
+        """The end above, or the value itself where there is one."""
+        return self.mean if self.count == 1 else self.high
+
+    def inside(self, low: float, high: float) -> bool:
+        """Whether all of it is in [low, high]."""
+        return low <= self.least and self.most <= high
+
     def __str__(self) -> str:
+        if self.count == 1:
+            return f"{self.mean:.4g} (one seed, no interval)"
         return f"{self.mean:.4g} [{self.low:.4g}, {self.high:.4g}] over {self.count} values"
 
 
@@ -51,3 +68,12 @@ def paired_difference(first: Sequence[float], second: Sequence[float], confidenc
     if len(first) != len(second):
         raise InputError(f"paired values must be as many on both sides, got {len(first)} and {len(second)}")
     return mean_interval([a - b for a, b in zip(first, second, strict=True)], confidence)
+
+
+def over_seeds(rows: pd.DataFrame, statistic: Callable[[pd.DataFrame], float]) -> Interval:
+    """The interval of a statistic over seeds: one value of each seed's rows, which are not independent.
+
+    Raises:
+        InputError: if there are no rows, or a seed's value is not finite.
+    """
+    return mean_interval([float(statistic(own)) for _, own in rows.groupby("seed")])

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import torch
 
-from tensorldp.claims.base import Finding, cannot_be_checked, claim
+from tensorldp.claims.base import Finding, NotRun, cannot_be_checked, claim
 from tensorldp.claims.evidence import Evidence
 from tensorldp.data.catalogue import get
-from tensorldp.mechanisms import Box, make
+from tensorldp.mechanisms import Box, Mechanism, make
 from tensorldp.mechanisms.tldp import TldpLaplace
 from tensorldp.randomness import generator
 from tensorldp.studies.error_table import expected_norm
@@ -19,6 +19,8 @@ from tensorldp.training.classify import scores
 
 AS_PRINTED = 0.01  # of a ratio of two formulas; Jensen's gap alone is 0.001 at 784 elements
 SIDES = (8, 16, 32, 64)
+BASELINES = ("laplace", "gaussian", "mvg", "idn")
+LOWER = 0.001  # of the error: less than this is how exactly two budgets are matched
 TESTS = "tests/studies/test_error_table.py"
 _NORM_TEST = "test_the_printed_and_the_corrected_column_at_epsilon_1"
 
@@ -27,6 +29,8 @@ def _entry(found: Evidence, mechanism: str) -> Finding:
     """A line of Table 5 against the error of the mechanism as its own theorem defines it."""
     table = found.table("tldp_table5")
     ratios = table[table["mechanism"] == mechanism]["printed_over_corrected"]
+    if ratios.empty:
+        raise NotRun(f"needs {mechanism} in results/tables/tldp_table5.csv")
     worst = float((ratios - 1).abs().max())
     return Finding(worst < AS_PRINTED, f"printed over exact: {ratios.min():.4g} to {ratios.max():.4g} over epsilon "
                    "0.1 to 100, images and features",
@@ -82,11 +86,35 @@ def _exponent(name: str) -> float:
     return float(np.polyfit(np.log([side**2 for side in SIDES]), np.log(norms), 1)[0])
 
 
-@claim("T17", expected="an exponent of 0 in I")
-def independent_of_shape(_: Evidence) -> Finding:
-    powers = [_exponent("tldp-l"), _exponent("tldp-g")]
-    return Finding(max(powers) < 0.05, f"E ||Z|| grows like I^{powers[0]:.2f} (TLDP-L) and I^{powers[1]:.2f} (TLDP-G)",
-                   f"{TESTS}::{_NORM_TEST}")
+def equal_epsilon(name: str, box: Box, target: float) -> Mechanism:
+    """The baseline with the nominal epsilon at which it has epsilon `target` at delta 1e-5."""
+    low, high = -12.0, 12.0  # of log10 of the nominal epsilon: MVG's bound is loose by nine orders of magnitude
+    for _ in range(50):
+        middle = (low + high) / 2
+        made = make(name, epsilon=10**middle, domain=box)
+        low, high = (middle, high) if made.curve().epsilon(1e-5) < target else (low, middle)
+    return make(name, epsilon=10**low, domain=box)
+
+
+@claim("T17", expected=f"E ||Z|| below {1 - LOWER:g} times each baseline's for every shape, at equal nominal and at "
+       "equal true epsilon")
+def lower_error_at_every_shape(_: Evidence) -> Finding:
+    """At an equal true epsilon TLDP-L stands beside Laplace (pure), TLDP-G beside the Gaussian baselines."""
+    nominal, true = [], dict.fromkeys(BASELINES, 0.0)
+    for side in SIDES:
+        box = Box(-1, 1, (side, side))
+        ours = {name: make(name, epsilon=1.0, domain=box) for name in ("tldp-l", "tldp-g")}
+        norms = {name: expected_norm(made) for name, made in ours.items()}
+        nominal += [max(norms.values()) / expected_norm(make(name, epsilon=1.0, domain=box)) for name in BASELINES]
+        budgets = ours["tldp-l"].curve().pure_epsilon, ours["tldp-g"].curve().epsilon(1e-5)
+        for name in BASELINES:
+            pair = ((norms["tldp-l"], make("laplace", epsilon=budgets[0], domain=box)) if name == "laplace" else
+                    (norms["tldp-g"], equal_epsilon(name, box, budgets[1])))
+            true[name] = max(true[name], pair[0] / expected_norm(pair[1]))
+    return Finding(max(*nominal, *true.values()) < 1 - LOWER,
+                   f"images of {SIDES[0]} to {SIDES[-1]} pixels a side: TLDP's error is at most {max(nominal):.3g} of "
+                   "a baseline's at nominal epsilon 1; at the true one (pure for Laplace, else at delta 1e-5) at most "
+                   + ", ".join(f"{ratio:.4f} of {name}'s" for name, ratio in true.items()), f"{TESTS}::{_NORM_TEST}")
 
 
 @claim("T26", expected="an exponent of -1 in I")
@@ -137,9 +165,10 @@ def split_sizes(found: Evidence) -> Finding:
     expected = {"mnist": (60000, 10000), "cifar10": (50000, 10000), "svhn": (73257, 26032), "imdb": (25000, 25000),
                 "darknet": (113184, 28297)}
     tests = {name: set(found.rows_of_test_set(name)) for name in expected}
-    return Finding(all(tests[name] == {sizes[1]} for name, sizes in expected.items()),
-                   "; ".join(f"{name} {sorted(counts)} test records" for name, counts in tests.items()),
-                   "tests/data/test_load.py")
+    train = {name: found.training_records(name) for name in expected}
+    return Finding(all((train[name], tests[name]) == (sizes[0], {sizes[1]}) for name, sizes in expected.items()),
+                   "; ".join(f"{name} {train[name]:,} training and {sorted(counts)} test records"
+                             for name, counts in tests.items()), "tests/data/test_load.py")
 
 
 @claim("T32", expected="equal to scikit-learn's weighted F1")
@@ -157,9 +186,9 @@ def weighted_f1(_: Evidence) -> Finding:
                    "tests/training/test_classify.py")
 
 
-@claim("T33", expected="all features strictly between -1 and 1")
+@claim("T33", expected="all features between -1 and 1, which float32 rounds the largest to")
 def features_in_range(found: Evidence) -> Finding:
+    """tanh is inside (-1, 1), but in float32 it is 1 from 9.01 on: what is computed can only be in [-1, 1]."""
     low, high, equal = found.feature_range("tldp_type2")
     return Finding(low >= -1 and high <= 1, f"from {low:.6f} to {high:.6f}, {equal:.2%} of them rounded to exactly "
                    "-1 or 1 in float32", "tests/models/test_models.py")
-

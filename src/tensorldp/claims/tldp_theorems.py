@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tensorldp.claims.base import Finding, cannot_be_checked, claim
+from tensorldp.claims.base import Finding, NotRun, cannot_be_checked, claim
 from tensorldp.claims.evidence import Evidence
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.binary import KaryRandomizedResponse
@@ -16,6 +16,10 @@ ELEMENT = Box(0, 1, (1,))
 SMALL = Box(0, 1, (8,))
 MODEL = Box(-1, 1, (2_236_682,))  # MobileNetV2 with 10 classes
 ROUNDING = 1e-9
+GAIN = 1e-6                      # a share of the error; the search for the best retention stops at about 1e-9
+# a nominal epsilon is what TLDP-L has for one element; the paper's words on Figure 1 are about those below 1
+SHARED = (0.1, 1.0, 5.0, 10.0)
+LARGE = (10.57, 12.0)            # beyond that range: more than 8,283 nats for an MNIST image
 TESTS = "tests/mechanisms/test_tldp.py"
 
 
@@ -24,21 +28,25 @@ def first_of_its_kind(_: Evidence) -> Finding:
     return cannot_be_checked("a claim of priority over all earlier work, which no computation decides")
 
 
-@claim("T02", expected="with some probability to keep an element, less error at the same true epsilon")
+@claim("T02", expected="with some probability to keep an element, less error at the same true epsilon, at every "
+       f"budget of {SHARED[0]:g} to {SHARED[-1]:g} nats an element")
 def retention_substitutes_noise(_: Evidence) -> Finding:
-    gains = []
-    for element in (0.1, 1.0, 5.0, 10.0):
-        box = Box(0, 255, (1,))
-        best, plain = (make("tldp-discrete", epsilon=element, domain=box, **options).squared_error()
-                       for options in ({}, {"rho": 0.0}))
-        assert best is not None
-        assert plain is not None
-        gains.append(plain / best)
-    return Finding(max(gains) > 1 + 1e-6,
-                   "on the 256 grey levels, where keeping an element can be private at all, the best error without "
-                   f"retention is {max(gains):.6f} times the best with it for up to 10 nats an element "
-                   "(7,840 for an MNIST image)",
+    gains = {element: retention_gain(element) for element in (*SHARED, *LARGE)}
+    words = ", ".join(f"{gain:.6f} at {element:g}" for element, gain in gains.items())
+    return Finding(min(gains[element] for element in SHARED) > 1 + GAIN,
+                   "on the 256 grey levels, where keeping an element can be private at all, the error without "
+                   f"retention over the least with it is {words} nats an element ({SHARED[-1] * 784:,.0f} for an "
+                   f"MNIST image at {SHARED[-1]:g})",
                    "tests/mechanisms/test_discrete.py::test_retention_buys_nothing_at_small_budgets")
+
+
+def retention_gain(element: float) -> float:
+    """The squared error of one grey level without retention over the least with it, at the same exact epsilon."""
+    plain, best = (make("tldp-discrete", epsilon=element, domain=Box(0, 255, (1,)), rho=rho).squared_error()
+                   for rho in (0.0, "best"))
+    assert best is not None
+    assert plain is not None
+    return plain / best
 
 
 @claim("T03", expected="exactly ln(p / (1 - p)) for each p")
@@ -182,8 +190,10 @@ def weights_strengthen(_: Evidence) -> Finding:
 @claim("T53", expected="1e-5 in every study of the paper")
 def fixed_delta(found: Evidence) -> Finding:
     used = {cell.delta for cell in found.plan.cells if cell.study.startswith("tldp")}
+    if not used:
+        raise NotRun("needs a study of tldp, of which none is chosen")
     return Finding(used == {1e-5}, f"the cells of the TLDP studies have delta {sorted(used)}",
-                   "tests/config/test_grid.py") if used else cannot_be_checked("no TLDP study is chosen")
+                   "tests/config/test_grid.py")
 
 
 @claim("T54", expected="both pure")

@@ -13,7 +13,7 @@ from tensorldp.runtime.files import read_json, replacing, write_json, write_text
 
 SCALES = ("quick", "desk", "paper")
 METRICS, AUDITS, CLAIMS, RUNS = "metrics.parquet", "audits.csv", "claims.csv", "runs.json"
-NOT_RUN = "not run at this scale"
+UNDECIDED = {"not run at this scale": 0, "not checkable": 1}  # by what they tell; a computed verdict is 2
 
 
 def _read(path: Path) -> pd.DataFrame | None:
@@ -30,21 +30,25 @@ def _replace(old: pd.DataFrame | None, new: pd.DataFrame, studies: set[str]) -> 
     return pd.concat([old[~old["study"].isin(studies)], new], ignore_index=True)
 
 
-def merge_claims(old: pd.DataFrame | None, new: pd.DataFrame, scale: str) -> pd.DataFrame:
-    """One row per claim: of the run at the largest scale that decided it; the column `scale` says which."""
-    new = new.assign(scale=scale)
+def merge_claims(old: pd.DataFrame | None, new: pd.DataFrame, scale: str, commits: str) -> pd.DataFrame:
+    """One row per claim: of the run at the largest scale that decided it.
+
+    A computed verdict goes before a reason why there is none, and that before a run that was not made. The columns
+    `scale` and `commit` say which run it was; `commit` has all commits that made the run's results.
+    """
+    new = new.assign(scale=scale, commit=commits)
     if old is None:
         return new
     rank = {name: i for i, name in enumerate(SCALES)}
     both = pd.concat([old, new], ignore_index=True)
-    decided = (both["verdict"] != NOT_RUN).astype(int)
+    decided = both["verdict"].map(UNDECIDED).fillna(2)
     order = both.assign(_decided=decided, _rank=both["scale"].map(rank), _age=range(len(both)))
     best = order.sort_values(["_decided", "_rank", "_age"]).groupby("id").tail(1).set_index("id")
     ids = list(dict.fromkeys([*new["id"], *old["id"]]))
     return best.loc[ids].reset_index()[list(new.columns)]
 
 
-def add_run(results: Path, reference: Path) -> list[str]:
+def add_run(results: Path, reference: Path, *, allow_dirty: bool = False) -> list[str]:
     """Put the tables of a finished run among the reference results; returns the studies that were taken over.
 
     A study's rows are replaced as a whole, unless those that are there come from a larger scale.
@@ -52,9 +56,10 @@ def add_run(results: Path, reference: Path) -> list[str]:
     Args:
         results: the folder of the run, with metrics.parquet, privacy/audits.csv and claims.csv.
         reference: the folder that holds the reference results.
+        allow_dirty: also take results of sources that no commit has, whose `commit` ends in "+".
 
     Raises:
-        InputError: if the run is not finished.
+        InputError: if the run is not finished, or its sources were not committed.
     """
     tables = {name: _read(results / path) for name, path in
               ((METRICS, METRICS), (AUDITS, f"privacy/{AUDITS}"), (CLAIMS, CLAIMS))}
@@ -65,6 +70,11 @@ def add_run(results: Path, reference: Path) -> list[str]:
     assert metrics is not None
     assert audits is not None
     assert claims is not None
+    commits = sorted(str(commit) for commit in metrics["commit"].unique())
+    dirty = [commit for commit in commits if commit.endswith("+")]
+    if dirty and not allow_dirty:
+        raise InputError(f"results in {results} are of changed sources that no commit has ({', '.join(dirty)}): run "
+                         "them again from a clean tree, or give --allow-dirty")
     (scale,) = metrics["scale"].unique()
     old = _read(reference / METRICS)
     larger = set() if old is None else {
@@ -76,7 +86,8 @@ def add_run(results: Path, reference: Path) -> list[str]:
     with replacing(reference / METRICS) as temporary:
         merged.to_parquet(temporary, index=False)
     write_text(reference / AUDITS, _replace(_read(reference / AUDITS), audits, studies).to_csv(index=False))
-    write_text(reference / CLAIMS, merge_claims(_read(reference / CLAIMS), claims, scale).to_csv(index=False))
+    verdicts = merge_claims(_read(reference / CLAIMS), claims, scale, " ".join(commits))
+    write_text(reference / CLAIMS, verdicts.to_csv(index=False))
     runs: dict[str, Any] = read_json(reference / RUNS) if (reference / RUNS).exists() else {}
     for study in sorted(studies):
         runs[study] = _run_facts(merged[merged["study"] == study])
