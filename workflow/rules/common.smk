@@ -43,6 +43,12 @@ def reference_studies():
     return [load_study(STUDIES / f"{name}.yaml") for name in json.loads(runs.read_text())] if runs.exists() else []
 
 
+def kept_pictures(study):
+    """The pictures among the kept results, if there are any."""
+    kept = Path(f"results/reference/{study}.safetensors")
+    return str(kept) if kept.exists() else []
+
+
 PLAN = validated_plan()
 if workflow.is_main_process:
     clear_partial_folders(PLAN.cells, Path("."))

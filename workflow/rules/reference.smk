@@ -1,9 +1,3 @@
-def kept_pictures(study):
-    """The pictures among the kept results, if there are any."""
-    kept = Path(f"results/reference/{study}.safetensors")
-    return str(kept) if kept.exists() else []
-
-
 # figures of the kept results: no training, no data
 for study in REFERENCE_STUDIES:
 
