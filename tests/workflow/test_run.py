@@ -9,7 +9,7 @@ from conftest import REDUCED, Project
 
 from tensorldp.studies.table import COLUMNS, KEY
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+pytestmark = pytest.mark.workflow
 STUDIES = ["tldp_type1", "tldp_type2", "tldp_type3"]
 
 
