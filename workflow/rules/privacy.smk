@@ -80,7 +80,8 @@ rule audit:
         "stage audit {params.data} {params.models} --cell {params.cell:q} --out {output} > {log} 2>&1"
 
 
-AUDITS = [f"results/privacy/audits/{cell.path}.json" for cell in PLAN.cells]
+# where nothing is perturbed there is nothing to audit
+AUDITS = [f"results/privacy/audits/{cell.path}.json" for cell in PLAN.cells if cell.mechanism != "none"]
 
 
 rule collect_audits:
@@ -111,7 +112,7 @@ rule privacy_figure:
         notebook="results/notebooks/{figure}.ipynb",
     wildcard_constraints:
         figure="privacy_profiles|accuracy_ceiling",
-    priority: 5
+    priority: 30
     log:
         "logs/figures/{figure}.log",
     conda:

@@ -14,9 +14,12 @@ from tensorldp.studies.audit import audits_table
 
 def gather(metrics: Sequence[str | Path], guarantees: Sequence[str | Path], audits: Sequence[str | Path],
            out: str | Path) -> None:
-    """Write the table of the cells whose files are given in the same order."""
-    cells = [(read_json(Path(m)), read_json(Path(g)), read_json(Path(a)))
-             for m, g, a in zip(metrics, guarantees, audits, strict=True)]
+    """Write the table of the cells whose files are given in the same order; cells without a mechanism have no audit."""
+    rest, cells = iter(audits), []
+    for metric, guarantee in zip(metrics, guarantees, strict=True):
+        scores = read_json(Path(metric))
+        private = scores["cell"]["mechanism"] != "none"
+        cells.append((scores, read_json(Path(guarantee)), read_json(Path(next(rest))) if private else {"rows": []}))
     with replacing(Path(out)) as temporary:
         audits_table(cells).to_csv(temporary, index=False)
 
@@ -33,8 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--audits", type=Path, default=Path("results/privacy/audits"), help="of audit's")
     arg.add_argument("--out", type=Path, required=True, help="CSV file to write")
     args = arg.parse_args(arguments)
-    found = sorted(path.relative_to(args.audits) for path in args.audits.rglob("*.json"))
-    gather([args.metrics / p for p in found], [args.guarantees / p for p in found], [args.audits / p for p in found],
+    audited = sorted(path.relative_to(args.audits) for path in args.audits.rglob("*.json"))
+    found = sorted([*audited, *(path.relative_to(args.metrics) for path in args.metrics.rglob("none/*.json"))])
+    gather([args.metrics / p for p in found], [args.guarantees / p for p in found], [args.audits / p for p in audited],
            args.out)
 
 

@@ -23,7 +23,8 @@ FIXED = ("OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "PYTHONPATH")  # what a fork
 def folder() -> str:
     """A private folder for the socket of this user, interpreter and environment."""
     state = [sys.executable, *(os.environ.get(key, "") for key in FIXED)]
-    name = f"tensorldp-{os.getuid()}-{os.getpgrp()}-{crc32(repr(state).encode()):08x}"
+    group = os.environ.get("TENSORLDP_WARM_GROUP") or os.getpgrp()
+    name = f"tensorldp-{os.getuid()}-{group}-{crc32(repr(state).encode()):08x}"
     path = os.path.join(os.environ.get("TMPDIR") or "/tmp", name)  # noqa: PTH118
     try:
         os.mkdir(path, 0o700)  # noqa: PTH102

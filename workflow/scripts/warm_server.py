@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import gc
 import os
 import runpy
 import select
@@ -23,7 +24,8 @@ from pathlib import Path
 IDLE_SECONDS = 20.0
 # torch._dynamo is what the first optimiser of a process would import, at the cost of a second
 PRELOAD = ("numpy", "torch", "torch._dynamo", "sklearn.metrics", "scipy.special", "scipy.optimize", "scipy.stats",
-           "safetensors.numpy", "opacus", "pydantic.functional_validators", "pydantic.types")
+           "safetensors.numpy", "opacus", "pydantic.functional_validators", "pydantic.types", "seaborn",
+           "papermill.cli", "ipykernel.kernelapp")
 
 Request = tuple[list[str], str, dict[str, str]]
 
@@ -87,6 +89,8 @@ def preload() -> None:
 def serve(address: Path) -> None:
     """Fork a child for each caller until there is nothing to do."""
     preload()
+    gc.collect()
+    gc.freeze()  # a child's collector would touch, and so copy, every object of the libraries
     address.unlink(missing_ok=True)
     door = socket.socket(socket.AF_UNIX)
     door.bind(str(address))

@@ -66,7 +66,13 @@ def use_style() -> None:
 
 
 def save(figure: Figure, stem: Path) -> None:
-    """Write stem.png (150 dpi) and stem.svg, whole, without timestamps."""
+    """Write stem.png (150 dpi) and stem.svg, whole, without timestamps.
+
+    The layout is found once, for it takes as long as drawing; the figure keeps it.
+    """
+    figure.set_dpi(150)
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
     for kind in ("png", "svg"):
         with replacing(stem.with_name(f"{stem.name}.{kind}")) as temporary:
             metadata = {"Date": None} if kind == "svg" else {"Software": None}

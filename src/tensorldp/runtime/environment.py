@@ -53,9 +53,9 @@ def device() -> str:
 def shell_functions(scripts: Path) -> str:
     """Bash functions for rules, as a prefix that Snakemake formats (hence doubled braces).
 
-    `stage train ...` runs scripts/train.py in the warm process; `notebook ...` runs papermill.
+    `stage train ...` runs scripts/train.py in the warm process; `notebook ...` runs papermill there.
     """
     python, folder = (shlex.quote(path).replace("{", "{{").replace("}", "}}")
                       for path in (sys.executable, str(scripts)))
     return (f'stage() {{{{ script=$1; shift; {python} -S -E {folder}/warm.py {folder}/"$script".py "$@"; }}}}; '
-            f'notebook() {{{{ {python} -m papermill --log-level WARNING --no-progress-bar "$@"; }}}}; ')
+            'notebook() {{ stage notebook "$@"; }}; ')
