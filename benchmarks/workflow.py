@@ -5,7 +5,8 @@
     python benchmarks/workflow.py --config scale=desk "studies=['tldp_type2']" --more tldp_type2=2
 
 Compute is the time inside the scripts of the stages (from the call of `main` to its end, without starting processes or
-importing torch); everything else, the figures' notebooks too, is counted as overhead. `--more` then asks for one more
+importing torch), or their CPU time where several threads make that more; everything else, the figures' notebooks too,
+is counted as overhead. `--more` then asks for one more
 epsilon of a study and compares the second run with the compute of its new cells.
 """
 
@@ -58,7 +59,8 @@ def run(folder: Path, target: str, cores: int, config: list[str]) -> dict[str, A
         sys.exit("\n".join(line[:300] for line in text.splitlines()[-30:]))
     jobs = re.findall(r"^total +(\d+)$", text, re.MULTILINE)
     scripts = pd.read_json(times, lines=True) if times.stat().st_size else pd.DataFrame(
-        columns=["script", "seconds", "peak_mb"])
+        columns=["script", "seconds", "cpu", "peak_mb"])
+    scripts["seconds"] = scripts[["seconds", "cpu"]].max(axis=1)
     return {"wall": wall, "jobs": int(jobs[-1]) if jobs else 0, "scripts": scripts,
             "snakemake_mb": usage.ru_maxrss / 1024}
 

@@ -77,3 +77,78 @@ def test_the_script_dies_with_its_caller(tmp_path: Path) -> None:
     while time.monotonic() < deadline and Path(f"/proc/{pid}").exists():
         time.sleep(0.05)
     assert not Path(f"/proc/{pid}").exists()
+
+
+def lines(folder: Path, script: str, **environment: str) -> list[str]:
+    (folder / "script.py").write_text(script)
+    done = subprocess.run([sys.executable, "-S", "-E", WARM, folder / "script.py"], cwd=folder, text=True, check=True,
+                          env=os.environ | {"PYTHONPATH": str(folder)} | environment, capture_output=True)
+    return done.stdout.split()
+
+
+def test_a_short_script_leaves_its_process_to_the_next_one(tmp_path: Path) -> None:
+    script = "import os; print(os.getpid())"
+    first = lines(tmp_path, script)
+    assert lines(tmp_path, script) == first
+    assert lines(tmp_path, script, MARK="other") != first  # what is imported may have looked at the environment
+    assert lines(tmp_path, "import os, time; time.sleep(1.2); print(os.getpid())") == first
+    assert lines(tmp_path, script) != first  # a long one may have left much memory behind
+
+
+def test_a_process_that_serves_again_runs_the_code_as_it_is_on_disk(tmp_path: Path) -> None:
+    script = "import os, mine; print(os.getpid(), mine.value)"
+    (tmp_path / "mine.py").write_text("value = 1")
+    first = lines(tmp_path, script)
+    assert lines(tmp_path, script) == first
+    (tmp_path / "mine.py").write_text("value = 22")
+    assert lines(tmp_path, script)[1] == "22"
+    assert lines(tmp_path, script)[1] == "22"
+
+
+def test_the_peak_of_memory_of_a_script_is_not_that_of_the_one_before(tmp_path: Path) -> None:
+    script = "import os, resource as r; x = b'x' * {}; print(os.getpid(), r.getrusage(r.RUSAGE_SELF).ru_maxrss)"
+    (first, large), (second, small) = (lines(tmp_path, script.format(size)) for size in (300_000_000, 1))
+    assert first == second
+    assert int(large) - int(small) > 250_000
+
+
+@pytest.mark.parametrize("argument", ["3", "fail", "raise", "kill"])
+def test_a_failure_does_not_reach_the_next_caller(tmp_path: Path, argument: str) -> None:
+    assert run(tmp_path, "0").returncode == 0
+    assert run(tmp_path, argument).returncode != 0
+    done = run(tmp_path, "0")
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[-1].startswith("out ['0']")
+    assert done.stderr.splitlines()[-1] == "err"
+
+
+def test_many_callers_at_once_each_get_their_own_answer(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("import sys, time; time.sleep(0.05); print(sys.argv[1]); sys.exit(int(sys.argv[1]) % 3)")
+    for _ in range(3):
+        callers = [subprocess.Popen([sys.executable, "-S", "-E", WARM, script, str(i)], stdout=subprocess.PIPE,
+                                    text=True) for i in range(12)]
+        found = [(caller.communicate(timeout=60)[0].strip(), caller.returncode) for caller in callers]
+        assert found == [(str(i), i % 3) for i in range(12)]
+
+
+def test_a_notebook_draws_the_same_in_a_warm_kernel(tmp_path: Path) -> None:
+    import nbformat
+
+    cell = nbformat.v4.new_code_cell("import os, torch, matplotlib\nprint(os.getcwd(), matplotlib.get_backend())")
+    parameters = nbformat.v4.new_code_cell("number = 1", metadata={"tags": ["parameters"]})
+    last = nbformat.v4.new_code_cell("print(number + 1)")
+    notebook = nbformat.v4.new_notebook(cells=[parameters, cell, last], metadata={
+        "kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}})
+    nbformat.write(notebook, tmp_path / "in.ipynb")
+    printed = []
+    for warm in "10":
+        out = tmp_path / f"{warm}.ipynb"
+        command = [sys.executable, "-S", "-E", WARM, WARM.with_name("notebook.py"), "in.ipynb", out, "-p", "number",
+                   "41"]
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=100,
+                       env=os.environ | {"TENSORLDP_WARM": warm})
+        cells = nbformat.read(out, 4).cells
+        printed.append([output.text for cell in cells for output in cell.get("outputs", [])])
+    assert printed[0] == printed[1]
+    assert printed[0][-1] == "42\n"

@@ -31,12 +31,12 @@ def json_argument(text: str) -> dict[str, Any]:
     return value
 
 
-def _note_time(main: Callable[[Sequence[str] | None], None], seconds: float) -> None:
-    """Append {script, seconds, peak_mb} to the file that TENSORLDP_TIMES names, for benchmarks/workflow.py."""
+def _note_time(main: Callable[[Sequence[str] | None], None], seconds: float, cpu: float) -> None:
+    """Append {script, seconds, cpu, peak_mb} to the file that TENSORLDP_TIMES names, for benchmarks/workflow.py."""
     times = os.environ.get("TENSORLDP_TIMES")
     if not times:
         return
-    line = {"script": Path(main.__code__.co_filename).stem, "seconds": seconds,
+    line = {"script": Path(main.__code__.co_filename).stem, "seconds": seconds, "cpu": cpu,
             "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
     with Path(times).open("a") as file:
         file.write(json.dumps(line) + "\n")  # one short write, so that jobs do not mix
@@ -45,10 +45,10 @@ def _note_time(main: Callable[[Sequence[str] | None], None], seconds: float) -> 
 def run(main: Callable[[Sequence[str] | None], None], arguments: Sequence[str] | None = None) -> None:
     """Run a script's `main`; a user's mistake ends it with one sentence and exit code 1, without a traceback."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    start = time.perf_counter()
+    start, used = time.perf_counter(), time.process_time()
     try:
         main(arguments)
-        _note_time(main, time.perf_counter() - start)
+        _note_time(main, time.perf_counter() - start, time.process_time() - used)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
