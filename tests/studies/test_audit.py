@@ -56,3 +56,12 @@ def test_the_table_has_accuracy_audits_too(data: Path) -> None:
     assert table.set_index("kind").loc["likelihood ratio", "epsilon_lower"] == audits["rows"][0]["epsilon_lower"] > 0
     a = table.set_index("kind").loc["accuracy", "epsilon_lower"]
     assert math.log(9 * 0.88 / 0.12) < a < math.log(9 * 0.9 / 0.1)
+
+
+def test_where_nothing_is_perturbed_the_audit_is_certain() -> None:
+    key = {"study": "s", "dataset": "d", "variant": "v", "mechanism": "none", "epsilon": "inf"}
+    guarantee = {"epsilon": "inf", "pure_epsilon": "inf", "delta": 1e-5, "unit": "record"}
+    table = audits_table([({"cell": key, "rows": []}, guarantee, None)])
+    assert table["epsilon_lower"].tolist() == table["guarantee_epsilon"].tolist() == [math.inf, math.inf]
+    assert sorted(table["delta"]) == [0.0, 1e-5]
+    assert set(table["unit"]) == {"record"}

@@ -19,7 +19,7 @@ def gather(metrics: Sequence[str | Path], guarantees: Sequence[str | Path], audi
     for metric, guarantee in zip(metrics, guarantees, strict=True):
         scores = read_json(Path(metric))
         private = scores["cell"]["mechanism"] != "none"
-        cells.append((scores, read_json(Path(guarantee)), read_json(Path(next(rest))) if private else {"rows": []}))
+        cells.append((scores, read_json(Path(guarantee)), read_json(Path(next(rest))) if private else None))
     with replacing(Path(out)) as temporary:
         audits_table(cells).to_csv(temporary, index=False)
 
