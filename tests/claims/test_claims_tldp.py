@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import invented
@@ -52,6 +53,17 @@ def test_split_sizes_need_the_training_records_too(tmp_path: Path) -> None:
     found, observed = run.check("T31")
     assert found == "not reproduced"
     assert "darknet 113,183 training and [28297] test records" in observed
+
+
+def test_split_sizes_are_not_read_from_attacks_which_score_no_test_set(tmp_path: Path) -> None:
+    cell = invented.cell("reconstruction", "mnist", "none", "inf", attack="dlg", defence="none")
+    run = invented.Run((cell,), tmp_path / "results").write(lambda *_: {"psnr": 30.0})
+    path = tmp_path / "results" / "metrics" / f"{cell.path}.json"
+    written = json.loads(path.read_text())
+    del written["test_set"]
+    path.write_text(json.dumps(written))
+    prepared(tmp_path, SPLITS)
+    assert run.check("T31")[0] == "not run"
 
 
 @pytest.mark.parametrize(("largest", "expected"), [(1.0, "reproduced"), (1.001, "refuted")])

@@ -91,15 +91,16 @@ class Evidence:
         return pd.read_csv(path)
 
     def rows_of_test_set(self, dataset: str) -> list[int]:
-        """The numbers of test records that the unperturbed cells of a data set were scored on.
+        """The numbers of test records of a data set that TLDP's unperturbed cells were scored on.
 
         Raises:
-            NotRun: if no cell of the data set is planned or has results.
+            NotRun: if no such cell is planned or has results.
         """
-        cells = [cell for cell in self.plan.cells if cell.dataset == dataset and cell.mechanism == "none"]
+        cells = [cell for cell in self.plan.cells
+                 if cell.dataset == dataset and cell.mechanism == "none" and cell.study.startswith("tldp_")]
         paths = [self.results / "metrics" / f"{cell.path}.json" for cell in cells]
         if not cells:
-            raise NotRun(f"needs {dataset}, which the {self.scale} grid does not have")
+            raise NotRun(f"needs TLDP's studies on {dataset}, which the {self.scale} grid does not have")
         for path in paths:
             if not path.exists():
                 raise NotRun(f"needs the results in {path.relative_to(self.results)}")
