@@ -58,10 +58,9 @@ def test_the_table_has_accuracy_audits_too(data: Path) -> None:
     assert math.log(9 * 0.88 / 0.12) < a < math.log(9 * 0.9 / 0.1)
 
 
-def test_where_nothing_is_perturbed_the_audit_is_certain() -> None:
+def test_a_cell_without_a_mechanism_has_the_audits_of_its_accuracy_alone() -> None:
     key = {"study": "s", "dataset": "d", "variant": "v", "mechanism": "none", "epsilon": "inf"}
-    guarantee = {"epsilon": "inf", "pure_epsilon": "inf", "delta": 1e-5, "unit": "record"}
-    table = audits_table([({"cell": key, "rows": []}, guarantee, None)])
-    assert table["epsilon_lower"].tolist() == table["guarantee_epsilon"].tolist() == [math.inf, math.inf]
-    assert sorted(table["delta"]) == [0.0, 1e-5]
-    assert set(table["unit"]) == {"record"}
+    metrics = {"cell": key, "test_set": {"records": 1000, "largest_class": 0.1},
+               "rows": [{"seed": 0, "metric": "accuracy_perturbed_test", "value": 0.9}]}
+    table = audits_table([(metrics, {"epsilon": "inf", "pure_epsilon": "inf"}, None)])
+    assert table["kind"].tolist() == ["accuracy"]

@@ -49,7 +49,7 @@ def wait_for(lock: IO[str], seconds: float = 600) -> None:
             return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             if time.monotonic() > deadline:
-                pytest.skip("another test run has a SLURM cluster on this machine")
+                pytest.fail("another test run has had a SLURM cluster on this machine for ten minutes")
         time.sleep(0.5)
 
 

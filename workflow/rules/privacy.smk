@@ -80,7 +80,7 @@ rule audit:
         "stage audit {params.data} {params.models} --cell {params.cell:q} --out {output} > {log} 2>&1"
 
 
-# where nothing is perturbed there is nothing to audit
+# a cell without a mechanism has nothing to audit
 AUDITS = [f"results/privacy/audits/{cell.path}.json" for cell in PLAN.cells if cell.mechanism != "none"]
 
 

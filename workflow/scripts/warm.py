@@ -2,8 +2,7 @@
 
 Importing torch and scikit-learn costs seconds, most of the time of a small cell. The first call starts a server
 (warm_server.py) that imports them once; every call sends it the script's arguments, directory, environment and standard
-streams, and the server forks a child that runs the script. TENSORLDP_WARM=0 runs the script directly, with the same
-results.
+streams, and a child of the server runs the script. TENSORLDP_WARM=0 runs the script directly, with the same results.
 
 This file runs once a job, so it imports little: another twenty milliseconds a job are half a minute of a large run.
 """

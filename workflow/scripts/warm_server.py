@@ -173,7 +173,7 @@ class Server:
         except (OSError, ValueError):
             guest.close()
             return
-        worker = self.waiting(request, streams) or self.fork(request, streams)
+        worker = self.waiting(request, streams) or self.fork(guest, request, streams)
         worker.guest = guest
         for stream in streams:
             os.close(stream)
@@ -190,11 +190,12 @@ class Server:
                     return worker
         return None
 
-    def fork(self, request: Request, streams: list[int]) -> Worker:
-        """A new child with the request."""
+    def fork(self, guest: socket.socket, request: Request, streams: list[int]) -> Worker:
+        """A new child with the request, which holds nothing else that the server has open."""
         mine, other = socket.socketpair()
         if (process := os.fork()) == 0:
-            for held in (self.door, mine, *(w.link for w in self.workers), *(w.guest for w in self.workers if w.guest)):
+            for held in (self.door, guest, mine, *(w.link for w in self.workers),
+                         *(w.guest for w in self.workers if w.guest)):
                 held.close()
             work(other, request, streams)
         other.close()

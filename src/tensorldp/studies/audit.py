@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import pandas as pd
@@ -38,13 +37,6 @@ def audit_mechanism(mechanism: Mechanism, cell: CellSettings, deltas: list[float
             for audit in found]
 
 
-def audit_nothing(guarantee: dict[str, Any]) -> list[dict[str, Any]]:
-    """The same rows for a cell whose releases are the records themselves, so that there is nothing to measure."""
-    row = {"kind": "likelihood ratio", "confidence": CONFIDENCE, "samples": 0, "unit": guarantee["unit"],
-           "epsilon_lower": math.inf, "event": "y = x", "note": "nothing is perturbed"}
-    return [{**row, "delta": delta} for delta in (0.0, guarantee["delta"])]
-
-
 def audit_accuracy(metrics: dict[str, Any]) -> list[dict[str, Any]]:
     """Black-box audits: accuracy on released test records certifies epsilon, one row per seed.
 
@@ -67,14 +59,13 @@ def audits_table(cells: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any
     """One row per audit, beside the guarantee that it may falsify.
 
     Args:
-        cells: for each cell what `evaluate`, `guarantee` and `audit` wrote; no audit where nothing is perturbed.
+        cells: for each cell what `evaluate`, `guarantee` and `audit` wrote, the last None without a mechanism to audit.
     """
     rows = []
     for metrics, guarantee, audits in cells:
         cell = metrics["cell"]
         shared = {key: cell[key] for key in ("study", "dataset", "variant", "mechanism")}
-        direct = audit_nothing(guarantee) if audits is None else audits["rows"]
-        for row in [*direct, *audit_accuracy(metrics)]:
+        for row in [*(audits["rows"] if audits else []), *audit_accuracy(metrics)]:
             beside = {key: float(row.get(key, guarantee[key.removeprefix("guarantee_")]))
                       for key in ("guarantee_epsilon", "guarantee_pure_epsilon")}
             rows.append({**shared, "epsilon": float(cell["epsilon"]), **row, **beside,
