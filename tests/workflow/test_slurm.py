@@ -95,6 +95,13 @@ def queue(columns: str) -> list[list[str]]:
     return [line.split() for line in done.stdout.splitlines()]
 
 
+def node_state() -> str:
+    """What SLURM says of the one node: idle, allocated, completing, down, ..."""
+    done = subprocess.run(["sinfo", "--noheader", "--Format=statelong"], capture_output=True, text=True, timeout=20,
+                          check=True)
+    return done.stdout.strip()
+
+
 def running(run: subprocess.Popen[str]) -> str:
     """Wait for a running job; its id."""
     deadline = time.monotonic() + 60
@@ -142,9 +149,10 @@ def test_a_node_that_goes_down_and_returns_loses_nothing(submitted: Project) -> 
     # down, and up again at once by itself: the daemon of the node still answers, and ReturnToService is 2
     subprocess.run(["scontrol", "update", f"nodename={node.strip()}", "state=down", "reason=test"], timeout=20,
                    check=True)
-    deadline = time.monotonic() + 30
-    while [job, "PENDING"] not in queue("jobid,state"):
-        assert time.monotonic() < deadline
+    # waiting in the queue, and the node free of what it ran: a job started on it earlier fails, and the node drains
+    deadline = time.monotonic() + 60
+    while [job, "PENDING"] not in queue("jobid,state") or node_state() != "idle":
+        assert time.monotonic() < deadline, node_state()
         time.sleep(0.3)
     # SLURM lets a node rest for two minutes; who operates it need not
     subprocess.run(["scontrol", "update", f"jobid={job}", "starttime=now"], timeout=20, check=True)
