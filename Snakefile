@@ -61,4 +61,6 @@ onstart:
 
 
 onsuccess:
+    if workflow.is_main_process and not workflow.storage_settings.notemp:
+        clear_spent_folders(PLAN.cells, Path("."))
     print("\nFinished. Figures: results/figures/   numbers: results/metrics.parquet   report: results/report.html")

@@ -1,9 +1,11 @@
-"""Folders that a kill left half deleted."""
+"""Folders that a kill left whole or half deleted."""
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 from tensorldp.config.grid import Cell
-from tensorldp.runtime.leftovers import clear_partial_folders
+from tensorldp.runtime.leftovers import clear_partial_folders, clear_spent_folders
 
 CELL = Cell("s", "d", "base", "m", "1", seeds=(0, 1))
 
@@ -41,3 +43,36 @@ def test_nothing_is_removed_beside_a_run(tmp_path: Path) -> None:
     assert models.exists()
     lock.unlink()
     assert clear_partial_folders([CELL], tmp_path) == [models]
+
+
+def scores(base: Path, age: float) -> Path:
+    """The metrics of the cell, so many seconds older than its folders."""
+    path = base / "results" / "metrics" / f"{CELL.path}.json"
+    path.parent.mkdir(parents=True)
+    path.touch()
+    now = (base / "results" / "models" / CELL.path).stat().st_mtime
+    os.utime(path, (now - age, now - age))
+    return path
+
+
+def test_folders_older_than_the_scores_are_removed(tmp_path: Path) -> None:
+    models, released = folder(tmp_path, "models", 0, 1), folder(tmp_path, "perturbed", 0, 1)
+    assert clear_spent_folders([CELL], tmp_path) == []  # there are no scores yet
+    assert scores(tmp_path, age=-10).exists()
+    assert clear_spent_folders([CELL], tmp_path) == [models, released]
+    assert not models.exists()
+    assert not released.exists()
+
+
+def test_folders_that_were_made_after_the_scores_stay(tmp_path: Path) -> None:
+    models = folder(tmp_path, "models", 0, 1)
+    scores(tmp_path, age=10)
+    assert clear_spent_folders([CELL], tmp_path) == []
+    assert models.exists()
+
+
+def test_models_that_cells_share_stay(tmp_path: Path) -> None:
+    models, released = folder(tmp_path, "models", 0, 1), folder(tmp_path, "perturbed", 0, 1)
+    scores(tmp_path, age=-10)
+    assert clear_spent_folders([replace(CELL, method="testing")], tmp_path) == [released]
+    assert models.exists()

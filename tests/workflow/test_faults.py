@@ -204,6 +204,19 @@ def test_models_that_were_half_deleted_at_a_kill_are_not_used(calm: Project, tmp
     assert not models.exists()
 
 
+def test_temporary_folders_that_outlived_their_last_reader_at_a_kill_are_deleted_in_the_end(calm: Project,
+                                                                                           tmp_path: Path) -> None:
+    """The state between the end of the scoring job and the deletion of the release and the models that it read."""
+    project = copy_of(calm, tmp_path / "copy")
+    (project.folder / CELL).unlink()
+    done = project.snakemake(CELL, "--notemp", env=WARM, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {path.relative_to(project.folder).parts[1] for path in leftovers(project)} == {"perturbed", "models"}
+    assert finish(project).count("Finished jobid") == 1  # the table
+    assert not leftovers(project)
+    assert rows(project) == rows(calm)
+
+
 def test_a_file_that_was_half_written_at_a_kill_is_cleared_by_the_next_writer(tmp_path: Path) -> None:
     import numpy as np
 

@@ -15,7 +15,7 @@ try:
     from tensorldp.errors import InputError
     from tensorldp.mechanisms.index import known, plugin_names, source_modules
     from tensorldp.runtime import environment
-    from tensorldp.runtime.leftovers import clear_partial_folders
+    from tensorldp.runtime.leftovers import clear_partial_folders, clear_spent_folders
 except ImportError as error:
     sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e .` first")
 

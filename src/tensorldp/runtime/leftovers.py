@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tensorldp.config.grid import Cell
+from tensorldp.config.methods import METHODS
 
 FOLDERS = ("results/models", "results/perturbed")
 
@@ -33,3 +34,29 @@ def clear_partial_folders(cells: Iterable[Cell], base: Path) -> list[Path]:
     for path in partial:
         shutil.rmtree(path)
     return partial
+
+
+def clear_spent_folders(cells: Iterable[Cell], base: Path) -> list[Path]:
+    """Remove temporary releases and models that are older than the scores computed from them.
+
+    A run that is killed between the end of a scoring job and the deletion of what it read leaves that whole, and
+    Snakemake, which deletes a temporary folder after a job that reads it, has no such job any more. Folders that are
+    newer than the scores were asked for by themselves and stay; so do models that several cells share.
+
+    Args:
+        cells: the plan's cells.
+        base: the folder of the workflow, with results/.
+
+    Returns:
+        The removed folders.
+    """
+    spent = []
+    for cell in cells:
+        scores = base / "results" / "metrics" / f"{cell.path}.json"
+        for folder in FOLDERS if METHODS[cell.method].stages != "shared" else FOLDERS[1:]:
+            path = base / folder / cell.path
+            if path.is_dir() and scores.exists() and path.stat().st_mtime < scores.stat().st_mtime:
+                spent.append(path)
+    for path in spent:
+        shutil.rmtree(path)
+    return spent
