@@ -62,5 +62,5 @@ onstart:
 
 onsuccess:
     if workflow.is_main_process and not workflow.storage_settings.notemp:
-        clear_spent_folders(PLAN.cells, Path("."))
+        clear_spent_folders(PLAN.cells, Path("."), {Path(target) for target in workflow.dag.targetfiles})
     print("\nFinished. Figures: results/figures/   numbers: results/metrics.parquet   report: results/report.html")

@@ -71,6 +71,13 @@ def test_folders_that_were_made_after_the_scores_stay(tmp_path: Path) -> None:
     assert models.exists()
 
 
+def test_folders_that_the_run_was_asked_for_stay(tmp_path: Path) -> None:
+    models, released = folder(tmp_path, "models", 0, 1), folder(tmp_path, "perturbed", 0, 1)
+    scores(tmp_path, age=-10)
+    assert clear_spent_folders([CELL], tmp_path, {models.relative_to(tmp_path)}) == [released]
+    assert models.exists()
+
+
 def test_models_that_cells_share_stay(tmp_path: Path) -> None:
     models, released = folder(tmp_path, "models", 0, 1), folder(tmp_path, "perturbed", 0, 1)
     scores(tmp_path, age=-10)

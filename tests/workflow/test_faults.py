@@ -212,7 +212,10 @@ def test_temporary_folders_that_outlived_their_last_reader_at_a_kill_are_deleted
     done = project.snakemake(CELL, "--notemp", env=WARM, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert {path.relative_to(project.folder).parts[1] for path in leftovers(project)} == {"perturbed", "models"}
-    assert finish(project).count("Finished jobid") == 1  # the table
+    models = CELL.replace("metrics", "models", 1).removesuffix(".json")
+    assert finish(project, models).count("Finished jobid") == 1  # the table
+    assert {path.parent for path in leftovers(project)} == {project.folder / models}  # asked for, this time
+    finish(project, "--forcerun", "collect")
     assert not leftovers(project)
     assert rows(project) == rows(calm)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from tensorldp.config.grid import Cell
 from tensorldp.config.methods import METHODS
 
-FOLDERS = ("results/models", "results/perturbed")
+MODELS, RELEASES = Path("results/models"), Path("results/perturbed")
 
 
 def clear_partial_folders(cells: Iterable[Cell], base: Path) -> list[Path]:
@@ -25,7 +25,7 @@ def clear_partial_folders(cells: Iterable[Cell], base: Path) -> list[Path]:
     Returns:
         The removed folders.
     """
-    found = (path for cell in cells for folder in FOLDERS if (path := base / folder / cell.path).is_dir()
+    found = (path for cell in cells for folder in (MODELS, RELEASES) if (path := base / folder / cell.path).is_dir()
              and not all((path / f"seed~{seed}.safetensors").exists() for seed in cell.seeds))
     partial = list(found)
     # looked at after the folders: a run that was writing one of them has had its lock before
@@ -36,16 +36,17 @@ def clear_partial_folders(cells: Iterable[Cell], base: Path) -> list[Path]:
     return partial
 
 
-def clear_spent_folders(cells: Iterable[Cell], base: Path) -> list[Path]:
+def clear_spent_folders(cells: Iterable[Cell], base: Path, asked: Collection[Path] = ()) -> list[Path]:
     """Remove temporary releases and models that are older than the scores computed from them.
 
     A run that is killed between the end of a scoring job and the deletion of what it read leaves that whole, and
     Snakemake, which deletes a temporary folder after a job that reads it, has no such job any more. Folders that are
-    newer than the scores were asked for by themselves and stay; so do models that several cells share.
+    newer than the scores were asked for by an earlier run and stay; so do models that several cells share.
 
     Args:
         cells: the plan's cells.
         base: the folder of the workflow, with results/.
+        asked: folders that this run was asked for, relative to base; they stay.
 
     Returns:
         The removed folders.
@@ -53,10 +54,11 @@ def clear_spent_folders(cells: Iterable[Cell], base: Path) -> list[Path]:
     spent = []
     for cell in cells:
         scores = base / "results" / "metrics" / f"{cell.path}.json"
-        for folder in FOLDERS if METHODS[cell.method].stages != "shared" else FOLDERS[1:]:
-            path = base / folder / cell.path
-            if path.is_dir() and scores.exists() and path.stat().st_mtime < scores.stat().st_mtime:
-                spent.append(path)
+        temporary = (RELEASES,) if METHODS[cell.method].stages == "shared" else (MODELS, RELEASES)
+        for path in (folder / cell.path for folder in temporary):
+            if (path not in asked and (base / path).is_dir() and scores.exists()
+                    and (base / path).stat().st_mtime < scores.stat().st_mtime):
+                spent.append(base / path)
     for path in spent:
         shutil.rmtree(path)
     return spent
