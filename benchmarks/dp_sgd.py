@@ -54,8 +54,13 @@ def plain_step(device: str) -> Step:
 def opacus_step(device: str, lot: int) -> Step:
     """A step of opacus' own optimiser."""
     model = GradSampleModule(network(device))
-    optimizer = DPOptimizer(torch.optim.SGD(model.parameters(), lr=RATE), noise_multiplier=1.0, max_grad_norm=CLIP,
-                            expected_batch_size=lot, generator=torch.Generator(device).manual_seed(1))
+    optimizer = DPOptimizer(
+        torch.optim.SGD(model.parameters(), lr=RATE),
+        noise_multiplier=1.0,
+        max_grad_norm=CLIP,
+        expected_batch_size=lot,
+        generator=torch.Generator(device).manual_seed(1),
+    )
 
     def step(x: Tensor, y: Tensor) -> None:
         optimizer.zero_grad(set_to_none=True)
@@ -74,8 +79,14 @@ def our_step(name: str, device: str, lot: int) -> Step:
         release = GradientNoise("l2", CLIP, (CLIP,) * len(sizes), sizes)
     else:
         release = printed_noise(name, shapes, CLIP, check_schedule(EPSILON, 1e-5, RECORDS, lot, STEPS))
-    return PrivateStep(model, torch.optim.SGD(model.parameters(), lr=RATE), release, lot=lot,
-                       noise=torch.Generator(device).manual_seed(1), physical=lot)
+    return PrivateStep(
+        model,
+        torch.optim.SGD(model.parameters(), lr=RATE),
+        release,
+        lot=lot,
+        noise=torch.Generator(device).manual_seed(1),
+        physical=lot,
+    )
 
 
 def seconds(step: Step, x: Tensor, y: Tensor) -> float:
@@ -109,8 +120,16 @@ def measure(lot: int, repeats: int, device: str) -> list[dict[str, float | str |
     def beside(name: str, peer: str) -> float:
         return statistics.median(a / b for a, b in zip(times[peer], times[name], strict=True))
 
-    return [{"name": name, "lot": lot, "rate": rate[name], "of_opacus": beside(name, OPACUS),
-             "of_gaussian": beside(name, "gaussian")} for name in steps]
+    return [
+        {
+            "name": name,
+            "lot": lot,
+            "rate": rate[name],
+            "of_opacus": beside(name, OPACUS),
+            "of_gaussian": beside(name, "gaussian"),
+        }
+        for name in steps
+    ]
 
 
 def main() -> None:
@@ -125,8 +144,9 @@ def main() -> None:
     rows = [row for lot in args.lots for row in measure(lot, args.repeats, args.device)]
     print(f"{'step':24} {'lot':>5} {'examples/s':>11} {'of opacus':>10} {'of gaussian':>12}")
     for row in rows:
-        print(f"{row['name']:24} {row['lot']:5d} {row['rate']:11.0f} {row['of_opacus']:10.2f} "
-              f"{row['of_gaussian']:12.2f}")
+        print(
+            f"{row['name']:24} {row['lot']:5d} {row['rate']:11.0f} {row['of_opacus']:10.2f} {row['of_gaussian']:12.2f}"
+        )
     if args.out:
         args.out.write_text(json.dumps(rows, indent=1))
 

@@ -48,8 +48,17 @@ def ours(problem: Problem, threads: int, strategy: str = "auto", device: str = "
     """Our simulation: seconds of all rounds, and the final weights."""
     x, y = problem.data()
     model = new_model()
-    simulation = ClientSimulation(model.to(device), x.to(device), y.to(device), problem.shards(), epochs=EPOCHS,
-                                  batch_size=BATCH, learning_rate=RATE, threads=threads, strategy=strategy)
+    simulation = ClientSimulation(
+        model.to(device),
+        x.to(device),
+        y.to(device),
+        problem.shards(),
+        epochs=EPOCHS,
+        batch_size=BATCH,
+        learning_rate=RATE,
+        threads=threads,
+        strategy=strategy,
+    )
     weights = get_vector(model)
     start = Clock()
     for clients in problem.chosen():
@@ -130,8 +139,9 @@ def flower(problem: Problem, workers: int) -> Result:
             own = slice(self.client * records, (self.client + 1) * records)
             x, y = (torch.from_numpy(np.load(path, mmap_mode="r")[own].copy()) for path in (images, labels))
             model = new_model()
-            state = OrderedDict((k, torch.from_numpy(v.copy()))
-                                for k, v in zip(model.state_dict(), parameters, strict=True))
+            state = OrderedDict(
+                (k, torch.from_numpy(v.copy())) for k, v in zip(model.state_dict(), parameters, strict=True)
+            )
             model.load_state_dict(state)
             train_plainly(model, x, y, torch.arange(records), self.client)
             return [v.numpy() for v in model.state_dict().values()], records, {}
@@ -151,13 +161,21 @@ def flower(problem: Problem, workers: int) -> Result:
         started.append(Clock())
         return {}
 
-    strategy = Timed(fraction_fit=SHARE, fraction_evaluate=0.0, min_available_clients=CLIENTS, on_fit_config_fn=first,
-                     initial_parameters=ndarrays_to_parameters([v.numpy() for v in new_model().state_dict().values()]))
+    strategy = Timed(
+        fraction_fit=SHARE,
+        fraction_evaluate=0.0,
+        min_available_clients=CLIENTS,
+        on_fit_config_fn=first,
+        initial_parameters=ndarrays_to_parameters([v.numpy() for v in new_model().state_dict().values()]),
+    )
     flwr.simulation.start_simulation(
-        client_fn=lambda context: Client(int(context.node_config["partition-id"])).to_client(), num_clients=CLIENTS,
-        config=flwr.server.ServerConfig(num_rounds=problem.rounds), strategy=strategy,
+        client_fn=lambda context: Client(int(context.node_config["partition-id"])).to_client(),
+        num_clients=CLIENTS,
+        config=flwr.server.ServerConfig(num_rounds=problem.rounds),
+        strategy=strategy,
         client_resources={"num_cpus": 1, "num_gpus": 0.0},
-        ray_init_args={"num_cpus": workers, "include_dashboard": False, "log_to_driver": False})
+        ray_init_args={"num_cpus": workers, "include_dashboard": False, "log_to_driver": False},
+    )
     return finished[-1]
 
 
@@ -192,10 +210,13 @@ def pfl_research(problem: Problem) -> Result:
     torch.manual_seed(0)
     np.random.seed(0)  # noqa: NPY002 - its samplers use the global generator
     net = Trainable()
-    model = PyTorchModel(model=net, local_optimizer_create=torch.optim.SGD,
-                         central_optimizer=torch.optim.SGD(net.parameters(), lr=1.0))
-    users = FederatedDataset(lambda user: Dataset([x[shards[user]], y[shards[user]]], user_id=str(user)),
-                             get_user_sampler("random", list(range(CLIENTS))))
+    model = PyTorchModel(
+        model=net, local_optimizer_create=torch.optim.SGD, central_optimizer=torch.optim.SGD(net.parameters(), lr=1.0)
+    )
+    users = FederatedDataset(
+        lambda user: Dataset([x[shards[user]], y[shards[user]]], user_id=str(user)),
+        get_user_sampler("random", list(range(CLIENTS))),
+    )
     stamps: list[Clock] = []
 
     class Stamp(TrainingProcessCallback):
@@ -207,10 +228,18 @@ def pfl_research(problem: Problem) -> Result:
 
     backend = SimulatedBackend(training_data=users, val_data=None)
     FederatedAveraging().run(
-        NNAlgorithmParams(central_num_iterations=problem.rounds, evaluation_frequency=10**6,
-                          train_cohort_size=round(SHARE * CLIENTS), val_cohort_size=0),
-        backend, model, NNTrainHyperParams(local_num_epochs=EPOCHS, local_learning_rate=RATE, local_batch_size=BATCH),
-        None, callbacks=[Stamp()])
+        NNAlgorithmParams(
+            central_num_iterations=problem.rounds,
+            evaluation_frequency=10**6,
+            train_cohort_size=round(SHARE * CLIENTS),
+            val_cohort_size=0,
+        ),
+        backend,
+        model,
+        NNTrainHyperParams(local_num_epochs=EPOCHS, local_learning_rate=RATE, local_batch_size=BATCH),
+        None,
+        callbacks=[Stamp()],
+    )
     return stamps[0].read(), get_vector(net)
 
 
@@ -246,7 +275,8 @@ def main() -> None:
         ("ours, vmap, 1 thread", lambda: ours(problem, 1, "batched")),
         ("plain loop, 1 thread", lambda: plain(problem)),
         (f"ours, {workers} threads", lambda: ours(problem, workers)),
-        (f"plain loop, {workers} processes", lambda: plain_processes(problem, workers))]
+        (f"plain loop, {workers} processes", lambda: plain_processes(problem, workers)),
+    ]
     if torch.cuda.is_available():
         runs.append(("ours, GPU", lambda: ours(problem, 1, device="cuda")))
     if installed("pfl"):
@@ -254,10 +284,14 @@ def main() -> None:
     if installed("flwr") and installed("ray"):
         runs.append((f"Flower, {workers} workers", lambda: flower(problem, workers)))
     missing = [name for name, module in (("Flower", "flwr"), ("pfl-research", "pfl")) if not installed(module)]
-    print(f"{args.rounds} rounds of 70 clients with {args.records} images: {problem.steps} steps of {BATCH} images; "
-          f"torch {torch.__version__}, {os.cpu_count()} cores; not installed: {', '.join(missing) or 'none'}\n")
-    print(f"{'':28} {'seconds':>8} {'with start-up':>14} {'steps/s':>8} {'cpu s':>8} {'cpu ms/step':>12} "
-          f"{'distance to plain':>18}")
+    print(
+        f"{args.rounds} rounds of 70 clients with {args.records} images: {problem.steps} steps of {BATCH} images; "
+        f"torch {torch.__version__}, {os.cpu_count()} cores; not installed: {', '.join(missing) or 'none'}\n"
+    )
+    print(
+        f"{'':28} {'seconds':>8} {'with start-up':>14} {'steps/s':>8} {'cpu s':>8} {'cpu ms/step':>12} "
+        f"{'distance to plain':>18}"
+    )
     reference = None
     whole_rounds: dict[str, tuple[float, float]] = {}
     for name, run in runs:
@@ -271,8 +305,11 @@ def main() -> None:
         whole_rounds[name] = seconds, whole
         reference = weights if name.startswith("plain loop") and reference is None else reference
         far = "" if reference is None else f"{float((weights - reference).abs().max()):.1e}"
-        print(f"{name:28} {seconds:8.2f} {whole:14.2f} {problem.steps / seconds:8.0f} {cpu:8.2f} "
-              f"{1e3 * cpu / problem.steps:12.2f} {far:>18}", flush=True)
+        print(
+            f"{name:28} {seconds:8.2f} {whole:14.2f} {problem.steps / seconds:8.0f} {cpu:8.2f} "
+            f"{1e3 * cpu / problem.steps:12.2f} {far:>18}",
+            flush=True,
+        )
     compare(whole_rounds, f"ours, {workers} threads", args.rounds)
 
 

@@ -85,14 +85,22 @@ def compare_audits(samples: int, repeats: int) -> dict[str, float]:
         for delta in DELTAS:
             audit(mechanism, samples=samples, delta=delta)
 
-    return summary([(seconds(one_by_one), seconds(lambda: audits(mechanism, samples=samples, deltas=DELTAS)))
-                    for _ in range(repeats)])
+    return summary(
+        [
+            (seconds(one_by_one), seconds(lambda: audits(mechanism, samples=samples, deltas=DELTAS)))
+            for _ in range(repeats)
+        ]
+    )
 
 
 def summary(rows: list[tuple[float, float]], **more: float) -> dict[str, float]:
     """Medians over the turns."""
-    return {"one_by_one_s": statistics.median(a for a, _ in rows), "together_s": statistics.median(b for _, b in rows),
-            "ratio": statistics.median(a / b for a, b in rows), **more}
+    return {
+        "one_by_one_s": statistics.median(a for a, _ in rows),
+        "together_s": statistics.median(b for _, b in rows),
+        "ratio": statistics.median(a / b for a, b in rows),
+        **more,
+    }
 
 
 def main() -> None:
@@ -105,8 +113,10 @@ def main() -> None:
     arg.add_argument("--out", type=Path, default=None, help="JSON file to write")
     args = arg.parse_args()
     torch.set_num_threads(1)
-    found = {"heads": compare_heads(args.records, args.epochs, args.seeds, args.repeats),
-             "audits": compare_audits(args.samples, args.repeats)}
+    found = {
+        "heads": compare_heads(args.records, args.epochs, args.seeds, args.repeats),
+        "audits": compare_audits(args.samples, args.repeats),
+    }
     for name, row in found.items():
         print(name, " ".join(f"{key} {value:.3g}" for key, value in row.items()))
     if args.out is not None:

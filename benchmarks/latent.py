@@ -52,13 +52,14 @@ class Row:
         return self.rate * PAPER_SECONDS[self.dataset]
 
 
-def numpy_release(x: npt.NDArray[np.float32], whole: int, fraction: int, flip: float,
-                  rng: np.random.Generator) -> npt.NDArray[np.uint8]:
+def numpy_release(
+    x: npt.NDArray[np.float32], whole: int, fraction: int, flip: float, rng: np.random.Generator
+) -> npt.NDArray[np.uint8]:
     """Eq. 5 and 6 as one would write them: a byte for a bit, a uniform number for a coin."""
     places = np.arange(whole - 1, -fraction - 1, -1)
     largest = 2.0**whole - 2.0**-fraction
     magnitude = np.minimum(np.abs(x), largest)[..., None]
-    bits = np.floor(magnitude * 2.0**-places.astype(np.float32)) % 2
+    bits = np.floor(magnitude * 2.0 ** -places.astype(np.float32)) % 2
     string = np.concatenate(((x < 0)[..., None], bits), axis=-1).astype(np.uint8).reshape(len(x), -1)
     return string ^ (rng.random(string.shape) < flip)
 
@@ -68,8 +69,9 @@ def rows_of(dataset: str, reading: str, records: int) -> list[Row]:
     shape, paper = SHAPES[dataset], printed(SHAPES[dataset])
     n, m = paper.whole, paper.fraction
     size = feature_count(shape)
-    mechanism = Latent(epsilon=0.5, domain=Box(-2.0**n, 2.0**n, (size,)), whole=n, fraction=m,
-                       reading="A" if reading == "A" else "B")
+    mechanism = Latent(
+        epsilon=0.5, domain=Box(-(2.0**n), 2.0**n, (size,)), whole=n, fraction=m, reading="A" if reading == "A" else "B"
+    )
     stream, rng = generator("benchmark latent"), np.random.default_rng(1)
     x = standardise_records(torch.randn(records, size, generator=stream).relu_())
     channels = 3 if len(shape) == 3 else 1
@@ -84,10 +86,11 @@ def rows_of(dataset: str, reading: str, records: int) -> list[Row]:
         return [release(standardise_records(module(part))) for part in images.split(250)]
 
     few = max(10, records // 20)
-    return [Row(dataset, f"encode + randomise, packed, {reading}", records, lambda: release(x)),
-            Row(dataset, f"convolve + encode + randomise, {reading}", records, everything),
-            Row(dataset, f"plain NumPy, {reading}", few,
-                lambda: numpy_release(x[:few].numpy(), n, m, mechanism.flip, rng))]
+    return [
+        Row(dataset, f"encode + randomise, packed, {reading}", records, lambda: release(x)),
+        Row(dataset, f"convolve + encode + randomise, {reading}", records, everything),
+        Row(dataset, f"plain NumPy, {reading}", few, lambda: numpy_release(x[:few].numpy(), n, m, mechanism.flip, rng)),
+    ]
 
 
 def main() -> None:

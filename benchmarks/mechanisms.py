@@ -104,12 +104,17 @@ def peers(x: Tensor, device: str) -> list[Row]:
     """What a user would otherwise write, on the same data."""
     normal = torch.distributions.Normal(torch.zeros((), device=device), torch.ones((), device=device))
     laplace = torch.distributions.Laplace(torch.zeros((), device=device), torch.ones((), device=device))
-    rows = [Row(COPY, lambda x: x.clone(), x), Row(TORCH_NORMAL, lambda x: x + normal.sample(x.shape), x),
-            Row(TORCH_LAPLACE, lambda x: x + laplace.sample(x.shape), x)]
+    rows = [
+        Row(COPY, lambda x: x.clone(), x),
+        Row(TORCH_NORMAL, lambda x: x + normal.sample(x.shape), x),
+        Row(TORCH_LAPLACE, lambda x: x + laplace.sample(x.shape), x),
+    ]
     if device == "cpu":
         rng = np.random.default_rng(1)
-        rows += [Row(NUMPY_NORMAL, lambda x: x.numpy() + rng.standard_normal(x.shape, dtype=np.float32), x),
-                 Row(NUMPY_LAPLACE, lambda x: x.numpy() + rng.laplace(size=x.shape).astype(np.float32), x)]
+        rows += [
+            Row(NUMPY_NORMAL, lambda x: x.numpy() + rng.standard_normal(x.shape, dtype=np.float32), x),
+            Row(NUMPY_LAPLACE, lambda x: x.numpy() + rng.laplace(size=x.shape).astype(np.float32), x),
+        ]
     return rows
 
 
@@ -135,8 +140,18 @@ def measure(rows: list[Row], repeats: int, device: str) -> None:
 
 def peak_memory(name: str, count: int, epsilon: float, device: str) -> tuple[float, float]:
     """MB of the input, and what privatising adds at its peak to a process that holds it (the output is part of it)."""
-    command = [sys.executable, str(Path(__file__).resolve()), "--child", name, "--records", str(count),
-               "--epsilon", str(epsilon), "--device", device]
+    command = [
+        sys.executable,
+        str(Path(__file__).resolve()),
+        "--child",
+        name,
+        "--records",
+        str(count),
+        "--epsilon",
+        str(epsilon),
+        "--device",
+        device,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     before, after, data = json.loads(done.stdout.splitlines()[-1])
     return data, after - before
@@ -238,13 +253,16 @@ def main() -> None:
             integers[high] = records(options.records, True, options.device, high)
         data = integers[high] if m.integer else base
         row = Row(name, runner(m, options.device), data)
-        row.data = data[:fitting(row, data, options.seconds, options.device)]
+        row.data = data[: fitting(row, data, options.seconds, options.device)]
         rows.append(row)
     measure(rows, options.repeats, options.device)
     memory = {}
     if not (options.quick or options.no_memory):
-        memory = {row.name: peak_memory(row.name, row.data.shape[0], options.epsilon, options.device)
-                  for row in rows if not row.name.startswith("(")}
+        memory = {
+            row.name: peak_memory(row.name, row.data.shape[0], options.epsilon, options.device)
+            for row in rows
+            if not row.name.startswith("(")
+        }
     table(rows, memory, options.device)
     if options.linearity:
         linearity(10**6 if options.quick else 10**8, options.epsilon, options.device, options.repeats)

@@ -27,8 +27,13 @@ def copy_workflow(folder: Path, cells: int) -> None:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "Snakefile", folder)
     epsilons = [round(0.01 * (i + 1), 2) for i in range(-(-cells // len(MECHANISMS)))]
-    config = {"scale": "quick", "studies": [STUDY], "mechanisms": {STUDY: MECHANISMS}, "epsilons": {STUDY: epsilons},
-              "device": "cpu"}
+    config = {
+        "scale": "quick",
+        "studies": [STUDY],
+        "mechanisms": {STUDY: MECHANISMS},
+        "epsilons": {STUDY: epsilons},
+        "device": "cpu",
+    }
     (folder / "config.yaml").write_text(json.dumps(config))  # JSON is YAML
 
 
@@ -46,8 +51,13 @@ def plan(cells: int, arguments: list[str]) -> dict[str, float]:
         if status:
             sys.exit(text[-3000:])
         jobs = re.findall(r"^total +(\d+)$", text, re.MULTILINE)
-        return {"cells": cells, "jobs": int(jobs[-1]), "seconds": seconds, "cpu": usage.ru_utime + usage.ru_stime,
-                "peak_mb": usage.ru_maxrss / 1024}
+        return {
+            "cells": cells,
+            "jobs": int(jobs[-1]),
+            "seconds": seconds,
+            "cpu": usage.ru_utime + usage.ru_stime,
+            "peak_mb": usage.ru_maxrss / 1024,
+        }
 
 
 def main(words: list[str]) -> None:
@@ -56,9 +66,11 @@ def main(words: list[str]) -> None:
     split = words.index("--") if "--" in words else len(words)
     print(f"{'cells':>8} {'jobs':>8} {'seconds':>8} {'cpu s':>8} {'peak MB':>8}")
     for cells in words[:split] or ["100", "1000", "10000"]:
-        row = plan(int(cells), words[split + 1:])
-        print(f"{row['cells']:8} {row['jobs']:8} {row['seconds']:8.1f} {row['cpu']:8.1f} {row['peak_mb']:8.0f}",
-              flush=True)
+        row = plan(int(cells), words[split + 1 :])
+        print(
+            f"{row['cells']:8} {row['jobs']:8} {row['seconds']:8.1f} {row['cpu']:8.1f} {row['peak_mb']:8.0f}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -45,8 +45,13 @@ def run(folder: Path, target: str, cores: int, config: list[str]) -> dict[str, A
     times = folder / "times.jsonl"
     times.unlink(missing_ok=True)
     times.touch()
-    command = [str(Path(sys.executable).with_name("snakemake")), target, "--cores", str(cores),
-               *(["--config", *config] if config else [])]
+    command = [
+        str(Path(sys.executable).with_name("snakemake")),
+        target,
+        "--cores",
+        str(cores),
+        *(["--config", *config] if config else []),
+    ]
     environment = {**os.environ, "TENSORLDP_TIMES": str(times), "PYTHONPATH": str(folder / "src")}
     with (folder / "log").open("w+") as log:
         start = time.perf_counter()
@@ -58,11 +63,18 @@ def run(folder: Path, target: str, cores: int, config: list[str]) -> dict[str, A
     if status:
         sys.exit("\n".join(line[:300] for line in text.splitlines()[-30:]))
     jobs = re.findall(r"^total +(\d+)$", text, re.MULTILINE)
-    scripts = pd.read_json(times, lines=True) if times.stat().st_size else pd.DataFrame(
-        columns=["script", "seconds", "cpu", "peak_mb"])
+    scripts = (
+        pd.read_json(times, lines=True)
+        if times.stat().st_size
+        else pd.DataFrame(columns=["script", "seconds", "cpu", "peak_mb"])
+    )
     scripts["seconds"] = scripts[["seconds", "cpu"]].max(axis=1)
-    return {"wall": wall, "jobs": int(jobs[-1]) if jobs else 0, "scripts": scripts,
-            "snakemake_mb": usage.ru_maxrss / 1024}
+    return {
+        "wall": wall,
+        "jobs": int(jobs[-1]) if jobs else 0,
+        "scripts": scripts,
+        "snakemake_mb": usage.ru_maxrss / 1024,
+    }
 
 
 def report(title: str, found: dict[str, Any], cores: int) -> float:
@@ -72,11 +84,16 @@ def report(title: str, found: dict[str, Any], cores: int) -> float:
     ideal = compute / cores
     print(f"\n{title}\n{'stage':<20}{'jobs':>7}{'seconds':>10}{'median':>10}{'peak MB':>10}")
     for name, part in scripts.groupby("script"):
-        print(f"{name:<20}{len(part):>7}{part['seconds'].sum():>10.1f}{part['seconds'].median():>10.3f}"
-              f"{part['peak_mb'].max():>10.0f}")
-    print(f"jobs {found['jobs']}, wall {found['wall']:.1f} s on {cores} cores, compute {compute:.1f} s = {ideal:.1f} s "
-          f"a core, overhead {1 - ideal / found['wall']:.1%} of the wall time, "
-          f"Snakemake's own peak {found['snakemake_mb']:.0f} MB", flush=True)
+        print(
+            f"{name:<20}{len(part):>7}{part['seconds'].sum():>10.1f}{part['seconds'].median():>10.3f}"
+            f"{part['peak_mb'].max():>10.0f}"
+        )
+    print(
+        f"jobs {found['jobs']}, wall {found['wall']:.1f} s on {cores} cores, compute {compute:.1f} s = {ideal:.1f} s "
+        f"a core, overhead {1 - ideal / found['wall']:.1%} of the wall time, "
+        f"Snakemake's own peak {found['snakemake_mb']:.0f} MB",
+        flush=True,
+    )
     return compute
 
 
@@ -112,8 +129,10 @@ def main() -> None:
             downstream = again["scripts"]["script"].isin(["collect", "collect_audits", "claims", "report"])
             cells = again["scripts"][~downstream]
             own = float(cells["seconds"].sum()) / args.cores
-            print(f"wall time over the compute of its own cells: {again['wall']:.1f} / {own:.1f} s = "
-                  f"{again['wall'] / own:.2f} ({compute / args.cores - own:.1f} s of compute are downstream)")
+            print(
+                f"wall time over the compute of its own cells: {again['wall']:.1f} / {own:.1f} s = "
+                f"{again['wall'] / own:.2f} ({compute / args.cores - own:.1f} s of compute are downstream)"
+            )
 
 
 if __name__ == "__main__":

@@ -30,8 +30,16 @@ def unknown(kind: str, value: str, allowed: Iterable[str]) -> InputError:
     return InputError(f"unknown {kind} {value!r}: {hint}allowed are {', '.join(names)}")
 
 
-def real(name: str, value: object, *, low: float = -math.inf, high: float = math.inf,
-         open_low: bool = False, open_high: bool = False, infinite: bool = False) -> float:
+def real(
+    name: str,
+    value: object,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    open_low: bool = False,
+    open_high: bool = False,
+    infinite: bool = False,
+) -> float:
     """`value` as a float inside the stated interval.
 
     Raises:

@@ -51,8 +51,9 @@ def check_generator(source: object, x: Tensor) -> torch.Generator:
     if not isinstance(source, torch.Generator):
         raise InputError(f"generator must be a torch.Generator, got {type(source).__name__}")
     if source.device.type != x.device.type:
-        raise InputError(f"the generator is on {source.device.type} but the data is on {x.device.type}: "
-                         "make both on the same device")
+        raise InputError(
+            f"the generator is on {source.device.type} but the data is on {x.device.type}: make both on the same device"
+        )
     return source
 
 
@@ -119,14 +120,14 @@ def _add_device(x: Tensor, scale: float, source: torch.Generator, laplace: bool)
     flat, flat_out = x.reshape(-1), out.view(-1)
     step = 1 << 22
     for start in range(0, flat.numel(), step):
-        piece = flat[start:start + step]
+        piece = flat[start : start + step]
         noise = torch.empty(piece.shape, dtype=torch.float64, device=x.device)
         if laplace:
             sign = torch.empty(piece.shape, dtype=torch.float64, device=x.device).bernoulli_(generator=source)
             noise.exponential_(generator=source).mul_(sign.mul_(2.0).sub_(1.0))
         else:
             noise.normal_(generator=source)
-        flat_out[start:start + step] = (piece.double() + noise.mul_(scale)).to(x.dtype)
+        flat_out[start : start + step] = (piece.double() + noise.mul_(scale)).to(x.dtype)
     return out
 
 
@@ -165,8 +166,10 @@ def sparse_positions(count: int, probability: float, source: torch.Generator) ->
     if probability <= 0.0 or count == 0:
         return np.empty(0, dtype=np.int64)
     if probability > 0.1:
-        hits = [np.flatnonzero(rng.random(min(1 << 20, count - start)) < probability) + start
-                for start in range(0, count, 1 << 20)]
+        hits = [
+            np.flatnonzero(rng.random(min(1 << 20, count - start)) < probability) + start
+            for start in range(0, count, 1 << 20)
+        ]
         return np.concatenate(hits)
     # P(no hit) = (1-p)^n by log1p: numpy's own inversion forms 1 - p first, which is 1 for p < 1e-16
     if probability < 1e-9:

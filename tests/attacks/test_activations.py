@@ -25,8 +25,10 @@ def test_closed_forms() -> None:
     assert [hermite_coefficient("identity", k) for k in range(4)] == pytest.approx([0, 1, 0, 0], abs=1e-9)
 
 
-@pytest.mark.parametrize(("name", "order"), [("relu", 3), ("gelu", 3), ("silu", 3), ("softplus", 3), ("tanh", 2),
-                                             ("sigmoid", 2), ("identity", 2)])
+@pytest.mark.parametrize(
+    ("name", "order"),
+    [("relu", 3), ("gelu", 3), ("silu", 3), ("softplus", 3), ("tanh", 2), ("sigmoid", 2), ("identity", 2)],
+)
 def test_an_activation_with_a_zero_coefficient_is_refused_in_one_sentence(name: str, order: int) -> None:
     with pytest.raises(InputError, match=f"{name}.*order {order} is zero; allowed are elu, relu-shifted") as caught:
         tensor_coefficients(name)

@@ -12,8 +12,17 @@ STREAM = torch.Generator().manual_seed(0)
 GRADIENTS = torch.randn(3, 1000, generator=STREAM, dtype=torch.float64)
 
 
-@pytest.mark.parametrize("defence", [Defence(), Defence("noise", 0.0), Defence("prune", 0.0), Defence("clip", 1e9),
-                                     Defence("local", 1), Defence("dropout", 1.0)])
+@pytest.mark.parametrize(
+    "defence",
+    [
+        Defence(),
+        Defence("noise", 0.0),
+        Defence("prune", 0.0),
+        Defence("clip", 1e9),
+        Defence("local", 1),
+        Defence("dropout", 1.0),
+    ],
+)
 def test_a_defence_of_no_strength_is_none(defence: Defence) -> None:
     assert torch.equal(defence.protect(GRADIENTS, STREAM), GRADIENTS)
     assert defence.steps == 1
@@ -61,12 +70,18 @@ def test_a_mechanism_sees_a_clipped_gradient() -> None:
     assert stats.kstest((noise / sigma).flatten().numpy(), "norm").pvalue > 1e-6
 
 
-@pytest.mark.parametrize(("name", "strength", "words"), [
-    ("nose", 1.0, "unknown defence 'nose': did you mean 'noise'"),
-    ("clip", 0.0, "strength of the defence clip must be a finite number above 0, got 0"),
-    ("prune", 1.0, r"strength of the defence prune must be a number in \[0, 1\), got 1"),
-    ("dropout", 0.0, r"in \(0, 1\], got 0"), ("local", 0, "at least 1, got 0"), ("noise", -1.0, "at least 0, got -1"),
-    ("mechanism", 1.0, "needs a mechanism")])
+@pytest.mark.parametrize(
+    ("name", "strength", "words"),
+    [
+        ("nose", 1.0, "unknown defence 'nose': did you mean 'noise'"),
+        ("clip", 0.0, "strength of the defence clip must be a finite number above 0, got 0"),
+        ("prune", 1.0, r"strength of the defence prune must be a number in \[0, 1\), got 1"),
+        ("dropout", 0.0, r"in \(0, 1\], got 0"),
+        ("local", 0, "at least 1, got 0"),
+        ("noise", -1.0, "at least 0, got -1"),
+        ("mechanism", 1.0, "needs a mechanism"),
+    ],
+)
 def test_a_wrong_strength_is_one_sentence(name: str, strength: float, words: str) -> None:
     with pytest.raises(InputError, match=words):
         Defence(name, strength)

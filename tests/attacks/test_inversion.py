@@ -30,7 +30,7 @@ DIGITS = load_digits()
 
 
 def victim(index: int) -> tuple[Tensor, Tensor]:
-    return torch.from_numpy(DIGITS.images[index:index + 1]).unsqueeze(1) / 16, torch.tensor(DIGITS.target[[index]])
+    return torch.from_numpy(DIGITS.images[index : index + 1]).unsqueeze(1) / 16, torch.tensor(DIGITS.target[[index]])
 
 
 def lenet_client(seed: int = 0, **options: int) -> Client:
@@ -81,8 +81,9 @@ def test_two_records_with_known_labels() -> None:
     x = torch.cat([victim(0)[0], victim(1)[0]])
     y = torch.cat([victim(0)[1], victim(1)[1]])
     sent = client.update(x, client.one_hot(y))
-    found = invert(client, sent, tuple(x.shape), Inversion("l2", "lbfgs", "known"), torch.Generator().manual_seed(0),
-                   known=y)
+    found = invert(
+        client, sent, tuple(x.shape), Inversion("l2", "lbfgs", "known"), torch.Generator().manual_seed(0), known=y
+    )
     assert image_scores(found.x[:, 0], x[:, 0])["psnr"] > 30.0
 
 
@@ -115,8 +116,9 @@ def test_a_client_sends_autograds_gradient_and_the_mean_over_users() -> None:
     k = Client(model, steps=2, rate=0.1)
     inner = client.parameters.items()
     moved = {key: value - 0.1 * client.split(expected)[key] for key, value in inner}
-    torch.testing.assert_close(k.update(x, client.one_hot(y)),
-                               expected + client.update(x, client.one_hot(y), parameters=moved))
+    torch.testing.assert_close(
+        k.update(x, client.one_hot(y)), expected + client.update(x, client.one_hot(y), parameters=moved)
+    )
 
 
 def test_the_analytic_attack_is_exact() -> None:

@@ -57,9 +57,17 @@ def test_kept_elements_are_taken_as_they_are() -> None:
     assert denoise(mechanism, released, Prior.of(PUBLIC))[0, 3, 3] == CANDIDATES[0, 3, 3]
 
 
-@pytest.mark.parametrize(("name", "epsilon", "low", "high"), [
-    ("none", math.inf, 1.0, 1.0), ("laplace", 2000.0, 1.0, 1.0), ("privunit", 200.0, 1.0, 1.0),
-    ("tldp-l", 20.0, 1.0, 1.0), ("laplace", 0.01, 0.0, 0.2), ("privunit", 0.01, 0.0, 0.2)])
+@pytest.mark.parametrize(
+    ("name", "epsilon", "low", "high"),
+    [
+        ("none", math.inf, 1.0, 1.0),
+        ("laplace", 2000.0, 1.0, 1.0),
+        ("privunit", 200.0, 1.0, 1.0),
+        ("tldp-l", 20.0, 1.0, 1.0),
+        ("laplace", 0.01, 0.0, 0.2),
+        ("privunit", 0.01, 0.0, 0.2),
+    ],
+)
 def test_owners_are_named_by_the_strength_of_the_noise(name: str, epsilon: float, low: float, high: float) -> None:
     mechanism, released = release(name, epsilon)
     share = float((identify(mechanism, released, CANDIDATES) == torch.arange(40)).double().mean())

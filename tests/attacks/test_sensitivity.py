@@ -19,8 +19,10 @@ def test_the_parts_are_autograds() -> None:
 
 
 def slope(scaling: str, part: int, sizes: list[tuple[int, int]], against: int) -> float:
-    values = [np.median([measured_change(m, d, scaling, 20, torch.Generator().manual_seed(seed))[part]
-                         for seed in range(5)]) for m, d in sizes]
+    values = [
+        np.median([measured_change(m, d, scaling, 20, torch.Generator().manual_seed(seed))[part] for seed in range(5)])
+        for m, d in sizes
+    ]
     return float(np.polyfit(np.log([size[against] for size in sizes]), np.log(values), 1)[0])
 
 

@@ -46,10 +46,15 @@ def test_moments_are_the_plain_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = torch.Generator().manual_seed(0)
     g, w = torch.randn(40, generator=stream, dtype=torch.float64), torch.randn(40, 3, generator=stream)
     v, eye = w.double(), torch.eye(3, dtype=torch.float64)
-    torch.testing.assert_close(second_moment(g, w), torch.einsum("j,jab->ab", g, torch.einsum(
-        "ja,jb->jab", v, v) - eye) / 40)
-    he3 = (torch.einsum("ja,jb,jc->jabc", v, v, v) - torch.einsum("ja,bc->jabc", v, eye)
-           - torch.einsum("jb,ac->jabc", v, eye) - torch.einsum("jc,ab->jabc", v, eye))
+    torch.testing.assert_close(
+        second_moment(g, w), torch.einsum("j,jab->ab", g, torch.einsum("ja,jb->jab", v, v) - eye) / 40
+    )
+    he3 = (
+        torch.einsum("ja,jb,jc->jabc", v, v, v)
+        - torch.einsum("ja,bc->jabc", v, eye)
+        - torch.einsum("jb,ac->jabc", v, eye)
+        - torch.einsum("jc,ab->jabc", v, eye)
+    )
     torch.testing.assert_close(third_moment(g, w), torch.einsum("j,jabc->abc", g, he3) / 40)
     design = torch.cat([torch.ones(40, 1, dtype=torch.float64), v], dim=1)
     torch.testing.assert_close(design.T @ regression_residual(g, w), torch.zeros(4, dtype=torch.float64))
@@ -72,8 +77,13 @@ def test_a_large_network_fits_time_and_memory() -> None:
     Processor time stands for the wall clock of a machine without other work; the attack's is at least as long as that.
     """
     done = subprocess.run([sys.executable, BENCHMARK, "200000", "200", "4"], capture_output=True, text=True, check=True)
-    values = dict(zip(("m", "d", "B", "processor", "wall", "megabytes", "error"),
-                      map(float, done.stdout.splitlines()[-1].split()), strict=True))
+    values = dict(
+        zip(
+            ("m", "d", "B", "processor", "wall", "megabytes", "error"),
+            map(float, done.stdout.splitlines()[-1].split()),
+            strict=True,
+        )
+    )
     assert (values["m"], values["d"]) == (200_000, 200)
     assert values["error"] < 0.1
     assert values["processor"] < 60

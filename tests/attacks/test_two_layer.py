@@ -47,6 +47,7 @@ def test_a_linear_network_gives_away_one_combination_only() -> None:
     combined = r @ x
     torch.testing.assert_close(network.output_gradient(x, y), network.weights.double() @ combined)
     # one record x' with residual 1 explains all four
-    torch.testing.assert_close(network.weights.double() @ combined,
-                               network.output_gradient(combined.unsqueeze(0),
-                                                       network.residuals(combined.unsqueeze(0), torch.zeros(1)) - 1))
+    torch.testing.assert_close(
+        network.weights.double() @ combined,
+        network.output_gradient(combined.unsqueeze(0), network.residuals(combined.unsqueeze(0), torch.zeros(1)) - 1),
+    )

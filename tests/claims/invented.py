@@ -19,11 +19,29 @@ STUDIES = Path(__file__).parents[2] / "workflow" / "studies"
 Score = Callable[[Cell, int], Mapping[str, float]]
 
 
-def cell(study: str, dataset: str, mechanism: str, epsilon: str, *, seeds: int = 3, method: str = "learning",
-         training: dict[str, Any] | None = None, **factors: Any) -> Cell:
+def cell(
+    study: str,
+    dataset: str,
+    mechanism: str,
+    epsilon: str,
+    *,
+    seeds: int = 3,
+    method: str = "learning",
+    training: dict[str, Any] | None = None,
+    **factors: Any,
+) -> Cell:
     """A planned cell."""
-    return Cell(study, dataset, variant_text(factors), mechanism, epsilon, method=method, factors=factors,
-                seeds=tuple(range(seeds)), training=training or {})
+    return Cell(
+        study,
+        dataset,
+        variant_text(factors),
+        mechanism,
+        epsilon,
+        method=method,
+        factors=factors,
+        seeds=tuple(range(seeds)),
+        training=training or {},
+    )
 
 
 def paper_cells(*studies: str, seeds: int = 2) -> tuple[Cell, ...]:
@@ -47,15 +65,27 @@ class Run:
 
     def write(self, score: Score, tests: Mapping[str, int] | None = None, **guarantee: Any) -> Run:
         """Give every cell the metrics that `score` says of a seed, and its data set `tests` test records (10,000)."""
-        bound = {"unit": "run", "epsilon": 1.0, "delta": 1e-5, "pure_epsilon": 2.0, "atom": 0.0, "exact": True,
-                 **guarantee}
+        bound = {
+            "unit": "run",
+            "epsilon": 1.0,
+            "delta": 1e-5,
+            "pure_epsilon": 2.0,
+            "atom": 0.0,
+            "exact": True,
+            **guarantee,
+        }
         for planned in self.cells:
             run = {"seconds": 1.0, "peak_mb": 1.0, "device": "cpu", "commit": "c"}
             rows = [{"seed": s, "metric": m, "value": v} for s in planned.seeds for m, v in score(planned, s).items()]
-            write_json(self.results / "metrics" / f"{planned.path}.json",
-                       {"cell": {**planned.key(), "epsilon": planned.epsilon}, "rows": rows,
-                        "runs": {str(s): run for s in planned.seeds},
-                        "test_set": {"records": (tests or {}).get(planned.dataset, 10000), "largest_class": 0.1}})
+            write_json(
+                self.results / "metrics" / f"{planned.path}.json",
+                {
+                    "cell": {**planned.key(), "epsilon": planned.epsilon},
+                    "rows": rows,
+                    "runs": {str(s): run for s in planned.seeds},
+                    "test_set": {"records": (tests or {}).get(planned.dataset, 10000), "largest_class": 0.1},
+                },
+            )
             write_json(self.results / "privacy" / "guarantees" / f"{planned.path}.json", bound)
         return self
 

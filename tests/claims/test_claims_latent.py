@@ -13,8 +13,18 @@ from tensorldp.claims.base import catalogue, load_checks
 from tensorldp.claims.latent_runs import clean_ceiling, perturbed_ceiling
 from tensorldp.config.grid import Cell
 
-THEOREMS = {"A01": "not reproduced", "A02": "refuted", "A03": "reproduced", "A04": "reproduced", "A06": "refuted",
-            "A10": "reproduced", "A15": "not checkable", "A19": "refuted", "A20": "reproduced", "A21": "refuted"}
+THEOREMS = {
+    "A01": "not reproduced",
+    "A02": "refuted",
+    "A03": "reproduced",
+    "A04": "reproduced",
+    "A06": "refuted",
+    "A10": "reproduced",
+    "A15": "not checkable",
+    "A19": "refuted",
+    "A20": "reproduced",
+    "A21": "refuted",
+}
 NEEDS_RUNS = ("A11", "A12", "A13", "A14", "A16", "A17")
 
 
@@ -37,12 +47,18 @@ def test_claims_without_runs_are_quick_and_the_others_are_not_decided(tmp_path: 
 
 def table2(tmp_path: Path, accuracies: dict[str, float]) -> invented.Run:
     """MNIST at both epsilons: accuracy by reading, and 0.9816 without privacy, on both data sets."""
-    cells = [invented.cell("latent", "mnist", "latent", epsilon, model="ann", reading=reading)
-             for epsilon in ("0.5", "2", "8") for reading in "AB"]
+    cells = [
+        invented.cell("latent", "mnist", "latent", epsilon, model="ann", reading=reading)
+        for epsilon in ("0.5", "2", "8")
+        for reading in "AB"
+    ]
     cells += [invented.cell("latent", name, "none", "inf", model="cnn") for name in ("mnist", "cifar10")]
     return invented.Run(tuple(cells), tmp_path).write(
-        lambda cell, seed: {"accuracy": accuracies[cell.factors.get("reading", cell.dataset)] + 0.001 * seed,
-                            "train_records": 60_000.0})
+        lambda cell, seed: {
+            "accuracy": accuracies[cell.factors.get("reading", cell.dataset)] + 0.001 * seed,
+            "train_records": 60_000.0,
+        }
+    )
 
 
 def test_table_2_is_reproduced_only_if_reading_a_gives_its_numbers(tmp_path: Path) -> None:
@@ -74,11 +90,17 @@ def test_the_study_at_paper_scale_has_every_cell_that_claims_ask_for(tmp_path: P
 
 def spread(tmp_path: Path, accuracies: dict[str, tuple[float, float, float]]) -> str:
     """The verdict on Figure 10 for accuracies at 0.5, 2 and 8 under both readings."""
-    cells = tuple(invented.cell("latent", "mnist", "latent", epsilon, reading=reading, seeds=1)
-                  for reading in "AB" for epsilon in ("0.5", "2", "8"))
+    cells = tuple(
+        invented.cell("latent", "mnist", "latent", epsilon, reading=reading, seeds=1)
+        for reading in "AB"
+        for epsilon in ("0.5", "2", "8")
+    )
     place = {"0.5": 0, "2": 1, "8": 2}
-    return invented.Run(cells, tmp_path).write(
-        lambda cell, _: {"accuracy": accuracies[cell.factors["reading"]][place[cell.epsilon]]}).check("A16")[0]
+    return (
+        invented.Run(cells, tmp_path)
+        .write(lambda cell, _: {"accuracy": accuracies[cell.factors["reading"]][place[cell.epsilon]]})
+        .check("A16")[0]
+    )
 
 
 def test_figure_10_is_constant_only_within_the_limit(tmp_path: Path) -> None:
@@ -89,10 +111,12 @@ def test_figure_10_is_constant_only_within_the_limit(tmp_path: Path) -> None:
 
 def test_ceilings_of_clean_and_perturbed_test_sets() -> None:
     """mathematics.md 5.4: 21.4 % and 51.7 % for MNIST, 28.4 % and 83.7 % for CIFAR-10's 50,000 records."""
-    for made, records, chance, expected in ((laws.latent(0.5, "A"), 60_000, 0.1135, 0.2145),
-                                            (laws.latent(2.0, "A"), 60_000, 0.1135, 0.5174),
-                                            (laws.cifar_latent(0.5, "A"), 50_000, 0.1, 0.2842),
-                                            (laws.cifar_latent(2.0, "A"), 50_000, 0.1, 0.8366)):
+    for made, records, chance, expected in (
+        (laws.latent(0.5, "A"), 60_000, 0.1135, 0.2145),
+        (laws.latent(2.0, "A"), 60_000, 0.1135, 0.5174),
+        (laws.cifar_latent(0.5, "A"), 50_000, 0.1, 0.2842),
+        (laws.cifar_latent(2.0, "A"), 50_000, 0.1, 0.8366),
+    ):
         assert clean_ceiling(made, records, chance) == pytest.approx(expected, abs=5e-4)
     assert clean_ceiling(laws.cifar_latent(2.0, "A"), 100_000, 0.1) == 1.0
     assert perturbed_ceiling(0.5, 0.1) == pytest.approx(0.1548, abs=5e-5)
@@ -100,12 +124,16 @@ def test_ceilings_of_clean_and_perturbed_test_sets() -> None:
 
 
 def test_an_interval_of_two_seeds_decides_and_one_seed_says_that_it_has_none(tmp_path: Path) -> None:
-    for seeds, expected, words in ((1, "reproduced", "0.9816 (one seed, no interval)"),
-                                   (2, "not reproduced", "over 2 values")):
-        cells = tuple(invented.cell("latent", name, "none", "inf", model="cnn", seeds=seeds)
-                      for name in ("mnist", "cifar10"))
+    for seeds, expected, words in (
+        (1, "reproduced", "0.9816 (one seed, no interval)"),
+        (2, "not reproduced", "over 2 values"),
+    ):
+        cells = tuple(
+            invented.cell("latent", name, "none", "inf", model="cnn", seeds=seeds) for name in ("mnist", "cifar10")
+        )
         run = invented.Run(cells, tmp_path / str(seeds)).write(
-            lambda cell, seed: {"accuracy": {"mnist": 0.9816, "cifar10": 0.7875}[cell.dataset] + 0.004 * seed})
+            lambda cell, seed: {"accuracy": {"mnist": 0.9816, "cifar10": 0.7875}[cell.dataset] + 0.004 * seed}
+        )
         found, observed = run.check("A11")
         assert found == expected
         assert words in observed

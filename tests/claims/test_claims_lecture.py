@@ -12,14 +12,21 @@ import pytest
 from tensorldp.claims.base import catalogue, load_checks
 from tensorldp.config.grid import Cell
 
-THEOREMS = {**dict.fromkeys(("L01", "L03", "L05", "L07", "L08", "L10"), "reproduced"),
-            **dict.fromkeys(("L02", "L04", "L06", "L09"), "refuted"),
-            **dict.fromkeys(("L12", "L21"), "not checkable")}
+THEOREMS = {
+    **dict.fromkeys(("L01", "L03", "L05", "L07", "L08", "L10"), "reproduced"),
+    **dict.fromkeys(("L02", "L04", "L06", "L09"), "refuted"),
+    **dict.fromkeys(("L12", "L21"), "not checkable"),
+}
 ATTACKS = ("L13", "L14", "L15", "L16", "L17", "L18", "L19")
 BASE = {"m": 20000, "d": 30, "B": 4}
 DP_SGD = {"1000": 3.6, "10000": 1.1, "100000": 0.33, "1000000": 0.1}
-STRENGTHS = {"local": (2, 3), "noise": (0.25, 0.5, 1, 2), "clip": (0.1, 1, 10), "dropout": (0.25, 0.5),
-             "prune": (0.5, 0.9)}
+STRENGTHS = {
+    "local": (2, 3),
+    "noise": (0.25, 0.5, 1, 2),
+    "clip": (0.1, 1, 10),
+    "dropout": (0.25, 0.5),
+    "prune": (0.5, 0.9),
+}
 
 
 @pytest.mark.parametrize(("id", "expected"), THEOREMS.items())
@@ -33,21 +40,36 @@ def test_claims_without_runs_are_quick_and_the_others_are_not_decided(tmp_path: 
     run = invented.Run((), tmp_path)
     load_checks()
     start = time.process_time()
-    undecided = [id for id, claim in catalogue().items()
-                 if claim.source == "dp-lecture" and run.check(id)[0] == "not run"]
+    undecided = [
+        id for id, claim in catalogue().items() if claim.source == "dp-lecture" and run.check(id)[0] == "not run"
+    ]
     assert undecided == ["L11", *ATTACKS, "L20"]
     assert time.process_time() - start < 10
 
 
-@pytest.mark.parametrize(("id", "words"), [
-    ("L02", "100-DP"), ("L02", "3.1e-44, that of (100) with 0.697"), ("L04", "Eq. 4.4 is 0.0e+00"),
-    ("L09", "l2 norm m^1.5 d^1.0 epsilon^-1"), ("L09", "l1 norm m^2.0 d^1.5 epsilon^-1")])
+@pytest.mark.parametrize(
+    ("id", "words"),
+    [
+        ("L02", "100-DP"),
+        ("L02", "3.1e-44, that of (100) with 0.697"),
+        ("L04", "Eq. 4.4 is 0.0e+00"),
+        ("L09", "l2 norm m^1.5 d^1.0 epsilon^-1"),
+        ("L09", "l1 norm m^2.0 d^1.5 epsilon^-1"),
+    ],
+)
 def test_numbers_are_those_of_the_independent_derivation(id: str, words: str, tmp_path: Path) -> None:
     assert words in invented.Run((), tmp_path).check(id)[1]
 
 
-def error(cell: Cell, *, noise: float = 3.0, power_of_m: float = -0.5, local: float = 1.0,
-          clip: float = 0.0, power_of_p: float = -0.5) -> float:
+def error(
+    cell: Cell,
+    *,
+    noise: float = 3.0,
+    power_of_m: float = -0.5,
+    local: float = 1.0,
+    clip: float = 0.0,
+    power_of_p: float = -0.5,
+) -> float:
     """An error that is as printed, or larger; local steps level off before the attack fails."""
     m, d, batch = (float(cell.factors[key]) for key in ("m", "d", "B"))
     strength = float(cell.factors.get("strength", 1))
@@ -70,16 +92,22 @@ def error(cell: Cell, *, noise: float = 3.0, power_of_m: float = -0.5, local: fl
 
 def attacks(tmp_path: Path, *, psnr: float = 40.0, **growth: float) -> invented.Run:
     """All cells of the tensor attack, and gradient inversion on digits."""
+
     def tensor(mechanism: str = "none", epsilon: str = "inf", **factors: object) -> Cell:
         return invented.cell("reconstruction", "synthetic", mechanism, epsilon, attack="tensor", **factors)
 
-    sizes = [{**BASE, key: value} for key, values in (("m", (5000, 10000, 20000, 50000)), ("d", (20, 40, 50)),
-                                                      ("B", (2, 3, 6, 8))) for value in values]
+    sizes = [
+        {**BASE, key: value}
+        for key, values in (("m", (5000, 10000, 20000, 50000)), ("d", (20, 40, 50)), ("B", (2, 3, 6, 8)))
+        for value in values
+    ]
     cells = [tensor(defence="none", **size) for size in sizes]
     cells += [tensor(defence=name, strength=s, **BASE) for name, strengths in STRENGTHS.items() for s in strengths]
     cells += [tensor("gaussian-analytic", epsilon, defence="mechanism", strength=1, **BASE) for epsilon in DP_SGD]
-    cells += [invented.cell("reconstruction", "digits", "none", "inf", attack=name, defence="none")
-              for name in ("dlg", "cosine")]
+    cells += [
+        invented.cell("reconstruction", "digits", "none", "inf", attack=name, defence="none")
+        for name in ("dlg", "cosine")
+    ]
 
     def score(cell: Cell, seed: int) -> dict[str, float]:
         if cell.factors["attack"] != "tensor":
@@ -101,9 +129,17 @@ def test_errors_that_grow_as_printed_reproduce_the_table(tmp_path: Path) -> None
     assert "2.5 [2.5, 2.5] over 3 values at share = 0.5, 2.5 [" in run.check("L20")[1]
 
 
-@pytest.mark.parametrize(("id", "growth"), [
-    ("L13", {"power_of_m": -0.25}), ("L15", {"local": 2.6}), ("L16", {"noise": 4.8}), ("L17", {"clip": 0.1}),
-    ("L18", {"noise": 4.8}), ("L19", {"power_of_p": -1.4})])
+@pytest.mark.parametrize(
+    ("id", "growth"),
+    [
+        ("L13", {"power_of_m": -0.25}),
+        ("L15", {"local": 2.6}),
+        ("L16", {"noise": 4.8}),
+        ("L17", {"clip": 0.1}),
+        ("L18", {"noise": 4.8}),
+        ("L19", {"power_of_p": -1.4}),
+    ],
+)
 def test_errors_beyond_the_bound_refute_a_row(id: str, growth: dict[str, float], tmp_path: Path) -> None:
     run = attacks(tmp_path, **growth)
     assert run.check(id)[0] == "refuted"
@@ -120,7 +156,9 @@ def test_an_error_beyond_the_bound_itself_is_noticed(tmp_path: Path) -> None:
 
 def test_where_the_attack_fails_nothing_is_decided(tmp_path: Path) -> None:
     assert attacks(tmp_path, noise=80.0).check("L16") == (
-        "not run", "needs three points of reconstruction with an error of at most 0.7, of 5 1 have one")
+        "not run",
+        "needs three points of reconstruction with an error of at most 0.7, of 5 1 have one",
+    )
 
 
 def test_inversion_needs_one_distance_that_recovers(tmp_path: Path) -> None:
@@ -131,8 +169,10 @@ def test_inversion_needs_one_distance_that_recovers(tmp_path: Path) -> None:
 
 
 def test_a_perfect_recovery_among_good_ones_does_not_make_inversion_fail(tmp_path: Path) -> None:
-    cells = tuple(invented.cell("reconstruction", "mnist", "none", "inf", attack=attack, defence="none")
-                  for attack in ("dlg", "cosine"))
+    cells = tuple(
+        invented.cell("reconstruction", "mnist", "none", "inf", attack=attack, defence="none")
+        for attack in ("dlg", "cosine")
+    )
     run = invented.Run(cells, tmp_path).write(lambda _, seed: {"psnr": (47.0, 43.0, 100.0)[seed]})
     assert run.check("L11")[0] == "reproduced"
 

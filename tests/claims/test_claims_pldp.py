@@ -15,9 +15,21 @@ from tensorldp.claims.pldp_noise import average_noise
 from tensorldp.config.grid import Cell
 
 EPSILONS, RANGES = ("e1", "e2", "e3"), ("t1", "t2", "t3")
-THEOREMS = {"P01": "reproduced", "P02": "reproduced", "P03": "reproduced", "P04": "reproduced", "P05": "reproduced",
-            "P06": "refuted", "P07": "refuted", "P08": "refuted", "P10": "reproduced", "P18": "not reproduced",
-            "P19": "not checkable", "P20": "refuted", "P21": "reproduced"}
+THEOREMS = {
+    "P01": "reproduced",
+    "P02": "reproduced",
+    "P03": "reproduced",
+    "P04": "reproduced",
+    "P05": "reproduced",
+    "P06": "refuted",
+    "P07": "refuted",
+    "P08": "refuted",
+    "P10": "reproduced",
+    "P18": "not reproduced",
+    "P19": "not checkable",
+    "P20": "refuted",
+    "P21": "reproduced",
+}
 
 
 @pytest.mark.parametrize(("id", "expected"), THEOREMS.items())
@@ -42,10 +54,18 @@ def test_without_runs_the_figures_are_not_decided(tmp_path: Path) -> None:
 
 
 def synthetic(tmp_path: Path, seeds: int = 3) -> invented.Run:
-    cells = [invented.cell("pldp_synthetic", "synthetic", "pdpm", str(e), seeds=seeds, eps="same", tau=tau)
-             for tau in RANGES for e in (0.1, 0.4, 1)]
-    cells += [invented.cell("pldp_synthetic", "synthetic", "pdpm", "0.2" if eps == "e1" else "1", seeds=seeds,
-                            eps=eps, tau=width) for eps in EPSILONS for width in (0.2, 1.0, 2.0)]
+    cells = [
+        invented.cell("pldp_synthetic", "synthetic", "pdpm", str(e), seeds=seeds, eps="same", tau=tau)
+        for tau in RANGES
+        for e in (0.1, 0.4, 1)
+    ]
+    cells += [
+        invented.cell(
+            "pldp_synthetic", "synthetic", "pdpm", "0.2" if eps == "e1" else "1", seeds=seeds, eps=eps, tau=width
+        )
+        for eps in EPSILONS
+        for width in (0.2, 1.0, 2.0)
+    ]
     return invented.Run(tuple(cells), tmp_path)
 
 
@@ -72,18 +92,28 @@ def test_one_seed_has_no_interval(tmp_path: Path) -> None:
     assert "two seeds" in observed
 
 
-def federated(tmp_path: Path, dataset: str = "mnist", rounds: int = 100, scale: str = "paper",
-              seeds: int = 3) -> invented.Run:
-    shared: dict[str, Any] = {"model": "pldp_cnn", "training": {"rounds": rounds, "participation": 0.7},
-                              "method": "pldp_fl", "seeds": seeds}
+def federated(
+    tmp_path: Path, dataset: str = "mnist", rounds: int = 100, scale: str = "paper", seeds: int = 3
+) -> invented.Run:
+    shared: dict[str, Any] = {
+        "model": "pldp_cnn",
+        "training": {"rounds": rounds, "participation": 0.7},
+        "method": "pldp_fl",
+        "seeds": seeds,
+    }
     study = ("pldp_fl", dataset)
     cells = [invented.cell(*study, "none", "inf", **shared)]
-    cells += [invented.cell(*study, "pdpm", "0.2" if eps == "e1" else "1", eps=eps, tau=tau, **shared)
-              for eps in EPSILONS for tau in RANGES]
+    cells += [
+        invented.cell(*study, "pdpm", "0.2" if eps == "e1" else "1", eps=eps, tau=tau, **shared)
+        for eps in EPSILONS
+        for tau in RANGES
+    ]
     cells += [invented.cell(*study, name, "1", eps="e2", tau=2.0, **shared) for name in ("pdpm", "plu-fedoa")]
     cells += [invented.cell(*study, "pdpm", "100", eps="e2", budget="model", **shared)]
-    cells += [invented.cell(*study, "pdpm", "1", eps="e3", tau="t1", participation=share, **shared)
-              for share in (0.1, 0.4, 1.0)]
+    cells += [
+        invented.cell(*study, "pdpm", "1", eps="e3", tau="t1", participation=share, **shared)
+        for share in (0.1, 0.4, 1.0)
+    ]
     return invented.Run(tuple(cells), tmp_path, scale)
 
 
@@ -114,7 +144,8 @@ def test_the_printed_numbers_would_be_reproduced(id: str, tmp_path: Path) -> Non
 def test_the_studies_at_paper_scale_have_every_cell_that_claims_ask_for(tmp_path: Path) -> None:
     cells = invented.paper_cells("pldp_synthetic", "pldp_fl")
     run = invented.Run(cells, tmp_path).write(
-        lambda c, s: relative_error(c, s) if c.study == "pldp_synthetic" else as_printed(c, s))
+        lambda c, s: relative_error(c, s) if c.study == "pldp_synthetic" else as_printed(c, s)
+    )
     for id, claim in catalogue().items():
         if claim.source == "pldp-fl" and id not in THEOREMS:
             assert run.check(id)[0] == "reproduced", id
@@ -130,10 +161,13 @@ def test_fashion_mnist_is_decided_by_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize("id", ["P11", "P12", "P13", "P15", "P16", "P17"])
 def test_chance_reproduces_nothing(id: str, tmp_path: Path) -> None:
     """As mathematics.md 4.4 expects under the literal mechanism."""
+
     def chance(cell: Cell, seed: int) -> Mapping[str, float]:
         free = cell.mechanism == "none"
-        return {name: value if free or name == "uploaded_megabytes" else 0.1 + 0.003 * seed
-                for name, value in as_printed(cell, seed).items()}
+        return {
+            name: value if free or name == "uploaded_megabytes" else 0.1 + 0.003 * seed
+            for name, value in as_printed(cell, seed).items()
+        }
 
     found, observed = federated(tmp_path).write(chance).check(id)
     assert found == "not reproduced"
@@ -149,9 +183,16 @@ def test_fewer_rounds_decide_words_but_not_numbers(tmp_path: Path) -> None:
         assert "the desk grid has 20, after which the accuracy is 0.9" in observed
 
 
-@pytest.mark.parametrize(("arm", "expected"), [
-    (("pdpm", "e2", "t2"), 0.38), (("pdpm", "e1", 2.0), 3.05), (("pdpm", "e2", 2.0), 1.51), (("pdpm", "e3", 2.0), 0.40),
-    (("plu-fedoa", "e2", 2.0), 0.456 * (100 / 70) ** 0.5)])
+@pytest.mark.parametrize(
+    ("arm", "expected"),
+    [
+        (("pdpm", "e2", "t2"), 0.38),
+        (("pdpm", "e1", 2.0), 3.05),
+        (("pdpm", "e2", 2.0), 1.51),
+        (("pdpm", "e3", 2.0), 0.40),
+        (("plu-fedoa", "e2", 2.0), 0.456 * (100 / 70) ** 0.5),
+    ],
+)
 def test_the_noise_of_an_average_is_that_of_the_closed_forms(arm: tuple[str, str, Any], expected: float) -> None:
     """Of 70 of 100 clients, as worked out apart from the code (mathematics.md 4.4)."""
     assert average_noise(*arm, clients=100, share=0.7) == pytest.approx(expected, rel=0.02)
@@ -160,8 +201,11 @@ def test_the_noise_of_an_average_is_that_of_the_closed_forms(arm: tuple[str, str
 @pytest.mark.parametrize("id", ["P13", "P14", "P15", "P16", "P17"])
 def test_the_reason_is_computed_whatever_was_run(id: str, tmp_path: Path) -> None:
     dataset = "fashion_mnist" if id == "P14" else "mnist"
-    for run in (federated(tmp_path, dataset).write(as_printed), federated(tmp_path / "few", dataset, 20),
-                invented.Run((), tmp_path)):
+    for run in (
+        federated(tmp_path, dataset).write(as_printed),
+        federated(tmp_path / "few", dataset, 20),
+        invented.Run((), tmp_path),
+    ):
         assert "in one weight of the average of 70 uploads the noise of" in run.check(id)[1]
 
 
@@ -175,8 +219,10 @@ def test_one_seed_is_told(tmp_path: Path) -> None:
 
 def test_a_rise_that_seeds_disagree_about_is_none(tmp_path: Path) -> None:
     def wild(cell: Cell, seed: int) -> Mapping[str, float]:
-        return {name: value - (0.3 * (seed == 2) if name == "accuracy_round_100" else 0.0)
-                for name, value in as_printed(cell, seed).items()}
+        return {
+            name: value - (0.3 * (seed == 2) if name == "accuracy_round_100" else 0.0)
+            for name, value in as_printed(cell, seed).items()
+        }
 
     assert federated(tmp_path).write(wild).check("P12")[0] == "not reproduced"
 

@@ -22,15 +22,38 @@ from tensorldp.studies.growth_table import growth_table
 
 STUDIES = sorted(path.stem for path in invented.STUDIES.glob("*.yaml"))
 COMPUTED = {"reproduced", "not reproduced", "refuted"}
-METRICS = ("accuracy", "accuracy_perturbed_test", "weighted_f1", "weighted_f1_perturbed_test", "train_accuracy",
-           "train_records", "largest_class", "string_bits", "uploaded_megabytes", "absolute_error", "relative_error",
-           "expected_absolute_error", "expected_relative_error", "frobenius", "rss_noisy", "rss_true", "auc",
-           "canary_auc", "psnr", "error", "noise", "accuracy_ceiling", "gradient_norm", "change")
+METRICS = (
+    "accuracy",
+    "accuracy_perturbed_test",
+    "weighted_f1",
+    "weighted_f1_perturbed_test",
+    "train_accuracy",
+    "train_records",
+    "largest_class",
+    "string_bits",
+    "uploaded_megabytes",
+    "absolute_error",
+    "relative_error",
+    "expected_absolute_error",
+    "expected_relative_error",
+    "frobenius",
+    "rss_noisy",
+    "rss_true",
+    "auc",
+    "canary_auc",
+    "psnr",
+    "error",
+    "noise",
+    "accuracy_ceiling",
+    "gradient_norm",
+    "change",
+)
 
 
 def planned(scale: str) -> Plan:
-    return make_plan(parse_settings({"scale": scale, "studies": STUDIES}), invented.STUDIES, mechanisms=known(),
-                     datasets=names())
+    return make_plan(
+        parse_settings({"scale": scale, "studies": STUDIES}), invented.STUDIES, mechanisms=known(), datasets=names()
+    )
 
 
 def score(cell: Cell, seed: int) -> dict[str, float]:
@@ -49,8 +72,10 @@ def full_run(scale: str, folder: Path) -> Evidence:
     growth_table(draws=2).to_csv(tables / "tvg_table4.csv", index=False)
     for cell in plan.cells:
         if "backbone" in cell.factors:
-            write_arrays(folder / "results" / "features" / cell.dataset / str(cell.factors["backbone"])
-                         / "train.safetensors", {"x": np.zeros((2, 3), np.float32)})
+            write_arrays(
+                folder / "results" / "features" / cell.dataset / str(cell.factors["backbone"]) / "train.safetensors",
+                {"x": np.zeros((2, 3), np.float32)},
+            )
     return Evidence(plan, folder / "results")
 
 
@@ -59,25 +84,28 @@ def verdicts(evidence: Evidence) -> pd.Series:
 
 
 # a claim and files of the results that it reads at both scales
-READ = {"T18": "tables/tldp_table5.csv", "V14": "tables/tvg_table4.csv",
-        "T33": "features/{dataset}/{backbone}/train.safetensors",
-        "L14": "metrics/reconstruction/synthetic/*defence=none*/none/*.json",
-        "L17": "metrics/reconstruction/synthetic/*defence=clip*/none/*.json",
-        "L20": "metrics/reconstruction/synthetic/*defence=prune*/none/*.json",
-        "L18": "privacy/guarantees/reconstruction/synthetic/*defence=mechanism*/*/*.json"}
+READ = {
+    "T18": "tables/tldp_table5.csv",
+    "V14": "tables/tvg_table4.csv",
+    "T33": "features/{dataset}/{backbone}/train.safetensors",
+    "L14": "metrics/reconstruction/synthetic/*defence=none*/none/*.json",
+    "L17": "metrics/reconstruction/synthetic/*defence=clip*/none/*.json",
+    "L20": "metrics/reconstruction/synthetic/*defence=prune*/none/*.json",
+    "L18": "privacy/guarantees/reconstruction/synthetic/*defence=mechanism*/*/*.json",
+}
 
 
 @pytest.mark.parametrize(("scale", "least"), [("quick", 90), ("desk", 110)])
 def test_a_whole_run_decides_most_claims_and_a_lost_file_undoes_those_that_read_it(
-        scale: str, least: int, tmp_path: Path) -> None:
+    scale: str, least: int, tmp_path: Path
+) -> None:
     evidence = full_run(scale, tmp_path)
     before = verdicts(evidence)
     assert before.isin(COMPUTED).sum() >= least
     own = next(iter(evidence.plan.of("tldp_type2")))
     for id, pattern in READ.items():
         assert before[id] in COMPUTED | {"not checkable"}, id
-        lost = sorted(evidence.results.glob(
-            pattern.format(dataset=own.dataset, backbone=own.factors["backbone"])))[0]
+        lost = sorted(evidence.results.glob(pattern.format(dataset=own.dataset, backbone=own.factors["backbone"])))[0]
         shutil.move(lost, tmp_path / "kept")
         finding = invented.Run(evidence.plan.cells, evidence.results, scale).check(id)
         assert finding[0] == "not run", id

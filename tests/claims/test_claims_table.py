@@ -25,9 +25,14 @@ from tensorldp.mechanisms.index import known
 from tensorldp.runtime.files import write_json
 
 ROOT = Path(__file__).parents[2]
-SETTINGS = {"scale": "quick", "studies": ["tldp_type1"], "datasets": {"tldp_type1": ["mnist"]},
-            "mechanisms": {"tldp_type1": ["none", "tldp-l", "tldp-g", "tldp-g-w"]},
-            "epsilons": {"tldp_type1": [0.5, 2]}, "seeds": [0, 1, 2]}
+SETTINGS = {
+    "scale": "quick",
+    "studies": ["tldp_type1"],
+    "datasets": {"tldp_type1": ["mnist"]},
+    "mechanisms": {"tldp_type1": ["none", "tldp-l", "tldp-g", "tldp-g-w"]},
+    "epsilons": {"tldp_type1": [0.5, 2]},
+    "seeds": [0, 1, 2],
+}
 
 
 def plan() -> Plan:
@@ -45,19 +50,29 @@ def results(tmp_path: Path) -> Path:
     """The outputs of a small run, with a Table 5 whose first line alone is exact."""
     for cell in plan().cells:
         key = {**cell.key(), "epsilon": cell.epsilon}
-        rows = [{"seed": s, "metric": "weighted_f1", "value": score(cell.mechanism, float(cell.epsilon), s)}
-                for s in cell.seeds]
+        rows = [
+            {"seed": s, "metric": "weighted_f1", "value": score(cell.mechanism, float(cell.epsilon), s)}
+            for s in cell.seeds
+        ]
         run = {"seconds": 1.0, "peak_mb": 1.0, "device": "cpu", "commit": "c"}
-        write_json(tmp_path / "metrics" / f"{cell.path}.json",
-                   {"cell": key, "rows": rows, "runs": {str(s): run for s in cell.seeds},
-                    "test_set": {"records": 10000, "largest_class": 0.1}})
-        write_json(tmp_path / "privacy" / "guarantees" / f"{cell.path}.json",
-                   {"unit": "record", "epsilon": 380.0, "delta": 1e-5, "pure_epsilon": 780.0, "atom": 0.0,
-                    "exact": True})
+        write_json(
+            tmp_path / "metrics" / f"{cell.path}.json",
+            {
+                "cell": key,
+                "rows": rows,
+                "runs": {str(s): run for s in cell.seeds},
+                "test_set": {"records": 10000, "largest_class": 0.1},
+            },
+        )
+        write_json(
+            tmp_path / "privacy" / "guarantees" / f"{cell.path}.json",
+            {"unit": "record", "epsilon": 380.0, "delta": 1e-5, "pure_epsilon": 780.0, "atom": 0.0, "exact": True},
+        )
     (tmp_path / "tables").mkdir()
     lines = {"laplace": 1.0005, **dict.fromkeys(("gaussian", "mvg", "idn", "tldp-l", "tldp-g"), 2.0)}
     pd.DataFrame({"mechanism": lines.keys(), "printed_over_corrected": lines.values()}).to_csv(
-        tmp_path / "tables" / "tldp_table5.csv", index=False)
+        tmp_path / "tables" / "tldp_table5.csv", index=False
+    )
     return tmp_path
 
 
@@ -100,8 +115,13 @@ def test_the_table_has_a_verdict_and_evidence_that_exists_for_each_claim(results
     table = claims_table(Evidence(plan(), results))
     assert list(table.columns) == COLUMNS
     assert list(table["id"]) == list(catalogue())
-    assert set(table["verdict"]) <= {"reproduced", "not reproduced", "refuted", "not run at this scale",
-                                     "not checkable"}
+    assert set(table["verdict"]) <= {
+        "reproduced",
+        "not reproduced",
+        "refuted",
+        "not run at this scale",
+        "not checkable",
+    }
     assert (table["observed"].str.len() > 10).all()
     for row in table.itertuples():
         assert all(known_evidence(part) for part in str(row.evidence).split("; ")), (row.id, row.evidence)
@@ -157,15 +177,23 @@ def test_rows_of_nothing_are_not_run(results: Path) -> None:
 
 def test_intervals_cover_the_mean_as_often_as_they_say() -> None:
     stream = np.random.Generator(np.random.PCG64(1))
-    misses = sum(not i.low <= 0 <= i.high for i in
-                 (mean_interval(stream.standard_normal(4).tolist()) for _ in range(4000)))
+    misses = sum(
+        not i.low <= 0 <= i.high for i in (mean_interval(stream.standard_normal(4).tolist()) for _ in range(4000))
+    )
     assert 0.05 - 4.8 * 0.00345 < misses / 4000 < 0.05 + 4.8 * 0.00345  # 4.8 deviations: 1e-6
     assert mean_interval([1.0]).high == np.inf
     assert paired_difference([1.0, 2.0, 3.0], [0.0, 1.0, 2.0]).low == 1.0
 
 
-@pytest.mark.parametrize("bad", [lambda: mean_interval([]), lambda: mean_interval([np.nan]),
-                                 lambda: mean_interval([1.0], 1.0), lambda: paired_difference([1.0], [])])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        lambda: mean_interval([]),
+        lambda: mean_interval([np.nan]),
+        lambda: mean_interval([1.0], 1.0),
+        lambda: paired_difference([1.0], []),
+    ],
+)
 def test_intervals_of_nothing_are_refused(bad: Callable[[], object]) -> None:
     with pytest.raises(InputError):
         bad()

@@ -18,7 +18,8 @@ SPLITS = {"mnist": 60000, "cifar10": 50000, "svhn": 73257, "imdb": 25000, "darkn
 
 
 def test_retention_is_refuted_because_it_gains_nothing_in_the_range(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The check compares two mechanisms: where retention does gain, it says so."""
     run = invented.Run((), tmp_path)
     found, observed = run.check("T02")
@@ -38,8 +39,10 @@ def test_a_delta_that_no_run_used_is_not_decided(tmp_path: Path) -> None:
 
 def prepared(folder: Path, counts: dict[str, int]) -> None:
     for name, count in counts.items():
-        write_arrays(folder / "resources" / "datasets" / name / "train.safetensors",
-                     {"x": np.zeros((count, 1), np.uint8), "y": np.zeros(count, np.int64)})
+        write_arrays(
+            folder / "resources" / "datasets" / name / "train.safetensors",
+            {"x": np.zeros((count, 1), np.uint8), "y": np.zeros(count, np.int64)},
+        )
 
 
 def test_split_sizes_need_the_training_records_too(tmp_path: Path) -> None:
@@ -70,25 +73,31 @@ def test_split_sizes_are_not_read_from_attacks_which_score_no_test_set(tmp_path:
 def test_features_that_float32_rounds_to_one_are_in_range(largest: float, expected: str, tmp_path: Path) -> None:
     run = invented.Run((invented.cell("tldp_type2", "mnist", "none", "inf", backbone="b"),), tmp_path)
     assert run.check("T33")[0] == "not run"
-    write_arrays(tmp_path / "features" / "mnist" / "b" / "train.safetensors",
-                 {"x": np.array([[-0.5, largest]], np.float32)})
+    write_arrays(
+        tmp_path / "features" / "mnist" / "b" / "train.safetensors", {"x": np.array([[-0.5, largest]], np.float32)}
+    )
     assert run.check("T33")[0] == expected
 
 
 def test_a_line_that_table_5_lacks_is_not_run(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
     pd.DataFrame({"mechanism": ["laplace"], "printed_over_corrected": [1.0005]}).to_csv(
-        tmp_path / "tables" / "tldp_table5.csv", index=False)
+        tmp_path / "tables" / "tldp_table5.csv", index=False
+    )
     run = invented.Run((), tmp_path)
     assert run.check("T18")[0] == "reproduced"
     assert run.check("T20") == ("not run", "needs mvg in results/tables/tldp_table5.csv")
 
 
-@pytest.mark.parametrize(("score", "expected"), [(0.84, "not reproduced"), (0.9, "reproduced"),
-                                                 (0.99, "not reproduced")])
+@pytest.mark.parametrize(
+    ("score", "expected"), [(0.84, "not reproduced"), (0.9, "reproduced"), (0.99, "not reproduced")]
+)
 def test_about_90_percent_is_not_more_either(score: float, expected: str, tmp_path: Path) -> None:
-    cells = tuple(invented.cell("tldp_type1", "mnist", name, epsilon) for name in ("none", "tldp-l", "tldp-g")
-                  for epsilon in (("inf",) if name == "none" else ("0.5", "2")))
+    cells = tuple(
+        invented.cell("tldp_type1", "mnist", name, epsilon)
+        for name in ("none", "tldp-l", "tldp-g")
+        for epsilon in (("inf",) if name == "none" else ("0.5", "2"))
+    )
 
     def scores(cell: Cell, seed: int) -> dict[str, float]:
         return {"weighted_f1": score - 0.001 * seed}
@@ -106,12 +115,18 @@ def test_lower_error_holds_at_nominal_and_not_at_true_epsilon(tmp_path: Path) ->
 def grid(study: str, datasets: tuple[str, ...], epsilons: tuple[str, ...], *, seeds: int = 3) -> tuple[Cell, ...]:
     """The unperturbed cell, TLDP and its baselines on the data sets."""
     noisy = ("tldp-l", "tldp-g", "laplace", "gaussian", "mvg", "idn")
-    return tuple(invented.cell(study, dataset, name, epsilon, seeds=seeds) for dataset in datasets
-                 for name in ("none", *noisy) for epsilon in (("inf",) if name == "none" else epsilons))
+    return tuple(
+        invented.cell(study, dataset, name, epsilon, seeds=seeds)
+        for dataset in datasets
+        for name in ("none", *noisy)
+        for epsilon in (("inf",) if name == "none" else epsilons)
+    )
 
 
-@pytest.mark.parametrize(("lead", "expected"), [({"1": 0.1}, "reproduced"), ({"100": 0.1}, "not reproduced"),
-                                                ({"1": 0.01}, "not reproduced")])
+@pytest.mark.parametrize(
+    ("lead", "expected"),
+    [({"1": 0.1}, "reproduced"), ({"100": 0.1}, "not reproduced"), ({"1": 0.01}, "not reproduced")],
+)
 def test_tldp_l_may_lead_in_one_data_set_alone(lead: dict[str, float], expected: str, tmp_path: Path) -> None:
     def score(cell: Cell, seed: int) -> dict[str, float]:
         own = lead.get(cell.epsilon, 0.0) if (cell.dataset, cell.mechanism) == ("svhn", "tldp-l") else 0.0
@@ -121,10 +136,13 @@ def test_tldp_l_may_lead_in_one_data_set_alone(lead: dict[str, float], expected:
     assert run.check("T47")[0] == expected
 
 
-@pytest.mark.parametrize(("at_1", "baseline_at_100", "expected"), [
-    (0.8, 0.4, "reproduced"), (0.7, 0.4, "not reproduced"), (0.8, 0.48, "not reproduced")])
-def test_imdb_is_consistent_at_every_epsilon(at_1: float, baseline_at_100: float, expected: str,
-                                             tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("at_1", "baseline_at_100", "expected"),
+    [(0.8, 0.4, "reproduced"), (0.7, 0.4, "not reproduced"), (0.8, 0.48, "not reproduced")],
+)
+def test_imdb_is_consistent_at_every_epsilon(
+    at_1: float, baseline_at_100: float, expected: str, tmp_path: Path
+) -> None:
     def score(cell: Cell, seed: int) -> dict[str, float]:
         if cell.mechanism.startswith("tldp"):
             return {"weighted_f1": at_1 if cell.epsilon == "1" else 0.8}
@@ -138,11 +156,17 @@ def test_imdb_is_consistent_at_every_epsilon(at_1: float, baseline_at_100: float
 def test_type_2_is_compared_by_its_slope_on_shared_epsilons(slope: float, expected: str, tmp_path: Path) -> None:
     def score(cell: Cell, seed: int) -> dict[str, float]:
         rate = slope if cell.study == "tldp_type2" else 0.2
-        return {"weighted_f1": 0.4 + rate * np.log10(min(float(cell.epsilon), 1e3)) + 0.002 * seed
-                + (0.01 if cell.mechanism == "tldp-g" else 0.0)}
+        return {
+            "weighted_f1": 0.4
+            + rate * np.log10(min(float(cell.epsilon), 1e3))
+            + 0.002 * seed
+            + (0.01 if cell.mechanism == "tldp-g" else 0.0)
+        }
 
-    cells = (*grid("tldp_type1", ("mnist", "svhn"), ("0.1", "1", "10", "20")),
-             *grid("tldp_type2", ("mnist",), ("0.1", "1", "10", "50"), seeds=2))
+    cells = (
+        *grid("tldp_type1", ("mnist", "svhn"), ("0.1", "1", "10", "20")),
+        *grid("tldp_type2", ("mnist",), ("0.1", "1", "10", "50"), seeds=2),
+    )
     found, observed = invented.Run(cells, tmp_path).write(score).check("T45")
     assert found == expected
     assert "over 3 shared epsilons of mnist: 0.2 [0.2, 0.2] over 2 values (Type I)" in observed
@@ -150,14 +174,20 @@ def test_type_2_is_compared_by_its_slope_on_shared_epsilons(slope: float, expect
 
 def test_one_seed_has_a_verdict_and_says_that_it_has_no_interval(tmp_path: Path) -> None:
     def score(cell: Cell, seed: int) -> dict[str, float]:
-        return {"weighted_f1": 0.5 + (0.1 if cell.mechanism == "tldp-g" else 0.0)
-                + 0.05 * seed * (cell.mechanism == "tldp-l")}
+        return {
+            "weighted_f1": 0.5
+            + (0.1 if cell.mechanism == "tldp-g" else 0.0)
+            + 0.05 * seed * (cell.mechanism == "tldp-l")
+        }
 
     cells = grid("tldp_type1", ("mnist",), ("0.5", "1", "2"), seeds=1)
     found, observed = invented.Run(cells, tmp_path / "1").write(score).check("T40")
     assert found == "reproduced"
     assert "0.1 (one seed, no interval)" in observed
-    found, observed = invented.Run(grid("tldp_type1", ("mnist",), ("0.5", "1", "2"), seeds=2),
-                                   tmp_path / "2").write(score).check("T40")
+    found, observed = (
+        invented.Run(grid("tldp_type1", ("mnist",), ("0.5", "1", "2"), seeds=2), tmp_path / "2")
+        .write(score)
+        .check("T40")
+    )
     assert found == "not reproduced"  # six differences of two seeds are two values
     assert "over 2 values" in observed

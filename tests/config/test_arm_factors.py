@@ -6,12 +6,25 @@ from tensorldp.config.study import Study
 
 
 def test_an_arms_list_of_factors_is_a_grid_of_its_own() -> None:
-    study = Study.model_validate({
-        "study": "s", "title": "t", "source": "p", "release": "parameters", "figure": "f", "method": "pldp_fl",
-        "arms": [{"mechanisms": ["none"]},
-                 {"mechanisms": ["pdpm"], "factors": {"eps": "e1", "tau": ["t1", 0.5], "model": "linear"}}],
-        "scales": {"quick": {"datasets": ["digits"], "epsilons": [1], "seeds": [0], "factors": {"model": ["mlp"]}}}})
+    study = Study.model_validate(
+        {
+            "study": "s",
+            "title": "t",
+            "source": "p",
+            "release": "parameters",
+            "figure": "f",
+            "method": "pldp_fl",
+            "arms": [
+                {"mechanisms": ["none"]},
+                {"mechanisms": ["pdpm"], "factors": {"eps": "e1", "tau": ["t1", 0.5], "model": "linear"}},
+            ],
+            "scales": {"quick": {"datasets": ["digits"], "epsilons": [1], "seeds": [0], "factors": {"model": ["mlp"]}}},
+        }
+    )
     cells = _study_cells(study, Settings(scale="quick", studies=["s"]))
     assert [(cell.mechanism, cell.variant) for cell in cells] == [
-        ("none", "model=mlp"), ("pdpm", "eps=e1,model=linear,tau=t1"), ("pdpm", "eps=e1,model=linear,tau=0.5")]
+        ("none", "model=mlp"),
+        ("pdpm", "eps=e1,model=linear,tau=t1"),
+        ("pdpm", "eps=e1,model=linear,tau=0.5"),
+    ]
     assert cells[2].factors["tau"] == 0.5

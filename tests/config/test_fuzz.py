@@ -33,40 +33,110 @@ PER_STUDY = ("datasets", "mechanisms", "epsilons", "training")
 
 SHIPPED: dict[str, Any] = yaml.safe_load((ROOT / "config.yaml").read_text())
 FILLED: dict[str, Any] = {  # the shipped config with its comments taken at their word
-    **SHIPPED, "seeds": [0, 1, 2], "datasets": {"tldp_type1": ["digits"]},
-    "mechanisms": {"tldp_type1": ["none", "tldp-l", "privunit"]}, "epsilons": {"tldp_type1": [0.1, 1, 10]},
-    "training": {"tldp_type1": {"epochs": 20}}, "mirror": "/data", "plugins": ["my_mechanisms"]}
+    **SHIPPED,
+    "seeds": [0, 1, 2],
+    "datasets": {"tldp_type1": ["digits"]},
+    "mechanisms": {"tldp_type1": ["none", "tldp-l", "privunit"]},
+    "epsilons": {"tldp_type1": [0.1, 1, 10]},
+    "training": {"tldp_type1": {"epochs": 20}},
+    "mirror": "/data",
+    "plugins": ["my_mechanisms"],
+}
 
-HUGE = [10**400, -10**400, 2**31, 2**63, 2**64, 10**22, 1e308, 1e-308, 5e-324, 1e15, 1e16, 123456789.125]
+HUGE = [10**400, -(10**400), 2**31, 2**63, 2**64, 10**22, 1e308, 1e-308, 5e-324, 1e15, 1e16, 123456789.125]
 ODD_FLOATS = [math.nan, math.inf, -math.inf, -0.0, 0.0, 0.5, 1.0, 1e-5]
-WORDS = ["", " ", "inf", ".inf", "nan", "1", "1e3", "None", "null", "true", "tldp_type1 ", "TLDP_TYPE1",
-         "../tldp_type1", "/etc/passwd", "a\nb", "a\r\nb\u2028c", "\x00", "\ud83d", "ε", "数据", "🙂" * 40, "x" * 5000,
-         "{wildcards}", "$(id)", "'\"`;", "none", "laplace", "digits", "quick", "cpu"]
+WORDS = [
+    "",
+    " ",
+    "inf",
+    ".inf",
+    "nan",
+    "1",
+    "1e3",
+    "None",
+    "null",
+    "true",
+    "tldp_type1 ",
+    "TLDP_TYPE1",
+    "../tldp_type1",
+    "/etc/passwd",
+    "a\nb",
+    "a\r\nb\u2028c",
+    "\x00",
+    "\ud83d",
+    "ε",
+    "数据",
+    "🙂" * 40,
+    "x" * 5000,
+    "{wildcards}",
+    "$(id)",
+    "'\"`;",
+    "none",
+    "laplace",
+    "digits",
+    "quick",
+    "cpu",
+]
 LEAVES = st.one_of(
-    st.none(), st.booleans(), st.integers(-3, 12), st.sampled_from(HUGE), st.sampled_from(ODD_FLOATS), st.floats(),
-    st.sampled_from(WORDS), st.text(max_size=12), st.binary(max_size=4),
-    st.sampled_from([datetime.date(2024, 1, 1), datetime.datetime(2024, 1, 1, 12), (1, 2)]))  # YAML makes dates too
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 12),
+    st.sampled_from(HUGE),
+    st.sampled_from(ODD_FLOATS),
+    st.floats(),
+    st.sampled_from(WORDS),
+    st.text(max_size=12),
+    st.binary(max_size=4),
+    st.sampled_from([datetime.date(2024, 1, 1), datetime.datetime(2024, 1, 1, 12), (1, 2)]),
+)  # YAML makes dates too
 TRAINING = sorted({key for plan in METHODS.values() for key in plan.training.model_fields})
-KEYS = st.one_of(st.sampled_from([*NAMES, *Settings.model_fields, *TRAINING, "epsilon"]),
-                 st.sampled_from(WORDS), st.text(max_size=6), st.none(), st.integers(), st.booleans())
-VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=3),
-                      max_leaves=6)
+KEYS = st.one_of(
+    st.sampled_from([*NAMES, *Settings.model_fields, *TRAINING, "epsilon"]),
+    st.sampled_from(WORDS),
+    st.text(max_size=6),
+    st.none(),
+    st.integers(),
+    st.booleans(),
+)
+VALUES = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=6
+)
 # nearly right: what a user's slip looks like, and what reaches the deeper checks
 NEAR = st.one_of(
     st.tuples(st.just("scale"), st.sampled_from(["quick", "desk", "paper", "Quick", None])),
     st.tuples(st.just("studies"), st.lists(st.sampled_from([*NAMES, "tldp_typ1"]), max_size=4)),
     st.tuples(st.just("seeds"), st.lists(st.sampled_from([0, 0, 1, 7, 2**31 - 1, 2**31, True, 1.0]), max_size=4)),
-    st.tuples(st.just("datasets"), st.dictionaries(
-        st.sampled_from(NAMES), st.lists(st.sampled_from([*DATASETS, "mnst"]), max_size=3), max_size=2)),
-    st.tuples(st.just("mechanisms"), st.dictionaries(
-        st.sampled_from(NAMES), st.lists(st.sampled_from([*MECHANISMS, "tldp-k"]), max_size=4), max_size=2)),
-    st.tuples(st.just("epsilons"), st.dictionaries(
-        st.sampled_from(NAMES), st.lists(st.one_of(st.floats(), st.sampled_from([*HUGE, *ODD_FLOATS, "inf", 1, 2])),
-                                         max_size=4), max_size=2)),
-    st.tuples(st.just("training"), st.dictionaries(
-        st.sampled_from(NAMES), st.dictionaries(
-            st.sampled_from([*TRAINING, "epoch"]),
-            st.one_of(LEAVES, st.integers(1, 100), st.floats(0.001, 1)), max_size=3), max_size=2)))
+    st.tuples(
+        st.just("datasets"),
+        st.dictionaries(st.sampled_from(NAMES), st.lists(st.sampled_from([*DATASETS, "mnst"]), max_size=3), max_size=2),
+    ),
+    st.tuples(
+        st.just("mechanisms"),
+        st.dictionaries(
+            st.sampled_from(NAMES), st.lists(st.sampled_from([*MECHANISMS, "tldp-k"]), max_size=4), max_size=2
+        ),
+    ),
+    st.tuples(
+        st.just("epsilons"),
+        st.dictionaries(
+            st.sampled_from(NAMES),
+            st.lists(st.one_of(st.floats(), st.sampled_from([*HUGE, *ODD_FLOATS, "inf", 1, 2])), max_size=4),
+            max_size=2,
+        ),
+    ),
+    st.tuples(
+        st.just("training"),
+        st.dictionaries(
+            st.sampled_from(NAMES),
+            st.dictionaries(
+                st.sampled_from([*TRAINING, "epoch"]),
+                st.one_of(LEAVES, st.integers(1, 100), st.floats(0.001, 1)),
+                max_size=3,
+            ),
+            max_size=2,
+        ),
+    ),
+)
 
 
 def places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -154,22 +224,26 @@ def each_study_is_read_once() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("changes", [  # each broke the reader once
-    {"epsilons": {"tldp_type1": [10**400]}},
-    {"epsilons": {"tldp_type1": [2**20000]}},
-    {"scale": {"x" * 5000: 1}},
-    {"studies": ["x" * 5000]},
-    {"datasets": {"x" * 5000: ["digits"]}},
-    {"datasets": {"tldp_type1": ["x" * 5000]}},
-    {"mechanisms": {"tldp_type1": ["\U000e0001" * 200]}},
-    {"training": {"tldp_type1": {"x" * 5000: 1}}},
-    {"training": {"tldp_type1": {"limit": "x"}}},
-    {"training": {"tldp_type1": {"limit": -1}}},
-    {"training": {"tldp_type1": {"limit": True}}},
-    {"training": {"tldp_type1": {"learning_rate": math.inf}}},
-    {"training": {"tldp_type1": {"clip": math.inf}}},
-    {"a\nb": 1},
-], ids=lambda changes: "-".join(str(key)[:12].strip() for key in changes).replace("\n", ""))
+@pytest.mark.parametrize(
+    "changes",
+    [  # each broke the reader once
+        {"epsilons": {"tldp_type1": [10**400]}},
+        {"epsilons": {"tldp_type1": [2**20000]}},
+        {"scale": {"x" * 5000: 1}},
+        {"studies": ["x" * 5000]},
+        {"datasets": {"x" * 5000: ["digits"]}},
+        {"datasets": {"tldp_type1": ["x" * 5000]}},
+        {"mechanisms": {"tldp_type1": ["\U000e0001" * 200]}},
+        {"training": {"tldp_type1": {"x" * 5000: 1}}},
+        {"training": {"tldp_type1": {"limit": "x"}}},
+        {"training": {"tldp_type1": {"limit": -1}}},
+        {"training": {"tldp_type1": {"limit": True}}},
+        {"training": {"tldp_type1": {"learning_rate": math.inf}}},
+        {"training": {"tldp_type1": {"clip": math.inf}}},
+        {"a\nb": 1},
+    ],
+    ids=lambda changes: "-".join(str(key)[:12].strip() for key in changes).replace("\n", ""),
+)
 def test_a_kept_case_is_refused_in_one_sentence(changes: dict[str, Any]) -> None:
     assert isinstance(check({**SHIPPED, **changes}), InputError)
 
@@ -182,8 +256,13 @@ def test_what_is_no_config_at_all_is_refused_in_one_sentence(config: Any) -> Non
 def test_a_damaged_config_has_a_plan_or_one_sentence() -> None:
     seen = {"plan": 0, "refused": 0}
 
-    @settings(max_examples=2000, derandomize=True, deadline=None, database=None,
-              suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+    @settings(
+        max_examples=2000,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
     @given(configs())
     def one(config: dict[Any, Any]) -> None:
         seen["refused" if isinstance(check(config), InputError) else "plan"] += 1

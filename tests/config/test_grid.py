@@ -22,8 +22,10 @@ def plan(**raw: object) -> Plan:
     return make_plan(parse_settings(raw), STUDIES, mechanisms=known(), datasets=DATASETS)
 
 
-@pytest.mark.parametrize(("epsilon", "text"), [
-    (1, "1"), (0.5, "0.5"), (1.0, "1"), (100, "100"), (1e-5, "1e-05"), (math.inf, "inf"), (0.1, "0.1")])
+@pytest.mark.parametrize(
+    ("epsilon", "text"),
+    [(1, "1"), (0.5, "0.5"), (1.0, "1"), (100, "100"), (1e-5, "1e-05"), (math.inf, "inf"), (0.1, "0.1")],
+)
 def test_epsilon_has_one_canonical_text_that_reads_back(epsilon: float, text: str) -> None:
     assert epsilon_text(epsilon) == text
     assert float(text) == epsilon
@@ -94,14 +96,17 @@ def test_a_factor_that_is_named_like_a_training_setting_sets_it() -> None:
         assert all(c.training[key] == c.factors[key] for key in ("dropout", "batch_size", "activation", "optimizer"))
 
 
-@pytest.mark.parametrize(("raw", "words"), [
-    ({"studies": ["tldp_typ1"]}, ["study", "'tldp_typ1'", "did you mean 'tldp_type1'"]),
-    ({"mechanisms": {"tldp_type1": ["tldp_l"]}}, ["mechanism", "'tldp_l'", "did you mean 'tldp-l"]),
-    ({"datasets": {"tldp_type1": ["mnis"]}}, ["dataset", "mnis"]),
-    ({"epsilons": {"tldp_type9": [1]}}, ["study", "epsilons", "'tldp_type9'"]),
-    ({"training": {"tldp_type1": {"epoch": 1}}}, ["'epoch'", "did you mean 'epochs'"]),
-    ({"training": {"tldp_type1": {"epochs": 0}}}, ["epochs", "0"]),
-])
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        ({"studies": ["tldp_typ1"]}, ["study", "'tldp_typ1'", "did you mean 'tldp_type1'"]),
+        ({"mechanisms": {"tldp_type1": ["tldp_l"]}}, ["mechanism", "'tldp_l'", "did you mean 'tldp-l"]),
+        ({"datasets": {"tldp_type1": ["mnis"]}}, ["dataset", "mnis"]),
+        ({"epsilons": {"tldp_type9": [1]}}, ["study", "epsilons", "'tldp_type9'"]),
+        ({"training": {"tldp_type1": {"epoch": 1}}}, ["'epoch'", "did you mean 'epochs'"]),
+        ({"training": {"tldp_type1": {"epochs": 0}}}, ["epochs", "0"]),
+    ],
+)
 def test_unknown_names_are_told_with_the_nearest(raw: dict, words: list[str]) -> None:
     with pytest.raises(InputError) as caught:
         plan(**raw)

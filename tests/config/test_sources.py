@@ -23,8 +23,12 @@ def test_nothing_that_the_methods_load_is_missed() -> None:
     """Python itself is the oracle: what the modules import while they load is among what is found in their text."""
     modules = [plan.module for plan in METHODS.values()]
     names = [module.removesuffix(".py").replace("/", ".") for module in modules]
-    done = subprocess.run([sys.executable, "-c", LOADED, *(f"tensorldp.{name}" for name in names)],
-                          capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, *(f"tensorldp.{name}" for name in names)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     files = {f"{name.removeprefix('tensorldp.').replace('.', '/')}.py" for name in done.stdout.split()}
     files = {file for file in files if (sources.ROOT / file).is_file() and not file.startswith(AROUND)}
     found = {file for module in modules for file in imported((module,))}
@@ -32,19 +36,23 @@ def test_nothing_that_the_methods_load_is_missed() -> None:
     assert files - found == set()
 
 
-@pytest.mark.parametrize(("module", "needs"), [
-    ("studies/methods/pldp_synthetic.py", "training/mean.py"),
-    ("studies/methods/private_sgd.py", "mechanisms/tvg_budget.py"),
-    ("studies/methods/private_sgd.py", "privacy/curves/dp_sgd.py"),
-    ("studies/methods/testing.py", "privacy/auditing/ceiling.py"),
-    ("studies/audit.py", "privacy/auditing/likelihood.py"),  # `from tensorldp import privacy`
-])
+@pytest.mark.parametrize(
+    ("module", "needs"),
+    [
+        ("studies/methods/pldp_synthetic.py", "training/mean.py"),
+        ("studies/methods/private_sgd.py", "mechanisms/tvg_budget.py"),
+        ("studies/methods/private_sgd.py", "privacy/curves/dp_sgd.py"),
+        ("studies/methods/testing.py", "privacy/auditing/ceiling.py"),
+        ("studies/audit.py", "privacy/auditing/likelihood.py"),  # `from tensorldp import privacy`
+    ],
+)
 def test_what_imports_reach_is_found(module: str, needs: str) -> None:
     assert needs in imported((module,))
 
 
-def test_the_digest_changes_with_any_imported_file_and_with_plugins(tmp_path: Path,
-                                                                    monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_digest_changes_with_any_imported_file_and_with_plugins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "a.py").write_text("from tensorldp.b import (\n    x,\n    y as z,\n)\n")
     (tmp_path / "b.py").write_text("def f():\n    from tensorldp import c\n")
     (tmp_path / "c.py").write_text("")

@@ -11,8 +11,19 @@ from tensorldp.errors import InputError
 
 
 def test_every_set_of_the_design_is_there() -> None:
-    assert set(catalogue.names()) == {"digits", "breast_cancer", "mnist", "fashion_mnist", "cifar10", "svhn", "imdb",
-                                      "darknet", "adult", "ctg", "credit"}
+    assert set(catalogue.names()) == {
+        "digits",
+        "breast_cancer",
+        "mnist",
+        "fashion_mnist",
+        "cifar10",
+        "svhn",
+        "imdb",
+        "darknet",
+        "adult",
+        "ctg",
+        "credit",
+    }
     assert catalogue.EMBEDDED == ("digits", "breast_cancer")
     assert catalogue.weights_names() == ["mobilenet_v2"]
 
@@ -35,7 +46,8 @@ def test_entries_are_complete(name: str) -> None:
         for file in source.files:
             assert re.fullmatch(r"[a-z0-9-]+/[\w.-]+", file.path)
             assert file.checksum is None or re.fullmatch(
-                r"sha256:[0-9a-f]{64}|md5:[0-9a-f]{32}|sha256-prefix:[0-9a-f]{8}", file.checksum)
+                r"sha256:[0-9a-f]{64}|md5:[0-9a-f]{32}|sha256-prefix:[0-9a-f]{8}", file.checksum
+            )
             assert file.checksum is not None or not file.urls, "nothing is downloaded that cannot be checked"
 
 

@@ -27,9 +27,13 @@ def test_cleaning_and_standardising(tmp_path: Path) -> None:
     assert load(tmp_path / "out" / "train.safetensors").x.shape[1] == 2
 
 
-@pytest.mark.parametrize(("changes", "message"), [
-    ({"Label": "Onion"}, "has the label 'Onion', allowed are Non-Tor, NonVPN, Tor, VPN"),
-    ({"Flow Duration": "long"}, "column 'Flow Duration' of .* must hold numbers alone")])
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"Label": "Onion"}, "has the label 'Onion', allowed are Non-Tor, NonVPN, Tor, VPN"),
+        ({"Flow Duration": "long"}, "column 'Flow Duration' of .* must hold numbers alone"),
+    ],
+)
 def test_mistakes(tmp_path: Path, changes: dict[str, str], message: str) -> None:
     tiny.write_darknet(tmp_path / "Darknet.CSV", **changes)
     with pytest.raises(InputError, match=message):

@@ -35,8 +35,9 @@ def flip(path: Path, position: int = -1) -> None:
     path.write_bytes(bytes(content))
 
 
-def test_copies_from_the_mirror_and_repeats_to_the_byte(mirror_folder: Path, tmp_path: Path,
-                                                        monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copies_from_the_mirror_and_repeats_to_the_byte(
+    mirror_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     use(monkeypatch, tiny.pinned("mnist", mirror_folder / "mnist", FILES))
     found = fetch("mnist", tmp_path / "out", mirror=mirror_folder, offline=True)
     assert found.source == "publisher"
@@ -49,8 +50,9 @@ def test_copies_from_the_mirror_and_repeats_to_the_byte(mirror_folder: Path, tmp
     assert first == (tmp_path / "out" / "source.json").read_bytes() == (tmp_path / "other" / "source.json").read_bytes()
 
 
-def test_flipped_byte_is_named_and_not_kept(mirror_folder: Path, tmp_path: Path,
-                                            monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flipped_byte_is_named_and_not_kept(
+    mirror_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     dataset = tiny.pinned("mnist", mirror_folder / "mnist", FILES)
     use(monkeypatch, dataset)
     bad = mirror_folder / "mnist" / FILES[2]
@@ -82,8 +84,13 @@ def test_offline_without_the_files_says_what_to_do(tmp_path: Path, with_mirror: 
     with pytest.raises(InputError) as error:
         fetch("svhn", tmp_path / "out", mirror=mirror, offline=True)
     sentence = str(error.value)
-    for part in ("svhn/train_32x32.mat", "svhn/test_32x32.mat", "http://ufldl.stanford.edu", "TENSORLDP_MIRROR",
-                 f"{tmp_path} does not hold it" if with_mirror else "no mirror folder"):
+    for part in (
+        "svhn/train_32x32.mat",
+        "svhn/test_32x32.mat",
+        "http://ufldl.stanford.edu",
+        "TENSORLDP_MIRROR",
+        f"{tmp_path} does not hold it" if with_mirror else "no mirror folder",
+    ):
         assert part in sentence
     assert "\n" not in sentence
 
@@ -141,8 +148,9 @@ def server(mirror_folder: Path) -> Iterator[str]:
         listening.shutdown()
 
 
-def test_downloads_and_verifies(mirror_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                server: str) -> None:
+def test_downloads_and_verifies(
+    mirror_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: str
+) -> None:
     use(monkeypatch, tiny.pinned("mnist", mirror_folder / "mnist", FILES, address=server))
     fetch("mnist", tmp_path / "out")
     for name in FILES:
@@ -162,8 +170,9 @@ def test_an_address_that_does_not_answer(mirror_folder: Path, tmp_path: Path, mo
         fetch("mnist", tmp_path / "out")
 
 
-def test_an_optional_file_comes_along_if_it_is_there(mirror_folder: Path, tmp_path: Path,
-                                                     monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_optional_file_comes_along_if_it_is_there(
+    mirror_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     entry = tiny.pinned("mnist", mirror_folder / "mnist", FILES)
     files = (*entry.sources[0].files, File("glove/extra.txt", None, optional=True))
     use(monkeypatch, replace(entry, sources=(Source("publisher", files),)))

@@ -27,11 +27,16 @@ def test_idx_files(tmp_path: Path) -> None:
         prepare("mnist", tmp_path / "src", tmp_path / "out")
 
 
-@pytest.mark.parametrize(("content", "message"), [
-    (b"\0\0\x08\x01\0\0\0\x05abc", "holds 3 values, its header says 5"),
-    (b"\0\0\x08\x04" + b"\xff" * 16, "holds 0 values, its header says"),
-    (b"\0\0\x0d\x01\0\0\0\x00", "not an IDX file of unsigned bytes"),
-    (b"", "not an IDX file"), (b"\0\0\x08\x03\0", "truncated in its header")])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\0\0\x08\x01\0\0\0\x05abc", "holds 3 values, its header says 5"),
+        (b"\0\0\x08\x04" + b"\xff" * 16, "holds 0 values, its header says"),
+        (b"\0\0\x0d\x01\0\0\0\x00", "not an IDX file of unsigned bytes"),
+        (b"", "not an IDX file"),
+        (b"\0\0\x08\x03\0", "truncated in its header"),
+    ],
+)
 def test_damaged_idx(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "x-idx.gz"
     path.write_bytes(gzip.compress(content))

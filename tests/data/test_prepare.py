@@ -14,8 +14,9 @@ from tensorldp.data.prepare import prepare
 from tensorldp.errors import InputError
 
 
-@pytest.mark.parametrize(("name", "shape", "dtype"), [
-    ("digits", (8, 8), np.uint8), ("breast_cancer", (30,), np.float32)])
+@pytest.mark.parametrize(
+    ("name", "shape", "dtype"), [("digits", (8, 8), np.uint8), ("breast_cancer", (30,), np.float32)]
+)
 def test_embedded_sets(tmp_path: Path, name: str, shape: tuple[int, ...], dtype: type) -> None:
     prepare(name, None, tmp_path)
     train, test = (load(tmp_path / f"{split}.safetensors") for split in ("train", "test"))
@@ -28,8 +29,10 @@ def test_embedded_sets(tmp_path: Path, name: str, shape: tuple[int, ...], dtype:
 
 
 def test_the_same_bytes_in_every_process(tmp_path: Path) -> None:
-    code = "import sys; from pathlib import Path; from tensorldp.data.prepare import prepare\n" \
-           "prepare('breast_cancer', None, Path(sys.argv[1]))"
+    code = (
+        "import sys; from pathlib import Path; from tensorldp.data.prepare import prepare\n"
+        "prepare('breast_cancer', None, Path(sys.argv[1]))"
+    )
     for run in ("a", "b"):
         subprocess.run([sys.executable, "-c", code, str(tmp_path / run)], check=True)
     for split in ("train", "test"):

@@ -35,9 +35,11 @@ def test_adult_mistakes(tmp_path: Path) -> None:
     tiny.write_adult(tmp_path)
     data = tmp_path / "adult.data"
     text = data.read_text()
-    for old, new, message in (("Private", "Pirate", "'workclass' of .* holds 'Pirate'"),
-                              ("<=50K", "50", "<=50K or >50K"),
-                              ("30,", "thirty,", "'age' of .* must hold numbers alone")):
+    for old, new, message in (
+        ("Private", "Pirate", "'workclass' of .* holds 'Pirate'"),
+        ("<=50K", "50", "<=50K or >50K"),
+        ("30,", "thirty,", "'age' of .* must hold numbers alone"),
+    ):
         data.write_text(text.replace(old, new))
         with pytest.raises(InputError, match=message):
             parse_adult(adult_files(tmp_path))
@@ -58,9 +60,14 @@ def test_credit_is_standardised_with_training_statistics(tmp_path: Path) -> None
     assert (train.metadata["low"], train.metadata["high"]) == ("-inf", "inf")
 
 
-@pytest.mark.parametrize(("old", "new", "message"), [
-    ("V7", "W7", "lacks the column 'V7'"), (",0\n", ",2\n", "must hold 0 and 1 alone"),
-    ("Time,V1", "Time;V1", "lacks the column 'V1'|not the expected CSV")])
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("V7", "W7", "lacks the column 'V7'"),
+        (",0\n", ",2\n", "must hold 0 and 1 alone"),
+        ("Time,V1", "Time;V1", "lacks the column 'V1'|not the expected CSV"),
+    ],
+)
 def test_credit_mistakes(tmp_path: Path, old: str, new: str, message: str) -> None:
     path = tmp_path / "creditcard.csv"
     tiny.write_credit(path)

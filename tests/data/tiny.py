@@ -93,10 +93,20 @@ def write_darknet(path: Path, **changes: Any) -> pd.DataFrame:
     label = np.array(["Non-Tor"] * 300 + ["NonVPN"] * 100 + ["VPN"] * 80 + ["Tor"] * 220)
     count = len(label)
     columns: dict[str, Any] = {
-        "Flow ID": "1-2", "Src IP": "10.0.0.1", "Src Port": rng.integers(0, 9, count), "Dst IP": "10.0.0.2",
-        "Dst Port": rng.integers(0, 9, count), "Protocol": 6, "Timestamp": "24/07/2015 04:09:48 PM",
-        "Flow Duration": np.arange(count), "Bytes/s": rng.normal(5, 2, count).astype(str), "Constant": 1,
-        "Label": label, "Label.1": "Chat", **changes}
+        "Flow ID": "1-2",
+        "Src IP": "10.0.0.1",
+        "Src Port": rng.integers(0, 9, count),
+        "Dst IP": "10.0.0.2",
+        "Dst Port": rng.integers(0, 9, count),
+        "Protocol": 6,
+        "Timestamp": "24/07/2015 04:09:48 PM",
+        "Flow Duration": np.arange(count),
+        "Bytes/s": rng.normal(5, 2, count).astype(str),
+        "Constant": 1,
+        "Label": label,
+        "Label.1": "Chat",
+        **changes,
+    }
     table = pd.DataFrame(columns, index=range(count))
     if "Bytes/s" not in changes:
         table.loc[3, "Bytes/s"] = ""
@@ -123,8 +133,27 @@ def write_cifar(path: Path, per_batch: int = 4) -> NDArray[np.uint8]:
 
 def pinned(name: str, folder: Path, files: list[str], *, supplied: bool = False, address: str = "") -> Dataset:
     """A catalogue entry for small files, pinned to what they are now."""
-    return Dataset(name, "image", 10, (28, 28), 0, 255, (12, 5), "https://example.org/set", "", sources=(
-        Source("publisher", tuple(
-            File(f"{folder.name}/{file}",
-                 None if supplied else "sha256:" + hashlib.sha256((folder / file).read_bytes()).hexdigest(),
-                 (f"{address}/{file}",) if address else ()) for file in files)),))
+    return Dataset(
+        name,
+        "image",
+        10,
+        (28, 28),
+        0,
+        255,
+        (12, 5),
+        "https://example.org/set",
+        "",
+        sources=(
+            Source(
+                "publisher",
+                tuple(
+                    File(
+                        f"{folder.name}/{file}",
+                        None if supplied else "sha256:" + hashlib.sha256((folder / file).read_bytes()).hexdigest(),
+                        (f"{address}/{file}",) if address else (),
+                    )
+                    for file in files
+                ),
+            ),
+        ),
+    )

@@ -18,10 +18,19 @@ from tensorldp.figures.style import save, use_style
 from tensorldp.studies.audit import COLUMNS as AUDIT_COLUMNS
 from tensorldp.studies.table import COLUMNS
 
-STUDIES = {"tldp_type1": ("weighted_f1", "accuracy"), "tldp_type2": ("weighted_f1",), "tldp_type3": ("weighted_f1",),
-           "tvg_sgd": ("accuracy",), "tvg_features": ("accuracy",), "tvg_testing": ("auc",), "tvg_covariance": ("rss",),
-           "pldp_synthetic": ("relative_error",), "pldp_fl": ("accuracy",), "latent": ("accuracy",),
-           "reconstruction": ("psnr", "identified")}
+STUDIES = {
+    "tldp_type1": ("weighted_f1", "accuracy"),
+    "tldp_type2": ("weighted_f1",),
+    "tldp_type3": ("weighted_f1",),
+    "tvg_sgd": ("accuracy",),
+    "tvg_features": ("accuracy",),
+    "tvg_testing": ("auc",),
+    "tvg_covariance": ("rss",),
+    "pldp_synthetic": ("relative_error",),
+    "pldp_fl": ("accuracy",),
+    "latent": ("accuracy",),
+    "reconstruction": ("psnr", "identified"),
+}
 MECHANISMS = ("none", "laplace", "gaussian-analytic", "mvg", "idn", "tldp-l", "tldp-g", "privunit", "duchi", "hybrid")
 SOURCES = ("tldp", "pldp-fl", "dp-lecture", "tvg", "latent")
 KINDS = ("theorem", "cost", "empirical", "descriptive")
@@ -35,35 +44,87 @@ def metrics() -> pd.DataFrame:
                 for seed in (0, 1):
                     for metric in names:
                         key = [study, "digits", "base", "data", mechanism, epsilon, 1e-5, seed, metric]
-                        rows.append([*key, 0.25 * (seed + 1), "record", 64 * epsilon, 1e-5, 64 * epsilon, 0.0, True,
-                                     "quick", 1.5, 300.0 + seed, "cpu", "c"])
+                        rows.append(
+                            [
+                                *key,
+                                0.25 * (seed + 1),
+                                "record",
+                                64 * epsilon,
+                                1e-5,
+                                64 * epsilon,
+                                0.0,
+                                True,
+                                "quick",
+                                1.5,
+                                300.0 + seed,
+                                "cpu",
+                                "c",
+                            ]
+                        )
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def claims(count: int = 145) -> pd.DataFrame:
-    return pd.DataFrame([{
-        "id": f"C{i:03}", "source": SOURCES[i % 5], "claim": f"<statement> {i} & more", "kind": KINDS[i % 4],
-        "verdict": VERDICTS[i % 3], "expected": "a number above 0", "observed": f"the number {i * 7 % 100}",
-        "evidence": "tests/mechanisms/test_tldp.py::test_a_name_that_is_long_enough_to_need_a_line_of_its_own"}
-        for i in range(count)])
+    return pd.DataFrame(
+        [
+            {
+                "id": f"C{i:03}",
+                "source": SOURCES[i % 5],
+                "claim": f"<statement> {i} & more",
+                "kind": KINDS[i % 4],
+                "verdict": VERDICTS[i % 3],
+                "expected": "a number above 0",
+                "observed": f"the number {i * 7 % 100}",
+                "evidence": "tests/mechanisms/test_tldp.py::test_a_name_that_is_long_enough_to_need_a_line_of_its_own",
+            }
+            for i in range(count)
+        ]
+    )
 
 
 def audits() -> pd.DataFrame:
     row: dict[str, Any] = dict.fromkeys(AUDIT_COLUMNS, "") | {
-        "study": "tldp_type1", "delta": 1e-5, "samples": 100, "guarantee_epsilon": 2.0, "epsilon_lower": 1.0}
-    return pd.DataFrame([row, {**row, "epsilon_lower": 0.0}, {**row, "guarantee_epsilon": math.inf},
-                         {**row, "delta": 0.0, "epsilon_lower": 9.0}])
+        "study": "tldp_type1",
+        "delta": 1e-5,
+        "samples": 100,
+        "guarantee_epsilon": 2.0,
+        "epsilon_lower": 1.0,
+    }
+    return pd.DataFrame(
+        [
+            row,
+            {**row, "epsilon_lower": 0.0},
+            {**row, "guarantee_epsilon": math.inf},
+            {**row, "delta": 0.0, "epsilon_lower": 9.0},
+        ]
+    )
 
 
 def tables() -> dict[str, pd.DataFrame]:
-    errors = pd.DataFrame({"setting": "s", "mechanism": ["laplace", "tldp-l"] * 10, "epsilon": 1.0,
-                           "printed": [1.0, math.inf] * 10, "exact": True})
+    errors = pd.DataFrame(
+        {
+            "setting": "s",
+            "mechanism": ["laplace", "tldp-l"] * 10,
+            "epsilon": 1.0,
+            "printed": [1.0, math.inf] * 10,
+            "exact": True,
+        }
+    )
     return {"tldp_table5": errors, "tvg_table4": errors.head(3), "footnotes": errors.head(1)}
 
 
 def studies() -> list[dict[str, Any]]:
-    return [{"study": name, "title": f"The study <{name}>", "source": "section 5", "figure": "Figure 1",
-             "views": VIEWS, "paper": paper_of(name)} for name in STUDIES]
+    return [
+        {
+            "study": name,
+            "title": f"The study <{name}>",
+            "source": "section 5",
+            "figure": "Figure 1",
+            "views": VIEWS,
+            "paper": paper_of(name),
+        }
+        for name in STUDIES
+    ]
 
 
 def draw(folder: Path, panels: int = 3) -> None:

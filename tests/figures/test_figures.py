@@ -22,8 +22,23 @@ def table() -> pd.DataFrame:
             for seed in (0, 1):
                 for metric in ("weighted_f1", "accuracy", "accuracy_perturbed_test"):
                     key = ["tldp_type1", "digits", "model=small_cnn", "data", mechanism, epsilon, 1e-5, seed, metric]
-                    rows.append([*key, 0.5 + 0.1 * seed, "record", epsilon * scale, 1e-5, epsilon * scale, 0.0, True,
-                                 "quick", 1.0, 2.0, "cpu", "c"])
+                    rows.append(
+                        [
+                            *key,
+                            0.5 + 0.1 * seed,
+                            "record",
+                            epsilon * scale,
+                            1e-5,
+                            epsilon * scale,
+                            0.0,
+                            True,
+                            "quick",
+                            1.0,
+                            2.0,
+                            "cpu",
+                            "c",
+                        ]
+                    )
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

@@ -12,12 +12,24 @@ from tensorldp.figures.latent_table import PRINTED, table2
 from tensorldp.privacy import accuracy_ceiling
 from tensorldp.studies.table import COLUMNS
 
-ARMS = {"model=cnn": ("none", (math.inf,)), "model=ann": ("none", (math.inf,)),
-        "model=ann,reading=A": ("latent", (0.5, 2.0, 500.0)), "model=ann,reading=B": ("latent", (0.5, 2.0)),
-        "features=64,model=centroid": ("privunit", (0.5, 2.0))}
-VALUES = {"accuracy": 0.6, "accuracy_perturbed_test": 0.4, "train_accuracy": 0.9, "train_records": 100.0,
-          "largest_class": 0.1, "accuracy_epoch~1": 0.2, "accuracy_epoch~4": 0.6,
-          "accuracy_perturbed_test_epoch~4": 0.4, "train_accuracy_epoch~4": 0.9}
+ARMS = {
+    "model=cnn": ("none", (math.inf,)),
+    "model=ann": ("none", (math.inf,)),
+    "model=ann,reading=A": ("latent", (0.5, 2.0, 500.0)),
+    "model=ann,reading=B": ("latent", (0.5, 2.0)),
+    "features=64,model=centroid": ("privunit", (0.5, 2.0)),
+}
+VALUES = {
+    "accuracy": 0.6,
+    "accuracy_perturbed_test": 0.4,
+    "train_accuracy": 0.9,
+    "train_records": 100.0,
+    "largest_class": 0.1,
+    "accuracy_epoch~1": 0.2,
+    "accuracy_epoch~4": 0.6,
+    "accuracy_perturbed_test_epoch~4": 0.4,
+    "train_accuracy_epoch~4": 0.9,
+}
 
 
 def metrics(dataset: str = "mnist") -> pd.DataFrame:
@@ -32,8 +44,23 @@ def metrics(dataset: str = "mnist") -> pd.DataFrame:
                         continue
                     key = ["latent", dataset, variant, "bits", mechanism, epsilon, 1e-5, seed, metric]
                     shift = 0.02 * seed if "accuracy" in metric else 0.0
-                    rows.append([*key, value + shift, "record", pure * 0.9, 1e-5, pure, 0.0, True, "quick", 1.0, 2.0,
-                                 "cpu", "c"])
+                    rows.append(
+                        [
+                            *key,
+                            value + shift,
+                            "record",
+                            pure * 0.9,
+                            1e-5,
+                            pure,
+                            0.0,
+                            True,
+                            "quick",
+                            1.0,
+                            2.0,
+                            "cpu",
+                            "c",
+                        ]
+                    )
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -101,13 +128,17 @@ def test_table_2_has_ours_beside_the_printed() -> None:
 
 def test_the_printed_numbers_are_those_of_the_paper() -> None:
     assert {(p.dataset, p.epsilon): (p.training, p.testing) for p in PRINTED if p.method == "LATENT"} == {
-        ("mnist", 2.0): (0.9923, 0.9634), ("mnist", 0.5): (0.9942, 0.9626), ("cifar10", 2.0): (0.9562, 0.9173),
-        ("cifar10", 0.5): (0.9577, 0.9147)}
+        ("mnist", 2.0): (0.9923, 0.9634),
+        ("mnist", 0.5): (0.9942, 0.9626),
+        ("cifar10", 2.0): (0.9562, 0.9173),
+        ("cifar10", 0.5): (0.9577, 0.9147),
+    }
 
 
 def test_altered_images_and_other_studies_are_left_out() -> None:
-    both = pd.concat([metrics(), metrics().assign(variant="augment=1,model=ann,reading=B"),
-                      metrics().assign(study="tldp_type1")])
+    both = pd.concat(
+        [metrics(), metrics().assign(variant="augment=1,model=ann,reading=B"), metrics().assign(study="tldp_type1")]
+    )
     assert len(latent_rows(both)) == len(metrics())
     with pytest.raises(InputError, match="no rows of study latent"):
         latent_rows(metrics().assign(study="tldp_type1"))

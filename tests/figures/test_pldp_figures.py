@@ -9,16 +9,29 @@ from tensorldp.figures import pldp
 
 
 def table(rows: list[dict[str, object]]) -> pd.DataFrame:
-    shared = {"study": "pldp_fl", "dataset": "digits", "mechanism": "pdpm", "epsilon": 1.0, "seed": 0,
-              "guarantee_epsilon": 100.0, "variant": "eps=e3,model=mlp,tau=t1"}
+    shared = {
+        "study": "pldp_fl",
+        "dataset": "digits",
+        "mechanism": "pdpm",
+        "epsilon": 1.0,
+        "seed": 0,
+        "guarantee_epsilon": 100.0,
+        "variant": "eps=e3,model=mlp,tau=t1",
+    }
     return pd.DataFrame([{**shared, **row} for row in rows])
 
 
 def test_rounds_and_clients_are_read_from_the_names_of_metrics() -> None:
-    metrics = table([{"metric": "accuracy_round_005", "value": 0.3}, {"metric": "accuracy_round_100", "value": 0.5},
-                     {"metric": "accuracy", "value": 0.5}, {"metric": "client_007_uploads", "value": 4.0},
-                     {"metric": "client_007_epsilon", "value": 90.0},
-                     {"metric": "client_007_per_weight", "value": 3.6}])
+    metrics = table(
+        [
+            {"metric": "accuracy_round_005", "value": 0.3},
+            {"metric": "accuracy_round_100", "value": 0.5},
+            {"metric": "accuracy", "value": 0.5},
+            {"metric": "client_007_uploads", "value": 4.0},
+            {"metric": "client_007_epsilon", "value": 90.0},
+            {"metric": "client_007_per_weight", "value": 3.6},
+        ]
+    )
     rows = pldp.pldp_rows(metrics, "pldp_fl")
     assert rows["tau"].unique().tolist() == ["t1"]
     assert rows["budget"].unique().tolist() == [""]
@@ -34,10 +47,15 @@ def test_the_ledger_figure_shows_every_client_twice() -> None:
     for mode in ("e1", "e2", "e3"):
         variant = {"variant": f"eps={mode},model=mlp,tau=t1"}
         for i in range(5):
-            rows += [{**variant, "metric": f"client_{i:03d}_{what}", "value": value} for what, value in
-                     (("uploads", 2.0), ("epsilon", 50.0 + i), ("per_weight", 0.2 * (i + 1)))]
-        rows += [{**variant, "metric": f"spent_{word}_round_{mark:03d}", "value": float(mark)}
-                 for word in ("least", "median", "most") for mark in (5, 10)]
+            rows += [
+                {**variant, "metric": f"client_{i:03d}_{what}", "value": value}
+                for what, value in (("uploads", 2.0), ("epsilon", 50.0 + i), ("per_weight", 0.2 * (i + 1)))
+            ]
+        rows += [
+            {**variant, "metric": f"spent_{word}_round_{mark:03d}", "value": float(mark)}
+            for word in ("least", "median", "most")
+            for mark in (5, 10)
+        ]
     left, right = pldp.draw_ledger(table(rows)).axes
     points = np.vstack([c.get_offsets() for c in left.collections])
     assert len(points) == 3 * 2 * 5
@@ -52,13 +70,21 @@ def test_a_scale_without_other_shares_says_so() -> None:
 
 
 def test_the_studys_own_share_is_on_figure_3() -> None:
-    variants = {"eps=e3,model=mlp,participation=0.1,tau=t1": 0.1, "eps=e3,model=mlp,tau=t1": 0.7,
-                "eps=e3,model=mlp,participation=1.0,tau=t1": 1.0}
+    variants = {
+        "eps=e3,model=mlp,participation=0.1,tau=t1": 0.1,
+        "eps=e3,model=mlp,tau=t1": 0.7,
+        "eps=e3,model=mlp,participation=1.0,tau=t1": 1.0,
+    }
     rows: list[dict[str, object]] = [
-        {"variant": variant, "metric": metric, "value": value} for variant, share in variants.items()
-        for metric, value in (("participation", share), ("accuracy", share / 2), ("uploaded_megabytes", 20 * share))]
-    rows += [{"variant": variant, "metric": metric, "value": 0.9} for metric in ("participation", "accuracy")
-             for variant in ("eps=e3,model=mlp,tau=t3", "budget=model,eps=e3,model=mlp,tau=t1")]
+        {"variant": variant, "metric": metric, "value": value}
+        for variant, share in variants.items()
+        for metric, value in (("participation", share), ("accuracy", share / 2), ("uploaded_megabytes", 20 * share))
+    ]
+    rows += [
+        {"variant": variant, "metric": metric, "value": 0.9}
+        for metric in ("participation", "accuracy")
+        for variant in ("eps=e3,model=mlp,tau=t3", "budget=model,eps=e3,model=mlp,tau=t1")
+    ]
     left, right = pldp.draw_participation(table(rows)).axes
     lines = {ax: [line for line in ax.lines if len(line.get_xdata())] for ax in (left, right)}
     assert [line.get_xdata().tolist() for line in lines[left]] == [[0.1, 0.7, 1.0]]

@@ -82,9 +82,14 @@ def test_links_lead_to_the_data_and_the_notebook_of_each_figure(text: str) -> No
 def test_studies_and_tables_stand_with_their_paper(text: str) -> None:
     places = [text.index(f'<h2 id="paper-{key}">') for key in PAPERS]
     assert places == sorted(places)
-    tvg = text[places[1]:places[2]]
-    assert re.findall(r'<h3 id="([^"]+)"', tvg) == ["tvg_sgd", "tvg_features", "tvg_testing", "tvg_covariance",
-                                                   "table-tvg_table4"]
+    tvg = text[places[1] : places[2]]
+    assert re.findall(r'<h3 id="([^"]+)"', tvg) == [
+        "tvg_sgd",
+        "tvg_features",
+        "tvg_testing",
+        "tvg_covariance",
+        "table-tvg_table4",
+    ]
     assert text.index('id="tables"') < text.index('id="table-footnotes"')
 
 
@@ -138,7 +143,8 @@ def test_metrics_by_round_or_client_are_named_once_and_left_to_the_data() -> Non
     assert list(series(rounds["metric"].unique())) == ["accuracy_round_#"]
     assert series(rows["metric"].unique()) == {}
     assert [table.title for table in numbers(pd.concat([rows[rows["study"] == "tldp_type2"], rounds]))] == [
-        "Weighted F1 on clean test records (higher is better)"]
+        "Weighted F1 on clean test records (higher is better)"
+    ]
 
 
 def test_numbers_are_written_short() -> None:

@@ -45,8 +45,10 @@ def test_it_fits_windows_of_every_width(browser: Browser, report: Path, width: i
     browser.run("for (const e of document.querySelectorAll('details')) e.open = true")
     assert browser.run("return window.innerWidth") == width
     assert browser.run("return document.documentElement.scrollWidth") <= width
-    small = browser.run("return [...document.querySelectorAll('button, select, input, nav a')]"
-                        ".filter(e => e.checkVisibility()).map(e => e.getBoundingClientRect().height)")
+    small = browser.run(
+        "return [...document.querySelectorAll('button, select, input, nav a')]"
+        ".filter(e => e.checkVisibility()).map(e => e.getBoundingClientRect().height)"
+    )
     assert min(small) >= 24
 
 
@@ -54,8 +56,10 @@ def test_it_fits_windows_of_every_width(browser: Browser, report: Path, width: i
 def test_it_is_accessible(browser: Browser, report: Path, width: int) -> None:
     browser.open(report, width)
     assert browser.problems() == []
-    browser.run("for (const e of document.querySelectorAll('details')) e.open = true;"
-                "for (const e of document.querySelectorAll('button.enlarge')) e.click()")
+    browser.run(
+        "for (const e of document.querySelectorAll('details')) e.open = true;"
+        "for (const e of document.querySelectorAll('button.enlarge')) e.click()"
+    )
     assert browser.problems() == []
 
 
@@ -74,16 +78,28 @@ def test_the_accessibility_check_finds_what_is_wrong(browser: Browser, report: P
         document.querySelector('nav a').textContent = '';
         document.querySelector('footer').id = 'main'""")
     found = {problem.split(":")[0] for problem in browser.problems()}
-    assert found >= {"no alternative text", "no language", "not one <h1>", "no caption", "no scope", "no label",
-                     "contrast 3.45", "scrolls, but not by keyboard", "no name", "an id twice"}
+    assert found >= {
+        "no alternative text",
+        "no language",
+        "not one <h1>",
+        "no caption",
+        "no scope",
+        "no label",
+        "contrast 3.45",
+        "scrolls, but not by keyboard",
+        "no name",
+        "an id twice",
+    }
 
 
 def test_claims_are_filtered_by_source_kind_verdict_and_words(browser: Browser, report: Path) -> None:
     browser.open(report)
     table = claims()
     assert shown(browser) == list(table["id"])
-    change = ("document.getElementById('by-' + arguments[0]).value = arguments[1];"
-              "document.getElementById('filters').dispatchEvent(new Event('input'))")
+    change = (
+        "document.getElementById('by-' + arguments[0]).value = arguments[1];"
+        "document.getElementById('filters').dispatchEvent(new Event('input'))"
+    )
     chosen = {"source": "tvg", "kind": "theorem", "verdict": "refuted"}
     for key, value in chosen.items():
         browser.run(change, key, value)
@@ -105,8 +121,10 @@ def test_claims_are_sorted_by_keyboard_and_say_so(browser: Browser, report: Path
         button = browser.driver.find_element("css selector", f"th[data-key={key}] button")
         for direction in ("ascending", "descending"):
             button.send_keys(Keys.ENTER)
-            head = browser.run("return [...document.querySelectorAll('[aria-sort]')].map("
-                               "e => [e.dataset.key, e.getAttribute('aria-sort')])")
+            head = browser.run(
+                "return [...document.querySelectorAll('[aria-sort]')].map("
+                "e => [e.dataset.key, e.getAttribute('aria-sort')])"
+            )
             assert head == [[key, direction]]
             table = table.sort_values(key, ascending=direction == "ascending", kind="stable")
             assert shown(browser) == list(table["id"])
@@ -128,8 +146,10 @@ def test_every_focus_is_seen(browser: Browser, report: Path) -> None:
     names = []
     for _ in range(12):
         browser.driver.switch_to.active_element.send_keys(Keys.TAB)
-        name, outline = browser.run("const e = document.activeElement, s = getComputedStyle(e);"
-                                    "return [e.textContent, s.outlineStyle + ' ' + s.outlineWidth]")
+        name, outline = browser.run(
+            "const e = document.activeElement, s = getComputedStyle(e);"
+            "return [e.textContent, s.outlineStyle + ' ' + s.outlineWidth]"
+        )
         names.append(name)
         assert outline == "solid 3px", name
     assert names[0] == "Skip to the content"

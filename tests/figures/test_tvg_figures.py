@@ -13,12 +13,21 @@ def table(study: str = "tvg_testing") -> pd.DataFrame:
     rows = []
     for mechanism, variant in (("none", "model=m"), ("idn", "model=m,unit=batch"), ("idn", "model=m,unit=record")):
         for epsilon in (math.inf,) if mechanism == "none" else (1.0, 10.0):
-            shared = {"study": study, "dataset": "digits", "variant": variant, "mechanism": mechanism,
-                      "epsilon": epsilon, "guarantee_epsilon": epsilon * 1e-7 if epsilon == 1.0 else epsilon,
-                      "guarantee_unit": "record"}
+            shared = {
+                "study": study,
+                "dataset": "digits",
+                "variant": variant,
+                "mechanism": mechanism,
+                "epsilon": epsilon,
+                "guarantee_epsilon": epsilon * 1e-7 if epsilon == 1.0 else epsilon,
+                "guarantee_unit": "record",
+            }
             for seed in (0, 1):
-                metrics = {"accuracy": 0.9} if mechanism == "none" else {"accuracy_perturbed_test": 0.1 + seed / 10,
-                                                                        "accuracy_ceiling": 0.5}
+                metrics = (
+                    {"accuracy": 0.9}
+                    if mechanism == "none"
+                    else {"accuracy_perturbed_test": 0.1 + seed / 10, "accuracy_ceiling": 0.5}
+                )
                 rows += [{**shared, "seed": seed, "metric": key, "value": value} for key, value in metrics.items()]
     return pd.DataFrame(rows)
 

@@ -44,16 +44,24 @@ def test_analytic_gaussian_on_mnist(epsilon, expected):
     assert gaussian_norm(m.sigma, 784) == pytest.approx(expected, rel=1e-3)
 
 
-@pytest.mark.parametrize(("epsilon", "laplace", "analytic"),
-                         [(0.5, 4435, 393.8), (1, 2218, 208.9), (10, 221.8, 28.0), (784, 2.83, 1.57)])
+@pytest.mark.parametrize(
+    ("epsilon", "laplace", "analytic"), [(0.5, 4435, 393.8), (1, 2218, 208.9), (10, 221.8, 28.0), (784, 2.83, 1.57)]
+)
 def test_calibrated_noise_of_section_7(epsilon, laplace, analytic):
     assert rms("laplace", UNIT, epsilon) == pytest.approx(laplace, rel=1e-3)
     assert rms("gaussian-analytic", UNIT, epsilon) == pytest.approx(analytic, rel=3e-3)
 
 
-@pytest.mark.parametrize(("epsilon", "analytic", "classical"),
-                         [(0.1, 30.74957, 48.44805), (1, 3.730632, 4.844805), (2, 1.993812, 2.422403),
-                          (8, 0.600229, 0.6056007), (10, 0.499889, 0.484481)])
+@pytest.mark.parametrize(
+    ("epsilon", "analytic", "classical"),
+    [
+        (0.1, 30.74957, 48.44805),
+        (1, 3.730632, 4.844805),
+        (2, 1.993812, 2.422403),
+        (8, 0.600229, 0.6056007),
+        (10, 0.499889, 0.484481),
+    ],
+)
 def test_unit_sensitivity(epsilon, analytic, classical):
     ball = Ball(0.5, (7,))
     assert make("gaussian-analytic", epsilon=epsilon, domain=ball).sigma == pytest.approx(analytic, rel=1e-6)

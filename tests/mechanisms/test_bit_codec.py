@@ -30,8 +30,13 @@ def test_other_values_are_cut_off_towards_zero_and_large_ones_saturate(total: in
     n = data.draw(st.integers(0, total - 1))
     m = total - 1 - n
     values = data.draw(st.lists(st.floats(-1e6, 1e6, width=32), min_size=1, max_size=20))
-    back = decode_bits(encode_bits(torch.tensor([values], dtype=torch.float64), whole_bits=n, fraction_bits=m),
-                       (len(values),), whole_bits=n, fraction_bits=m, dtype=torch.float64)[0].tolist()
+    back = decode_bits(
+        encode_bits(torch.tensor([values], dtype=torch.float64), whole_bits=n, fraction_bits=m),
+        (len(values),),
+        whole_bits=n,
+        fraction_bits=m,
+        dtype=torch.float64,
+    )[0].tolist()
     largest = 2.0**n - 2.0**-m
     for value, found in zip(values, back, strict=True):
         expected = min(np.floor(abs(value) * 2.0**m) / 2.0**m, largest)

@@ -18,6 +18,7 @@ def test_numbers_with_k_ones_are_all_found_in_order(length: int) -> None:
 def test_the_printed_base_case_is_wrong() -> None:
     def printed(length: int, ones: int, index: int) -> int:
         from math import comb
+
         if ones == 0:
             return 0
         if length == ones:
@@ -64,8 +65,14 @@ def test_mean_errors_by_enumeration() -> None:
 
 
 def test_arguments_are_checked() -> None:
-    for call in (lambda: nth_with_ones(4, 5, 0), lambda: nth_with_ones(4, 2, 6), lambda: estimated_ones(16, 4, 0.7),
-                 lambda: estimated_ones(3, 4, 0.5, "A"), lambda: estimated_ones(3, 4, 0.0),
-                 lambda: estimated_ones(3, 4, 0.7, "C"), lambda: mean_errors(13, 0.7)):  # type: ignore[arg-type]
+    for call in (
+        lambda: nth_with_ones(4, 5, 0),
+        lambda: nth_with_ones(4, 2, 6),
+        lambda: estimated_ones(16, 4, 0.7),
+        lambda: estimated_ones(3, 4, 0.5, "A"),
+        lambda: estimated_ones(3, 4, 0.0),
+        lambda: estimated_ones(3, 4, 0.7, "C"),
+        lambda: mean_errors(13, 0.7),
+    ):  # type: ignore[arg-type]
         with pytest.raises(InputError):
             call()

@@ -24,9 +24,15 @@ def pmf(m, x, reach=4000):
     return y, m.retention * (y == x) + (1 - m.retention) * noise
 
 
-@pytest.mark.parametrize(("epsilon", "rho", "p", "b", "best", "plain"),
-                         [(11, 0.716, 0.942, 81.7, 27.9, 32.8), (12, 0.746, 0.979, 83.8, 17.2, 30.0),
-                          (16, 0.812, 0.9996, 85.0, 2.36, 22.5), (20, 0.850, 0.999993, 85.0, 0.32, 18.0)])
+@pytest.mark.parametrize(
+    ("epsilon", "rho", "p", "b", "best", "plain"),
+    [
+        (11, 0.716, 0.942, 81.7, 27.9, 32.8),
+        (12, 0.746, 0.979, 83.8, 17.2, 30.0),
+        (16, 0.812, 0.9996, 85.0, 2.36, 22.5),
+        (20, 0.850, 0.999993, 85.0, 0.32, 18.0),
+    ],
+)
 def test_best_retention(epsilon, rho, p, b, best, plain):
     m = make("tldp-discrete", epsilon=epsilon, domain=BYTES, rho="best")
     assert m.rho == pytest.approx(rho, abs=1e-3)
@@ -37,8 +43,10 @@ def test_best_retention(epsilon, rho, p, b, best, plain):
     assert math.sqrt(zero.squared_error()) == pytest.approx(plain, rel=2e-3)
 
 
-@pytest.mark.parametrize(("epsilon", "b", "rmse"), [(1 / 784, 2.0e5, 2.83e5), (0.1, 2550, 3606), (1, 255, 360.6),
-                                                    (5, 51, 72.1), (10, 25.5, 36.1)])
+@pytest.mark.parametrize(
+    ("epsilon", "b", "rmse"),
+    [(1 / 784, 2.0e5, 2.83e5), (0.1, 2550, 3606), (1, 255, 360.6), (5, 51, 72.1), (10, 25.5, 36.1)],
+)
 def test_retention_buys_nothing_at_small_budgets(epsilon, b, rmse):
     m = make("tldp-discrete", epsilon=epsilon, domain=BYTES, rho="best")
     assert m.rho == 0.0

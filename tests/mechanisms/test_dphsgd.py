@@ -114,8 +114,9 @@ def test_parameters_that_do_not_move_are_skipped():
         assert still.update(torch.zeros(3), torch.randn(3, generator=generator("still"))) == 1.0
 
 
-@pytest.mark.parametrize(("options", "words"), [
-    ({"threshold": 0}, "threshold"), ({"noise": "uniform"}, "noise"), ({"steps": 0}, "steps")])
+@pytest.mark.parametrize(
+    ("options", "words"), [({"threshold": 0}, "threshold"), ({"noise": "uniform"}, "noise"), ({"steps": 0}, "steps")]
+)
 def test_mistakes_are_told_in_a_sentence(options, words):
     with pytest.raises(InputError, match=words):
         make("dphsgd", epsilon=1, domain=Box(-1, 1, (3,)), **options)

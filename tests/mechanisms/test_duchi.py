@@ -33,16 +33,18 @@ def test_constants():
     assert cube_constant(2_236_683) == pytest.approx(math.sqrt(math.pi * 2_236_683 / 2), rel=1e-5)
 
 
-@pytest.mark.parametrize(("epsilon", "expected"),
-                         [(0.5, 21730), (1, 6103), (2, 2246), (4, 1402), (8, 1304), (16, 1302)])
+@pytest.mark.parametrize(
+    ("epsilon", "expected"), [(0.5, 21730), (1, 6103), (2, 2246), (4, 1402), (8, 1304), (16, 1302)]
+)
 def test_printed_error_on_the_cube(epsilon, expected):
     m = make("duchi", epsilon=epsilon, domain=Box(-1, 1, (784,)), ties="printed")
     assert m.bound**2 - 1 == pytest.approx(expected, rel=1e-3)
 
 
-@pytest.mark.parametrize(("size", "epsilon", "expected"),
-                         [(784, 1, 78.1), (784, 10, 36.1), (1280, 1, 99.2), (3072, 1, 152.5),
-                          (2_236_682, 1, 4058), (2_236_682, 100, 1875)])
+@pytest.mark.parametrize(
+    ("size", "epsilon", "expected"),
+    [(784, 1, 78.1), (784, 10, 36.1), (1280, 1, 99.2), (3072, 1, 152.5), (2_236_682, 1, 4058), (2_236_682, 100, 1875)],
+)
 def test_printed_rms_of_section_7(size, epsilon, expected):
     m = make("duchi", epsilon=epsilon, domain=Box(-1, 1, (size,)), ties="printed")
     assert m.bound == pytest.approx(expected, rel=1.5e-3)

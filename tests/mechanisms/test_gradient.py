@@ -110,10 +110,16 @@ def test_isotropic_sampler(domain):
     check_squared_error(m)
 
 
-@pytest.mark.parametrize(("options", "domain", "words"), [
-    ({"weights": [1.0] * 4}, Ball(1.0, (4,)), "need a Box"), ({"weights": [1.0]}, Box(0, 1, (4,)), "4 finite"),
-    ({"weights": [-1.0] * 4}, Box(0, 1, (4,)), "non-negative"), ({"weights": "w"}, Box(0, 1, (4,)), "numbers"),
-    ({"steps": 0}, Box(0, 1, (4,)), "steps")])
+@pytest.mark.parametrize(
+    ("options", "domain", "words"),
+    [
+        ({"weights": [1.0] * 4}, Ball(1.0, (4,)), "need a Box"),
+        ({"weights": [1.0]}, Box(0, 1, (4,)), "4 finite"),
+        ({"weights": [-1.0] * 4}, Box(0, 1, (4,)), "non-negative"),
+        ({"weights": "w"}, Box(0, 1, (4,)), "numbers"),
+        ({"steps": 0}, Box(0, 1, (4,)), "steps"),
+    ],
+)
 def test_mistakes_are_told_in_a_sentence(options, domain, words):
     with pytest.raises(InputError, match=words):
         make("optimized", epsilon=1, domain=domain, **options)

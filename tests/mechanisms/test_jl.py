@@ -41,8 +41,9 @@ def test_projection_has_the_wishart_law():
     x = table()
     scaled = x / m.diameter
     target = scaled.T @ scaled + m.floor**2 * torch.eye(4)
-    traces = [float(torch.trace(torch.linalg.solve(target, m.gram(x, generator("wishart", i))))) * m.rows
-              for i in range(200)]  # chi-square with r d degrees of freedom each
+    traces = [
+        float(torch.trace(torch.linalg.solve(target, m.gram(x, generator("wishart", i))))) * m.rows for i in range(200)
+    ]  # chi-square with r d degrees of freedom each
     assert chi2.ppf(1e-6, 200 * m.rows * 4) < sum(traces) < chi2.isf(1e-6, 200 * m.rows * 4)
 
 
@@ -105,8 +106,9 @@ def test_it_is_outside_the_same_shape_contract():
         m.log_likelihood_ratio(table(), table(), table())
 
 
-@pytest.mark.parametrize(("options", "words"), [
-    ({"eta": 0}, "eta"), ({"nu": 1}, "nu"), ({"center": "median"}, "center")])
+@pytest.mark.parametrize(
+    ("options", "words"), [({"eta": 0}, "eta"), ({"nu": 1}, "nu"), ({"center": "median"}, "center")]
+)
 def test_mistakes_are_told_in_a_sentence(options, words):
     with pytest.raises(InputError, match=words):
         make("jl", epsilon=1, domain=Box(-1, 1, (4,)), **options)

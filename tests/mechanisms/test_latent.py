@@ -62,8 +62,9 @@ def test_keep_probabilities():
     assert m.signal / 2 == pytest.approx(0.5 - m.flip, rel=1e-9)
 
 
-@pytest.mark.parametrize(("box", "options", "expected"),
-                         [(MNIST, {}, 101_248), (CIFAR, {"whole": 2, "fraction": 7}, 25_312)])
+@pytest.mark.parametrize(
+    ("box", "options", "expected"), [(MNIST, {}, 101_248), (CIFAR, {"whole": 2, "fraction": 7}, 25_312)]
+)
 def test_guarantees(box, options, expected):
     a = make("latent", epsilon=0.5, domain=box, **options)
     assert a.guarantee(0.0).epsilon == pytest.approx(0.5)
@@ -137,8 +138,10 @@ def test_widest_pair_by_enumeration(box):
     best = np.abs(codes[:, None] - codes[None]).sum(axis=2).max()
     first, second, distance = m._widest_pair()
     assert distance == best
-    pair = np.unpackbits(encode_bits(torch.tensor([[first], [second]], dtype=torch.float64), whole_bits=2,
-                                     fraction_bits=4).numpy(), axis=1).astype(int)
+    pair = np.unpackbits(
+        encode_bits(torch.tensor([[first], [second]], dtype=torch.float64), whole_bits=2, fraction_bits=4).numpy(),
+        axis=1,
+    ).astype(int)
     assert np.abs(pair[0] - pair[1]).sum() == best
 
 

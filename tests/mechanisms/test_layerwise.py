@@ -111,9 +111,18 @@ def test_reconstruction_is_labelled():
     assert m.guarantee(1e-5).unit == "step"
 
 
-@pytest.mark.parametrize(("options", "words"), [
-    ({"layers": (2, 3)}, "sum to"), ({"layers": (9, 0)}, "layers"), ({"step": 11}, "step"), ({"kappa": 1.0}, "kappa"),
-    ({"mode": "fast"}, "mode"), ({"progress": "cubic"}, "progress"), ({"steps": 0}, "steps")])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"layers": (2, 3)}, "sum to"),
+        ({"layers": (9, 0)}, "layers"),
+        ({"step": 11}, "step"),
+        ({"kappa": 1.0}, "kappa"),
+        ({"mode": "fast"}, "mode"),
+        ({"progress": "cubic"}, "progress"),
+        ({"steps": 0}, "steps"),
+    ],
+)
 def test_mistakes_are_told_in_a_sentence(options, words):
     with pytest.raises(InputError, match=words):
         llagp(**options)

@@ -107,10 +107,17 @@ def test_noise_is_the_pseudo_inverse_applied_to_isotropic_noise():
     assert torch.allclose(covariance, expected, rtol=1e-10)
 
 
-@pytest.mark.parametrize(("shape", "options", "words"), [
-    ((3, 2), {"workload": torch.ones(2, 4)}, "3 columns"), ((3, 2), {"workload": torch.zeros(2, 3)}, "all zero"),
-    ((3, 2), {"strategy": torch.ones(3, 3)}, "full column rank"), ((3, 2), {"sensitivity": "row"}, "sensitivity"),
-    ((3, 2), {"constant": 0}, "constant"), ((LARGEST + 1, 1), {"workload": torch.ones(1, LARGEST + 1)}, "at most")])
+@pytest.mark.parametrize(
+    ("shape", "options", "words"),
+    [
+        ((3, 2), {"workload": torch.ones(2, 4)}, "3 columns"),
+        ((3, 2), {"workload": torch.zeros(2, 3)}, "all zero"),
+        ((3, 2), {"strategy": torch.ones(3, 3)}, "full column rank"),
+        ((3, 2), {"sensitivity": "row"}, "sensitivity"),
+        ((3, 2), {"constant": 0}, "constant"),
+        ((LARGEST + 1, 1), {"workload": torch.ones(1, LARGEST + 1)}, "at most"),
+    ],
+)
 def test_mistakes_are_told_in_a_sentence(shape, options, words):
     with pytest.raises(InputError, match=words):
         make("matrix", epsilon=1, domain=Box(-1, 1, shape), **options)

@@ -23,12 +23,25 @@ print((after - before) / 1024 - y.numel() * y.element_size() / 2**20)
 """
 
 
-@pytest.mark.parametrize(("name", "epsilon", "clip", "ball"), [
-    ("laplace", 1.0, "", ""), ("laplace", 1.0, "clip", ""), ("gaussian-analytic", 1.0, "clip", "ball"),
-    ("tldp-l", 500.0, "", ""), ("tldp-l-w", 500.0, "clip", ""),  # single elements, about half of which are kept
-    ("idn", 1.0, "", ""), ("privunit", 4.0, "", "ball"), ("pdpm", 1.0, "clip", ""),
-])
+@pytest.mark.parametrize(
+    ("name", "epsilon", "clip", "ball"),
+    [
+        ("laplace", 1.0, "", ""),
+        ("laplace", 1.0, "clip", ""),
+        ("gaussian-analytic", 1.0, "clip", "ball"),
+        ("tldp-l", 500.0, "", ""),
+        ("tldp-l-w", 500.0, "clip", ""),  # single elements, about half of which are kept
+        ("idn", 1.0, "", ""),
+        ("privunit", 4.0, "", "ball"),
+        ("pdpm", 1.0, "clip", ""),
+    ],
+)
 def test_a_release_needs_64_mb_beyond_input_and_output(name: str, epsilon: float, clip: str, ball: str) -> None:
-    done = subprocess.run([sys.executable, "-c", PROGRAM, name, str(epsilon), clip, ball], capture_output=True,
-                          text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, name, str(epsilon), clip, ball],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        check=True,
+    )
     assert float(done.stdout) < 64

@@ -36,8 +36,10 @@ def test_plain_zeta_of_the_four_by_four_case():
 
 
 def test_plain_zeta_is_about_a_thousand_times_smaller_at_28():
-    sqrt, plain = (mvg_bound(28, 28, gamma=28, sensitivity=56, epsilon=1, delta=1e-5, zeta_mode=mode).bound
-                   for mode in ("sqrt", "plain"))
+    sqrt, plain = (
+        mvg_bound(28, 28, gamma=28, sensitivity=56, epsilon=1, delta=1e-5, zeta_mode=mode).bound
+        for mode in ("sqrt", "plain")
+    )
     assert sqrt / plain == pytest.approx(1000, rel=0.05)
 
 
@@ -89,13 +91,22 @@ def test_isotropic_noise_and_its_exact_error():
 
 
 def test_centring_makes_only_the_width_matter():
-    assert make("mvg", epsilon=1, domain=Box(0, 2, (4, 5))).sigma == make(
-        "mvg", epsilon=1, domain=Box(-1, 1, (4, 5))).sigma
+    assert (
+        make("mvg", epsilon=1, domain=Box(0, 2, (4, 5))).sigma
+        == make("mvg", epsilon=1, domain=Box(-1, 1, (4, 5))).sigma
+    )
 
 
-@pytest.mark.parametrize(("change", "larger"), [
-    ({"epsilon": 2}, True), ({"sensitivity": 3}, False), ({"gamma": 2}, False), ({"rows": 5}, False),
-    ({"columns": 6}, False)])
+@pytest.mark.parametrize(
+    ("change", "larger"),
+    [
+        ({"epsilon": 2}, True),
+        ({"sensitivity": 3}, False),
+        ({"gamma": 2}, False),
+        ({"rows": 5}, False),
+        ({"columns": 6}, False),
+    ],
+)
 def test_bound_is_monotone(change, larger):
     base = {"rows": 4, "columns": 5, "gamma": 1, "sensitivity": 2, "epsilon": 1, "delta": 1e-5}
     assert (mvg_bound(**{**base, **change}).bound > mvg_bound(**base).bound) is larger
@@ -137,8 +148,9 @@ def test_any_theta_spends_the_budget():
     assert (m.variances**-2 / m.terms.budget).tolist() == pytest.approx(theta.tolist(), rel=1e-6)
 
 
-@pytest.mark.parametrize("options", [{}, {"tau": 0.8, "important": 1},
-                                     {"theta": [0.5, 0.3, 0.2], "directions": turn(3, 2)}])
+@pytest.mark.parametrize(
+    "options", [{}, {"tau": 0.8, "important": 1}, {"theta": [0.5, 0.3, 0.2], "directions": turn(3, 2)}]
+)
 def test_sampler_and_exact_guarantee(options):
     m = make("mvg", epsilon=1, domain=Box(-1, 1, (3, 2)), **options)
     check_sampler(m)
@@ -171,10 +183,18 @@ def test_matrix_error_of_tldp_agrees_only_for_square_matrices():
     assert printed[1] != pytest.approx(math.sqrt(tall.squared_error()), rel=0.1)
 
 
-@pytest.mark.parametrize(("options", "words"), [
-    ({"zeta_mode": "cube"}, "zeta_mode"), ({"theta": [0.5] * 4}, "sum to 1"), ({"theta": [1.0]}, "vector of 4"),
-    ({"theta": [0.25] * 4, "tau": 0.8}, "not both"), ({"tau": 1.5}, "tau"), ({"tau": 0.8, "important": 9}, "important"),
-    ({"directions": torch.ones(4, 4)}, "orthogonal")])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"zeta_mode": "cube"}, "zeta_mode"),
+        ({"theta": [0.5] * 4}, "sum to 1"),
+        ({"theta": [1.0]}, "vector of 4"),
+        ({"theta": [0.25] * 4, "tau": 0.8}, "not both"),
+        ({"tau": 1.5}, "tau"),
+        ({"tau": 0.8, "important": 9}, "important"),
+        ({"directions": torch.ones(4, 4)}, "orthogonal"),
+    ],
+)
 def test_mistakes_are_told_in_a_sentence(options, words):
     with pytest.raises(InputError, match=words):
         four(**options)

@@ -35,8 +35,9 @@ def test_more_variance_than_laplace(epsilon, variance, laplace):
     assert make("plu-fedoa", epsilon=epsilon, domain=Box(-1, 1, (1,))).squared_error() == pytest.approx(laplace)
 
 
-@pytest.mark.parametrize(("epsilon", "expected"), [(0.1, 264.3), (0.2, 65.46), (0.5, 10.13), (1, 2.516),
-                                                   (2, 0.777), (5, 0.405)])
+@pytest.mark.parametrize(
+    ("epsilon", "expected"), [(0.1, 264.3), (0.2, 65.46), (0.5, 10.13), (1, 2.516), (2, 0.777), (5, 0.405)]
+)
 def test_largest_variance(epsilon, expected):
     m = pdpm(epsilon)
     assert m.squared_error() == pytest.approx(expected, rel=2e-3)
@@ -50,8 +51,16 @@ def test_second_moment_formula(epsilon):
     """mathematics.md 4.2."""
     m, e, length = pdpm(epsilon, 3.0), math.exp(epsilon), 3.0
     for v in (-1.5, 0.2, 1.0):
-        top = (3 * e**3 * length**2 - 2 * e**3 * length * v + 17 * e**2 * length**2 + 6 * e**2 * length * v
-               + 29 * e * length**2 + 10 * e * length * v + 15 * length**2 - 14 * length * v)
+        top = (
+            3 * e**3 * length**2
+            - 2 * e**3 * length * v
+            + 17 * e**2 * length**2
+            + 6 * e**2 * length * v
+            + 29 * e * length**2
+            + 10 * e * length * v
+            + 15 * length**2
+            - 14 * length * v
+        )
         assert m.variance(v) == pytest.approx(top / (8 * (e - 1) ** 2 * (e + 2)) - v**2)
 
 
@@ -72,9 +81,10 @@ def test_sampler():
     assert chisquare(counts, np.array([first, (1 - first) / 2, (1 - first) / 2]) * y.numel()).pvalue > 1e-6
 
 
-@pytest.mark.parametrize(("epsilon", "pure", "approximate"),
-                         [(0.1, 2184, 101), (0.2, 4368, 325), (0.55, 12012, 2193), (0.9, 19656, 5926),
-                          (1.0, 21840, 7345)])
+@pytest.mark.parametrize(
+    ("epsilon", "pure", "approximate"),
+    [(0.1, 2184, 101), (0.2, 4368, 325), (0.55, 12012, 2193), (0.9, 19656, 5926), (1.0, 21840, 7345)],
+)
 def test_one_round_of_the_cnn(epsilon, pure, approximate):
     m = pdpm(epsilon, size=21_840)
     assert m.guarantee(0.0).epsilon == pytest.approx(pure)
@@ -82,8 +92,9 @@ def test_one_round_of_the_cnn(epsilon, pure, approximate):
     assert not m.guarantee(1e-5).exact
 
 
-@pytest.mark.parametrize(("epsilon", "rounds", "approximate"), [(0.1, 50, 3142), (1.0, 50, 345_647),
-                                                               (1.0, 100, 689_206)])
+@pytest.mark.parametrize(
+    ("epsilon", "rounds", "approximate"), [(0.1, 50, 3142), (1.0, 50, 345_647), (1.0, 100, 689_206)]
+)
 def test_many_rounds_of_the_cnn(epsilon, rounds, approximate):
     composed = pdpm(epsilon, size=21_840).curve().compose(rounds)
     assert composed.epsilon(1e-5) == pytest.approx(approximate, rel=1e-3)
@@ -104,9 +115,14 @@ def test_two_elements_by_enumeration():
     upper, lower = np.array([e, 1, 1]) / (e + 2), np.array([1, (e + 1) / 2, (e + 1) / 2]) / (e + 2)
     curve = PdpmCurve(eps, 2)
     for other in np.linspace(0, 0.99, 34):
-        exact = max(np.maximum(0, np.kron(*p) - math.exp(other) * np.kron(*q)).sum()
-                    for p, q in [((upper, upper), (lower, lower)), ((upper, lower), (lower, upper)),
-                                 ((lower, lower), (upper, upper))])
+        exact = max(
+            np.maximum(0, np.kron(*p) - math.exp(other) * np.kron(*q)).sum()
+            for p, q in [
+                ((upper, upper), (lower, lower)),
+                ((upper, lower), (lower, upper)),
+                ((lower, lower), (upper, upper)),
+            ]
+        )
         assert curve.delta(float(other)) == pytest.approx(exact, abs=1e-13)
     assert curve.delta(0.0025) > curve.forward(0.0025) * 1.001
 

@@ -13,9 +13,14 @@ from tensorldp.mechanisms.caps import gaussian_cap, normal_height, sphere_cap, s
 from tensorldp.mechanisms.privunit import hadamard
 from tensorldp.randomness import generator, numpy_generator
 
-EXACT = {2: (39.1252, 9.5218, 2.1401, 0.3556, 0.0217), 10: (239.0513, 59.7326, 14.8981, 3.6743, 0.8418),
-         100: (2504.9283, 629.3485, 160.3636, 42.8181, 12.7325), 784: (19727.92, 4959.089, 1266.170, 340.574, 103.638),
-         3072: (77339.42, 19442.22, 4965.14, 1336.59, 407.74), 21840: (549914.9, 138244.4, 35307.0, 9506.7, 2902.2)}
+EXACT = {
+    2: (39.1252, 9.5218, 2.1401, 0.3556, 0.0217),
+    10: (239.0513, 59.7326, 14.8981, 3.6743, 0.8418),
+    100: (2504.9283, 629.3485, 160.3636, 42.8181, 12.7325),
+    784: (19727.92, 4959.089, 1266.170, 340.574, 103.638),
+    3072: (77339.42, 19442.22, 4965.14, 1336.59, 407.74),
+    21840: (549914.9, 138244.4, 35307.0, 9506.7, 2902.2),
+}
 
 
 @pytest.mark.parametrize("d", sorted(EXACT))
@@ -30,22 +35,37 @@ def test_error_at_50(epsilon, d, expected):
     assert 1 / sphere_cap(float(epsilon), d).gamma ** 2 - 1 == pytest.approx(expected, rel=2e-5)
 
 
-@pytest.mark.parametrize(("epsilon", "d", "apple", "moment"),
-                         [(6, 100, 26.89, 21.7155), (1, 1000, 6476.4, 6327.378), (2, 1000, 1773.23, 1616.373),
-                          (4, 1000, 614.73, 435.603), (7, 1000, 200.04, 165.291), (10, 1000, 107.54, 94.545),
-                          (5, 500_000, 191004.5, 145990.7)])
+@pytest.mark.parametrize(
+    ("epsilon", "d", "apple", "moment"),
+    [
+        (6, 100, 26.89, 21.7155),
+        (1, 1000, 6476.4, 6327.378),
+        (2, 1000, 1773.23, 1616.373),
+        (4, 1000, 614.73, 435.603),
+        (7, 1000, 200.04, 165.291),
+        (10, 1000, 107.54, 94.545),
+        (5, 500_000, 191004.5, 145990.7),
+    ],
+)
 def test_below_the_published_table(epsilon, d, apple, moment):
     found = 1 / sphere_cap(float(epsilon), d).gamma ** 2
     assert found == pytest.approx(moment, rel=1e-5)
     assert found <= apple
 
 
-@pytest.mark.parametrize(("epsilon", "g", "q", "p", "error"),
-                         [(0.5, 0.199284, 0.421020, 0.545229, 25.179853), (1, 0.397463, 0.345513, 0.589326, 6.330042),
-                          (2, 0.786480, 0.215793, 0.670323, 1.616681), (4, 1.515638, 0.0648055, 0.790946, 0.435321),
-                          (8, 2.742945, 3.04455e-3, 0.901023, 0.132913), (16, 4.561326, 2.54158e-6, 0.957600, 0.048064),
-                          (64, 10.580917, 1.82683e-26, 0.991297, 0.008932),
-                          (100, 13.509606, 6.86271e-42, 0.994609, 0.005479)])
+@pytest.mark.parametrize(
+    ("epsilon", "g", "q", "p", "error"),
+    [
+        (0.5, 0.199284, 0.421020, 0.545229, 25.179853),
+        (1, 0.397463, 0.345513, 0.589326, 6.330042),
+        (2, 0.786480, 0.215793, 0.670323, 1.616681),
+        (4, 1.515638, 0.0648055, 0.790946, 0.435321),
+        (8, 2.742945, 3.04455e-3, 0.901023, 0.132913),
+        (16, 4.561326, 2.54158e-6, 0.957600, 0.048064),
+        (64, 10.580917, 1.82683e-26, 0.991297, 0.008932),
+        (100, 13.509606, 6.86271e-42, 0.994609, 0.005479),
+    ],
+)
 def test_gaussian_table(epsilon, g, q, p, error):
     cap = gaussian_cap(float(epsilon))
     assert cap.gamma == pytest.approx(g, abs=1e-6)
@@ -72,10 +92,12 @@ def test_budget_and_optimum(epsilon, d):
     assert loss == pytest.approx(epsilon, rel=1e-9)
     # m(g) = g, and no neighbour is better; m = E[u] is recomputed from the law of u
     if cap.complement > 1e-6:
+
         def mean(g):
             tail = math.exp(sphere_log_tail(g, d))
             density = math.exp(-math.log(d - 1) + (d - 1) / 2 * math.log1p(-g * g) - log_beta(d))
             return density / (tail + 1 / math.expm1(epsilon)) if epsilon < 600 else math.nan
+
         if epsilon < 60:
             assert mean(cap.gamma) == pytest.approx(cap.gamma, rel=1e-6)
             assert mean(cap.gamma) >= max(mean(cap.gamma * 0.98), mean(min(cap.gamma * 1.02, 1 - 1e-9))) * (1 - 1e-7)
@@ -169,9 +191,10 @@ def test_error_is_the_same_everywhere(name, norm_share):
     assert float(errors.mean()) == pytest.approx(m.squared_error(), abs=5 * standard_error)
 
 
-@pytest.mark.parametrize(("epsilon", "exact", "gaussian"),
-                         [(0.5, 19730, 19740), (1, 4959, 4963), (4, 340.6, 341.3), (16, 37.2, 37.7),
-                          (64, 6.51, 7.00), (100, 3.81, 4.30)])
+@pytest.mark.parametrize(
+    ("epsilon", "exact", "gaussian"),
+    [(0.5, 19730, 19740), (1, 4959, 4963), (4, 340.6, 341.3), (16, 37.2, 37.7), (64, 6.51, 7.00), (100, 3.81, 4.30)],
+)
 def test_cube_of_784(epsilon, exact, gaussian):
     box = Box(-1, 1, (784,))
     assert make("privunit", epsilon=epsilon, domain=box).squared_error() / 784 == pytest.approx(exact, rel=2e-3)

@@ -74,9 +74,12 @@ def test_a_users_mechanism_by_entry_point(toy_folder):
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-half\nVersion: 0.1\n")
     (info / "entry_points.txt").write_text("[tensorldp.mechanisms]\ntoy-half = toy_half:Toy\n")
-    out = run_python(toy_folder, "from tensorldp.mechanisms import names, make, Box\n"
-                     "assert 'toy-half' in names()\n"
-                     "print(make('toy-half', epsilon=1, domain=Box(0, 1, (4,))).guarantee(0.0).epsilon)")
+    out = run_python(
+        toy_folder,
+        "from tensorldp.mechanisms import names, make, Box\n"
+        "assert 'toy-half' in names()\n"
+        "print(make('toy-half', epsilon=1, domain=Box(0, 1, (4,))).guarantee(0.0).epsilon)",
+    )
     assert float(out) == pytest.approx(0.5)
 
 

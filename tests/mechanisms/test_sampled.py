@@ -35,11 +35,19 @@ def test_thresholds():
         assert (piecewise_variance(1, epsilon) < duchi_variance(0, epsilon)) == better
 
 
-@pytest.mark.parametrize(("epsilon", "piecewise", "hybrid"),
-                         [(0.5, (17420, 13880), (13070, 13070)), (1, (4878, 2887), (4146, 3363)),
-                          (2, (1745, 506), (1600, 817)),
-                          (4, (972, 66.5), (955, 172)), (8, (430, 75.8), (407, 147)), (16, (214, 37.9), (203, 73.4)),
-                          (64, (52.7, 10.2), (49.6, 19.3)), (100, (33.3, 6.84), (31.3, 12.7))])
+@pytest.mark.parametrize(
+    ("epsilon", "piecewise", "hybrid"),
+    [
+        (0.5, (17420, 13880), (13070, 13070)),
+        (1, (4878, 2887), (4146, 3363)),
+        (2, (1745, 506), (1600, 817)),
+        (4, (972, 66.5), (955, 172)),
+        (8, (430, 75.8), (407, 147)),
+        (16, (214, 37.9), (203, 73.4)),
+        (64, (52.7, 10.2), (49.6, 19.3)),
+        (100, (33.3, 6.84), (31.3, 12.7)),
+    ],
+)
 def test_cube_of_784(epsilon, piecewise, hybrid):
     for name, (corner, zero) in (("piecewise", piecewise), ("hybrid", hybrid)):
         m = make(name, epsilon=epsilon, domain=Box(-1, 1, (784,)))
@@ -48,8 +56,9 @@ def test_cube_of_784(epsilon, piecewise, hybrid):
         assert m.squared_error() == pytest.approx(784 * max(m._element_error(0.0), m._element_error(1.0)))
 
 
-@pytest.mark.parametrize(("epsilon", "size", "expected"),
-                         [(0.1, 784, 1), (5, 784, 2), (100, 784, 40), (100, 3, 3), (2.5, 1, 1)])
+@pytest.mark.parametrize(
+    ("epsilon", "size", "expected"), [(0.1, 784, 1), (5, 784, 2), (100, 784, 40), (100, 3, 3), (2.5, 1, 1)]
+)
 def test_sampled_coordinates(epsilon, size, expected):
     m = make("hybrid", epsilon=epsilon, domain=Box(-1, 1, (size,)))
     assert m.sampled == expected

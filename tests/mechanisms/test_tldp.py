@@ -17,16 +17,25 @@ def printed(name, epsilon, **options):
     return make(name, epsilon=epsilon, domain=MNIST, delta_range=256, **options)
 
 
-@pytest.mark.parametrize(("epsilon", "log_l", "log_g"),
-                         [(0.01, -8.1, -7.1), (0.1, -37.7, -37.2), (0.5, -173.0, -172.8), (1, -342.8, -342.7),
-                          (10, -3402.2, -3402.7), (500, -170026.3, -170027.6)])
+@pytest.mark.parametrize(
+    ("epsilon", "log_l", "log_g"),
+    [
+        (0.01, -8.1, -7.1),
+        (0.1, -37.7, -37.2),
+        (0.5, -173.0, -172.8),
+        (1, -342.8, -342.7),
+        (10, -3402.2, -3402.7),
+        (500, -170026.3, -170027.6),
+    ],
+)
 def test_retention_of_mnist(epsilon, log_l, log_g):
     assert printed("tldp-l", epsilon).log_retention / LOG10 == pytest.approx(log_l, abs=0.051)
     assert printed("tldp-g", epsilon).log_retention / LOG10 == pytest.approx(log_g, abs=0.051)
 
 
-@pytest.mark.parametrize(("epsilon", "log_l", "log_g"),
-                         [(0.1, -57.1, -56.6), (1, -556.1, -556.0), (10, -5554.2, -5554.7)])
+@pytest.mark.parametrize(
+    ("epsilon", "log_l", "log_g"), [(0.1, -57.1, -56.6), (1, -556.1, -556.0), (10, -5554.2, -5554.7)]
+)
 def test_retention_of_features(epsilon, log_l, log_g):
     assert make("tldp-l", epsilon=epsilon, domain=FEATURES).log_retention / LOG10 == pytest.approx(log_l, abs=0.051)
     assert make("tldp-g", epsilon=epsilon, domain=FEATURES).log_retention / LOG10 == pytest.approx(log_g, abs=0.051)
@@ -45,8 +54,9 @@ def test_norm_oracles():
     assert gaussian_norm(printed("tldp-g", 1).scale, 784) == pytest.approx(5066.9, rel=1e-4)
 
 
-@pytest.mark.parametrize(("epsilon", "of_l", "of_g"), [(0.1, 1.014e5, 1.602e4), (0.5, 2.027e4, 7166), (10, 1014, 1602),
-                                                       (100, 101.4, 506.7)])
+@pytest.mark.parametrize(
+    ("epsilon", "of_l", "of_g"), [(0.1, 1.014e5, 1.602e4), (0.5, 2.027e4, 7166), (10, 1014, 1602), (100, 101.4, 506.7)]
+)
 def test_table5(epsilon, of_l, of_g):
     assert math.sqrt(printed("tldp-l", epsilon).squared_error()) == pytest.approx(of_l, rel=1e-3)
     assert gaussian_norm(printed("tldp-g", epsilon).scale, 784) == pytest.approx(of_g, rel=1e-3)
@@ -78,9 +88,10 @@ def test_measured_norm_agrees_with_the_oracle_with_atoms():
     assert float(norms.mean()) == pytest.approx(expected, abs=5 * float(norms.std()) / math.sqrt(200_000))
 
 
-@pytest.mark.parametrize(("epsilon", "pure", "approximate", "mu", "of_g"),
-                         [(0.1, 78.09, 14.81, 12.47, 130.1), (1, 780.9, 380.1, 39.44, 945.2),
-                          (10, 7809, 7218, 124.7, 8310)])
+@pytest.mark.parametrize(
+    ("epsilon", "pure", "approximate", "mu", "of_g"),
+    [(0.1, 78.09, 14.81, 12.47, 130.1), (1, 780.9, 380.1, 39.44, 945.2), (10, 7809, 7218, 124.7, 8310)],
+)
 def test_guarantees_of_mnist(epsilon, pure, approximate, mu, of_g):
     m, g = printed("tldp-l", epsilon), printed("tldp-g", epsilon)
     assert m.curve().pure_epsilon == pytest.approx(pure, rel=1e-3)

@@ -35,12 +35,20 @@ def test_sigma_columns_of_the_looseness_table(shape, epsilon, agm, idn, udn, tvg
         assert make(name, epsilon=epsilon, domain=domain).sigma == pytest.approx(expected, rel=6e-4), name
 
 
-@pytest.mark.parametrize(("shape", "epsilon", "expected"), [
-    ((28, 28), 0.1, (0.0074, 0.0010, 1.1e-4, 3e-6)), ((28, 28), 1, (0.097, 0.0153, 0.0022, 4.1e-4)),
-    ((28, 28), 10, (1.20, 0.194, 0.031, 0.0067)), ((28, 28), 100, (16.8, 2.31, 0.37, 0.088)),
-    ((32, 96), 1, (0.049, 0.0070, 4.5e-4, 5.6e-5)), ((32, 96), 10, (0.606, 0.091, 0.0072, 0.0014)),
-    ((32, 40), 1, (0.076, 0.011, 0.0013, 2.1e-4)), ((1, 1280), 1, (0.076, 0.076, 0.0013, 0.0013)),
-    ((1482, 1509), 100, (0.22, 0.0037, 0.0, 0.0))])
+@pytest.mark.parametrize(
+    ("shape", "epsilon", "expected"),
+    [
+        ((28, 28), 0.1, (0.0074, 0.0010, 1.1e-4, 3e-6)),
+        ((28, 28), 1, (0.097, 0.0153, 0.0022, 4.1e-4)),
+        ((28, 28), 10, (1.20, 0.194, 0.031, 0.0067)),
+        ((28, 28), 100, (16.8, 2.31, 0.37, 0.088)),
+        ((32, 96), 1, (0.049, 0.0070, 4.5e-4, 5.6e-5)),
+        ((32, 96), 10, (0.606, 0.091, 0.0072, 0.0014)),
+        ((32, 40), 1, (0.076, 0.011, 0.0013, 2.1e-4)),
+        ((1, 1280), 1, (0.076, 0.076, 0.0013, 0.0013)),
+        ((1482, 1509), 100, (0.22, 0.0037, 0.0, 0.0)),
+    ],
+)
 def test_true_epsilon_columns(shape, epsilon, expected):
     for name, value in zip(("idn", "udn", "tvg", "mvg"), expected, strict=True):
         guarantee = make(name, epsilon=epsilon, domain=Box(-1, 1, shape)).guarantee(1e-5)
@@ -48,9 +56,20 @@ def test_true_epsilon_columns(shape, epsilon, expected):
         assert guarantee.epsilon == pytest.approx(value, rel=0.045, abs=2e-5), name
 
 
-@pytest.mark.parametrize(("size", "epsilon", "expected"), [
-    (784, 0.1, 0.0031668), (784, 1, 0.031654), (784, 10, 0.31512), (784, 100, 3.0223), (3072, 1, 0.016971),
-    (3072, 10, 0.16949), (1280, 1, 0.025426), (2_236_682, 1, 6.671e-4), (2_236_682, 100, 0.066712)])
+@pytest.mark.parametrize(
+    ("size", "epsilon", "expected"),
+    [
+        (784, 0.1, 0.0031668),
+        (784, 1, 0.031654),
+        (784, 10, 0.31512),
+        (784, 100, 3.0223),
+        (3072, 1, 0.016971),
+        (3072, 10, 0.16949),
+        (1280, 1, 0.025426),
+        (2_236_682, 1, 6.671e-4),
+        (2_236_682, 100, 0.066712),
+    ],
+)
 def test_kappa_column(size, epsilon, expected):
     assert kappa(size, epsilon, 1e-5) == pytest.approx(expected, rel=9e-5)
 
@@ -99,6 +118,7 @@ def test_slopes_of_table_four():
         def error(n):
             m = make(name, epsilon=1, domain=Box(-1, 1, (n, n)))
             return math.log(m.squared_error() / divide(n))
+
         return (error(1000) - error(100)) / (2 * math.log(10))
 
     assert slope("idn", lambda n: 1.0) == pytest.approx(2.98, abs=0.01)
@@ -170,8 +190,13 @@ def test_uniform_importances_are_the_isotropic_mechanism():
 def test_workload_sets_the_importances_of_algorithm_one():
     w, directions = torch.arange(15, dtype=torch.float64).reshape(5, 3) - 4, turn(3, 5)
     by_workload = make("udn", epsilon=1, domain=Box(-1, 1, (3, 4)), workload=w, directions=directions)
-    by_hand = make("udn", epsilon=1, domain=Box(-1, 1, (3, 4)), importances=((w @ directions) ** 2).sum(dim=0),
-                   directions=directions)
+    by_hand = make(
+        "udn",
+        epsilon=1,
+        domain=Box(-1, 1, (3, 4)),
+        importances=((w @ directions) ** 2).sum(dim=0),
+        directions=directions,
+    )
     assert torch.equal(by_workload.factors[0].sigma, by_hand.factors[0].sigma)
 
 
@@ -187,9 +212,14 @@ def test_right_singular_directions_minimise_the_weighted_error():
     assert all(singular <= weighted_error(turn(4, seed)) for seed in range(10))
 
 
-@pytest.mark.parametrize(("name", "options"), [
-    ("udn", {"importances": [4.0, 1.0, 0.1], "directions": turn(3)}), ("idn", {"importances": [4.0, 1.0, 0.1]}),
-    ("tvg", {"importances": [1.0, 9.0, 0.01], "directions": turn(3, 7)})])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("udn", {"importances": [4.0, 1.0, 0.1], "directions": turn(3)}),
+        ("idn", {"importances": [4.0, 1.0, 0.1]}),
+        ("tvg", {"importances": [1.0, 9.0, 0.01], "directions": turn(3, 7)}),
+    ],
+)
 def test_exact_guarantee_is_the_worst_corner(name, options):
     m = make(name, epsilon=1, domain=Box(-1, 1, (3, 2)), **options)
     assert m.curve().exact
@@ -222,8 +252,13 @@ def test_a_long_mode_whose_bound_is_attained_is_exact():
     h = np.array([[1.0]])
     for _ in range(4):
         h = np.block([[h, h], [h, -h]])
-    m = make("udn", epsilon=1, domain=Box(-1, 1, (16, 2)), directions=torch.from_numpy(h / 4),
-             importances=np.linspace(1, 5, 16))
+    m = make(
+        "udn",
+        epsilon=1,
+        domain=Box(-1, 1, (16, 2)),
+        directions=torch.from_numpy(h / 4),
+        importances=np.linspace(1, 5, 16),
+    )
     assert m.curve().exact
     assert m.curve().mu == pytest.approx(m.sensitivity / float(m.factors[0].sigma.min()), rel=1e-12)
 
@@ -272,8 +307,9 @@ def test_likelihood_ratio_is_that_of_the_explicit_normal(domain):
     x, x_prime = m.worst_pair()
     y = m.privatize(x.expand(5, 3, 2), generator("llr"))
     density = multivariate_normal(np.zeros(6), explicit_covariance(m))
-    expected = [density.logpdf((row - x).numpy().ravel()) - density.logpdf((row - x_prime).numpy().ravel())
-                for row in y]
+    expected = [
+        density.logpdf((row - x).numpy().ravel()) - density.logpdf((row - x_prime).numpy().ravel()) for row in y
+    ]
     assert m.log_likelihood_ratio(y, x, x_prime).tolist() == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
@@ -290,12 +326,20 @@ def test_printed_overstatement_is_what_mu_says():
     assert mu_of(413, 1e-5) == pytest.approx(24.8, abs=0.05)
 
 
-@pytest.mark.parametrize(("options", "words"), [
-    ({"importances": [1.0, -1.0, 1.0]}, "non-negative"), ({"importances": [1.0, 1.0]}, "vector of 3"),
-    ({"importances": "abc"}, "vector of 3"), ({"importances": [0.0, 0.0, 0.0]}, "not all zero"),
-    ({"directions": torch.ones(3, 3)}, "orthogonal"), ({"directions": torch.eye(2)}, "3"),
-    ({"workload": torch.ones(2, 4)}, "3 columns"),
-    ({"workload": torch.ones(2, 3), "importances": [1.0] * 3}, "not both"), ({"form": "printed"}, "unknown option")])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"importances": [1.0, -1.0, 1.0]}, "non-negative"),
+        ({"importances": [1.0, 1.0]}, "vector of 3"),
+        ({"importances": "abc"}, "vector of 3"),
+        ({"importances": [0.0, 0.0, 0.0]}, "not all zero"),
+        ({"directions": torch.ones(3, 3)}, "orthogonal"),
+        ({"directions": torch.eye(2)}, "3"),
+        ({"workload": torch.ones(2, 4)}, "3 columns"),
+        ({"workload": torch.ones(2, 3), "importances": [1.0] * 3}, "not both"),
+        ({"form": "printed"}, "unknown option"),
+    ],
+)
 def test_mistakes_are_told_in_a_sentence(options, words):
     with pytest.raises(InputError, match=words):
         make("udn", epsilon=1, domain=Box(-1, 1, (3, 2)), **options)

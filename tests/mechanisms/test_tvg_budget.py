@@ -29,7 +29,8 @@ def test_kov_budget_solves_one_of_its_equations_and_grows_with_epsilon():
 def test_gaussian_sigma_oracle():
     assert moments_sigma(1, 1e-5, rate=512 / 60000, steps=7031) == pytest.approx(4.855680, abs=5e-7)
     assert moments_sigma(1, 1e-5, rate=0.01, steps=100, clip=3) == pytest.approx(
-        3 * moments_sigma(1, 1e-5, rate=0.01, steps=100), rel=1e-12)
+        3 * moments_sigma(1, 1e-5, rate=0.01, steps=100), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("options", [{"rate": 0, "steps": 10}, {"rate": 0.1, "steps": 0}, {"rate": 2, "steps": 1}])

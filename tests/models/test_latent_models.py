@@ -15,8 +15,9 @@ from tensorldp.randomness import generator
 GREY, COLOUR = (28, 28), (32, 32, 3)
 
 
-@pytest.mark.parametrize(("shape", "layout", "features", "bits"),
-                         [(GREY, (1, 28, 28), 9216, 92_160), (COLOUR, (3, 32, 32), 2304, 23_040)])
+@pytest.mark.parametrize(
+    ("shape", "layout", "features", "bits"), [(GREY, (1, 28, 28), 9216, 92_160), (COLOUR, (3, 32, 32), 2304, 23_040)]
+)
 def test_flattening_layers_have_the_printed_sizes(shape, layout, features, bits) -> None:
     module = conv_module(shape, generator("conv"))
     assert module(torch.rand(2, *layout)).shape == (2, features)
@@ -28,8 +29,9 @@ def test_flattening_layers_have_the_printed_sizes(shape, layout, features, bits)
 
 def test_without_same_padding_cifar_would_have_1600_features() -> None:
     module = conv_module(COLOUR, generator("conv"))
-    valid = nn.Sequential(*[nn.Conv2d(m.in_channels, m.out_channels, 3) if isinstance(m, nn.Conv2d) else m
-                            for m in module])
+    valid = nn.Sequential(
+        *[nn.Conv2d(m.in_channels, m.out_channels, 3) if isinstance(m, nn.Conv2d) else m for m in module]
+    )
     assert valid(torch.rand(1, 3, 32, 32)).shape == (1, 1600)
 
 

@@ -10,10 +10,24 @@ from tensorldp.models.seeding import SeededDropout
 
 IMAGE, COLOUR, TABLE = Task((28, 28), 10), Task((32, 32, 3), 10), Task((30,), 2)
 TEXT = Task((20,), 2, vocabulary=50)
-TASKS = {"small_cnn": IMAGE, "mobilenet_v2": COLOUR, "fcn": TABLE, "linear": TABLE, "bilstm": TEXT,
-         "lenet": IMAGE, "lenet_tanh": IMAGE, "vgg16_tanh": COLOUR, "alexnet_tanh": COLOUR, "bilstm_tanh": TEXT,
-         "lenet_tanh_head": TABLE, "alexnet_tanh_head": TABLE, "mlp_10": TABLE, "mlp_12": TABLE, "mlp": TABLE,
-         "pldp_cnn": IMAGE}
+TASKS = {
+    "small_cnn": IMAGE,
+    "mobilenet_v2": COLOUR,
+    "fcn": TABLE,
+    "linear": TABLE,
+    "bilstm": TEXT,
+    "lenet": IMAGE,
+    "lenet_tanh": IMAGE,
+    "vgg16_tanh": COLOUR,
+    "alexnet_tanh": COLOUR,
+    "bilstm_tanh": TEXT,
+    "lenet_tanh_head": TABLE,
+    "alexnet_tanh_head": TABLE,
+    "mlp_10": TABLE,
+    "mlp_12": TABLE,
+    "mlp": TABLE,
+    "pldp_cnn": IMAGE,
+}
 
 
 def gen(seed: int = 0) -> torch.Generator:
@@ -37,14 +51,19 @@ def test_scores_have_one_column_a_class_and_do_not_depend_on_the_global_generato
         again = build(name, TASKS[name], gen()).train()(inputs(name))
     assert scores.shape == (4, TASKS[name].classes)
     assert torch.equal(scores, again)
-    assert any(not torch.equal(a, b) for a, b in
-               zip(first.parameters(), build(name, TASKS[name], gen(1)).parameters(), strict=True))
+    assert any(
+        not torch.equal(a, b)
+        for a, b in zip(first.parameters(), build(name, TASKS[name], gen(1)).parameters(), strict=True)
+    )
     assert torch.random.get_rng_state().shape == state.shape
 
 
 def test_sizes_are_the_sources() -> None:
-    count = {name: sum(p.numel() for p in build(name, task, gen()).parameters() if p.requires_grad)
-             for name, task in TASKS.items() if task is not TEXT and not name.startswith("alexnet")}
+    count = {
+        name: sum(p.numel() for p in build(name, task, gen()).parameters() if p.requires_grad)
+        for name, task in TASKS.items()
+        if task is not TEXT and not name.startswith("alexnet")
+    }
     assert count["mobilenet_v2"] == 2_236_682  # TLDP's backbone with ten classes
     assert count["fcn"] == 30 * 256 + 256 + 2 * (256 * 256 + 256) + 256 * 128 + 128 + 128 * 2 + 2
     assert count["linear"] == 62

@@ -9,8 +9,9 @@ from tensorldp.errors import InputError
 from tensorldp.privacy.auditing.accuracy import accuracy_audit, accuracy_ceiling
 
 
-@pytest.mark.parametrize(("epsilon", "ceiling"), [(0, 0.1), (0.5, 0.1548), (1, 0.2320), (2, 0.4509), (4, 0.8585),
-                                                 (5, 0.9428), (6, 0.9782)])
+@pytest.mark.parametrize(
+    ("epsilon", "ceiling"), [(0, 0.1), (0.5, 0.1548), (1, 0.2320), (2, 0.4509), (4, 0.8585), (5, 0.9428), (6, 0.9782)]
+)
 def test_ceilings(epsilon, ceiling):
     assert accuracy_ceiling(epsilon, 10) == pytest.approx(ceiling, abs=5e-5)
 
@@ -49,4 +50,5 @@ def test_unbalanced_classes_use_the_share_of_the_largest() -> None:
     assert accuracy_audit(630, 1000, 2, largest_class=0.63) == 0.0  # always guessing the largest class proves nothing
     a = 0.9
     assert accuracy_audit(10**9 * 9 // 10, 10**9, 2, largest_class=0.63) == pytest.approx(
-        math.log(a * 0.37 / ((1 - a) * 0.63)), abs=1e-3)
+        math.log(a * 0.37 / ((1 - a) * 0.63)), abs=1e-3
+    )

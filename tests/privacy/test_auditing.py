@@ -77,9 +77,15 @@ class NominalTldp(TldpLaplace):
         return LaplaceCurve(self.epsilon)
 
 
-@pytest.mark.parametrize("mechanism", [Coin(epsilon=4.0, domain=ONE), Laplace(epsilon=4.0, domain=ONE),
-                                       make("randomized-response", epsilon=4.0, domain=ONE)],
-                         ids=["coin", "laplace", "randomized-response"])
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        Coin(epsilon=4.0, domain=ONE),
+        Laplace(epsilon=4.0, domain=ONE),
+        make("randomized-response", epsilon=4.0, domain=ONE),
+    ],
+    ids=["coin", "laplace", "randomized-response"],
+)
 def test_reaches_95_percent_of_the_truth(mechanism):
     found = privacy.audit(mechanism, samples=10**6)
     assert 0.95 * 4.0 <= found.epsilon_lower <= 4.0
@@ -126,8 +132,9 @@ def test_delta_is_subtracted():
     """At delta above the atom, the bound comes from the noise alone."""
     mechanism = make("tldp-l", epsilon=1.0, domain=ONE)
     assert privacy.audit(mechanism, samples=20_000, delta=0.6).epsilon_lower == 0.0
-    assert privacy.audit(Coin(epsilon=1.0, domain=ONE), samples=20_000, delta=0.1).epsilon_lower <= \
-        PureCurve(1.0).epsilon(0.1)
+    assert privacy.audit(Coin(epsilon=1.0, domain=ONE), samples=20_000, delta=0.1).epsilon_lower <= PureCurve(
+        1.0
+    ).epsilon(0.1)
 
 
 def test_same_seed_same_audit():
@@ -141,8 +148,9 @@ def test_several_deltas_on_one_set_of_releases_are_the_audits_at_each():
     mechanism = make("tldp-l", epsilon=1.0, domain=ONE)
     together = privacy.audits(mechanism, samples=2000, deltas=[0.0, 1e-5, 0.3], seed=3)
     alone = [privacy.audit(mechanism, samples=2000, delta=delta, seed=3) for delta in (0.0, 1e-5, 0.3)]
-    assert [(a.delta, a.epsilon_lower, a.event, a.atom_lower) for a in together] == \
-        [(a.delta, a.epsilon_lower, a.event, a.atom_lower) for a in alone]
+    assert [(a.delta, a.epsilon_lower, a.event, a.atom_lower) for a in together] == [
+        (a.delta, a.epsilon_lower, a.event, a.atom_lower) for a in alone
+    ]
 
 
 def test_profile_lies_below_the_curve():
@@ -167,8 +175,10 @@ def test_without_a_density():
     assert found.atom_lower == 0.0
 
 
-@pytest.mark.parametrize("arguments", [{"samples": 3}, {"samples": 100, "confidence": 1.0},
-                                       {"samples": 100, "delta": -0.1}, {"samples": 1e3}])
+@pytest.mark.parametrize(
+    "arguments",
+    [{"samples": 3}, {"samples": 100, "confidence": 1.0}, {"samples": 100, "delta": -0.1}, {"samples": 1e3}],
+)
 def test_bad_arguments(arguments):
     with pytest.raises(InputError):
         privacy.audit(Coin(epsilon=1.0, domain=ONE), **arguments)

@@ -14,14 +14,22 @@ SIZES = {"mnist": (9216, 4, 5), "cifar10": (2304, 2, 7)}
 
 def latent(dataset: str, epsilon: float, reading: str = "A") -> Latent:
     size, n, m = SIZES[dataset]
-    made = make("latent", epsilon=epsilon, domain=Box(-2.0**n, 2.0**n, (size,)), whole=n, fraction=m, reading=reading)
+    made = make("latent", epsilon=epsilon, domain=Box(-(2.0**n), 2.0**n, (size,)), whole=n, fraction=m, reading=reading)
     assert isinstance(made, Latent)
     return made
 
 
-@pytest.mark.parametrize(("dataset", "epsilon", "records", "chance", "expected"), [
-    ("mnist", 0.5, 60_000, 0.1135, 0.214), ("mnist", 2.0, 60_000, 0.1135, 0.517), ("cifar10", 0.5, 50_000, 0.1, 0.284),
-    ("cifar10", 0.5, 100_000, 0.1, 0.360), ("cifar10", 2.0, 50_000, 0.1, 0.837), ("cifar10", 2.0, 100_000, 0.1, 1.0)])
+@pytest.mark.parametrize(
+    ("dataset", "epsilon", "records", "chance", "expected"),
+    [
+        ("mnist", 0.5, 60_000, 0.1135, 0.214),
+        ("mnist", 2.0, 60_000, 0.1135, 0.517),
+        ("cifar10", 0.5, 50_000, 0.1, 0.284),
+        ("cifar10", 0.5, 100_000, 0.1, 0.360),
+        ("cifar10", 2.0, 50_000, 0.1, 0.837),
+        ("cifar10", 2.0, 100_000, 0.1, 1.0),
+    ],
+)
 def test_ceilings_for_clean_test_records(dataset, epsilon, records, chance, expected) -> None:
     bound = clean_test_ceiling(records, latent(dataset, epsilon).information, chance)
     assert bound == pytest.approx(expected, abs=6e-4)

@@ -53,8 +53,11 @@ def test_bad_delta_and_mechanism():
 
 
 def test_either_package_imports_first():
-    for code in ("import tensorldp.privacy, tensorldp.mechanisms", "import tensorldp.mechanisms, tensorldp.privacy",
-                 "from tensorldp.privacy import audit, compose, Audit, Guarantee; import tensorldp.mechanisms"):
+    for code in (
+        "import tensorldp.privacy, tensorldp.mechanisms",
+        "import tensorldp.mechanisms, tensorldp.privacy",
+        "from tensorldp.privacy import audit, compose, Audit, Guarantee; import tensorldp.mechanisms",
+    ):
         subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 

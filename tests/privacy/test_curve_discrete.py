@@ -17,8 +17,13 @@ from tensorldp.privacy.curves.pure import PureCurve
 from tensorldp.privacy.curves.roots import epsilon_at
 
 # mathematics.md 4.3: per weight -> at 1e-5 after 1, 50 and 100 rounds of 21,840 weights
-PDPM = [(0.1, 101, 3142, 6095), (0.2, 325, 12285, 24184), (0.55, 2193, 98033, 194944), (0.9, 5926, 276876, 551874),
-        (1.0, 7345, 345647, 689206)]
+PDPM = [
+    (0.1, 101, 3142, 6095),
+    (0.2, 325, 12285, 24184),
+    (0.55, 2193, 98033, 194944),
+    (0.9, 5926, 276876, 551874),
+    (1.0, 7345, 345647, 689206),
+]
 
 
 def logs(*masses):
@@ -51,7 +56,7 @@ def test_randomized_response_by_the_binomial(budget, count):
     curve = PureCurve(budget, True, count)
     k = np.arange(count + 1)
     mass, loss = binom.pmf(k, count, 1 / (1 + math.exp(-budget))), (2 * k - count) * budget
-    mean, spread = float(mass @ loss), math.sqrt(float(mass @ (loss - mass @ loss)**2))
+    mean, spread = float(mass @ loss), math.sqrt(float(mass @ (loss - mass @ loss) ** 2))
     for z in (0.0, 2.0, 4.0, 6.0):
         epsilon = mean + z * spread
         expected = float(mass @ -np.expm1(np.minimum(0.0, epsilon - loss)))
@@ -130,9 +135,15 @@ def test_three_outcomes_by_the_fft_accountant(count):
     keep, other, rest = 0.5, 0.1, 0.4
     curve = DiscreteCurve(logs(keep, other, rest), logs(other, keep, rest), count)
     assert curve.exact
-    up, down = (pld.from_two_probability_mass_functions(
-        dict(enumerate(logs(other, keep, rest))), dict(enumerate(logs(keep, other, rest))),
-        pessimistic_estimate=side, value_discretization_interval=1e-4).self_compose(count) for side in (True, False))
+    up, down = (
+        pld.from_two_probability_mass_functions(
+            dict(enumerate(logs(other, keep, rest))),
+            dict(enumerate(logs(keep, other, rest))),
+            pessimistic_estimate=side,
+            value_discretization_interval=1e-4,
+        ).self_compose(count)
+        for side in (True, False)
+    )
     for share in (0.05, 0.3, 0.6):
         epsilon = share * curve.pure_epsilon
         low, high = down.get_delta_for_epsilon(epsilon), up.get_delta_for_epsilon(epsilon)
@@ -193,8 +204,10 @@ def test_fast_for_a_million_uses():
     assert time.perf_counter() - start < 1.0
 
 
-@pytest.mark.parametrize(("p", "q", "count"), [((0.5, 0.5), (1.0,), 1), ((), (), 1), ((0.5, 0.4), (0.5, 0.5), 1),
-                                              ((0.5, 0.5), (0.5, 0.5), 0)])
+@pytest.mark.parametrize(
+    ("p", "q", "count"),
+    [((0.5, 0.5), (1.0,), 1), ((), (), 1), ((0.5, 0.4), (0.5, 0.5), 1), ((0.5, 0.5), (0.5, 0.5), 0)],
+)
 def test_bad_arguments(p, q, count):
     with pytest.raises(InputError):
         DiscreteCurve(logs(*p), logs(*q), count)

@@ -12,16 +12,26 @@ from tensorldp.privacy.curves.gaussian import GaussianCurve
 
 def moments(z, q, steps, delta):
     """The moments accountant of Abadi et al. at integer orders, with the classical conversion."""
+
     def renyi(a):
-        terms = [gammaln(a + 1) - gammaln(k + 1) - gammaln(a - k + 1) + (a - k) * math.log1p(-q) + k * math.log(q)
-                 + k * (k - 1) / (2 * z * z) for k in range(a + 1)]
+        terms = [
+            gammaln(a + 1)
+            - gammaln(k + 1)
+            - gammaln(a - k + 1)
+            + (a - k) * math.log1p(-q)
+            + k * math.log(q)
+            + k * (k - 1) / (2 * z * z)
+            for k in range(a + 1)
+        ]
         return logsumexp(terms) / (a - 1)
 
     return min(steps * renyi(a) + math.log(1 / delta) / (a - 1) for a in range(2, 256))
 
 
-@pytest.mark.parametrize(("z", "q", "steps", "classical"), [
-    (4.0, 0.01, 10_000, 1.2586), (1.3, 256 / 60000, 4687, 1.3497), (0.7, 256 / 60000, 16406, 8.948)])
+@pytest.mark.parametrize(
+    ("z", "q", "steps", "classical"),
+    [(4.0, 0.01, 10_000, 1.2586), (1.3, 256 / 60000, 4687, 1.3497), (0.7, 256 / 60000, 16406, 8.948)],
+)
 def test_oracles(z, q, steps, classical):
     assert moments(z, q, steps, 1e-5) == pytest.approx(classical, rel=1e-3)
     by_rdp = DpSgdCurve(z, q, steps, "rdp").epsilon(1e-5)

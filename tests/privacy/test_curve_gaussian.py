@@ -10,8 +10,18 @@ from tensorldp.privacy.curves.atom import AtomCurve
 from tensorldp.privacy.curves.gaussian import GaussianCurve, log_delta, mu_of
 from tensorldp.privacy.curves.trivial import NoPrivacyCurve
 
-MNIST_G = [(0.01, 23.93), (0.1, 130.1), (0.5, 507), (1, 945.2), (2, 1793), (5, 4265), (10, 8310), (50, 40083),
-           (100, 79470), (500, 3.927e5)]
+MNIST_G = [
+    (0.01, 23.93),
+    (0.1, 130.1),
+    (0.5, 507),
+    (1, 945.2),
+    (2, 1793),
+    (5, 4265),
+    (10, 8310),
+    (50, 40083),
+    (100, 79470),
+    (500, 3.927e5),
+]
 FEATURES_G = [(0.1, 195.4), (1, 1495), (10, 13481), (100, 1.302e5)]
 
 
@@ -30,8 +40,7 @@ def test_one_element(nominal, expected):
     assert GaussianCurve(math.sqrt(2 * nominal)).epsilon(1e-5) == pytest.approx(expected, rel=1e-3)
 
 
-@pytest.mark.parametrize(("epsilon", "mu"), [(0.1, 0.032521), (0.5, 0.1422), (1, 0.26805), (10, 2.0004),
-                                            (100, 10.563)])
+@pytest.mark.parametrize(("epsilon", "mu"), [(0.1, 0.032521), (0.5, 0.1422), (1, 0.26805), (10, 2.0004), (100, 10.563)])
 def test_mu_table(epsilon, mu):
     assert mu_of(epsilon, 1e-5) == pytest.approx(mu, rel=2e-4)
     assert GaussianCurve(mu_of(epsilon, 1e-5)).epsilon(1e-5) == pytest.approx(epsilon, rel=1e-8)

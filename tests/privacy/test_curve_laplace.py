@@ -13,8 +13,18 @@ from tensorldp.privacy.curves import contour, laplace_series
 from tensorldp.privacy.curves.laplace import LaplaceCumulant, LaplaceCurve
 
 # mathematics.md 2.5: nominal epsilon, pure, at 1e-5
-MNIST = [(0.01, 7.809, 1.041), (0.1, 78.09, 14.81), (0.5, 390.5, 135.4), (1, 780.9, 380.1), (2, 1562, 1031),
-         (5, 3905, 3315), (10, 7809, 7218), (50, 39047, 38455), (100, 78094, 77502), (500, 3.905e5, 3.899e5)]
+MNIST = [
+    (0.01, 7.809, 1.041),
+    (0.1, 78.09, 14.81),
+    (0.5, 390.5, 135.4),
+    (1, 780.9, 380.1),
+    (2, 1562, 1031),
+    (5, 3905, 3315),
+    (10, 7809, 7218),
+    (50, 39047, 38455),
+    (100, 78094, 77502),
+    (500, 3.905e5, 3.899e5),
+]
 FEATURES = [(0.1, 128, 20.5), (1, 1280, 591.7), (10, 12800, 11770), (100, 1.28e5, 1.27e5)]
 
 
@@ -52,13 +62,17 @@ def test_two_elements_by_quadrature(shift, share):
         inside = np.where(x < -shift, -np.expm1(x), -np.expm1((np.minimum(x, shift) - shift) / 2))
         return np.where(x >= shift, 0.0, inside)
 
-    expected = (0.5 * one(np.array(epsilon - shift)) + math.exp(-shift) / 2 * one(np.array(epsilon + shift))
-                + float((weights * one(epsilon - (shift - 2 * z))).sum()))
+    expected = (
+        0.5 * one(np.array(epsilon - shift))
+        + math.exp(-shift) / 2 * one(np.array(epsilon + shift))
+        + float((weights * one(epsilon - (shift - 2 * z))).sum())
+    )
     assert LaplaceCurve(shift, 2).delta(epsilon) == pytest.approx(float(expected), rel=1e-6)
 
 
-@pytest.mark.parametrize(("shift", "count", "epsilon"), [(0.9, 3, 0.5), (1 / 784, 784, 0.05), (1.0, 50, 20.0),
-                                                        (5.0, 20, 80.0)])
+@pytest.mark.parametrize(
+    ("shift", "count", "epsilon"), [(0.9, 3, 0.5), (1 / 784, 784, 0.05), (1.0, 50, 20.0), (5.0, 20, 80.0)]
+)
 def test_simulation(shift, count, epsilon):
     rng = np.random.default_rng(5)
     loss = np.zeros(200_000)
@@ -73,21 +87,27 @@ def test_simulation(shift, count, epsilon):
 def test_fft_accountant(shift, count):
     """dp_accounting's lattice rounded up and down encloses the exact value."""
     curve = LaplaceCurve(shift, count)
-    up, down = (pld.from_laplace_mechanism(1.0 / shift, value_discretization_interval=shift / 100,
-                                           pessimistic_estimate=side).self_compose(count) for side in (True, False))
+    up, down = (
+        pld.from_laplace_mechanism(
+            1.0 / shift, value_discretization_interval=shift / 100, pessimistic_estimate=side
+        ).self_compose(count)
+        for side in (True, False)
+    )
     for share in (0.05, 0.2, 0.4):
         epsilon = share * curve.pure_epsilon
         high, low = up.get_delta_for_epsilon(epsilon), down.get_delta_for_epsilon(epsilon)
         assert low - 1e-12 <= curve.delta(epsilon) <= high + 1e-12
 
 
-@pytest.mark.parametrize(("shift", "count", "epsilon"), [(1.0, 50, 30.0), (0.3, 100, 5.0), (0.1, 784, 14.8),
-                                                        (10.0, 60, 500.0)])
+@pytest.mark.parametrize(
+    ("shift", "count", "epsilon"), [(1.0, 50, 30.0), (0.3, 100, 5.0), (0.1, 784, 14.8), (10.0, 60, 500.0)]
+)
 def test_both_routes_agree(shift, count, epsilon):
     cumulant = LaplaceCumulant(shift, count)
     saddle = contour.right_saddle(cumulant, epsilon)
     assert contour.log_delta(cumulant, epsilon, saddle) == pytest.approx(
-        laplace_series.log_delta(cumulant, shift, count, epsilon, saddle), rel=1e-8)
+        laplace_series.log_delta(cumulant, shift, count, epsilon, saddle), rel=1e-8
+    )
 
 
 @pytest.mark.parametrize(("shift", "count"), [(1.0, 4), (1.0, 784), (100.0, 100), (1e-3, 10**6), (1e4, 1000)])

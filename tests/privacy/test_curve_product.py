@@ -43,8 +43,13 @@ def test_laplace_and_gaussian_by_quadrature():
     curve = ProductCurve(((GaussianCurve(mu), 1), (LaplaceCurve(shift), 1)))
     assert curve.exact
     for epsilon in (0.0, 0.5, 2.0, 4.0):
-        expected, _ = quad(lambda g, e=epsilon: norm.pdf(g) * rest(e - mu**2 / 2 - mu * g), -10, 10, limit=400,
-                           points=[(epsilon - mu**2 / 2 - s) / mu for s in (-shift, shift)])
+        expected, _ = quad(
+            lambda g, e=epsilon: norm.pdf(g) * rest(e - mu**2 / 2 - mu * g),
+            -10,
+            10,
+            limit=400,
+            points=[(epsilon - mu**2 / 2 - s) / mu for s in (-shift, shift)],
+        )
         assert curve.delta(epsilon) == pytest.approx(expected, rel=1e-6)
 
 
@@ -104,7 +109,7 @@ def test_gaussian_beside_randomized_response():
 
 def test_atoms_are_taken_apart():
     curve = ProductCurve(((AtomCurve(LaplaceCurve(0.5, 20), 1e-4), 2), (GaussianCurve(1.0), 1)))
-    assert curve.atom == pytest.approx(1 - (1 - 1e-4)**2)
+    assert curve.atom == pytest.approx(1 - (1 - 1e-4) ** 2)
     assert curve.epsilon(1e-4) == math.inf
     inner = ProductCurve(((LaplaceCurve(0.5, 40), 1), (GaussianCurve(1.0), 1)))
     assert curve.delta(3.0) == pytest.approx(curve.atom + (1 - curve.atom) * inner.delta(3.0), rel=1e-9)

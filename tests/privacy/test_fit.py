@@ -39,8 +39,9 @@ def test_false_alarms_are_rare():
     assert alarms <= 15
 
 
-@pytest.mark.parametrize(("values", "law"), [([1.0], norm.cdf), ([1.0, math.nan], norm.cdf),
-                                            ([0.0, 1.0], {0.0: 0.5, 1.0: 0.6})])
+@pytest.mark.parametrize(
+    ("values", "law"), [([1.0], norm.cdf), ([1.0, math.nan], norm.cdf), ([0.0, 1.0], {0.0: 0.5, 1.0: 0.6})]
+)
 def test_bad_arguments(values, law):
     with pytest.raises(InputError):
         goodness_of_fit(values, law)

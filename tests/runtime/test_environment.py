@@ -29,7 +29,8 @@ def test_jobs_get_mirror_device_and_plugins(tmp_path: Path) -> None:
 
 
 def test_a_cluster_job_takes_over_whether_there_is_a_gpu_and_needs_no_warm_server(
-        monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(environment, "GPU_NODE", tmp_path)  # a compute node with a GPU
     monkeypatch.setenv("TENSORLDP_GPU", "0")  # a submitting host without
     environment.export(parse_settings({"studies": ["s"]}), main_process=False)

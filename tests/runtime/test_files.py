@@ -56,8 +56,10 @@ def test_the_same_content_gives_the_same_bytes_in_every_process(tmp_path: Path) 
     import subprocess
     import sys
 
-    code = ("import numpy as np, sys; from pathlib import Path; from tensorldp.runtime.files import write_arrays; "
-            "write_arrays(Path(sys.argv[1]), {'x': np.zeros(3), 'a': np.ones(2)}, {k: k * 3 for k in 'qwertyuiop'})")
+    code = (
+        "import numpy as np, sys; from pathlib import Path; from tensorldp.runtime.files import write_arrays; "
+        "write_arrays(Path(sys.argv[1]), {'x': np.zeros(3), 'a': np.ones(2)}, {k: k * 3 for k in 'qwertyuiop'})"
+    )
     for name in ("a", "b", "c"):
         subprocess.run([sys.executable, "-c", code, str(tmp_path / name)], check=True)
     assert len({(tmp_path / name).read_bytes() for name in ("a", "b", "c")}) == 1

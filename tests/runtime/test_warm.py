@@ -26,8 +26,15 @@ def run(folder: Path, *arguments: str, warm: bool = True) -> subprocess.Complete
     script = folder / "script.py"
     script.write_text(SCRIPT)
     environment = {**os.environ, "TENSORLDP_WARM": str(int(warm)), "MARK": "m"}
-    return subprocess.run([sys.executable, "-S", "-E", WARM, script, *arguments], cwd=folder, env=environment,
-                          capture_output=True, text=True, timeout=100, check=False)
+    return subprocess.run(
+        [sys.executable, "-S", "-E", WARM, script, *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
 
 
 @pytest.mark.parametrize("argument", ["0", "3", "fail", "raise"])
@@ -81,8 +88,14 @@ def test_the_script_dies_with_its_caller(tmp_path: Path) -> None:
 
 def lines(folder: Path, script: str, **environment: str) -> list[str]:
     (folder / "script.py").write_text(script)
-    done = subprocess.run([sys.executable, "-S", "-E", WARM, folder / "script.py"], cwd=folder, text=True, check=True,
-                          env=os.environ | {"PYTHONPATH": str(folder)} | environment, capture_output=True)
+    done = subprocess.run(
+        [sys.executable, "-S", "-E", WARM, folder / "script.py"],
+        cwd=folder,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(folder)} | environment,
+        capture_output=True,
+    )
     return done.stdout.split()
 
 
@@ -126,8 +139,10 @@ def test_many_callers_at_once_each_get_their_own_answer(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("import sys, time; time.sleep(0.05); print(sys.argv[1]); sys.exit(int(sys.argv[1]) % 3)")
     for _ in range(3):
-        callers = [subprocess.Popen([sys.executable, "-S", "-E", WARM, script, str(i)], stdout=subprocess.PIPE,
-                                    text=True) for i in range(12)]
+        callers = [
+            subprocess.Popen([sys.executable, "-S", "-E", WARM, script, str(i)], stdout=subprocess.PIPE, text=True)
+            for i in range(12)
+        ]
         found = [(caller.communicate(timeout=60)[0].strip(), caller.returncode) for caller in callers]
         assert found == [(str(i), i % 3) for i in range(12)]
 
@@ -138,16 +153,34 @@ def test_a_notebook_draws_the_same_in_a_warm_kernel(tmp_path: Path) -> None:
     cell = nbformat.v4.new_code_cell("import os, torch, matplotlib\nprint(os.getcwd(), matplotlib.get_backend())")
     parameters = nbformat.v4.new_code_cell("number = 1", metadata={"tags": ["parameters"]})
     last = nbformat.v4.new_code_cell("print(number + 1)")
-    notebook = nbformat.v4.new_notebook(cells=[parameters, cell, last], metadata={
-        "kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}})
+    notebook = nbformat.v4.new_notebook(
+        cells=[parameters, cell, last],
+        metadata={"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}},
+    )
     nbformat.write(notebook, tmp_path / "in.ipynb")
     printed = []
     for warm in "10":
         out = tmp_path / f"{warm}.ipynb"
-        command = [sys.executable, "-S", "-E", WARM, WARM.with_name("notebook.py"), "in.ipynb", out, "-p", "number",
-                   "41"]
-        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=100,
-                       env=os.environ | {"TENSORLDP_WARM": warm})
+        command = [
+            sys.executable,
+            "-S",
+            "-E",
+            WARM,
+            WARM.with_name("notebook.py"),
+            "in.ipynb",
+            out,
+            "-p",
+            "number",
+            "41",
+        ]
+        subprocess.run(
+            command,
+            cwd=tmp_path,
+            check=True,
+            capture_output=True,
+            timeout=100,
+            env=os.environ | {"TENSORLDP_WARM": warm},
+        )
         cells = nbformat.read(out, 4).cells
         printed.append([output.text for cell in cells for output in cell.get("outputs", [])])
     assert printed[0] == printed[1]

@@ -30,16 +30,38 @@ from tensorldp.studies.table import metrics_table
 
 CPU = torch.device("cpu")
 STUDY_FILE = Path(__file__).parents[2] / "workflow" / "studies" / "reconstruction.yaml"
-SMALL = {"draws": 1, "steps": 40, "rounds": 3, "users": 4, "candidates": 20, "victims": 5, "epochs": 1, "members": 20,
-         "member_epochs": 1, "pairs": 3}
+SMALL = {
+    "draws": 1,
+    "steps": 40,
+    "rounds": 3,
+    "users": 4,
+    "candidates": 20,
+    "victims": 5,
+    "epochs": 1,
+    "members": 20,
+    "member_epochs": 1,
+    "pairs": 3,
+}
 NETWORK = {"B": 2, "d": 5, "m": 2000}
 
 
 def cell(mechanism: str = "none", epsilon: str = "inf", dataset: str = "digits", **factors: Any) -> CellSettings:
     variant = ",".join(f"{key}={factors[key]}" for key in sorted(factors))
     training = AttackTraining.model_validate({**SMALL, "victims": 1 if "defence" in factors else 5}).model_dump()
-    return CellSettings("reconstruction", dataset, variant, mechanism, epsilon, "gradients", 1e-5, {}, [0, 1],
-                        method="attacks", factors=factors, training=training)
+    return CellSettings(
+        "reconstruction",
+        dataset,
+        variant,
+        mechanism,
+        epsilon,
+        "gradients",
+        1e-5,
+        {},
+        [0, 1],
+        method="attacks",
+        factors=factors,
+        training=training,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +91,9 @@ def test_the_tensor_attack_under_clipping_is_that_without(folder: Path) -> None:
 
 
 def test_dp_sgd_states_its_noise_and_its_guarantee(folder: Path) -> None:
-    private = cell("gaussian-analytic", "1000", "synthetic", attack="tensor", defence="mechanism", strength=1,
-                   **NETWORK)
+    private = cell(
+        "gaussian-analytic", "1000", "synthetic", attack="tensor", defence="mechanism", strength=1, **NETWORK
+    )
     scores = measured(private, folder)
     guarantee = method("attacks").guarantee(private, None)
     assert guarantee["epsilon"] == pytest.approx(1000.0)
@@ -120,15 +143,27 @@ def whole_study() -> list[CellSettings]:
     base, other = {"B": 4, "d": 30, "m": 20000}, []
     for change in ({}, {"m": 5000}, {"d": 20}, {"B": 2}):
         other.append(cell(dataset="synthetic", attack="tensor", defence="none", **{**base, **change}))
-    for defence, strengths in (("noise", (1, 2)), ("clip", (1,)), ("dropout", (0.5,)), ("prune", (0.5,)),
-                               ("local", (2,))):
+    for defence, strengths in (
+        ("noise", (1, 2)),
+        ("clip", (1,)),
+        ("dropout", (0.5,)),
+        ("prune", (0.5,)),
+        ("local", (2,)),
+    ):
         other += [cell(dataset="synthetic", attack="tensor", defence=defence, strength=s, **base) for s in strengths]
-    other.append(cell("gaussian-analytic", "10000", "synthetic", attack="tensor", defence="mechanism", strength=1,
-                      **base))
-    other += [cell(dataset="synthetic", attack="sensitivity", scaling=s, d=d, m=m)
-              for s in ("mean", "sign") for m, d in ((100, 40), (400, 40), (400, 10))]
-    other += [cell(attack="cosine", defence="none"), cell(attack="cosine", defence="noise", strength=0.1),
-              cell("privunit", "1000", attack="cosine", defence="mechanism", strength=1)]
+    other.append(
+        cell("gaussian-analytic", "10000", "synthetic", attack="tensor", defence="mechanism", strength=1, **base)
+    )
+    other += [
+        cell(dataset="synthetic", attack="sensitivity", scaling=s, d=d, m=m)
+        for s in ("mean", "sign")
+        for m, d in ((100, 40), (400, 40), (400, 10))
+    ]
+    other += [
+        cell(attack="cosine", defence="none"),
+        cell(attack="cosine", defence="noise", strength=0.1),
+        cell("privunit", "1000", attack="cosine", defence="mechanism", strength=1),
+    ]
     for mechanism, epsilons in (("tldp-l", ("1",)), ("laplace", ("1", "64")), ("none", ("inf",))):
         other += [cell(mechanism, e, attack=a) for e in epsilons for a in ("likelihood", "membership")]
     return other
@@ -141,8 +176,10 @@ def metrics(folder: Path) -> pd.DataFrame:
     for settings in whole_study():
         data = None if settings.dataset == "synthetic" else folder
         rows = [{"seed": seed, **row} for seed in settings.seeds for row in attacks.measure(settings, data, seed, CPU)]
-        raw = {key: getattr(settings, key) for key in ("study", "dataset", "variant", "release", "mechanism", "epsilon",
-                                                      "delta")}
+        raw = {
+            key: getattr(settings, key)
+            for key in ("study", "dataset", "variant", "release", "mechanism", "epsilon", "delta")
+        }
         run = {"seconds": 0.0, "peak_mb": 0.0, "device": "cpu", "commit": "-"}
         written = {"cell": raw, "rows": rows, "runs": {str(seed): run for seed in settings.seeds}}
         found.append((json.loads(json.dumps(written)), attacks.guarantee(settings, data)))
@@ -163,9 +200,12 @@ def test_the_table_states_privacy_cost_and_quality(metrics: pd.DataFrame) -> Non
     equal = table[table["at_utility_loss"].notna()]
     assert (equal["utility_loss"] <= equal["at_utility_loss"]).all()
     for _, row in equal.iterrows():
-        family = plain[(plain["attack"] == row["attack"]) & (plain["defence"] == row["defence"])
-                       & (plain["mechanism"] == row["mechanism"])
-                       & (plain["utility_loss"] <= row["at_utility_loss"])]
+        family = plain[
+            (plain["attack"] == row["attack"])
+            & (plain["defence"] == row["defence"])
+            & (plain["mechanism"] == row["mechanism"])
+            & (plain["utility_loss"] <= row["at_utility_loss"])
+        ]
         assert row["psnr"] == family["psnr"].min()
     with pytest.raises(InputError, match="no rows of study reconstruction"):
         attack_table(metrics.iloc[:0])
@@ -206,8 +246,9 @@ def test_kept_results_without_pictures_draw_the_numbers_and_say_so(metrics: pd.D
         assert grid.get_suptitle().endswith(MISSING)
 
 
-@pytest.mark.parametrize(("scale", "box"), [("quick", Box(0, 16, (8, 8))), ("desk", Box(0, 255, (28, 28))),
-                                            ("paper", Box(0, 255, (28, 28)))])
+@pytest.mark.parametrize(
+    ("scale", "box"), [("quick", Box(0, 16, (8, 8))), ("desk", Box(0, 255, (28, 28))), ("paper", Box(0, 255, (28, 28)))]
+)
 def test_every_column_of_the_honest_pictures_is_at_one_guarantee(scale: str, box: Box) -> None:
     """The study's own epsilons, each put through its mechanism."""
     study = load_study(STUDY_FILE)
@@ -218,10 +259,20 @@ def test_every_column_of_the_honest_pictures_is_at_one_guarantee(scale: str, box
         for name in set(arm.mechanisms) - {"none"}:
             for epsilon in (arm.epsilons or {}).get(scale, study.scales[scale].epsilons):
                 found = describe(mechanisms.make(name, epsilon=epsilon, domain=box, delta=study.delta).curve(), "", [])
-                rows.append({"study": "reconstruction", "metric": "identification", "dataset": "d", "value": 1.0,
-                             "variant": "attack=likelihood", "delta": study.delta, "mechanism": name,
-                             "epsilon": float(epsilon), "guarantee_epsilon": found["epsilon"],
-                             "guarantee_pure_epsilon": found["pure_epsilon"]})
+                rows.append(
+                    {
+                        "study": "reconstruction",
+                        "metric": "identification",
+                        "dataset": "d",
+                        "value": 1.0,
+                        "variant": "attack=likelihood",
+                        "delta": study.delta,
+                        "mechanism": name,
+                        "epsilon": float(epsilon),
+                        "guarantee_epsilon": found["epsilon"],
+                        "guarantee_pure_epsilon": found["pure_epsilon"],
+                    }
+                )
     cells = likelihood_cells(pd.DataFrame(rows), "honest")
     others = {"laplace", "gaussian-analytic", "privunit", "tldp-l"}
     for column, part in cells.groupby("column"):

@@ -14,17 +14,31 @@ from tensorldp.studies.methods import method
 
 
 def cell(mechanism: str, epsilon: str, release: str = "data") -> CellSettings:
-    return CellSettings.parse({"study": "s", "dataset": "d", "variant": "v", "mechanism": mechanism, "epsilon": epsilon,
-                               "release": release, "delta": 1e-5, "options": {}, "seeds": [0],
-                               "training": {"clip": 1.0}, "method": "learning" if release == "data" else "federated"})
-
+    return CellSettings.parse(
+        {
+            "study": "s",
+            "dataset": "d",
+            "variant": "v",
+            "mechanism": mechanism,
+            "epsilon": epsilon,
+            "release": release,
+            "delta": 1e-5,
+            "options": {},
+            "seeds": [0],
+            "training": {"clip": 1.0},
+            "method": "learning" if release == "data" else "federated",
+        }
+    )
 
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """A folder with prepared records of 4 x 4."""
-    write_arrays(tmp_path / "test.safetensors", {"x": np.zeros((3, 4, 4), np.float32), "y": np.zeros(3, np.int64)},
-                 {"dataset": "d", "classes": "4", "low": "0", "high": "16", "kind": "image"})
+    write_arrays(
+        tmp_path / "test.safetensors",
+        {"x": np.zeros((3, 4, 4), np.float32), "y": np.zeros(3, np.int64)},
+        {"dataset": "d", "classes": "4", "low": "0", "high": "16", "kind": "image"},
+    )
     return tmp_path
 
 
@@ -46,9 +60,14 @@ def test_an_audit_stands_beside_the_guarantee_of_what_it_audited(name: str, rele
 
 def test_the_table_has_accuracy_audits_too(data: Path) -> None:
     key = {"study": "s", "dataset": "d", "variant": "v", "mechanism": "laplace", "epsilon": "3"}
-    metrics = {"cell": key, "test_set": {"records": 1000, "largest_class": 0.1},
-               "rows": [{"seed": 0, "metric": "accuracy_perturbed_test", "value": 0.9},
-                        {"seed": 0, "metric": "accuracy", "value": 0.95}]}
+    metrics = {
+        "cell": key,
+        "test_set": {"records": 1000, "largest_class": 0.1},
+        "rows": [
+            {"seed": 0, "metric": "accuracy_perturbed_test", "value": 0.9},
+            {"seed": 0, "metric": "accuracy", "value": 0.95},
+        ],
+    }
     mechanism, note = audited(cell("laplace", "3"), data)
     audits = {"rows": audit_mechanism(mechanism, cell("laplace", "3"), [0.0], note)}
     table = audits_table([(metrics, {"epsilon": 3.0, "pure_epsilon": 3.0}, audits)])
@@ -60,7 +79,10 @@ def test_the_table_has_accuracy_audits_too(data: Path) -> None:
 
 def test_a_cell_without_a_mechanism_has_the_audits_of_its_accuracy_alone() -> None:
     key = {"study": "s", "dataset": "d", "variant": "v", "mechanism": "none", "epsilon": "inf"}
-    metrics = {"cell": key, "test_set": {"records": 1000, "largest_class": 0.1},
-               "rows": [{"seed": 0, "metric": "accuracy_perturbed_test", "value": 0.9}]}
+    metrics = {
+        "cell": key,
+        "test_set": {"records": 1000, "largest_class": 0.1},
+        "rows": [{"seed": 0, "metric": "accuracy_perturbed_test", "value": 0.9}],
+    }
     table = audits_table([(metrics, {"epsilon": "inf", "pure_epsilon": "inf"}, None)])
     assert table["kind"].tolist() == ["accuracy"]

@@ -64,8 +64,9 @@ def test_both_readings_of_the_eigenvalues_on_a_worked_example() -> None:
 
 def test_the_noise_is_symmetric_and_has_the_law_of_the_mechanism() -> None:
     mechanism = make("idn", epsilon=1.0, domain=query_domain(len(ROWS), 5, "printed"))
-    draws = torch.stack([release_covariance(mechanism, ROWS, torch.Generator().manual_seed(k)) - covariance(ROWS)
-                         for k in range(400)])
+    draws = torch.stack(
+        [release_covariance(mechanism, ROWS, torch.Generator().manual_seed(k)) - covariance(ROWS) for k in range(400)]
+    )
     assert torch.allclose(draws, draws.mT)
     diagonal = draws.diagonal(dim1=1, dim2=2).flatten() / mechanism.sigma  # type: ignore[attr-defined]
     corner = draws[:, 0, 1] * math.sqrt(2) / mechanism.sigma  # type: ignore[attr-defined]

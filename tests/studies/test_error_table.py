@@ -13,9 +13,17 @@ def table():  # type: ignore[no-untyped-def]
 IMAGES = "images 28x28, values 0 to 255"
 
 
-@pytest.mark.parametrize(("mechanism", "printed", "corrected"), [
-    ("laplace", 7.948e6, 7.9412e6), ("gaussian", 2.810e6, 1.4187e5), ("mvg", 1.262e9, None), ("idn", 3.974e6, None),
-    ("tldp-l", 1.014e4, 10129.03), ("tldp-g", 3584, 5066.9)])
+@pytest.mark.parametrize(
+    ("mechanism", "printed", "corrected"),
+    [
+        ("laplace", 7.948e6, 7.9412e6),
+        ("gaussian", 2.810e6, 1.4187e5),
+        ("mvg", 1.262e9, None),
+        ("idn", 3.974e6, None),
+        ("tldp-l", 1.014e4, 10129.03),
+        ("tldp-g", 3584, 5066.9),
+    ],
+)
 def test_the_printed_and_the_corrected_column_at_epsilon_1(table, mechanism, printed, corrected) -> None:  # type: ignore[no-untyped-def]
     row = table.loc[(IMAGES, mechanism, 1.0)]
     assert row["printed"] == pytest.approx(printed, rel=1e-3)

@@ -52,10 +52,18 @@ def test_the_order_of_udn_and_the_gaussian_per_element_depends_on_the_first_dime
     assert udn > gaussian
 
 
-@pytest.mark.parametrize(("mechanism", "kind", "formula", "exact"), [
-    ("optimized", KINDS[0], 2.0, 2.0), ("idn", KINDS[1], 3.0, 3.0), ("udn", KINDS[1], 3.0, 3.0),
-    ("mvg", KINDS[1], 3.5, 4.0), ("gaussian-per-element", KINDS[1], 3.05, 3.05), ("idn", KINDS[2], 3.0, 3.0),
-    ("gaussian-analytic", KINDS[1], 2.0, 2.0)])
+@pytest.mark.parametrize(
+    ("mechanism", "kind", "formula", "exact"),
+    [
+        ("optimized", KINDS[0], 2.0, 2.0),
+        ("idn", KINDS[1], 3.0, 3.0),
+        ("udn", KINDS[1], 3.0, 3.0),
+        ("mvg", KINDS[1], 3.5, 4.0),
+        ("gaussian-per-element", KINDS[1], 3.05, 3.05),
+        ("idn", KINDS[2], 3.0, 3.0),
+        ("gaussian-analytic", KINDS[1], 2.0, 2.0),
+    ],
+)
 def test_the_exponents(table, mechanism: str, kind: str, formula: float, exact: float) -> None:  # type: ignore[no-untyped-def]
     row = table[(table["mechanism"] == mechanism) & (table["kind"] == kind)].iloc[0]
     assert row["formula_exponent"] == pytest.approx(formula, abs=0.06)

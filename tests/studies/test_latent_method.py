@@ -25,15 +25,29 @@ from tensorldp.studies.methods.latent import METHOD
 from tensorldp.studies.records import Records
 
 CPU = torch.device("cpu")
-TRAINING = METHODS["latent"].training.model_validate(
-    {"epochs": 4, "width": 16, "batch_size": 16, "learning_rate": 0.005, "checkpoints": 2}).model_dump()
+TRAINING = (
+    METHODS["latent"]
+    .training.model_validate({"epochs": 4, "width": 16, "batch_size": 16, "learning_rate": 0.005, "checkpoints": 2})
+    .model_dump()
+)
 
 
 def cell(mechanism: str = "latent", epsilon: str = "2", **changes: Any) -> CellSettings:
     factors = changes.pop("factors", {"model": "ann", "reading": "A"})
-    raw = {"study": "latent", "dataset": "d", "variant": "v", "mechanism": mechanism, "epsilon": epsilon,
-           "release": "bits", "delta": 1e-5, "seeds": [0], "method": "latent", "factors": factors,
-           "options": {"reading": factors["reading"]} if "reading" in factors else {}, "training": TRAINING}
+    raw = {
+        "study": "latent",
+        "dataset": "d",
+        "variant": "v",
+        "mechanism": mechanism,
+        "epsilon": epsilon,
+        "release": "bits",
+        "delta": 1e-5,
+        "seeds": [0],
+        "method": "latent",
+        "factors": factors,
+        "options": {"reading": factors["reading"]} if "reading" in factors else {},
+        "training": TRAINING,
+    }
     return CellSettings.parse({**raw, **changes})
 
 
@@ -43,7 +57,7 @@ def images(count: int = 60, shape: tuple[int, ...] = (8, 8)) -> Records:
     x = torch.randint(0, 40, (count, *shape), generator=torch.Generator().manual_seed(0), dtype=torch.uint8)
     half = shape[0] // 2
     for i, label in enumerate(y.tolist()):
-        x[i, half * (label // 2):half * (label // 2 + 1), half * (label % 2):half * (label % 2 + 1)] += 200
+        x[i, half * (label // 2) : half * (label // 2 + 1), half * (label % 2) : half * (label % 2 + 1)] += 200
     return Records(x, y, "d", 4, 0.0, 255.0, "image")
 
 
@@ -71,8 +85,11 @@ def test_a_blank_image_has_a_string_of_zeros() -> None:
     assert not standardise_records(torch.full((2, 9), 3.0)).any()
     blank = Records(torch.zeros(2, 8, 8, dtype=torch.uint8), torch.tensor([0, 1]), "d", 2, 0.0, 255.0, "image")
     assert not release_bits(cell("none", "inf", factors={"model": "ann"}), blank, 0, CPU, split="test").any()
-    assert torch.isfinite(release_projection(cell("privunit", "2", factors={"model": "centroid", "features": 4}),
-                                             blank, 0, CPU, split="test")).all()
+    assert torch.isfinite(
+        release_projection(
+            cell("privunit", "2", factors={"model": "centroid", "features": 4}), blank, 0, CPU, split="test"
+        )
+    ).all()
 
 
 @pytest.mark.parametrize(("reading", "flipped"), [("A", 0.5), ("B", 0.25)])
@@ -82,8 +99,10 @@ def test_readings_flip_a_half_and_a_quarter_of_the_bits(reading: str, flipped: f
     noisy = release_bits(settings, images(), 0, CPU, split="train")
     share = float(bytes_to_bits(clean ^ noisy, 2560).mean())
     assert share == pytest.approx(flipped, abs=5 * 0.5 / math.sqrt(60 * 2560))
-    for other in (release_bits(settings, images(), 1, CPU, split="train"),
-                  release_bits(settings, images(), 0, CPU, split="test")):
+    for other in (
+        release_bits(settings, images(), 1, CPU, split="train"),
+        release_bits(settings, images(), 0, CPU, split="test"),
+    ):
         assert not torch.equal(noisy, other)
     assert torch.equal(noisy, release_bits(settings, images(), 0, CPU, split="train"))
 

@@ -21,18 +21,32 @@ WEIGHTS = 64 * 32 + 32 + 32 * 10 + 10
 SMALL = {"rounds": 4, "epochs": 2, "clients": 8, "learning_rate": 0.1, "every": 2}
 
 
-def cell(name: str, mechanism: str = "pdpm", epsilon: str = "1", training: dict[str, Any] | None = None,
-         **factors: Any) -> CellSettings:
+def cell(
+    name: str, mechanism: str = "pdpm", epsilon: str = "1", training: dict[str, Any] | None = None, **factors: Any
+) -> CellSettings:
     settings = METHODS[name].training.model_validate(training or {}).model_dump()
     settings.pop("limit")
-    return CellSettings.parse({
-        "study": name, "dataset": "d", "variant": "v", "mechanism": mechanism, "epsilon": epsilon,
-        "release": "parameters", "delta": 1e-5, "options": {}, "seeds": [0, 1], "method": name, "factors": factors,
-        "training": settings})
+    return CellSettings.parse(
+        {
+            "study": name,
+            "dataset": "d",
+            "variant": "v",
+            "mechanism": mechanism,
+            "epsilon": epsilon,
+            "release": "parameters",
+            "delta": 1e-5,
+            "options": {},
+            "seeds": [0, 1],
+            "method": name,
+            "factors": factors,
+            "training": settings,
+        }
+    )
 
 
-def learning(mechanism: str = "pdpm", epsilon: str = "1", training: dict[str, Any] | None = None,
-             **factors: Any) -> CellSettings:
+def learning(
+    mechanism: str = "pdpm", epsilon: str = "1", training: dict[str, Any] | None = None, **factors: Any
+) -> CellSettings:
     return cell("pldp_fl", mechanism, epsilon, {**SMALL, **(training or {})}, model="mlp", **factors)
 
 
@@ -80,7 +94,8 @@ def test_the_ledger_is_what_each_client_gave_away(records: Records, folder: Path
         assert rows[f"client_{i:03d}_per_weight"] == pytest.approx(count * level)
         vector = make("pdpm", epsilon=level, domain=Box(-0.1, 0.1, (WEIGHTS,)))
         assert rows[f"client_{i:03d}_epsilon"] == pytest.approx(
-            privacy.compose(vector, count=count, delta=1e-5).epsilon if count else 0.0)
+            privacy.compose(vector, count=count, delta=1e-5).epsilon if count else 0.0
+        )
     spent = [rows[f"client_{i:03d}_epsilon"] for i in range(8)]
     assert rows["spent_most_round_004"] == max(spent)
     assert rows["spent_least_round_004"] == min(spent)
@@ -106,21 +121,25 @@ def test_a_cell_is_the_same_whatever_ran_before_and_however_it_is_chunked(record
     torch.rand(3)
     again = method("pldp_fl").train(learning(eps="e2", tau="t1"), records, None, 0, CPU)
     assert (first.arrays["weights"] == again.arrays["weights"]).all()
-    quiet, tight = (method("pldp_fl").train(learning("none", "inf", {"memory_mb": size}), records, None, 0, CPU)
-                    for size in (1024.0, 0.1))
+    quiet, tight = (
+        method("pldp_fl").train(learning("none", "inf", {"memory_mb": size}), records, None, 0, CPU)
+        for size in (1024.0, 0.1)
+    )
     assert abs(quiet.arrays["weights"] - tight.arrays["weights"]).max() < 1e-5
 
 
-@pytest.mark.parametrize(("settings", "words"), [
-    (learning(training={"client_epsilons": [0.5, 0.0]}), "epsilon of client 1 must be .* got 0"),
-    (learning(training={"client_ranges": [0.5, 0.2, 0.0]}), "safe range of client 2 must be .* got 0"),
-    (learning(participation=1.5), "asks for 12 participants of 8 clients"),
-    (learning(training={"clients": 200}), "client 160 of 200 has no data"),
-    (learning(eps="e7"), "unknown epsilon mode 'e7'"),
-    (learning(budget="week"), "unknown budget 'week'"),
-])
-def test_a_mistake_is_one_sentence_that_names_the_client(settings: CellSettings, words: str,
-                                                         records: Records) -> None:
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (learning(training={"client_epsilons": [0.5, 0.0]}), "epsilon of client 1 must be .* got 0"),
+        (learning(training={"client_ranges": [0.5, 0.2, 0.0]}), "safe range of client 2 must be .* got 0"),
+        (learning(participation=1.5), "asks for 12 participants of 8 clients"),
+        (learning(training={"clients": 200}), "client 160 of 200 has no data"),
+        (learning(eps="e7"), "unknown epsilon mode 'e7'"),
+        (learning(budget="week"), "unknown budget 'week'"),
+    ],
+)
+def test_a_mistake_is_one_sentence_that_names_the_client(settings: CellSettings, words: str, records: Records) -> None:
     with pytest.raises(InputError, match=words):
         method("pldp_fl").train(settings, records, None, 0, CPU)
 
@@ -131,8 +150,9 @@ def test_a_budget_that_buys_nothing_is_told(folder: Path) -> None:
         method("pldp_fl").guarantee(settings, folder)
 
 
-def synthetic(mechanism: str = "pdpm", epsilon: str = "1", training: dict[str, Any] | None = None,
-              **factors: Any) -> CellSettings:
+def synthetic(
+    mechanism: str = "pdpm", epsilon: str = "1", training: dict[str, Any] | None = None, **factors: Any
+) -> CellSettings:
     return cell("pldp_synthetic", mechanism, epsilon, training, **factors)
 
 

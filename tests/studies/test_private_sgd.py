@@ -13,15 +13,36 @@ from tensorldp.studies.methods import method
 from tensorldp.studies.records import Records
 
 CPU = torch.device("cpu")
-TRAINING = {"lot": 16, "steps": 20, "clip": 1.0, "clip_l2": 1.0, "learning_rate": 0.5, "learning_rate_l2": 0.5,
-            "momentum": 0.0, "accountant": "rdp", "pretrained": False}
+TRAINING = {
+    "lot": 16,
+    "steps": 20,
+    "clip": 1.0,
+    "clip_l2": 1.0,
+    "learning_rate": 0.5,
+    "learning_rate_l2": 0.5,
+    "momentum": 0.0,
+    "accountant": "rdp",
+    "pretrained": False,
+}
 
 
 def cell(mechanism: str, epsilon: str = "10") -> CellSettings:
-    return CellSettings.parse({
-        "study": "s", "dataset": "d", "variant": "v", "mechanism": mechanism, "epsilon": epsilon,
-        "release": "gradients", "delta": 1e-5, "options": {}, "seeds": [0], "method": "private_sgd",
-        "factors": {"model": "mlp_12"}, "training": TRAINING})
+    return CellSettings.parse(
+        {
+            "study": "s",
+            "dataset": "d",
+            "variant": "v",
+            "mechanism": mechanism,
+            "epsilon": epsilon,
+            "release": "gradients",
+            "delta": 1e-5,
+            "options": {},
+            "seeds": [0],
+            "method": "private_sgd",
+            "factors": {"model": "mlp_12"},
+            "training": TRAINING,
+        }
+    )
 
 
 def table(count: int = 160) -> Records:
@@ -42,8 +63,9 @@ def test_every_mechanism_trains_reproducibly_and_is_scored_with_its_auc(name: st
     settings = cell(name, "inf" if name == "none" else "10")
     trained, again = (method("private_sgd").train(settings, table(), None, 0, CPU) for _ in range(2))
     assert all((trained.arrays[key] == again.arrays[key]).all() for key in trained.arrays)
-    found = {row["metric"]: row["value"]
-             for row in method("private_sgd").evaluate(settings, table(), trained, None, 0, CPU)}
+    found = {
+        row["metric"]: row["value"] for row in method("private_sgd").evaluate(settings, table(), trained, None, 0, CPU)
+    }
     assert set(found) == {"accuracy", "weighted_f1", "auc"}
     if name in ("none", "gaussian-analytic"):
         assert found["auc"] > 0.95

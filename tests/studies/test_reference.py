@@ -14,14 +14,31 @@ from tensorldp.studies.reference import add_run
 
 def finished(folder: Path, scale: str, studies: list[str], value: float, verdict: str, commit: str = "c") -> Path:
     (folder / "privacy").mkdir(parents=True)
-    rows = [{"study": study, "dataset": "d", "variant": "base", "mechanism": "none", "epsilon": float("inf"),
-             "seed": seed, "metric": "accuracy", "value": value, "scale": scale, "seconds": 2.0, "commit": commit,
-             "device": "cpu"} for study in studies for seed in (0, 1)]
+    rows = [
+        {
+            "study": study,
+            "dataset": "d",
+            "variant": "base",
+            "mechanism": "none",
+            "epsilon": float("inf"),
+            "seed": seed,
+            "metric": "accuracy",
+            "value": value,
+            "scale": scale,
+            "seconds": 2.0,
+            "commit": commit,
+            "device": "cpu",
+        }
+        for study in studies
+        for seed in (0, 1)
+    ]
     pd.DataFrame(rows).to_parquet(folder / "metrics.parquet", index=False)
     pd.DataFrame([{"study": study, "epsilon_lower": value} for study in studies]).to_csv(
-        folder / "privacy" / "audits.csv", index=False)
+        folder / "privacy" / "audits.csv", index=False
+    )
     pd.DataFrame([{"id": "T01", "verdict": "refuted"}, {"id": "T02", "verdict": verdict}]).to_csv(
-        folder / "claims.csv", index=False)
+        folder / "claims.csv", index=False
+    )
     return folder
 
 
@@ -37,8 +54,15 @@ def test_a_larger_run_replaces_a_smaller_one_and_not_the_other_way(tmp_path: Pat
     assert claims.loc["T02"].to_dict() == {"verdict": "reproduced", "scale": "desk", "commit": "c"}
     assert claims.loc["T01", "scale"] == "desk"
     facts = read_json(kept / "runs.json")
-    assert facts["a"] == {"scale": "desk", "datasets": ["d"], "cells": 1, "seeds": [0, 1], "commits": ["c"],
-                          "devices": ["cpu"], "seconds": 4.0}
+    assert facts["a"] == {
+        "scale": "desk",
+        "datasets": ["d"],
+        "cells": 1,
+        "seeds": [0, 1],
+        "commits": ["c"],
+        "devices": ["cpu"],
+        "seconds": 4.0,
+    }
 
 
 def test_a_run_that_is_not_finished_is_refused(tmp_path: Path) -> None:
@@ -63,14 +87,27 @@ def test_pictures_are_kept_with_the_rows_that_they_belong_to(tmp_path: Path) -> 
 
 def test_a_computed_verdict_goes_before_a_reason_and_a_reason_before_no_run(tmp_path: Path) -> None:
     kept, seen = tmp_path / "reference", []
-    for i, (scale, verdict) in enumerate((("quick", "not run at this scale"), ("quick", "not checkable"),
-                                          ("desk", "not run at this scale"), ("quick", "refuted"),
-                                          ("paper", "not checkable"), ("desk", "reproduced"))):
+    for i, (scale, verdict) in enumerate(
+        (
+            ("quick", "not run at this scale"),
+            ("quick", "not checkable"),
+            ("desk", "not run at this scale"),
+            ("quick", "refuted"),
+            ("paper", "not checkable"),
+            ("desk", "reproduced"),
+        )
+    ):
         add_run(finished(tmp_path / str(i), scale, ["a"], 0.1, verdict, commit=f"c{i}"), kept)
         row = pd.read_csv(kept / "claims.csv").set_index("id").loc["T02"]
         seen.append((row["verdict"], row["commit"]))
-    assert seen == [("not run at this scale", "c0"), ("not checkable", "c1"), ("not checkable", "c1"),
-                    ("refuted", "c3"), ("refuted", "c3"), ("reproduced", "c5")]
+    assert seen == [
+        ("not run at this scale", "c0"),
+        ("not checkable", "c1"),
+        ("not checkable", "c1"),
+        ("refuted", "c3"),
+        ("refuted", "c3"),
+        ("reproduced", "c5"),
+    ]
 
 
 def test_rows_kept_before_commits_were_named_stay(tmp_path: Path) -> None:

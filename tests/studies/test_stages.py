@@ -22,14 +22,31 @@ from tensorldp.studies.table import COLUMNS, metrics_table
 from tensorldp.studies.train import empty_model, has_buffers, parameter_release, train_federated, train_on_releases
 
 CPU = torch.device("cpu")
-TRAINING = {"epochs": 2, "rounds": 2, "batch_size": 16, "learning_rate": 1e-3, "users": 3, "clip": 1.0,
-            "pretrained": False}
+TRAINING = {
+    "epochs": 2,
+    "rounds": 2,
+    "batch_size": 16,
+    "learning_rate": 1e-3,
+    "users": 3,
+    "clip": 1.0,
+    "pretrained": False,
+}
 
 
 def cell(mechanism: str = "tldp-l", epsilon: str = "2", release: str = "data", **changes: Any) -> CellSettings:
-    raw = {"study": "s", "dataset": "d", "variant": "v", "mechanism": mechanism, "epsilon": epsilon,
-           "release": release, "delta": 1e-5, "options": {}, "seeds": [0], "factors": {"model": "small_cnn"},
-           "training": TRAINING}
+    raw = {
+        "study": "s",
+        "dataset": "d",
+        "variant": "v",
+        "mechanism": mechanism,
+        "epsilon": epsilon,
+        "release": release,
+        "delta": 1e-5,
+        "options": {},
+        "seeds": [0],
+        "factors": {"model": "small_cnn"},
+        "training": TRAINING,
+    }
     return CellSettings.parse({**raw, **changes})
 
 
@@ -54,8 +71,11 @@ def test_a_release_depends_on_seed_split_and_cell_and_on_nothing_else() -> None:
     first = perturb(images(), cell(), 0, "train", CPU)
     torch.rand(3)
     assert torch.equal(first, perturb(images(), cell(), 0, "train", CPU))
-    for other in (perturb(images(), cell(), 1, "train", CPU), perturb(images(), cell(), 0, "test", CPU),
-                  perturb(images(), cell(epsilon="3"), 0, "train", CPU)):
+    for other in (
+        perturb(images(), cell(), 1, "train", CPU),
+        perturb(images(), cell(), 0, "test", CPU),
+        perturb(images(), cell(epsilon="3"), 0, "train", CPU),
+    ):
         assert not torch.equal(first, other)
 
 
@@ -76,15 +96,20 @@ def test_training_on_releases_is_deterministic_and_scored_on_clean_and_released_
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.parameters(), strict=True))
     assert scaling.mean == pytest.approx(float(released.mean()), rel=1e-4)
     rows = evaluate(model, images(), scaling, CPU, released)
-    assert [row["metric"] for row in rows] == ["accuracy", "weighted_f1", "accuracy_perturbed_test",
-                                               "weighted_f1_perturbed_test"]
+    assert [row["metric"] for row in rows] == [
+        "accuracy",
+        "weighted_f1",
+        "accuracy_perturbed_test",
+        "weighted_f1_perturbed_test",
+    ]
 
 
 @pytest.mark.parametrize("where", ["user", "server"])
 @pytest.mark.parametrize("mechanism", ["tldp-l", "idn", "llagp", "dphsgd", "none"])
 def test_federated_training_runs_with_every_kind_of_release(mechanism: str, where: str) -> None:
-    settings = cell(mechanism, "inf" if mechanism == "none" else "50", "parameters",
-                    factors={"model": "small_cnn", "where": where})
+    settings = cell(
+        mechanism, "inf" if mechanism == "none" else "50", "parameters", factors={"model": "small_cnn", "where": where}
+    )
     model, _ = train_federated(settings, images(), 0, CPU)
     again, _ = train_federated(settings, images(), 0, CPU)
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.parameters(), strict=True))
@@ -95,8 +120,13 @@ def test_federated_training_runs_with_every_kind_of_release(mechanism: str, wher
 
 def test_text_takes_word_vectors_that_came_with_the_data() -> None:
     vectors = torch.randn(30, 100, generator=torch.Generator().manual_seed(1))
-    settings = cell("none", "inf", "parameters", factors={"model": "bilstm", "where": "user"},
-                    training={**TRAINING, "rounds": 1, "epochs": 1})
+    settings = cell(
+        "none",
+        "inf",
+        "parameters",
+        factors={"model": "bilstm", "where": "user"},
+        training={**TRAINING, "rounds": 1, "epochs": 1},
+    )
     records = text()
     with_vectors = Records(records.x, records.y, "d", 2, 0.0, 30.0, "text", 30, vectors)
     model, scaling = train_federated(settings, with_vectors, 0, CPU)
@@ -150,8 +180,15 @@ def test_scaling_is_public_or_of_what_was_released() -> None:
 
 
 def test_the_table_has_its_columns_and_names_what_a_cell_lacks() -> None:
-    key = {"study": "s", "dataset": "d", "variant": "base", "release": "data", "mechanism": "none", "delta": 1e-5,
-           "epsilon": "inf"}
+    key = {
+        "study": "s",
+        "dataset": "d",
+        "variant": "base",
+        "release": "data",
+        "mechanism": "none",
+        "delta": 1e-5,
+        "epsilon": "inf",
+    }
     run = {"seconds": 1.0, "peak_mb": 2.0, "device": "cpu", "commit": "c"}
     metrics = {"cell": key, "rows": [{"seed": 0, "metric": "accuracy", "value": 0.5}], "runs": {"0": run}}
     guarantee = {"unit": "record", "epsilon": "inf", "delta": 1e-5, "pure_epsilon": "inf", "atom": 1.0, "exact": True}

@@ -28,11 +28,22 @@ W = torch.randn(7, 12, generator=torch.Generator().manual_seed(2), dtype=torch.f
 
 
 def cell(mechanism: str, epsilon: str = "10", unit: str = "batch", **options: Any) -> CellSettings:
-    return CellSettings.parse({
-        "study": "s", "dataset": "d", "variant": "v", "mechanism": mechanism, "epsilon": epsilon,
-        "release": "test_features", "delta": 1e-5, "options": options, "seeds": [0], "method": "testing",
-        "factors": {"model": "lenet_tanh", "unit": unit},
-        "training": {"epochs": 1, "batch_size": 16, "learning_rate": 1e-3, "test_limit": None}})
+    return CellSettings.parse(
+        {
+            "study": "s",
+            "dataset": "d",
+            "variant": "v",
+            "mechanism": mechanism,
+            "epsilon": epsilon,
+            "release": "test_features",
+            "delta": 1e-5,
+            "options": options,
+            "seeds": [0],
+            "method": "testing",
+            "factors": {"model": "lenet_tanh", "unit": unit},
+            "training": {"epochs": 1, "batch_size": 16, "learning_rate": 1e-3, "test_limit": None},
+        }
+    )
 
 
 def images() -> Records:
@@ -55,7 +66,8 @@ def test_a_batch_has_the_noise_of_the_papers_tensor_and_a_record_of_it_a_sixteen
     assert curve.mu == pytest.approx(0.0019, rel=0.02)  # type: ignore[attr-defined]
     one = make("idn", epsilon=1.0, domain=Box(-1.0, 1.0, (400,)))
     assert curve.mu == pytest.approx(  # type: ignore[attr-defined]
-        one.curve().mu * one.sigma / mechanism.sigma)  # type: ignore[attr-defined]
+        one.curve().mu * one.sigma / mechanism.sigma
+    )  # type: ignore[attr-defined]
     assert record_in_batch(NoPrivacyCurve()).atom == 1.0
     with pytest.raises(InputError, match="additive Gaussian"):
         record_in_batch(make("laplace", epsilon=1.0, domain=Box(0.0, 1.0, (2,))).curve())
@@ -103,8 +115,10 @@ def test_a_model_is_trained_once_and_its_features_are_released_reproducibly() ->
     mechanism = directed(cell("idn"), net.workload)
     again = [private_features(cell("idn"), mechanism, clean, cell("idn").generator(0, "n")) for _ in range(2)]
     assert torch.equal(*again)
-    assert float((again[0] - clean).std()) == pytest.approx(directed(cell("idn"), net.workload).sigma,  # type: ignore
-                                                            rel=0.2)
+    assert float((again[0] - clean).std()) == pytest.approx(
+        directed(cell("idn"), net.workload).sigma,  # type: ignore
+        rel=0.2,
+    )
 
 
 def test_scores_come_with_a_ceiling_and_guarantees_speak_of_one_record(tmp_path: Path) -> None:
@@ -145,8 +159,10 @@ def test_features_of_tanh_networks_are_released_in_batches_and_guaranteed_for_a_
 
 def test_text_has_150_features_that_padding_does_not_change() -> None:
     tokens = torch.randint(1, 30, (6, 12), generator=torch.Generator().manual_seed(0), dtype=torch.int32)
+
     def of(x: torch.Tensor) -> torch.Tensor:
         return extract("bilstm_tanh", Records(x, torch.arange(6) % 2, "d", 2, 0.0, 30.0, "text", 30), CPU)
+
     assert of(tokens).shape == (6, 150)
     padded = torch.cat([tokens, torch.zeros(6, 5, dtype=torch.int32)], dim=1)
     forward = of(padded)[:, :75]  # the backward direction starts in the padding

@@ -58,5 +58,6 @@ def test_a_model_with_nan_scores_predicts_the_first_class() -> None:
 def test_lengths_must_agree() -> None:
     x, y = blobs()
     with pytest.raises(InputError, match="as many labels as records"):
-        fit(build("linear", Task((5,), 3), gen()), x, y[:-1], epochs=1, batch_size=8, learning_rate=0.1,
-            generator=gen())
+        fit(
+            build("linear", Task((5,), 3), gen()), x, y[:-1], epochs=1, batch_size=8, learning_rate=0.1, generator=gen()
+        )

@@ -18,8 +18,17 @@ Y = torch.from_numpy(load_digits().target)
 def accuracy(defence: Defence) -> float:
     model = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.Sigmoid(), nn.Linear(32, 10))
     seed_model(model, torch.Generator().manual_seed(0))
-    fit_defended(model, X[:1400], Y[:1400], defence, users=32, rounds=60, learning_rate=0.02,
-                 generator=torch.Generator().manual_seed(1), noise=torch.Generator().manual_seed(2))
+    fit_defended(
+        model,
+        X[:1400],
+        Y[:1400],
+        defence,
+        users=32,
+        rounds=60,
+        learning_rate=0.02,
+        generator=torch.Generator().manual_seed(1),
+        noise=torch.Generator().manual_seed(2),
+    )
     return float((predict(model, X[1400:]) == Y[1400:]).double().mean())
 
 
@@ -36,8 +45,17 @@ def test_one_user_and_one_round_is_an_adam_step_on_that_gradient() -> None:
     seed_model(model, torch.Generator().manual_seed(0))
     before = [p.detach().clone() for p in model.parameters()]
     gradients = torch.autograd.grad(nn.functional.cross_entropy(model(X[:1]), Y[:1]), list(model.parameters()))
-    fit_defended(model, X[:1], Y[:1], Defence(), users=1, rounds=1, learning_rate=0.02,
-                 generator=torch.Generator(), noise=torch.Generator())
+    fit_defended(
+        model,
+        X[:1],
+        Y[:1],
+        Defence(),
+        users=1,
+        rounds=1,
+        learning_rate=0.02,
+        generator=torch.Generator(),
+        noise=torch.Generator(),
+    )
     for old, gradient, new in zip(before, gradients, model.parameters(), strict=True):
         torch.testing.assert_close(new, old - 0.02 * gradient / (gradient.abs() + 1e-8), atol=1e-6, rtol=1e-4)
 
@@ -46,8 +64,10 @@ def test_mistakes_are_one_sentence() -> None:
     model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
     stream = torch.Generator()
     with pytest.raises(InputError, match="as many labels as records, got 5 and 4"):
-        fit_defended(model, X[:5], Y[:4], Defence(), users=1, rounds=1, learning_rate=0.1, generator=stream,
-                     noise=stream)
+        fit_defended(
+            model, X[:5], Y[:4], Defence(), users=1, rounds=1, learning_rate=0.1, generator=stream, noise=stream
+        )
     with pytest.raises(InputError, match="learning_rate"):
-        fit_defended(model, X[:5], Y[:5], Defence(), users=1, rounds=1, learning_rate=0.0, generator=stream,
-                     noise=stream)
+        fit_defended(
+            model, X[:5], Y[:5], Defence(), users=1, rounds=1, learning_rate=0.0, generator=stream, noise=stream
+        )

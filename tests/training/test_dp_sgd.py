@@ -28,8 +28,19 @@ def weights(trained: nn.Module) -> torch.Tensor:
 
 
 def train(noise_multiplier: float, clip: float, lot: int = 40, steps: int = 1, seed: int = 0) -> torch.Tensor:
-    return weights(fit_dp_sgd(model(), *data(), lot=lot, steps=steps, noise_multiplier=noise_multiplier, clip=clip,
-                              learning_rate=0.5, generator=gen(seed), noise=gen(seed + 1)))
+    return weights(
+        fit_dp_sgd(
+            model(),
+            *data(),
+            lot=lot,
+            steps=steps,
+            noise_multiplier=noise_multiplier,
+            clip=clip,
+            learning_rate=0.5,
+            generator=gen(seed),
+            noise=gen(seed + 1),
+        )
+    )
 
 
 def test_without_noise_and_with_a_loose_clip_one_full_lot_is_one_gradient_step() -> None:
@@ -69,16 +80,23 @@ def test_a_lot_that_happens_to_be_empty_is_a_step_of_noise() -> None:
 
 
 def test_the_guarantee_of_a_run_has_a_unit_and_shrinks_with_noise() -> None:
-    weak, strong = (run_guarantee(records=60_000, lot=600, steps=100, noise_multiplier=z, delta=1e-5)
-                    for z in (1.0, 4.0))
+    weak, strong = (
+        run_guarantee(records=60_000, lot=600, steps=100, noise_multiplier=z, delta=1e-5) for z in (1.0, 4.0)
+    )
     assert weak.unit == "run"
     assert 0.0 < strong.epsilon < weak.epsilon
     assert "adding or removing" in weak.note
 
 
-@pytest.mark.parametrize(("change", "words"), [
-    ({"lot": 41}, "lot must be a whole number"), ({"clip": 0.0}, "clip must be"),
-    ({"noise_multiplier": -1.0}, "noise_multiplier must be"), ({"steps": 0}, "steps must be")])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"lot": 41}, "lot must be a whole number"),
+        ({"clip": 0.0}, "clip must be"),
+        ({"noise_multiplier": -1.0}, "noise_multiplier must be"),
+        ({"steps": 0}, "steps must be"),
+    ],
+)
 def test_settings_out_of_range_are_named(change: dict, words: str) -> None:
     settings = {"lot": 8, "steps": 1, "noise_multiplier": 1.0, "clip": 1.0, **change}
     with pytest.raises(InputError, match=words):

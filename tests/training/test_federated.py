@@ -19,22 +19,42 @@ def gen(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def release(name: str, epsilon: float = 2.0, where: str = "user", rounds: int = 4, users: int = 3,
-            **options: Any) -> ParameterRelease:
+def release(
+    name: str, epsilon: float = 2.0, where: str = "user", rounds: int = 4, users: int = 3, **options: Any
+) -> ParameterRelease:
     def maker(domain: Box, **extra: Any) -> Mechanism:
         return make(name, domain=domain, **{"epsilon": epsilon, "delta": 1e-5, **options, **extra})
 
-    return ParameterRelease(maker, name, epsilon=epsilon, delta=1e-5, shapes=SHAPES, layers=[18], clip=1.0, users=users,
-                            where=where, rounds=rounds)
+    return ParameterRelease(
+        maker,
+        name,
+        epsilon=epsilon,
+        delta=1e-5,
+        shapes=SHAPES,
+        layers=[18],
+        clip=1.0,
+        users=users,
+        where=where,
+        rounds=rounds,
+    )
 
 
 def run(where: str, users: int = 3, name: str = "none", rounds: int = 2) -> torch.Tensor:
     x, y = torch.randn(60, 5, generator=gen()), torch.arange(60) % 3
     model = build("linear", Task((5,), 3), gen())
     federated_average(
-        model, x, y, split_users(60, users, gen()),
-        release(name, epsilon=math.inf if name == "none" else 2.0, where=where, rounds=rounds, users=users), epochs=1,
-        batch_size=16, learning_rate=0.01, order=lambda user: gen(user), noise=gen(5), what="test")
+        model,
+        x,
+        y,
+        split_users(60, users, gen()),
+        release(name, epsilon=math.inf if name == "none" else 2.0, where=where, rounds=rounds, users=users),
+        epochs=1,
+        batch_size=16,
+        learning_rate=0.01,
+        order=lambda user: gen(user),
+        noise=gen(5),
+        what="test",
+    )
     return get_vector(model)
 
 

@@ -38,8 +38,9 @@ def test_each_tensor_gets_the_whole_budget_at_its_own_sensitivity() -> None:
 
 
 def test_the_order_of_noise_in_table_4() -> None:
-    sigma = {name: printed_noise(name, [(128, 512)], 1.0, SCHEDULE).sigmas[0]
-             for name in ("optimized", "idn", "udn", "mvg")}
+    sigma = {
+        name: printed_noise(name, [(128, 512)], 1.0, SCHEDULE).sigmas[0] for name in ("optimized", "idn", "udn", "mvg")
+    }
     assert sigma["optimized"] < sigma["idn"] / 50 < sigma["udn"] / 50 < sigma["mvg"] / 50
 
 
@@ -109,23 +110,41 @@ def test_a_run_is_reproducible_and_learns() -> None:
     y = torch.arange(200) % 2
     x = torch.randn(200, 5, generator=gen(3)) + 2.0 * y[:, None]
     release = printed_noise("optimized", [(2, 5), (2,)], 1.0, check_schedule(10.0, 1e-5, 200, 50, 30))
-    runs = [fit_private(build("linear", Task((5,), 2), gen()), x, y, release, lot=50, steps=30, learning_rate=0.5,
-                        momentum=0.5, generator=gen(1), noise=gen(2)) for _ in range(2)]
+    runs = [
+        fit_private(
+            build("linear", Task((5,), 2), gen()),
+            x,
+            y,
+            release,
+            lot=50,
+            steps=30,
+            learning_rate=0.5,
+            momentum=0.5,
+            generator=gen(1),
+            noise=gen(2),
+        )
+        for _ in range(2)
+    ]
     assert all(torch.equal(a, b) for a, b in zip(runs[0].parameters(), runs[1].parameters(), strict=True))
     assert float((runs[0](x).argmax(dim=1) == y).float().mean()) > 0.9
     with pytest.raises(InputError, match="lot"):
         fit_private(runs[0], x, y, release, lot=500, steps=1, learning_rate=0.5, generator=gen(), noise=gen())
 
 
-@pytest.mark.parametrize(("name", "lot", "delta", "message"), [
-    ("optimized", 1, 1e-3, "lot must be more than 10 times as large for optimized at delta 0.001"),
-    ("udn", 1, 0.5, "lot must be more than 2.5 times as large for udn at delta 0.5"),
-    ("matrix", 1, 0.5, "lot must be more than 2.5 times as large for matrix at delta 0.5"),
-    ("idn", 1, 0.5, "lot must be more than 6.93 times as large for idn at delta 0.5"),
-    ("idn", 100, 1e-6, "delta of a run with idn must be above 1e-06, which its composition sets aside, got 1e-06"),
-    ("idn", 100, 1e-9, "delta of a run with idn must be above 1e-06, which its composition sets aside, got 1e-09")])
-def test_lots_and_deltas_that_are_too_small_are_named_by_their_own_keys(name: str, lot: int, delta: float,
-                                                                       message: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "lot", "delta", "message"),
+    [
+        ("optimized", 1, 1e-3, "lot must be more than 10 times as large for optimized at delta 0.001"),
+        ("udn", 1, 0.5, "lot must be more than 2.5 times as large for udn at delta 0.5"),
+        ("matrix", 1, 0.5, "lot must be more than 2.5 times as large for matrix at delta 0.5"),
+        ("idn", 1, 0.5, "lot must be more than 6.93 times as large for idn at delta 0.5"),
+        ("idn", 100, 1e-6, "delta of a run with idn must be above 1e-06, which its composition sets aside, got 1e-06"),
+        ("idn", 100, 1e-9, "delta of a run with idn must be above 1e-06, which its composition sets aside, got 1e-09"),
+    ],
+)
+def test_lots_and_deltas_that_are_too_small_are_named_by_their_own_keys(
+    name: str, lot: int, delta: float, message: str
+) -> None:
     with pytest.raises(InputError, match=message):
         printed_noise(name, SHAPES, 0.5, check_schedule(1.0, delta, 10_000, lot, 1000))
 

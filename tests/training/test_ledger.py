@@ -15,12 +15,25 @@ from tensorldp.training.uploads import make_upload
 SIZE = 21_840
 
 
-def ledger(epsilons: object = "e2", clients: int = 10, size: int = SIZE, budget: str = "weight", rounds: int = 1,
-           mechanism: str = "pdpm", limit: float | None = None, on_exhausted: str = "continue") -> Ledger:
+def ledger(
+    epsilons: object = "e2",
+    clients: int = 10,
+    size: int = SIZE,
+    budget: str = "weight",
+    rounds: int = 1,
+    mechanism: str = "pdpm",
+    limit: float | None = None,
+    on_exhausted: str = "continue",
+) -> Ledger:
     wanted = preferences(epsilons, 2.0, clients=clients, largest=1.0)  # type: ignore[arg-type]
     share = rounds if budget == "run" else 1
-    return Ledger([make_upload(mechanism, p, size=size, budget=budget, rounds=rounds) for p in wanted],
-                  [p.epsilon for p in wanted], [p.epsilon / share for p in wanted], on_exhausted, limit)
+    return Ledger(
+        [make_upload(mechanism, p, size=size, budget=budget, rounds=rounds) for p in wanted],
+        [p.epsilon for p in wanted],
+        [p.epsilon / share for p in wanted],
+        on_exhausted,
+        limit,
+    )
 
 
 def test_a_client_spends_its_epsilon_on_every_weight_of_every_upload() -> None:
@@ -66,8 +79,12 @@ def test_a_client_stops_when_its_own_budget_is_spent() -> None:
     found = replay(ledger(on_exhausted="stop", limit=1.2), everyone).counts().tolist()
     assert found == [min(5, int(1.2 / e + 1e-9)) for e in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)]
     # a run's epsilon is split over its rounds, all of which it pays for
-    assert replay(ledger(on_exhausted="stop", budget="run", rounds=5, mechanism="privunit", size=30),
-                  everyone).counts().tolist() == [5] * 10
+    assert (
+        replay(ledger(on_exhausted="stop", budget="run", rounds=5, mechanism="privunit", size=30), everyone)
+        .counts()
+        .tolist()
+        == [5] * 10
+    )
 
 
 @pytest.mark.parametrize("mechanism", ["privunit", "pdpm"])

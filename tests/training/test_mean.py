@@ -44,8 +44,10 @@ def test_the_measured_error_is_the_expected_one(mechanism: str) -> None:
 def test_pdpm_has_the_largest_error_of_all_at_every_epsilon() -> None:
     """PLDP-FL's section 2 says that of Laplace."""
     for epsilon in (0.1, 0.3, 1.0, 3.0):
-        errors = {name: expected_error([make(name, epsilon=epsilon, domain=Box(-1, 1, (1,)))])
-                  for name in ("pdpm", "plu-fedoa", "duchi", "piecewise")}
+        errors = {
+            name: expected_error([make(name, epsilon=epsilon, domain=Box(-1, 1, (1,)))])
+            for name in ("pdpm", "plu-fedoa", "duchi", "piecewise")
+        }
         assert max(errors, key=lambda name: errors[name] or 0.0) == "pdpm"
 
 

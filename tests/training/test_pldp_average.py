@@ -29,17 +29,23 @@ def parts(mechanism: str, epsilon: float, **options: object) -> tuple[ClientSimu
     sim = ClientSimulation(model, x, y, deal(y, CLIENTS, gen("deal")), epochs=2, batch_size=10, learning_rate=0.1)
     wanted = preferences("e2", 2.0, clients=CLIENTS, largest=epsilon)
     levels = [p.epsilon for p in wanted]
-    book = Ledger([make_upload(mechanism, p, size=sim.size) for p in wanted], levels, levels,
-                  **options)  # type: ignore[arg-type]
+    book = Ledger([make_upload(mechanism, p, size=sim.size) for p in wanted], levels, levels, **options)  # type: ignore[arg-type]
     return sim, get_vector(model), book
 
 
-def average(mechanism: str = "none", epsilon: float = math.inf, chosen: list[list[int]] | None = None,
-            optimised: bool = False, every: int = 1, **options: object) -> tuple[torch.Tensor, list[int], Ledger]:
+def average(
+    mechanism: str = "none",
+    epsilon: float = math.inf,
+    chosen: list[list[int]] | None = None,
+    optimised: bool = False,
+    every: int = 1,
+    **options: object,
+) -> tuple[torch.Tensor, list[int], Ledger]:
     sim, start, book = parts(mechanism, epsilon, **options)
     chosen = selections(CLIENTS, 0.5, ROUNDS, gen("draw")) if chosen is None else chosen
-    kept, marks = personalised_average(sim, start, book, chosen, order=gen, noise=lambda text: gen("n" + text),
-                                       optimised=optimised, every=every)
+    kept, marks = personalised_average(
+        sim, start, book, chosen, order=gen, noise=lambda text: gen("n" + text), optimised=optimised, every=every
+    )
     return kept, marks, book
 
 

@@ -27,8 +27,7 @@ def setting(name: str) -> tuple[nn.Module, Tensor, Tensor, list[Tensor]]:
 
 def simulation(name: str, **options: object) -> ClientSimulation:
     model, x, y, shards = setting(name)
-    return ClientSimulation(model, x, y, shards, epochs=EPOCHS, batch_size=BATCH, learning_rate=RATE,
-                            **options)  # type: ignore[arg-type]
+    return ClientSimulation(model, x, y, shards, epochs=EPOCHS, batch_size=BATCH, learning_rate=RATE, **options)  # type: ignore[arg-type]
 
 
 def plain_loop(name: str, clients: list[int]) -> Tensor:
@@ -98,8 +97,9 @@ def test_steps_count_every_batch_of_every_epoch() -> None:
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
 def test_a_gpu_agrees_with_the_plain_loop() -> None:
     model, x, y, shards = setting("pldp_cnn")
-    sim = ClientSimulation(model.cuda(), x.cuda(), y.cuda(), shards, epochs=EPOCHS, batch_size=BATCH,
-                           learning_rate=RATE)
+    sim = ClientSimulation(
+        model.cuda(), x.cuda(), y.cuda(), shards, epochs=EPOCHS, batch_size=BATCH, learning_rate=RATE
+    )
     assert sim.strategy == "batched"
     found = sim.train(get_vector(setting("pldp_cnn")[0]).cuda(), [0, 1, 2, 3, 4], lambda client: gen(5, client))
     torch.testing.assert_close(found.cpu(), plain_loop("pldp_cnn", [0, 1, 2, 3, 4]), atol=1e-4, rtol=0)

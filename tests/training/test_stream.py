@@ -31,9 +31,17 @@ def test_training_learns_and_is_deterministic(name: str) -> None:
     for _ in range(2):
         model = net()
         seen: list[tuple[int, float]] = []
-        fit_stream(model, x, y, optimizer=make_optimizer(name, model, {"sgd": 0.2, "adam": 0.02}.get(name)), epochs=30,
-                   batch_size=16, generator=generator("order"), device=CPU,
-                   after_epoch=lambda epoch, right, seen=seen: seen.append((epoch, right)))
+        fit_stream(
+            model,
+            x,
+            y,
+            optimizer=make_optimizer(name, model, {"sgd": 0.2, "adam": 0.02}.get(name)),
+            epochs=30,
+            batch_size=16,
+            generator=generator("order"),
+            device=CPU,
+            after_epoch=lambda epoch, right, seen=seen: seen.append((epoch, right)),
+        )
         models.append(model)
         assert [epoch for epoch, _ in seen] == list(range(1, 31))
         assert seen[-1][1] > 0.95
@@ -44,8 +52,16 @@ def test_training_learns_and_is_deterministic(name: str) -> None:
 def test_one_step_of_sgd_is_the_gradient_of_the_whole_batch() -> None:
     x, y = strings()
     streamed, plain = net(), net()
-    fit_stream(streamed, x, y, optimizer=make_optimizer("sgd", streamed, 0.1), epochs=1, batch_size=60,
-               generator=generator("order"), device=CPU)
+    fit_stream(
+        streamed,
+        x,
+        y,
+        optimizer=make_optimizer("sgd", streamed, 0.1),
+        epochs=1,
+        batch_size=60,
+        generator=generator("order"),
+        device=CPU,
+    )
     nn.functional.cross_entropy(plain(x), y).backward()
     for a, b in zip(streamed.parameters(), plain.parameters(), strict=True):
         assert b.grad is not None
@@ -61,8 +77,17 @@ def test_only_one_batch_is_prepared_at_a_time() -> None:
         return batch
 
     model = net()
-    fit_stream(model, x, y, optimizer=make_optimizer("adam", model), epochs=1, batch_size=25,
-               generator=generator("order"), device=CPU, prepare=prepare)
+    fit_stream(
+        model,
+        x,
+        y,
+        optimizer=make_optimizer("adam", model),
+        epochs=1,
+        batch_size=25,
+        generator=generator("order"),
+        device=CPU,
+        prepare=prepare,
+    )
     assert sizes == [25, 25, 10]
 
 
@@ -77,8 +102,16 @@ def test_mistakes_are_told() -> None:
     with pytest.raises(InputError, match="unknown optimizer 'adm': did you mean 'adam'"):
         make_optimizer("adm", net())
     with pytest.raises(InputError, match="as many labels as records"):
-        fit_stream(net(), x, y[:-1], optimizer=make_optimizer("adam", net()), epochs=1, batch_size=8,
-                   generator=generator("order"), device=CPU)
+        fit_stream(
+            net(),
+            x,
+            y[:-1],
+            optimizer=make_optimizer("adam", net()),
+            epochs=1,
+            batch_size=8,
+            generator=generator("order"),
+            device=CPU,
+        )
     with pytest.raises(InputError, match="class means need records"):
         class_means(torch.zeros(0, 3), torch.zeros(0).long(), 2)
 

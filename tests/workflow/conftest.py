@@ -21,8 +21,11 @@ REDUCED: dict[str, Any] = {
     "scale": "quick",
     "studies": ["tldp_type1", "tldp_type2", "tldp_type3"],
     "seeds": [0, 1],
-    "mechanisms": {"tldp_type1": ["none", "tldp-l", "laplace"], "tldp_type2": ["none", "tldp-g"],
-                   "tldp_type3": ["none", "tldp-l"]},
+    "mechanisms": {
+        "tldp_type1": ["none", "tldp-l", "laplace"],
+        "tldp_type2": ["none", "tldp-g"],
+        "tldp_type3": ["none", "tldp-l"],
+    },
     "epsilons": {"tldp_type1": [1, 5], "tldp_type2": [1], "tldp_type3": [100]},
     "training": {"tldp_type1": {"epochs": 1}, "tldp_type2": {"epochs": 1}, "tldp_type3": {"rounds": 2}},
     "device": "cpu",
@@ -39,13 +42,21 @@ class Project:
         """Write config.yaml: the reduced grid with changes."""
         (self.folder / "config.yaml").write_text(yaml.safe_dump({**REDUCED, **changes}))
 
-    def snakemake(self, *arguments: str, cores: int = 2, env: dict[str, str] | None = None,
-                  timeout: float = 600) -> subprocess.CompletedProcess[str]:
+    def snakemake(
+        self, *arguments: str, cores: int = 2, env: dict[str, str] | None = None, timeout: float = 600
+    ) -> subprocess.CompletedProcess[str]:
         """Run Snakemake here; the result has stdout and stderr as text."""
         environment = {key: value for key, value in os.environ.items() if key != "TENSORLDP_MIRROR"}
         environment.update(env or {})
-        return subprocess.run([str(SNAKEMAKE), "--cores", str(cores), *arguments], cwd=self.folder, env=environment,
-                              capture_output=True, text=True, timeout=timeout, check=False)
+        return subprocess.run(
+            [str(SNAKEMAKE), "--cores", str(cores), *arguments],
+            cwd=self.folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
 
     def planned(self, *arguments: str) -> list[tuple[str, str]]:
         """(rule, wildcards) of every job that a dry run of this copy's own sources would execute."""

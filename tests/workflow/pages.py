@@ -42,8 +42,10 @@ class Block:
 def blocks(page: str) -> list[Block]:
     """The blocks of a page, in its order."""
     text = (DOCS / page).read_text()
-    return [Block(page, text.count("\n", 0, found.start()) + 1, found[2], found[3], textwrap.dedent(found[4]))
-            for found in FENCE.finditer(text)]
+    return [
+        Block(page, text.count("\n", 0, found.start()) + 1, found[2], found[3], textwrap.dedent(found[4]))
+        for found in FENCE.finditer(text)
+    ]
 
 
 def run(folder: Path, block: Block, *command: str) -> None:
@@ -51,8 +53,9 @@ def run(folder: Path, block: Block, *command: str) -> None:
     environment["PYTHONPATH"] = str(folder / "src")
     environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
     text = block.text if command[-1] == "-" else None
-    done = subprocess.run(command, cwd=folder, env=environment, input=text, capture_output=True, text=True,
-                          timeout=900, check=False)
+    done = subprocess.run(
+        command, cwd=folder, env=environment, input=text, capture_output=True, text=True, timeout=900, check=False
+    )
     assert done.returncode == 0, f"{block.where} fails:\n{block.text}\n{(done.stdout + done.stderr)[-5000:]}"
 
 

@@ -20,8 +20,9 @@ def project_of(folder: Path) -> Project:
     project = make_project(folder)
     shutil.copy(ROOT / "config.yaml", folder)
     shutil.copy(ROOT / "pyproject.toml", folder)
-    shutil.copytree(ROOT / "tests" / "mechanisms", folder / "tests" / "mechanisms",
-                    ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        ROOT / "tests" / "mechanisms", folder / "tests" / "mechanisms", ignore=shutil.ignore_patterns("__pycache__")
+    )
     return project
 
 
@@ -94,7 +95,7 @@ def test_a_newcomers_claims_have_computed_verdicts(newcomer: Path) -> None:
 @pytest.mark.xdist_group("docs")
 def test_a_newcomers_work_has_its_section_in_the_report(newcomer: Path) -> None:
     page = (newcomer / "results" / "report.html").read_text()
-    section = page[page.index('<h2 id="paper-mine">'):page.index('<h2 id="privacy">')]
+    section = page[page.index('<h2 id="paper-mine">') : page.index('<h2 id="privacy">')]
     assert section.count("<img") == 3
     assert "one-element" in section
     assert 'id="claim-M02"' in page

@@ -23,14 +23,18 @@ from tensorldp.data import fetch as fetching
 from tensorldp.errors import InputError
 from tensorldp.runtime.files import read_arrays, write_arrays
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("faults"),
-              pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")]
+pytestmark = [
+    pytest.mark.workflow,
+    pytest.mark.xdist_group("faults"),
+    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc"),
+]
 
 KILLS = 20
 TARGET = "results/metrics.parquet"
 CELL = "results/metrics/tldp_type2/digits/backbone=tanh_cnn+model=linear/tldp-g/epsilon~1.json"
 SMALL: dict[str, Any] = {  # 8 cells, 34 jobs, 15 s
-    "studies": ["tldp_type1", "tldp_type2", "tvg_sgd"], "seeds": [0, 1],
+    "studies": ["tldp_type1", "tldp_type2", "tvg_sgd"],
+    "seeds": [0, 1],
     "mechanisms": {"tldp_type1": ["none", "tldp-l", "laplace"], "tldp_type2": ["none", "tldp-g"], "tvg_sgd": ["idn"]},
     "datasets": {"tvg_sgd": ["digits"]},
     "epsilons": {"tldp_type1": [1, 5], "tldp_type2": [1], "tvg_sgd": [10]},
@@ -82,8 +86,11 @@ def alive(folder: Path) -> list[str]:
 def leftovers(project: Project) -> list[Path]:
     """Half-written files, and intermediate ones that a finished run does not keep."""
     results = project.folder / "results"
-    return [*project.folder.rglob("*.part"), *results.glob("perturbed/**/*.safetensors"),
-            *results.glob("models/**/*.safetensors")]
+    return [
+        *project.folder.rglob("*.part"),
+        *results.glob("perturbed/**/*.safetensors"),
+        *results.glob("models/**/*.safetensors"),
+    ]
 
 
 def until(condition: Callable[[], Any], seconds: float = 60.0, step: float = 0.02) -> bool:
@@ -101,8 +108,15 @@ def started(project: Project, *arguments: str) -> Iterator[subprocess.Popen[byte
     """Snakemake in a process group of its own, which is gone at the end; `output` has what it says."""
     environment = {key: value for key, value in os.environ.items() if key != "TENSORLDP_MIRROR"} | WARM
     with (project.folder / "output").open("wb") as output:
-        process = subprocess.Popen([str(SNAKEMAKE), "--cores", "2", *arguments], cwd=project.folder, env=environment,
-                                   stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)
+        process = subprocess.Popen(
+            [str(SNAKEMAKE), "--cores", "2", *arguments],
+            cwd=project.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
     try:
         yield process
     finally:
@@ -204,8 +218,9 @@ def test_models_that_were_half_deleted_at_a_kill_are_not_used(calm: Project, tmp
     assert not models.exists()
 
 
-def test_temporary_folders_that_outlived_their_last_reader_at_a_kill_are_deleted_in_the_end(calm: Project,
-                                                                                           tmp_path: Path) -> None:
+def test_temporary_folders_that_outlived_their_last_reader_at_a_kill_are_deleted_in_the_end(
+    calm: Project, tmp_path: Path
+) -> None:
     """The state between the end of the scoring job and the deletion of the release and the models that it read."""
     project = copy_of(calm, tmp_path / "copy")
     (project.folder / CELL).unlink()
@@ -238,8 +253,9 @@ def test_a_file_that_was_half_written_at_a_kill_is_cleared_by_the_next_writer(tm
     assert [path.name for path in tmp_path.iterdir()] == ["x.safetensors"]
 
 
-def test_a_figure_killed_in_its_notebook_leaves_no_kernel_and_is_made_by_the_next_run(calm: Project,
-                                                                                     tmp_path: Path) -> None:
+def test_a_figure_killed_in_its_notebook_leaves_no_kernel_and_is_made_by_the_next_run(
+    calm: Project, tmp_path: Path
+) -> None:
     project = copy_of(calm, tmp_path / "copy")
     figure = "results/figures/tldp_type1.png"
     with started(project, figure) as process:
@@ -313,8 +329,15 @@ cp -r results "$1/results"
 def namespaces() -> bool:
     """Whether a file system of one's own can be mounted here, root or not."""
     try:
-        return subprocess.run(["unshare", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"],
-                              capture_output=True, timeout=20, check=False).returncode == 0
+        return (
+            subprocess.run(
+                ["unshare", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"],
+                capture_output=True,
+                timeout=20,
+                check=False,
+            ).returncode
+            == 0
+        )
     except OSError:
         return False
 
@@ -325,9 +348,26 @@ def test_a_full_disk_is_one_sentence_and_the_run_goes_on_when_there_is_space(cal
     project, disk = small(tmp_path / "copy"), tmp_path / "disk"
     disk.mkdir()
     # 1,500 KB are enough for the data set and not for the first releases
-    done = subprocess.run(["unshare", "--map-root-user", "--mount", "bash", "-c", FULL_DISK, "bash",
-                           str(project.folder), str(disk), str(SNAKEMAKE), "1500"], capture_output=True, text=True,
-                          timeout=420, check=False, env=os.environ | WARM)
+    done = subprocess.run(
+        [
+            "unshare",
+            "--map-root-user",
+            "--mount",
+            "bash",
+            "-c",
+            FULL_DISK,
+            "bash",
+            str(project.folder),
+            str(disk),
+            str(SNAKEMAKE),
+            "1500",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=420,
+        check=False,
+        env=os.environ | WARM,
+    )
     first = (project.folder / "full").read_text()
     assert done.stdout.split() == ["first", "1", "second", "0"], done.stderr + first[-3000:]
     assert rows(project) == rows(calm)
@@ -337,8 +377,11 @@ def test_a_full_disk_is_one_sentence_and_the_run_goes_on_when_there_is_space(cal
     assert all("no space left on the disk that holds" in line for line in sentences(first))
 
 
-CACHED = ["results/features/digits/tanh_cnn/train.safetensors", "results/features/digits/tanh_cnn/test.safetensors",
-          "resources/datasets/digits/train.safetensors"]
+CACHED = [
+    "results/features/digits/tanh_cnn/train.safetensors",
+    "results/features/digits/tanh_cnn/test.safetensors",
+    "resources/datasets/digits/train.safetensors",
+]
 
 
 def rerun_cell(project: Project) -> tuple[int, str]:
@@ -353,7 +396,7 @@ def test_a_damaged_cache_never_gives_wrong_numbers(calm: Project, tmp_path: Path
     path = project.folder / name
     content = path.read_bytes()
     if damage == "truncated":
-        path.write_bytes(content[:len(content) // 2])
+        path.write_bytes(content[: len(content) // 2])
     else:  # the same size, and still a safetensors file: its header is within the first half
         half = len(content) // 2
         path.write_bytes(content[:half] + content[half:][::-1])
@@ -378,9 +421,12 @@ def test_a_damaged_cache_never_gives_wrong_numbers(calm: Project, tmp_path: Path
 def vanish(project: Project) -> None:
     """Let the mirror go away after the plan was made, as the download begins."""
     script = project.folder / "workflow" / "scripts" / "download.py"
-    script.write_text(script.read_text().replace(
-        "    args = arg.parse_args(arguments)\n",
-        "    args = arg.parse_args(arguments)\n    import shutil\n    shutil.rmtree(args.mirror, True)\n"))
+    script.write_text(
+        script.read_text().replace(
+            "    args = arg.parse_args(arguments)\n",
+            "    args = arg.parse_args(arguments)\n    import shutil\n    shutil.rmtree(args.mirror, True)\n",
+        )
+    )
 
 
 def test_a_mirror_that_goes_away_before_its_files_are_read_is_one_sentence(tmp_path: Path) -> None:
@@ -418,7 +464,8 @@ def test_a_mirror_that_goes_away_after_the_download_is_not_missed(real_mirror: P
     refused = project.snakemake("resources/datasets/mnist/digest.json", env=WARM, timeout=60)
     assert refused.returncode != 0
     assert sentences(refused.stdout + refused.stderr) == [
-        f"error: the mirror folder {mirror} does not exist: correct `mirror` in config.yaml or unset it"]
+        f"error: the mirror folder {mirror} does not exist: correct `mirror` in config.yaml or unset it"
+    ]
     project.configure(**changes)
     done = project.snakemake("resources/datasets/mnist/digest.json", env=WARM, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -427,7 +474,8 @@ def test_a_mirror_that_goes_away_after_the_download_is_not_missed(real_mirror: P
 
 @pytest.mark.mirror
 def test_a_mirror_that_goes_away_in_the_middle_of_a_file_is_one_sentence(
-        real_mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real_mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     read = fetching._read
 
     def broken(stream: Any) -> Iterator[bytes]:

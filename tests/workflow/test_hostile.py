@@ -31,8 +31,19 @@ from tensorldp.runtime.files import read_arrays
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("faults")]
 
 FORBIDDEN_MODULES = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
-FORBIDDEN_CALLS = {"eval", "exec", "os.system", "os.popen", "yaml.load", "yaml.unsafe_load", "yaml.full_load",
-                   "pd.read_pickle", "pandas.read_pickle", "torch.hub.load", "joblib.load"}
+FORBIDDEN_CALLS = {
+    "eval",
+    "exec",
+    "os.system",
+    "os.popen",
+    "yaml.load",
+    "yaml.unsafe_load",
+    "yaml.full_load",
+    "pd.read_pickle",
+    "pandas.read_pickle",
+    "torch.hub.load",
+    "joblib.load",
+}
 
 
 def sources() -> Iterator[tuple[str, str]]:
@@ -64,8 +75,9 @@ def complaints(text: str) -> list[str]:
                 found.append(name)
             if name.endswith("torch.load") and "weights_only" not in truth:
                 found.append("torch.load without weights_only=True")
-            if "allow_pickle" in given and not (isinstance(given["allow_pickle"], ast.Constant)
-                                                and given["allow_pickle"].value is False):
+            if "allow_pickle" in given and not (
+                isinstance(given["allow_pickle"], ast.Constant) and given["allow_pickle"].value is False
+            ):
                 found.append("allow_pickle")
             if "shell" in truth:
                 found.append("shell=True")
@@ -78,10 +90,22 @@ def test_nothing_that_is_shipped_runs_code_from_data() -> None:
     assert {name: found for name, text in texts.items() if (found := complaints(text))} == {}
 
 
-@pytest.mark.parametrize("text", [
-    "import pickle", "from joblib import load", "torch.load(p)", "torch.load(p, weights_only=False)",
-    "np.load(p, allow_pickle=True)", "np.load(p, allow_pickle=x)", "eval(x)", "yaml.load(x)", "t.extractall(p)",
-    "subprocess.run(x, shell=True)", "pd.read_pickle(p)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import pickle",
+        "from joblib import load",
+        "torch.load(p)",
+        "torch.load(p, weights_only=False)",
+        "np.load(p, allow_pickle=True)",
+        "np.load(p, allow_pickle=x)",
+        "eval(x)",
+        "yaml.load(x)",
+        "t.extractall(p)",
+        "subprocess.run(x, shell=True)",
+        "pd.read_pickle(p)",
+    ],
+)
 def test_the_search_finds_what_it_is_for(text: str) -> None:
     assert complaints(text)
 
@@ -153,8 +177,9 @@ def test_a_device_and_a_hard_link_in_an_archive_are_refused(tmp_path: Path) -> N
 @pytest.mark.parametrize("name", ["../tldp_type1", "/etc/hostname", "tldp_type1/../tldp_type1", "tldp_type1.yaml"])
 def test_a_study_outside_its_folder_is_unknown(name: str) -> None:
     with pytest.raises(InputError, match="unknown study"):
-        make_plan(parse_settings({"studies": [name]}), ROOT / "workflow" / "studies", mechanisms=known(),
-                  datasets=["digits"])
+        make_plan(
+            parse_settings({"studies": [name]}), ROOT / "workflow" / "studies", mechanisms=known(), datasets=["digits"]
+        )
 
 
 @pytest.mark.parametrize("name", ["no_such_module", "os; import shutil", "a/b", ".relative"])
@@ -167,8 +192,13 @@ def test_words_of_the_config_do_not_reach_a_shell(project: Project, tmp_path: Pa
     mirror = tmp_path / "a 'b\" $(touch pwned1); `touch pwned2`"
     mirror.mkdir()
     project.configure(studies=["tldp_type1"], datasets={"tldp_type1": ["mnist"]}, mirror=str(mirror))
-    done = project.snakemake("resources/downloads/mnist/source.json", "--retries", "0", timeout=90,
-                             env={"https_proxy": "http://127.0.0.1:9", "http_proxy": "http://127.0.0.1:9"})
+    done = project.snakemake(
+        "resources/downloads/mnist/source.json",
+        "--retries",
+        "0",
+        timeout=90,
+        env={"https_proxy": "http://127.0.0.1:9", "http_proxy": "http://127.0.0.1:9"},
+    )
     text = done.stdout + done.stderr
     assert done.returncode != 0
     assert "Traceback" not in text
@@ -191,19 +221,38 @@ def test_a_folder_with_a_space_in_its_name_works(project: Project, tmp_path: Pat
 
 def papermill(folder: Path, *parameters: str) -> subprocess.CompletedProcess[str]:
     notebook = ROOT / "notebooks" / "tldp_type1.ipynb"
-    return subprocess.run([sys.executable, "-m", "papermill", "--log-level", "WARNING", "--no-progress-bar",
-                           str(notebook), str(folder / "out.ipynb"), *parameters], cwd=folder, capture_output=True,
-                          text=True, timeout=120, check=False)
+    return subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "papermill",
+            "--log-level",
+            "WARNING",
+            "--no-progress-bar",
+            str(notebook),
+            str(folder / "out.ipynb"),
+            *parameters,
+        ],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
-@pytest.mark.parametrize(("parameters", "words"), [
-    (["-p", "metrics", "5"], "TypeError"),  # papermill turns what looks like a number into one
-    (["-y", "metrics: [a, b]"], "TypeError"),
-    (["-p", "metrics", "no/such.parquet"], "InputError: the metrics table no/such.parquet cannot be read"),
-    (["-r", "metrics", "'); import os; os.mkdir('pwned'); ('"], "cannot be read"),
-])
-def test_a_wrong_notebook_parameter_fails_clearly_and_draws_nothing(tmp_path: Path, parameters: list[str],
-                                                                    words: str) -> None:
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        (["-p", "metrics", "5"], "TypeError"),  # papermill turns what looks like a number into one
+        (["-y", "metrics: [a, b]"], "TypeError"),
+        (["-p", "metrics", "no/such.parquet"], "InputError: the metrics table no/such.parquet cannot be read"),
+        (["-r", "metrics", "'); import os; os.mkdir('pwned'); ('"], "cannot be read"),
+    ],
+)
+def test_a_wrong_notebook_parameter_fails_clearly_and_draws_nothing(
+    tmp_path: Path, parameters: list[str], words: str
+) -> None:
     done = papermill(tmp_path, *parameters, "-r", "folder", str(tmp_path))
     assert done.returncode != 0
     assert words in done.stderr

@@ -21,16 +21,19 @@ def test_the_default_config_has_a_plan_at_every_scale(project: Project, scale: s
     assert ("report", "") in jobs
 
 
-@pytest.mark.parametrize(("changes", "words"), [
-    ({"studies": ["tldp_typ1"]}, ["unknown study 'tldp_typ1'", "did you mean 'tldp_type1'"]),
-    ({"datasets": {"tldp_type1": ["mnst"]}}, ["unknown dataset 'mnst'", "did you mean 'mnist'"]),
-    ({"mechanisms": {"tldp_type1": ["tldp-k"]}}, ["unknown mechanism 'tldp-k'", "did you mean 'tldp-"]),
-    ({"epsilons": {"tldp_type1": [0]}}, ["epsilons.tldp_type1.0", "[1e-12, 1e+12]", "got 0"]),
-    ({"epsilons": {"tldp_type1": [-2]}}, ["[1e-12, 1e+12]", "got -2"]),
-    ({"epsilons": {"tldp_type1": ["one"]}}, ["[1e-12, 1e+12]", "'one'"]),
-    ({"epsilon": {"tldp_type1": [1]}}, ["unknown key in config 'epsilon'", "did you mean 'epsilons'"]),
-    ({"mirror": "/no/such/folder"}, ["mirror folder /no/such/folder does not exist"]),
-])
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"studies": ["tldp_typ1"]}, ["unknown study 'tldp_typ1'", "did you mean 'tldp_type1'"]),
+        ({"datasets": {"tldp_type1": ["mnst"]}}, ["unknown dataset 'mnst'", "did you mean 'mnist'"]),
+        ({"mechanisms": {"tldp_type1": ["tldp-k"]}}, ["unknown mechanism 'tldp-k'", "did you mean 'tldp-"]),
+        ({"epsilons": {"tldp_type1": [0]}}, ["epsilons.tldp_type1.0", "[1e-12, 1e+12]", "got 0"]),
+        ({"epsilons": {"tldp_type1": [-2]}}, ["[1e-12, 1e+12]", "got -2"]),
+        ({"epsilons": {"tldp_type1": ["one"]}}, ["[1e-12, 1e+12]", "'one'"]),
+        ({"epsilon": {"tldp_type1": [1]}}, ["unknown key in config 'epsilon'", "did you mean 'epsilons'"]),
+        ({"mirror": "/no/such/folder"}, ["mirror folder /no/such/folder does not exist"]),
+    ],
+)
 def test_a_mistake_in_the_config_is_one_sentence(project: Project, changes: dict, words: list[str]) -> None:
     project.configure(**changes)
     done = project.snakemake()
@@ -57,8 +60,10 @@ def test_a_gpu_that_is_not_there_is_one_sentence(project: Project) -> None:
 
 def test_a_data_set_without_mirror_or_network_is_one_sentence(project: Project) -> None:
     project.configure(studies=["tldp_type1"], datasets={"tldp_type1": ["mnist"]})
-    done = project.snakemake("resources/datasets/mnist/digest.json",
-                             env={"https_proxy": "http://127.0.0.1:9", "http_proxy": "http://127.0.0.1:9"})
+    done = project.snakemake(
+        "resources/datasets/mnist/digest.json",
+        env={"https_proxy": "http://127.0.0.1:9", "http_proxy": "http://127.0.0.1:9"},
+    )
     text = done.stdout + done.stderr
     assert done.returncode != 0
     assert "error: " in text
@@ -70,8 +75,12 @@ def test_a_data_set_without_mirror_or_network_is_one_sentence(project: Project) 
 def test_a_corrupted_file_is_named_and_nothing_is_lost(project: Project, tmp_path: Path) -> None:
     mirror = tmp_path / "mirror" / "mnist"
     mirror.mkdir(parents=True)
-    for name in ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz",
-                 "t10k-labels-idx1-ubyte.gz"):
+    for name in (
+        "train-images-idx3-ubyte.gz",
+        "train-labels-idx1-ubyte.gz",
+        "t10k-images-idx3-ubyte.gz",
+        "t10k-labels-idx1-ubyte.gz",
+    ):
         (mirror / name).write_bytes(b"not the real file")
     project.configure(studies=["tldp_type1"], datasets={"tldp_type1": ["mnist"]}, mirror=str(mirror.parent))
     done = project.snakemake("resources/datasets/mnist/digest.json")

@@ -21,12 +21,23 @@ def test_every_scale_measures_each_attack_and_makes_the_table(project: Project, 
 
 
 def test_cells_with_and_without_data_run(project: Project) -> None:
-    project.configure(studies=["reconstruction"], training={"reconstruction": {"draws": 1, "epochs": 1, "victims": 2}},
-                      epsilons={}, mechanisms={}, datasets={}, seeds=[0])
+    project.configure(
+        studies=["reconstruction"],
+        training={"reconstruction": {"draws": 1, "epochs": 1, "victims": 2}},
+        epsilons={},
+        mechanisms={},
+        datasets={},
+        seeds=[0],
+    )
     tensor = "synthetic/B=4+attack=tensor+d=30+defence=none+m=5000/none/epsilon~inf"
     release = "digits/attack=likelihood/privunit/epsilon~1"
-    done = project.snakemake(*(f"results/{kind}/reconstruction/{cell}.json" for cell in (tensor, release)
-                               for kind in ("metrics", "privacy/guarantees", "privacy/audits")))
+    done = project.snakemake(
+        *(
+            f"results/{kind}/reconstruction/{cell}.json"
+            for cell in (tensor, release)
+            for kind in ("metrics", "privacy/guarantees", "privacy/audits")
+        )
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     rows = json.loads((project.folder / f"results/metrics/reconstruction/{tensor}.json").read_text())["rows"]
     assert {row["metric"]: row["value"] for row in rows}["error"] < 0.3

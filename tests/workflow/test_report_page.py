@@ -18,7 +18,8 @@ def test_the_report_of_a_run_is_silent_accessible_and_its_links_lead_somewhere(f
             assert browser.requests() == [page.as_uri()]
             assert browser.problems() == []
             assert browser.run("return document.documentElement.scrollWidth") <= width
-        links = browser.run("return [...document.querySelectorAll('a:not([href^=\"#\"])')]"
-                            ".map(link => link.getAttribute('href'))")
+        links = browser.run(
+            "return [...document.querySelectorAll('a:not([href^=\"#\"])')].map(link => link.getAttribute('href'))"
+        )
     assert len(links) > 30
     assert [link for link in links if not (page.parent / link).exists()] == []

@@ -58,19 +58,28 @@ def test_a_second_run_has_nothing_to_do(finished: Project) -> None:
 
 
 def test_touching_any_file_reruns_nothing(finished: Project) -> None:
-    for name in ("resources/datasets/digits/train.safetensors", "results/features/digits/tanh_cnn/train.safetensors",
-                 "src/tensorldp/mechanisms/tldp.py", "src/tensorldp/training/classify.py", "config.yaml",
-                 "workflow/studies/tldp_type1.yaml", "resources/datasets/digits/digest.json",
-                 "workflow/scripts/train.py"):
+    for name in (
+        "resources/datasets/digits/train.safetensors",
+        "results/features/digits/tanh_cnn/train.safetensors",
+        "src/tensorldp/mechanisms/tldp.py",
+        "src/tensorldp/training/classify.py",
+        "config.yaml",
+        "workflow/studies/tldp_type1.yaml",
+        "resources/datasets/digits/digest.json",
+        "workflow/scripts/train.py",
+    ):
         (finished.folder / name).touch()
     assert finished.planned() == []
 
 
-@pytest.mark.parametrize(("name", "rules"), [
-    ("studies/guarantee.py", {"guarantee", "audit"}),
-    ("training/linear_heads.py", {"perturb", "train", "evaluate", "guarantee", "audit"}),
-    ("figures/style.py", set()),
-])
+@pytest.mark.parametrize(
+    ("name", "rules"),
+    [
+        ("studies/guarantee.py", {"guarantee", "audit"}),
+        ("training/linear_heads.py", {"perturb", "train", "evaluate", "guarantee", "audit"}),
+        ("figures/style.py", set()),
+    ],
+)
 def test_an_edited_source_file_reruns_what_imports_it(finished: Project, name: str, rules: set[str]) -> None:
     path = finished.folder / "src" / "tensorldp" / name
     text = path.read_text()
@@ -88,12 +97,21 @@ def test_one_more_epsilon_runs_only_its_own_cells_and_what_is_downstream(finishe
         jobs = finished.planned()
     finally:
         finished.configure()
-    cells = [(rule, f"study=tldp_type1, dataset=digits, variant=model=small_cnn, mechanism={m}, epsilon=2")
-             for rule in ("perturb", "train", "evaluate", "guarantee") for m in ("tldp-l", "laplace")]
+    cells = [
+        (rule, f"study=tldp_type1, dataset=digits, variant=model=small_cnn, mechanism={m}, epsilon=2")
+        for rule in ("perturb", "train", "evaluate", "guarantee")
+        for m in ("tldp-l", "laplace")
+    ]
     cells += [("audit", wildcards) for rule, wildcards in cells if rule == "guarantee"]
-    downstream = [("all", ""), ("claims", ""), ("collect", ""), ("collect_audits", ""), ("report", ""),
-                  ("privacy_figure", "figure=accuracy_ceiling"),
-                  *((f"figure_{study}", "") for study in STUDIES)]
+    downstream = [
+        ("all", ""),
+        ("claims", ""),
+        ("collect", ""),
+        ("collect_audits", ""),
+        ("report", ""),
+        ("privacy_figure", "figure=accuracy_ceiling"),
+        *((f"figure_{study}", "") for study in STUDIES),
+    ]
     assert jobs == sorted(cells + downstream)
 
 
@@ -112,8 +130,13 @@ def test_one_more_seed_reruns_its_cells_and_keeps_the_values_of_the_others(finis
     copy = Project(tmp_path / "copy")
     shutil.copytree(finished.folder, copy.folder)
     cell = "results/metrics/tldp_type1/digits/model=small_cnn/tldp-l/epsilon~1.json"
-    copy.configure(seeds=[0, 1, 2], mechanisms={"tldp_type1": ["tldp-l"]}, studies=["tldp_type1"],
-                   epsilons={"tldp_type1": [1]}, training={"tldp_type1": {"epochs": 1}})
+    copy.configure(
+        seeds=[0, 1, 2],
+        mechanisms={"tldp_type1": ["tldp-l"]},
+        studies=["tldp_type1"],
+        epsilons={"tldp_type1": [1]},
+        training={"tldp_type1": {"epochs": 1}},
+    )
     done = copy.snakemake(cell, "results/metrics.parquet")
     assert done.returncode == 0, done.stdout + done.stderr
     new, old = metrics(copy), metrics(finished)
@@ -125,10 +148,14 @@ def test_one_more_seed_reruns_its_cells_and_keeps_the_values_of_the_others(finis
 
 
 def test_a_cell_run_alone_equals_the_same_cell_in_the_full_run(finished: Project, project: Project) -> None:
-    cells = [f"results/metrics/{path}.json" for path in (
-        "tldp_type1/digits/model=small_cnn/laplace/epsilon~5",
-        "tldp_type2/digits/backbone=tanh_cnn+model=linear/tldp-g/epsilon~1",
-        "tldp_type3/breast_cancer/model=fcn+where=user/tldp-l/epsilon~100")]
+    cells = [
+        f"results/metrics/{path}.json"
+        for path in (
+            "tldp_type1/digits/model=small_cnn/laplace/epsilon~5",
+            "tldp_type2/digits/backbone=tanh_cnn+model=linear/tldp-g/epsilon~1",
+            "tldp_type3/breast_cancer/model=fcn+where=user/tldp-l/epsilon~100",
+        )
+    ]
     done = project.snakemake(*cells, env={"TENSORLDP_WARM": "0"})
     assert done.returncode == 0, done.stdout + done.stderr
     import json
@@ -162,8 +189,13 @@ class Half(Mechanism):
 
 def test_a_users_mechanism_beside_the_config_appears_in_a_study(project: Project) -> None:
     (project.folder / "my_mechanisms.py").write_text(PLUGIN)
-    project.configure(plugins=["my_mechanisms"], studies=["tldp_type1"], epsilons={"tldp_type1": [6]},
-                      mechanisms={"tldp_type1": ["half-laplace"]}, training={"tldp_type1": {"epochs": 1}})
+    project.configure(
+        plugins=["my_mechanisms"],
+        studies=["tldp_type1"],
+        epsilons={"tldp_type1": [6]},
+        mechanisms={"tldp_type1": ["half-laplace"]},
+        training={"tldp_type1": {"epochs": 1}},
+    )
     done = project.snakemake("results/metrics.parquet")
     assert done.returncode == 0, done.stdout + done.stderr
     table = metrics(project)

@@ -33,8 +33,16 @@ CONFIG = {
 }
 IMAGES = "tldp_type1/digits/model=small_cnn/tldp-l/epsilon~{}.json"
 CLIENTS = "tldp_type3/breast_cancer/model=fcn+where=user/none/epsilon~inf.json"
-OPTIONS = ("--workflow-profile", "profiles/slurm", "--slurm-status-command", "squeue",
-           "--slurm-init-seconds-before-status-checks", "4", "--latency-wait", "5")
+OPTIONS = (
+    "--workflow-profile",
+    "profiles/slurm",
+    "--slurm-status-command",
+    "squeue",
+    "--slurm-init-seconds-before-status-checks",
+    "4",
+    "--latency-wait",
+    "5",
+)
 
 
 def slurm(*command: str | Path, timeout: float = 60) -> subprocess.CompletedProcess[str]:
@@ -90,15 +98,21 @@ def start(project: Project, *arguments: str) -> subprocess.Popen[str]:
 
 def queue(columns: str) -> list[list[str]]:
     """The given columns of every job, the newest first."""
-    done = subprocess.run(["squeue", "--noheader", "--states=all", "--sort=-i", f"--Format={columns}"],
-                          capture_output=True, text=True, timeout=20, check=True)
+    done = subprocess.run(
+        ["squeue", "--noheader", "--states=all", "--sort=-i", f"--Format={columns}"],
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=True,
+    )
     return [line.split() for line in done.stdout.splitlines()]
 
 
 def node_state() -> str:
     """What SLURM says of the one node: idle, allocated, completing, down, ..."""
-    done = subprocess.run(["sinfo", "--noheader", "--Format=statelong"], capture_output=True, text=True, timeout=20,
-                          check=True)
+    done = subprocess.run(
+        ["sinfo", "--noheader", "--Format=statelong"], capture_output=True, text=True, timeout=20, check=True
+    )
     return done.stdout.strip()
 
 
@@ -117,8 +131,9 @@ def rows(project: Project, cell: str) -> list[dict[str, object]]:
     return json.loads((project.folder / "results" / "metrics" / cell).read_text())["rows"]
 
 
-def test_the_tldp_study_on_a_cluster_gives_the_values_of_a_local_run(cluster: Path, finished: Project,
-                                                                    project: Project) -> None:
+def test_the_tldp_study_on_a_cluster_gives_the_values_of_a_local_run(
+    cluster: Path, finished: Project, project: Project
+) -> None:
     done = project.snakemake(*OPTIONS, "--group-components", "cells=5", "--", "results/metrics.parquet", cores=1)
     assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
     assert 3 <= (done.stdout + done.stderr).count("has been submitted") < 12  # groups of cells, not single jobs
@@ -147,8 +162,9 @@ def test_a_node_that_goes_down_and_returns_loses_nothing(submitted: Project) -> 
     job = running(run)
     node = subprocess.run(["sinfo", "--noheader", "--format=%n"], capture_output=True, text=True, check=True).stdout
     # down, and up again at once by itself: the daemon of the node still answers, and ReturnToService is 2
-    subprocess.run(["scontrol", "update", f"nodename={node.strip()}", "state=down", "reason=test"], timeout=20,
-                   check=True)
+    subprocess.run(
+        ["scontrol", "update", f"nodename={node.strip()}", "state=down", "reason=test"], timeout=20, check=True
+    )
     # waiting in the queue, and the node free of what it ran: a job started on it earlier fails, and the node drains
     deadline = time.monotonic() + 60
     while [job, "PENDING"] not in queue("jobid,state") or node_state() != "idle":

@@ -7,8 +7,13 @@ from conftest import Project
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("tvg")]
 
-TESTING = {"studies": ["tvg_testing"], "seeds": [0], "mechanisms": {"tvg_testing": ["idn"]},
-           "training": {"tvg_testing": {"epochs": 1}}, "device": "cpu"}
+TESTING = {
+    "studies": ["tvg_testing"],
+    "seeds": [0],
+    "mechanisms": {"tvg_testing": ["idn"]},
+    "training": {"tvg_testing": {"epochs": 1}},
+    "device": "cpu",
+}
 
 
 def metrics(project: Project) -> list[Path]:

@@ -12,8 +12,9 @@ from tensorldp.runtime.files import read_json, replacing
 from tensorldp.studies.audit import audits_table
 
 
-def gather(metrics: Sequence[str | Path], guarantees: Sequence[str | Path], audits: Sequence[str | Path],
-           out: str | Path) -> None:
+def gather(
+    metrics: Sequence[str | Path], guarantees: Sequence[str | Path], audits: Sequence[str | Path], out: str | Path
+) -> None:
     """Write the table of the cells whose files are given in the same order; cells without a mechanism have no audit."""
     rest, cells = iter(audits), []
     for metric, guarantee in zip(metrics, guarantees, strict=True):
@@ -38,8 +39,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = arg.parse_args(arguments)
     audited = sorted(path.relative_to(args.audits) for path in args.audits.rglob("*.json"))
     found = sorted([*audited, *(path.relative_to(args.metrics) for path in args.metrics.rglob("none/*.json"))])
-    gather([args.metrics / p for p in found], [args.guarantees / p for p in found], [args.audits / p for p in audited],
-           args.out)
+    gather(
+        [args.metrics / p for p in found],
+        [args.guarantees / p for p in found],
+        [args.audits / p for p in audited],
+        args.out,
+    )
 
 
 if __name__ == "__main__":

@@ -39,8 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         rows += [{"seed": seed, **row} for row in found]
         runs[str(seed)] = record
     test_set = {"records": len(test.y), "largest_class": float(test.y.bincount().max()) / len(test.y)}
-    write_json(args.out, {"cell": args.cell, "test_set": test_set, "rows": rows, "runs": runs,
-                          "record": watch.record(describe(device))})
+    write_json(
+        args.out,
+        {"cell": args.cell, "test_set": test_set, "rows": rows, "runs": runs, "record": watch.record(describe(device))},
+    )
 
 
 if __name__ == "__main__":

@@ -32,8 +32,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for split in ("train", "test"):
         records = read_records(args.data / f"{split}.safetensors")
         features = extract(args.backbone, records, device, weights, args.threads)
-        metadata = {"dataset": records.name, "classes": str(records.classes), "low": "-1", "high": "1",
-                    "kind": "features", "backbone": args.backbone}
+        metadata = {
+            "dataset": records.name,
+            "classes": str(records.classes),
+            "low": "-1",
+            "high": "1",
+            "kind": "features",
+            "backbone": args.backbone,
+        }
         write_arrays(args.out / f"{split}.safetensors", {"x": features.numpy(), "y": records.y.numpy()}, metadata)
     digest = {split: sha256(args.out / f"{split}.safetensors") for split in ("train", "test")}
     write_json(args.out / "digest.json", digest)

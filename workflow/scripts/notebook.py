@@ -25,8 +25,15 @@ class WarmKernelManager(AsyncKernelManager):
     @property
     def kernel_spec(self) -> KernelSpec:
         """How the kernel is started, whatever kernels the user has installed."""
-        argv = [sys.executable, "-S", "-E", str(SCRIPTS / "warm.py"), str(SCRIPTS / "kernel.py"), "-f",
-                "{connection_file}"]
+        argv = [
+            sys.executable,
+            "-S",
+            "-E",
+            str(SCRIPTS / "warm.py"),
+            str(SCRIPTS / "kernel.py"),
+            "-f",
+            "{connection_file}",
+        ]
         return KernelSpec(argv=argv, display_name="Python 3", language="python")
 
 

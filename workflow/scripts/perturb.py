@@ -30,8 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     test = read_records(args.data / "test.safetensors")
     shutil.rmtree(args.out, ignore_errors=True)
     for seed in cell.seeds:
-        released = [method(cell.method).release(cell, split, seed, name, device)
-                    for name, split in (("train", train), ("test", test))]
+        released = [
+            method(cell.method).release(cell, split, seed, name, device)
+            for name, split in (("train", train), ("test", test))
+        ]
         write_arrays(args.out / f"seed~{seed}.safetensors", released[0] | released[1])
 
 

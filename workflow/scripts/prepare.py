@@ -17,8 +17,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--out", type=Path, required=True, help="folder to write")
     args = arg.parse_args(arguments)
     prepare(args.dataset, args.source, args.out)
-    write_json(args.out / "digest.json", {split: sha256(args.out / f"{split}.safetensors")
-                                          for split in ("train", "test")})
+    write_json(
+        args.out / "digest.json", {split: sha256(args.out / f"{split}.safetensors") for split in ("train", "test")}
+    )
 
 
 if __name__ == "__main__":

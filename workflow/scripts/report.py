@@ -21,14 +21,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--tables", type=Path, nargs="*", default=[], help="CSV files to show")
     arg.add_argument("--claims", type=Path, default=Path("results/claims.csv"))
     arg.add_argument("--audits", type=Path, default=Path("results/privacy/audits.csv"))
-    arg.add_argument("--studies", type=json.loads, required=True,
-                     help="JSON list of {study, title, source, figure, views, paper}")
+    arg.add_argument(
+        "--studies", type=json.loads, required=True, help="JSON list of {study, title, source, figure, views, paper}"
+    )
     arg.add_argument("--settings", default="{}", help="the run's settings, as JSON")
     arg.add_argument("--out", type=Path, required=True, help="HTML file to write")
     args = arg.parse_args(arguments)
-    page = render(read_metrics(args.metrics), args.figures, args.studies, args.settings,
-                  tables={path.stem: pd.read_csv(path) for path in args.tables},
-                  claims=pd.read_csv(args.claims, keep_default_na=False), audits=pd.read_csv(args.audits))
+    page = render(
+        read_metrics(args.metrics),
+        args.figures,
+        args.studies,
+        args.settings,
+        tables={path.stem: pd.read_csv(path) for path in args.tables},
+        claims=pd.read_csv(args.claims, keep_default_na=False),
+        audits=pd.read_csv(args.audits),
+    )
     write_text(args.out, page)
 
 

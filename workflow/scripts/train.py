@@ -42,8 +42,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     watch = Stopwatch()
     for seed, trained, seconds in method(cell.method).train_all(cell, records, released, device, weights):
         record = {**watch.record(describe(device)), "seconds": seconds}
-        write_arrays(args.out / f"seed~{seed}.safetensors", trained.arrays,
-                     {"facts": json.dumps(trained.facts), "record": json.dumps(record)})
+        write_arrays(
+            args.out / f"seed~{seed}.safetensors",
+            trained.arrays,
+            {"facts": json.dumps(trained.facts), "record": json.dumps(record)},
+        )
 
 
 if __name__ == "__main__":

@@ -58,8 +58,9 @@ def reach(place: str) -> socket.socket | None:
             return link
         with open(f"{place}/log", "w") as log:  # noqa: PTH123
             program = f"{os.path.dirname(os.path.abspath(__file__))}/warm_server.py"  # noqa: PTH100, PTH120
-            server = subprocess.Popen([sys.executable, program, address], stdin=subprocess.DEVNULL,
-                                      stdout=log, stderr=log)
+            server = subprocess.Popen(
+                [sys.executable, program, address], stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline and server.poll() is None:
             if (link := connect(address)) is not None:
@@ -91,8 +92,11 @@ def call(arguments: list[str]) -> int:
     code = int(answer) if answer else -9
     if code < 0:
         what = f"killed by signal {-code}" if answer else "lost with the process that ran it"
-        print(f"error: the job was {what}, most likely for want of memory; run again with fewer --cores, "
-              "everything finished is kept", file=sys.stderr)
+        print(
+            f"error: the job was {what}, most likely for want of memory; run again with fewer --cores, "
+            "everything finished is kept",
+            file=sys.stderr,
+        )
     return code if code >= 0 else 128 - code
 
 

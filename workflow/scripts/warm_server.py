@@ -28,9 +28,22 @@ SHORT_SECONDS = 1.0  # a child that was busy for less serves the next caller too
 WAITING_SECONDS = 5.0  # how long it waits for one
 DONE = b"0"
 # torch._dynamo is what the first optimiser of a process would import, at the cost of a second
-PRELOAD = ("numpy", "torch", "torch._dynamo", "sklearn.metrics", "scipy.special", "scipy.optimize", "scipy.stats",
-           "safetensors.numpy", "opacus", "pydantic.functional_validators", "pydantic.types", "seaborn",
-           "papermill.cli", "ipykernel.kernelapp")
+PRELOAD = (
+    "numpy",
+    "torch",
+    "torch._dynamo",
+    "sklearn.metrics",
+    "scipy.special",
+    "scipy.optimize",
+    "scipy.stats",
+    "safetensors.numpy",
+    "opacus",
+    "pydantic.functional_validators",
+    "pydantic.types",
+    "seaborn",
+    "papermill.cli",
+    "ipykernel.kernelapp",
+)
 
 Request = tuple[list[str], str, dict[str, str]]
 
@@ -194,8 +207,13 @@ class Server:
         """A new child with the request, which holds nothing else that the server has open."""
         mine, other = socket.socketpair()
         if (process := os.fork()) == 0:
-            for held in (self.door, guest, mine, *(w.link for w in self.workers),
-                         *(w.guest for w in self.workers if w.guest)):
+            for held in (
+                self.door,
+                guest,
+                mine,
+                *(w.link for w in self.workers),
+                *(w.guest for w in self.workers if w.guest),
+            ):
                 held.close()
             work(other, request, streams)
         other.close()

@@ -80,8 +80,13 @@ def tensor_coefficients(name: str) -> tuple[float, float]:
     found = {order: hermite_coefficient(name, order) for order in (2, 3)}
     missing = [order for order, value in found.items() if value == 0.0]
     if missing:
-        working = [other for other in ACTIVATIONS
-                   if hermite_coefficient(other, 2) != 0.0 and hermite_coefficient(other, 3) != 0.0]
-        raise InputError(f"the tensor attack cannot work with the activation {name!r}, whose Hermite coefficient of "
-                         f"order {missing[0]} is zero; allowed are {', '.join(sorted(working))}")
+        working = [
+            other
+            for other in ACTIVATIONS
+            if hermite_coefficient(other, 2) != 0.0 and hermite_coefficient(other, 3) != 0.0
+        ]
+        raise InputError(
+            f"the tensor attack cannot work with the activation {name!r}, whose Hermite coefficient of "
+            f"order {missing[0]} is zero; allowed are {', '.join(sorted(working))}"
+        )
     return found[2], found[3]

@@ -20,8 +20,10 @@ def analytic_attack(weight_gradient: Tensor, bias_gradient: Tensor) -> Tensor:
         InputError: if the shapes do not fit or every bias gradient is zero.
     """
     if weight_gradient.dim() != 2 or bias_gradient.shape != weight_gradient.shape[:1]:
-        raise InputError("the analytic attack takes gradients of shape (neurons, inputs) and (neurons,), "
-                         f"got {tuple(weight_gradient.shape)} and {tuple(bias_gradient.shape)}")
+        raise InputError(
+            "the analytic attack takes gradients of shape (neurons, inputs) and (neurons,), "
+            f"got {tuple(weight_gradient.shape)} and {tuple(bias_gradient.shape)}"
+        )
     square = bias_gradient.square().sum()
     if float(square) == 0.0:
         raise InputError("every bias gradient is zero, so the analytic attack has nothing to divide by")

@@ -41,8 +41,9 @@ class Client:
     def split(self, vector: Tensor) -> Parameters:
         """A flat vector of all parameters as named tensors."""
         parts = vector.split([value.numel() for value in self.parameters.values()])
-        return {key: part.reshape(value.shape)
-                for (key, value), part in zip(self.parameters.items(), parts, strict=True)}
+        return {
+            key: part.reshape(value.shape) for (key, value), part in zip(self.parameters.items(), parts, strict=True)
+        }
 
     def one_hot(self, labels: Tensor) -> Tensor:
         """Class indices as rows of probabilities, in the parameters' type."""
@@ -60,8 +61,9 @@ class Client:
         """Mean cross-entropy with rows of class probabilities as targets."""
         return functional.cross_entropy(self.scores(parameters, x, mask), targets)
 
-    def update(self, x: Tensor, targets: Tensor, mask: Tensor | None = None,
-               parameters: Parameters | None = None) -> Tensor:
+    def update(
+        self, x: Tensor, targets: Tensor, mask: Tensor | None = None, parameters: Parameters | None = None
+    ) -> Tensor:
         """The flat vector that a client sends, (parameters,); differentiable in x and targets.
 
         Args:
@@ -80,6 +82,7 @@ class Client:
 
     def updates(self, x: Tensor, targets: Tensor, masks: Tensor | None, parameters: Parameters) -> Tensor:
         """The vectors of many clients with one record each, (clients, parameters)."""
+
         def one(record: Tensor, target: Tensor, mask: Tensor | None = None) -> Tensor:
             return self.update(record.unsqueeze(0), target.unsqueeze(0), mask, parameters)
 

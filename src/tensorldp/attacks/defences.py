@@ -54,8 +54,10 @@ class Defence:
         elif self.name == "dropout":
             real(key, self.strength, low=0.0, high=1.0, open_low=True)
         if (self.name == "mechanism") != (self.mechanism is not None):
-            raise InputError("the defence 'mechanism' needs a mechanism and the others take none, "
-                             f"got {self.name!r} with {self.mechanism and self.mechanism.name}")
+            raise InputError(
+                "the defence 'mechanism' needs a mechanism and the others take none, "
+                f"got {self.name!r} with {self.mechanism and self.mechanism.name}"
+            )
 
     @property
     def steps(self) -> int:

@@ -35,10 +35,15 @@ class Inversion:
     restarts: int = 1
 
     def __post_init__(self) -> None:
-        if self.distance not in ("l2", "cosine") or self.optimizer not in ("lbfgs", "adam") or self.labels not in (
-                "optimised", "inferred", "known"):
-            raise InputError("an Inversion takes distance l2 or cosine, optimizer lbfgs or adam and labels optimised, "
-                             f"inferred or known, got {self.distance}, {self.optimizer}, {self.labels}")
+        if (
+            self.distance not in ("l2", "cosine")
+            or self.optimizer not in ("lbfgs", "adam")
+            or self.labels not in ("optimised", "inferred", "known")
+        ):
+            raise InputError(
+                "an Inversion takes distance l2 or cosine, optimizer lbfgs or adam and labels optimised, "
+                f"inferred or known, got {self.distance}, {self.optimizer}, {self.labels}"
+            )
         whole("steps", self.steps, low=1)
         whole("restarts", self.restarts, low=1)
         real("tv", self.tv, low=0.0)
@@ -80,8 +85,16 @@ def unit(gradient: Tensor) -> Tensor:
     return (gradient / gradient.norm().clamp_min(1e-300)).float().to(gradient.dtype)
 
 
-def invert(client: Client, gradient: Tensor, shape: tuple[int, ...], how: Inversion, generator: torch.Generator, *,
-           mask: Tensor | None = None, known: Tensor | None = None) -> Found:
+def invert(
+    client: Client,
+    gradient: Tensor,
+    shape: tuple[int, ...],
+    how: Inversion,
+    generator: torch.Generator,
+    *,
+    mask: Tensor | None = None,
+    known: Tensor | None = None,
+) -> Found:
     """Records that explain a sent gradient.
 
     Args:
@@ -110,8 +123,16 @@ def invert(client: Client, gradient: Tensor, shape: tuple[int, ...], how: Invers
     return min(runs, key=lambda run: run.objective)
 
 
-def _search(client: Client, target: Tensor, seen: Tensor, shape: tuple[int, ...], how: Inversion,
-            generator: torch.Generator, mask: Tensor | None, labels: Tensor | None) -> Found:
+def _search(
+    client: Client,
+    target: Tensor,
+    seen: Tensor,
+    shape: tuple[int, ...],
+    how: Inversion,
+    generator: torch.Generator,
+    mask: Tensor | None,
+    labels: Tensor | None,
+) -> Found:
     x = torch.randn(shape, generator=generator, dtype=torch.float64).requires_grad_()
     wanted = [x]
     guess: Tensor | None = None
@@ -139,8 +160,15 @@ def _search(client: Client, target: Tensor, seen: Tensor, shape: tuple[int, ...]
 
 
 def _lbfgs(objective: Callable[[], Tensor], wanted: list[Tensor], steps: int) -> None:
-    optimizer = torch.optim.LBFGS(wanted, max_iter=steps, max_eval=2 * steps, history_size=100, tolerance_grad=1e-10,
-                                  tolerance_change=1e-14, line_search_fn="strong_wolfe")
+    optimizer = torch.optim.LBFGS(
+        wanted,
+        max_iter=steps,
+        max_eval=2 * steps,
+        history_size=100,
+        tolerance_grad=1e-10,
+        tolerance_change=1e-14,
+        line_search_fn="strong_wolfe",
+    )
 
     def closure() -> Tensor:
         optimizer.zero_grad()

@@ -58,8 +58,9 @@ def denoise(mechanism: Mechanism, released: Tensor, prior: Prior) -> Tensor:
     box = mechanism.given_domain.as_box()
     error = mechanism.squared_error()
     if error is None:
-        raise InputError(f"the squared error of {mechanism.name} has no closed form, so its releases "
-                         "cannot be denoised")
+        raise InputError(
+            f"the squared error of {mechanism.name} has no closed form, so its releases cannot be denoised"
+        )
     y = released.reshape(len(released), -1).double()
     retention = float(getattr(mechanism, "retention", 0.0))
     noise = error / (box.size * max(1.0 - retention, 1e-12))
@@ -89,7 +90,8 @@ def identify(mechanism: Mechanism, released: Tensor, candidates: Tensor) -> Tens
         closer = distance[:, index] < distance.gather(1, best.unsqueeze(1)).squeeze(1)
         try:
             ratio = mechanism.log_likelihood_ratio(y, challenger, candidates[best].double()).nan_to_num(
-                0.0, math.inf, -math.inf)
+                0.0, math.inf, -math.inf
+            )
             wins = (ratio > 0) | ((ratio == 0) & closer)
         except InputError:
             wins = closer

@@ -16,8 +16,9 @@ def match(found: Tensor, truth: Tensor) -> Tensor:
         InputError: if the shapes differ.
     """
     if found.shape != truth.shape:
-        raise InputError(f"reconstructions must have the shape of the records, got {tuple(found.shape)} "
-                         f"and {tuple(truth.shape)}")
+        raise InputError(
+            f"reconstructions must have the shape of the records, got {tuple(found.shape)} and {tuple(truth.shape)}"
+        )
     cost = torch.cdist(truth.reshape(len(truth), -1).double(), found.reshape(len(found), -1).double()) ** 2
     _, columns = linear_sum_assignment(cost.numpy())
     return found[torch.from_numpy(columns)]

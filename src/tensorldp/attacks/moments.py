@@ -12,7 +12,7 @@ BLOCK = 1 << 14  # neurons at once
 
 def _blocks(g: Tensor, w: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
     for start in range(0, len(w), BLOCK):
-        yield g[start:start + BLOCK], w[start:start + BLOCK].double()
+        yield g[start : start + BLOCK], w[start : start + BLOCK].double()
 
 
 def regression_residual(g: Tensor, w: Tensor) -> Tensor:

@@ -21,24 +21,29 @@ def image_scores(found: Tensor, truth: Tensor) -> dict[str, float]:
         InputError: if the shapes differ or an image is smaller than SSIM's window of 7 pixels.
     """
     if found.shape != truth.shape or found.dim() not in (3, 4):
-        raise InputError("images must be two batches of shape (batch, height, width) or (batch, height, width, "
-                         f"channels), got {tuple(found.shape)} and {tuple(truth.shape)}")
+        raise InputError(
+            "images must be two batches of shape (batch, height, width) or (batch, height, width, "
+            f"channels), got {tuple(found.shape)} and {tuple(truth.shape)}"
+        )
     if min(found.shape[1:3]) < WINDOW:
         raise InputError(f"images must have at least {WINDOW} x {WINDOW} pixels, got {tuple(found.shape[1:3])}")
     a, b = truth.double().numpy(), found.double().numpy()
     axis = -1 if found.dim() == 4 else None
     with np.errstate(divide="ignore"):
         psnr = [min(PSNR_CAP, float(peak_signal_noise_ratio(t, f, data_range=1.0))) for t, f in zip(a, b, strict=True)]
-    ssim = [float(structural_similarity(t, f, data_range=1.0, win_size=WINDOW, channel_axis=axis))
-            for t, f in zip(a, b, strict=True)]
+    ssim = [
+        float(structural_similarity(t, f, data_range=1.0, win_size=WINDOW, channel_axis=axis))
+        for t, f in zip(a, b, strict=True)
+    ]
     rmse = np.sqrt(((a - b) ** 2).reshape(len(a), -1).mean(axis=1))
     return {"rmse": float(rmse.mean()), "psnr": float(np.mean(psnr)), "ssim": float(np.mean(ssim))}
 
 
 def nearest(found: Tensor, candidates: Tensor) -> Tensor:
     """For each reconstruction the index of the nearest candidate in l2, shape (batch,)."""
-    return torch.cdist(found.reshape(len(found), -1).double(),
-                       candidates.reshape(len(candidates), -1).double()).argmin(dim=1)
+    return torch.cdist(found.reshape(len(found), -1).double(), candidates.reshape(len(candidates), -1).double()).argmin(
+        dim=1
+    )
 
 
 def matched_scores(found: Tensor, truth: Tensor) -> dict[str, float]:

@@ -42,7 +42,7 @@ def tensor_attack(g: Tensor, w: Tensor, batch: int, activation: str, generator: 
         raise InputError(f"the gradient must have one element for each of the {len(w)} neurons, got {tuple(g.shape)}")
     if not bool(torch.isfinite(g).all()):
         raise InputError("the gradient has elements that are not finite")
-    rest = regression_residual(unit(g.double()) * len(g)**0.5, w)
+    rest = regression_residual(unit(g.double()) * len(g) ** 0.5, w)
     values, vectors = torch.linalg.eigh(second_moment(rest, w))
     top = values.abs().argsort(descending=True)[:batch]
     basis = vectors[:, top]
@@ -79,8 +79,8 @@ def decompose(s: Array, t: Array, rng: np.random.Generator) -> tuple[Array, Arra
     z, r = z[usable][chosen], r[usable][chosen]
     if len(z) < size:  # what the iteration did not find, as diagonalised
         spare = [v for v in guess.T if not len(z) or np.abs(_cosines(z, v)).max() < SAME]
-        extra = np.array(spare[:size - len(z)]).reshape(-1, size)
-        extra = np.concatenate([extra, np.eye(size)[:size - len(z) - len(extra)]])
+        extra = np.array(spare[: size - len(z)]).reshape(-1, size)
+        extra = np.concatenate([extra, np.eye(size)[: size - len(z) - len(extra)]])
         z, r = np.concatenate([z, extra]), np.concatenate([r, np.ones(len(extra))])
     norms = np.linalg.norm(z, axis=1, keepdims=True)
     return z / norms, r * norms[:, 0] ** 2
@@ -118,8 +118,8 @@ def polish(s: Array, t: Array, z: Array, r: Array) -> Array:
     s, t, r = s / scale, t / scale, r / scale
 
     def unpack(p: Array) -> tuple[Array, Array]:
-        z = p[:size * size].reshape(size, size)
-        return z / np.linalg.norm(z, axis=1, keepdims=True), p[size * size:]
+        z = p[: size * size].reshape(size, size)
+        return z / np.linalg.norm(z, axis=1, keepdims=True), p[size * size :]
 
     def residual(p: Array) -> Array:
         z, r = unpack(p)

@@ -59,8 +59,9 @@ class TwoLayer:
             output: other output weights than the network's own.
         """
         r = self.residuals(x, y, output)
-        return torch.cat([self.hidden(x, slice(start, start + BLOCK)) @ r
-                          for start in range(0, len(self.weights), BLOCK)])
+        return torch.cat(
+            [self.hidden(x, slice(start, start + BLOCK)) @ r for start in range(0, len(self.weights), BLOCK)]
+        )
 
     def local_update(self, x: Tensor, y: Tensor, steps: int, rate: float) -> Tensor:
         """What a client sends after k local steps, (a_0 - a_k) / rate, shape (m,) float64.

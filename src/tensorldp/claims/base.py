@@ -16,9 +16,21 @@ if TYPE_CHECKING:
     from tensorldp.claims.evidence import Evidence
 
 Verdict = Literal["reproduced", "not reproduced", "refuted", "not run at this scale", "not checkable"]
-MODULES = ("tldp_theorems", "tldp_errors", "tldp_runs", "tldp_type3", "pldp_theorems", "pldp_runs", "latent_theorems",
-           "latent_runs", "lecture_theorems", "lecture_runs",
-           "tvg_theorems", "tvg_noise", "tvg_runs")
+MODULES = (
+    "tldp_theorems",
+    "tldp_errors",
+    "tldp_runs",
+    "tldp_type3",
+    "pldp_theorems",
+    "pldp_runs",
+    "latent_theorems",
+    "latent_runs",
+    "lecture_theorems",
+    "lecture_runs",
+    "tvg_theorems",
+    "tvg_noise",
+    "tvg_runs",
+)
 
 
 class NotRun(Exception):

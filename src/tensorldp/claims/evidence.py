@@ -37,15 +37,32 @@ class Evidence:
         """quick, desk or paper."""
         return self.plan.settings.scale
 
-    def cells(self, study: str, *, dataset: str | Iterable[str] | None = None,
-              mechanism: str | Iterable[str] | None = None, **factors: Any) -> list[Cell]:
+    def cells(
+        self,
+        study: str,
+        *,
+        dataset: str | Iterable[str] | None = None,
+        mechanism: str | Iterable[str] | None = None,
+        **factors: Any,
+    ) -> list[Cell]:
         """The planned cells of a study with this data set, mechanism and these factors (as text; None: without it)."""
-        return [cell for cell in self.plan.of(study)
-                if _chosen(cell.dataset, dataset) and _chosen(cell.mechanism, mechanism)
-                and all(str(cell.factors.get(key)) == str(value) for key, value in factors.items())]
+        return [
+            cell
+            for cell in self.plan.of(study)
+            if _chosen(cell.dataset, dataset)
+            and _chosen(cell.mechanism, mechanism)
+            and all(str(cell.factors.get(key)) == str(value) for key, value in factors.items())
+        ]
 
-    def rows(self, study: str, metric: str | None = None, *, dataset: str | Iterable[str] | None = None,
-             mechanism: str | Iterable[str] | None = None, **factors: Any) -> pd.DataFrame:
+    def rows(
+        self,
+        study: str,
+        metric: str | None = None,
+        *,
+        dataset: str | Iterable[str] | None = None,
+        mechanism: str | Iterable[str] | None = None,
+        **factors: Any,
+    ) -> pd.DataFrame:
         """Rows of the metrics table for all planned cells that fit; each named data set and mechanism must have some.
 
         Raises:
@@ -55,12 +72,17 @@ class Evidence:
         cells = self.cells(study, dataset=dataset, mechanism=mechanism, **factors)
         chosen = (" or ".join([v] if isinstance(v, str) else sorted(v)) for v in (dataset, mechanism) if v)
         what = " ".join([study, *chosen, *(f"{key}={value}" for key, value in factors.items() if value is not None)])
-        missing = [name for key, wanted in (("dataset", dataset), ("mechanism", mechanism))
-                   for name in ([wanted] if isinstance(wanted, str) else sorted(wanted or ()))
-                   if name not in {getattr(cell, key) for cell in cells}]
+        missing = [
+            name
+            for key, wanted in (("dataset", dataset), ("mechanism", mechanism))
+            for name in ([wanted] if isinstance(wanted, str) else sorted(wanted or ()))
+            if name not in {getattr(cell, key) for cell in cells}
+        ]
         if not cells or missing:
-            raise NotRun(f"needs {what}, which the {self.scale} grid does not have"
-                         + (f" with {', '.join(missing)}" if cells else ""))
+            raise NotRun(
+                f"needs {what}, which the {self.scale} grid does not have"
+                + (f" with {', '.join(missing)}" if cells else "")
+            )
         found = []
         for cell in cells:
             path = self.results / "metrics" / f"{cell.path}.json"
@@ -68,8 +90,11 @@ class Evidence:
             if not path.exists() or not bound.exists():
                 raise NotRun(f"needs the results of {cell.path}")
             found.append((read_json(path), read_json(bound)))
-        used = (f"results/metrics/{cells[0].path}.json" if len(cells) == 1 else
-                f"{len(cells)} cells of {what} in results/metrics.parquet")
+        used = (
+            f"results/metrics/{cells[0].path}.json"
+            if len(cells) == 1
+            else f"{len(cells)} cells of {what} in results/metrics.parquet"
+        )
         if used not in self.used:
             self.used.append(used)
         table = metrics_table(found, self.scale)
@@ -96,8 +121,11 @@ class Evidence:
         Raises:
             NotRun: if no such cell is planned or has results.
         """
-        cells = [cell for cell in self.plan.cells
-                 if cell.dataset == dataset and cell.mechanism == "none" and cell.study.startswith("tldp_")]
+        cells = [
+            cell
+            for cell in self.plan.cells
+            if cell.dataset == dataset and cell.mechanism == "none" and cell.study.startswith("tldp_")
+        ]
         paths = [self.results / "metrics" / f"{cell.path}.json" for cell in cells]
         if not cells:
             raise NotRun(f"needs TLDP's studies on {dataset}, which the {self.scale} grid does not have")

@@ -27,8 +27,8 @@ from tensorldp.randomness import generator
 PRINTED, CONSTANT = 0.01, 0.02
 STUDY = "latent"
 CLEAN, PERTURBED, TRAINING = "accuracy", "accuracy_perturbed_test", "train_accuracy"
-LARGEST_CLASS = {"mnist": 0.1135, "cifar10": 0.1}   # of the test sets: 1,135 ones, and 1,000 of each
-SECONDS = {"mnist": 0.1655, "cifar10": 0.0374}      # per record, section 4.2
+LARGEST_CLASS = {"mnist": 0.1135, "cifar10": 0.1}  # of the test sets: 1,135 ones, and 1,000 of each
+SECONDS = {"mnist": 0.1655, "cifar10": 0.0374}  # per record, section 4.2
 TESTS = "tests/privacy/test_accuracy_audit.py"
 
 
@@ -55,12 +55,17 @@ def headline(_: Evidence) -> Finding:
     for name, made, records in (("mnist", latent(0.5, "A"), 60_000), ("cifar10", cifar_latent(0.5, "A"), 100_000)):
         limits = (perturbed_ceiling(0.5, LARGEST_CLASS[name]), clean_ceiling(made, records, LARGEST_CLASS[name]))
         best[name] = max(limits)
-        words.append(f"{name} {limits[0]:.3f} on perturbed and {limits[1]:.3f} on clean test images ({records:,} "
-                     "training records)")
-    return Finding(best["mnist"] >= 0.96 and best["cifar10"] >= 0.91,
-                   f"no classifier that knows such releases alone can: at most {' and '.join(words)}; with the "
-                   f"coins of Eq. 7 epsilon is {latent(0.5, 'B').curve().pure_epsilon:,.0f} and "
-                   f"{cifar_latent(0.5, 'B').curve().pure_epsilon:,.0f}", f"{TESTS}::test_ceilings")
+        words.append(
+            f"{name} {limits[0]:.3f} on perturbed and {limits[1]:.3f} on clean test images ({records:,} "
+            "training records)"
+        )
+    return Finding(
+        best["mnist"] >= 0.96 and best["cifar10"] >= 0.91,
+        f"no classifier that knows such releases alone can: at most {' and '.join(words)}; with the "
+        f"coins of Eq. 7 epsilon is {latent(0.5, 'B').curve().pure_epsilon:,.0f} and "
+        f"{cifar_latent(0.5, 'B').curve().pure_epsilon:,.0f}",
+        f"{TESTS}::test_ceilings",
+    )
 
 
 def _accuracy(found: Evidence, dataset: str, reading: str, epsilon: float, metric: str = CLEAN) -> Interval:
@@ -83,19 +88,24 @@ def _table2(found: Evidence, dataset: str, printed: dict[float, float]) -> Findi
     ours = {(e, reading): _accuracy(found, dataset, reading, e) for e in printed for reading in "AB"}
     rows = found.rows(STUDY, dataset=dataset, mechanism="latent", reading="B", augment=None)
     true, records = rows["guarantee_pure_epsilon"].min(), rows[rows["metric"] == "train_records"]["value"].max()
-    return Finding(all(_near(ours[e, "A"], value) for e, value in printed.items()),
-                   f"accuracy on clean test images after {records:,.0f} training records " + ", ".join(
-                       f"{ours[e, 'A']} (eps {e:g}, printed {value})" for e, value in printed.items())
-                   + "; with the coins of Eq. 7 " + ", ".join(str(ours[e, "B"]) for e in printed)
-                   + f", whose epsilon is {true:,.0f}")
+    return Finding(
+        all(_near(ours[e, "A"], value) for e, value in printed.items()),
+        f"accuracy on clean test images after {records:,.0f} training records "
+        + ", ".join(f"{ours[e, 'A']} (eps {e:g}, printed {value})" for e, value in printed.items())
+        + "; with the coins of Eq. 7 "
+        + ", ".join(str(ours[e, "B"]) for e in printed)
+        + f", whose epsilon is {true:,.0f}",
+    )
 
 
 @claim("A11", expected=f"within {PRINTED} of 0.9816 (MNIST) and 0.7875 (CIFAR-10)")
 def without_privacy(found: Evidence) -> Finding:
     printed = {"mnist": 0.9816, "cifar10": 0.7875}
     ours = {name: _mean(found.rows(STUDY, CLEAN, dataset=name, mechanism="none", model="cnn")) for name in printed}
-    return Finding(all(_near(ours[name], value) for name, value in printed.items()),
-                   ", ".join(f"{name} {ours[name]} (printed {value})" for name, value in printed.items()))
+    return Finding(
+        all(_near(ours[name], value) for name, value in printed.items()),
+        ", ".join(f"{name} {ours[name]} (printed {value})" for name, value in printed.items()),
+    )
 
 
 @claim("A12", expected=f"within {PRINTED} of 0.9634 and 0.9626 with bits kept with the p of Eq. 6")
@@ -112,15 +122,18 @@ def cifar(found: Evidence) -> Finding:
 def training_accuracy(found: Evidence) -> Finding:
     printed = {("mnist", 2.0): 0.9923, ("mnist", 0.5): 0.9942, ("cifar10", 2.0): 0.9562, ("cifar10", 0.5): 0.9577}
     ours = {key: _accuracy(found, key[0], "A", key[1], TRAINING) for key in printed}
-    return Finding(all(_near(ours[key], value) for key, value in printed.items()),
-                   "training accuracy " + ", ".join(f"{ours[key]} ({key[0]}, eps {key[1]:g}, printed {value})"
-                                                    for key, value in printed.items()))
+    return Finding(
+        all(_near(ours[key], value) for key, value in printed.items()),
+        "training accuracy "
+        + ", ".join(f"{ours[key]} ({key[0]}, eps {key[1]:g}, printed {value})" for key, value in printed.items()),
+    )
 
 
 @claim("A15", expected="the numbers of the two papers that are quoted")
 def quoted(_: Evidence) -> Finding:
-    return cannot_be_checked("numbers quoted from two other papers ([ACG+16], [SS15]), whose experiments are not part "
-                             "of this grid")
+    return cannot_be_checked(
+        "numbers quoted from two other papers ([ACG+16], [SS15]), whose experiments are not part of this grid"
+    )
 
 
 def _apart(rows: pd.DataFrame, first: float, second: float) -> Interval:
@@ -143,19 +156,25 @@ def constant(found: Evidence) -> Finding:
                 raise NotRun(f"needs {STUDY} on {name} at two epsilons below 10")
             apart = _apart(rows, float(means.idxmax()), float(means.idxmin()))  # type: ignore[arg-type]
             steady &= apart.most <= CONSTANT
-            words.append(f"{means.min():.3f} to {means.max():.3f}, {apart} apart ({name}, {reading}, "
-                         f"{len(means)} epsilons)")
-    return Finding(steady, "accuracy on clean test images " + ", ".join(words) + "; p differs by "
-                   f"{(latent(10.0, 'A').signal - latent(0.1, 'A').signal) / 2:.1e} (MNIST) from eps = 0.1 to 10")
+            words.append(
+                f"{means.min():.3f} to {means.max():.3f}, {apart} apart ({name}, {reading}, {len(means)} epsilons)"
+            )
+    return Finding(
+        steady,
+        "accuracy on clean test images " + ", ".join(words) + "; p differs by "
+        f"{(latent(10.0, 'A').signal - latent(0.1, 'A').signal) / 2:.1e} (MNIST) from eps = 0.1 to 10",
+    )
 
 
 @claim("A17", expected=f"within {PRINTED} of 0.98 in training and 0.95 in testing")
 def no_noise(found: Evidence) -> Finding:
     rows = found.rows(STUDY, dataset="cifar10", mechanism="none", model="ann", augment="1")
     ours = {metric: _mean(rows[rows["metric"] == metric]) for metric in (TRAINING, CLEAN)}
-    return Finding(_near(ours[TRAINING], 0.98) and _near(ours[CLEAN], 0.95),
-                   f"CIFAR-10's bits as they are, with altered images: {ours[TRAINING]} in training and "
-                   f"{ours[CLEAN]} in testing; a CNN that is trained as a whole has 0.7875 in the same paper")
+    return Finding(
+        _near(ours[TRAINING], 0.98) and _near(ours[CLEAN], 0.95),
+        f"CIFAR-10's bits as they are, with altered images: {ours[TRAINING]} in training and "
+        f"{ours[CLEAN]} in testing; a CNN that is trained as a whole has 0.7875 in the same paper",
+    )
 
 
 def _seconds(made: Latent) -> float:
@@ -176,7 +195,10 @@ def seconds(_: Evidence) -> Finding:
     speed = min(SECONDS[name] / _seconds(made) for name, made in mechanisms.items())
     reached = max((factor for factor in (1, 10, 100) if speed >= factor), default=0)
     bits = [made.size * made.bits for made in mechanisms.values()]
-    return Finding(speed >= 1, f"encoding and randomising a record is {'at least' if reached else 'not'} "
-                   f"{max(reached, 1)} times as fast here as printed; the printed times are in the ratio "
-                   f"{SECONDS['mnist'] / SECONDS['cifar10']:.2f}, the bits of a record in {bits[0] / bits[1]:g}",
-                   "benchmarks/latent.py")
+    return Finding(
+        speed >= 1,
+        f"encoding and randomising a record is {'at least' if reached else 'not'} "
+        f"{max(reached, 1)} times as fast here as printed; the printed times are in the ratio "
+        f"{SECONDS['mnist'] / SECONDS['cifar10']:.2f}, the bits of a record in {bits[0] / bits[1]:g}",
+        "benchmarks/latent.py",
+    )

@@ -48,8 +48,10 @@ def _pairs(found: Evidence, defence: str) -> pd.DataFrame:
 
 def _ratios(found: Evidence, defence: str) -> dict[float, Interval]:
     """Error over the error without defence, by strength."""
-    return {float(strength): over_seeds(own, lambda rows: float(rows["value"].mean()))  # type: ignore[arg-type]
-            for strength, own in _pairs(found, defence).groupby("strength")}
+    return {
+        float(strength): over_seeds(own, lambda rows: float(rows["value"].mean()))  # type: ignore[arg-type]
+        for strength, own in _pairs(found, defence).groupby("strength")
+    }
 
 
 def _words(ratios: Iterable[tuple[float, Interval]], name: str) -> str:
@@ -63,19 +65,26 @@ def _row(found: Evidence, own: pd.DataFrame, factor: pd.Series) -> Finding:
     """
     plain = _at(_tensor(found, "none"), BASE)
     rows = pd.concat([own.assign(factor=factor), plain.assign(factor=plain["B"])]).drop_duplicates(
-        ["variant", "epsilon", "seed"])
+        ["variant", "epsilon", "seed"]
+    )
     rows = rows.assign(share=rows["value"] / (rows["factor"] * (rows["d"] / rows["m"]) ** 0.5))
     points = [point for _, point in rows.groupby(["variant", "epsilon"])]
     kept = [point for point in points if point["value"].median() <= SATURATED]
     if len(kept) < 3:
-        raise NotRun(f"needs three points of {STUDY} with an error of at most {SATURATED:g}, of {len(points)} "
-                     f"{len(kept)} have one")
+        raise NotRun(
+            f"needs three points of {STUDY} with an error of at most {SATURATED:g}, of {len(points)} "
+            f"{len(kept)} have one"
+        )
     shares = [over_seeds(point, lambda rows: float(rows["share"].mean())) for point in kept]
     beyond = sum(share.most > CONSTANT for share in shares)
-    return Finding(max(share.least for share in shares) <= CONSTANT, f"error over the printed bound: "
-                   f"{min(share.mean for share in shares):.2f} to {max(shares, key=lambda share: share.mean)} in "
-                   f"{len(kept)} points, of which {beyond} reach above {CONSTANT:g}; {len(points) - len(kept)} more "
-                   f"with an error above {SATURATED:g} left out", TESTS)
+    return Finding(
+        max(share.least for share in shares) <= CONSTANT,
+        f"error over the printed bound: "
+        f"{min(share.mean for share in shares):.2f} to {max(shares, key=lambda share: share.mean)} in "
+        f"{len(kept)} points, of which {beyond} reach above {CONSTANT:g}; {len(points) - len(kept)} more "
+        f"with an error above {SATURATED:g} left out",
+        TESTS,
+    )
 
 
 def _error(decibels: float) -> float:
@@ -83,16 +92,25 @@ def _error(decibels: float) -> float:
     return float(100 * 10 ** (-decibels / 20))
 
 
-@claim("L11", expected=f"records recovered with one of the two distances, at a median error of at most "
-                       f"{_error(RECOVERED):.3g} % of the range ({RECOVERED:g} dB)")
+@claim(
+    "L11",
+    expected=f"records recovered with one of the two distances, at a median error of at most "
+    f"{_error(RECOVERED):.3g} % of the range ({RECOVERED:g} dB)",
+)
 def inversion(found: Evidence) -> Finding:
     # errors and not dB, which have no upper end: one perfect recovery would widen the interval towards failure
-    medians = {name: over_seeds(found.rows(STUDY, "psnr", attack=attack, defence="none"),
-                                lambda own: _error(float(own["value"].median())))
-               for name, attack in (("l2", "dlg"), ("cosine", "cosine"))}
-    return Finding(min(value.most for value in medians.values()) <= _error(RECOVERED), "median error of single records "
-                   "in per cent of the range: " + ", ".join(f"{value} ({name})" for name, value in medians.items()),
-                   "tests/attacks/test_inversion.py")
+    medians = {
+        name: over_seeds(
+            found.rows(STUDY, "psnr", attack=attack, defence="none"), lambda own: _error(float(own["value"].median()))
+        )
+        for name, attack in (("l2", "dlg"), ("cosine", "cosine"))
+    }
+    return Finding(
+        min(value.most for value in medians.values()) <= _error(RECOVERED),
+        "median error of single records "
+        "in per cent of the range: " + ", ".join(f"{value} ({name})" for name, value in medians.items()),
+        "tests/attacks/test_inversion.py",
+    )
 
 
 @claim("L13", expected="exponents of at most -1/2 in m, 1/2 in d and 1 in B, within 0.15")
@@ -103,10 +121,14 @@ def tensor_bound(found: Evidence) -> Finding:
         part = _at(rows, {key: value for key, value in BASE.items() if key != size})
         if part[size].nunique() < 3:
             raise NotRun(f"needs three values of {size} in {STUDY}")
-        powers[size] = mean_interval([slope(own[size].tolist(), own["value"].tolist())
-                                      for _, own in part.groupby("seed")])
-    return Finding(all(powers[size].least <= power + TOLERANCE for size, power in PRINTED.items()),
-                   "exponents by seed: " + "; ".join(f"{size} {power}" for size, power in powers.items()), TESTS)
+        powers[size] = mean_interval(
+            [slope(own[size].tolist(), own["value"].tolist()) for _, own in part.groupby("seed")]
+        )
+    return Finding(
+        all(powers[size].least <= power + TOLERANCE for size, power in PRINTED.items()),
+        "exponents by seed: " + "; ".join(f"{size} {power}" for size, power in powers.items()),
+        TESTS,
+    )
 
 
 @claim("L14", expected=f"an error of at most {CONSTANT:g} B sqrt(d/m) at every size")
@@ -131,8 +153,11 @@ def gradient_noise(found: Evidence) -> Finding:
 def clipping(found: Evidence) -> Finding:
     rows, pairs = _at(_tensor(found, "clip"), BASE), _pairs(found, "clip")
     row, gap = _row(found, rows, rows["B"]), float((pairs["value"] - 1).abs().max())
-    return Finding(bool(row.holds) and gap < 1e-4, f"{row.observed}; error with over without clipping deviates from 1 "
-                   f"by at most {gap:.1e} in {len(pairs)} runs", TESTS)
+    return Finding(
+        bool(row.holds) and gap < 1e-4,
+        f"{row.observed}; error with over without clipping deviates from 1 by at most {gap:.1e} in {len(pairs)} runs",
+        TESTS,
+    )
 
 
 @claim("L18", expected=f"an error of at most {CONSTANT:g} (B + sigma max(1, ||g||/s)) sqrt(d/m)")
@@ -152,5 +177,7 @@ def dropout(found: Evidence) -> Finding:
 @claim("L20", expected="no bound for pruning")
 def pruning(found: Evidence) -> Finding:
     ratios = _ratios(found, "prune")
-    return cannot_be_checked("the lecture gives no bound for pruning to compare with; we measure an error over that "
-                             f"without defence of {_words(ratios.items(), 'share')}")
+    return cannot_be_checked(
+        "the lecture gives no bound for pruning to compare with; we measure an error over that "
+        f"without defence of {_words(ratios.items(), 'share')}"
+    )

@@ -25,10 +25,14 @@ WEIGHTS = "1/m (mean), +-1/sqrt m (root) and +-1 (sign)"
 
 @claim("L01", expected="pure epsilon = epsilon for a query whose neighbours differ by Delta_f")
 def laplace_mechanism(_: Evidence) -> Finding:
-    worst = max(abs(make("laplace", epsilon=e, domain=Box(0, 100, (3,))).curve().pure_epsilon / e - 1)
-                for e in (0.1, 1.0, 10.0))
-    return Finding(worst < 1e-9, f"relative deviation {worst:.1e} at epsilon 0.1, 1 and 10",
-                   "tests/mechanisms/test_additive.py::test_laplace_is_exactly_epsilon")
+    worst = max(
+        abs(make("laplace", epsilon=e, domain=Box(0, 100, (3,))).curve().pure_epsilon / e - 1) for e in (0.1, 1.0, 10.0)
+    )
+    return Finding(
+        worst < 1e-9,
+        f"relative deviation {worst:.1e} at epsilon 0.1, 1 and 10",
+        "tests/mechanisms/test_additive.py::test_laplace_is_exactly_epsilon",
+    )
 
 
 def _sum_changes(free: int, budget: float, top: float = 100.0) -> float:
@@ -44,25 +48,33 @@ def printed_sensitivity(_: Evidence) -> Finding:
     printed, one_entry = _sum_changes(5, 1.0), _sum_changes(1, top)
     true = make("laplace", epsilon=one_entry / printed, domain=Box(0, top, (1,))).curve().pure_epsilon
     far, near = (stats.laplace.sf(top - 0.5, loc=total, scale=printed) for total in (top, 0.0))
-    return Finding(abs(printed - one_entry) < ROUNDING, f"for the sum of entries in [0, 100] the printed Delta_f is "
-                   f"{printed:.6g} and one entry changes it by {one_entry:.6g}: noise for the former at epsilon 1 is "
-                   f"{true:.0f}-DP, and the sum of (0) exceeds 99.5 with probability {near:.1e}, that of (100) with "
-                   f"{far:.3f}", "tests/mechanisms/test_additive.py::test_laplace_event_probabilities")
+    return Finding(
+        abs(printed - one_entry) < ROUNDING,
+        f"for the sum of entries in [0, 100] the printed Delta_f is "
+        f"{printed:.6g} and one entry changes it by {one_entry:.6g}: noise for the former at epsilon 1 is "
+        f"{true:.0f}-DP, and the sum of (0) exceeds 99.5 with probability {near:.1e}, that of (100) with "
+        f"{far:.3f}",
+        "tests/mechanisms/test_additive.py::test_laplace_event_probabilities",
+    )
 
 
 @claim("L03", expected="variance 2 b^2, and a smaller pure epsilon for a larger b")
 def variance(_: Evidence) -> Finding:
     made = [make("laplace", epsilon=e, domain=Box(0, 1, (DRAWS,))) for e in (4.0 * DRAWS, 2.0 * DRAWS, 1.0 * DRAWS)]
     scales = [DRAWS / m.epsilon for m in made]
-    ratios = [float(m.privatize(torch.zeros(1, DRAWS, dtype=torch.float64), generator("L03")).var()) / (2 * b**2)
-              for m, b in zip(made, scales, strict=True)]
+    ratios = [
+        float(m.privatize(torch.zeros(1, DRAWS, dtype=torch.float64), generator("L03")).var()) / (2 * b**2)
+        for m, b in zip(made, scales, strict=True)
+    ]
     error = 4.9 * math.sqrt(5 / DRAWS)  # 4.9 standard errors of a Laplace sample's variance: 1e-6
     pure = [make("laplace", epsilon=1 / b, domain=Box(0, 1, (1,))).curve().pure_epsilon for b in scales]
-    return Finding(max(abs(ratio - 1) for ratio in ratios) < error and pure == sorted(pure, reverse=True),
-                   f"variance of {DRAWS:,} draws over 2 b^2: {ratios[0]:.4f}, within {error:.4f} of 1 but once in a "
-                   f"million; pure epsilon of a unit change {', '.join(f'{e:g}' for e in pure)} for b = "
-                   f"{', '.join(f'{b:g}' for b in scales)}",
-                   "tests/mechanisms/test_additive.py::test_laplace_is_exactly_epsilon")
+    return Finding(
+        max(abs(ratio - 1) for ratio in ratios) < error and pure == sorted(pure, reverse=True),
+        f"variance of {DRAWS:,} draws over 2 b^2: {ratios[0]:.4f}, within {error:.4f} of 1 but once in a "
+        f"million; pure epsilon of a unit change {', '.join(f'{e:g}' for e in pure)} for b = "
+        f"{', '.join(f'{b:g}' for b in scales)}",
+        "tests/mechanisms/test_additive.py::test_laplace_is_exactly_epsilon",
+    )
 
 
 def _off(printed: Tensor, exact: Tensor) -> float:
@@ -85,10 +97,13 @@ def gradients(_: Evidence) -> Finding:
     of_a, of_w = r @ z.clamp_min(0), torch.einsum("i,ij,id->jd", r, (z > 0).double(), x)  # Eq. 4.4 and 4.6
     corrected = a.detach().unsqueeze(1) * of_w
     exact = max(float((2 * of_a - a.grad).abs().max()), float((2 * corrected - w.grad).abs().max()))
-    return Finding(max(_off(of_a, a.grad), _off(of_w, w.grad)) < ROUNDING, f"Eq. 4.4 is {_off(of_a, a.grad):.1e} and "
-                   f"Eq. 4.6 {_off(of_w, w.grad):.2f} of its norm from a multiple of autograd's gradient, because it "
-                   f"lacks a_j; with a_j and the factor 2 both are {exact:.1e} away",
-                   "tests/attacks/test_sensitivity.py::test_the_parts_are_autograds")
+    return Finding(
+        max(_off(of_a, a.grad), _off(of_w, w.grad)) < ROUNDING,
+        f"Eq. 4.4 is {_off(of_a, a.grad):.1e} and "
+        f"Eq. 4.6 {_off(of_w, w.grad):.2f} of its norm from a multiple of autograd's gradient, because it "
+        f"lacks a_j; with a_j and the factor 2 both are {exact:.1e} away",
+        "tests/attacks/test_sensitivity.py::test_the_parts_are_autograds",
+    )
 
 
 @claim("L05", expected="equality for output weights 1/m")
@@ -100,18 +115,23 @@ def residual(_: Evidence) -> Finding:
     printed = float((z[:, 0] - z[:, 1]).mean())
     outputs = output_weights(200, "mean", stream) @ z
     same, other = ((outputs[0] - 1.0) - (outputs[1] - label) for label in (1.0, -1.0))
-    return Finding(abs(float(same) - printed) < 1e-12, f"{abs(float(same) - printed):.1e} apart while the label stays; "
-                   f"for a record with the other label r - r' is {float(other):.2f} and not {printed:.2f}",
-                   "tests/attacks/test_sensitivity.py")
+    return Finding(
+        abs(float(same) - printed) < 1e-12,
+        f"{abs(float(same) - printed):.1e} apart while the label stays; "
+        f"for a record with the other label r - r' is {float(other):.2f} and not {printed:.2f}",
+        "tests/attacks/test_sensitivity.py",
+    )
 
 
 def _slopes(scaling: str) -> tuple[float, float]:
     """Exponents in m (at d = 40) and in d (at m = 200) of the largest l1 change of the whole gradient."""
+
     def change(m: int, d: int) -> float:
         return sum(measured_change(m, d, scaling, 20, generator("L08", scaling, m, d)))
 
-    return slope(list(WIDTHS), [change(m, 40) for m in WIDTHS]), slope(list(DIMENSIONS),
-                                                                      [change(200, d) for d in DIMENSIONS])
+    return slope(list(WIDTHS), [change(m, 40) for m in WIDTHS]), slope(
+        list(DIMENSIONS), [change(200, d) for d in DIMENSIONS]
+    )
 
 
 @claim("L06", expected="left over right side at most 1 for all pairs of records")
@@ -131,14 +151,20 @@ def output_gradient(_: Evidence) -> Finding:
             seen = size > ROUNDING
             ratios.append(float((first - second)[seen].abs().div(residual_ * size[seen]).max()))
         worst[words] = max(ratios)
-    return Finding(max(worst.values()) <= 1 + ROUNDING, "left over right side up to " + " and ".join(
-        f"{ratio:.2f} {words}" for words, ratio in worst.items()) + ": the residual changes with the record, so the "
-        "bound needs the larger of the two", "tests/attacks/test_sensitivity.py")
+    return Finding(
+        max(worst.values()) <= 1 + ROUNDING,
+        "left over right side up to "
+        + " and ".join(f"{ratio:.2f} {words}" for words, ratio in worst.items())
+        + ": the residual changes with the record, so the "
+        "bound needs the larger of the two",
+        "tests/attacks/test_sensitivity.py",
+    )
 
 
 @claim("L07", expected="at most 2 C sqrt d for a constant C, with output weights 1/m")
 def neuron_gradient(_: Evidence) -> Finding:
     """C is the largest |r a_j s'| over the records, without the factor 2; for weights +-1 it is no constant."""
+
     def largest(m: int, d: int, scaling: str) -> tuple[float, float]:
         stream = generator("L07", m, d, scaling)
         w, a = torch.randn(m, d, generator=stream, dtype=torch.float64), output_weights(m, scaling, stream)
@@ -150,25 +176,33 @@ def neuron_gradient(_: Evidence) -> Finding:
 
     ratios = [largest(100, d, "mean")[0] for d in DIMENSIONS]
     growth = {scaling: largest(1600, 40, scaling)[1] / largest(100, 40, scaling)[1] for scaling in SCALINGS}
-    return Finding(max(ratios) <= 1 and growth["mean"] <= 1, f"change over 2 C sqrt d: {min(ratios):.2f} to "
-                   f"{max(ratios):.2f} for d = 20 to 160; from 100 to 1,600 neurons C grows by the factor "
-                   + ", ".join(f"{factor:.2g} ({scaling})" for scaling, factor in growth.items())
-                   + f" for output weights {WEIGHTS}", "tests/attacks/test_sensitivity.py")
+    return Finding(
+        max(ratios) <= 1 and growth["mean"] <= 1,
+        f"change over 2 C sqrt d: {min(ratios):.2f} to "
+        f"{max(ratios):.2f} for d = 20 to 160; from 100 to 1,600 neurons C grows by the factor "
+        + ", ".join(f"{factor:.2g} ({scaling})" for scaling, factor in growth.items())
+        + f" for output weights {WEIGHTS}",
+        "tests/attacks/test_sensitivity.py",
+    )
 
 
 @claim("L08", expected="exponents of at most 1 in m and 1/2 in d, with output weights 1/m as in Eq. 4.7")
 def sensitivity(_: Evidence) -> Finding:
     found = {scaling: _slopes(scaling) for scaling in SCALINGS}
     kept = [scaling for scaling, (m, d) in found.items() if m < 1 + TOLERANCE and d < 0.5 + TOLERANCE]
-    return Finding("mean" in kept, "the largest change grows like " + ", ".join(
-        f"m^{m:.2f} d^{d:.2f} ({scaling})" for scaling, (m, d) in found.items())
+    return Finding(
+        "mean" in kept,
+        "the largest change grows like "
+        + ", ".join(f"m^{m:.2f} d^{d:.2f} ({scaling})" for scaling, (m, d) in found.items())
         + f" for output weights {WEIGHTS}; the bound holds for {', '.join(kept)} and is far from tight there",
-        "tests/attacks/test_sensitivity.py")
+        "tests/attacks/test_sensitivity.py",
+    )
 
 
 @claim("L09", expected="one of the noise's norms with exponents 1/2 in m, 1 in d and -2 in epsilon")
 def noise_size(_: Evidence) -> Finding:
     """Laplace noise for the l1 sensitivity m sqrt d on m d coordinates: exponents of four measures of its size."""
+
     def sizes(m: int, d: int, epsilon: float) -> dict[str, float]:
         count = m * d
         mechanism = make("laplace", epsilon=epsilon, domain=Box(0, m * math.sqrt(d) / count, (count,)))
@@ -176,15 +210,22 @@ def noise_size(_: Evidence) -> Finding:
         assert total is not None
         assert abs(mechanism.curve().pure_epsilon / epsilon - 1) < ROUNDING
         deviation = math.sqrt(total / count)
-        return {"deviation": deviation, "variance": total / count, "l2 norm": math.sqrt(total),
-                "l1 norm": count * deviation / math.sqrt(2)}
+        return {
+            "deviation": deviation,
+            "variance": total / count,
+            "l2 norm": math.sqrt(total),
+            "l1 norm": count * deviation / math.sqrt(2),
+        }
 
     base, wide, deep, loose = sizes(100, 10, 1.0), sizes(200, 10, 1.0), sizes(100, 20, 1.0), sizes(100, 10, 2.0)
     powers = {name: tuple(math.log2(other[name] / base[name]) for other in (wide, deep, loose)) for name in base}
     gap = min(max(abs(p - q) for p, q in zip(own, (0.5, 1.0, -2.0), strict=True)) for own in powers.values())
-    return Finding(gap < 0.01, ", ".join(f"{name} m^{p[0]:.1f} d^{p[1]:.1f} epsilon^{p[2]:.0f}"
-                                         for name, p in powers.items()) + "; printed m^0.5 d^1.0 epsilon^-2",
-                   "tensorldp.claims.lecture_theorems.noise_size")
+    return Finding(
+        gap < 0.01,
+        ", ".join(f"{name} m^{p[0]:.1f} d^{p[1]:.1f} epsilon^{p[2]:.0f}" for name, p in powers.items())
+        + "; printed m^0.5 d^1.0 epsilon^-2",
+        "tensorldp.claims.lecture_theorems.noise_size",
+    )
 
 
 def _two_layer_gradient(w: Tensor, a: Tensor, x: Tensor, y: Tensor, *, linear: bool) -> Tensor:
@@ -210,15 +251,21 @@ def linear_network(_: Evidence) -> Finding:
             labels = (z if linear else z.clamp_min(0)) @ a - residuals
             pair.append(_two_layer_gradient(w, a, records, labels, linear=linear))
         apart[linear] = float((pair[0] - pair[1]).norm() / pair[0].norm())
-    return Finding(apart[True] < ROUNDING, f"batches of three records {float((x - turn @ x).norm()):.2f} apart have "
-                   f"gradients {apart[True]:.1e} of their norm apart in a linear network and {apart[False]:.2f} with "
-                   "ReLU", "tests/attacks/test_two_layer.py::test_a_linear_network_gives_away_one_combination_only")
+    return Finding(
+        apart[True] < ROUNDING,
+        f"batches of three records {float((x - turn @ x).norm()):.2f} apart have "
+        f"gradients {apart[True]:.1e} of their norm apart in a linear network and {apart[False]:.2f} with "
+        "ReLU",
+        "tests/attacks/test_two_layer.py::test_a_linear_network_gives_away_one_combination_only",
+    )
 
 
 @claim("L12", expected="a proof for noisy gradients")
 def hardness(_: Evidence) -> Finding:
-    return cannot_be_checked("NP-hardness is a worst-case statement about inverting deep ReLU networks, not about a "
-                             "defence; no computation decides it")
+    return cannot_be_checked(
+        "NP-hardness is a worst-case statement about inverting deep ReLU networks, not about a "
+        "defence; no computation decides it"
+    )
 
 
 @claim("L21", expected="an opinion")

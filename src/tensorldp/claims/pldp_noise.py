@@ -55,11 +55,15 @@ def _words(found: Evidence, dataset: str, arms: tuple[Arm, ...]) -> str:
     cells = found.cells("pldp_fl", dataset=dataset, mechanism="pdpm", participation=None)
     settings = {**defaults, **(cells[0].training if cells else {})}
     clients, share = settings["clients"], settings["participation"]
-    each = ", ".join(f"{average_noise(name, eps, tau, clients, share):.2g} "
-                     f"({eps} {f'on a width of {tau:g}' if isinstance(tau, float) else tau})"
-                     for name, eps, tau in arms)
-    return (f"; computed reason: in one weight of the average of {participant_count(clients, share)} uploads the noise "
-            f"of {arms[0][0]} has a standard deviation of {each}, the CNN's first weights one of {_first_spread():.2g}")
+    each = ", ".join(
+        f"{average_noise(name, eps, tau, clients, share):.2g} "
+        f"({eps} {f'on a width of {tau:g}' if isinstance(tau, float) else tau})"
+        for name, eps, tau in arms
+    )
+    return (
+        f"; computed reason: in one weight of the average of {participant_count(clients, share)} uploads the noise "
+        f"of {arms[0][0]} has a standard deviation of {each}, the CNN's first weights one of {_first_spread():.2g}"
+    )
 
 
 def with_noise(dataset: str, *arms: Arm) -> Callable[[Check], Check]:

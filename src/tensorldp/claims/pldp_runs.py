@@ -31,8 +31,12 @@ FEDERATED = "pldp_fl"
 
 def _with_factor(found: Evidence, rows: pd.DataFrame, key: str) -> pd.DataFrame:
     """Rows with a factor of their cell as a number."""
-    values = {cell.variant: float(cell.factors[key]) for study in set(rows["study"]) for cell in found.plan.of(study)
-              if isinstance(cell.factors.get(key), (int, float))}
+    values = {
+        cell.variant: float(cell.factors[key])
+        for study in set(rows["study"])
+        for cell in found.plan.of(study)
+        if isinstance(cell.factors.get(key), (int, float))
+    }
     return rows.assign(**{key: rows["variant"].map(values)})
 
 
@@ -46,8 +50,9 @@ def _slope(rows: pd.DataFrame, at: str) -> Interval:
 
 @claim("P09", expected="log-log slopes below 0 in eps and above 0 in the range; t1 below t2 below t3, e3 below e1")
 def relative_error(found: Evidence) -> Finding:
-    measured = {mode: found.rows(SYNTHETIC, "relative_error", mechanism="pdpm", eps="same", tau=mode)
-                for mode in RANGE_MODES}
+    measured = {
+        mode: found.rows(SYNTHETIC, "relative_error", mechanism="pdpm", eps="same", tau=mode) for mode in RANGE_MODES
+    }
     by_range: dict[str, pd.DataFrame] = {}
     for mode in EPSILON_MODES:
         rows = found.rows(SYNTHETIC, "relative_error", mechanism="pdpm", eps=mode)
@@ -57,13 +62,15 @@ def relative_error(found: Evidence) -> Finding:
     means = [float(measured[mode]["value"].mean()) for mode in RANGE_MODES]
     budgets = [float(by_range[mode]["value"].mean()) for mode in EPSILON_MODES]
     ordered = means == sorted(means) and budgets[2] < budgets[0]
-    return Finding(ordered and all(f.high < 0 for f in falls.values()) and all(r.low > 0 for r in rises.values()),
-                   "slope in eps " + ", ".join(f"{f.mean:.2f} [{f.low:.2f}, {f.high:.2f}] ({m})"
-                                               for m, f in falls.items())
-                   + "; in the range " + ", ".join(f"{r.mean:.2f} [{r.low:.2f}, {r.high:.2f}] ({m})"
-                                                   for m, r in rises.items())
-                   + f"; mean error {means[0]:.3g}, {means[1]:.3g}, {means[2]:.3g} for t1, t2, t3 about a centre of 1",
-                   "tests/mechanisms/test_pldp.py::test_averaged_noise_of_the_second_mode")
+    return Finding(
+        ordered and all(f.high < 0 for f in falls.values()) and all(r.low > 0 for r in rises.values()),
+        "slope in eps "
+        + ", ".join(f"{f.mean:.2f} [{f.low:.2f}, {f.high:.2f}] ({m})" for m, f in falls.items())
+        + "; in the range "
+        + ", ".join(f"{r.mean:.2f} [{r.low:.2f}, {r.high:.2f}] ({m})" for m, r in rises.items())
+        + f"; mean error {means[0]:.3g}, {means[1]:.3g}, {means[2]:.3g} for t1, t2, t3 about a centre of 1",
+        "tests/mechanisms/test_pldp.py::test_averaged_noise_of_the_second_mode",
+    )
 
 
 def _shares(found: Evidence, dataset: str, metric: str) -> dict[float, pd.DataFrame]:
@@ -73,10 +80,20 @@ def _shares(found: Evidence, dataset: str, metric: str) -> dict[float, pd.DataFr
     """
     cells = found.cells(FEDERATED, dataset=dataset, mechanism="pdpm", eps="e3", tau="t1", budget=None)
     given = {cell.factors.get("participation"): cell for cell in cells}
-    shares = {float(cell.training["participation"] if value is None else value): value
-              for value, cell in given.items()}
-    return {share: found.rows(FEDERATED, metric, dataset=dataset, mechanism="pdpm", eps="e3", tau="t1", budget=None,
-                              participation=shares[share]) for share in sorted(shares)}
+    shares = {float(cell.training["participation"] if value is None else value): value for value, cell in given.items()}
+    return {
+        share: found.rows(
+            FEDERATED,
+            metric,
+            dataset=dataset,
+            mechanism="pdpm",
+            eps="e3",
+            tau="t1",
+            budget=None,
+            participation=shares[share],
+        )
+        for share in sorted(shares)
+    }
 
 
 @claim("P10", expected="bytes per participant the same for any number of participants")
@@ -88,16 +105,24 @@ def linear_communication(found: Evidence) -> Finding:
         sizes.append(uploads.numel() * uploads.element_size() / clients)
     linear, words = len(set(sizes)) == 1, ""
     for dataset in sorted({cell.dataset for cell in found.cells(FEDERATED, mechanism="pdpm")}):
-        sent = {share: float(rows["value"].mean())
-                for share, rows in _shares(found, dataset, "uploaded_megabytes").items()}
+        sent = {
+            share: float(rows["value"].mean()) for share, rows in _shares(found, dataset, "uploaded_megabytes").items()
+        }
         if len(sent) > 1:
             each = [megabytes / share for share, megabytes in sent.items()]
             linear &= max(each) < 1.001 * min(each)
-            words += f"; our runs on {dataset} sent " + ", ".join(f"{m:.1f}" for m in sent.values()) \
-                + " MB at shares of " + ", ".join(f"{share:g}" for share in sent)
-    return Finding(linear, f"{sizes[0]:,.0f} bytes a participant and round for 10, 40 and 100 participants{words}; the "
-                   f"three possible values of a weight would fit into {math.ceil(WEIGHTS * math.log2(3) / 8):,} bytes",
-                   "tests/training/test_ledger.py::test_one_upload_of_the_papers_model")
+            words += (
+                f"; our runs on {dataset} sent "
+                + ", ".join(f"{m:.1f}" for m in sent.values())
+                + " MB at shares of "
+                + ", ".join(f"{share:g}" for share in sent)
+            )
+    return Finding(
+        linear,
+        f"{sizes[0]:,.0f} bytes a participant and round for 10, 40 and 100 participants{words}; the "
+        f"three possible values of a weight would fit into {math.ceil(WEIGHTS * math.log2(3) / 8):,} bytes",
+        "tests/training/test_ledger.py::test_one_upload_of_the_papers_model",
+    )
 
 
 def _paired(first: pd.DataFrame, second: pd.DataFrame) -> Interval:
@@ -109,23 +134,30 @@ def _paired(first: pd.DataFrame, second: pd.DataFrame) -> Interval:
 
 @claim("P11", expected=f"a rise up to 0.7 whose interval excludes 0, and less than {MINOR} after it")
 def participation(found: Evidence) -> Finding:
-    tables = [shares for name in ("mnist", "fashion_mnist") if 0.7 in (shares := _shares(found, name, "accuracy"))
-              and min(shares) < 0.7 < max(shares)]
+    tables = [
+        shares
+        for name in ("mnist", "fashion_mnist")
+        if 0.7 in (shares := _shares(found, name, "accuracy")) and min(shares) < 0.7 < max(shares)
+    ]
     if not tables:
-        raise NotRun(f"needs {FEDERATED} on mnist with shares of clients below, at and above 0.7, which the "
-                     f"{found.scale} grid does not have")
-    low, middle, high = (pd.concat([shares[pick(shares)] for shares in tables])
-                         for pick in (min, lambda _: 0.7, max))
+        raise NotRun(
+            f"needs {FEDERATED} on mnist with shares of clients below, at and above 0.7, which the "
+            f"{found.scale} grid does not have"
+        )
+    low, middle, high = (pd.concat([shares[pick(shares)] for shares in tables]) for pick in (min, lambda _: 0.7, max))
     if len(middle) < 2:
         raise NotRun(f"needs {FEDERATED} with two seeds")
     rise, after = _paired(middle, low), _paired(high, middle)
-    return Finding(rise.low > 0 and max(abs(after.low), abs(after.high)) < MINOR, "accuracy at a share of 0.7 minus at "
-                   f"{min(tables[0]):g}: {rise}; at {max(tables[0]):g} minus at 0.7: {after}")
+    return Finding(
+        rise.low > 0 and max(abs(after.low), abs(after.high)) < MINOR,
+        f"accuracy at a share of 0.7 minus at {min(tables[0]):g}: {rise}; at {max(tables[0]):g} minus at 0.7: {after}",
+    )
 
 
 def _combination(found: Evidence, dataset: str, eps: str, tau: str, metric: str = "accuracy") -> pd.DataFrame:
-    return found.rows(FEDERATED, metric, dataset=dataset, mechanism="pdpm", eps=eps, tau=tau, budget=None,
-                      participation=None)
+    return found.rows(
+        FEDERATED, metric, dataset=dataset, mechanism="pdpm", eps=eps, tau=tau, budget=None, participation=None
+    )
 
 
 def _rounds(found: Evidence, dataset: str) -> int:
@@ -139,8 +171,10 @@ def _short(found: Evidence, dataset: str, needed: int, reached: dict[str, float]
     """NotRun, with what fewer rounds reached, where the grid has fewer than the paper."""
     rounds = _rounds(found, dataset)
     if rounds < needed:
-        raise NotRun(f"needs {needed} rounds of {FEDERATED} on {dataset}, the {found.scale} grid has {rounds}, after "
-                     "which the accuracy is " + ", ".join(f"{value:.3f} ({name})" for name, value in reached.items()))
+        raise NotRun(
+            f"needs {needed} rounds of {FEDERATED} on {dataset}, the {found.scale} grid has {rounds}, after "
+            "which the accuracy is " + ", ".join(f"{value:.3f} ({name})" for name, value in reached.items())
+        )
 
 
 def _over_seeds(found: Interval) -> str:
@@ -162,32 +196,46 @@ def rounds_and_modes(found: Evidence) -> Finding:
     for eps in EPSILON_MODES:
         ends = []
         for tau in RANGE_MODES:
-            rows = found.rows(FEDERATED, dataset="mnist", mechanism="pdpm", eps=eps, tau=tau, budget=None,
-                              participation=None)
-            marks = rows[rows["metric"].str.startswith("accuracy_round_")].pivot(index="seed", columns="metric",
-                                                                                 values="value").sort_index(axis=1)
+            rows = found.rows(
+                FEDERATED, dataset="mnist", mechanism="pdpm", eps=eps, tau=tau, budget=None, participation=None
+            )
+            marks = (
+                rows[rows["metric"].str.startswith("accuracy_round_")]
+                .pivot(index="seed", columns="metric", values="value")
+                .sort_index(axis=1)
+            )
             rises.append(mean_interval((marks.iloc[:, -1] - marks.iloc[:, 0]).tolist()))
             ends.append(marks.iloc[:, -1])
         final[eps] = pd.concat(ends, axis=1).mean(axis=1)
     least, most = min(rises, key=lambda r: r.mean), max(rises, key=lambda r: r.mean)
     gap = paired_difference(final["e3"].tolist(), final["e2"].tolist())
-    return Finding(all(_above(r) for r in rises) and abs(gap.mean) <= SIMILAR,
-                   f"over {rounds} rounds {sum(_above(r) for r in rises)} of 9 combinations rise, the least by "
-                   f"{_over_seeds(least)}, the most by {_over_seeds(most)}; final accuracy, mean over safe ranges, "
-                   + ", ".join(f"{values.mean():.3f} ({mode})" for mode, values in final.items())
-                   + f"; eps_3 minus eps_2 {_over_seeds(gap)}")
+    return Finding(
+        all(_above(r) for r in rises) and abs(gap.mean) <= SIMILAR,
+        f"over {rounds} rounds {sum(_above(r) for r in rises)} of 9 combinations rise, the least by "
+        f"{_over_seeds(least)}, the most by {_over_seeds(most)}; final accuracy, mean over safe ranges, "
+        + ", ".join(f"{values.mean():.3f} ({mode})" for mode, values in final.items())
+        + f"; eps_3 minus eps_2 {_over_seeds(gap)}",
+    )
 
 
 def _best(found: Evidence, dataset: str, printed: dict[str, float]) -> Finding:
     _rounds(found, dataset)
-    last = {eps: max(float(_combination(found, dataset, eps, tau)["value"].mean()) for tau in RANGE_MODES)
-            for eps in printed}
+    last = {
+        eps: max(float(_combination(found, dataset, eps, tau)["value"].mean()) for tau in RANGE_MODES)
+        for eps in printed
+    }
     _short(found, dataset, 50, last)
-    best = {eps: max(float(_combination(found, dataset, eps, tau, "accuracy_round_050")["value"].mean())
-                     for tau in RANGE_MODES) for eps in printed}
-    return Finding(all(abs(best[eps] - value) <= PRINTED for eps, value in printed.items()),
-                   "best accuracy after 50 rounds over the safe ranges " + ", ".join(
-                       f"{best[eps]:.3f} ({eps}, printed {value})" for eps, value in printed.items()))
+    best = {
+        eps: max(
+            float(_combination(found, dataset, eps, tau, "accuracy_round_050")["value"].mean()) for tau in RANGE_MODES
+        )
+        for eps in printed
+    }
+    return Finding(
+        all(abs(best[eps] - value) <= PRINTED for eps, value in printed.items()),
+        "best accuracy after 50 rounds over the safe ranges "
+        + ", ".join(f"{best[eps]:.3f} ({eps}, printed {value})" for eps, value in printed.items()),
+    )
 
 
 @claim("P13", expected=f"best accuracy over the safe ranges within {PRINTED} of 0.957 and 0.979")
@@ -206,21 +254,28 @@ def fashion_accuracy(found: Evidence) -> Finding:
 @with_noise("mnist", *(("pdpm", eps, tau) for eps in EPSILON_MODES for tau in RANGE_MODES))
 def wider_ranges(found: Evidence) -> Finding:
     rounds = _rounds(found, "mnist")
-    table = {eps: [_combination(found, "mnist", eps, tau).sort_values("seed")["value"].tolist() for tau in RANGE_MODES]
-             for eps in EPSILON_MODES}
+    table = {
+        eps: [_combination(found, "mnist", eps, tau).sort_values("seed")["value"].tolist() for tau in RANGE_MODES]
+        for eps in EPSILON_MODES
+    }
     means = {eps: [float(np.mean(values)) for values in ranges] for eps, ranges in table.items()}
     falls = {eps: paired_difference(ranges[0], ranges[2]) for eps, ranges in table.items()}
-    return Finding(all(_above(falls[eps]) and c - CHANCE <= b <= a + CHANCE for eps, (a, b, c) in means.items()),
-                   f"accuracy after {rounds} rounds for tau_1, tau_2, tau_3: "
-                   + "; ".join(f"{mode} {a:.3f}, {b:.3f}, {c:.3f}, tau_1 minus tau_3 {_over_seeds(falls[mode])}"
-                               for mode, (a, b, c) in means.items()))
+    return Finding(
+        all(_above(falls[eps]) and c - CHANCE <= b <= a + CHANCE for eps, (a, b, c) in means.items()),
+        f"accuracy after {rounds} rounds for tau_1, tau_2, tau_3: "
+        + "; ".join(
+            f"{mode} {a:.3f}, {b:.3f}, {c:.3f}, tau_1 minus tau_3 {_over_seeds(falls[mode])}"
+            for mode, (a, b, c) in means.items()
+        ),
+    )
 
 
 def _comparison(found: Evidence, mechanism: str, metric: str = "accuracy") -> float:
     """MNIST, eps_2, tau = [-1, 1]; `none` without privacy."""
     factors = {} if mechanism == "none" else {"eps": "e2", "tau": 2.0}
-    rows = found.rows(FEDERATED, metric, dataset="mnist", mechanism=mechanism, budget=None, participation=None,
-                      **factors)
+    rows = found.rows(
+        FEDERATED, metric, dataset="mnist", mechanism=mechanism, budget=None, participation=None, **factors
+    )
     return float(rows["value"].mean())
 
 
@@ -234,13 +289,18 @@ def _compared(found: Evidence, names: dict[str, str]) -> dict[str, float]:
 @with_noise("mnist", ("pdpm", "e2", 2.0))
 def comparison(found: Evidence) -> Finding:
     reached = _compared(found, {"pdpm": "PDPM", "none": "no privacy"})
-    return Finding(max(abs(reached["pdpm"] - 0.975), abs(reached["pdpm"] - reached["none"])) <= PRINTED,
-                   f"accuracy after 100 rounds {reached['pdpm']:.3f}, without privacy {reached['none']:.3f}")
+    return Finding(
+        max(abs(reached["pdpm"] - 0.975), abs(reached["pdpm"] - reached["none"])) <= PRINTED,
+        f"accuracy after 100 rounds {reached['pdpm']:.3f}, without privacy {reached['none']:.3f}",
+    )
 
 
 @claim("P17", expected=f"within {PRINTED} of 0.903")
 @with_noise("mnist", ("plu-fedoa", "e2", 2.0))
 def laplace_comparison(found: Evidence) -> Finding:
     reached = _compared(found, {"plu-fedoa": "PLU-FedOA, rebuilt"})
-    return Finding(abs(reached["plu-fedoa"] - 0.903) <= PRINTED, f"accuracy of the rebuilt PLU-FedOA after 100 rounds "
-                   f"{reached['plu-fedoa']:.3f}", "tests/mechanisms/test_pldp.py::test_plu_fedoa_guarantee")
+    return Finding(
+        abs(reached["plu-fedoa"] - 0.903) <= PRINTED,
+        f"accuracy of the rebuilt PLU-FedOA after 100 rounds {reached['plu-fedoa']:.3f}",
+        "tests/mechanisms/test_pldp.py::test_plu_fedoa_guarantee",
+    )

@@ -32,6 +32,16 @@ def claims_table(evidence: Evidence) -> pd.DataFrame:
             found, observed, source = "not run at this scale", str(missing), "none at this scale"
         except InputError as error:
             raise InputError(f"the claim {claim.id} cannot be decided: {error}") from None
-        rows.append({"id": claim.id, "source": claim.source, "claim": claim.claim, "kind": claim.kind,
-                     "verdict": found, "expected": registered.expected, "observed": observed, "evidence": source})
+        rows.append(
+            {
+                "id": claim.id,
+                "source": claim.source,
+                "claim": claim.claim,
+                "kind": claim.kind,
+                "verdict": found,
+                "expected": registered.expected,
+                "observed": observed,
+                "evidence": source,
+            }
+        )
     return pd.DataFrame(rows, columns=COLUMNS)

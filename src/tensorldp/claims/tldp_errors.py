@@ -32,9 +32,11 @@ def _entry(found: Evidence, mechanism: str) -> Finding:
     if ratios.empty:
         raise NotRun(f"needs {mechanism} in results/tables/tldp_table5.csv")
     worst = float((ratios - 1).abs().max())
-    return Finding(worst < AS_PRINTED, f"printed over exact: {ratios.min():.4g} to {ratios.max():.4g} over epsilon "
-                   "0.1 to 100, images and features",
-                   f"{TESTS}::test_the_corrected_column_is_what_is_measured_within_five_standard_errors")
+    return Finding(
+        worst < AS_PRINTED,
+        f"printed over exact: {ratios.min():.4g} to {ratios.max():.4g} over epsilon 0.1 to 100, images and features",
+        f"{TESTS}::test_the_corrected_column_is_what_is_measured_within_five_standard_errors",
+    )
 
 
 @claim("T18", expected="printed = exact within 1 %")
@@ -76,8 +78,12 @@ def table5_tldp_g(found: Evidence) -> Finding:
 def jensen(_: Evidence) -> Finding:
     gaps = {size: 1 - laplace_norm(1.0, size) / math.sqrt(2 * size) for size in (1, 10, 784)}
     text = ", ".join(f"{gap:.2%} at I = {size}" for size, gap in gaps.items())
-    return Finding(max(gaps.values()) == 0, f"the mean of the norm is below its root mean square by {text}; the noise "
-                   "does not depend on Z, so the supremum has no meaning", f"{TESTS}::{_NORM_TEST}")
+    return Finding(
+        max(gaps.values()) == 0,
+        f"the mean of the norm is below its root mean square by {text}; the noise "
+        "does not depend on Z, so the supremum has no meaning",
+        f"{TESTS}::{_NORM_TEST}",
+    )
 
 
 def _exponent(name: str) -> float:
@@ -96,8 +102,11 @@ def equal_epsilon(name: str, box: Box, target: float) -> Mechanism:
     return make(name, epsilon=10**low, domain=box)
 
 
-@claim("T17", expected=f"E ||Z|| below {1 - LOWER:g} times each baseline's for every shape, at equal nominal and at "
-       "equal true epsilon")
+@claim(
+    "T17",
+    expected=f"E ||Z|| below {1 - LOWER:g} times each baseline's for every shape, at equal nominal and at "
+    "equal true epsilon",
+)
 def lower_error_at_every_shape(_: Evidence) -> Finding:
     """At an equal true epsilon TLDP-L stands beside Laplace (pure), TLDP-G beside the Gaussian baselines."""
     nominal, true = [], dict.fromkeys(BASELINES, 0.0)
@@ -108,20 +117,29 @@ def lower_error_at_every_shape(_: Evidence) -> Finding:
         nominal += [max(norms.values()) / expected_norm(make(name, epsilon=1.0, domain=box)) for name in BASELINES]
         budgets = ours["tldp-l"].curve().pure_epsilon, ours["tldp-g"].curve().epsilon(1e-5)
         for name in BASELINES:
-            pair = ((norms["tldp-l"], make("laplace", epsilon=budgets[0], domain=box)) if name == "laplace" else
-                    (norms["tldp-g"], equal_epsilon(name, box, budgets[1])))
+            pair = (
+                (norms["tldp-l"], make("laplace", epsilon=budgets[0], domain=box))
+                if name == "laplace"
+                else (norms["tldp-g"], equal_epsilon(name, box, budgets[1]))
+            )
             true[name] = max(true[name], pair[0] / expected_norm(pair[1]))
-    return Finding(max(*nominal, *true.values()) < 1 - LOWER,
-                   f"images of {SIDES[0]} to {SIDES[-1]} pixels a side: TLDP's error is at most {max(nominal):.3g} of "
-                   "a baseline's at nominal epsilon 1; at the true one (pure for Laplace, else at delta 1e-5) at most "
-                   + ", ".join(f"{ratio:.4f} of {name}'s" for name, ratio in true.items()), f"{TESTS}::{_NORM_TEST}")
+    return Finding(
+        max(*nominal, *true.values()) < 1 - LOWER,
+        f"images of {SIDES[0]} to {SIDES[-1]} pixels a side: TLDP's error is at most {max(nominal):.3g} of "
+        "a baseline's at nominal epsilon 1; at the true one (pure for Laplace, else at delta 1e-5) at most "
+        + ", ".join(f"{ratio:.4f} of {name}'s" for name, ratio in true.items()),
+        f"{TESTS}::{_NORM_TEST}",
+    )
 
 
 @claim("T26", expected="an exponent of -1 in I")
 def error_falls_with_size(_: Evidence) -> Finding:
     powers = [_exponent("tldp-l"), _exponent("tldp-g")]
-    return Finding(max(powers) < -0.95, f"exponents {powers[0]:.2f} and {powers[1]:.2f}: it is 1/I only as a share of "
-                   "the Laplace baseline's error", f"{TESTS}::{_NORM_TEST}")
+    return Finding(
+        max(powers) < -0.95,
+        f"exponents {powers[0]:.2f} and {powers[1]:.2f}: it is 1/I only as a share of the Laplace baseline's error",
+        f"{TESTS}::{_NORM_TEST}",
+    )
 
 
 @claim("T27", expected="an exponent of at most 1 for the ratio of each baseline to TLDP")
@@ -135,9 +153,11 @@ def baselines_ratio(_: Evidence) -> Finding:
 @claim("T28", expected="784 for MNIST, 1,024 for CIFAR-10 and SVHN")
 def element_counts(_: Evidence) -> Finding:
     sizes = {name: math.prod(get(name).shape) for name in ("mnist", "cifar10", "svhn")}
-    return Finding(sizes == {"mnist": 784, "cifar10": 1024, "svhn": 1024},
-                   ", ".join(f"{name} {size:,}" for name, size in sizes.items()) + ": colour has three channels",
-                   "tests/data/test_catalogue.py")
+    return Finding(
+        sizes == {"mnist": 784, "cifar10": 1024, "svhn": 1024},
+        ", ".join(f"{name} {size:,}" for name, size in sizes.items()) + ": colour has three channels",
+        "tests/data/test_catalogue.py",
+    )
 
 
 @claim("T29", expected="the noise for Delta = 256 on data in [-1, 1], as Eq. 18 and 19 use it")
@@ -146,29 +166,43 @@ def delta_of_features(_: Evidence) -> Finding:
     printed, range_ = (make("tldp-l", epsilon=1.0, domain=box, delta_range=d) for d in (256, 2))
     assert isinstance(printed, TldpLaplace)
     assert isinstance(range_, TldpLaplace)
-    return Finding(printed.delta_range * math.sqrt(box.size) == 2 * box.as_ball().radius,
-                   f"Eq. 18 has the l2 sensitivity {2 * box.as_ball().radius:.1f} = 2 sqrt I, Delta = 256 would be "
-                   f"{printed.delta_range * math.sqrt(box.size):.0f}; its noise has the scale {printed.scale:.0f} on "
-                   f"data in [-1, 1], against {range_.scale:.0f}", "tests/mechanisms/test_tldp.py::test_feature_norms")
+    return Finding(
+        printed.delta_range * math.sqrt(box.size) == 2 * box.as_ball().radius,
+        f"Eq. 18 has the l2 sensitivity {2 * box.as_ball().radius:.1f} = 2 sqrt I, Delta = 256 would be "
+        f"{printed.delta_range * math.sqrt(box.size):.0f}; its noise has the scale {printed.scale:.0f} on "
+        f"data in [-1, 1], against {range_.scale:.0f}",
+        "tests/mechanisms/test_tldp.py::test_feature_norms",
+    )
 
 
 @claim("T30", expected="2 sqrt I and 2 C sqrt I")
 def l2_sensitivity(_: Evidence) -> Finding:
     found = [2 * Box(-c, c, (32, 40)).as_ball().radius / (2 * c * math.sqrt(1280)) for c in (1.0, 0.25)]
-    return Finding(max(abs(f - 1) for f in found) < 1e-12, f"exact over printed {found[0]:.12g} (features), "
-                   f"{found[1]:.12g} (parameters clipped at 0.25)",
-                   "tests/mechanisms/test_tvg.py::test_corrected_sensitivity_is_the_diameter")
+    return Finding(
+        max(abs(f - 1) for f in found) < 1e-12,
+        f"exact over printed {found[0]:.12g} (features), {found[1]:.12g} (parameters clipped at 0.25)",
+        "tests/mechanisms/test_tvg.py::test_corrected_sensitivity_is_the_diameter",
+    )
 
 
 @claim("T31", expected="60,000+10,000; 50,000+10,000; 73,257+26,032; 25,000+25,000; 113,184+28,297")
 def split_sizes(found: Evidence) -> Finding:
-    expected = {"mnist": (60000, 10000), "cifar10": (50000, 10000), "svhn": (73257, 26032), "imdb": (25000, 25000),
-                "darknet": (113184, 28297)}
+    expected = {
+        "mnist": (60000, 10000),
+        "cifar10": (50000, 10000),
+        "svhn": (73257, 26032),
+        "imdb": (25000, 25000),
+        "darknet": (113184, 28297),
+    }
     tests = {name: set(found.rows_of_test_set(name)) for name in expected}
     train = {name: found.training_records(name) for name in expected}
-    return Finding(all((train[name], tests[name]) == (sizes[0], {sizes[1]}) for name, sizes in expected.items()),
-                   "; ".join(f"{name} {train[name]:,} training and {sorted(counts)} test records"
-                             for name, counts in tests.items()), "tests/data/test_load.py")
+    return Finding(
+        all((train[name], tests[name]) == (sizes[0], {sizes[1]}) for name, sizes in expected.items()),
+        "; ".join(
+            f"{name} {train[name]:,} training and {sorted(counts)} test records" for name, counts in tests.items()
+        ),
+        "tests/data/test_load.py",
+    )
 
 
 @claim("T32", expected="equal to scikit-learn's weighted F1")
@@ -182,13 +216,19 @@ def weighted_f1(_: Evidence) -> Finding:
         precision, recall = hits / float((guess == label).sum()), hits / float((truth == label).sum())
         total += float((truth == label).sum()) / 4000 * 2 * precision * recall / (precision + recall)
     gap = abs(total - scores(truth, guess)["weighted_f1"])
-    return Finding(gap < 1e-12, f"Equations 13 to 16 on 4,000 random labels of 7 classes: {total:.6f}, {gap:.1e} away",
-                   "tests/training/test_classify.py")
+    return Finding(
+        gap < 1e-12,
+        f"Equations 13 to 16 on 4,000 random labels of 7 classes: {total:.6f}, {gap:.1e} away",
+        "tests/training/test_classify.py",
+    )
 
 
 @claim("T33", expected="all features between -1 and 1, which float32 rounds the largest to")
 def features_in_range(found: Evidence) -> Finding:
     """tanh is inside (-1, 1), but in float32 it is 1 from 9.01 on: what is computed can only be in [-1, 1]."""
     low, high, equal = found.feature_range("tldp_type2")
-    return Finding(low >= -1 and high <= 1, f"from {low:.6f} to {high:.6f}, {equal:.2%} of them rounded to exactly "
-                   "-1 or 1 in float32", "tests/models/test_models.py")
+    return Finding(
+        low >= -1 and high <= 1,
+        f"from {low:.6f} to {high:.6f}, {equal:.2%} of them rounded to exactly -1 or 1 in float32",
+        "tests/models/test_models.py",
+    )

@@ -78,8 +78,9 @@ def baselines_stay_low(found: Evidence) -> Finding:
 def _reaches(found: Evidence, study: str, dataset: str, about: float, below: float = np.inf) -> Finding:
     rows = scores(found, study, dataset, TLDP)
     best = best_score(rows[rows["epsilon"] < below], TLDP)
-    return Finding(best.inside(about - ABOUT, about + ABOUT), f"best F1 of TLDP {best}; without perturbation "
-                   f"{_none(rows):.3f}")
+    return Finding(
+        best.inside(about - ABOUT, about + ABOUT), f"best F1 of TLDP {best}; without perturbation {_none(rows):.3f}"
+    )
 
 
 @claim("T35", expected="best F1 below epsilon 1 within 0.05 of 0.9")
@@ -87,8 +88,9 @@ def type1_mnist(found: Evidence) -> Finding:
     finding = _reaches(found, "tldp_type1", "mnist", 0.9, below=1)
     rows = scores(found, "tldp_type1", "mnist", TLDP)
     true = rows[(rows["epsilon"] < 1) & (rows["mechanism"] == "tldp-l")]["guarantee_pure_epsilon"].max()
-    return Finding(finding.holds, f"{finding.observed}; below nominal epsilon 1 TLDP-L's true pure epsilon is up to "
-                   f"{true:.0f}")
+    return Finding(
+        finding.holds, f"{finding.observed}; below nominal epsilon 1 TLDP-L's true pure epsilon is up to {true:.0f}"
+    )
 
 
 @claim("T36", expected="best F1 below epsilon 1 within 0.05 of 0.9")
@@ -117,14 +119,20 @@ def weighted_laplace_alike(found: Evidence) -> Finding:
 @claim("T39", expected=f"a difference below 0 whose interval excludes 0; {SEEDS} seeds are wanted")
 def weighted_gaussian_lower(found: Evidence) -> Finding:
     gap = _weights(found, "tldp-g")
-    return Finding(gap.most < 0, f"F1 with weights minus without: {gap} ({gap.count} of the {SEEDS} seeds "
-                   "that are wanted); theory gives equal outputs wherever nothing is kept, which is everywhere in this "
-                   "grid but at the smallest epsilons",
-                   "tests/mechanisms/test_tldp.py::test_weights_change_nothing_where_atoms_are_negligible")
+    return Finding(
+        gap.most < 0,
+        f"F1 with weights minus without: {gap} ({gap.count} of the {SEEDS} seeds "
+        "that are wanted); theory gives equal outputs wherever nothing is kept, which is everywhere in this "
+        "grid but at the smallest epsilons",
+        "tests/mechanisms/test_tldp.py::test_weights_change_nothing_where_atoms_are_negligible",
+    )
 
 
-@claim("T40", expected="a difference above 0 whose interval excludes 0, up to nominal epsilon 2: the words are about a "
-       "rise below 1, and the theory they name gives G less noise only below 4 nats")
+@claim(
+    "T40",
+    expected="a difference above 0 whose interval excludes 0, up to nominal epsilon 2: the words are about a "
+    "rise below 1, and the theory they name gives G less noise only below 4 nats",
+)
 def gaussian_above_laplace(found: Evidence) -> Finding:
     rows = scores(found, "tldp_type1", IMAGES, TLDP)
     gap = difference(rows[rows["epsilon"] <= 2], "tldp-g", "tldp-l")
@@ -144,8 +152,10 @@ def large_margin(found: Evidence) -> Finding:
     rows = scores(found, "tldp_type1", IMAGES, BASELINES)
     margin = over_seeds(rows, _margin)
     honest = found.rows("tldp_type1", F1, dataset=sorted(set(rows["dataset"])), mechanism=["laplace", "tldp-l"])
-    return Finding(margin.least >= MARGIN, f"mean margin {margin} at equal nominal epsilon; at an equal true epsilon "
-                   f"{_margin_at_true_epsilon(honest)}")
+    return Finding(
+        margin.least >= MARGIN,
+        f"mean margin {margin} at equal nominal epsilon; at an equal true epsilon {_margin_at_true_epsilon(honest)}",
+    )
 
 
 def _margin_at_true_epsilon(rows: pd.DataFrame) -> str:
@@ -153,9 +163,12 @@ def _margin_at_true_epsilon(rows: pd.DataFrame) -> str:
     means = rows.groupby(["dataset", "variant", "mechanism", "guarantee_pure_epsilon"])["value"].mean().reset_index()
     gaps = []
     for _, ours in means[means["mechanism"] == "tldp-l"].iterrows():
-        same = means[(means["mechanism"] == "laplace") & (means["dataset"] == ours["dataset"])
-                     & (means["variant"] == ours["variant"])
-                     & np.isclose(means["guarantee_pure_epsilon"], ours["guarantee_pure_epsilon"], rtol=0.01)]
+        same = means[
+            (means["mechanism"] == "laplace")
+            & (means["dataset"] == ours["dataset"])
+            & (means["variant"] == ours["variant"])
+            & np.isclose(means["guarantee_pure_epsilon"], ours["guarantee_pure_epsilon"], rtol=0.01)
+        ]
         gaps += [ours["value"] - value for value in same["value"]]
     return f"TLDP-L is {np.mean(gaps):+.3f} from Laplace ({len(gaps)} pairs)" if gaps else "no pair of runs was made"
 
@@ -183,8 +196,11 @@ def _rate(rows: pd.DataFrame) -> float:
     return float(np.polyfit(np.log10(means.index.to_numpy(dtype=float)), means.to_numpy(), 1)[0])
 
 
-@claim("T45", expected="on the data sets and epsilons of both a smaller slope of F1 in log10 epsilon in Type II than "
-       "in Type I, and TLDP-G above TLDP-L in Type II on average")
+@claim(
+    "T45",
+    expected="on the data sets and epsilons of both a smaller slope of F1 in log10 epsilon in Type II than "
+    "in Type I, and TLDP-G above TLDP-L in Type II on average",
+)
 def type2_slower(found: Evidence) -> Finding:
     one, two = (scores(found, study, IMAGES, TLDP) for study in ("tldp_type1", "tldp_type2"))
     gap = difference(two, "tldp-g", "tldp-l")
@@ -195,9 +211,17 @@ def type2_slower(found: Evidence) -> Finding:
     names, epsilons = sorted(both["dataset"].unique()), both["epsilon"].nunique()
     if epsilons < 3:
         raise NotRun("needs tldp_type1 and tldp_type2 on a data set of both, at three epsilons of both")
-    first, second, change = (over_seeds(both, statistic) for statistic in (
-        lambda own: _rate(own[own["study"] == "tldp_type1"]), lambda own: _rate(own[own["study"] == "tldp_type2"]),
-        lambda own: _rate(own[own["study"] == "tldp_type2"]) - _rate(own[own["study"] == "tldp_type1"])))
-    return Finding(change.most < 0 < gap.least, f"F1 per factor of 10 in epsilon over {epsilons} shared epsilons of "
-                   f"{', '.join(names)}: {first} (Type I), {second} (Type II), change {change}; TLDP-G minus TLDP-L in "
-                   f"Type II: {gap}")
+    first, second, change = (
+        over_seeds(both, statistic)
+        for statistic in (
+            lambda own: _rate(own[own["study"] == "tldp_type1"]),
+            lambda own: _rate(own[own["study"] == "tldp_type2"]),
+            lambda own: _rate(own[own["study"] == "tldp_type2"]) - _rate(own[own["study"] == "tldp_type1"]),
+        )
+    )
+    return Finding(
+        change.most < 0 < gap.least,
+        f"F1 per factor of 10 in epsilon over {epsilons} shared epsilons of "
+        f"{', '.join(names)}: {first} (Type I), {second} (Type II), change {change}; TLDP-G minus TLDP-L in "
+        f"Type II: {gap}",
+    )

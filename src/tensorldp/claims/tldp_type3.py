@@ -41,26 +41,34 @@ def type3_needs_100(found: Evidence) -> Finding:
     if not all(part.any() for part in parts):
         raise NotRun("needs tldp_type3 below and above epsilon 100")
     below, above = (over_seeds(rows[none | part], _share) for part in parts)
-    return Finding(below.most < COMPARABLE <= above.least, f"best share of the unperturbed F1: {below} up to epsilon "
-                   f"100, {above} above")
+    return Finding(
+        below.most < COMPARABLE <= above.least,
+        f"best share of the unperturbed F1: {below} up to epsilon 100, {above} above",
+    )
 
 
-@claim("T47", expected=f"in some data set TLDP-L above TLDP-G by {LEAD} at an epsilon below the largest, and "
-       f"within {ABOUT} of it there")
+@claim(
+    "T47",
+    expected=f"in some data set TLDP-L above TLDP-G by {LEAD} at an epsilon below the largest, and "
+    f"within {ABOUT} of it there",
+)
 def type3_crossing(found: Evidence) -> Finding:
     rows = scores(found, STUDY, TYPE3, TLDP)
     crossing, texts = False, []
     for name, own in rows[rows["mechanism"].isin(TLDP)].groupby("dataset"):
-        gaps = {float(epsilon): difference(part, "tldp-l", "tldp-g")  # type: ignore[arg-type]
-                for epsilon, part in own.groupby("epsilon")}
+        gaps = {
+            float(epsilon): difference(part, "tldp-l", "tldp-g")  # type: ignore[arg-type]
+            for epsilon, part in own.groupby("epsilon")
+        }
         if len(gaps) < 2:
             raise NotRun(f"needs tldp_type3 on {name} at two epsilons")
         last = max(gaps)
         lead = max((epsilon for epsilon in gaps if epsilon < last), key=lambda epsilon: gaps[epsilon].least)
         crossing |= gaps[lead].least > LEAD and gaps[last].inside(-ABOUT, ABOUT)
         texts.append(f"{name} {gaps[lead]} at epsilon {lead:g}, {gaps[last]} at {last:g}")
-    return Finding(crossing, f"F1 of TLDP-L minus TLDP-G: {'; '.join(texts)}; the exact noise of TLDP-L is smaller "
-                   "from 4 nats on")
+    return Finding(
+        crossing, f"F1 of TLDP-L minus TLDP-G: {'; '.join(texts)}; the exact noise of TLDP-L is smaller from 4 nats on"
+    )
 
 
 def _rise(rows: pd.DataFrame) -> float:
@@ -69,27 +77,38 @@ def _rise(rows: pd.DataFrame) -> float:
     return float((means.iloc[:, -1] - means.iloc[:, 0]).max())
 
 
-@claim("T48", expected="at every epsilon both TLDP methods within 0.05 of 0.8; baselines at best within 0.05 of 0.4, "
-       "and no more than 0.05 higher at the largest epsilon than at the smallest")
+@claim(
+    "T48",
+    expected="at every epsilon both TLDP methods within 0.05 of 0.8; baselines at best within 0.05 of 0.4, "
+    "and no more than 0.05 higher at the largest epsilon than at the smallest",
+)
 def type3_imdb(found: Evidence) -> Finding:
     rows = scores(found, STUDY, "imdb", BASELINES)
     theirs = rows[rows["mechanism"].isin(BASELINES)]
     lowest = over_seeds(rows, lambda own: float(mean_scores(own, TLDP).min()))
     highest = over_seeds(rows, lambda own: float(mean_scores(own, TLDP).max()))
     top, rise = best_score(rows, BASELINES), over_seeds(theirs, _rise)
-    return Finding(lowest.least >= 0.8 - ABOUT and highest.most <= 0.8 + ABOUT
-                   and top.inside(0.4 - ABOUT, 0.4 + ABOUT) and rise.most <= ABOUT,
-                   f"F1 of TLDP from {lowest} to {highest}; best of a baseline {top}, whose largest rise is {rise}")
+    return Finding(
+        lowest.least >= 0.8 - ABOUT
+        and highest.most <= 0.8 + ABOUT
+        and top.inside(0.4 - ABOUT, 0.4 + ABOUT)
+        and rise.most <= ABOUT,
+        f"F1 of TLDP from {lowest} to {highest}; best of a baseline {top}, whose largest rise is {rise}",
+    )
 
 
 @claim("T49", expected="mean F1: IDN and Laplace below Gaussian, Gaussian below MVG")
 def darknet_order(found: Evidence) -> Finding:
     rows = scores(found, STUDY, "darknet", BASELINES)
-    means = {name: over_seeds(rows[rows["mechanism"] == name], lambda own: float(own["value"].mean()))
-             for name in BASELINES}
+    means = {
+        name: over_seeds(rows[rows["mechanism"] == name], lambda own: float(own["value"].mean())) for name in BASELINES
+    }
     steps = [difference(rows, *pair) for pair in (("gaussian", "idn"), ("gaussian", "laplace"), ("mvg", "gaussian"))]
-    return Finding(min(step.least for step in steps) > 0, f"mean F1: {words(means)}; steps from IDN and from Laplace "
-                   f"to Gaussian and from there to MVG: {', '.join(map(str, steps))}")
+    return Finding(
+        min(step.least for step in steps) > 0,
+        f"mean F1: {words(means)}; steps from IDN and from Laplace "
+        f"to Gaussian and from there to MVG: {', '.join(map(str, steps))}",
+    )
 
 
 @claim("T50", expected="TLDP-G lowest at epsilon 10, and above all but TLDP-L, whose curve it joins, at the largest")
@@ -102,23 +121,31 @@ def darknet_gaussian(found: Evidence) -> Finding:
     ends = {epsilon: rows[rows["epsilon"] == epsilon] for epsilon in (10, last)}
     start = {name: difference(ends[10], name, "tldp-g") for name in (*BASELINES, "tldp-l")}
     end = {name: difference(ends[last], "tldp-g", name) for name in BASELINES}
-    return Finding(min(gap.least for gap in (*start.values(), *end.values())) > 0,
-                   f"below the others at epsilon 10 by {words(start)}; above them at {last:g} by {words(end)}")
+    return Finding(
+        min(gap.least for gap in (*start.values(), *end.values())) > 0,
+        f"below the others at epsilon 10 by {words(start)}; above them at {last:g} by {words(end)}",
+    )
 
 
 @claim("T51", expected="the order that the figure draws")
 def reconstructed_orderings(_: Evidence) -> Finding:
-    return cannot_be_checked("neither LLAGP's nor DPHSGD's parameters are given; ours are reconstructions, so their "
-                             "place among the others says nothing about the paper's")
+    return cannot_be_checked(
+        "neither LLAGP's nor DPHSGD's parameters are given; ours are reconstructions, so their "
+        "place among the others says nothing about the paper's"
+    )
 
 
 @claim("T52", expected="IDN as good as the calibrated Gaussian once the subspace is left out of account")
 def missing_subspace(_: Evidence) -> Finding:
-    idn, analytic = (make(name, epsilon=1.0, domain=Box(-1, 1, (28, 28))).squared_error()
-                     for name in ("idn", "gaussian-analytic"))
+    idn, analytic = (
+        make(name, epsilon=1.0, domain=Box(-1, 1, (28, 28))).squared_error() for name in ("idn", "gaussian-analytic")
+    )
     assert idn
     assert analytic
     ratio = (idn / analytic) ** 0.5
-    return Finding(ratio < 1.05, f"without any subspace the calibrated Gaussian has {ratio:.2f} times less noise than "
-                   "IDN at the same (epsilon, delta): it is IDN's loose bound, not a missing subspace",
-                   "tests/mechanisms/test_tvg.py::test_sigma_columns_of_the_looseness_table")
+    return Finding(
+        ratio < 1.05,
+        f"without any subspace the calibrated Gaussian has {ratio:.2f} times less noise than "
+        "IDN at the same (epsilon, delta): it is IDN's loose bound, not a missing subspace",
+        "tests/mechanisms/test_tvg.py::test_sigma_columns_of_the_looseness_table",
+    )

@@ -34,9 +34,15 @@ def _grows(found: Evidence, entries: dict[str, float], kind: str = KIND) -> Find
     exact, formula = own["exact_exponent"], own["formula_exponent"]
     whole = table[table["mechanism"] == "gaussian-analytic"]["exact_exponent"]
     beside = f"; a Gaussian mechanism for the whole tensor has I^{whole.iloc[0]:.2f}" if len(whole) else ""
-    return Finding(all(abs(exact[name] - power) < EXPONENT for name, power in entries.items()), ", ".join(
-        f"{name} I^{exact[name]:.2f} (printed {power:g}; the formula with its bound I^{formula[name]:.2f})"
-        for name, power in entries.items()) + beside, TABLE4)
+    return Finding(
+        all(abs(exact[name] - power) < EXPONENT for name, power in entries.items()),
+        ", ".join(
+            f"{name} I^{exact[name]:.2f} (printed {power:g}; the formula with its bound I^{formula[name]:.2f})"
+            for name, power in entries.items()
+        )
+        + beside,
+        TABLE4,
+    )
 
 
 @claim("V14", expected="an exponent of 3")
@@ -67,13 +73,16 @@ def _datasets(found: Evidence, study: str, mechanism: str) -> list[str]:
     """
     names = [name for name in REAL if found.cells(study, dataset=name, mechanism=mechanism)]
     if not names:
-        raise NotRun(f"needs {study} with {mechanism} on {', '.join(REAL[:-1])} or {REAL[-1]}, which the {found.scale} "
-                     "grid does not have")
+        raise NotRun(
+            f"needs {study} with {mechanism} on {', '.join(REAL[:-1])} or {REAL[-1]}, which the {found.scale} "
+            "grid does not have"
+        )
     return names
 
 
-def _scores(found: Evidence, study: str, metric: str, mechanisms: Iterable[str], datasets: list[str],
-            **factors: str) -> pd.DataFrame:
+def _scores(
+    found: Evidence, study: str, metric: str, mechanisms: Iterable[str], datasets: list[str], **factors: str
+) -> pd.DataFrame:
     """Scores with a row per data set, variant, epsilon and seed, and a column per mechanism."""
     rows = found.rows(study, metric, dataset=datasets, mechanism=mechanisms, **factors)
     return rows.pivot_table(index=["dataset", "variant", "epsilon", "seed"], columns="mechanism", values="value")
@@ -89,8 +98,9 @@ def _gap(table: pd.DataFrame, first: str, second: str) -> Interval:
 def _noise_of_adult() -> str:
     """The noise of a step on Adult's first layer at the paper's settings and epsilon 1, in units of IDN's."""
     schedule = Schedule(1.0, 1e-5, 256 / 32_561, 7631)
-    sigmas = {name: printed_noise(name, [(105, 12)], 1.0, schedule).sigmas[0]
-              for name in ("optimized", "idn", "udn", "mvg")}
+    sigmas = {
+        name: printed_noise(name, [(105, 12)], 1.0, schedule).sigmas[0] for name in ("optimized", "idn", "udn", "mvg")
+    }
     return ", ".join(f"{name} {sigma / sigmas['idn']:.3g}" for name, sigma in sigmas.items())
 
 
@@ -104,33 +114,47 @@ def figure3(found: Evidence) -> Finding:
         own["UDN - MM"] = _gap(small, "udn", "matrix")
     close = abs(own["IDN - Optimized"].mean) <= CLOSE
     ordered = all(gap.low > 0 for name, gap in own.items() if name.startswith("UDN"))
-    return Finding(close and ordered, "; ".join(f"{name} {gap}" for name, gap in own.items())
-                   + f"; noise over IDN's on Adult's 105 x 12 gradient at epsilon 1: {_noise_of_adult()}",
-                   "tests/training/test_gradient_noise.py::test_the_order_of_noise_in_table_4")
+    return Finding(
+        close and ordered,
+        "; ".join(f"{name} {gap}" for name, gap in own.items())
+        + f"; noise over IDN's on Adult's 105 x 12 gradient at epsilon 1: {_noise_of_adult()}",
+        "tests/training/test_gradient_noise.py::test_the_order_of_noise_in_table_4",
+    )
 
 
 @claim("V22", expected="IDN above Gaussian, and Gaussian above UDN and MVG, by intervals")
 def figure4(found: Evidence) -> Finding:
     names = ("gaussian-per-element", "mvg", "udn", "idn")
     table = _scores(found, "tvg_features", "accuracy", names, _datasets(found, "tvg_features", "idn"), unit="batch")
-    own = {f"{first} - {second}": _gap(table, first, second) for first, second in (
-        ("idn", names[0]), (names[0], "udn"), (names[0], "mvg"))}
+    own = {
+        f"{first} - {second}": _gap(table, first, second)
+        for first, second in (("idn", names[0]), (names[0], "udn"), (names[0], "mvg"))
+    }
     low = table[table.index.get_level_values("epsilon") <= 100]
     best = f"; at epsilon 100 and below no accuracy exceeds {low.max().max():.3f}" if len(low) else ""
-    return Finding(all(gap.low > 0 for gap in own.values()), "accuracy: " + "; ".join(
-        f"{name} {gap}" for name, gap in own.items()) + best)
+    return Finding(
+        all(gap.low > 0 for gap in own.values()),
+        "accuracy: " + "; ".join(f"{name} {gap}" for name, gap in own.items()) + best,
+    )
 
 
 @claim("V23", expected=f"IDN's best accuracy up to epsilon 100 is {USABLE:g} times that without noise on each data set")
 def figure5(found: Evidence) -> Finding:
     study, datasets = "tvg_testing", _datasets(found, "tvg_testing", "idn")
     clean = found.rows(study, "accuracy", dataset=datasets, mechanism="none").groupby("dataset")["value"].mean()
-    scores, limits = (found.rows(study, metric, dataset=datasets, mechanism="idn", unit="batch")
-                      for metric in ("accuracy_perturbed_test", "accuracy_ceiling"))
+    scores, limits = (
+        found.rows(study, metric, dataset=datasets, mechanism="idn", unit="batch")
+        for metric in ("accuracy_perturbed_test", "accuracy_ceiling")
+    )
     best = _best(scores)
-    return Finding(all(best[name] >= USABLE * clean[name] for name in datasets), "; ".join(
-        f"{name} {best[name]:.3f}, without noise {clean[name]:.3f}{_ceilings(limits[limits['dataset'] == name])}"
-        for name in datasets), "tests/privacy/test_ceiling.py")
+    return Finding(
+        all(best[name] >= USABLE * clean[name] for name in datasets),
+        "; ".join(
+            f"{name} {best[name]:.3f}, without noise {clean[name]:.3f}{_ceilings(limits[limits['dataset'] == name])}"
+            for name in datasets
+        ),
+        "tests/privacy/test_ceiling.py",
+    )
 
 
 def _ceilings(rows: pd.DataFrame) -> str:

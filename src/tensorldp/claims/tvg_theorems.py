@@ -40,15 +40,23 @@ def norm_inequality(_: Evidence) -> Finding:
             u = [torch.outer(m[0], m[1]) for m in u]
         x = torch.einsum("abc,ia,jb,kc->ijk", y, *u)
         ratios.append(float(x.norm() / (y.norm() * math.prod(float(m.norm()) for m in u))))
-    return Finding(max(ratios) <= 1 + ROUNDING, f"left over right side {min(ratios):.3f} to {max(ratios):.6f} over 200 "
-                   "tensors; equality for matrices of rank one", "tensorldp.claims.tvg_theorems.norm_inequality")
+    return Finding(
+        max(ratios) <= 1 + ROUNDING,
+        f"left over right side {min(ratios):.3f} to {max(ratios):.6f} over 200 "
+        "tensors; equality for matrices of rank one",
+        "tensorldp.claims.tvg_theorems.norm_inequality",
+    )
 
 
 @claim("V02", expected="exact tail over delta at most 1")
 def tail_bound(_: Evidence) -> Finding:
-    ratios = [float(stats.chi2.sf(zeta(size, delta)**2, size)) / delta for size in SIZES for delta in DELTAS]
-    return Finding(max(ratios) <= 1, f"exact tail over delta: {min(ratios):.2g} to {max(ratios):.2g} for 1 to 100,000 "
-                   "elements and delta 1e-9 to 0.1", f"{TESTS}::test_zeta_and_bound_oracles")
+    ratios = [float(stats.chi2.sf(zeta(size, delta) ** 2, size)) / delta for size in SIZES for delta in DELTAS]
+    return Finding(
+        max(ratios) <= 1,
+        f"exact tail over delta: {min(ratios):.2g} to {max(ratios):.2g} for 1 to 100,000 "
+        "elements and delta 1e-9 to 0.1",
+        f"{TESTS}::test_zeta_and_bound_oracles",
+    )
 
 
 def _kept(name: str) -> Finding:
@@ -59,7 +67,7 @@ def _kept(name: str) -> Finding:
         length = shape[0]
         shares = torch.rand(length, generator=stream, dtype=torch.float64) ** 4 + 1e-6
         turn = torch.linalg.qr(torch.randn(length, length, generator=stream, dtype=torch.float64))[0]
-        options = ({"theta": shares / shares.sum(), "directions": turn} if name == "mvg" else {"importances": shares})
+        options = {"theta": shares / shares.sum(), "directions": turn} if name == "mvg" else {"importances": shares}
         if name in ("tvg", "udn"):
             options["directions"] = turn
         made = make(name, epsilon=1.0, domain=Box(-1, 1, shape), delta=DELTA, **options)
@@ -68,13 +76,16 @@ def _kept(name: str) -> Finding:
         assert isinstance(curve, GaussianCurve)
         most = made.sensitivity * made.terms.phi if isinstance(made, Mvg) else kappa(made.size, 1.0, DELTA)
         shifts.append(curve.mu / most)
-    worst = max(GaussianCurve(kappa(size, e, delta)).delta(e) / delta
-                for size in SIZES for e in EPSILONS for delta in DELTAS)
-    return Finding(max(shifts) <= 1 + ROUNDING and worst <= 1,
-                   f"neighbours are at most {max(shifts):.3f} of the allowed shift apart for {TRIALS} random "
-                   f"covariances; at the whole of it the true delta is at most {worst:.2g} of the nominal one, for 1 "
-                   "to 100,000 elements, epsilon 0.01 to 1,000 and delta 1e-9 to 0.1",
-                   f"{TESTS}::test_theorems_hold_over_a_grid")
+    worst = max(
+        GaussianCurve(kappa(size, e, delta)).delta(e) / delta for size in SIZES for e in EPSILONS for delta in DELTAS
+    )
+    return Finding(
+        max(shifts) <= 1 + ROUNDING and worst <= 1,
+        f"neighbours are at most {max(shifts):.3f} of the allowed shift apart for {TRIALS} random "
+        f"covariances; at the whole of it the true delta is at most {worst:.2g} of the nominal one, for 1 "
+        "to 100,000 elements, epsilon 0.01 to 1,000 and delta 1e-9 to 0.1",
+        f"{TESTS}::test_theorems_hold_over_a_grid",
+    )
 
 
 @claim("V03", expected="true delta at most the nominal one for every covariance that meets the condition")
@@ -89,9 +100,12 @@ def reshaping(_: Evidence) -> Finding:
     releases = [m.privatize(torch.zeros(1, *m.shape), generator("V04")).flatten() for m in made]
     deltas = [m.curve().delta(0.01) for m in made]
     apart = max(float((release - releases[0]).abs().max()) for release in releases)
-    return Finding(apart == 0 and max(deltas) - min(deltas) < ROUNDING * max(deltas),
-                   f"TVG on 784 elements in three shapes: releases {apart:.1e} apart, delta(0.01) {min(deltas):.6g} to "
-                   f"{max(deltas):.6g}; reshaping is post-processing", "tensorldp.claims.tvg_theorems.reshaping")
+    return Finding(
+        apart == 0 and max(deltas) - min(deltas) < ROUNDING * max(deltas),
+        f"TVG on 784 elements in three shapes: releases {apart:.1e} apart, delta(0.01) {min(deltas):.6g} to "
+        f"{max(deltas):.6g}; reshaping is post-processing",
+        "tensorldp.claims.tvg_theorems.reshaping",
+    )
 
 
 @claim("V05", expected="true delta at most the nominal one for every covariance that meets the condition")
@@ -103,20 +117,32 @@ def udn(_: Evidence) -> Finding:
 def idn(_: Evidence) -> Finding:
     printed = make("idn", epsilon=1.0, domain=IMAGE, form="printed").curve()
     corrected = _kept("idn")
-    return Finding(printed.delta(1.0) <= DELTA, f"as printed, a 28 x 28 record at nominal 1 has delta(1) = "
-                   f"{printed.delta(1.0):.3f} and epsilon {printed.epsilon(DELTA):.0f} at delta 1e-5; with "
-                   f"(b - a) sqrt I, which the proof needs, it {'holds' if corrected.holds else 'fails too'}: "
-                   f"{corrected.observed}", f"{TESTS}::test_idn_as_printed")
+    return Finding(
+        printed.delta(1.0) <= DELTA,
+        f"as printed, a 28 x 28 record at nominal 1 has delta(1) = "
+        f"{printed.delta(1.0):.3f} and epsilon {printed.epsilon(DELTA):.0f} at delta 1e-5; with "
+        f"(b - a) sqrt I, which the proof needs, it {'holds' if corrected.holds else 'fails too'}: "
+        f"{corrected.observed}",
+        f"{TESTS}::test_idn_as_printed",
+    )
 
 
 @claim("V11", expected="true delta at most the nominal one for every covariance that meets the condition")
 def mvg(_: Evidence) -> Finding:
     """MVG's own limit is below kappa wherever gamma is at least half the sensitivity, as it always is."""
     found = _kept("mvg")
-    below = max(made.sensitivity * made.terms.phi / kappa(made.size, e, DELTA) for shape in SHAPES for e in EPSILONS
-                for made in [make("mvg", epsilon=e, domain=Box(-1, 1, shape))] if isinstance(made, Mvg))
-    return Finding(bool(found.holds) and below <= 1, f"{found.observed}; the shift that it allows is at most "
-                   f"{below:.3f} of TVG's", f"{TESTS}::test_theorems_hold_over_a_grid")
+    below = max(
+        made.sensitivity * made.terms.phi / kappa(made.size, e, DELTA)
+        for shape in SHAPES
+        for e in EPSILONS
+        for made in [make("mvg", epsilon=e, domain=Box(-1, 1, shape))]
+        if isinstance(made, Mvg)
+    )
+    return Finding(
+        bool(found.holds) and below <= 1,
+        f"{found.observed}; the shift that it allows is at most {below:.3f} of TVG's",
+        f"{TESTS}::test_theorems_hold_over_a_grid",
+    )
 
 
 @claim("V13", expected="printed bound over exact divergence at least 1")
@@ -129,26 +155,36 @@ def renyi(_: Evidence) -> Finding:
         exact = float((torch.linalg.inv(u[0]) @ shift @ torch.linalg.inv(u[1]).T).norm()) ** 2 / 2
         printed = float(shift.norm()) ** 2 * math.prod(float(torch.linalg.inv(m).norm()) ** 2 for m in u)
         ratios.append(printed / exact)
-    return Finding(min(ratios) >= 1, f"printed over exact {min(ratios):.2f} to {max(ratios):.3g} over 100 random "
-                   "covariances: an upper bound, loose by at least 2, once the missing logarithm is put back",
-                   "tensorldp.claims.tvg_theorems.renyi")
+    return Finding(
+        min(ratios) >= 1,
+        f"printed over exact {min(ratios):.2f} to {max(ratios):.3g} over 100 random "
+        "covariances: an upper bound, loose by at least 2, once the missing logarithm is put back",
+        "tensorldp.claims.tvg_theorems.renyi",
+    )
 
 
 @claim("V20", expected="true delta at most the nominal one for every epsilon")
 def classical(_: Evidence) -> Finding:
-    ratios = {e: make("gaussian-classical", epsilon=e, domain=IMAGE).curve().delta(e) / DELTA
-              for e in (0.5, 1, 8, 10, 100)}
-    return Finding(max(ratios.values()) <= 1, "true over nominal delta 1e-5: " + ", ".join(
-        f"{ratio:.3g} at {e:g}" for e, ratio in ratios.items()),
-        "tests/mechanisms/test_additive.py::test_classical_stops_at_8_42")
+    ratios = {
+        e: make("gaussian-classical", epsilon=e, domain=IMAGE).curve().delta(e) / DELTA for e in (0.5, 1, 8, 10, 100)
+    }
+    return Finding(
+        max(ratios.values()) <= 1,
+        "true over nominal delta 1e-5: " + ", ".join(f"{ratio:.3g} at {e:g}" for e, ratio in ratios.items()),
+        "tests/mechanisms/test_additive.py::test_classical_stops_at_8_42",
+    )
 
 
 @claim("V24", expected="no more noise than the analytic Gaussian mechanism (Balle and Wang, which the paper cites)")
 def tighter(_: Evidence) -> Finding:
-    sigmas = {name: math.sqrt((make(name, epsilon=1.0, domain=IMAGE, delta=DELTA).squared_error() or math.nan) / 784)
-              for name in ("gaussian-analytic", "gaussian-classical", "idn", "udn", "tvg", "mvg")}
+    sigmas = {
+        name: math.sqrt((make(name, epsilon=1.0, domain=IMAGE, delta=DELTA).squared_error() or math.nan) / 784)
+        for name in ("gaussian-analytic", "gaussian-classical", "idn", "udn", "tvg", "mvg")
+    }
     best = sigmas.pop("gaussian-analytic")
     words = ", ".join(f"{name} {sigma / best:.3g}" for name, sigma in sigmas.items())
-    return Finding(min(sigmas[name] for name in ("idn", "udn", "tvg")) <= best, f"sigma over the analytic Gaussian's "
-                   f"at the same (1, 1e-5), 28 x 28: {words}; tighter than MVG alone",
-                   f"{TESTS}::test_sigma_columns_of_the_looseness_table")
+    return Finding(
+        min(sigmas[name] for name in ("idn", "udn", "tvg")) <= best,
+        f"sigma over the analytic Gaussian's at the same (1, 1e-5), 28 x 28: {words}; tighter than MVG alone",
+        f"{TESTS}::test_sigma_columns_of_the_looseness_table",
+    )

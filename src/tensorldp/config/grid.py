@@ -67,14 +67,26 @@ class Cell:
 
     def key(self) -> dict[str, Any]:
         """What the cell is, as every output records it."""
-        return {"study": self.study, "dataset": self.dataset, "variant": self.variant,
-                "mechanism": self.mechanism, "epsilon": self.epsilon, "release": self.release, "delta": self.delta,
-                "method": self.method}
+        return {
+            "study": self.study,
+            "dataset": self.dataset,
+            "variant": self.variant,
+            "mechanism": self.mechanism,
+            "epsilon": self.epsilon,
+            "release": self.release,
+            "delta": self.delta,
+            "method": self.method,
+        }
 
     def perturbation(self) -> dict[str, Any]:
         """The settings that a release of the cell depends on."""
-        return {**self.key(), "options": self.options, "seeds": list(self.seeds), "limit": self.limit,
-                "factors": self.factors}
+        return {
+            **self.key(),
+            "options": self.options,
+            "seeds": list(self.seeds),
+            "limit": self.limit,
+            "factors": self.factors,
+        }
 
     def training_settings(self) -> dict[str, Any]:
         """The settings that the trained models of the cell depend on."""
@@ -118,8 +130,7 @@ def _listed(value: Any) -> list[Any]:
 
 def _study_cells(study: Study, settings: Settings) -> list[Cell]:
     if settings.scale not in study.scales:
-        raise InputError(f"the study {study.study} has no scale {settings.scale!r}; "
-                         f"it has {', '.join(study.scales)}")
+        raise InputError(f"the study {study.study} has no scale {settings.scale!r}; it has {', '.join(study.scales)}")
     plan = study.scales[settings.scale]
     seeds = tuple(dict.fromkeys(settings.seeds or plan.seeds))
     wanted = settings.mechanisms.get(study.study)
@@ -138,14 +149,31 @@ def _study_cells(study: Study, settings: Settings) -> list[Cell]:
                 own = (arm.epsilons or {}).get(settings.scale, plan.epsilons)
                 for mechanism in arm.mechanisms:
                     for epsilon in _arm_epsilons(mechanism, settings.epsilons.get(study.study, own)):
-                        cells[Cell(study.study, dataset, variant_text(factors), mechanism, epsilon_text(epsilon),
-                                   study.release, study.method, study.delta, factors, arm.options, seeds, training,
-                                   limit, variant_text({key: factors[key] for key in plan.factors}))] = None
+                        cells[
+                            Cell(
+                                study.study,
+                                dataset,
+                                variant_text(factors),
+                                mechanism,
+                                epsilon_text(epsilon),
+                                study.release,
+                                study.method,
+                                study.delta,
+                                factors,
+                                arm.options,
+                                seeds,
+                                training,
+                                limit,
+                                variant_text({key: factors[key] for key in plan.factors}),
+                            )
+                        ] = None
     cells |= _models_of(study, plan, settings, cells)
     for dataset in settings.datasets.get(study.study, plan.datasets):
         if not any(cell.dataset == dataset for cell in cells):
-            raise InputError(f"the study {study.study} has no cell for the dataset {dataset!r}: "
-                             "an arm of its file must name the data set and a mechanism with a finite epsilon")
+            raise InputError(
+                f"the study {study.study} has no cell for the dataset {dataset!r}: "
+                "an arm of its file must name the data set and a mechanism with a finite epsilon"
+            )
     return list(cells)
 
 
@@ -156,8 +184,18 @@ def _models_of(study: Study, plan: ScalePlan, settings: Settings, cells: dict[Ce
         for cell in cells:
             factors = {key: cell.factors[key] for key in plan.factors}
             training, limit = _training(study, plan, settings, factors)
-            found[replace(cell, variant=cell.base, mechanism="none", epsilon="inf", factors=factors, options={},
-                          training=training, limit=limit)] = None
+            found[
+                replace(
+                    cell,
+                    variant=cell.base,
+                    mechanism="none",
+                    epsilon="inf",
+                    factors=factors,
+                    options={},
+                    training=training,
+                    limit=limit,
+                )
+            ] = None
     return found
 
 

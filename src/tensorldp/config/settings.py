@@ -26,8 +26,9 @@ def _epsilon(value: object) -> float:
     return budget("epsilon", value, infinite=True)
 
 
-Epsilon = Annotated[float, BeforeValidator(_epsilon), PlainSerializer(lambda e: "inf" if e == math.inf else e),
-                    Field(gt=0)]
+Epsilon = Annotated[
+    float, BeforeValidator(_epsilon), PlainSerializer(lambda e: "inf" if e == math.inf else e), Field(gt=0)
+]
 
 
 def _plain(value: object) -> object:
@@ -56,15 +57,20 @@ class Settings(Strict):
     studies: list[str] = Field(min_length=1, description="the studies to run, names of files in workflow/studies")
     seeds: list[Seed] | None = Field(None, min_length=1, description="the seeds of every cell")
     datasets: dict[str, Annotated[list[str], Field(min_length=1)]] = Field(
-        default_factory=dict, description="study: its datasets")
+        default_factory=dict, description="study: its datasets"
+    )
     mechanisms: dict[str, Annotated[list[str], Field(min_length=1)]] = Field(
-        default_factory=dict, description="study: its mechanisms")
+        default_factory=dict, description="study: its mechanisms"
+    )
     epsilons: dict[str, Annotated[list[Epsilon], Field(min_length=1)]] = Field(
-        default_factory=dict, description="study: its grid of nominal epsilons")
+        default_factory=dict, description="study: its grid of nominal epsilons"
+    )
     factors: dict[str, dict[str, Annotated[list[str | int | float], Field(min_length=1)]]] = Field(
-        default_factory=dict, description="study: values of its factors that replace its own")
+        default_factory=dict, description="study: values of its factors that replace its own"
+    )
     training: dict[str, dict[str, Setting]] = Field(
-        default_factory=dict, description="study: training settings that replace the study's own")
+        default_factory=dict, description="study: training settings that replace the study's own"
+    )
     mirror: str | None = Field(None, description="a folder that holds the datasets' files")
     device: Device = Field("auto", description="auto, cpu or cuda")
     plugins: list[str] = Field(default_factory=list, description="modules to import that register mechanisms")
@@ -114,8 +120,11 @@ def parse_settings(raw: dict[str, Any]) -> Settings:
     Raises:
         InputError: naming the first key that is unknown or has a value that is not allowed.
     """
-    typed = {key: _typed(value) if key in NUMERIC else value for key, value in raw.items()} if isinstance(
-        raw, dict) else raw
+    typed = (
+        {key: _typed(value) if key in NUMERIC else value for key, value in raw.items()}
+        if isinstance(raw, dict)
+        else raw
+    )
     try:
         return Settings.model_validate(typed)
     except ValidationError as error:

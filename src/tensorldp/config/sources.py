@@ -18,9 +18,15 @@ def _imports(file: str) -> tuple[str, ...]:
     found = set()
     for module, names in IMPORT.findall((ROOT / file).read_text()):
         base = module.replace(".", "/")
-        candidates = [f"{base}.py", f"{base}/__init__.py",
-                      *(f"{base}/{name.split(' as ')[0].strip()}{end}" for name in names.split(",")
-                        for end in (".py", "/__init__.py"))]
+        candidates = [
+            f"{base}.py",
+            f"{base}/__init__.py",
+            *(
+                f"{base}/{name.split(' as ')[0].strip()}{end}"
+                for name in names.split(",")
+                for end in (".py", "/__init__.py")
+            ),
+        ]
         found |= {name.removeprefix("/") for name in candidates if (ROOT / name.removeprefix("/")).is_file()}
     return tuple(sorted(found))
 

@@ -16,11 +16,13 @@ Release = Literal["data", "features", "test_features", "gradients", "parameters"
 Factors = dict[str, list[str | int | float]]
 
 
-VIEWS = {"": "Against the nominal epsilon, as the source prints it.",
-         "_honest": "The same results against the guarantee of the whole record at delta 1e-5. Mechanisms whose "
-                    "guarantee is infinite there have no place on this axis.",
-         "_pure": "The same results against the pure guarantee (delta 0), TLDP without its atoms. Gaussian noise has "
-                  "no finite pure guarantee and is not drawn."}
+VIEWS = {
+    "": "Against the nominal epsilon, as the source prints it.",
+    "_honest": "The same results against the guarantee of the whole record at delta 1e-5. Mechanisms whose "
+    "guarantee is infinite there have no place on this axis.",
+    "_pure": "The same results against the pure guarantee (delta 0), TLDP without its atoms. Gaussian noise has "
+    "no finite pure guarantee and is not drawn.",
+}
 
 
 PAPER_OF = {"pldp": "pldp-fl", "reconstruction": "dp-lecture"}  # where it is not the first word of a name
@@ -34,7 +36,8 @@ class Arm(Strict):
     scales: list[Scale] | None = None
     epsilons: dict[Scale, list[Epsilon]] | None = Field(default=None, description="this arm's own grid, by scale")
     factors: dict[str, str | int | float | list[str | int | float]] = Field(
-        default_factory=dict, description="of this arm alone; a list stands for each of its values in turn")
+        default_factory=dict, description="of this arm alone; a list stands for each of its values in turn"
+    )
     options: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -47,7 +50,8 @@ class ScalePlan(Strict):
     factors: Factors = Field(default_factory=dict)
     training: dict[str, Any] = Field(default_factory=dict)
     per_factor: dict[str, dict[str, Any]] = Field(
-        default_factory=dict, description="'key=value' of a factor: training settings and a limit for it alone")
+        default_factory=dict, description="'key=value' of a factor: training settings and a limit for it alone"
+    )
     limit: int | None = Field(None, ge=10, description="the first so many training records; None is all")
 
 
@@ -59,13 +63,19 @@ class Study(Strict):
     source: str
     release: Release
     figure: str
-    paper: str | None = Field(default=None, min_length=1, description="the section of the report and the source of the "
-                              "claims that it belongs to; the study's name tells where this is empty")
+    paper: str | None = Field(
+        default=None,
+        min_length=1,
+        description="the section of the report and the source of the "
+        "claims that it belongs to; the study's name tells where this is empty",
+    )
     method: str = Field(default="learning", description="how its cells are computed, a name of config/methods")
-    views: dict[str, str] = Field(default_factory=lambda: dict(VIEWS),
-                                  description="its figures: ending of the file's name: caption")
-    tables: list[str] = Field(default_factory=list,
-                              description="files that its notebook writes into results/tables, without .csv")
+    views: dict[str, str] = Field(
+        default_factory=lambda: dict(VIEWS), description="its figures: ending of the file's name: caption"
+    )
+    tables: list[str] = Field(
+        default_factory=list, description="files that its notebook writes into results/tables, without .csv"
+    )
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-5
     arms: Annotated[list[Arm], Field(min_length=1)]
     scales: dict[Scale, ScalePlan]

@@ -41,8 +41,10 @@ def tar_members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str
             for member in archive:
                 _refuse_unsafe(path, member.name)
                 if not (member.isreg() or member.isdir()):
-                    raise InputError(f"the archive {path} has the member {member.name!r}, which is a link or a device: "
-                                     "only plain files and folders are allowed")
+                    raise InputError(
+                        f"the archive {path} has the member {member.name!r}, which is a link or a device: "
+                        "only plain files and folders are allowed"
+                    )
                 if member.isreg() and wanted(member.name):
                     file = archive.extractfile(member)
                     yield member.name, file.read() if file else b""
@@ -75,5 +77,6 @@ def _refuse_unsafe(path: Path, name: str) -> None:
 def _unreadable(path: Path, error: BaseException) -> InputError:
     if isinstance(error, FileNotFoundError):
         return InputError(f"the file {path} is missing")
-    return InputError(f"the file {path} is truncated or damaged ({str(error) or type(error).__name__}): "
-                      "delete it and download again")
+    return InputError(
+        f"the file {path} is truncated or damaged ({str(error) or type(error).__name__}): delete it and download again"
+    )

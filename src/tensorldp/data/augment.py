@@ -10,8 +10,9 @@ from torch import Tensor, nn
 from tensorldp.errors import real
 
 
-def augment(images: Tensor, generator: torch.Generator, *, shift: float = 0.1, degrees: float = 10.0,
-            flip: float = 0.5) -> Tensor:
+def augment(
+    images: Tensor, generator: torch.Generator, *, shift: float = 0.1, degrees: float = 10.0, flip: float = 0.5
+) -> Tensor:
     """One altered copy of every image: shifted by up to `shift` of each side, rotated by up to `degrees`, mirrored.
 
     All three are drawn anew for each image; pixels from beyond the border repeat it, as Keras does by default.
@@ -31,7 +32,8 @@ def augment(images: Tensor, generator: torch.Generator, *, shift: float = 0.1, d
     angle, mirror = (2.0 * draws[0] - 1.0) * turn, torch.where(draws[1] < flip, -1.0, 1.0)
     across, down = (2.0 * (2.0 * draw - 1.0) * shift for draw in draws[2:])  # sides have length 2 in a sampling grid
     cos, sin, aspect = angle.cos(), angle.sin(), height / width
-    theta = torch.stack((torch.stack((mirror * cos, -sin * aspect, across), 1),
-                         torch.stack((mirror * sin / aspect, cos, down), 1)), 1)
+    theta = torch.stack(
+        (torch.stack((mirror * cos, -sin * aspect, across), 1), torch.stack((mirror * sin / aspect, cos, down), 1)), 1
+    )
     grid = nn.functional.affine_grid(theta, list(images.shape), align_corners=False).to(images)
     return nn.functional.grid_sample(images, grid, padding_mode="border", align_corners=False)

@@ -83,7 +83,7 @@ def record(file: File, folder: Path, found: Digest) -> None:
 def matches(expected: str, found: Digest) -> bool:
     """Whether a file is what a checksum says."""
     algorithm, value = expected.split(":")
-    return (found.md5 if algorithm == "md5" else found.sha256[:len(value)]) == value
+    return (found.md5 if algorithm == "md5" else found.sha256[: len(value)]) == value
 
 
 def mismatch(what: str, expected: str, found: Digest, pinned: bool) -> InputError:
@@ -91,6 +91,9 @@ def mismatch(what: str, expected: str, found: Digest, pinned: bool) -> InputErro
     algorithm, value = expected.split(":")
     got = found.md5 if algorithm == "md5" else found.sha256
     label = {"md5": "MD5", "sha256": "SHA-256"}.get(algorithm, "SHA-256 beginning with")
-    advice = ("it is damaged or another release" if pinned else
-              "it has changed since its first use; delete the .sha256 file if that is intended")
+    advice = (
+        "it is damaged or another release"
+        if pinned
+        else "it has changed since its first use; delete the .sha256 file if that is intended"
+    )
     return InputError(f"{what} has the {label.split()[0]} {got}, expected is the {label} {value}: {advice}")

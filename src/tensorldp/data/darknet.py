@@ -38,8 +38,10 @@ def parse_darknet(path: Path, *, expect_full: bool, endpoints: bool, seed: int) 
     """
     table = read_csv(path, low_memory=False)
     if expect_full and table.shape != RAW_SHAPE:
-        raise InputError(f"the file {path} has {table.shape[0]} rows and {table.shape[1]} columns, expected are "
-                         f"{RAW_SHAPE[0]} and {RAW_SHAPE[1]}: it must be the release of CIC-Darknet2020 with that size")
+        raise InputError(
+            f"the file {path} has {table.shape[0]} rows and {table.shape[1]} columns, expected are "
+            f"{RAW_SHAPE[0]} and {RAW_SHAPE[1]}: it must be the release of CIC-Darknet2020 with that size"
+        )
     for name in (*_TEXT, *_ENDPOINTS):
         if name not in table.columns:
             raise InputError(f"the file {path} lacks the column {name!r}")
@@ -50,8 +52,9 @@ def parse_darknet(path: Path, *, expect_full: bool, endpoints: bool, seed: int) 
     y = label.map({name: index for index, name in enumerate(CLASSES)}).fillna(-1).to_numpy(np.int64)
     clean = np.isfinite(x).all(axis=1) & (y >= 0)
     if expect_full and clean.sum() != CLEAN_ROWS:
-        raise InputError(f"the file {path} has {clean.sum()} rows without NaN and infinite values, expected are "
-                         f"{CLEAN_ROWS}")
+        raise InputError(
+            f"the file {path} has {clean.sum()} rows without NaN and infinite values, expected are {CLEAN_ROWS}"
+        )
     (train, y_train), (test, y_test) = interspersed(x[clean], y[clean], seed)
     if not len(train) or not len(test):
         raise InputError(f"the file {path} has {clean.sum()} usable rows, too few for two splits")

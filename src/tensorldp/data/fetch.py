@@ -49,8 +49,9 @@ class FetchRecord:
     files: tuple[FileRecord, ...]
 
 
-def fetch(name: str, destination: Path, *, mirror: Path | None = None, offline: bool = False,
-          progress: bool = True) -> FetchRecord:
+def fetch(
+    name: str, destination: Path, *, mirror: Path | None = None, offline: bool = False, progress: bool = True
+) -> FetchRecord:
     """Put the files of a data set (or of weights) into a folder, with source.json beside them.
 
     A file that is already there and right stays. Otherwise the mirror's files are copied, or, where the mirror has no
@@ -105,8 +106,10 @@ def get_weights_file(source: Path) -> Path:
     found = read_record(folder)
     path = folder / found.files[0].name if found.files else folder
     if found.name not in catalogue.weights_names() or not path.is_file():
-        raise InputError(f"the folder {folder} holds no pretrained weights: download "
-                         f"{' or '.join(catalogue.weights_names())} into it")
+        raise InputError(
+            f"the folder {folder} holds no pretrained weights: download "
+            f"{' or '.join(catalogue.weights_names())} into it"
+        )
     return path
 
 
@@ -154,8 +157,12 @@ class _Folder:
         failures = []
         for url in file.urls:
             try:
-                return self._keep(file, _download(url, file.name if self.progress else None), target,
-                                  f"the file {file.name} from {url}")
+                return self._keep(
+                    file,
+                    _download(url, file.name if self.progress else None),
+                    target,
+                    f"the file {file.name} from {url}",
+                )
             except _NoNetworkError as error:
                 failures.append(str(error))
         raise _NoNetworkError("; ".join(failures))
@@ -242,6 +249,8 @@ def _downloadable(entry: Dataset | Weights, mirror: Path | None, forbidden: str 
 def _unavailable(entry: Dataset | Weights, source: Source, mirror: Path | None, reason: str) -> InputError:
     wanted = ", ".join(file.path for file in source.required)
     where = "no mirror folder is given" if mirror is None else f"the mirror folder {mirror} does not hold it"
-    return InputError(f"the data set {entry.name} cannot be fetched: {where} and {reason}; put {wanted} (from "
-                      f"{entry.homepage}) into a folder and name that folder as `mirror` in config.yaml or in "
-                      "TENSORLDP_MIRROR")
+    return InputError(
+        f"the data set {entry.name} cannot be fetched: {where} and {reason}; put {wanted} (from "
+        f"{entry.homepage}) into a folder and name that folder as `mirror` in config.yaml or in "
+        "TENSORLDP_MIRROR"
+    )

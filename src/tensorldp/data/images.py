@@ -45,12 +45,14 @@ def read_idx(path: Path) -> NDArray[np.uint8]:
 
 def parse_mnist(files: Files) -> Parsed:
     """MNIST or Fashion-MNIST: x (N, 28, 28)."""
+
     def split(prefix: str) -> Arrays:
         names = f"{prefix}-images-idx3-ubyte.gz", f"{prefix}-labels-idx1-ubyte.gz"
         x, y = (read_idx(files[name]) for name in names)
         if x.ndim != 3 or y.ndim != 1 or len(x) != len(y):
             raise InputError(f"the files {names[0]} and {names[1]} do not belong together: shapes {x.shape}, {y.shape}")
         return x, y
+
     return Parsed(split("train"), split("t10k"))
 
 
@@ -74,10 +76,13 @@ def _cifar_archive(path: Path) -> Parsed:
             if name not in content:
                 raise InputError(f"the archive {path} has no member {name}: it must be the binary version")
             if len(content[name]) % _CIFAR_RECORD:
-                raise InputError(f"the member {name} of {path} has {len(content[name])} bytes, which is no multiple "
-                                 f"of {_CIFAR_RECORD}")
+                raise InputError(
+                    f"the member {name} of {path} has {len(content[name])} bytes, which is no multiple "
+                    f"of {_CIFAR_RECORD}"
+                )
         rows = np.frombuffer(b"".join(content[name] for name in names), np.uint8).reshape(-1, _CIFAR_RECORD)
         return rows[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), rows[:, 0]
+
     return Parsed(split(_CIFAR_TRAIN), split(_CIFAR_TEST))
 
 
@@ -86,8 +91,10 @@ def _cifar_raw(files: Files, images: str, labels: str) -> Arrays:
     y = np.frombuffer(b"".join(decompressed(files[name]) for name in files if name.startswith(labels)), np.uint8)
     pixels = b"".join(decompressed(files[name]) for name in parts)
     if len(pixels) != len(y) * (_CIFAR_RECORD - 1):
-        raise InputError(f"the files {', '.join(parts)} hold {len(pixels)} bytes for {len(y)} labels, expected are "
-                         f"{_CIFAR_RECORD - 1} per label")
+        raise InputError(
+            f"the files {', '.join(parts)} hold {len(pixels)} bytes for {len(y)} labels, expected are "
+            f"{_CIFAR_RECORD - 1} per label"
+        )
     return np.frombuffer(pixels, np.uint8).reshape(-1, 32, 32, 3), y
 
 

@@ -26,8 +26,16 @@ class Options:
     seed: int
 
 
-def prepare(name: str, source_dir: Path | None, out_dir: Path, *, expect_full: bool = True, limit: int | None = None,
-            endpoints: bool = True, seed: int = 0) -> None:
+def prepare(
+    name: str,
+    source_dir: Path | None,
+    out_dir: Path,
+    *,
+    expect_full: bool = True,
+    limit: int | None = None,
+    endpoints: bool = True,
+    seed: int = 0,
+) -> None:
     """Write train.safetensors and test.safetensors, each with `x`, `y` (int64) and metadata.
 
     Images are uint8, (N, H, W) or (N, H, W, C); tables are float32, scaled with the training split alone; text is
@@ -66,9 +74,15 @@ def prepare(name: str, source_dir: Path | None, out_dir: Path, *, expect_full: b
     for split, arrays in (("training", parsed.train), ("test", parsed.test)):
         _check_split(dataset, split, arrays)
     metadata = {
-        "dataset": name, "kind": dataset.kind, "classes": str(dataset.classes), "low": str(dataset.low),
-        "high": str(dataset.high), "source": source, **parsed.metadata,
-        "deviation": "; ".join(filter(None, [dataset.deviation, deviation, parsed.metadata.get("deviation")]))}
+        "dataset": name,
+        "kind": dataset.kind,
+        "classes": str(dataset.classes),
+        "low": str(dataset.low),
+        "high": str(dataset.high),
+        "source": source,
+        **parsed.metadata,
+        "deviation": "; ".join(filter(None, [dataset.deviation, deviation, parsed.metadata.get("deviation")])),
+    }
     for split, (x, y) in (("train", parsed.train), ("test", parsed.test)):
         write_arrays(out_dir / f"{split}.safetensors", {"x": x, "y": y.astype(np.int64)}, {**metadata, "split": split})
     for stem, array in parsed.extra.items():
@@ -101,8 +115,10 @@ def _source(dataset: Dataset, folder: Path) -> tuple[dict[str, Path], str, str]:
 def _check_sizes(dataset: Dataset, parsed: Parsed, expected: tuple[int, int]) -> None:
     found = len(parsed.train[0]), len(parsed.test[0])
     if found != expected:
-        raise InputError(f"the files of {dataset.name} give {found[0]} training and {found[1]} test records, expected "
-                         f"are {expected[0]} and {expected[1]}")
+        raise InputError(
+            f"the files of {dataset.name} give {found[0]} training and {found[1]} test records, expected "
+            f"are {expected[0]} and {expected[1]}"
+        )
 
 
 def _check_split(dataset: Dataset, split: str, arrays: Arrays) -> None:
@@ -110,12 +126,15 @@ def _check_split(dataset: Dataset, split: str, arrays: Arrays) -> None:
     if len(x) == 0:
         raise InputError(f"the {split} split of {dataset.name} has no records")
     if y.min() < 0 or y.max() >= dataset.classes:
-        raise InputError(f"the {split} labels of {dataset.name} must lie in 0 .. {dataset.classes - 1}, found are "
-                         f"{y.min()} to {y.max()}")
+        raise InputError(
+            f"the {split} labels of {dataset.name} must lie in 0 .. {dataset.classes - 1}, found are "
+            f"{y.min()} to {y.max()}"
+        )
     # Darknet alone drops columns that are constant
     if x.shape[1:] != dataset.shape and dataset.name != "darknet":
-        raise InputError(f"the {split} records of {dataset.name} have the shape {x.shape[1:]}, expected is "
-                         f"{dataset.shape}")
+        raise InputError(
+            f"the {split} records of {dataset.name} have the shape {x.shape[1:]}, expected is {dataset.shape}"
+        )
     if x.dtype.kind == "f" and not np.isfinite(x).all():
         raise InputError(f"the {split} records of {dataset.name} hold NaN or infinite values")
 
@@ -125,30 +144,40 @@ def _parse(name: str, files: dict[str, Path], options: Options) -> Parsed:
     match name:
         case "digits" | "breast_cancer":
             from tensorldp.data import embedded
+
             return (embedded.parse_digits if name == "digits" else embedded.parse_breast_cancer)(options.seed)
         case "mnist" | "fashion_mnist":
             from tensorldp.data.images import parse_mnist
+
             return parse_mnist(files)
         case "cifar10":
             from tensorldp.data.images import parse_cifar10
+
             return parse_cifar10(files)
         case "svhn":
             from tensorldp.data.images import parse_svhn
+
             return parse_svhn(files)
         case "imdb":
             from tensorldp.data.text import parse_imdb
+
             return parse_imdb(files, expect_full=options.expect_full, limit=options.limit)
         case "darknet":
             from tensorldp.data.darknet import parse_darknet
-            return parse_darknet(files["Darknet.CSV"], expect_full=options.expect_full, endpoints=options.endpoints,
-                                 seed=options.seed)
+
+            return parse_darknet(
+                files["Darknet.CSV"], expect_full=options.expect_full, endpoints=options.endpoints, seed=options.seed
+            )
         case "adult":
             from tensorldp.data.tabular import parse_adult
+
             return parse_adult(files)
         case "ctg":
             from tensorldp.data.tabular import parse_ctg
+
             return parse_ctg(files["CTG.xls"], options.seed)
         case "credit":
             from tensorldp.data.tabular import parse_credit
+
             return parse_credit(files["creditcard.csv"], options.seed)
     raise NotImplementedError(f"no parser for {name}")

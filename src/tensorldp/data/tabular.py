@@ -80,8 +80,9 @@ def parse_adult(files: Mapping[str, Path]) -> Parsed:
         InputError: if a row does not fit adult.names or a label is neither <=50K nor >50K.
     """
     columns = _adult_columns(files["adult.names"])
-    paths = [next(path for name, path in files.items() if name.startswith(stem))
-             for stem in ("adult.data", "adult.test")]
+    paths = [
+        next(path for name, path in files.items() if name.startswith(stem)) for stem in ("adult.data", "adult.test")
+    ]
     (train, y_train), (test, y_test) = (_adult_rows(path, columns) for path in paths)
     continuous = sum(values is None for values in columns.values())
     mean = train[:, :continuous].mean(axis=0)
@@ -103,8 +104,15 @@ def _adult_columns(path: Path) -> dict[str, list[str] | None]:
 
 def _adult_rows(path: Path, columns: Mapping[str, list[str] | None]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     # the first line of adult.test is a remark that begins with a bar
-    table = read_csv(path, header=None, names=[*columns, "label"], skipinitialspace=True, comment="|", na_filter=False,
-                     index_col=False)
+    table = read_csv(
+        path,
+        header=None,
+        names=[*columns, "label"],
+        skipinitialspace=True,
+        comment="|",
+        na_filter=False,
+        index_col=False,
+    )
     x = [numbers(table[[name for name, values in columns.items() if values is None]], path)]
     for name, values in columns.items():
         if values is None:
@@ -158,6 +166,8 @@ def ctg_table(rows: Sequence[Sequence[Any]], path: Path, seed: int) -> Parsed:
     (train, y_train), (test, y_test) = stratified(x, y, 0.2, seed)
     low, high = train.min(axis=0), train.max(axis=0)
     width = np.where(high > low, high - low, 1.0)
-    train, test = (np.clip(np.where(high > low, 2 * (part - low) / width - 1, 0.0), -1, 1).astype(np.float32)
-                   for part in (train, test))
+    train, test = (
+        np.clip(np.where(high > low, 2 * (part - low) / width - 1, 0.0), -1, 1).astype(np.float32)
+        for part in (train, test)
+    )
     return Parsed((train, y_train), (test, y_test))

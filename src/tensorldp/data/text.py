@@ -25,8 +25,10 @@ VOCABULARY = 20_000
 _REVIEW = re.compile(r"aclImdb/(train|test)/(neg|pos)/(\d+)_\d+\.txt")
 _GLOVE = "glove.6B.100d.txt"
 # The frozen embedding is public with GloVe, but the training vocabulary is not covered by any guarantee
-_OWN_VOCABULARY = (f"indices 1 to {VOCABULARY} are the most frequent words of the training reviews, which no guarantee "
-                   "covers, in place of GloVe's 400000")
+_OWN_VOCABULARY = (
+    f"indices 1 to {VOCABULARY} are the most frequent words of the training reviews, which no guarantee "
+    "covers, in place of GloVe's 400000"
+)
 
 
 def parse_imdb(files: Mapping[str, Path], *, expect_full: bool, limit: int | None) -> Parsed:
@@ -63,7 +65,7 @@ def parse_imdb(files: Mapping[str, Path], *, expect_full: bool, limit: int | Non
     indices = np.array([index.get(word, 0) for word in words], np.int32)
     x = np.zeros((len(tokens), LENGTH), np.int32)
     for row, keys in zip(x, tokens, strict=True):
-        row[:len(keys)] = indices[np.searchsorted(present, keys)]
+        row[: len(keys)] = indices[np.searchsorted(present, keys)]
     y = np.concatenate([np.full(len(texts), int(label == "pos")) for (_, label), texts in reviews.items()])
     order = [*_alternating(y[:count]), *(count + k for k in _alternating(y[count:]))]
     x, y = x[order], y[order]
@@ -77,7 +79,8 @@ def read_reviews(path: Path, limit: int | None) -> dict[tuple[str, str], list[st
         InputError: if the archive is damaged or lacks one of the four folders.
     """
     found: dict[tuple[str, str], list[tuple[int, str]]] = {
-        (split, label): [] for split in ("train", "test") for label in ("neg", "pos")}
+        (split, label): [] for split in ("train", "test") for label in ("neg", "pos")
+    }
     try:
         for name, content in tar_members(path, lambda name: _REVIEW.fullmatch(name) is not None):
             split, label, number = _REVIEW.fullmatch(name).groups()  # type: ignore[union-attr]

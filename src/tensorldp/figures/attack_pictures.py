@@ -32,11 +32,16 @@ def _head(metrics: pd.DataFrame, axis: str) -> str:
         return "releases at the papers' nominal ε. True ε: whole picture, δ = 1e-5."
     columns = columns_of(metrics)
     anchor = label(columns["mechanism"].iloc[0])
-    head = (f"releases, every column at one true ε of the whole picture (δ = 1e-5):\nthat of {anchor} at nominal "
-            + ", ".join(f"{e:g}" for e in columns["epsilon"]) + ".")
+    head = (
+        f"releases, every column at one true ε of the whole picture (δ = 1e-5):\nthat of {anchor} at nominal "
+        + ", ".join(f"{e:g}" for e in columns["epsilon"])
+        + "."
+    )
     for _, column in columns[columns["guarantee_epsilon"].map(math.isinf)].iterrows():
-        head += (f" At {column['epsilon']:g} it has none, its atoms outweigh δ:\nthe others stand at its pure ε "
-                 f"without the atoms, {_number(column['target'])}.")
+        head += (
+            f" At {column['epsilon']:g} it has none, its atoms outweigh δ:\nthe others stand at its pure ε "
+            f"without the atoms, {_number(column['target'])}."
+        )
     return head
 
 
@@ -55,8 +60,9 @@ def draw_pictures(metrics: pd.DataFrame, pictures: Path | None, axis: str = "nom
     stored = read_arrays(pictures)[0] if pictures is not None and pictures.is_file() else {}
     names = order(set(cells["mechanism"]))
     height = 1.55 if stored else 0.6
-    figure, axes = plt.subplots(len(names), 1 + 2 * COLUMNS, figsize=(9.6, height * len(names) + 1.0), squeeze=False,
-                                layout="constrained")
+    figure, axes = plt.subplots(
+        len(names), 1 + 2 * COLUMNS, figsize=(9.6, height * len(names) + 1.0), squeeze=False, layout="constrained"
+    )
     for ax in axes.flat:
         ax.set_axis_off()
     for line, name in enumerate(names):
@@ -66,16 +72,20 @@ def draw_pictures(metrics: pd.DataFrame, pictures: Path | None, axis: str = "nom
             left, right = axes[line, 1 + 2 * column], axes[line, 2 + 2 * column]
             cell = own.get(column)
             if cell is None:
-                left.text(1.0, 0.5, "no cell at this ε", transform=left.transAxes, ha="center",
-                          fontsize=8).set_in_layout(False)
+                left.text(
+                    1.0, 0.5, "no cell at this ε", transform=left.transAxes, ha="center", fontsize=8
+                ).set_in_layout(False)
                 continue
-            left.set_title(f"nominal ε {_number(cell['epsilon'])}\ntrue ε {_number(cell['guarantee_epsilon'])}",
-                           fontsize=8)
+            left.set_title(
+                f"nominal ε {_number(cell['epsilon'])}\ntrue ε {_number(cell['guarantee_epsilon'])}", fontsize=8
+            )
             right.set_title(f"reconstructed\n{cell['value']:.0%} named", fontsize=8)
             for ax, kind in ((axes[line, 0], "original"), (left, "released"), (right, "reconstructed")):
                 if picture_key(kind, cell) in stored:
                     _show(ax, stored[picture_key(kind, cell)])
-    figure.suptitle(f"{picture_dataset(metrics)}: {_head(metrics, axis)}\nNamed: share of victims told from the other "
-                    "candidates. " + ("Releases are stretched to their own range of grey." if stored else MISSING),
-                    fontsize=9.5)
+    figure.suptitle(
+        f"{picture_dataset(metrics)}: {_head(metrics, axis)}\nNamed: share of victims told from the other "
+        "candidates. " + ("Releases are stretched to their own range of grey." if stored else MISSING),
+        fontsize=9.5,
+    )
     return figure

@@ -31,8 +31,10 @@ def attack_rows(metrics: pd.DataFrame, attack: str, metric: str) -> pd.DataFrame
     """
     rows = metrics[(metrics["study"] == STUDY) & (metrics["metric"] == metric)].reset_index(drop=True)
     split = pd.DataFrame([variant_factors(v) for v in rows["variant"]], index=rows.index)
-    rows = pd.concat([rows, split.reindex(columns=sorted({"attack", "defence", "strength", "scaling", *SIZES,
-                                                          *split.columns}))], axis=1)
+    rows = pd.concat(
+        [rows, split.reindex(columns=sorted({"attack", "defence", "strength", "scaling", *SIZES, *split.columns}))],
+        axis=1,
+    )
     rows = rows[rows["attack"] == attack].copy()
     if rows.empty:
         raise InputError(f"the metrics table has no rows of the attack {attack} with metric {metric}")
@@ -83,8 +85,13 @@ def draw_sweeps(metrics: pd.DataFrame) -> Figure:
         ax.fill_between(x, points["min"], points["max"], color=MEASURED, alpha=0.2, linewidth=0)
         slope = f", slope {fitted_slope(x, y):+.2f}" if len(x) > 1 else ""
         ax.plot(x, y, "o-", color=MEASURED, label=f"measured{slope}")
-        ax.plot(x, y[0] * (x / x[0]) ** BOUND_SLOPES[size], "--", color=BOUND,
-                label=f"B√(d/m), slope {BOUND_SLOPES[size]:+.1f}")
+        ax.plot(
+            x,
+            y[0] * (x / x[0]) ** BOUND_SLOPES[size],
+            "--",
+            color=BOUND,
+            label=f"B√(d/m), slope {BOUND_SLOPES[size]:+.1f}",
+        )
         log_ticks(ax, x)
         _plain_log(ax)
         ax.set_xlabel(AXES[size])
@@ -95,8 +102,14 @@ def draw_sweeps(metrics: pd.DataFrame) -> Figure:
     return figure
 
 
-def _growth(ax: Axes, rows: pd.DataFrame, base: float, x: str, predicted: Callable[[np.ndarray], np.ndarray] | None,
-            law: Callable[[np.ndarray], np.ndarray] | None = None) -> None:
+def _growth(
+    ax: Axes,
+    rows: pd.DataFrame,
+    base: float,
+    x: str,
+    predicted: Callable[[np.ndarray], np.ndarray] | None,
+    law: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> None:
     """Measured errors over the error without defence, beside Table 1's growth and, where given, quadrature."""
     points = summary(rows, x)
     at = points[x].to_numpy()
@@ -134,7 +147,8 @@ def draw_table1(metrics: pd.DataFrame) -> Figure:
         ("mechanism", "DP-SGD (clip and analytic Gaussian)", "σ max(1, ‖g‖/s)", linear),
         ("clip", "clipping", "largest norm s", lambda s: np.ones_like(s)),
         ("dropout", "dropout", "probability p to keep a neuron", lambda p: 1 / np.sqrt(p)),
-        ("prune", "pruning (no bound in Table 1)", "share set to zero", None)]
+        ("prune", "pruning (no bound in Table 1)", "share set to zero", None),
+    ]
     figure, axes = plt.subplots(2, 3, figsize=(10.5, 6.2), layout="constrained")
     for ax, (defence, title, axis, predicted) in zip(axes.flat, panels, strict=True):
         part = rows[rows["defence"] == defence]
@@ -151,14 +165,22 @@ def draw_table1(metrics: pd.DataFrame) -> Figure:
             ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:.2g}"))
             for value, epsilon in sorted(set(zip(part[column], part["epsilon"], strict=True))):
                 top = float(part[part[column] == value]["value"].median()) / base
-                ax.annotate(f"ε = {epsilon:,.0f}", (value, top), textcoords="offset points",
-                            xytext=(6, -12) if value != at[-1] else (-58, 2), fontsize=7.5)
+                ax.annotate(
+                    f"ε = {epsilon:,.0f}",
+                    (value, top),
+                    textcoords="offset points",
+                    xytext=(6, -12) if value != at[-1] else (-58, 2),
+                    fontsize=7.5,
+                )
         ax.set_title(title, fontsize=9.5)
         ax.set_xlabel(axis)
         ax.legend(fontsize=7.5, frameon=False)
     figure.supylabel("error / error without defence", fontsize=10)
-    figure.suptitle(f"Table 1 beside what is measured: B = {batch:.0f}, d = {BASE['d']:.0f}, m = {BASE['m']:,.0f}; "
-                    f"error without defence {base:.3f}; gradient rms {rms:.2f}", fontsize=10.5)
+    figure.suptitle(
+        f"Table 1 beside what is measured: B = {batch:.0f}, d = {BASE['d']:.0f}, m = {BASE['m']:,.0f}; "
+        f"error without defence {base:.3f}; gradient rms {rms:.2f}",
+        fontsize=10.5,
+    )
     return figure
 
 
@@ -183,8 +205,7 @@ def draw_sensitivity(metrics: pd.DataFrame) -> Figure:
             points = summary(line, size)
             slope = fitted_slope(points[size].tolist(), points["median"].tolist())
             ax.fill_between(points[size], points["min"], points["max"], color=colour, alpha=0.2, linewidth=0)
-            ax.plot(points[size], points["median"], f"{marker}-", color=colour,
-                    label=f"a = {text}: slope {slope:+.2f}")
+            ax.plot(points[size], points["median"], f"{marker}-", color=colour, label=f"a = {text}: slope {slope:+.2f}")
         bound = values * math.sqrt(middle["d"]) if size == "m" else middle["m"] * np.sqrt(values)
         ax.plot(values, bound, "--", color=BOUND, label=f"m√d: slope {1.0 if size == 'm' else 0.5:+.2f}")
         log_ticks(ax, values.tolist())

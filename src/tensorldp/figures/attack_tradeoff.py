@@ -13,9 +13,14 @@ from tensorldp.figures.attack_sweeps import attack_rows
 from tensorldp.figures.style import appearance, label, order, use_style
 from tensorldp.studies.attack_table import RECOVERED, attack_table
 
-DEFENCES = {"none": ("no defence", "#000000", "*"), "noise": ("noise σ", "#E69F00", "o"),
-            "clip": ("clipping to s", "#56B4E9", "s"), "prune": ("pruning of a share", "#CC79A7", "D"),
-            "dropout": ("dropout, kept p", "#009E73", "P"), "local": ("k local steps", "#999999", "X")}
+DEFENCES = {
+    "none": ("no defence", "#000000", "*"),
+    "noise": ("noise σ", "#E69F00", "o"),
+    "clip": ("clipping to s", "#56B4E9", "s"),
+    "prune": ("pruning of a share", "#CC79A7", "D"),
+    "dropout": ("dropout, kept p", "#009E73", "P"),
+    "local": ("k local steps", "#999999", "X"),
+}
 MECHANISM_MARKERS = {"gaussian-analytic": "^", "laplace": "v", "privunit": "<", "tldp-l": ">"}
 
 
@@ -34,15 +39,17 @@ def _annotate(ax: plt.Axes, points: list[tuple[float, float, str]]) -> None:
     placed: list[tuple[float, float]] = []
     for x, y, note in sorted(points):
         near = sum(abs(y - other_y) < 5 and abs(x - other_x) < max(2.0, 0.3 * abs(x)) for other_x, other_y in placed)
-        ax.annotate(note, (x, y), textcoords="offset points", xytext=((6, 4), (-26, -10), (6, -10))[near % 3],
-                    fontsize=7)
+        ax.annotate(
+            note, (x, y), textcoords="offset points", xytext=((6, 4), (-26, -10), (6, -10))[near % 3], fontsize=7
+        )
         placed.append((x, y))
 
 
 def _draw_cost(ax: plt.Axes, rows: pd.DataFrame) -> None:
     points: list[tuple[float, float, str]] = []
-    for (defence, mechanism), part in ((map(str, key), part) for key, part in rows.groupby(
-            ["defence", "mechanism"], sort=False)):
+    for (defence, mechanism), part in (
+        (map(str, key), part) for key, part in rows.groupby(["defence", "mechanism"], sort=False)
+    ):
         if defence == "mechanism":
             text = f"{label(mechanism)} at ε" + (" (DP-SGD)" if mechanism == "gaussian-analytic" else "")
             colour, marker = str(appearance(mechanism)["color"]), MECHANISM_MARKERS.get(mechanism, "h")
@@ -50,8 +57,17 @@ def _draw_cost(ax: plt.Axes, rows: pd.DataFrame) -> None:
         else:
             text, colour, marker = DEFENCES[defence]
             notes = [f"{s:g}" for s in part["strength"].fillna(0)]
-        ax.scatter(100 * part["utility_loss"], part["psnr"], s=42, label=text, color=colour, marker=marker,
-                   zorder=3, edgecolors="white", linewidths=0.5)
+        ax.scatter(
+            100 * part["utility_loss"],
+            part["psnr"],
+            s=42,
+            label=text,
+            color=colour,
+            marker=marker,
+            zorder=3,
+            edgecolors="white",
+            linewidths=0.5,
+        )
         if defence != "none":
             points += list(zip(100 * part["utility_loss"], part["psnr"], notes, strict=True))
     _annotate(ax, points)
@@ -63,8 +79,9 @@ def _draw_cost(ax: plt.Axes, rows: pd.DataFrame) -> None:
     ax.axhline(RECOVERED, color="#999999", linewidth=0.8, linestyle=":")
     ax.set_xlabel("utility loss: accuracy without defence minus with it (percentage points)")
     ax.set_ylabel("PSNR of the reconstruction (dB, capped at 100)")
-    ax.set_title(f"Gradient inversion (cosine) on {', '.join(sorted(set(rows['dataset'])))}; dotted: recovered",
-                 fontsize=9.5)
+    ax.set_title(
+        f"Gradient inversion (cosine) on {', '.join(sorted(set(rows['dataset'])))}; dotted: recovered", fontsize=9.5
+    )
     ax.legend(fontsize=7.5, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
@@ -74,10 +91,20 @@ def _draw_named(ax: plt.Axes, rows: pd.DataFrame) -> None:
     for name in order(set(finite["mechanism"])):
         part = finite[finite["mechanism"] == name]
         look = appearance(name)
-        ax.plot(part["guarantee_epsilon"], part["identification"], color=str(look["color"]), marker=str(look["marker"]),
-                label=label(name))
-        ax.plot(part["guarantee_epsilon"], part["identification_bound"], color=str(look["color"]), linestyle=":",
-                linewidth=1.0)
+        ax.plot(
+            part["guarantee_epsilon"],
+            part["identification"],
+            color=str(look["color"]),
+            marker=str(look["marker"]),
+            label=label(name),
+        )
+        ax.plot(
+            part["guarantee_epsilon"],
+            part["identification_bound"],
+            color=str(look["color"]),
+            linestyle=":",
+            linewidth=1.0,
+        )
     ax.plot([], [], ":", color="#555555", label="bound of the guarantee")
     ax.set_xscale("log")
     ax.set_ylim(-0.02, 1.04)
@@ -97,8 +124,10 @@ def draw_membership(metrics: pd.DataFrame, rate: str = "0.1") -> Figure:
     figure, ax = plt.subplots(figsize=(9.0, 3.9), layout="constrained")
     at = np.arange(len(table))
     colours = [str(appearance(name)["color"]) for name in table["mechanism"]]
-    for shift, kind, marker, text in ((-0.14, "", "o", "records with their labels"),
-                                      (0.14, "canary_", "D", "canaries with random labels")):
+    for shift, kind, marker, text in (
+        (-0.14, "", "o", "records with their labels"),
+        (0.14, "canary_", "D", "canaries with random labels"),
+    ):
         count = table["members"] / 2
         hits = (table[f"{kind}tpr"] * count).round()
         low, high = beta.ppf(0.025, hits, count - hits + 1), beta.ppf(0.975, hits + 1, count - hits)
@@ -106,23 +135,36 @@ def draw_membership(metrics: pd.DataFrame, rate: str = "0.1") -> Figure:
         ax.scatter(at + shift, table[f"{kind}tpr"], color=colours, zorder=3, s=30, marker=marker, label=text)
     ax.scatter(at, table["bound"], marker="_", s=260, color="#000000", label="most that the guarantee allows", zorder=3)
     ax.axhline(float(rate), color="#999999", linestyle=":", linewidth=1.0, label="guessing")
-    ax.set_xticks(at, [f"{label(name)}\n" + ("" if np.isinf(epsilon) else f"nominal ε {epsilon:g}")
-                       for name, epsilon in zip(table["mechanism"], table["epsilon"], strict=True)], fontsize=7.5,
-                  rotation=35, ha="right")
+    ax.set_xticks(
+        at,
+        [
+            f"{label(name)}\n" + ("" if np.isinf(epsilon) else f"nominal ε {epsilon:g}")
+            for name, epsilon in zip(table["mechanism"], table["epsilon"], strict=True)
+        ],
+        fontsize=7.5,
+        rotation=35,
+        ha="right",
+    )
     ax.set_ylim(-0.02, 1.05)
     ax.set_ylabel(f"true positive rate at {float(rate):.0%} false positives")
-    ax.set_title("Loss-threshold membership attack on models trained on released pictures; 95 % intervals",
-                 fontsize=10)
+    ax.set_title("Loss-threshold membership attack on models trained on released pictures; 95 % intervals", fontsize=10)
     ax.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
 
 def _membership_table(metrics: pd.DataFrame, rate: str) -> pd.DataFrame:
     keys = ["mechanism", "epsilon"]
-    parts = {"tpr": f"tpr_at_fpr_{rate}", "canary_tpr": f"canary_tpr_at_fpr_{rate}",
-             "bound": f"tpr_bound_at_fpr_{rate}"}
-    table = pd.DataFrame({name: attack_rows(metrics, "membership", metric).groupby(keys)["value"].mean()
-                          for name, metric in parts.items()})
+    parts = {
+        "tpr": f"tpr_at_fpr_{rate}",
+        "canary_tpr": f"canary_tpr_at_fpr_{rate}",
+        "bound": f"tpr_bound_at_fpr_{rate}",
+    }
+    table = pd.DataFrame(
+        {
+            name: attack_rows(metrics, "membership", metric).groupby(keys)["value"].mean()
+            for name, metric in parts.items()
+        }
+    )
     table["members"] = attack_rows(metrics, "membership", "members").groupby(keys)["value"].sum()
     table = table.reset_index()
     names = order(set(table["mechanism"]))

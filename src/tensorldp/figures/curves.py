@@ -22,9 +22,12 @@ AXIS_LABELS = {
     "guarantee": "guaranteed ε of the whole {unit} at δ = 1e-5 (nats)",
     "pure": "guaranteed pure ε of the whole {unit}, atoms removed (nats)",
 }
-METRIC_LABELS = {"weighted_f1": "weighted F1 on clean test records", "accuracy": "accuracy on clean test records",
-                 "weighted_f1_perturbed_test": "weighted F1 on perturbed test records",
-                 "accuracy_perturbed_test": "accuracy on perturbed test records"}
+METRIC_LABELS = {
+    "weighted_f1": "weighted F1 on clean test records",
+    "accuracy": "accuracy on clean test records",
+    "weighted_f1_perturbed_test": "weighted F1 on perturbed test records",
+    "accuracy_perturbed_test": "accuracy on perturbed test records",
+}
 PANEL_FACTORS = ("backbone", "model", "where", "range")
 
 
@@ -57,10 +60,12 @@ def study_rows(metrics: pd.DataFrame, study: str, metric: str) -> pd.DataFrame:
     split = rows["variant"].map(factors)
     rows["panel"] = [
         "\n".join([d, ", ".join(f"{k}: {f[k]}" for k in PANEL_FACTORS if k in f)])
-        for d, f in zip(rows["dataset"], split, strict=True)]
+        for d, f in zip(rows["dataset"], split, strict=True)
+    ]
     rows["line"] = [
         " ".join([m, *(f"{k}={v}" for k, v in sorted(f.items()) if k not in PANEL_FACTORS)])
-        for m, f in zip(rows["mechanism"], split, strict=True)]
+        for m, f in zip(rows["mechanism"], split, strict=True)
+    ]
     return rows
 
 
@@ -74,20 +79,36 @@ def draw_line(ax: Axes, rows: pd.DataFrame, axis: Axis, name: str) -> None:
     rows = rows.assign(at=position(rows, axis))
     look = appearance(name)
     if name == "none":
-        ax.axhline(rows["value"].mean(), color=str(look["color"]), linewidth=1.0, linestyle=(0, (4, 2)),
-                   label=label(name), zorder=1)
+        ax.axhline(
+            rows["value"].mean(),
+            color=str(look["color"]),
+            linewidth=1.0,
+            linestyle=(0, (4, 2)),
+            label=label(name),
+            zorder=1,
+        )
         return
     finite = rows[np.isfinite(rows["at"])]
     summary = finite.groupby("at")["value"].agg(["mean", "min", "max"]).reset_index()
     dashes = look["dashes"]
-    ax.plot(summary["at"], summary["mean"], color=str(look["color"]), marker=str(look["marker"]), markersize=4.5,
-            markeredgecolor="white", markeredgewidth=0.5, linewidth=1.4, label=label(name),
-            linestyle=(0, dashes) if dashes else "-")
+    ax.plot(
+        summary["at"],
+        summary["mean"],
+        color=str(look["color"]),
+        marker=str(look["marker"]),
+        markersize=4.5,
+        markeredgecolor="white",
+        markeredgewidth=0.5,
+        linewidth=1.4,
+        label=label(name),
+        linestyle=(0, dashes) if dashes else "-",
+    )
     ax.fill_between(summary["at"], summary["min"], summary["max"], color=str(look["color"]), alpha=0.15, linewidth=0)
 
 
-def draw_study(metrics: pd.DataFrame, study: str, *, axis: Axis = "nominal", metric: str = "weighted_f1",
-               title: str = "") -> Figure:
+def draw_study(
+    metrics: pd.DataFrame, study: str, *, axis: Axis = "nominal", metric: str = "weighted_f1", title: str = ""
+) -> Figure:
     """All panels of a study (data set x model) on one epsilon axis, with one legend.
 
     Raises:
@@ -101,8 +122,14 @@ def draw_study(metrics: pd.DataFrame, study: str, *, axis: Axis = "nominal", met
     panels = list(dict.fromkeys(rows.sort_values(["dataset", "variant"])["panel"]))
     columns = min(3, len(panels))
     height = math.ceil(len(panels) / columns)
-    figure, axes = plt.subplots(height, columns, figsize=(4.4 * columns + 2.3, 3.3 * height + 0.4), squeeze=False,
-                                sharey=True, layout="constrained")
+    figure, axes = plt.subplots(
+        height,
+        columns,
+        figsize=(4.4 * columns + 2.3, 3.3 * height + 0.4),
+        squeeze=False,
+        sharey=True,
+        layout="constrained",
+    )
     for ax, panel in zip(axes.flat, panels, strict=False):
         part = rows[rows["panel"] == panel]
         for name in order(set(part["line"])):
@@ -113,7 +140,7 @@ def draw_study(metrics: pd.DataFrame, study: str, *, axis: Axis = "nominal", met
         ax.set_xscale("log")
         ax.set_ylim(-0.02, 1.02)
         ax.set_title(panel, fontsize=9)
-    for ax in axes.flat[len(panels):]:
+    for ax in axes.flat[len(panels) :]:
         ax.set_visible(False)
     unit = str(rows["guarantee_unit"].iloc[0])
     figure.supxlabel(AXIS_LABELS[axis].format(unit=unit), fontsize=10)
@@ -122,14 +149,29 @@ def draw_study(metrics: pd.DataFrame, study: str, *, axis: Axis = "nominal", met
         figure.suptitle(title, fontsize=11)
     handles = {text: handle for ax in axes.flat for handle, text in zip(*ax.get_legend_handles_labels(), strict=True)}
     wanted = [label(name) for name in order(set(rows["line"]))]
-    figure.legend([handles[text] for text in wanted if text in handles], [t for t in wanted if t in handles],
-                  loc="outside right center", frameon=False, fontsize=8.5)
+    figure.legend(
+        [handles[text] for text in wanted if text in handles],
+        [t for t in wanted if t in handles],
+        loc="outside right center",
+        frameon=False,
+        fontsize=8.5,
+    )
     return figure
 
 
 def study_data(metrics: pd.DataFrame, study: str) -> pd.DataFrame:
     """What a study's figures show, as a table: mean, lowest and highest over seeds of every metric and cell."""
     rows = metrics[metrics["study"] == study]
-    keys = ["dataset", "variant", "mechanism", "epsilon", "guarantee_epsilon", "guarantee_pure_epsilon",
-            "guarantee_atom", "guarantee_unit", "guarantee_exact", "metric"]
+    keys = [
+        "dataset",
+        "variant",
+        "mechanism",
+        "epsilon",
+        "guarantee_epsilon",
+        "guarantee_pure_epsilon",
+        "guarantee_atom",
+        "guarantee_unit",
+        "guarantee_exact",
+        "metric",
+    ]
     return rows.groupby(keys, dropna=False)["value"].agg(["mean", "min", "max", "count"]).reset_index()

@@ -20,15 +20,22 @@ from tensorldp.mechanisms import Box
 from tensorldp.mechanisms.latent import Latent
 from tensorldp.privacy import clean_test_ceiling
 
-AXIS_LABELS = {"nominal": "nominal ε of the whole record, as the source writes it (nats)",
-               "guarantee": "guaranteed ε of the whole record at δ = 1e-5 (nats)",
-               "pure": "guaranteed pure ε of the whole record (nats)"}
+AXIS_LABELS = {
+    "nominal": "nominal ε of the whole record, as the source writes it (nats)",
+    "guarantee": "guaranteed ε of the whole record at δ = 1e-5 (nats)",
+    "pure": "guaranteed pure ε of the whole record (nats)",
+}
 LARGEST_NOMINAL = 10.0  # Figure 10 ends there
 TESTS = {"accuracy": "clean test records", "accuracy_perturbed_test": "released test records"}
 # line: colour, marker, dashes; Wong 2011
 LOOKS: dict[str, tuple[str, str, tuple[float, ...]]] = {
-    "cnn": ("#000000", "", (4, 2)), "ann": ("#777777", "", (1, 1)), "A": ("#D55E00", "o", ()),
-    "B": ("#0072B2", "s", ()), "centroid": ("#009E73", "^", ()), "centroid none": ("#009E73", "", (1, 1))}
+    "cnn": ("#000000", "", (4, 2)),
+    "ann": ("#777777", "", (1, 1)),
+    "A": ("#D55E00", "o", ()),
+    "B": ("#0072B2", "s", ()),
+    "centroid": ("#009E73", "^", ()),
+    "centroid none": ("#009E73", "", (1, 1)),
+}
 
 
 def latent_rows(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -78,8 +85,17 @@ def _draw(ax: Axes, part: pd.DataFrame, axis: Axis, line: str, name: str) -> Non
         return
     part = part.assign(at=position(part, axis))
     summary = part[np.isfinite(part["at"])].groupby("at")["value"].agg(["mean", "min", "max"]).reset_index()
-    ax.plot(summary["at"], summary["mean"], color=colour, marker=marker, markersize=4.5, markeredgecolor="white",
-            markeredgewidth=0.5, linewidth=1.4, label=name)
+    ax.plot(
+        summary["at"],
+        summary["mean"],
+        color=colour,
+        marker=marker,
+        markersize=4.5,
+        markeredgecolor="white",
+        markeredgewidth=0.5,
+        linewidth=1.4,
+        label=name,
+    )
     ax.fill_between(summary["at"], summary["min"], summary["max"], color=colour, alpha=0.15, linewidth=0)
 
 
@@ -118,8 +134,9 @@ def draw_accuracy(metrics: pd.DataFrame, *, axis: Axis = "nominal", title: str =
     if axis == "nominal":
         rows = rows[(rows["epsilon"] <= LARGEST_NOMINAL) | np.isinf(rows["epsilon"])]
     datasets = sorted(set(rows["dataset"]))
-    figure, axes = plt.subplots(len(datasets), 2, figsize=(11.2, 3.6 * len(datasets) + 0.5), squeeze=False, sharey=True,
-                                layout="constrained")
+    figure, axes = plt.subplots(
+        len(datasets), 2, figsize=(11.2, 3.6 * len(datasets) + 0.5), squeeze=False, sharey=True, layout="constrained"
+    )
     for line_of_axes, dataset in zip(axes, datasets, strict=True):
         here = every[every["dataset"] == dataset]
         for ax, (metric, where) in zip(line_of_axes, TESTS.items(), strict=True):
@@ -130,8 +147,15 @@ def draw_accuracy(metrics: pd.DataFrame, *, axis: Axis = "nominal", title: str =
                     _draw(ax, own, axis, line, line_label(own, line))
             _draw_ceiling(ax, here, metric, part, axis)
             if axis == "nominal" and dataset in CLAIMED_TEST:
-                ax.scatter(list(CLAIMED_TEST[dataset]), list(CLAIMED_TEST[dataset].values()), marker="*", s=70,
-                           color="#CC79A7", zorder=4, label="LATENT, Table 2 (test)")
+                ax.scatter(
+                    list(CLAIMED_TEST[dataset]),
+                    list(CLAIMED_TEST[dataset].values()),
+                    marker="*",
+                    s=70,
+                    color="#CC79A7",
+                    zorder=4,
+                    label="LATENT, Table 2 (test)",
+                )
             ax.set_xscale("log")
             if axis == "nominal":
                 ax.set_xticks(sorted(e for e in set(part["epsilon"]) if e <= LARGEST_NOMINAL))
@@ -183,12 +207,15 @@ def draw_epochs(metrics: pd.DataFrame, *, title: str = "") -> Figure:
     table = epoch_table(metrics)
     if table.empty:
         raise InputError("no model of study latent was scored by epoch: set checkpoints above 1 in its training")
-    curves = {"train_accuracy": ("#555555", "D", "training (released records, while training)"),
-              "accuracy": ("#009E73", "o", "clean test records"),
-              "accuracy_perturbed_test": ("#56B4E9", "s", "released test records")}
+    curves = {
+        "train_accuracy": ("#555555", "D", "training (released records, while training)"),
+        "accuracy": ("#009E73", "o", "clean test records"),
+        "accuracy_perturbed_test": ("#56B4E9", "s", "released test records"),
+    }
     datasets = sorted(set(table["dataset"]))
-    figure, axes = plt.subplots(len(datasets), 2, figsize=(10.6, 3.2 * len(datasets) + 0.5), squeeze=False, sharey=True,
-                                layout="constrained")
+    figure, axes = plt.subplots(
+        len(datasets), 2, figsize=(10.6, 3.2 * len(datasets) + 0.5), squeeze=False, sharey=True, layout="constrained"
+    )
     for line_of_axes, dataset in zip(axes, datasets, strict=True):
         for ax, reading in zip(line_of_axes, ("A", "B"), strict=True):
             part = table[(table["dataset"] == dataset) & (table["line"] == reading)]

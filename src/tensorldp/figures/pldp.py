@@ -18,11 +18,21 @@ from tensorldp.figures.style import appearance, label, order, use_style
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v")
 GREY = "#555555"
-MODE_WORDS = {"e1": "ε: 0.1, 0.2", "e2": "ε: 0.1 to 1", "e3": "ε: 0.9, 1", "same": "one ε for all",
-              "t1": "τ₁: widths 0.2, 0.4", "t2": "τ₂: widths 0.2 to 2", "t3": "τ₃: widths 1.8, 2"}
-PRINTED = {("mnist", "e2"): (50, 0.957, "95.7 % printed"), ("mnist", "e3"): (50, 0.979, "97.9 % printed"),
-           ("fashion_mnist", "e2"): (50, 0.792, "79.2 % printed"),
-           ("fashion_mnist", "e3"): (50, 0.856, "85.6 % printed")}
+MODE_WORDS = {
+    "e1": "ε: 0.1, 0.2",
+    "e2": "ε: 0.1 to 1",
+    "e3": "ε: 0.9, 1",
+    "same": "one ε for all",
+    "t1": "τ₁: widths 0.2, 0.4",
+    "t2": "τ₂: widths 0.2 to 2",
+    "t3": "τ₃: widths 1.8, 2",
+}
+PRINTED = {
+    ("mnist", "e2"): (50, 0.957, "95.7 % printed"),
+    ("mnist", "e3"): (50, 0.979, "97.9 % printed"),
+    ("fashion_mnist", "e2"): (50, 0.792, "79.2 % printed"),
+    ("fashion_mnist", "e3"): (50, 0.856, "85.6 % printed"),
+}
 PRINTED_COMPARISON = {"pdpm": (100, 0.975), "plu-fedoa": (100, 0.903)}
 
 
@@ -46,8 +56,18 @@ def _summary(rows: pd.DataFrame, at: str) -> pd.DataFrame:
 
 
 def _band(ax: Axes, table: pd.DataFrame, at: str, colour: str, marker: str, text: str, line: str = "-") -> None:
-    ax.plot(table[at], table["mean"], color=colour, marker=marker, linestyle=line, markersize=4.5,
-            markeredgecolor="white", markeredgewidth=0.5, linewidth=1.4, label=text)
+    ax.plot(
+        table[at],
+        table["mean"],
+        color=colour,
+        marker=marker,
+        linestyle=line,
+        markersize=4.5,
+        markeredgecolor="white",
+        markeredgewidth=0.5,
+        linewidth=1.4,
+        label=text,
+    )
     ax.fill_between(table[at], table["min"], table["max"], color=colour, alpha=0.15, linewidth=0)
 
 
@@ -59,8 +79,17 @@ def _errors(ax: Axes, rows: pd.DataFrame, at: str, colour: str, marker: str, tex
     measured = _summary(rows[rows["metric"] == "relative_error"], at)
     expected = _summary(rows[rows["metric"] == "expected_relative_error"], at)
     ax.plot(expected[at], expected["mean"], color=colour, linewidth=1.2)
-    ax.plot(measured[at], measured["mean"], color=colour, marker=marker, linestyle="", markersize=5,
-            markeredgecolor="white", markeredgewidth=0.5, label=text)
+    ax.plot(
+        measured[at],
+        measured["mean"],
+        color=colour,
+        marker=marker,
+        linestyle="",
+        markersize=5,
+        markeredgecolor="white",
+        markeredgewidth=0.5,
+        label=text,
+    )
     ax.fill_between(measured[at], measured["min"], measured["max"], color=colour, alpha=0.2, linewidth=0)
 
 
@@ -76,8 +105,11 @@ def draw_errors(metrics: pd.DataFrame, title: str = "") -> Figure:
     for mode, colour, marker in zip(("e1", "e2", "e3"), COLOURS, MARKERS, strict=False):
         part = rows[rows["eps"] == mode]
         _errors(right, part.assign(width=part["tau"].astype(float)), "width", colour, marker, MODE_WORDS[mode])
-    left.set(yscale="log", xlabel="ε of every participant, per value (nats)",
-             ylabel="relative error of the mean (1 = as large as it)")
+    left.set(
+        yscale="log",
+        xlabel="ε of every participant, per value (nats)",
+        ylabel="relative error of the mean (1 = as large as it)",
+    )
     right.set(xlabel="width of every participant's safe range")
     for ax in (left, right):
         ax.legend(frameon=False, fontsize=8.5)
@@ -94,8 +126,11 @@ def draw_error_mechanisms(metrics: pd.DataFrame, title: str = "") -> Figure:
     figure, ax = plt.subplots(figsize=(5.6, 3.8), layout="constrained")
     for name, colour, marker in zip(order(set(rows["mechanism"])), COLOURS, MARKERS, strict=False):
         _errors(ax, rows[rows["mechanism"] == name], "epsilon", colour, marker, label(name))
-    ax.set(yscale="log", xlabel="ε of every participant, per value (nats)",
-           ylabel="relative error of the mean (1 = as large as it)")
+    ax.set(
+        yscale="log",
+        xlabel="ε of every participant, per value (nats)",
+        ylabel="relative error of the mean (1 = as large as it)",
+    )
     ax.legend(frameon=False, fontsize=8.5)
     if title:
         figure.suptitle(title, fontsize=11)
@@ -114,8 +149,16 @@ def _free(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _chance(ax: Axes) -> None:
     ax.axhline(0.1, color=GREY, linewidth=0.8, linestyle=":")
-    ax.annotate("chance", (1.0, 0.1), xycoords=("axes fraction", "data"), xytext=(-2, 2), textcoords="offset points",
-                ha="right", fontsize=7, color=GREY)
+    ax.annotate(
+        "chance",
+        (1.0, 0.1),
+        xycoords=("axes fraction", "data"),
+        xytext=(-2, 2),
+        textcoords="offset points",
+        ha="right",
+        fontsize=7,
+        color=GREY,
+    )
 
 
 def draw_rounds(metrics: pd.DataFrame, title: str = "") -> Figure:
@@ -124,8 +167,15 @@ def draw_rounds(metrics: pd.DataFrame, title: str = "") -> Figure:
     rows = pldp_rows(metrics, "pldp_fl")
     rows = rows[(rows["budget"] == "") & (rows["participation"] == "") & (rows["split"] == "")]
     datasets = sorted(set(rows["dataset"]))
-    figure, axes = plt.subplots(len(datasets), 4, figsize=(13.2, 3.3 * len(datasets) + 0.3), squeeze=False, sharey=True,
-                                sharex=True, layout="constrained")
+    figure, axes = plt.subplots(
+        len(datasets),
+        4,
+        figsize=(13.2, 3.3 * len(datasets) + 0.3),
+        squeeze=False,
+        sharey=True,
+        sharex=True,
+        layout="constrained",
+    )
     for line, dataset in zip(axes, datasets, strict=True):
         here = over_rounds(rows[rows["dataset"] == dataset])
         free = _summary(_free(here), "round")
@@ -156,8 +206,15 @@ def draw_rounds(metrics: pd.DataFrame, title: str = "") -> Figure:
 
 def _printed(ax: Axes, at: int, value: float, text: str, last: float) -> None:
     ax.plot([min(at, last)], [value], marker="*", markersize=9, color="#000000", linestyle="", zorder=5)
-    ax.annotate(f"{text}, round {at}", (min(at, last), value), xytext=(-4, -11), textcoords="offset points",
-                ha="right", fontsize=7.5, bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.8})
+    ax.annotate(
+        f"{text}, round {at}",
+        (min(at, last), value),
+        xytext=(-4, -11),
+        textcoords="offset points",
+        ha="right",
+        fontsize=7.5,
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.8},
+    )
 
 
 def _comparison(ax: Axes, here: pd.DataFrame, dataset: str) -> None:
@@ -174,8 +231,9 @@ def draw_honest(metrics: pd.DataFrame, title: str = "") -> Figure:
     rows = pldp_rows(metrics, "pldp_fl")
     rows = rows[(rows["metric"] == "accuracy") & (rows["participation"] == "") & (rows["split"] == "")]
     datasets = sorted(set(rows["dataset"]))
-    figure, axes = plt.subplots(1, len(datasets), figsize=(4.8 * len(datasets) + 2.6, 4.0), squeeze=False, sharey=True,
-                                layout="constrained")
+    figure, axes = plt.subplots(
+        1, len(datasets), figsize=(4.8 * len(datasets) + 2.6, 4.0), squeeze=False, sharey=True, layout="constrained"
+    )
     for ax, dataset in zip(axes[0], datasets, strict=True):
         here = rows[rows["dataset"] == dataset]
         ax.axhline(_free(here)["value"].mean(), color=GREY, linestyle=(0, (4, 2)), linewidth=1.2, label="no privacy")
@@ -187,12 +245,19 @@ def draw_honest(metrics: pd.DataFrame, title: str = "") -> Figure:
                 table = part.groupby(["guarantee_epsilon", "variant"])["value"].agg(["mean", "min", "max"])
                 table = table.reset_index()
                 look = appearance(name)
-                ax.errorbar(table["guarantee_epsilon"], table["mean"],
-                            yerr=[table["mean"] - table["min"], table["max"] - table["mean"]],
-                            color=str(look["color"]), marker=(str(look["marker"]), "o", "D")[place], linewidth=1.0,
-                            linestyle="-" if budget == "model" else "", markersize=6, capsize=2,
-                            markerfacecolor=str(look["color"]) if budget == "" else "white",
-                            label=f"{label(name)}, ε {words}")
+                ax.errorbar(
+                    table["guarantee_epsilon"],
+                    table["mean"],
+                    yerr=[table["mean"] - table["min"], table["max"] - table["mean"]],
+                    color=str(look["color"]),
+                    marker=(str(look["marker"]), "o", "D")[place],
+                    linewidth=1.0,
+                    linestyle="-" if budget == "model" else "",
+                    markersize=6,
+                    capsize=2,
+                    markerfacecolor=str(look["color"]) if budget == "" else "white",
+                    label=f"{label(name)}, ε {words}",
+                )
         ax.set(xscale="log", ylim=(-0.02, 1.02), title=dataset)
     figure.supxlabel("guaranteed ε of the largest client's whole model, whole run, at δ = 1e-5 (nats)", fontsize=10)
     figure.supylabel("accuracy on the test records", fontsize=10)
@@ -216,27 +281,65 @@ def draw_ledger(metrics: pd.DataFrame, title: str = "") -> Figure:
     """What clients have spent: per client against its nominal epsilon, and over the rounds."""
     use_style()
     rows = pldp_rows(metrics, "pldp_fl")
-    rows = rows[(rows["mechanism"] == "pdpm") & (rows["budget"] == "") & (rows["participation"] == "")
-                & (rows["tau"] == "t1") & (rows["split"] == "")]
+    rows = rows[
+        (rows["mechanism"] == "pdpm")
+        & (rows["budget"] == "")
+        & (rows["participation"] == "")
+        & (rows["tau"] == "t1")
+        & (rows["split"] == "")
+    ]
     rows = rows[rows["dataset"] == sorted(set(rows["dataset"]))[0]]
     figure, (left, right) = plt.subplots(1, 2, figsize=(10.4, 4.0), layout="constrained")
     table = client_table(rows[rows["seed"] == rows["seed"].min()])
     for mode, colour, marker in zip(("e1", "e2", "e3"), COLOURS, MARKERS, strict=False):
         part = table[table["eps"] == mode]
-        left.scatter(part["nominal"], part["epsilon"], s=22, color=colour, marker=marker, alpha=0.6, linewidths=0,
-                     label=f"{mode}: its whole model, δ = 1e-5")
-        left.scatter(part["nominal"], part["per_weight"], s=16, facecolors="none", edgecolors=colour, marker=marker,
-                     linewidths=0.8, label=f"{mode}: one weight, pure")
+        left.scatter(
+            part["nominal"],
+            part["epsilon"],
+            s=22,
+            color=colour,
+            marker=marker,
+            alpha=0.6,
+            linewidths=0,
+            label=f"{mode}: its whole model, δ = 1e-5",
+        )
+        left.scatter(
+            part["nominal"],
+            part["per_weight"],
+            s=16,
+            facecolors="none",
+            edgecolors=colour,
+            marker=marker,
+            linewidths=0.8,
+            label=f"{mode}: one weight, pure",
+        )
         grown = {word: over_rounds(rows[rows["eps"] == mode], f"spent_{word}") for word in ("least", "median", "most")}
         lines = {word: _summary(found, "round") for word, found in grown.items()}
-        right.plot(lines["median"]["round"], lines["median"]["mean"], color=colour, marker=marker, markersize=4.5,
-                   markeredgecolor="white", label=f"{mode}: median client")
-        right.fill_between(lines["median"]["round"], lines["least"]["mean"], lines["most"]["mean"], color=colour,
-                           alpha=0.15, linewidth=0)
+        right.plot(
+            lines["median"]["round"],
+            lines["median"]["mean"],
+            color=colour,
+            marker=marker,
+            markersize=4.5,
+            markeredgecolor="white",
+            label=f"{mode}: median client",
+        )
+        right.fill_between(
+            lines["median"]["round"],
+            lines["least"]["mean"],
+            lines["most"]["mean"],
+            color=colour,
+            alpha=0.15,
+            linewidth=0,
+        )
     at = np.array([0.1, 1.0])
     left.plot(at, at, color=GREY, linestyle=(0, (4, 2)), linewidth=1.2, label="what the paper calls the budget")
-    left.set(xscale="log", yscale="log", xlabel="the client's ε in the paper (nats per weight and upload)",
-             ylabel="ε that the client has spent in the run (nats)")
+    left.set(
+        xscale="log",
+        yscale="log",
+        xlabel="the client's ε in the paper (nats per weight and upload)",
+        ylabel="ε that the client has spent in the run (nats)",
+    )
     left.set_xticks([0.1, 0.2, 0.5, 1.0], ["0.1", "0.2", "0.5", "1"])
     left.minorticks_off()
     right.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -278,10 +381,18 @@ def draw_participation(metrics: pd.DataFrame, title: str = "") -> Figure:
             text = f"{dataset}: {label(name)}" + (" e3, t1" if name == "pdpm" else "")
             for ax, metric in ((left, "uploaded_megabytes"), (right, "accuracy")):
                 table = _summary(part[part["metric"] == metric], "share")
-                ax.plot(table["share"], table["mean"], color=str(look["color"]), marker=str(look["marker"]),
-                        linestyle=line, linewidth=1.4, label=text)
-                ax.fill_between(table["share"], table["min"], table["max"], color=str(look["color"]), alpha=0.15,
-                                linewidth=0)
+                ax.plot(
+                    table["share"],
+                    table["mean"],
+                    color=str(look["color"]),
+                    marker=str(look["marker"]),
+                    linestyle=line,
+                    linewidth=1.4,
+                    label=text,
+                )
+                ax.fill_between(
+                    table["share"], table["min"], table["max"], color=str(look["color"]), alpha=0.15, linewidth=0
+                )
     left.set(xlabel="share of clients in a round", ylabel="uploaded in the run (MB, 32 bits a weight)")
     right.set(xlabel="share of clients in a round", ylabel="accuracy on the test records", ylim=(-0.02, 1.02))
     for ax in (left, right):
@@ -292,5 +403,3 @@ def draw_participation(metrics: pd.DataFrame, title: str = "") -> Figure:
     if title:
         figure.suptitle(title, fontsize=11)
     return figure
-
-

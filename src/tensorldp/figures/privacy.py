@@ -15,13 +15,16 @@ from tensorldp.figures.style import appearance, label, order, use_style
 from tensorldp.mechanisms import Box, make
 from tensorldp.privacy import accuracy_ceiling, audits
 
-PROFILED = ("laplace", "gaussian", "gaussian-analytic", "idn", "mvg", "tldp-l", "tldp-g", "privunit", "duchi",
-            "hybrid")
+PROFILED = ("laplace", "gaussian", "gaussian-analytic", "idn", "mvg", "tldp-l", "tldp-g", "privunit", "duchi", "hybrid")
 SMALLEST_DELTA = 1e-12
 
 
-def profile_table(mechanisms: Sequence[str] = PROFILED, nominal: Sequence[float] = (0.1, 1.0),
-                  box: Box | None = None, points: int = 60) -> pd.DataFrame:
+def profile_table(
+    mechanisms: Sequence[str] = PROFILED,
+    nominal: Sequence[float] = (0.1, 1.0),
+    box: Box | None = None,
+    points: int = 60,
+) -> pd.DataFrame:
     """delta(epsilon) of one release of a record, for each mechanism and nominal epsilon.
 
     Columns: mechanism, nominal, epsilon, delta; 8 x 8 records in [0, 1] unless a box is given.
@@ -38,17 +41,23 @@ def profile_table(mechanisms: Sequence[str] = PROFILED, nominal: Sequence[float]
     return pd.DataFrame(rows)
 
 
-def audit_points(mechanisms: Sequence[str] = PROFILED, nominal: Sequence[float] = (0.1, 1.0), box: Box | None = None,
-                 samples: int = 10_000) -> pd.DataFrame:
+def audit_points(
+    mechanisms: Sequence[str] = PROFILED,
+    nominal: Sequence[float] = (0.1, 1.0),
+    box: Box | None = None,
+    samples: int = 10_000,
+) -> pd.DataFrame:
     """Audits of the same releases as `profile_table`, at delta 0 and 1e-5: mechanism, nominal, epsilon_lower, delta."""
     box = box or Box(0.0, 1.0, (8, 8))
     rows = []
     for name in mechanisms:
         for epsilon in nominal:
-            for found in audits(make(name, epsilon=epsilon, domain=box), samples=samples, deltas=[0.0, 1e-5],
-                                confidence=0.99):
-                rows.append({"mechanism": name, "nominal": epsilon, "epsilon_lower": found.epsilon_lower,
-                             "delta": found.delta})
+            for found in audits(
+                make(name, epsilon=epsilon, domain=box), samples=samples, deltas=[0.0, 1e-5], confidence=0.99
+            ):
+                rows.append(
+                    {"mechanism": name, "nominal": epsilon, "epsilon_lower": found.epsilon_lower, "delta": found.delta}
+                )
     return pd.DataFrame(rows)
 
 
@@ -63,8 +72,9 @@ def draw_profiles(table: pd.DataFrame, audits: pd.DataFrame) -> Figure:
     names = order(set(table["mechanism"]))
     columns = 5
     height = math.ceil(len(names) / columns)
-    figure, axes = plt.subplots(height, columns, figsize=(2.9 * columns, 2.7 * height + 0.6), squeeze=False,
-                                sharey=True, layout="constrained")
+    figure, axes = plt.subplots(
+        height, columns, figsize=(2.9 * columns, 2.7 * height + 0.6), squeeze=False, sharey=True, layout="constrained"
+    )
     nominals = sorted(table["nominal"].unique())
     shades = dict(zip(nominals, ("-", (0, (4, 1.5)), (0, (1, 1))), strict=False))
     for ax, name in zip(axes.flat, names, strict=False):
@@ -74,21 +84,40 @@ def draw_profiles(table: pd.DataFrame, audits: pd.DataFrame) -> Figure:
             shown = part[part["delta"] >= SMALLEST_DELTA]
             ax.plot(shown["epsilon"], shown["delta"], color=colour, linestyle=shades[nominal], linewidth=1.4)
             ax.axvline(nominal, color="#888888", linestyle=shades[nominal], linewidth=0.8)
-            seen = audits[(audits["mechanism"] == name) & (audits["nominal"] == nominal)
-                          & (audits["epsilon_lower"] > 0) & np.isfinite(audits["epsilon_lower"])]
-            ax.scatter(seen["epsilon_lower"], seen["delta"].clip(lower=SMALLEST_DELTA), marker=">", s=26,
-                       color="#000000", zorder=3)
+            seen = audits[
+                (audits["mechanism"] == name)
+                & (audits["nominal"] == nominal)
+                & (audits["epsilon_lower"] > 0)
+                & np.isfinite(audits["epsilon_lower"])
+            ]
+            ax.scatter(
+                seen["epsilon_lower"],
+                seen["delta"].clip(lower=SMALLEST_DELTA),
+                marker=">",
+                s=26,
+                color="#000000",
+                zorder=3,
+            )
         ax.set_xscale("log")
         ax.set_yscale("log")
         ax.set_ylim(SMALLEST_DELTA / 3, 2.0)
         ax.set_title(label(name), fontsize=9)
-    for ax in axes.flat[len(names):]:
+    for ax in axes.flat[len(names) :]:
         ax.set_visible(False)
-    lines = [plt.Line2D([], [], color="#444444", linestyle=shades[n], label=f"profile, nominal ε = {n:g}")
-             for n in nominals]
+    lines = [
+        plt.Line2D([], [], color="#444444", linestyle=shades[n], label=f"profile, nominal ε = {n:g}") for n in nominals
+    ]
     lines.append(plt.Line2D([], [], color="#888888", linewidth=0.8, label="the nominal ε itself"))
-    lines.append(plt.Line2D([], [], color="#000000", marker=">", linestyle="",
-                            label="audit: ε is at least this (δ = 1e-5; on the lower edge δ = 0)"))
+    lines.append(
+        plt.Line2D(
+            [],
+            [],
+            color="#000000",
+            marker=">",
+            linestyle="",
+            label="audit: ε is at least this (δ = 1e-5; on the lower edge δ = 0)",
+        )
+    )
     figure.legend(handles=lines, loc="outside lower center", ncols=len(lines), frameon=False, fontsize=8.5)
     for ax in axes[-1]:
         ax.set_xlabel("ε of the whole record (nats)", fontsize=9)
@@ -116,14 +145,20 @@ CLAIMED = (
     ClaimedPoint("LATENT, Table 2", "CIFAR-10", 0.5, 0.9147, True),
     ClaimedPoint("LATENT, Table 2", "MNIST", 2.0, 0.9634, True),
     ClaimedPoint("LATENT, Table 2", "CIFAR-10", 2.0, 0.9173, True),
-    ClaimedPoint("TLDP, section 5.3.1", "MNIST, weighted F1", 1.0, 0.90, False))
+    ClaimedPoint("TLDP, section 5.3.1", "MNIST, weighted F1", 1.0, 0.90, False),
+)
 
 
 def ceiling_table(classes: int = 10) -> pd.DataFrame:
     """The highest accuracy on released test records that any classifier can have, by epsilon (pure and 1e-5)."""
     grid = np.geomspace(0.05, 20.0, 200)
-    return pd.DataFrame({"epsilon": grid, "pure": [accuracy_ceiling(float(e), classes) for e in grid],
-                         "at_1e-5": [accuracy_ceiling(float(e), classes, 1e-5) for e in grid]})
+    return pd.DataFrame(
+        {
+            "epsilon": grid,
+            "pure": [accuracy_ceiling(float(e), classes) for e in grid],
+            "at_1e-5": [accuracy_ceiling(float(e), classes, 1e-5) for e in grid],
+        }
+    )
 
 
 def draw_ceiling(table: pd.DataFrame, metrics: pd.DataFrame) -> Figure:
@@ -141,18 +176,40 @@ def draw_ceiling(table: pd.DataFrame, metrics: pd.DataFrame) -> Figure:
     for name in ("tldp-l", "tldp-g"):
         part = rows[rows["mechanism"] == name].groupby(["epsilon", "guarantee_epsilon"])["value"].mean().reset_index()
         look = appearance(name)
-        ax.plot(part["epsilon"], part["value"], color=str(look["color"]), marker=str(look["marker"]), markersize=5,
-                linewidth=1.0, label=f"{label(name)}, ours, at the nominal ε")
+        ax.plot(
+            part["epsilon"],
+            part["value"],
+            color=str(look["color"]),
+            marker=str(look["marker"]),
+            markersize=5,
+            linewidth=1.0,
+            label=f"{label(name)}, ours, at the nominal ε",
+        )
         finite = part[np.isfinite(part["guarantee_epsilon"])]
-        ax.plot(finite["guarantee_epsilon"], finite["value"], color=str(look["color"]), marker=str(look["marker"]),
-                markersize=5, linewidth=1.0, linestyle=(0, (3, 2)), markerfacecolor="white",
-                label=f"{label(name)}, ours, at the guaranteed ε")
+        ax.plot(
+            finite["guarantee_epsilon"],
+            finite["value"],
+            color=str(look["color"]),
+            marker=str(look["marker"]),
+            markersize=5,
+            linewidth=1.0,
+            linestyle=(0, (3, 2)),
+            markerfacecolor="white",
+            label=f"{label(name)}, ours, at the guaranteed ε",
+        )
     marks = {"LATENT, Table 2": ("#CC79A7", "P"), "TLDP, section 5.3.1": ("#0072B2", "X")}
     for source, (colour, marker) in marks.items():
         points = [p for p in CLAIMED if p.source == source]
         where = "" if points[0].released_test else ", on clean test records (not bound)"
-        ax.scatter([p.epsilon for p in points], [p.accuracy for p in points], color=colour, marker=marker, s=60,
-                   zorder=4, label=f"claimed: {source}{where}")
+        ax.scatter(
+            [p.epsilon for p in points],
+            [p.accuracy for p in points],
+            color=colour,
+            marker=marker,
+            s=60,
+            zorder=4,
+            label=f"claimed: {source}{where}",
+        )
     ax.set_xscale("log")
     ax.set_ylim(0.0, 1.02)
     ax.set_xlabel("ε of the whole record (nats)")

@@ -36,30 +36,47 @@ def _picture(folder: Path, name: str, caption: str, source: str, alt: str) -> di
         raise InputError(f"the figure {path} is missing: run the figures first") from None
     except OSError:
         raise InputError(f"the figure {path} is not a PNG file: delete it and run again") from None
-    return {"name": name, "caption": caption, "source": source, "alt": alt, "width": round(width / SHARPNESS),
-            "height": round(height / SHARPNESS), "data": base64.b64encode(packed.getvalue()).decode()}
+    return {
+        "name": name,
+        "caption": caption,
+        "source": source,
+        "alt": alt,
+        "width": round(width / SHARPNESS),
+        "height": round(height / SHARPNESS),
+        "data": base64.b64encode(packed.getvalue()).decode(),
+    }
 
 
 def _description(study: dict[str, Any], caption: str, rows: pd.DataFrame) -> str:
     """The text that stands for a study's figure: what is drawn, of what, on which data."""
     drawn = ", ".join(label(name) for name in order(set(rows["mechanism"])))
-    return (f"{study['figure']}, {study['title']}. {caption} Mechanisms: {drawn}. "
-            f"Data: {', '.join(sorted(set(rows['dataset'])))}. The values are in the tables of numbers below.")
+    return (
+        f"{study['figure']}, {study['title']}. {caption} Mechanisms: {drawn}. "
+        f"Data: {', '.join(sorted(set(rows['dataset'])))}. The values are in the tables of numbers below."
+    )
 
 
 def _section(study: dict[str, Any], metrics: pd.DataFrame, figures: Path) -> dict[str, Any]:
     rows = metrics[metrics["study"] == study["study"]]
-    pictures = [_picture(figures, f"{study['study']}{view}", caption, study["study"],
-                         _description(study, caption, rows)) for view, caption in study["views"].items()]
-    return {**study, "pictures": pictures, "numbers": report_tables.numbers(rows),
-            "series": sorted(report_tables.series(rows["metric"].unique()))}
+    pictures = [
+        _picture(figures, f"{study['study']}{view}", caption, study["study"], _description(study, caption, rows))
+        for view, caption in study["views"].items()
+    ]
+    return {
+        **study,
+        "pictures": pictures,
+        "numbers": report_tables.numbers(rows),
+        "series": sorted(report_tables.series(rows["metric"].unique())),
+    }
 
 
 def _papers(studies: Sequence[dict[str, Any]], claims: pd.DataFrame) -> list[str]:
     """The papers of the page: the known ones in their order, then others as they come."""
     found = dict.fromkeys([*(study["paper"] for study in studies), *claims["source"]])
-    return [*(key for key in report_text.PAPERS if key in found),
-            *(key for key in found if key not in report_text.PAPERS)]
+    return [
+        *(key for key in report_text.PAPERS if key in found),
+        *(key for key in found if key not in report_text.PAPERS),
+    ]
 
 
 def _facts(metrics: pd.DataFrame, settings: str) -> dict[str, str]:
@@ -70,11 +87,20 @@ def _facts(metrics: pd.DataFrame, settings: str) -> dict[str, str]:
         "commits of the cells": ", ".join(sorted(metrics["commit"].unique())),
         "commit of this page": commit(),
         "versions": ", ".join(f"{k} {v}" for k, v in versions().items()),
-        "settings": settings}
+        "settings": settings,
+    }
 
 
-def render(metrics: pd.DataFrame, figures: Path, studies: Sequence[dict[str, Any]], settings: str, *,
-           tables: dict[str, pd.DataFrame], claims: pd.DataFrame, audits: pd.DataFrame) -> str:
+def render(
+    metrics: pd.DataFrame,
+    figures: Path,
+    studies: Sequence[dict[str, Any]],
+    settings: str,
+    *,
+    tables: dict[str, pd.DataFrame],
+    claims: pd.DataFrame,
+    audits: pd.DataFrame,
+) -> str:
     """The report's HTML, to be written beside the folders `figures`, `notebooks` and `tables` that it links to.
 
     Args:
@@ -93,20 +119,31 @@ def render(metrics: pd.DataFrame, figures: Path, studies: Sequence[dict[str, Any
     papers = _papers(studies, claims)
     verdicts = report_tables.verdict_counts(claims, papers)
     shown = report_tables.csv_tables(tables)
-    sections = [{
-        "key": key, "paper": report_text.paper(key),
-        "verdicts": next((row for row in verdicts if row["key"] == key), None),
-        "studies": [_section(study, metrics, figures) for study in studies if study["paper"] == key],
-        "tables": {name: table for name, table in shown.items() if paper_of(name) == key},
-    } for key in papers]
+    sections = [
+        {
+            "key": key,
+            "paper": report_text.paper(key),
+            "verdicts": next((row for row in verdicts if row["key"] == key), None),
+            "studies": [_section(study, metrics, figures) for study in studies if study["paper"] == key],
+            "tables": {name: table for name, table in shown.items() if paper_of(name) == key},
+        }
+        for key in papers
+    ]
     privacy = [_picture(figures, name, caption, name, caption) for name, caption in report_text.PRIVACY.items()]
     folder = files("tensorldp.figures")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return environment.from_string(folder.joinpath("report.html").read_text()).render(
         style=Markup(folder.joinpath("report.css").read_text()),
         script=Markup(folder.joinpath("report.js").read_text()),
-        sections=sections, privacy=privacy, verdicts=verdicts, verdict_names=report_text.VERDICTS,
-        claims=claims.to_dict("records"), claim_papers={key: report_text.paper(key).short for key in papers},
-        kinds=sorted(set(claims["kind"])), statistics=report_tables.run_statistics(metrics),
-        audits=report_tables.audit_summary(audits), facts=_facts(metrics, settings),
-        other_tables={name: table for name, table in shown.items() if paper_of(name) not in papers})
+        sections=sections,
+        privacy=privacy,
+        verdicts=verdicts,
+        verdict_names=report_text.VERDICTS,
+        claims=claims.to_dict("records"),
+        claim_papers={key: report_text.paper(key).short for key in papers},
+        kinds=sorted(set(claims["kind"])),
+        statistics=report_tables.run_statistics(metrics),
+        audits=report_tables.audit_summary(audits),
+        facts=_facts(metrics, settings),
+        other_tables={name: table for name, table in shown.items() if paper_of(name) not in papers},
+    )

@@ -100,10 +100,15 @@ def check_claims(claims: pd.DataFrame) -> pd.DataFrame:
 
 def verdict_counts(claims: pd.DataFrame, papers: Sequence[str]) -> list[dict[str, Any]]:
     """For each paper, and last for all: {key, short, total, counts: {verdict: how many}}."""
+
     def count(key: str, name: str, part: pd.DataFrame) -> dict[str, Any]:
         found = part["verdict"].value_counts()
-        return {"key": key, "short": name, "total": len(part),
-                "counts": {verdict: int(found.get(verdict, 0)) for verdict in VERDICTS}}
+        return {
+            "key": key,
+            "short": name,
+            "total": len(part),
+            "counts": {verdict: int(found.get(verdict, 0)) for verdict in VERDICTS},
+        }
 
     rows = [count(key, paper(key).short, claims[claims["source"] == key]) for key in papers]
     return [*(row for row in rows if row["total"]), count("", "all", claims)]
@@ -114,14 +119,21 @@ def run_statistics(metrics: pd.DataFrame) -> Table:
     runs = metrics.drop_duplicates([*CELL, "seed"])  # every metric of a seed repeats the cost of its run
 
     def row(name: str, part: pd.DataFrame) -> dict[str, Any]:
-        return {"study": name, "cells": len(part.drop_duplicates(CELL)), "runs (cells × seeds)": len(part),
-                "seconds of computing": float(part["seconds"].sum()),
-                "slowest run (s)": float(part["seconds"].max()), "peak memory (MB)": float(part["peak_mb"].max()),
-                "devices": ", ".join(sorted(part["device"].unique()))}
+        return {
+            "study": name,
+            "cells": len(part.drop_duplicates(CELL)),
+            "runs (cells × seeds)": len(part),
+            "seconds of computing": float(part["seconds"].sum()),
+            "slowest run (s)": float(part["seconds"].max()),
+            "peak memory (MB)": float(part["peak_mb"].max()),
+            "devices": ", ".join(sorted(part["device"].unique())),
+        }
 
     rows = [row(str(name), part) for name, part in runs.groupby("study", sort=False)]
-    return as_table(pd.DataFrame([*rows, row("all studies", runs)]),
-                    "What the studies cost: training and evaluation, without perturbing, audits and figures.")
+    return as_table(
+        pd.DataFrame([*rows, row("all studies", runs)]),
+        "What the studies cost: training and evaluation, without perturbing, audits and figures.",
+    )
 
 
 def audit_summary(audits: pd.DataFrame) -> Table:
@@ -130,12 +142,28 @@ def audit_summary(audits: pd.DataFrame) -> Table:
     Cells whose guarantee is infinite are left out: no audit could exceed them.
     """
     part = audits[(audits["delta"] > 0) & ~audits["guarantee_epsilon"].map(math.isinf) & (audits["samples"] > 0)]
-    part = part.assign(found=part["epsilon_lower"] > 0, above=part["epsilon_lower"] > part["guarantee_epsilon"],
-                       share=(part["epsilon_lower"] / part["guarantee_epsilon"].where(part["guarantee_epsilon"] > 0)))
-    table = part.groupby("study", sort=False).agg(
-        audits=("found", "size"), bounds=("found", "sum"), above=("above", "sum"), share=("share", "max")).reset_index()
+    part = part.assign(
+        found=part["epsilon_lower"] > 0,
+        above=part["epsilon_lower"] > part["guarantee_epsilon"],
+        share=(part["epsilon_lower"] / part["guarantee_epsilon"].where(part["guarantee_epsilon"] > 0)),
+    )
+    table = (
+        part.groupby("study", sort=False)
+        .agg(audits=("found", "size"), bounds=("found", "sum"), above=("above", "sum"), share=("share", "max"))
+        .reset_index()
+    )
     table = table.astype({"bounds": int, "above": int})
-    table.columns = pd.Index(["study", "audits of finite guarantees", "lower bounds above 0", "above the guarantee",
-                              "largest share of a guarantee"])
-    return as_table(table, "Audits at δ = 1e-5 beside the guarantees that they could falsify; each bound holds with "
-                           "95 % confidence, so a few in a hundred may exceed by chance.")
+    table.columns = pd.Index(
+        [
+            "study",
+            "audits of finite guarantees",
+            "lower bounds above 0",
+            "above the guarantee",
+            "largest share of a guarantee",
+        ]
+    )
+    return as_table(
+        table,
+        "Audits at δ = 1e-5 beside the guarantees that they could falsify; each bound holds with "
+        "95 % confidence, so a few in a hundred may exceed by chance.",
+    )

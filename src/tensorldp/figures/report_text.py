@@ -18,31 +18,40 @@ PAPERS = {
     "tvg": Paper("TVG", "Differential Privacy for Tensor-Valued Queries (Yang, Xiang et al., IEEE TIFS 2022)"),
     "pldp-fl": Paper("PLDP-FL", "Federated Learning with Personalized Local Differential Privacy (Entropy 2023)"),
     "latent": Paper("LATENT", "Local Differential Privacy for Deep Learning (Chamikara et al., 2019)"),
-    "dp-lecture": Paper("DP lecture", "Lecture 13, Differential Privacy (continued), 25 April 2024: gradients and what "
-                                      "they reveal"),
+    "dp-lecture": Paper(
+        "DP lecture", "Lecture 13, Differential Privacy (continued), 25 April 2024: gradients and what they reveal"
+    ),
 }
 
 VERDICTS = ("reproduced", "not reproduced", "refuted", "not checkable", "not run at this scale")
 
 PRIVACY = {
     "privacy_profiles": "Privacy profiles of one release of 64 elements. A black arrow is an audit: epsilon is at "
-                        "least this. An audit to the right of its profile would refute it.",
+    "least this. An audit to the right of its profile would refute it.",
     "accuracy_ceiling": "The highest accuracy that any classifier can have on records released with epsilon-LDP, what "
-                        "sources claim, and our runs at their nominal and at their guaranteed epsilon.",
+    "sources claim, and our runs at their nominal and at their guaranteed epsilon.",
 }
 
 TABLES = {
-    "tldp_table5": ("TLDP's Table 5: how much noise", "The expected l2 norm of the noise, as the printed formula has "
-                    "it, as the mechanism's own theorem gives it (exact), and as measured (mean of 400 releases), in "
-                    "the unit of the data."),
-    "tvg_table4": ("TVG's Table IV: how noise grows with the record", "The expected error E ||Z||² by the printed "
-                   "formula, exact and measured, as a multiple of IDN's at the same size, and the fitted exponents in "
-                   "I at a fixed I_1 (the column rows). UDN's error is I_1 times IDN's, so whether UDN or the Gaussian "
-                   "per element has less noise depends on I_1."),
+    "tldp_table5": (
+        "TLDP's Table 5: how much noise",
+        "The expected l2 norm of the noise, as the printed formula has "
+        "it, as the mechanism's own theorem gives it (exact), and as measured (mean of 400 releases), in "
+        "the unit of the data.",
+    ),
+    "tvg_table4": (
+        "TVG's Table IV: how noise grows with the record",
+        "The expected error E ||Z||² by the printed "
+        "formula, exact and measured, as a multiple of IDN's at the same size, and the fitted exponents in "
+        "I at a fixed I_1 (the column rows). UDN's error is I_1 times IDN's, so whether UDN or the Gaussian "
+        "per element has less noise depends on I_1.",
+    ),
     "latent_table1": ("LATENT's Table 1", "Computed here, beside the printed values where there are any."),
     "latent_table2": ("LATENT's Table 2", "Computed here, beside the printed values where there are any."),
-    "reconstruction": ("Defences against reconstruction", "What each defence guarantees, what it costs, and how well "
-                       "the best attack reconstructs."),
+    "reconstruction": (
+        "Defences against reconstruction",
+        "What each defence guarantees, what it costs, and how well the best attack reconstructs.",
+    ),
 }
 
 HIGHER, LOWER = "higher is better", "lower is better"
@@ -60,8 +69,14 @@ METRICS = {
     "ssim": ("structural similarity of the reconstruction", ""),
 }
 
-WORDS = {"epsilon": "nominal ε", "guarantee_epsilon": "guaranteed ε at δ = 1e-5", "dataset": "data set",
-         "guarantee_pure_epsilon": "guaranteed pure ε", "guarantee_unit": "unit", "setting": "records"}
+WORDS = {
+    "epsilon": "nominal ε",
+    "guarantee_epsilon": "guaranteed ε at δ = 1e-5",
+    "dataset": "data set",
+    "guarantee_pure_epsilon": "guaranteed pure ε",
+    "guarantee_unit": "unit",
+    "setting": "records",
+}
 
 
 def paper(key: str) -> Paper:

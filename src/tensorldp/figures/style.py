@@ -13,23 +13,54 @@ from tensorldp.runtime.files import replacing
 mpl.use("Agg")
 
 LABELS = {
-    "none": "no privacy", "laplace": "Laplace", "gaussian": "Gaussian (TLDP, Thm 2)",
-    "gaussian form=table5": "Gaussian (TLDP, Table 5)", "gaussian-analytic": "Gaussian, analytic",
-    "gaussian-classical": "Gaussian, classical", "gaussian-per-element": "Gaussian, per element", "mvg": "MVG",
-    "tvg": "TVG", "udn": "UDN", "idn": "IDN", "tldp-l": "TLDP-L", "tldp-g": "TLDP-G", "tldp-l-w": "TLDP-L, weighted",
-    "tldp-g-w": "TLDP-G, weighted", "tldp-discrete": "TLDP, discrete", "llagp": "LLAGP (reconstructed)",
-    "dphsgd": "DPHSGD (reconstructed)", "plu-fedoa": "PLU-FedOA (reconstructed)", "pdpm": "PDPM", "duchi": "Duchi",
-    "piecewise": "Piecewise", "hybrid": "Hybrid", "privunit": "PrivUnit", "privunit-g": "PrivUnitG",
-    "projunit": "ProjUnit", "randomized-response": "randomised response", "k-rr": "k-RR", "latent": "LATENT",
-    "matrix": "matrix mechanism", "jl": "JL transform", "optimized": "Optimized"}
+    "none": "no privacy",
+    "laplace": "Laplace",
+    "gaussian": "Gaussian (TLDP, Thm 2)",
+    "gaussian form=table5": "Gaussian (TLDP, Table 5)",
+    "gaussian-analytic": "Gaussian, analytic",
+    "gaussian-classical": "Gaussian, classical",
+    "gaussian-per-element": "Gaussian, per element",
+    "mvg": "MVG",
+    "tvg": "TVG",
+    "udn": "UDN",
+    "idn": "IDN",
+    "tldp-l": "TLDP-L",
+    "tldp-g": "TLDP-G",
+    "tldp-l-w": "TLDP-L, weighted",
+    "tldp-g-w": "TLDP-G, weighted",
+    "tldp-discrete": "TLDP, discrete",
+    "llagp": "LLAGP (reconstructed)",
+    "dphsgd": "DPHSGD (reconstructed)",
+    "plu-fedoa": "PLU-FedOA (reconstructed)",
+    "pdpm": "PDPM",
+    "duchi": "Duchi",
+    "piecewise": "Piecewise",
+    "hybrid": "Hybrid",
+    "privunit": "PrivUnit",
+    "privunit-g": "PrivUnitG",
+    "projunit": "ProjUnit",
+    "randomized-response": "randomised response",
+    "k-rr": "k-RR",
+    "latent": "LATENT",
+    "matrix": "matrix mechanism",
+    "jl": "JL transform",
+    "optimized": "Optimized",
+}
 
 # one colour per family (Wong 2011, safe for colour-blind readers); members differ by marker and dash
 _FAMILIES = {
     "#0072B2": ("tldp-l", "tldp-l-w", "tldp-discrete"),
     "#D55E00": ("tldp-g", "tldp-g-w"),
     "#E69F00": ("laplace", "plu-fedoa", "dphsgd", "pdpm"),
-    "#009E73": ("gaussian", "gaussian form=table5", "gaussian-analytic", "gaussian-classical", "gaussian-per-element",
-                "optimized", "llagp"),
+    "#009E73": (
+        "gaussian",
+        "gaussian form=table5",
+        "gaussian-analytic",
+        "gaussian-classical",
+        "gaussian-per-element",
+        "optimized",
+        "llagp",
+    ),
     "#CC79A7": ("mvg", "tvg", "udn", "idn", "matrix", "jl"),
     "#56B4E9": ("privunit", "privunit-g", "projunit", "duchi", "piecewise", "hybrid"),
     "#555555": ("none", "randomized-response", "k-rr", "latent"),
@@ -60,9 +91,21 @@ def order(names: set[str]) -> list[str]:
 
 def use_style() -> None:
     """Set seaborn's theme for everything drawn after."""
-    sns.set_theme(context="paper", style="ticks", font_scale=1.0, rc={
-        "axes.grid": True, "grid.alpha": 0.25, "grid.linewidth": 0.6, "axes.spines.top": False,
-        "axes.spines.right": False, "svg.hashsalt": "tensorldp", "svg.fonttype": "none", "figure.dpi": 100})
+    sns.set_theme(
+        context="paper",
+        style="ticks",
+        font_scale=1.0,
+        rc={
+            "axes.grid": True,
+            "grid.alpha": 0.25,
+            "grid.linewidth": 0.6,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "svg.hashsalt": "tensorldp",
+            "svg.fonttype": "none",
+            "figure.dpi": 100,
+        },
+    )
 
 
 def save(figure: Figure, stem: Path) -> None:

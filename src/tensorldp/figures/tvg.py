@@ -16,20 +16,45 @@ from tensorldp.figures.curves import factors
 from tensorldp.figures.style import label, order, use_style
 
 Axis = Literal["nominal", "guarantee"]
-AXIS_LABELS = {"nominal": "nominal ε, as the source writes it (nats)",
-               "guarantee": "guaranteed ε of the whole {unit} at δ = 1e-5 (nats)"}
+AXIS_LABELS = {
+    "nominal": "nominal ε, as the source writes it (nats)",
+    "guarantee": "guaranteed ε of the whole {unit} at δ = 1e-5 (nats)",
+}
 METRICS = {
-    "rss_noisy": "RSS, eigenvalues of the estimate", "rss_true": "RSS, eigenvalues of the true covariance",
-    "accuracy": "accuracy on clean test records", "auc": "AUC on clean test records",
-    "accuracy_perturbed_test": "accuracy on private test features"}
+    "rss_noisy": "RSS, eigenvalues of the estimate",
+    "rss_true": "RSS, eigenvalues of the true covariance",
+    "accuracy": "accuracy on clean test records",
+    "auc": "AUC on clean test records",
+    "accuracy_perturbed_test": "accuracy on private test features",
+}
 # the mechanisms of this source are one family elsewhere; here each needs a colour of its own (Wong 2011)
-COLOURS = {"gaussian-analytic": "#000000", "gaussian": "#009E73", "gaussian-per-element": "#009E73", "mvg": "#CC79A7",
-           "udn": "#E69F00", "idn": "#0072B2", "matrix": "#56B4E9", "jl": "#D55E00", "optimized": "#D55E00",
-           "none": "#555555"}
-MARKERS = {"gaussian-analytic": "D", "gaussian": "o", "gaussian-per-element": "o", "mvg": "s", "udn": "^", "idn": "v",
-           "matrix": "P", "jl": "X", "optimized": "X"}
-NAMES = {("tvg_sgd", "gaussian"): "Gaussian, moments accountant",
-         ("tvg_sgd", "gaussian-analytic"): "DP-SGD, l2 clipping"}
+COLOURS = {
+    "gaussian-analytic": "#000000",
+    "gaussian": "#009E73",
+    "gaussian-per-element": "#009E73",
+    "mvg": "#CC79A7",
+    "udn": "#E69F00",
+    "idn": "#0072B2",
+    "matrix": "#56B4E9",
+    "jl": "#D55E00",
+    "optimized": "#D55E00",
+    "none": "#555555",
+}
+MARKERS = {
+    "gaussian-analytic": "D",
+    "gaussian": "o",
+    "gaussian-per-element": "o",
+    "mvg": "s",
+    "udn": "^",
+    "idn": "v",
+    "matrix": "P",
+    "jl": "X",
+    "optimized": "X",
+}
+NAMES = {
+    ("tvg_sgd", "gaussian"): "Gaussian, moments accountant",
+    ("tvg_sgd", "gaussian-analytic"): "DP-SGD, l2 clipping",
+}
 UNIT = {"batch": "noise for a batch", "record": "noise for a record"}
 PANELS = ("model", "backbone")
 SIZES = {"gaussian-per-element": 8.0, "udn": 6.0}  # larger where lines of equal noise lie on each other
@@ -44,8 +69,10 @@ def _lines(rows: pd.DataFrame, study: str, shown: list[str]) -> pd.DataFrame:
         raise InputError(f"the metrics table has no rows of study {study} with metric {' or '.join(shown)}")
     split = [factors(variant) for variant in chosen["variant"]]
     chosen["unit"] = [f.get("unit", "") for f in split]
-    chosen["where"] = ["\n".join(filter(None, [d, ", ".join(f[k] for k in PANELS if k in f)]))
-                       for d, f in zip(chosen["dataset"], split, strict=True)]
+    chosen["where"] = [
+        "\n".join(filter(None, [d, ", ".join(f[k] for k in PANELS if k in f)]))
+        for d, f in zip(chosen["dataset"], split, strict=True)
+    ]
     return chosen
 
 
@@ -67,16 +94,39 @@ def _draw(ax: Axes, part: pd.DataFrame, axis: Axis, log: bool) -> None:
                 continue
             summary = _placed(rows, axis).groupby("at")["value"].agg(["mean", "min", "max"])
             record = unit == "record"
-            ax.plot(summary.index, summary["mean"], color=colour, marker=MARKERS.get(name, "*"),
-                    markersize=SIZES.get(name, 4.5), linewidth=1.3, linestyle=(0, (3, 1.5)) if record else "-",
-                    label=text, markerfacecolor="white" if record else colour, markeredgecolor=colour,
-                    markeredgewidth=0.8)
-            ax.fill_between(summary.index.to_numpy(), summary["min"].to_numpy(), summary["max"].to_numpy(),
-                            color=colour, alpha=0.15, linewidth=0)
+            ax.plot(
+                summary.index,
+                summary["mean"],
+                color=colour,
+                marker=MARKERS.get(name, "*"),
+                markersize=SIZES.get(name, 4.5),
+                linewidth=1.3,
+                linestyle=(0, (3, 1.5)) if record else "-",
+                label=text,
+                markerfacecolor="white" if record else colour,
+                markeredgecolor=colour,
+                markeredgewidth=0.8,
+            )
+            ax.fill_between(
+                summary.index.to_numpy(),
+                summary["min"].to_numpy(),
+                summary["max"].to_numpy(),
+                color=colour,
+                alpha=0.15,
+                linewidth=0,
+            )
 
 
-def draw_tvg(metrics: pd.DataFrame, study: str, shown: list[str], *, axis: Axis = "nominal", log: bool = False,
-             ceiling: bool = False, title: str = "") -> Figure:
+def draw_tvg(
+    metrics: pd.DataFrame,
+    study: str,
+    shown: list[str],
+    *,
+    axis: Axis = "nominal",
+    log: bool = False,
+    ceiling: bool = False,
+    title: str = "",
+) -> Figure:
     """A panel for each data set, model and metric, with one legend; bands reach over the seeds.
 
     Args:
@@ -91,12 +141,17 @@ def draw_tvg(metrics: pd.DataFrame, study: str, shown: list[str], *, axis: Axis 
     rows = _lines(metrics, study, shown)
     limits = _lines(metrics, study, ["accuracy_ceiling"]) if ceiling else rows.iloc[:0]
     places = sorted(set(rows["where"]))
-    panels = [(place, metric) for metric in shown for place in places
-              if ((rows["where"] == place) & (rows["metric"] == metric)).any()]
+    panels = [
+        (place, metric)
+        for metric in shown
+        for place in places
+        if ((rows["where"] == place) & (rows["metric"] == metric)).any()
+    ]
     columns = min(3, len(panels))
     height = math.ceil(len(panels) / columns)
-    figure, axes = plt.subplots(height, columns, figsize=(4.3 * columns + 2.4, 3.4 * height + 0.4), squeeze=False,
-                                layout="constrained")
+    figure, axes = plt.subplots(
+        height, columns, figsize=(4.3 * columns + 2.4, 3.4 * height + 0.4), squeeze=False, layout="constrained"
+    )
     for ax, (place, metric) in zip(axes.flat, panels, strict=False):
         part = rows[(rows["where"] == place) & (rows["metric"] == metric)]
         _draw(ax, part, axis, log)
@@ -115,7 +170,7 @@ def draw_tvg(metrics: pd.DataFrame, study: str, shown: list[str], *, axis: Axis 
             ax.set_ylim(-0.02, 1.02)
         ax.set_title(place, fontsize=9)
         ax.set_ylabel(METRICS.get(metric, metric), fontsize=9)
-    for ax in axes.flat[len(panels):]:
+    for ax in axes.flat[len(panels) :]:
         ax.set_visible(False)
     unit = " or ".join(sorted(set(rows["guarantee_unit"])))
     figure.supxlabel(AXIS_LABELS[axis].format(unit=unit), fontsize=10)

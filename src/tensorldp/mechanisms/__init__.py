@@ -13,8 +13,16 @@ if TYPE_CHECKING:
     from tensorldp.mechanisms.domain import Ball, Box, Domain
     from tensorldp.mechanisms.registry import make, mechanism_class, names, register
 
-_HOME = {"Mechanism": "base", "Ball": "domain", "Box": "domain", "Domain": "domain", "make": "registry",
-         "mechanism_class": "registry", "names": "registry", "register": "registry"}
+_HOME = {
+    "Mechanism": "base",
+    "Ball": "domain",
+    "Box": "domain",
+    "Domain": "domain",
+    "make": "registry",
+    "mechanism_class": "registry",
+    "names": "registry",
+    "register": "registry",
+}
 
 __all__ = ["Ball", "Box", "Domain", "Mechanism", "make", "mechanism_class", "names", "register"]
 

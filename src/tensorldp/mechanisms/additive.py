@@ -48,8 +48,9 @@ class Identity(Mechanism):
         same = (self._flat(y) == self._flat(x)).all(dim=1)
         same_prime = (self._flat(y) == self._flat(x_prime)).all(dim=1)
         infinity = torch.full(same.shape, math.inf, dtype=torch.float64)
-        return torch.where(same & ~same_prime, infinity,
-                           torch.where(same_prime & ~same, -infinity, torch.zeros_like(infinity)))
+        return torch.where(
+            same & ~same_prime, infinity, torch.where(same_prime & ~same, -infinity, torch.zeros_like(infinity))
+        )
 
 
 @register
@@ -65,8 +66,15 @@ class Laplace(Mechanism):
     additive = True
     source = "TLDP, Theorem 2(1), Eq. 5"
 
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
-                 delta_range: float | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        domain: Domain,
+        delta: float = 1e-5,
+        clip: bool = False,
+        delta_range: float | None = None,
+    ) -> None:
         super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
         self.box: Box = self.domain.as_box()
         self.delta_range = self.box.width if delta_range is None else positive("delta_range", delta_range)
@@ -126,8 +134,10 @@ class _IsotropicGaussian(Mechanism):
     def worst_pair(self) -> tuple[Tensor, Tensor]:
         if isinstance(self.domain, Ball):
             offset = self.domain.radius / math.sqrt(self.size)
-            return (self.domain.constant(self.domain.center - offset),
-                    self.domain.constant(self.domain.center + offset))
+            return (
+                self.domain.constant(self.domain.center - offset),
+                self.domain.constant(self.domain.center + offset),
+            )
         return self.domain.constant(self.domain.low), self.domain.constant(self.domain.high)
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
@@ -151,8 +161,16 @@ class Gaussian(_IsotropicGaussian):
     status = "as printed"
     note = "the source claims pure epsilon-LDP; Gaussian noise has no finite pure epsilon"
 
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
-                 form: Literal["theorem2", "table5"] = "theorem2", delta_range: float | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        domain: Domain,
+        delta: float = 1e-5,
+        clip: bool = False,
+        form: Literal["theorem2", "table5"] = "theorem2",
+        delta_range: float | None = None,
+    ) -> None:
         super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
         if form not in ("theorem2", "table5"):
             raise InputError(f"form of gaussian must be 'theorem2' or 'table5', got {form!r}")

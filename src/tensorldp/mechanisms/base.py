@@ -57,8 +57,11 @@ class Mechanism(ABC):
         elif self.domain_kind == "ball":
             self.domain = domain.as_ball()
         self.clip = flag(f"clip of {self.name}", clip)
-        notes = ("reconstructed from what others say of it" if self.status == "reconstructed" else "", self.note,
-                 "records outside the domain are clipped to it first" if self.clip else "")
+        notes = (
+            "reconstructed from what others say of it" if self.status == "reconstructed" else "",
+            self.note,
+            "records outside the domain are clipped to it first" if self.clip else "",
+        )
         self.note = "; ".join(filter(None, notes))
 
     @property
@@ -78,8 +81,9 @@ class Mechanism(ABC):
             raise InputError(f"{self.name} takes a floating-point tensor of float32, float64 or bfloat16, got {got}")
         x = x.detach()
         if x.dim() != len(self.shape) + 1 or tuple(x.shape[1:]) != self.shape:
-            raise InputError(f"{self.name} takes a batch of shape (batch, {', '.join(map(str, self.shape))}), "
-                             f"got {tuple(x.shape)}")
+            raise InputError(
+                f"{self.name} takes a batch of shape (batch, {', '.join(map(str, self.shape))}), got {tuple(x.shape)}"
+            )
         excess = self.domain.excess(x)  # the converted domain: the guarantee holds on all of it
         if not excess < float("inf"):
             raise InputError(f"the input of {self.name} has elements that are not finite; clean the data first")
@@ -87,8 +91,10 @@ class Mechanism(ABC):
             return x, None
         if self.clip or excess <= TOLERANCE:
             return x, self.given_domain if self.clip else self.domain
-        raise InputError(f"the input of {self.name} lies outside its domain {self.domain} by {excess:.3g} "
-                         "of its size; scale the data or pass clip=True to clip it")
+        raise InputError(
+            f"the input of {self.name} lies outside its domain {self.domain} by {excess:.3g} "
+            "of its size; scale the data or pass clip=True to clip it"
+        )
 
     def privatize(self, x: Tensor, generator: torch.Generator) -> Tensor:
         """One independent release of each record of `x`, of shape (batch, *shape).
@@ -147,8 +153,10 @@ class Mechanism(ABC):
         Raises:
             InputError: if the mechanism has no tractable density.
         """
-        raise InputError(f"{self.name} has no tractable output density, so its likelihood ratio cannot be computed "
-                         "and it cannot be audited by likelihood")
+        raise InputError(
+            f"{self.name} has no tractable output density, so its likelihood ratio cannot be computed "
+            "and it cannot be audited by likelihood"
+        )
 
     def privacy_profile(self, epsilon: float) -> float:
         """delta(epsilon) for replacing one whole unit: exact or an upper bound (`guarantee(...).exact` says)."""

@@ -109,5 +109,7 @@ class RandomizedResponse(KaryRandomizedResponse):
     def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False) -> None:
         super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
         if self.values != 2:
-            raise InputError("randomized-response needs a domain of two neighbouring whole numbers such as 0 and 1, "
-                             f"got {self.box.low:g} to {self.box.high:g}; k-rr takes more")
+            raise InputError(
+                "randomized-response needs a domain of two neighbouring whole numbers such as 0 and 1, "
+                f"got {self.box.low:g} to {self.box.high:g}; k-rr takes more"
+            )

@@ -69,7 +69,7 @@ def encode_bits(x: Tensor, *, whole_bits: int = 4, fraction_bits: int = 5) -> Te
 def _unpack(packed: Tensor, size: int, bits: int) -> Tensor:
     rows, groups = packed.shape[0], -(-size // 8)
     padded = torch.zeros((rows, groups * bits), dtype=torch.int32, device=packed.device)
-    padded[:, :packed.shape[1]] = packed.to(torch.int32)
+    padded[:, : packed.shape[1]] = packed.to(torch.int32)
     source = padded.view(rows, groups, bits)
     codes = torch.zeros((rows, groups, 8), dtype=torch.int32, device=packed.device)
     for i in range(8):
@@ -79,8 +79,14 @@ def _unpack(packed: Tensor, size: int, bits: int) -> Tensor:
     return codes.view(rows, -1)[:, :size] & ((1 << bits) - 1)
 
 
-def decode_bits(packed: Tensor, shape: tuple[int, ...], *, whole_bits: int = 4, fraction_bits: int = 5,
-                dtype: torch.dtype = torch.float32) -> Tensor:
+def decode_bits(
+    packed: Tensor,
+    shape: tuple[int, ...],
+    *,
+    whole_bits: int = 4,
+    fraction_bits: int = 5,
+    dtype: torch.dtype = torch.float32,
+) -> Tensor:
     """The floats (batch, *shape) that packed bit strings stand for; a set sign bit on 0 gives -0.0.
 
     Raises:
@@ -88,8 +94,10 @@ def decode_bits(packed: Tensor, shape: tuple[int, ...], *, whole_bits: int = 4, 
     """
     bits, size = bit_count(whole_bits, fraction_bits), math.prod(shape)
     if packed.dtype != torch.uint8 or packed.dim() != 2 or packed.shape[1] != -(-size * bits // 8):
-        raise InputError(f"packed bits of shape {tuple(shape)} must be a uint8 tensor (batch, {-(-size * bits // 8)}), "
-                         f"got {packed.dtype} {tuple(packed.shape)}")
+        raise InputError(
+            f"packed bits of shape {tuple(shape)} must be a uint8 tensor (batch, {-(-size * bits // 8)}), "
+            f"got {packed.dtype} {tuple(packed.shape)}"
+        )
     codes = _unpack(packed, size, bits)
     magnitude = (codes & ((1 << (bits - 1)) - 1)).to(dtype) / float(1 << fraction_bits)
     return torch.where(codes >> (bits - 1) == 1, -magnitude, magnitude).view(packed.shape[0], *shape)
@@ -102,8 +110,10 @@ def bytes_to_bits(packed: Tensor, count: int) -> Tensor:
         InputError: if the rows are not uint8 with ceil(count / 8) bytes.
     """
     if packed.dtype != torch.uint8 or packed.dim() != 2 or packed.shape[1] != -(-count // 8):
-        raise InputError(f"strings of {count} bits must be a uint8 tensor (batch, {-(-count // 8)}), "
-                         f"got {packed.dtype} {tuple(packed.shape)}")
+        raise InputError(
+            f"strings of {count} bits must be a uint8 tensor (batch, {-(-count // 8)}), "
+            f"got {packed.dtype} {tuple(packed.shape)}"
+        )
     if packed.device.type == "cpu":
         return torch.from_numpy(np.unpackbits(packed.numpy(), axis=1, count=count)).float()
     places = torch.arange(7, -1, -1, dtype=torch.uint8, device=packed.device)

@@ -74,8 +74,10 @@ def sphere_log_tail(gamma: float, d: int, complement: float | None = None) -> fl
     c, f = 1.0, 1.0 / (1.0 - (a + 0.5) * x / (a + 1.0))
     total = f
     for n in range(1, 100_000):
-        for term in (n * (0.5 - n) * x / ((a + 2 * n - 1) * (a + 2 * n)),
-                     -(a + n) * (a + 0.5 + n) * x / ((a + 2 * n) * (a + 2 * n + 1))):
+        for term in (
+            n * (0.5 - n) * x / ((a + 2 * n - 1) * (a + 2 * n)),
+            -(a + n) * (a + 0.5 + n) * x / ((a + 2 * n) * (a + 2 * n + 1)),
+        ):
             c = 1.0 + term / c
             f = 1.0 / (1.0 + term * f)
             total *= c * f

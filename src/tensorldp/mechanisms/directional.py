@@ -111,8 +111,9 @@ class ModeFactor:
         if self.diagonal:
             return torch.ones(length, dtype=torch.float64)
         if length <= ENUMERATED:
-            signs = torch.tensor([(1.0, *rest) for rest in itertools.product((1.0, -1.0), repeat=length - 1)],
-                                 dtype=torch.float64)
+            signs = torch.tensor(
+                [(1.0, *rest) for rest in itertools.product((1.0, -1.0), repeat=length - 1)], dtype=torch.float64
+            )
             return signs[int(((signs @ self.precision) * signs).sum(dim=1).argmax())]
         assert self.directions is not None
         precise = self.directions.T[self.sigma.argsort()[:STARTS]]

@@ -59,9 +59,16 @@ class TldpDiscrete(Mechanism):
     source = "TLDP on a finite alphabet; mathematics.md 7.1"
     note = "the nominal epsilon is per element, not per record"
 
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
-                 rho: float | Literal["best"] = 0.0,
-                 output: Literal["unbounded", "clamped"] = "unbounded") -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        domain: Domain,
+        delta: float = 1e-5,
+        clip: bool = False,
+        rho: float | Literal["best"] = 0.0,
+        output: Literal["unbounded", "clamped"] = "unbounded",
+    ) -> None:
         super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
         self.box: Box = self.domain.as_box()
         self.top = alphabet_size(self.name, self.box) - 1

@@ -55,8 +55,10 @@ class SecantThreshold:
         """
         theta, gradient = parameters.detach().double().clone(), noised_gradient.detach().double().clone()
         if theta.shape != gradient.shape or (self._last is not None and theta.shape != self._last[0].shape):
-            raise InputError(f"parameters and gradient of dphsgd must keep one shape, got {tuple(theta.shape)} "
-                             f"and {tuple(gradient.shape)}")
+            raise InputError(
+                f"parameters and gradient of dphsgd must keep one shape, got {tuple(theta.shape)} "
+                f"and {tuple(gradient.shape)}"
+            )
         if self._last is not None:
             self._secant(theta - self._last[0], gradient - self._last[1])
         self._last = (theta, gradient)
@@ -102,8 +104,17 @@ class Dphsgd(Mechanism):
     source = "Tan et al., BDPC 2025, from TLDP's description and Table 5"
     status = "reconstructed"
 
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
-                 threshold: float = 1.0, noise: Literal["laplace", "gaussian"] = "laplace", steps: int = 1) -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        domain: Domain,
+        delta: float = 1e-5,
+        clip: bool = False,
+        threshold: float = 1.0,
+        noise: Literal["laplace", "gaussian"] = "laplace",
+        steps: int = 1,
+    ) -> None:
         super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
         if noise not in ("laplace", "gaussian"):
             raise InputError(f"noise of dphsgd must be 'laplace' or 'gaussian', got {noise!r}")

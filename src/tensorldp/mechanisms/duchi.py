@@ -52,8 +52,15 @@ class Duchi(Mechanism):
     domain_kind = "box"
     source = "Duchi, Jordan and Wainwright 2018, section 4.2.3; Nguyen et al. 2016 (arXiv 1606.05053) for even d"
 
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
-                 ties: Literal["corrected", "printed"] = "corrected") -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        domain: Domain,
+        delta: float = 1e-5,
+        clip: bool = False,
+        ties: Literal["corrected", "printed"] = "corrected",
+    ) -> None:
         super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
         if ties not in ("corrected", "printed"):
             raise InputError(f"ties of duchi must be 'corrected' or 'printed', got {ties!r}")
@@ -126,7 +133,7 @@ class Duchi(Mechanism):
         return rounded.to(work).mul_(half).add_(self.box.center).view(x.shape).to(x.dtype)
 
     def squared_error(self) -> float:
-        return self.size * (self.bound * self.box.width / 2.0)**2
+        return self.size * (self.bound * self.box.width / 2.0) ** 2
 
     def worst_input(self) -> Tensor:
         return self.box.constant(self.box.center)
@@ -161,8 +168,10 @@ class Duchi(Mechanism):
         t = np.broadcast_to(t, u.shape)
         inside = (np.abs(t) < 1.0).any(axis=0)
         if int(inside.sum()) > MOST_FRACTIONAL:
-            raise InputError(f"the likelihood of duchi takes at most {MOST_FRACTIONAL} elements strictly inside the "
-                             f"domain, got {int(inside.sum())}")
+            raise InputError(
+                f"the likelihood of duchi takes at most {MOST_FRACTIONAL} elements strictly inside the "
+                f"domain, got {int(inside.sum())}"
+            )
         fixed = (u[:, ~inside] * t[:, ~inside]).sum(axis=1)
         up = (1.0 + u[:, inside] * t[:, inside]) / 2.0
         count = up.shape[1]

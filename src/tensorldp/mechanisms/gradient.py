@@ -80,8 +80,16 @@ class Optimized(DirectionalGaussian):
     source = "Xiang, Yang and Li, INFOCOM 2019; the solution as in the TVG authors' code"
     status = "as printed"
 
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False, steps: int = 1,
-                 weights: Tensor | Sequence[float] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        domain: Domain,
+        delta: float = 1e-5,
+        clip: bool = False,
+        steps: int = 1,
+        weights: Tensor | Sequence[float] | None = None,
+    ) -> None:
         super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
         self.steps = whole("steps of optimized", steps, low=1)
         self.budget = loss_budget(self.epsilon, self.delta, self.steps)
@@ -99,8 +107,10 @@ class Optimized(DirectionalGaussian):
         except (TypeError, ValueError, RuntimeError):
             raise InputError(f"weights of optimized must be numbers, got {type(weights).__name__}") from None
         if w.numel() != self.size or not bool((w >= 0).all() and torch.isfinite(w).all() and (w > 0).any()):
-            raise InputError(f"weights of optimized must be {self.size} finite non-negative numbers, not all zero, "
-                             f"got {w.numel()} values")
+            raise InputError(
+                f"weights of optimized must be {self.size} finite non-negative numbers, not all zero, "
+                f"got {w.numel()} values"
+            )
         return w
 
     @property

@@ -85,8 +85,17 @@ class JohnsonLindenstrauss(Mechanism):
     same_shape = False
     source = "Blocki, Blum, Datta and Sheffet, FOCS 2012, Algorithm 3; TVG, section VIII.C"
 
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False, eta: float = 0.5,
-                 nu: float = 0.05, center: Literal["domain", "mean"] = "domain") -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        domain: Domain,
+        delta: float = 1e-5,
+        clip: bool = False,
+        eta: float = 0.5,
+        nu: float = 0.05,
+        center: Literal["domain", "mean"] = "domain",
+    ) -> None:
         super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
         self.eta = real("eta of jl", eta, low=0.0, high=1.0, open_low=True, open_high=True)
         self.nu = real("nu of jl", nu, low=0.0, high=1.0, open_low=True, open_high=True)

@@ -66,8 +66,17 @@ class Latent(Mechanism):
     source = "LATENT, Eq. 4 to 7"
     status = "as printed"
 
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
-                 whole: int = 4, fraction: int = 5, reading: Literal["A", "B"] = "A") -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        domain: Domain,
+        delta: float = 1e-5,
+        clip: bool = False,
+        whole: int = 4,
+        fraction: int = 5,
+        reading: Literal["A", "B"] = "A",
+    ) -> None:
         super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
         self.bits = bit_count(whole, fraction)
         if reading not in ("A", "B"):
@@ -114,25 +123,34 @@ class Latent(Mechanism):
             InputError: if packed has another shape or type, or the generator is on another device.
         """
         width = -(-self.size * self.bits // 8)
-        if not isinstance(packed, Tensor) or packed.dtype != torch.uint8 or packed.dim() != 2 \
-                or packed.shape[1] != width:
+        if (
+            not isinstance(packed, Tensor)
+            or packed.dtype != torch.uint8
+            or packed.dim() != 2
+            or packed.shape[1] != width
+        ):
             got = f"{packed.dtype} {tuple(packed.shape)}" if isinstance(packed, Tensor) else type(packed).__name__
             raise InputError(f"privatize_bits of latent takes a uint8 tensor (batch, {width}), got {got}")
         check_generator(generator, packed)
         out = torch.empty_like(packed, memory_format=torch.contiguous_format)
         step = max(1, BITS_BYTES // width)
         for start in range(0, packed.shape[0], step):
-            block = packed[start:start + step]
+            block = packed[start : start + step]
             mask = torch.from_numpy(flip_mask(block.numel(), self.flip, self.signal, generator))
-            out[start:start + step] = block ^ mask.view(block.shape).to(packed.device)
+            out[start : start + step] = block ^ mask.view(block.shape).to(packed.device)
         unused = 8 * width - self.size * self.bits
         out[:, -1] &= 0xFF << unused & 0xFF
         return out
 
     def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
         packed = encode_bits(x, whole_bits=self.whole, fraction_bits=self.fraction)
-        return decode_bits(self.privatize_bits(packed, generator), self.shape, whole_bits=self.whole,
-                           fraction_bits=self.fraction, dtype=x.dtype)
+        return decode_bits(
+            self.privatize_bits(packed, generator),
+            self.shape,
+            whole_bits=self.whole,
+            fraction_bits=self.fraction,
+            dtype=x.dtype,
+        )
 
     @property
     def largest(self) -> float:
@@ -145,9 +163,9 @@ class Latent(Mechanism):
         coded = min(math.floor(abs(x) / unit) * unit, self.largest)
         flip, signal = self.flip, self.signal
         mean = signal * coded + flip * self.largest
-        variance = flip * (1.0 - flip) * (4.0**(self.bits - 1) - 1.0) / 3.0 * unit**2
+        variance = flip * (1.0 - flip) * (4.0 ** (self.bits - 1) - 1.0) / 3.0 * unit**2
         # the square completed: no difference of large numbers when bits hardly flip
-        return variance + (mean - abs(x))**2 + 4.0 * flip * abs(x) * mean
+        return variance + (mean - abs(x)) ** 2 + 4.0 * flip * abs(x) * mean
 
     def _worst_value(self) -> float:
         unit = 2.0**-self.fraction
@@ -170,8 +188,10 @@ class Latent(Mechanism):
             if most >= 0 and (side == 0 or low < 0):
                 lowest, highest = (side | min(sign - 1, math.floor(v / unit)) for v in (least, most))
                 sides.append((lowest, highest))
-        first, second = max((_farthest(*u, *v, self.bits) for u in sides for v in sides),
-                            key=lambda pair: (pair[0] ^ pair[1]).bit_count())
+        first, second = max(
+            (_farthest(*u, *v, self.bits) for u in sides for v in sides),
+            key=lambda pair: (pair[0] ^ pair[1]).bit_count(),
+        )
 
         def value(code: int) -> float:
             magnitude = (code & (sign - 1)) * unit

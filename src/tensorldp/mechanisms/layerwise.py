@@ -64,9 +64,20 @@ class Llagp(DirectionalGaussian):
     source = "Zhang, Zhang and Jiang, CAAI Trans. Intell. Technol. 10(3) 2025, from the abstract"
     status = "reconstructed"
 
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
-                 layers: Sequence[int] | None = None, step: int = 0, steps: int = 1, kappa: float = 0.5,
-                 mode: Literal["paper", "honest"] = "paper", progress: str = "linear") -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        domain: Domain,
+        delta: float = 1e-5,
+        clip: bool = False,
+        layers: Sequence[int] | None = None,
+        step: int = 0,
+        steps: int = 1,
+        kappa: float = 0.5,
+        mode: Literal["paper", "honest"] = "paper",
+        progress: str = "linear",
+    ) -> None:
         super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
         if mode not in ("paper", "honest"):
             raise InputError(f"mode of llagp must be 'paper' or 'honest', got {mode!r}")
@@ -114,8 +125,10 @@ class Llagp(DirectionalGaussian):
         """Each layer of the batch `x` within C_l of the centre."""
         if not isinstance(self.domain, Ball) or len(self.layers) == 1:
             return x
-        pieces = [Ball(self.layer_radius, (piece.shape[1],), center=self.domain.center).project(piece)
-                  for piece in x.reshape(x.shape[0], -1).split(self.layers, dim=1)]
+        pieces = [
+            Ball(self.layer_radius, (piece.shape[1],), center=self.domain.center).project(piece)
+            for piece in x.reshape(x.shape[0], -1).split(self.layers, dim=1)
+        ]
         return torch.cat(pieces, dim=1).reshape(x.shape)
 
     def _release(self, x: Tensor, generator: torch.Generator) -> Tensor:
@@ -147,5 +160,6 @@ class Llagp(DirectionalGaussian):
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         batch = (-1, *self.shape)
-        return super().log_likelihood_ratio(y, self._clipped(x.double().reshape(batch)),
-                                            self._clipped(x_prime.double().reshape(batch)))
+        return super().log_likelihood_ratio(
+            y, self._clipped(x.double().reshape(batch)), self._clipped(x_prime.double().reshape(batch))
+        )

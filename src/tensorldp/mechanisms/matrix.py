@@ -59,8 +59,13 @@ def optimal_strategy(workload: Array) -> Array:
         return float(np.trace(product)), ((slope - unit * (unit * slope).sum(axis=0)) / norms).ravel()
 
     start = (vectors * values**0.25) @ vectors.T  # X proportional to (W^T W)^(1/2), optimal but for its diagonal
-    best = minimize(objective, start.ravel(), jac=True, method="L-BFGS-B",
-                    options={"maxiter": 1000, "maxfun": 2000, "ftol": 1e-14, "gtol": 1e-9})
+    best = minimize(
+        objective,
+        start.ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": 1000, "maxfun": 2000, "ftol": 1e-14, "gtol": 1e-9},
+    )
     free = np.asarray(best.x, dtype=np.float64).reshape(n, n)
     unit = free / np.sqrt((free**2).sum(axis=0))
     return np.asarray(np.linalg.cholesky(unit.T @ unit).T, dtype=np.float64)
@@ -85,9 +90,18 @@ class MatrixMechanism(DirectionalGaussian):
     name = "matrix"
     source = "Li et al., VLDBJ 24(6) 2015; TVG, section VII.A"
 
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
-                 workload: Tensor | None = None, strategy: Tensor | None = None,
-                 sensitivity: Literal["record", "column", "element"] = "record", constant: float = 2.0) -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        domain: Domain,
+        delta: float = 1e-5,
+        clip: bool = False,
+        workload: Tensor | None = None,
+        strategy: Tensor | None = None,
+        sensitivity: Literal["record", "column", "element"] = "record",
+        constant: float = 2.0,
+    ) -> None:
         super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
         if sensitivity not in ("record", "column", "element"):
             raise InputError(f"sensitivity of matrix must be 'record', 'column' or 'element', got {sensitivity!r}")
@@ -118,8 +132,9 @@ class MatrixMechanism(DirectionalGaussian):
         if workload is None:
             return torch.eye(n, dtype=torch.float64)
         if n > LARGEST:
-            raise InputError(f"matrix optimises a strategy for at most {LARGEST} rows, got {n}; "
-                             "give a strategy instead")
+            raise InputError(
+                f"matrix optimises a strategy for at most {LARGEST} rows, got {n}; give a strategy instead"
+            )
         queries = matrix("workload of matrix", workload, n)
         if not bool(queries.any()):
             raise InputError("workload of matrix must not be all zero")
@@ -130,8 +145,9 @@ class MatrixMechanism(DirectionalGaussian):
         n = self.shape[0]
         singular, turn = torch.linalg.svd(self.strategy, full_matrices=False)[1:]
         if singular.numel() < n or float(singular[-1]) <= 1e-10 * float(singular[0]):
-            raise InputError("strategy of matrix must have full column rank: a direction it does not see would get "
-                             "no noise")
+            raise InputError(
+                "strategy of matrix must have full column rank: a direction it does not see would get no noise"
+            )
         if float(singular[0] - singular[-1]) <= 1e-12 * float(singular[0]):
             return ModeFactor(torch.full((n,), 1.0 / float(singular[0]), dtype=torch.float64))
         return ModeFactor(1.0 / singular, turn.T.contiguous())

@@ -41,8 +41,16 @@ class MvgBound:
     budget: float
 
 
-def mvg_bound(rows: int, columns: int, *, gamma: float, sensitivity: float, epsilon: float, delta: float,
-              zeta_mode: ZetaMode = "sqrt") -> MvgBound:
+def mvg_bound(
+    rows: int,
+    columns: int,
+    *,
+    gamma: float,
+    sensitivity: float,
+    epsilon: float,
+    delta: float,
+    zeta_mode: ZetaMode = "sqrt",
+) -> MvgBound:
     """MVG's bound for a (rows x columns) query with sup ||f||_F = gamma and l2 sensitivity s2.
 
     `zeta_mode="sqrt"` is what the tail lemma needs; "plain" leaves out the square root, as the official code does
@@ -100,10 +108,21 @@ class Mvg(DirectionalGaussian):
     source = "Chanyaswad et al., CCS 2018, Theorem 2; TVG, Eq. 30"
     status = "as printed"
 
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
-                 zeta_mode: ZetaMode = "sqrt", directions: Tensor | None = None,
-                 theta: Tensor | Sequence[float] | None = None, tau: float | None = None, important: int = 2,
-                 bug_compat: bool = False, gamma: float | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        domain: Domain,
+        delta: float = 1e-5,
+        clip: bool = False,
+        zeta_mode: ZetaMode = "sqrt",
+        directions: Tensor | None = None,
+        theta: Tensor | Sequence[float] | None = None,
+        tau: float | None = None,
+        important: int = 2,
+        bug_compat: bool = False,
+        gamma: float | None = None,
+    ) -> None:
         super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
         if zeta_mode not in ("sqrt", "plain"):
             raise InputError(f"zeta_mode of mvg must be 'sqrt' or 'plain', got {zeta_mode!r}")
@@ -123,13 +142,22 @@ class Mvg(DirectionalGaussian):
         elif theta is not None:
             self.theta = vector("theta of mvg", theta, rows)
             if not bool((self.theta > 0).all()) or abs(float(self.theta.sum()) - 1.0) > 1e-6:
-                raise InputError(f"theta of mvg must be positive and sum to 1, got a sum of {float(self.theta.sum()):g}"
-                                 f" and a least share of {float(self.theta.min()):g}")
+                raise InputError(
+                    f"theta of mvg must be positive and sum to 1, got a sum of {float(self.theta.sum()):g}"
+                    f" and a least share of {float(self.theta.min()):g}"
+                )
             self.theta = self.theta / self.theta.sum()
         else:
             self.theta = torch.full((rows,), 1.0 / rows, dtype=torch.float64)
-        self.terms = mvg_bound(rows, self.size // rows, gamma=self.gamma, sensitivity=self.sensitivity,
-                               epsilon=self.epsilon, delta=self.delta, zeta_mode=zeta_mode)
+        self.terms = mvg_bound(
+            rows,
+            self.size // rows,
+            gamma=self.gamma,
+            sensitivity=self.sensitivity,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            zeta_mode=zeta_mode,
+        )
         self.variances = (self.theta * self.terms.budget).rsqrt()
         scale = self.variances if self.bug_compat else self.variances.sqrt()
         self._factors = (ModeFactor(scale, None if uniform else turn),)

@@ -76,8 +76,9 @@ class PdpmCurve(PrivacyCurve):
         start = max(start, math.floor(n * chance - 14.0 * spread - 40.0))  # fewer hits have a mass below 1e-40
         stop = min(n, math.ceil(max(start, n * chance) + 14.0 * spread + 40.0))
         hits = np.arange(start, stop + 1)
-        return float(np.dot(binom.pmf(hits, n, chance),
-                            -np.expm1(np.minimum(0.0, epsilon - (hits * step - n * self._fall)))))
+        return float(
+            np.dot(binom.pmf(hits, n, chance), -np.expm1(np.minimum(0.0, epsilon - (hits * step - n * self._fall))))
+        )
 
     def _delta(self, epsilon: float) -> float:
         if epsilon >= self.pure_epsilon:
@@ -91,9 +92,13 @@ class PdpmCurve(PrivacyCurve):
             return super()._epsilon(delta)
         chance = 1.0 / (1.0 + 2.0 * math.exp(-self.nominal))
         step, n = self.nominal + self._fall, self.count
-        return epsilon_at(lambda e: math.log(max(self.delta(e), DELTA_FLOOR)), math.log(delta),
-                          mean=n * (chance * step - self._fall) + step,
-                          spread=math.sqrt(n * chance * (1.0 - chance)) * step, top=self.pure_epsilon)
+        return epsilon_at(
+            lambda e: math.log(max(self.delta(e), DELTA_FLOOR)),
+            math.log(delta),
+            mean=n * (chance * step - self._fall) + step,
+            spread=math.sqrt(n * chance * (1.0 - chance)) * step,
+            top=self.pure_epsilon,
+        )
 
     def _compose(self, count: int) -> PrivacyCurve:
         return PdpmCurve(self.nominal, self.count * count)
@@ -172,8 +177,9 @@ class Pdpm(Mechanism):
         # P1 and 1 - P1 at t = 2v/L, up to a factor and free of cancellation at the ends
         w = math.exp(-self.epsilon)
         y, x, x_prime = ((self._flat(z) - self.box.center) * (2.0 / self.box.width) for z in (y, x, x_prime))
-        up, other = ([torch.log((1.0 + sign * t) + w * (2.0 - sign - sign * t)) for t in (x, x_prime)]
-                     for sign in (1.0, -1.0))
+        up, other = (
+            [torch.log((1.0 + sign * t) + w * (2.0 - sign - sign * t)) for t in (x, x_prime)] for sign in (1.0, -1.0)
+        )
         above = y > self.outcomes[0] / self.box.width
         return torch.where(above, up[0] - up[1], other[0] - other[1]).sum(dim=1)
 
@@ -229,12 +235,15 @@ def fedoa_weights(epsilons: Sequence[float], counts: Sequence[float]) -> list[fl
         InputError: if the lengths differ or are 0, or a value is not positive.
     """
     if len(epsilons) != len(counts) or not epsilons:
-        raise InputError(f"fedoa_weights needs one epsilon and one count per client, got {len(epsilons)} and "
-                         f"{len(counts)}")
+        raise InputError(
+            f"fedoa_weights needs one epsilon and one count per client, got {len(epsilons)} and {len(counts)}"
+        )
     eps = [positive("epsilon of a client", e, infinite=True) for e in epsilons]
     number = [positive("count of a client", n) for n in counts]
     top = max(eps)
-    share = [n * ((1.0 if e == top else 0.0) if math.isinf(top) else (e / top)**2)
-             for e, n in zip(eps, number, strict=True)]
+    share = [
+        n * ((1.0 if e == top else 0.0) if math.isinf(top) else (e / top) ** 2)
+        for e, n in zip(eps, number, strict=True)
+    ]
     total = math.fsum(share)
     return [s / total for s in share]

@@ -31,8 +31,9 @@ class _Directional(Mechanism):
     domain_kind = "ball"
     block_bytes = 1 << 20
 
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
-                 lift: bool = True) -> None:
+    def __init__(
+        self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False, lift: bool = True
+    ) -> None:
         super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
         self.ball: Ball = self.domain.as_ball()
         self.lift = flag(f"lift of {self.name}", lift)
@@ -50,8 +51,10 @@ class _Directional(Mechanism):
         v = (x.reshape(x.shape[0], -1).to(work) - self.ball.center) / self.ball.radius
         norm = torch.linalg.vector_norm(v, dim=1, keepdim=True, dtype=torch.float64)
         if not self.lift and bool(((norm - 1.0).abs() > UNIT_TOLERANCE).any()):
-            raise InputError(f"{self.name} with lift=False takes records at distance {self.ball.radius:g} of the "
-                             "centre only; normalise them or lift")
+            raise InputError(
+                f"{self.name} with lift=False takes records at distance {self.ball.radius:g} of the "
+                "centre only; normalise them or lift"
+            )
         # a norm above 1 is rounding: on the sphere the lifted coordinate is 0
         v = v / (norm if not self.lift else norm.clamp_min(1.0)).to(work)
         last = (1.0 - norm.square()).clamp_min(0.0).sqrt() if self.lift else torch.zeros_like(norm)
@@ -114,8 +117,9 @@ class PrivUnit(_Directional):
         height, sine = sphere_height(len(v), self.cap, self.dimension, numpy_generator(generator))
         u = torch.from_numpy(height).to(v).unsqueeze(1)
         g, extra = self._noise(v, last, generator)
-        norm = (torch.linalg.vector_norm(g, dim=1, keepdim=True, dtype=torch.float64).square()
-                + extra.double().square()).sqrt()
+        norm = (
+            torch.linalg.vector_norm(g, dim=1, keepdim=True, dtype=torch.float64).square() + extra.double().square()
+        ).sqrt()
         across = torch.from_numpy(sine).to(v.device).unsqueeze(1) / norm
         return self._assemble(x, g.mul_(across.to(v.dtype)).addcmul_(v, u))
 
@@ -205,8 +209,16 @@ class ProjUnit(_Directional):
     source = "Asi, Feldman, Nelson, Nguyen and Talwar 2023 (arXiv 2306.04444)"
     note = "exact where the public signs and rows are released as well"
 
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
-                 lift: bool = True, k: int = 1000) -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        domain: Domain,
+        delta: float = 1e-5,
+        clip: bool = False,
+        lift: bool = True,
+        k: int = 1000,
+    ) -> None:
         super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip, lift=lift)
         self.k = min(whole("k of projunit", k, low=1), self.size)
         self.padded = 1 << (self.dimension - 1).bit_length()
@@ -220,9 +232,9 @@ class ProjUnit(_Directional):
         rng = numpy_generator(generator)
         signs = random_signs(rows, n, generator).to(v.dtype)
         full = torch.zeros((rows, n), dtype=v.dtype, device=x.device)
-        full[:, :self.size] = v
+        full[:, : self.size] = v
         if self.lift:
-            full[:, self.size:self.dimension] = last
+            full[:, self.size : self.dimension] = last
         index = torch.from_numpy(distinct_indices(rows, n, self.k, rng)).to(x.device)
         z = hadamard(full.mul_(signs)).gather(1, index)
         norm = torch.linalg.vector_norm(z, dim=1, keepdim=True)
@@ -232,7 +244,7 @@ class ProjUnit(_Directional):
         g = standard_normal(z, generator)
         y = g + (alpha - torch.linalg.vecdot(g, z, dim=1).unsqueeze(1)) * z
         back = torch.zeros((rows, n), dtype=v.dtype, device=x.device).scatter_(1, index, y * math.sqrt(n / self.k))
-        return self._assemble(x, hadamard(back).mul_(signs)[:, :self.size].contiguous())
+        return self._assemble(x, hadamard(back).mul_(signs)[:, : self.size].contiguous())
 
     def squared_error(self) -> None:
         return None

@@ -90,6 +90,7 @@ def option_names(cls: type[Mechanism]) -> set[str]:
     found: set[str] = set()
     for base in cls.__mro__:
         if "__init__" in base.__dict__ and base is not object:
-            found |= {p.name for p in inspect.signature(base).parameters.values()
-                      if p.kind is inspect.Parameter.KEYWORD_ONLY}
+            found |= {
+                p.name for p in inspect.signature(base).parameters.values() if p.kind is inspect.Parameter.KEYWORD_ONLY
+            }
     return found - {"epsilon", "domain", "delta"}

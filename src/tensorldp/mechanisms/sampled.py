@@ -18,8 +18,10 @@ from tensorldp.privacy.curves.discrete import DiscreteCurve
 from tensorldp.randomness import numpy_generator, uniform
 
 # above this epsilon per coordinate hybrid mixes in the piecewise mechanism (ICDE 2019, Eq. 6)
-HYBRID_THRESHOLD = math.log((-5.0 + 2.0 * (6353.0 - 405.0 * math.sqrt(241.0))**(1 / 3)
-                             + 2.0 * (6353.0 + 405.0 * math.sqrt(241.0))**(1 / 3)) / 27.0)
+HYBRID_THRESHOLD = math.log(
+    (-5.0 + 2.0 * (6353.0 - 405.0 * math.sqrt(241.0)) ** (1 / 3) + 2.0 * (6353.0 + 405.0 * math.sqrt(241.0)) ** (1 / 3))
+    / 27.0
+)
 
 
 def distinct_indices(rows: int, d: int, k: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
@@ -27,8 +29,9 @@ def distinct_indices(rows: int, d: int, k: int, rng: np.random.Generator) -> npt
     if k == d:
         return np.tile(np.arange(d), (rows, 1))
     if k > 100:
-        return np.array([rng.choice(d, size=k, replace=False, shuffle=False) for _ in range(rows)],
-                        dtype=np.int64).reshape(rows, k)
+        return np.array(
+            [rng.choice(d, size=k, replace=False, shuffle=False) for _ in range(rows)], dtype=np.int64
+        ).reshape(rows, k)
     chosen = np.full((rows, k), -1, dtype=np.int64)
     for i, top in enumerate(range(d - k, d)):  # Floyd's algorithm, all rows at once
         draw = rng.integers(0, top + 1, size=rows)
@@ -40,8 +43,11 @@ def distinct_indices(rows: int, d: int, k: int, rng: np.random.Generator) -> npt
 def random_signs(rows: int, d: int, generator: torch.Generator) -> Tensor:
     """int8 (rows, d) of fair, independent signs on the generator's device."""
     if generator.device.type != "cpu":
-        return torch.randint(0, 2, (rows, d), dtype=torch.int8, generator=generator,
-                             device=generator.device).mul_(2).sub_(1)
+        return (
+            torch.randint(0, 2, (rows, d), dtype=torch.int8, generator=generator, device=generator.device)
+            .mul_(2)
+            .sub_(1)
+        )
     packed = np.frombuffer(numpy_generator(generator).bytes(-(-rows * d // 8)), dtype=np.uint8)
     return torch.from_numpy(np.unpackbits(packed, count=rows * d).view(np.int8)).mul_(2).sub_(1).view(rows, d)
 
@@ -58,7 +64,7 @@ def piecewise_bound(epsilon: float) -> float:
 
 def duchi_variance(t: float, epsilon: float) -> float:
     """B^2 - t^2, the variance of Duchi's two points at t in [-1, 1]."""
-    return duchi_bound(epsilon)**2 - t * t
+    return duchi_bound(epsilon) ** 2 - t * t
 
 
 def piecewise_variance(t: float, epsilon: float) -> float:
@@ -137,7 +143,7 @@ class _Sampled(Mechanism):
         return ratio * (self.variance(t) + t * t) - t * t
 
     def squared_error(self) -> float:
-        return self.size * max(self._element_error(0.0), self._element_error(1.0)) * (self.box.width / 2.0)**2
+        return self.size * max(self._element_error(0.0), self._element_error(1.0)) * (self.box.width / 2.0) ** 2
 
     def worst_input(self) -> Tensor:
         corner = self._element_error(1.0) >= self._element_error(0.0)

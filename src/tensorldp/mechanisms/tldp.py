@@ -30,11 +30,20 @@ class _Tldp(Mechanism):
     domain_kind = "box"
     status = "as printed"
     additive = True  # an element that is kept has noise 0, wherever it is
-    note = ("the nominal epsilon is per element, not per record; an element kept exactly (probability p) "
-            "has no finite epsilon")
+    note = (
+        "the nominal epsilon is per element, not per record; an element kept exactly (probability p) "
+        "has no finite epsilon"
+    )
 
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
-                 delta_range: float | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        domain: Domain,
+        delta: float = 1e-5,
+        clip: bool = False,
+        delta_range: float | None = None,
+    ) -> None:
         super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
         self.box: Box = self.domain.as_box()
         self.delta_range = self.box.width if delta_range is None else positive("delta_range", delta_range)
@@ -74,7 +83,7 @@ class _Tldp(Mechanism):
         out = self._add_noise(x, generator)
         flat, flat_out = x.reshape(-1), out.view(-1)
         for start in range(0, len(flat) if self.retention else min(1, len(flat)), PIECE):
-            piece = flat[start:start + PIECE]
+            piece = flat[start : start + PIECE]
             kept = torch.from_numpy(sparse_positions(len(piece), self.retention, generator))
             coins = uniform((len(kept),), generator)
             if len(kept) == 0:
@@ -83,7 +92,7 @@ class _Tldp(Mechanism):
             keep = self._weights_at(piece[kept], (start + kept) % self.size)
             if keep is not None:
                 kept = kept[coins < keep.double()]
-            flat_out[start:start + PIECE][kept] = piece[kept]
+            flat_out[start : start + PIECE][kept] = piece[kept]
         return out
 
     _randomize = _release
@@ -109,8 +118,11 @@ class _Tldp(Mechanism):
         if p == 0.0:
             return ratio.sum(dim=1)
         keep, keep_prime = (
-            torch.full_like(z, p) if (w := self.keep_weights(z.reshape(-1, *self.shape))) is None
-            else (w * p).expand(z.shape[0], *self.shape).reshape(-1, self.size).double() for z in (x, x_prime))
+            torch.full_like(z, p)
+            if (w := self.keep_weights(z.reshape(-1, *self.shape))) is None
+            else (w * p).expand(z.shape[0], *self.shape).reshape(-1, self.size).double()
+            for z in (x, x_prime)
+        )
         ratio = ratio + torch.log1p(-keep) - torch.log1p(-keep_prime)
         differs, same, same_prime = x != x_prime, y == x, y == x_prime
         ratio = torch.where(~differs & same, (keep.log() - keep_prime.log()).nan_to_num(0.0).expand_as(ratio), ratio)
@@ -129,8 +141,16 @@ class _Weighted(_Tldp):
             (x - low) / (high - low), as the paper does for MNIST.
     """
 
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
-                 delta_range: float | None = None, weights: Tensor | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        domain: Domain,
+        delta: float = 1e-5,
+        clip: bool = False,
+        delta_range: float | None = None,
+        weights: Tensor | None = None,
+    ) -> None:
         super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip, delta_range=delta_range)
         self.weights = None
         self.additive = weights is not None
@@ -144,11 +164,13 @@ class _Weighted(_Tldp):
         try:
             w = w.expand(self.shape)
         except RuntimeError:
-            raise InputError(f"weights of {self.name} must broadcast to the record's shape {self.shape}, "
-                             f"got {tuple(w.shape)}") from None
+            raise InputError(
+                f"weights of {self.name} must broadcast to the record's shape {self.shape}, got {tuple(w.shape)}"
+            ) from None
         if not bool(((w >= 0) & (w <= 1)).all()):
-            raise InputError(f"weights of {self.name} must lie in [0, 1], got values from "
-                             f"{float(w.min()):g} to {float(w.max()):g}")
+            raise InputError(
+                f"weights of {self.name} must lie in [0, 1], got values from {float(w.min()):g} to {float(w.max()):g}"
+            )
         self.weights = w
 
     def keep_weights(self, x: Tensor) -> Tensor:

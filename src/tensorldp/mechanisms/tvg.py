@@ -42,8 +42,10 @@ def optimal_sigma(importances: Tensor, bound: float) -> Tensor:
         InputError: if an importance is negative or all are zero.
     """
     if bool((importances < 0).any()) or not bool((importances > 0).any()):
-        raise InputError("importances must be non-negative and not all zero, "
-                         f"got values from {float(importances.min()):g} to {float(importances.max()):g}")
+        raise InputError(
+            "importances must be non-negative and not all zero, "
+            f"got values from {float(importances.min()):g} to {float(importances.max()):g}"
+        )
     root = importances.clamp_min(IMPORTANCE_FLOOR * float(importances.max())).sqrt()
     return (root.sum() / (root * bound)).sqrt()
 
@@ -59,8 +61,16 @@ class _Tvg(DirectionalGaussian):
 
     status = "as printed"
 
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
-                 importances: Tensor | Sequence[float] | None = None, workload: Tensor | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        domain: Domain,
+        delta: float = 1e-5,
+        clip: bool = False,
+        importances: Tensor | Sequence[float] | None = None,
+        workload: Tensor | None = None,
+    ) -> None:
         super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
         if importances is not None and workload is not None:
             raise InputError(f"{self.name} takes importances or a workload, not both")
@@ -103,11 +113,20 @@ class _Directed(_Tvg):
             only with unequal importances.
     """
 
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
-                 importances: Tensor | Sequence[float] | None = None, workload: Tensor | None = None,
-                 directions: Tensor | None = None) -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip, importances=importances,
-                         workload=workload)
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        domain: Domain,
+        delta: float = 1e-5,
+        clip: bool = False,
+        importances: Tensor | Sequence[float] | None = None,
+        workload: Tensor | None = None,
+        directions: Tensor | None = None,
+    ) -> None:
+        super().__init__(
+            epsilon=epsilon, domain=domain, delta=delta, clip=clip, importances=importances, workload=workload
+        )
         turn = None if directions is None else orthogonal(f"directions of {self.name}", directions, self.shape[0])
         self._factors = self._solve(turn)
 
@@ -153,11 +172,20 @@ class Idn(_Tvg):
     domain_kind = "box"
     source = "TVG, Theorem 3, Eq. 21"
 
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False,
-                 importances: Tensor | Sequence[float] | None = None, workload: Tensor | None = None,
-                 form: Literal["corrected", "printed"] = "corrected") -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip, importances=importances,
-                         workload=workload)
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        domain: Domain,
+        delta: float = 1e-5,
+        clip: bool = False,
+        importances: Tensor | Sequence[float] | None = None,
+        workload: Tensor | None = None,
+        form: Literal["corrected", "printed"] = "corrected",
+    ) -> None:
+        super().__init__(
+            epsilon=epsilon, domain=domain, delta=delta, clip=clip, importances=importances, workload=workload
+        )
         if form not in ("corrected", "printed"):
             raise InputError(f"form of idn must be 'corrected' or 'printed', got {form!r}")
         self.form = form

@@ -16,8 +16,12 @@ KOV_SLACK = 1e-6  # delta~, what the authors' code sets aside for composition
 
 
 def _checked(epsilon: float, delta: float, rate: float, steps: int) -> tuple[float, float, float, int]:
-    return (positive("epsilon", epsilon), real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True),
-            real("sampling rate", rate, low=0.0, high=1.0, open_low=True), whole("steps", steps, low=1))
+    return (
+        positive("epsilon", epsilon),
+        real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True),
+        real("sampling rate", rate, low=0.0, high=1.0, open_low=True),
+        whole("steps", steps, low=1),
+    )
 
 
 def simple_budget(epsilon: float, delta: float, *, rate: float, steps: int) -> tuple[float, float]:
@@ -30,8 +34,9 @@ def simple_budget(epsilon: float, delta: float, *, rate: float, steps: int) -> t
     return epsilon / (2.0 * rate * math.sqrt(steps * math.log(math.e + epsilon / delta))), delta / (2.0 * steps * rate)
 
 
-def kov_budget(epsilon: float, delta: float, *, rate: float, steps: int,
-               slack: float = KOV_SLACK) -> tuple[float, float]:
+def kov_budget(
+    epsilon: float, delta: float, *, rate: float, steps: int, slack: float = KOV_SLACK
+) -> tuple[float, float]:
     """(epsilon, delta) per iteration for IDN by the bound of Kairouz, Oh and Viswanath.
 
     e0 is the larger root of T e0 (e^e0 - 1)/(e^e0 + 1) + e0 sqrt(2 T l) = epsilon over l = ln(e + sqrt(T) e0 / slack)
@@ -47,8 +52,10 @@ def kov_budget(epsilon: float, delta: float, *, rate: float, steps: int,
         tail = math.log(math.e + math.sqrt(steps) * e0 / slack) if adaptive else math.log(1.0 / slack)
         return steps * e0 * math.tanh(e0 / 2.0) + e0 * math.sqrt(2.0 * steps * tail)
 
-    roots = [float(brentq(lambda e0, a=adaptive: spent(e0, a) - epsilon, 0.0, epsilon, xtol=1e-16, rtol=1e-14))
-             for adaptive in (True, False)]
+    roots = [
+        float(brentq(lambda e0, a=adaptive: spent(e0, a) - epsilon, 0.0, epsilon, xtol=1e-16, rtol=1e-14))
+        for adaptive in (True, False)
+    ]
     return max(roots) / rate, -math.expm1((math.log1p(-delta) - math.log1p(-slack)) / steps) / rate
 
 

@@ -52,9 +52,21 @@ def _convolutions(channels: int, dropout: float) -> list[nn.Module]:
     if channels == 1:
         return [nn.Conv2d(1, 32, 3), nn.ReLU(), nn.Conv2d(32, 64, 3), nn.ReLU(), nn.MaxPool2d(2), *drop, nn.Flatten()]
     # 'same' padding on layers 2 and 6: without it 5 x 5 x 64 = 1600 features remain and not the printed 2304
-    return [nn.Conv2d(channels, 32, 3, padding=1), nn.ReLU(), nn.Conv2d(32, 32, 3), nn.ReLU(), nn.MaxPool2d(2), *drop,
-            nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(), nn.Conv2d(64, 64, 3), nn.ReLU(), nn.MaxPool2d(2), *drop,
-            nn.Flatten()]
+    return [
+        nn.Conv2d(channels, 32, 3, padding=1),
+        nn.ReLU(),
+        nn.Conv2d(32, 32, 3),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        *drop,
+        nn.Conv2d(32, 64, 3, padding=1),
+        nn.ReLU(),
+        nn.Conv2d(64, 64, 3),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        *drop,
+        nn.Flatten(),
+    ]
 
 
 def feature_count(shape: tuple[int, ...]) -> int:
@@ -95,8 +107,13 @@ def baseline_cnn(task: Task, generator: torch.Generator) -> nn.Module:
     """NPCNN, the whole network without privacy: the same convolutions with dropout, and two dense layers."""
     channels = image_layout(task.shape)[0]
     dense = printed(task.shape).dense
-    model = nn.Sequential(*_convolutions(channels, 0.25), nn.Linear(feature_count(task.shape), dense), nn.ReLU(),
-                          nn.Dropout(0.5), nn.Linear(dense, task.classes))
+    model = nn.Sequential(
+        *_convolutions(channels, 0.25),
+        nn.Linear(feature_count(task.shape), dense),
+        nn.ReLU(),
+        nn.Dropout(0.5),
+        nn.Linear(dense, task.classes),
+    )
     return _seeded(model, generator)
 
 
@@ -117,14 +134,23 @@ class BitANN(nn.Module):
     Input uint8 (batch, ceil(bits / 8)); output (batch, classes). Only the batch is unpacked.
     """
 
-    def __init__(self, bits: int, classes: int, *, width: int = 128, activation: Activation = "relu",
-                 dropout: float = 0.5, generator: torch.Generator) -> None:
+    def __init__(
+        self,
+        bits: int,
+        classes: int,
+        *,
+        width: int = 128,
+        activation: Activation = "relu",
+        dropout: float = 0.5,
+        generator: torch.Generator,
+    ) -> None:
         super().__init__()
         self.bits = whole("bits", bits, low=1)
         if activation not in _ACTIVATIONS:
             raise InputError(f"activation must be one of {', '.join(_ACTIVATIONS)}, got {activation!r}")
-        self.body = nn.Sequential(nn.Linear(bits, width), _ACTIVATIONS[activation](), nn.Dropout(dropout),
-                                  nn.Linear(width, classes))
+        self.body = nn.Sequential(
+            nn.Linear(bits, width), _ACTIVATIONS[activation](), nn.Dropout(dropout), nn.Linear(width, classes)
+        )
         _seeded(self.body, generator)
         self.shares: Tensor
         self.register_buffer("shares", torch.full((self.bits,), 0.5))

@@ -16,14 +16,27 @@ class SigmoidLeNet(nn.Sequential):
     take thousands of steps to learn. Input (batch, channels, height, width); output (batch, classes).
     """
 
-    def __init__(self, channels: int, height: int, width: int, classes: int, generator: torch.Generator,
-                 *, trainable: bool = False) -> None:
+    def __init__(
+        self,
+        channels: int,
+        height: int,
+        width: int,
+        classes: int,
+        generator: torch.Generator,
+        *,
+        trainable: bool = False,
+    ) -> None:
         hidden = 12 * ((height + 3) // 4) * ((width + 3) // 4)
         super().__init__(
-            nn.Conv2d(channels, 12, 5, padding=2, stride=2), nn.Sigmoid(),
-            nn.Conv2d(12, 12, 5, padding=2, stride=2), nn.Sigmoid(),
-            nn.Conv2d(12, 12, 5, padding=2), nn.Sigmoid(),
-            nn.Flatten(), nn.Linear(hidden, classes))
+            nn.Conv2d(channels, 12, 5, padding=2, stride=2),
+            nn.Sigmoid(),
+            nn.Conv2d(12, 12, 5, padding=2, stride=2),
+            nn.Sigmoid(),
+            nn.Conv2d(12, 12, 5, padding=2),
+            nn.Sigmoid(),
+            nn.Flatten(),
+            nn.Linear(hidden, classes),
+        )
         with torch.no_grad():
             for parameter in self.parameters():
                 reach = TRAINABLE_RANGE if trainable and parameter.dim() == 4 else WEIGHT_RANGE

@@ -74,8 +74,9 @@ def load_imagenet(model: MobileNet, path: Path) -> str:
         raise InputError(f"the weights file {path} cannot be read: {str(error).splitlines()[0]}") from None
     prefix = "features."
     features = {key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)}
-    missing = [key for key in model.features.state_dict()
-               if key not in features and not key.endswith("num_batches_tracked")]
+    missing = [
+        key for key in model.features.state_dict() if key not in features and not key.endswith("num_batches_tracked")
+    ]
     if missing:
         raise InputError(f"the weights file {path} lacks {len(missing)} layers of MobileNetV2, first {missing[0]}")
     model.features.load_state_dict(features, strict=False)

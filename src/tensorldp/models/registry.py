@@ -81,9 +81,11 @@ def _bilstm(task: Task) -> nn.Module:
 
 def _one_hidden(hidden: int, active: type[nn.Module]) -> Callable[[Task], nn.Module]:
     """TVG's networks for tables: one hidden layer."""
+
     def network(task: Task) -> nn.Module:
-        return nn.Sequential(nn.Flatten(), nn.Linear(math.prod(task.shape), hidden), active(),
-                             nn.Linear(hidden, task.classes))
+        return nn.Sequential(
+            nn.Flatten(), nn.Linear(math.prod(task.shape), hidden), active(), nn.Linear(hidden, task.classes)
+        )
 
     return network
 
@@ -107,11 +109,18 @@ def _split_head(name: str) -> Callable[[Task], nn.Module]:
 
 
 _BUILDERS: dict[str, Callable[[Task], nn.Module]] = {
-    "small_cnn": _small_cnn, "mobilenet_v2": _mobilenet, "fcn": _fcn, "linear": _linear, "bilstm": _bilstm,
-    "pldp_cnn": _pldp_cnn, "mlp": _mlp,
-    "mlp_10": _one_hidden(10, nn.ReLU), "mlp_12": _one_hidden(12, nn.Sigmoid),
+    "small_cnn": _small_cnn,
+    "mobilenet_v2": _mobilenet,
+    "fcn": _fcn,
+    "linear": _linear,
+    "bilstm": _bilstm,
+    "pldp_cnn": _pldp_cnn,
+    "mlp": _mlp,
+    "mlp_10": _one_hidden(10, nn.ReLU),
+    "mlp_12": _one_hidden(12, nn.Sigmoid),
     **{name: _split(name) for name in ("lenet", "lenet_tanh", "vgg16_tanh", "alexnet_tanh", "bilstm_tanh")},
-    **{f"{name}_head": _split_head(name) for name in ("lenet_tanh", "alexnet_tanh")}}
+    **{f"{name}_head": _split_head(name) for name in ("lenet_tanh", "alexnet_tanh")},
+}
 
 
 def names() -> list[str]:

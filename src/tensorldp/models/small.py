@@ -18,9 +18,15 @@ class SmallCNN(nn.Sequential):
 
     def __init__(self, channels: int, height: int, width: int, classes: int) -> None:
         super().__init__(
-            nn.Conv2d(channels, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
-            nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
-            nn.Flatten(), nn.Linear(32 * (height // 4) * (width // 4), classes))
+            nn.Conv2d(channels, 16, 3, padding=1),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Conv2d(16, 32, 3, padding=1),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Flatten(),
+            nn.Linear(32 * (height // 4) * (width // 4), classes),
+        )
 
 
 class PldpCNN(nn.Sequential):
@@ -32,12 +38,22 @@ class PldpCNN(nn.Sequential):
 
     def __init__(self, channels: int, height: int, width: int, classes: int) -> None:
         if min(height, width) < 16:
-            raise InputError(f"the model pldp_cnn takes images of at least 16 x 16, got {height} x {width}; "
-                             "use mlp for smaller ones")
+            raise InputError(
+                f"the model pldp_cnn takes images of at least 16 x 16, got {height} x {width}; use mlp for smaller ones"
+            )
         across, down = (((side - 4) // 2 - 4) // 2 for side in (height, width))
         super().__init__(
-            nn.Conv2d(channels, 10, 5), nn.MaxPool2d(2), nn.ReLU(), nn.Conv2d(10, 20, 5), nn.MaxPool2d(2), nn.ReLU(),
-            nn.Flatten(), nn.Linear(20 * across * down, 50), nn.ReLU(), nn.Linear(50, classes))
+            nn.Conv2d(channels, 10, 5),
+            nn.MaxPool2d(2),
+            nn.ReLU(),
+            nn.Conv2d(10, 20, 5),
+            nn.MaxPool2d(2),
+            nn.ReLU(),
+            nn.Flatten(),
+            nn.Linear(20 * across * down, 50),
+            nn.ReLU(),
+            nn.Linear(50, classes),
+        )
 
 
 class MLP(nn.Sequential):
@@ -81,8 +97,9 @@ class BiLSTM(nn.Module):
     The embedding is frozen and, being public, is not part of the released parameters.
     """
 
-    def __init__(self, vocabulary: int, classes: int, embedding: int = 100, hidden: int = 256,
-                 dropout: float = 0.3) -> None:
+    def __init__(
+        self, vocabulary: int, classes: int, embedding: int = 100, hidden: int = 256, dropout: float = 0.3
+    ) -> None:
         super().__init__()
         self.embedding = nn.Embedding(vocabulary, embedding)
         self.embedding.weight.requires_grad_(False)
@@ -99,8 +116,9 @@ class BiLSTM(nn.Module):
             InputError: if the shape is another.
         """
         if vectors.shape != self.embedding.weight.shape:
-            raise InputError(f"word vectors of shape {tuple(self.embedding.weight.shape)} are needed, "
-                             f"got {tuple(vectors.shape)}")
+            raise InputError(
+                f"word vectors of shape {tuple(self.embedding.weight.shape)} are needed, got {tuple(vectors.shape)}"
+            )
         with torch.no_grad():
             self.embedding.weight.copy_(vectors)
 

@@ -62,15 +62,20 @@ def _conv(*channels: int, kernel: int, padding: int, active: type[nn.Module] = n
     return [nn.Conv2d(channels[0], channels[1], kernel, padding=padding), active()]
 
 
-def _lenet(channels: int, height: int, width: int, active: type[nn.Module], pool: type[nn.Module]
-           ) -> tuple[nn.Module, tuple[int, int, int]]:
+def _lenet(
+    channels: int, height: int, width: int, active: type[nn.Module], pool: type[nn.Module]
+) -> tuple[nn.Module, tuple[int, int, int]]:
     if min(height, width) < 28:  # small images: 3 x 3 kernels that keep the size
         kernel, pads, rows, columns = 3, (1, 1), height // 2, width // 2
     else:
         kernel, pads = 5, (2 if min(height, width) == 28 else 0, 0)
         rows, columns = ((n + 2 * pads[0] - 4) // 2 - 4 for n in (height, width))
-    body = nn.Sequential(*_conv(channels, 6, kernel=kernel, padding=pads[0], active=active), pool(2),
-                         *_conv(6, 16, kernel=kernel, padding=pads[1], active=active), pool(2))
+    body = nn.Sequential(
+        *_conv(channels, 6, kernel=kernel, padding=pads[0], active=active),
+        pool(2),
+        *_conv(6, 16, kernel=kernel, padding=pads[1], active=active),
+        pool(2),
+    )
     return body, (16, rows // 2, columns // 2)
 
 
@@ -87,9 +92,15 @@ def _vgg16(channels: int, height: int, width: int) -> tuple[nn.Module, tuple[int
 def _alexnet(channels: int, height: int, width: int) -> tuple[nn.Module, tuple[int, int, int]]:
     _at_least("alexnet_tanh", 8, height, width)
     body = nn.Sequential(
-        *_conv(channels, 64, kernel=5, padding=2), nn.MaxPool2d(2), *_conv(64, 192, kernel=5, padding=2),
-        nn.MaxPool2d(2), *_conv(192, 384, kernel=3, padding=1), *_conv(384, 256, kernel=3, padding=1),
-        *_conv(256, 256, kernel=3, padding=1), nn.MaxPool2d(2))
+        *_conv(channels, 64, kernel=5, padding=2),
+        nn.MaxPool2d(2),
+        *_conv(64, 192, kernel=5, padding=2),
+        nn.MaxPool2d(2),
+        *_conv(192, 384, kernel=3, padding=1),
+        *_conv(384, 256, kernel=3, padding=1),
+        *_conv(256, 256, kernel=3, padding=1),
+        nn.MaxPool2d(2),
+    )
     return body, (256, height // 8, width // 8)
 
 

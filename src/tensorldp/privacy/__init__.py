@@ -17,15 +17,31 @@ if TYPE_CHECKING:
     from tensorldp.privacy.composition import compose
 
 _LAZY = {
-    "Audit": "auditing.likelihood", "audit": "auditing.likelihood", "audit_profile": "auditing.likelihood",
+    "Audit": "auditing.likelihood",
+    "audit": "auditing.likelihood",
+    "audit_profile": "auditing.likelihood",
     "audits": "auditing.likelihood",
-    "accuracy_audit": "auditing.accuracy", "accuracy_ceiling": "auditing.accuracy",
+    "accuracy_audit": "auditing.accuracy",
+    "accuracy_ceiling": "auditing.accuracy",
     "clean_test_ceiling": "auditing.accuracy",
-    "Fit": "auditing.fit", "goodness_of_fit": "auditing.fit", "compose": "composition",
+    "Fit": "auditing.fit",
+    "goodness_of_fit": "auditing.fit",
+    "compose": "composition",
 }
 
-__all__ = ["Audit", "Fit", "Guarantee", "accuracy_audit", "accuracy_ceiling", "audit", "audit_profile", "audits",
-           "clean_test_ceiling", "compose", "goodness_of_fit"]
+__all__ = [
+    "Audit",
+    "Fit",
+    "Guarantee",
+    "accuracy_audit",
+    "accuracy_ceiling",
+    "audit",
+    "audit_profile",
+    "audits",
+    "clean_test_ceiling",
+    "compose",
+    "goodness_of_fit",
+]
 
 
 def __getattr__(name: str) -> Any:

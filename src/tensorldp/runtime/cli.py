@@ -36,8 +36,12 @@ def _note_time(main: Callable[[Sequence[str] | None], None], seconds: float, cpu
     times = os.environ.get("TENSORLDP_TIMES")
     if not times:
         return
-    line = {"script": Path(main.__code__.co_filename).stem, "seconds": seconds, "cpu": cpu,
-            "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    line = {
+        "script": Path(main.__code__.co_filename).stem,
+        "seconds": seconds,
+        "cpu": cpu,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
     with Path(times).open("a") as file:
         file.write(json.dumps(line) + "\n")  # one short write, so that jobs do not mix
 

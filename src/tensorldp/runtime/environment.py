@@ -55,7 +55,10 @@ def shell_functions(scripts: Path) -> str:
 
     `stage train ...` runs scripts/train.py in the warm process; `notebook ...` runs papermill there.
     """
-    python, folder = (shlex.quote(path).replace("{", "{{").replace("}", "}}")
-                      for path in (sys.executable, str(scripts)))
-    return (f'stage() {{{{ script=$1; shift; {python} -S -E {folder}/warm.py {folder}/"$script".py "$@"; }}}}; '
-            'notebook() {{ stage notebook "$@"; }}; ')
+    python, folder = (
+        shlex.quote(path).replace("{", "{{").replace("}", "}}") for path in (sys.executable, str(scripts))
+    )
+    return (
+        f'stage() {{{{ script=$1; shift; {python} -S -E {folder}/warm.py {folder}/"$script".py "$@"; }}}}; '
+        'notebook() {{ stage notebook "$@"; }}; '
+    )

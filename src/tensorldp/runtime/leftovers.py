@@ -25,8 +25,13 @@ def clear_partial_folders(cells: Iterable[Cell], base: Path) -> list[Path]:
     Returns:
         The removed folders.
     """
-    found = (path for cell in cells for folder in (MODELS, RELEASES) if (path := base / folder / cell.path).is_dir()
-             and not all((path / f"seed~{seed}.safetensors").exists() for seed in cell.seeds))
+    found = (
+        path
+        for cell in cells
+        for folder in (MODELS, RELEASES)
+        if (path := base / folder / cell.path).is_dir()
+        and not all((path / f"seed~{seed}.safetensors").exists() for seed in cell.seeds)
+    )
     partial = list(found)
     # looked at after the folders: a run that was writing one of them has had its lock before
     if any((base / ".snakemake" / "locks").glob("*.lock")):
@@ -56,8 +61,12 @@ def clear_spent_folders(cells: Iterable[Cell], base: Path, asked: Collection[Pat
         scores = base / "results" / "metrics" / f"{cell.path}.json"
         temporary = (RELEASES,) if METHODS[cell.method].stages == "shared" else (MODELS, RELEASES)
         for path in (folder / cell.path for folder in temporary):
-            if (path not in asked and (base / path).is_dir() and scores.exists()
-                    and (base / path).stat().st_mtime < scores.stat().st_mtime):
+            if (
+                path not in asked
+                and (base / path).is_dir()
+                and scores.exists()
+                and (base / path).stat().st_mtime < scores.stat().st_mtime
+            ):
                 spent.append(base / path)
     for path in spent:
         shutil.rmtree(path)

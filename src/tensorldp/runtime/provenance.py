@@ -35,10 +35,22 @@ def commit() -> str:
         return str(json.loads(os.environ[FOUND])["commit"])
     folder = Path(__file__).parent
     try:
-        head = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=folder, capture_output=True, text=True,
-                              check=True, timeout=10).stdout.strip()
-        changes = subprocess.run(["git", "status", "--porcelain", "--untracked-files=no"], cwd=folder,
-                                 capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+        head = subprocess.run(
+            ["git", "rev-parse", "--short=12", "HEAD"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=10,
+        ).stdout.strip()
+        changes = subprocess.run(
+            ["git", "status", "--porcelain", "--untracked-files=no"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=10,
+        ).stdout.strip()
     except (OSError, subprocess.SubprocessError):
         return "unknown"
     return head + ("+" if changes else "")
@@ -72,5 +84,10 @@ class Stopwatch:
     def record(self, device: str) -> dict[str, Any]:
         """The provenance of an output made by this process; memory in MB."""
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return {"commit": commit(), "versions": versions(), "device": device, "seconds": self.seconds,
-                "peak_mb": round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1)}
+        return {
+            "commit": commit(),
+            "versions": versions(),
+            "device": device,
+            "seconds": self.seconds,
+            "peak_mb": round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1),
+        }

@@ -79,10 +79,14 @@ def likelihood_cells(metrics: pd.DataFrame, axis: str) -> pd.DataFrame:
     cells = rows.groupby(KEYS, dropna=False)["value"].mean().reset_index()
     columns = columns_of(metrics)
     anchor = columns["mechanism"].iloc[0]
-    places = [_place(epsilon, columns["epsilon"]) if axis == "nominal" or name == anchor else
-              _place(guarantee, columns["target"])
-              for name, epsilon, guarantee in zip(cells["mechanism"], cells["epsilon"], cells["guarantee_epsilon"],
-                                                  strict=True)]
+    places = [
+        _place(epsilon, columns["epsilon"])
+        if axis == "nominal" or name == anchor
+        else _place(guarantee, columns["target"])
+        for name, epsilon, guarantee in zip(
+            cells["mechanism"], cells["epsilon"], cells["guarantee_epsilon"], strict=True
+        )
+    ]
     cells = cells.assign(column=places)
     return cells[cells["column"] >= 0].reset_index(drop=True)
 
@@ -114,14 +118,24 @@ def pictures(metrics: pd.DataFrame, folder: Path) -> tuple[dict[str, NDArray[Any
     found = {}
     for cell in cells.to_dict("records"):
         for kind, picture in zip(KINDS, _seen(cell, dataset, prior, test), strict=True):
-            low, high = ((float(picture.min()), float(picture.max())) if kind == "released" else (test.low, test.high))
+            low, high = (float(picture.min()), float(picture.max())) if kind == "released" else (test.low, test.high)
             grey = 255 * (picture - low) / max(high - low, 1e-300)
             found[picture_key(kind, cell)] = grey.round().clamp(0, 255).byte().numpy().reshape(picture.shape[0], -1)
     return found, {"dataset": dataset}
 
 
 def _seen(cell: Mapping[Any, Any], dataset: str, prior: Prior, test: Records) -> tuple[Tensor, Tensor, Tensor]:
-    settings = CellSettings(STUDY, dataset, cell["variant"], cell["mechanism"], f"{cell['epsilon']:.12g}",
-                            "gradients", cell["delta"], {}, [0], training={"candidates": VICTIM + 1})
+    settings = CellSettings(
+        STUDY,
+        dataset,
+        cell["variant"],
+        cell["mechanism"],
+        f"{cell['epsilon']:.12g}",
+        "gradients",
+        cell["delta"],
+        {},
+        [0],
+        training={"candidates": VICTIM + 1},
+    )
     seen = decode(settings, settings.mechanism_on(test.box()), prior, candidates_of(settings, test, 0), 0, VICTIM + 1)
     return seen.original[VICTIM], seen.released[VICTIM], seen.reconstructed[VICTIM]

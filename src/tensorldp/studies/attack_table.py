@@ -11,9 +11,20 @@ from tensorldp.errors import InputError
 STUDY = "reconstruction"
 KEYS = ["dataset", "attack", "defence", "strength", "mechanism", "epsilon"]
 PRIVACY = ["guarantee_epsilon", "guarantee_pure_epsilon", "guarantee_unit"]
-QUALITY = ["rmse", "psnr", "ssim", "identification", "identification_bound", "label_accuracy", "distortion", "error",
-           "noise", "auc", "canary_auc",
-           *(f"{kind}_at_fpr_{rate}" for rate in ("0.01", "0.1") for kind in ("tpr", "canary_tpr", "tpr_bound"))]
+QUALITY = [
+    "rmse",
+    "psnr",
+    "ssim",
+    "identification",
+    "identification_bound",
+    "label_accuracy",
+    "distortion",
+    "error",
+    "noise",
+    "auc",
+    "canary_auc",
+    *(f"{kind}_at_fpr_{rate}" for rate in ("0.01", "0.1") for kind in ("tpr", "canary_tpr", "tpr_bound")),
+]
 SIZES = ["m", "d", "B"]
 COLUMNS = [*KEYS, *SIZES, *PRIVACY, "accuracy", "utility_loss", *QUALITY, "recovered", "at_utility_loss"]
 RECOVERED = 30.0  # dB
@@ -47,8 +58,10 @@ def wide_rows(metrics: pd.DataFrame) -> pd.DataFrame:
 def _references(table: pd.DataFrame) -> dict[tuple[str, str], float]:
     """The accuracy without defence of each data set and network or release that a row is compared with."""
     plain = table[(table["defence"] == "none") & (table["mechanism"] == "none") & table["accuracy"].notna()]
-    return {(dataset, _group(attack)): float(accuracy) for dataset, attack, accuracy in zip(
-        plain["dataset"], plain["attack"], plain["accuracy"], strict=True)}
+    return {
+        (dataset, _group(attack)): float(accuracy)
+        for dataset, attack, accuracy in zip(plain["dataset"], plain["attack"], plain["accuracy"], strict=True)
+    }
 
 
 def _group(attack: str) -> str:
@@ -74,7 +87,8 @@ def attack_table(metrics: pd.DataFrame) -> pd.DataFrame:
     references = _references(table)
     table["utility_loss"] = [
         references.get((dataset, _group(attack)), math.nan) - accuracy
-        for dataset, attack, accuracy in zip(table["dataset"], table["attack"], table["accuracy"], strict=True)]
+        for dataset, attack, accuracy in zip(table["dataset"], table["attack"], table["accuracy"], strict=True)
+    ]
     table["recovered"] = (table["psnr"] > RECOVERED).where(table["psnr"].notna())
     table["at_utility_loss"] = math.nan
     plain = table[COLUMNS].sort_values([*KEYS, *SIZES], ignore_index=True)

@@ -13,28 +13,54 @@ from tensorldp.studies.cell import CellSettings
 
 CONFIDENCE = 0.95
 ELEMENTS = 1_000_000  # drawn for one audit: half a second
-COLUMNS = ["study", "dataset", "variant", "mechanism", "epsilon", "kind", "epsilon_lower", "delta", "confidence",
-           "samples", "event", "guarantee_epsilon", "guarantee_pure_epsilon", "unit", "note"]
+COLUMNS = [
+    "study",
+    "dataset",
+    "variant",
+    "mechanism",
+    "epsilon",
+    "kind",
+    "epsilon_lower",
+    "delta",
+    "confidence",
+    "samples",
+    "event",
+    "guarantee_epsilon",
+    "guarantee_pure_epsilon",
+    "unit",
+    "note",
+]
 
 
-def audit_mechanism(mechanism: Mechanism, cell: CellSettings, deltas: list[float],
-                    note: str = "") -> list[dict[str, Any]]:
+def audit_mechanism(
+    mechanism: Mechanism, cell: CellSettings, deltas: list[float], note: str = ""
+) -> list[dict[str, Any]]:
     """Likelihood-ratio audits of one release beside its guarantee, one row a delta.
 
     A mechanism that has no density is told so in the note.
     """
     curve = mechanism.curve()
     samples = max(200, min(10_000, ELEMENTS // mechanism.size))
-    row: dict[str, Any] = {"kind": "likelihood ratio", "confidence": CONFIDENCE, "samples": samples,
-                           "unit": mechanism.unit, "epsilon_lower": 0.0, "event": "", "note": note,
-                           "guarantee_epsilon": curve.epsilon(1e-5), "guarantee_pure_epsilon": curve.pure_epsilon}
+    row: dict[str, Any] = {
+        "kind": "likelihood ratio",
+        "confidence": CONFIDENCE,
+        "samples": samples,
+        "unit": mechanism.unit,
+        "epsilon_lower": 0.0,
+        "event": "",
+        "note": note,
+        "guarantee_epsilon": curve.epsilon(1e-5),
+        "guarantee_pure_epsilon": curve.pure_epsilon,
+    }
     try:
-        found = privacy.audits(mechanism, samples=samples, confidence=CONFIDENCE, deltas=deltas,
-                               seed=int(sum(cell.seeds)))
+        found = privacy.audits(
+            mechanism, samples=samples, confidence=CONFIDENCE, deltas=deltas, seed=int(sum(cell.seeds))
+        )
     except InputError as error:
         return [{**row, "delta": delta, "samples": 0, "note": str(error)} for delta in deltas]
-    return [{**row, "delta": audit.delta, "epsilon_lower": audit.epsilon_lower, "event": audit.event}
-            for audit in found]
+    return [
+        {**row, "delta": audit.delta, "epsilon_lower": audit.epsilon_lower, "event": audit.event} for audit in found
+    ]
 
 
 def audit_accuracy(metrics: dict[str, Any]) -> list[dict[str, Any]]:
@@ -49,9 +75,18 @@ def audit_accuracy(metrics: dict[str, Any]) -> list[dict[str, Any]]:
         total, largest = metrics["test_set"]["records"], metrics["test_set"]["largest_class"]
         correct = round(row["value"] * total)
         bound = privacy.accuracy_audit(correct, total, 2, CONFIDENCE, largest_class=largest)
-        rows.append({"kind": "accuracy", "epsilon_lower": bound, "delta": 0.0, "confidence": CONFIDENCE,
-                     "samples": total, "unit": "record", "note": "",
-                     "event": f"accuracy {row['value']:.4f} on perturbed test records, seed {row['seed']}"})
+        rows.append(
+            {
+                "kind": "accuracy",
+                "epsilon_lower": bound,
+                "delta": 0.0,
+                "confidence": CONFIDENCE,
+                "samples": total,
+                "unit": "record",
+                "note": "",
+                "event": f"accuracy {row['value']:.4f} on perturbed test records, seed {row['seed']}",
+            }
+        )
     return rows
 
 
@@ -66,9 +101,18 @@ def audits_table(cells: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any
         cell = metrics["cell"]
         shared = {key: cell[key] for key in ("study", "dataset", "variant", "mechanism")}
         for row in [*(audits["rows"] if audits else []), *audit_accuracy(metrics)]:
-            beside = {key: float(row.get(key, guarantee[key.removeprefix("guarantee_")]))
-                      for key in ("guarantee_epsilon", "guarantee_pure_epsilon")}
-            rows.append({**shared, "epsilon": float(cell["epsilon"]), **row, **beside,
-                         "epsilon_lower": float(row["epsilon_lower"])})
+            beside = {
+                key: float(row.get(key, guarantee[key.removeprefix("guarantee_")]))
+                for key in ("guarantee_epsilon", "guarantee_pure_epsilon")
+            }
+            rows.append(
+                {
+                    **shared,
+                    "epsilon": float(cell["epsilon"]),
+                    **row,
+                    **beside,
+                    "epsilon_lower": float(row["epsilon_lower"]),
+                }
+            )
     keys = ["study", "dataset", "variant", "mechanism", "epsilon", "kind", "event"]
     return pd.DataFrame(rows, columns=COLUMNS).sort_values(keys, ignore_index=True)

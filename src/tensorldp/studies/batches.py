@@ -44,12 +44,22 @@ def privatize_batches(mechanism: Mechanism, x: Tensor, generator: torch.Generato
     out = []
     for part in x.split(batch):
         missing = batch - len(part)
-        filled = torch.cat([part, torch.full((missing, *part.shape[1:]), mechanism.domain.as_box().center,
-                                             dtype=x.dtype, device=x.device)]) if missing else part
+        filled = (
+            torch.cat(
+                [
+                    part,
+                    torch.full(
+                        (missing, *part.shape[1:]), mechanism.domain.as_box().center, dtype=x.dtype, device=x.device
+                    ),
+                ]
+            )
+            if missing
+            else part
+        )
         tensor = filled.reshape(shape) if first == "records" else filled.reshape(batch, -1).T
         noisy = mechanism.privatize(tensor.unsqueeze(0).contiguous(), generator)[0]
         back = noisy if first == "records" else noisy.T
-        out.append(back.reshape(filled.shape)[:len(part)])
+        out.append(back.reshape(filled.shape)[: len(part)])
     return torch.cat(out)
 
 

@@ -42,8 +42,9 @@ def standardise_records(features: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def feature_blocks(cell: CellSettings, records: Records, seed: int, device: torch.device, *,
-                   copies: int = 0) -> Iterator[Tensor]:
+def feature_blocks(
+    cell: CellSettings, records: Records, seed: int, device: torch.device, *, copies: int = 0
+) -> Iterator[Tensor]:
     """Blocks (up to 250, r) of z-scored features, of all records and then of `copies` altered ones of each."""
     module = module_of(cell, records.shape, seed).to(device)
     altered = cell.generator(seed, "augmentation")
@@ -75,16 +76,22 @@ def bit_mechanism(cell: CellSettings, shape: tuple[int, ...]) -> Latent | None:
     if cell.mechanism == "none":
         return None
     n, m = code_of(cell, shape)
-    found = cell.mechanism_on(Box(-2.0**n, 2.0**n, (feature_count(shape),)), whole=n, fraction=m) \
-        if cell.mechanism == "latent" else None
+    found = (
+        cell.mechanism_on(Box(-(2.0**n), 2.0**n, (feature_count(shape),)), whole=n, fraction=m)
+        if cell.mechanism == "latent"
+        else None
+    )
     if not isinstance(found, Latent):
-        raise InputError(f"bit strings of {cell.study} are released by latent or none, got {cell.mechanism!r}; "
-                         "other mechanisms take model: centroid")
+        raise InputError(
+            f"bit strings of {cell.study} are released by latent or none, got {cell.mechanism!r}; "
+            "other mechanisms take model: centroid"
+        )
     return found
 
 
-def release_bits(cell: CellSettings, records: Records, seed: int, device: torch.device, *, split: str,
-                 private: bool = True) -> Tensor:
+def release_bits(
+    cell: CellSettings, records: Records, seed: int, device: torch.device, *, split: str, private: bool = True
+) -> Tensor:
     """The owners' strings, packed: uint8 (releases, ceil(r l / 8)) on the CPU.
 
     Args:
@@ -100,7 +107,7 @@ def release_bits(cell: CellSettings, records: Records, seed: int, device: torch.
     start = 0
     for block in feature_blocks(cell, records, seed, device, copies=copies):
         packed = encode_bits(block, whole_bits=n, fraction_bits=m)
-        out[start:start + len(packed)] = packed if mechanism is None else mechanism.privatize_bits(packed, stream)
+        out[start : start + len(packed)] = packed if mechanism is None else mechanism.privatize_bits(packed, stream)
         start += len(packed)
     return out
 
@@ -115,8 +122,9 @@ def projection_mechanism(cell: CellSettings) -> Mechanism:
     return cell.mechanism_on(Ball(1.0, (projected_size(cell),)))
 
 
-def release_projection(cell: CellSettings, records: Records, seed: int, device: torch.device, *, split: str,
-                       private: bool = True) -> Tensor:
+def release_projection(
+    cell: CellSettings, records: Records, seed: int, device: torch.device, *, split: str, private: bool = True
+) -> Tensor:
     """k public random projections of each record's features, at norm 1, through the mechanism: float32 (records, k)."""
     size = projected_size(cell)
     source = generator("latent projection", cell.dataset, seed)

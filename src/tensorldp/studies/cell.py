@@ -50,8 +50,9 @@ class CellSettings:
 
     def mechanism_on(self, domain: Domain, **extra: Any) -> Mechanism:
         """The cell's mechanism on a domain."""
-        return make(self.mechanism, epsilon=self.nominal_epsilon, domain=domain, delta=self.delta,
-                    **{**self.options, **extra})
+        return make(
+            self.mechanism, epsilon=self.nominal_epsilon, domain=domain, delta=self.delta, **{**self.options, **extra}
+        )
 
     def generator(self, seed: int, purpose: str, device: str | torch.device = "cpu") -> torch.Generator:
         """The cell's random stream for one seed and one purpose, whatever ran before it."""

@@ -60,8 +60,10 @@ def check_additive(mechanism: Mechanism) -> None:
         InputError: if it does.
     """
     if not (mechanism.additive or isinstance(mechanism, JohnsonLindenstrauss)):
-        raise InputError(f"a covariance is released with additive noise or by jl, but the noise of {mechanism.name} "
-                         "as it is set up depends on the record: take another mechanism, such as gaussian-analytic")
+        raise InputError(
+            f"a covariance is released with additive noise or by jl, but the noise of {mechanism.name} "
+            "as it is set up depends on the record: take another mechanism, such as gaussian-analytic"
+        )
 
 
 def release_covariance(mechanism: Mechanism, rows: Tensor, generator: torch.Generator) -> Tensor:
@@ -113,10 +115,15 @@ def residual_sums(estimate: Tensor, clean: Tensor) -> dict[str, float]:
         InputError: if the shapes differ or a matrix is not symmetric.
     """
     if estimate.shape != clean.shape or estimate.dim() != 2 or not torch.allclose(estimate, estimate.T):
-        raise InputError(f"residual sums need two symmetric matrices of one shape, got {tuple(estimate.shape)} and "
-                         f"{tuple(clean.shape)}")
+        raise InputError(
+            f"residual sums need two symmetric matrices of one shape, got {tuple(estimate.shape)} and "
+            f"{tuple(clean.shape)}"
+        )
     noisy, vectors = torch.linalg.eigh(estimate)
     along = ((clean @ vectors) * vectors).sum(dim=0)
     true = torch.linalg.eigvalsh(clean)
-    return {"rss_noisy": float(((noisy - along) ** 2).sum()), "rss_true": float(((true - along) ** 2).sum()),
-            "frobenius": float(((estimate - clean) ** 2).sum())}
+    return {
+        "rss_noisy": float(((noisy - along) ** 2).sum()),
+        "rss_true": float(((true - along) ** 2).sum()),
+        "frobenius": float(((estimate - clean) ** 2).sum()),
+    }

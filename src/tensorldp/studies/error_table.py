@@ -25,8 +25,10 @@ class Setting:
     delta_range: float
 
 
-SETTINGS = (Setting("images 28x28, values 0 to 255", Box(0.0, 255.0, (28, 28)), 256.0),
-            Setting("features 32x40, values -1 to 1", Box(-1.0, 1.0, (32, 40)), 2.0))
+SETTINGS = (
+    Setting("images 28x28, values 0 to 255", Box(0.0, 255.0, (28, 28)), 256.0),
+    Setting("features 32x40, values -1 to 1", Box(-1.0, 1.0, (32, 40)), 2.0),
+)
 EPSILONS = (0.1, 0.5, 1.0, 10.0, 100.0)
 
 # Table 5; n = I, the number of elements, d = Delta, e = epsilon, p = probability to keep an element, rows = I_1
@@ -59,7 +61,7 @@ def measured_norm(mechanism: Mechanism, draws: int, seed: int) -> tuple[float, f
     """The mean of ||M(x) - x||_2 over independent draws at x = the box's centre, and its standard error."""
     box = mechanism.domain.as_box()
     x = box.constant(box.center).expand(draws, *box.shape)
-    norms = (mechanism.privatize(x, generator("error table", mechanism.name, mechanism.epsilon, seed)) - x)
+    norms = mechanism.privatize(x, generator("error table", mechanism.name, mechanism.epsilon, seed)) - x
     norms = norms.reshape(draws, -1).norm(dim=1)
     return float(norms.mean()), float(norms.std()) / math.sqrt(draws)
 
@@ -81,8 +83,18 @@ def error_table(draws: int = 400, seed: int = 0) -> pd.DataFrame:
                 printed = formula(setting.delta_range, setting.box.size, setting.box.shape[0], epsilon, keep)
                 corrected = expected_norm(mechanism)
                 mean, error = measured_norm(mechanism, draws, seed)
-                rows.append({"setting": setting.name, "mechanism": name, "status": mechanism.status,
-                             "epsilon": epsilon, "printed": printed, "corrected": corrected, "measured": mean,
-                             "standard_error": error, "printed_over_corrected": printed / corrected,
-                             "guarantee_epsilon": mechanism.guarantee(1e-5).epsilon})
+                rows.append(
+                    {
+                        "setting": setting.name,
+                        "mechanism": name,
+                        "status": mechanism.status,
+                        "epsilon": epsilon,
+                        "printed": printed,
+                        "corrected": corrected,
+                        "measured": mean,
+                        "standard_error": error,
+                        "printed_over_corrected": printed / corrected,
+                        "guarantee_epsilon": mechanism.guarantee(1e-5).epsilon,
+                    }
+                )
     return pd.DataFrame(rows)

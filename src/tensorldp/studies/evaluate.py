@@ -11,8 +11,9 @@ from tensorldp.studies.records import Records, Scaling, model_inputs
 from tensorldp.training.classify import predict, scores
 
 
-def evaluate(model: nn.Module, test: Records, scaling: Scaling, device: torch.device,
-             released: Tensor | None = None) -> list[dict[str, Any]]:
+def evaluate(
+    model: nn.Module, test: Records, scaling: Scaling, device: torch.device, released: Tensor | None = None
+) -> list[dict[str, Any]]:
     """Rows {metric, value}: accuracy and weighted F1 on clean records, and on released ones if given.
 
     Args:

@@ -23,8 +23,9 @@ BACKBONES = ("tanh_cnn", "mobilenet_v2_tanh", *SPLIT)
 FEATURE_SHAPES = {"mobilenet_v2_tanh": (32, FEATURES // 32)}
 
 
-def extract(backbone: str, records: Records, device: torch.device, weights: Path | None = None,
-            workers: int = 1) -> Tensor:
+def extract(
+    backbone: str, records: Records, device: torch.device, weights: Path | None = None, workers: int = 1
+) -> Tensor:
     """float32 features in (-1, 1) of all records, (records, rows, columns), or (records, 150) of text.
 
     `tanh_cnn` is seeded and untrained. `mobilenet_v2_tanh` is MobileNetV2 with every ReLU6 replaced by tanh, no

@@ -38,10 +38,18 @@ class Entry:
 
 
 ENTRIES = (
-    Entry("optimized", KINDS[0], 2.0), Entry("mvg", KINDS[0], 3.0), Entry("udn", KINDS[0], 3.0),
-    Entry("idn", KINDS[0], 3.0), Entry("gaussian-per-element", KINDS[1], 3.0), Entry("mvg", KINDS[1], 3.0),
-    Entry("udn", KINDS[1], 3.0), Entry("idn", KINDS[1], 3.0), Entry("udn", KINDS[2], 3.0), Entry("idn", KINDS[2], 3.0),
-    Entry("gaussian-analytic", KINDS[1], None))
+    Entry("optimized", KINDS[0], 2.0),
+    Entry("mvg", KINDS[0], 3.0),
+    Entry("udn", KINDS[0], 3.0),
+    Entry("idn", KINDS[0], 3.0),
+    Entry("gaussian-per-element", KINDS[1], 3.0),
+    Entry("mvg", KINDS[1], 3.0),
+    Entry("udn", KINDS[1], 3.0),
+    Entry("idn", KINDS[1], 3.0),
+    Entry("udn", KINDS[2], 3.0),
+    Entry("idn", KINDS[2], 3.0),
+    Entry("gaussian-analytic", KINDS[1], None),
+)
 
 
 def slope(sizes: Sequence[float], values: Sequence[float]) -> float:
@@ -93,8 +101,9 @@ def exact_error(entry: Entry, mechanism: Mechanism, weighted: torch.Tensor) -> f
     return error
 
 
-def measured_error(entry: Entry, mechanism: Mechanism, weighted: torch.Tensor, draws: int,
-                   seed: int) -> tuple[float, float]:
+def measured_error(
+    entry: Entry, mechanism: Mechanism, weighted: torch.Tensor, draws: int, seed: int
+) -> tuple[float, float]:
     """The mean of the same over independent releases, and its standard error."""
     source = generator("Table IV", entry.kind, entry.mechanism, mechanism.size, seed)
     noise = mechanism.privatize(torch.zeros(draws, *mechanism.shape), source).double()
@@ -117,14 +126,29 @@ def growth_table(epsilon: float = 1.0, draws: int = 40, seed: int = 0) -> pd.Dat
         made = [mechanism_at(entry, size, epsilon, weighted) for size in SIZES]
         formulas = [formula(entry, mechanism, weighted) for mechanism in made]
         exact = [exact_error(entry, mechanism, weighted) for mechanism in made]
-        exponents = {"printed_exponent": entry.printed, "formula_exponent": slope(list(SIZES), formulas),
-                     "exact_exponent": slope(list(SIZES), exact)}
+        exponents = {
+            "printed_exponent": entry.printed,
+            "formula_exponent": slope(list(SIZES), formulas),
+            "exact_exponent": slope(list(SIZES), exact),
+        }
         for mechanism, size, by_formula, by_noise in zip(made, SIZES, formulas, exact, strict=True):
-            mean, error = (measured_error(entry, mechanism, weighted, draws, seed) if size <= MEASURED
-                           else (math.nan, math.nan))
-            rows.append({"kind": entry.kind, "mechanism": entry.mechanism, "size": size, "rows": ROWS,
-                         "epsilon": epsilon, "formula": by_formula, "exact": by_noise, "measured": mean,
-                         "standard_error": error, **exponents})
+            mean, error = (
+                measured_error(entry, mechanism, weighted, draws, seed) if size <= MEASURED else (math.nan, math.nan)
+            )
+            rows.append(
+                {
+                    "kind": entry.kind,
+                    "mechanism": entry.mechanism,
+                    "size": size,
+                    "rows": ROWS,
+                    "epsilon": epsilon,
+                    "formula": by_formula,
+                    "exact": by_noise,
+                    "measured": mean,
+                    "standard_error": error,
+                    **exponents,
+                }
+            )
     table = pd.DataFrame(rows)
     idn = table[table["mechanism"] == "idn"].set_index(["kind", "size"])["exact"]
     ratio = table["exact"] / idn.loc[list(zip(table["kind"], table["size"], strict=True))].to_numpy()

@@ -16,9 +16,15 @@ LABELS = "labels are released unperturbed"
 
 def describe(curve: PrivacyCurve, unit: str, notes: list[str]) -> dict[str, Any]:
     """A guarantee as a JSON object: at delta 1e-5, pure (atoms removed), the atom, and whether it is exact."""
-    return {"unit": unit, "epsilon": curve.epsilon(REPORT_DELTA), "delta": REPORT_DELTA,
-            "pure_epsilon": curve.pure_epsilon, "atom": curve.atom, "exact": curve.exact,
-            "note": "; ".join(note for note in notes if note)}
+    return {
+        "unit": unit,
+        "epsilon": curve.epsilon(REPORT_DELTA),
+        "delta": REPORT_DELTA,
+        "pure_epsilon": curve.pure_epsilon,
+        "atom": curve.atom,
+        "exact": curve.exact,
+        "note": "; ".join(note for note in notes if note),
+    }
 
 
 def record_guarantee(cell: CellSettings, box: Box) -> dict[str, Any]:
@@ -28,8 +34,10 @@ def record_guarantee(cell: CellSettings, box: Box) -> dict[str, Any]:
     curve = mechanism.curve()
     notes = [mechanism.note, LABELS]
     if batch:
-        notes.append(f"the noise is made for a batch of {BATCH} records, which as a whole has epsilon "
-                     f"{curve.epsilon(REPORT_DELTA):.4g}")
+        notes.append(
+            f"the noise is made for a batch of {BATCH} records, which as a whole has epsilon "
+            f"{curve.epsilon(REPORT_DELTA):.4g}"
+        )
         curve = record_in_batch(curve)
     if cell.release == "features":
         notes.append("the extractor is fixed and data-independent")

@@ -28,6 +28,7 @@ def _expected_norm(phi: Callable[[float], float], size: int, rms: float) -> floa
 
 def laplace_norm(scale: float, size: int, atom: float = 0.0) -> float:
     """E ||Z||_2 of `size` coordinates, each 0 with probability `atom` and Lap(0, scale) otherwise."""
+
     def phi(t: float) -> float:
         u = 1.0 / (2.0 * scale * math.sqrt(t))
         return atom + (1.0 - atom) * math.sqrt(math.pi) * u * float(erfcx(u))
@@ -39,5 +40,6 @@ def gaussian_norm(sigma: float, size: int, atom: float = 0.0) -> float:
     """E ||Z||_2 of `size` coordinates, each 0 with probability `atom` and N(0, sigma^2) otherwise."""
     if atom == 0.0:
         return sigma * math.sqrt(2.0) * math.exp(float(gammaln((size + 1) / 2) - gammaln(size / 2)))
-    return _expected_norm(lambda t: atom + (1.0 - atom) / math.sqrt(1.0 + 2.0 * sigma**2 * t), size,
-                          sigma * math.sqrt(size))
+    return _expected_norm(
+        lambda t: atom + (1.0 - atom) / math.sqrt(1.0 + 2.0 * sigma**2 * t), size, sigma * math.sqrt(size)
+    )

@@ -25,9 +25,13 @@ def client_preferences(cell: CellSettings) -> list[Preference]:
         InputError: naming the client whose epsilon or safe range is not valid.
     """
     settings = cell.training
-    return preferences(settings["client_epsilons"] or str(cell.factors.get("eps", "same")),
-                       settings["client_ranges"] or cell.factors.get("tau", UNIT_RANGE), clients=settings["clients"],
-                       largest=cell.nominal_epsilon, centre=settings["centre"])
+    return preferences(
+        settings["client_epsilons"] or str(cell.factors.get("eps", "same")),
+        settings["client_ranges"] or cell.factors.get("tau", UNIT_RANGE),
+        clients=settings["clients"],
+        largest=cell.nominal_epsilon,
+        centre=settings["centre"],
+    )
 
 
 def cell_budget(cell: CellSettings) -> str:
@@ -37,8 +41,15 @@ def cell_budget(cell: CellSettings) -> str:
 
 def upload_of(cell: CellSettings, preference: Preference, size: int) -> Upload:
     """The way in which a client of the cell uploads a model of `size` weights."""
-    return make_upload(cell.mechanism, preference, size=size, budget=cell_budget(cell),
-                       rounds=cell.training["rounds"], clip=cell.training["clip"], delta=cell.delta)
+    return make_upload(
+        cell.mechanism,
+        preference,
+        size=size,
+        budget=cell_budget(cell),
+        rounds=cell.training["rounds"],
+        clip=cell.training["clip"],
+        delta=cell.delta,
+    )
 
 
 def new_ledger(cell: CellSettings, size: int) -> Ledger:
@@ -46,10 +57,13 @@ def new_ledger(cell: CellSettings, size: int) -> Ledger:
     settings = cell.training
     wanted = client_preferences(cell)
     share = settings["rounds"] if cell_budget(cell) == "run" else 1
-    return Ledger([upload_of(cell, preference, size) for preference in wanted],
-                  nominal=[preference.epsilon for preference in wanted],
-                  price=[preference.epsilon / share for preference in wanted],
-                  on_exhausted=settings["on_exhausted"], budget=settings["allowance"])
+    return Ledger(
+        [upload_of(cell, preference, size) for preference in wanted],
+        nominal=[preference.epsilon for preference in wanted],
+        price=[preference.epsilon / share for preference in wanted],
+        on_exhausted=settings["on_exhausted"],
+        budget=settings["allowance"],
+    )
 
 
 def participation(cell: CellSettings) -> float:
@@ -60,8 +74,7 @@ def participation(cell: CellSettings) -> float:
 def selected(cell: CellSettings, seed: int) -> list[list[int]]:
     """The clients that the server draws in each round."""
     settings = cell.training
-    return selections(settings["clients"], participation(cell), settings["rounds"],
-                      cell.generator(seed, "selection"))
+    return selections(settings["clients"], participation(cell), settings["rounds"], cell.generator(seed, "selection"))
 
 
 def largest_curve(cell: CellSettings, size: int) -> tuple[PrivacyCurve, int, int]:
@@ -81,8 +94,10 @@ def largest_curve(cell: CellSettings, size: int) -> tuple[PrivacyCurve, int, int
             assert curve is not None
             best = (found[1], curve, found[0], int(ledger.counts()[found[0]]))
     if best is None:
-        raise InputError(f"allowance = {cell.training['allowance']:g} of {cell.study} is below every client's epsilon, "
-                         "so that no client can upload once")
+        raise InputError(
+            f"allowance = {cell.training['allowance']:g} of {cell.study} is below every client's epsilon, "
+            "so that no client can upload once"
+        )
     return best[1:]
 
 

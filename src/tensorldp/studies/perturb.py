@@ -32,7 +32,7 @@ def perturb(records: Records, cell: CellSettings, seed: int, split: str, device:
     if batch:
         step = -(-step // BATCH) * BATCH  # whole batches
     for start in range(0, len(out), step):
-        part = records.x[start:start + step].to(device, torch.float32).reshape(-1, *box.shape)
+        part = records.x[start : start + step].to(device, torch.float32).reshape(-1, *box.shape)
         noisy = privatize_batches(mechanism, part, stream, "records") if batch else mechanism.privatize(part, stream)
-        out[start:start + step] = noisy.reshape(-1, *records.shape).cpu()
+        out[start : start + step] = noisy.reshape(-1, *records.shape).cpu()
     return out

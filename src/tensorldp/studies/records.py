@@ -63,8 +63,10 @@ class Records:
             InputError: if the data have no public bounded range.
         """
         if not math.isfinite(self.low) or not math.isfinite(self.high):
-            raise InputError(f"the records of {self.name} have no public range, so they cannot be released as data; "
-                             "use a study that releases features or parameters")
+            raise InputError(
+                f"the records of {self.name} have no public range, so they cannot be released as data; "
+                "use a study that releases features or parameters"
+            )
         return Box(self.low, self.high, matrix_shape(self.shape))
 
 
@@ -86,10 +88,16 @@ def read_records(path: Path) -> Records:
     words = path.with_name("embedding.safetensors")
     try:
         return Records(
-            torch.from_numpy(arrays["x"]), torch.from_numpy(arrays["y"]).long(), metadata["dataset"],
-            int(metadata["classes"]), float(metadata["low"]), float(metadata["high"]), metadata["kind"],
+            torch.from_numpy(arrays["x"]),
+            torch.from_numpy(arrays["y"]).long(),
+            metadata["dataset"],
+            int(metadata["classes"]),
+            float(metadata["low"]),
+            float(metadata["high"]),
+            metadata["kind"],
             int(metadata.get("vocabulary", 0)),
-            torch.from_numpy(read_arrays(words)[0]["weight"]) if words.exists() else None)
+            torch.from_numpy(read_arrays(words)[0]["weight"]) if words.exists() else None,
+        )
     except (KeyError, ValueError) as error:
         raise InputError(f"the file {path} is not a prepared split ({error}): delete it and run again") from None
 

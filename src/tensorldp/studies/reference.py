@@ -61,8 +61,10 @@ def add_run(results: Path, reference: Path, *, allow_dirty: bool = False) -> lis
     Raises:
         InputError: if the run is not finished, or its sources were not committed.
     """
-    tables = {name: _read(results / path) for name, path in
-              ((METRICS, METRICS), (AUDITS, f"privacy/{AUDITS}"), (CLAIMS, CLAIMS))}
+    tables = {
+        name: _read(results / path)
+        for name, path in ((METRICS, METRICS), (AUDITS, f"privacy/{AUDITS}"), (CLAIMS, CLAIMS))
+    }
     for name, table in tables.items():
         if table is None:
             raise InputError(f"the run in {results} has no {name}: let it finish first")
@@ -73,13 +75,19 @@ def add_run(results: Path, reference: Path, *, allow_dirty: bool = False) -> lis
     commits = sorted(str(commit) for commit in metrics["commit"].unique())
     dirty = [commit for commit in commits if commit.endswith("+")]
     if dirty and not allow_dirty:
-        raise InputError(f"results in {results} are of changed sources that no commit has ({', '.join(dirty)}): run "
-                         "them again from a clean tree, or give --allow-dirty")
+        raise InputError(
+            f"results in {results} are of changed sources that no commit has ({', '.join(dirty)}): run "
+            "them again from a clean tree, or give --allow-dirty"
+        )
     (scale,) = metrics["scale"].unique()
     old = _read(reference / METRICS)
-    larger = set() if old is None else {
-        study for study, part in old.groupby("study")["scale"]
-        if SCALES.index(part.iloc[0]) > SCALES.index(scale)}
+    larger = (
+        set()
+        if old is None
+        else {
+            study for study, part in old.groupby("study")["scale"] if SCALES.index(part.iloc[0]) > SCALES.index(scale)
+        }
+    )
     studies = set(metrics["study"]) - larger
     merged = _replace(old, metrics, studies)
     reference.mkdir(parents=True, exist_ok=True)
@@ -108,7 +116,12 @@ def _keep_pictures(results: Path, reference: Path, study: str) -> None:
 def _run_facts(rows: pd.DataFrame) -> dict[str, Any]:
     """What was run: scale, data sets, cells, seeds, commits, devices and the seconds of training."""
     seeds = rows.drop_duplicates(["dataset", "variant", "mechanism", "epsilon", "seed"])
-    return {"scale": rows["scale"].iloc[0], "datasets": sorted(rows["dataset"].unique()),
-            "cells": len(rows.groupby(["dataset", "variant", "mechanism", "epsilon"])),
-            "seeds": sorted(int(s) for s in rows["seed"].unique()), "commits": sorted(rows["commit"].unique()),
-            "devices": sorted(rows["device"].unique()), "seconds": round(float(seeds["seconds"].sum()), 1)}
+    return {
+        "scale": rows["scale"].iloc[0],
+        "datasets": sorted(rows["dataset"].unique()),
+        "cells": len(rows.groupby(["dataset", "variant", "mechanism", "epsilon"])),
+        "seeds": sorted(int(s) for s in rows["seed"].unique()),
+        "commits": sorted(rows["commit"].unique()),
+        "devices": sorted(rows["device"].unique()),
+        "seconds": round(float(seeds["seconds"].sum()), 1),
+    }

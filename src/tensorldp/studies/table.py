@@ -9,8 +9,14 @@ import pandas as pd
 from tensorldp.errors import InputError
 
 KEY = ["study", "dataset", "variant", "release", "mechanism", "epsilon", "delta", "seed", "metric"]
-GUARANTEE = ["guarantee_unit", "guarantee_epsilon", "guarantee_delta", "guarantee_pure_epsilon", "guarantee_atom",
-             "guarantee_exact"]
+GUARANTEE = [
+    "guarantee_unit",
+    "guarantee_epsilon",
+    "guarantee_delta",
+    "guarantee_pure_epsilon",
+    "guarantee_atom",
+    "guarantee_exact",
+]
 COLUMNS = [*KEY, "value", *GUARANTEE, "scale", "seconds", "peak_mb", "device", "commit"]
 
 
@@ -40,8 +46,17 @@ def metrics_table(cells: list[tuple[dict[str, Any], dict[str, Any]]], scale: str
                 shared[key] = float(value) if key.endswith(("epsilon", "atom", "delta")) else value
             for row in metrics["rows"]:
                 run = metrics["runs"][str(row["seed"])]
-                rows.append({**shared, **row, "scale": scale, "seconds": run["seconds"], "peak_mb": run["peak_mb"],
-                             "device": run["device"], "commit": run["commit"]})
+                rows.append(
+                    {
+                        **shared,
+                        **row,
+                        "scale": scale,
+                        "seconds": run["seconds"],
+                        "peak_mb": run["peak_mb"],
+                        "device": run["device"],
+                        "commit": run["commit"],
+                    }
+                )
         except KeyError as error:
             raise InputError(f"the metrics of a cell lack {error}: delete the file and run again") from None
     return pd.DataFrame(rows, columns=COLUMNS).sort_values(KEY, ignore_index=True)

@@ -31,9 +31,16 @@ def train_clean(cell: CellSettings, records: Records, seed: int, device: torch.d
     net = seed_model(split_net(str(cell.factors["model"]), records.task), cell.generator(seed, "model")).to(device)
     assert isinstance(net, SplitNet)
     settings = cell.training
-    fit(net, inputs(records).to(device), records.y.to(device), epochs=settings["epochs"],
-        batch_size=settings["batch_size"], learning_rate=settings["learning_rate"],
-        generator=cell.generator(seed, "batches"), what=f"{cell.study} {cell.factors['model']} seed {seed}")
+    fit(
+        net,
+        inputs(records).to(device),
+        records.y.to(device),
+        epochs=settings["epochs"],
+        batch_size=settings["batch_size"],
+        learning_rate=settings["learning_rate"],
+        generator=cell.generator(seed, "batches"),
+        what=f"{cell.study} {cell.factors['model']} seed {seed}",
+    )
     return net
 
 
@@ -48,9 +55,11 @@ def directed(cell: CellSettings, workload: Tensor) -> Mechanism:
         box = batch_box(box, "elements")
     directions = torch.linalg.svd(workload)[2].T.contiguous() if cell.mechanism in ("udn", "mvg") else None
     options: dict[str, dict[str, Any]] = {
-        "idn": {"workload": workload}, "matrix": {"workload": workload},
+        "idn": {"workload": workload},
+        "matrix": {"workload": workload},
         "udn": {"workload": workload, "directions": directions},
-        "mvg": {"directions": directions, "tau": SHARE, "important": IMPORTANT}}
+        "mvg": {"directions": directions, "tau": SHARE, "important": IMPORTANT},
+    }
     return cell.mechanism_on(box, **options.get(cell.mechanism, {}))
 
 

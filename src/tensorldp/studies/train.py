@@ -30,27 +30,47 @@ def new_model(cell: CellSettings, task: Task, seed: int, weights: Path | None = 
         from tensorldp.models.mobilenet import MobileNet, load_imagenet  # torchvision takes seconds to import
 
         if not isinstance(model, MobileNet) or weights is None:
-            raise InputError(f"pretrained is true for the model {cell.factors['model']}, but only mobilenet_v2 has "
-                             "pretrained weights and their file must be given")
+            raise InputError(
+                f"pretrained is true for the model {cell.factors['model']}, but only mobilenet_v2 has "
+                "pretrained weights and their file must be given"
+            )
         load_imagenet(model, weights)
     return model
 
 
-def train_on_releases(cell: CellSettings, released: Tensor, y: Tensor, records: Records, seed: int,
-                      device: torch.device, weights: Path | None = None) -> tuple[nn.Module, Scaling]:
+def train_on_releases(
+    cell: CellSettings,
+    released: Tensor,
+    y: Tensor,
+    records: Records,
+    seed: int,
+    device: torch.device,
+    weights: Path | None = None,
+) -> tuple[nn.Module, Scaling]:
     """A classifier trained on one seed's released records (released: (records, *shape) as stored), and its scaling."""
     scaling = Scaling.of(released)
     inputs = scaling(model_inputs(released, records.kind)).to(device)
     settings = cell.training
     model = new_model(cell, records.task, seed, weights).to(device)
-    fit(model, inputs, y.to(device), epochs=settings["epochs"], batch_size=settings["batch_size"],
-        learning_rate=settings["learning_rate"], generator=cell.generator(seed, "batches"),
-        what=f"{cell.mechanism} {cell.epsilon} seed {seed}")
+    fit(
+        model,
+        inputs,
+        y.to(device),
+        epochs=settings["epochs"],
+        batch_size=settings["batch_size"],
+        learning_rate=settings["learning_rate"],
+        generator=cell.generator(seed, "batches"),
+        what=f"{cell.mechanism} {cell.epsilon} seed {seed}",
+    )
     return model, scaling
 
 
-def train_heads_on_releases(cell: CellSettings, released: Callable[[int], Mapping[str, np.ndarray] | None],
-                            records: Records, device: torch.device) -> dict[int, tuple[nn.Module, Scaling]]:
+def train_heads_on_releases(
+    cell: CellSettings,
+    released: Callable[[int], Mapping[str, np.ndarray] | None],
+    records: Records,
+    device: torch.device,
+) -> dict[int, tuple[nn.Module, Scaling]]:
     """`train_on_releases` of a linear model for every seed at once.
 
     Args:
@@ -71,10 +91,16 @@ def train_heads_on_releases(cell: CellSettings, released: Callable[[int], Mappin
     if len(heads) != len(models):
         raise InputError(f"only linear models train together, got the model {cell.factors['model']}")
     settings = cell.training
-    fit_linear_heads(heads, inputs, records.y.to(device), epochs=settings["epochs"],
-                     batch_size=settings["batch_size"], learning_rate=settings["learning_rate"],
-                     generators=[cell.generator(seed, "batches") for seed in models],
-                     what=f"{cell.mechanism} {cell.epsilon}, {len(models)} seeds")
+    fit_linear_heads(
+        heads,
+        inputs,
+        records.y.to(device),
+        epochs=settings["epochs"],
+        batch_size=settings["batch_size"],
+        learning_rate=settings["learning_rate"],
+        generators=[cell.generator(seed, "batches") for seed in models],
+        what=f"{cell.mechanism} {cell.epsilon}, {len(models)} seeds",
+    )
     return {seed: (model, scaling) for (seed, model), scaling in zip(models.items(), scalings, strict=True)}
 
 
@@ -93,10 +119,17 @@ def parameter_release(cell: CellSettings, model: nn.Module) -> ParameterRelease:
         return make_mechanism(cell.mechanism, domain=domain, **settings)
 
     return ParameterRelease(
-        make, cell.mechanism, epsilon=cell.nominal_epsilon, delta=cell.delta,
-        shapes=[tuple(p.shape) for p in trainable(model)], layers=layer_sizes(model),
-        clip=cell.training["clip"], users=cell.training["users"],
-        where=str(where), rounds=cell.training["rounds"])
+        make,
+        cell.mechanism,
+        epsilon=cell.nominal_epsilon,
+        delta=cell.delta,
+        shapes=[tuple(p.shape) for p in trainable(model)],
+        layers=layer_sizes(model),
+        clip=cell.training["clip"],
+        users=cell.training["users"],
+        where=str(where),
+        rounds=cell.training["rounds"],
+    )
 
 
 def federated_inputs(records: Records) -> tuple[Tensor, Scaling]:
@@ -106,8 +139,9 @@ def federated_inputs(records: Records) -> tuple[Tensor, Scaling]:
     return (scaling(inputs) if records.kind != "text" else inputs), scaling
 
 
-def train_federated(cell: CellSettings, records: Records, seed: int, device: torch.device,
-                    weights: Path | None = None) -> tuple[nn.Module, Scaling]:
+def train_federated(
+    cell: CellSettings, records: Records, seed: int, device: torch.device, weights: Path | None = None
+) -> tuple[nn.Module, Scaling]:
     """TLDP's Type III: the global model after the last round."""
     model = new_model(cell, records.task, seed, weights).to(device)
     if isinstance(model, BiLSTM) and records.embedding is not None:
@@ -117,10 +151,18 @@ def train_federated(cell: CellSettings, records: Records, seed: int, device: tor
     shards = split_users(len(records.x), release.users, cell.generator(seed, "users"))
     settings = cell.training
     federated_average(
-        model, inputs.to(device), records.y.to(device), [s.to(device) for s in shards], release,
-        epochs=settings["epochs"], batch_size=settings["batch_size"], learning_rate=settings["learning_rate"],
+        model,
+        inputs.to(device),
+        records.y.to(device),
+        [s.to(device) for s in shards],
+        release,
+        epochs=settings["epochs"],
+        batch_size=settings["batch_size"],
+        learning_rate=settings["learning_rate"],
         order=lambda user: cell.generator(seed, f"batches of user {user}"),
-        noise=cell.generator(seed, "parameter noise", device), what=f"{cell.mechanism} {cell.epsilon} seed {seed}")
+        noise=cell.generator(seed, "parameter noise", device),
+        what=f"{cell.mechanism} {cell.epsilon} seed {seed}",
+    )
     return model, scaling
 
 

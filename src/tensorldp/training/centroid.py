@@ -15,8 +15,9 @@ def class_means(x: Tensor, y: Tensor, classes: int) -> Tensor:
         InputError: if x is not (records, features) with one label each, or there are no records.
     """
     if x.dim() != 2 or len(x) != len(y) or len(x) == 0:
-        raise InputError(f"class means need records (records, features) and one label each, got {tuple(x.shape)} "
-                         f"and {len(y)} labels")
+        raise InputError(
+            f"class means need records (records, features) and one label each, got {tuple(x.shape)} and {len(y)} labels"
+        )
     counts = y.bincount(minlength=classes)
     means = torch.zeros(classes, x.shape[1], dtype=torch.float64).index_add_(0, y, x.double())
     means /= counts.clamp_min(1).unsqueeze(1)

@@ -12,8 +12,17 @@ from tensorldp.errors import InputError
 from tensorldp.runtime.progress import track
 
 
-def fit(model: nn.Module, x: Tensor, y: Tensor, *, epochs: int, batch_size: int, learning_rate: float,
-        generator: torch.Generator, what: str = "training") -> nn.Module:
+def fit(
+    model: nn.Module,
+    x: Tensor,
+    y: Tensor,
+    *,
+    epochs: int,
+    batch_size: int,
+    learning_rate: float,
+    generator: torch.Generator,
+    what: str = "training",
+) -> nn.Module:
     """Minimise cross-entropy with Adam, in place; x and y lie on the model's device.
 
     Args:
@@ -49,5 +58,7 @@ def scores(truth: Tensor, predicted: Tensor) -> dict[str, float]:
     """Accuracy and weighted F1 (TLDP, Eq. 13-16), both in [0, 1]."""
     y: Any = truth.cpu().numpy()
     guess: Any = predicted.cpu().numpy()
-    return {"accuracy": float(accuracy_score(y, guess)),
-            "weighted_f1": float(f1_score(y, guess, average="weighted", zero_division=0.0))}
+    return {
+        "accuracy": float(accuracy_score(y, guess)),
+        "weighted_f1": float(f1_score(y, guess, average="weighted", zero_division=0.0)),
+    }

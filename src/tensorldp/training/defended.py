@@ -10,8 +10,18 @@ from tensorldp.attacks.defences import Defence
 from tensorldp.errors import InputError, positive, whole
 
 
-def fit_defended(model: nn.Sequential, x: Tensor, y: Tensor, defence: Defence, *, users: int, rounds: int,
-                 learning_rate: float, generator: torch.Generator, noise: torch.Generator) -> nn.Sequential:
+def fit_defended(
+    model: nn.Sequential,
+    x: Tensor,
+    y: Tensor,
+    defence: Defence,
+    *,
+    users: int,
+    rounds: int,
+    learning_rate: float,
+    generator: torch.Generator,
+    noise: torch.Generator,
+) -> nn.Sequential:
     """Minimise cross-entropy with Adam on the average of what users send, in place.
 
     In each round `users` of the records are drawn; the owner of each sends one defended update.

@@ -13,8 +13,19 @@ from tensorldp.privacy.guarantee import Guarantee
 from tensorldp.runtime.progress import track
 
 
-def fit_dp_sgd(model: nn.Module, x: Tensor, y: Tensor, *, lot: int, steps: int, noise_multiplier: float, clip: float,
-               learning_rate: float, generator: torch.Generator, noise: torch.Generator) -> nn.Module:
+def fit_dp_sgd(
+    model: nn.Module,
+    x: Tensor,
+    y: Tensor,
+    *,
+    lot: int,
+    steps: int,
+    noise_multiplier: float,
+    clip: float,
+    learning_rate: float,
+    generator: torch.Generator,
+    noise: torch.Generator,
+) -> nn.Module:
     """Minimise cross-entropy with private gradient steps, in place; x and y lie on the model's device.
 
     Each step draws a Poisson lot of rate lot / records, clips each example's gradient to l2 norm `clip`, adds
@@ -38,8 +49,11 @@ def fit_dp_sgd(model: nn.Module, x: Tensor, y: Tensor, *, lot: int, steps: int, 
     private = GradSampleModule(model)
     optimizer = DPOptimizer(
         torch.optim.SGD(trainable, lr=positive("learning_rate", learning_rate)),
-        noise_multiplier=noise_multiplier, max_grad_norm=positive("clip", clip), expected_batch_size=lot,
-        generator=noise)
+        noise_multiplier=noise_multiplier,
+        max_grad_norm=positive("clip", clip),
+        expected_batch_size=lot,
+        generator=noise,
+    )
     for _ in track(range(whole("steps", steps, low=1)), "private steps"):
         chosen = torch.rand(len(x), generator=generator, dtype=torch.float64) < lot / len(x)
         batch = chosen.nonzero().squeeze(1).to(x.device)
@@ -56,6 +70,9 @@ def run_guarantee(*, records: int, lot: int, steps: int, noise_multiplier: float
     Raises:
         InputError: if a setting is out of range; noise_multiplier must be above 0.
     """
-    curve = DpSgdCurve(positive("noise_multiplier", noise_multiplier), whole("lot", lot, low=1, high=records) / records,
-                       whole("steps", steps, low=1))
+    curve = DpSgdCurve(
+        positive("noise_multiplier", noise_multiplier),
+        whole("lot", lot, low=1, high=records) / records,
+        whole("steps", steps, low=1),
+    )
     return Guarantee(curve.epsilon(delta), delta, "run", curve.exact, "for adding or removing one record")

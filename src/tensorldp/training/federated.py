@@ -51,9 +51,20 @@ def split_users(count: int, users: int, generator: torch.Generator) -> list[Tens
     return list(torch.randperm(count, generator=generator).tensor_split(users))
 
 
-def federated_average(model: nn.Module, x: Tensor, y: Tensor, shards: list[Tensor], release: ParameterRelease, *,
-                      epochs: int, batch_size: int, learning_rate: float, order: Callable[[int], torch.Generator],
-                      noise: torch.Generator, what: str) -> nn.Module:
+def federated_average(
+    model: nn.Module,
+    x: Tensor,
+    y: Tensor,
+    shards: list[Tensor],
+    release: ParameterRelease,
+    *,
+    epochs: int,
+    batch_size: int,
+    learning_rate: float,
+    order: Callable[[int], torch.Generator],
+    noise: torch.Generator,
+    what: str,
+) -> nn.Module:
     """Train the global model in place: TLDP 5.2.3, steps 1 to 4, for `release.rounds` rounds.
 
     Each round every user starts from the global parameters with a fresh Adam state, trains `epochs` epochs on its
@@ -74,8 +85,15 @@ def federated_average(model: nn.Module, x: Tensor, y: Tensor, shards: list[Tenso
             set_vector(model, start)
             for buffer, value in zip(float_buffers(model), buffers, strict=True):
                 buffer.copy_(value)
-            fit(model, x[shard], y[shard], epochs=epochs, batch_size=batch_size, learning_rate=learning_rate,
-                generator=generator)
+            fit(
+                model,
+                x[shard],
+                y[shard],
+                epochs=epochs,
+                batch_size=batch_size,
+                learning_rate=learning_rate,
+                generator=generator,
+            )
             upload = clipped(get_vector(model), release.clip)
             uploads.append(release.privatize(upload, round_index, noise) if release.where == "user" else upload)
             statistics.append([b.clone() for b in float_buffers(model)])

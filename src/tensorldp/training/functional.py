@@ -51,8 +51,10 @@ def functional(model: nn.Module) -> Network:
     for module in _flat(model):
         found = _layer(module, first)
         if found is None:
-            raise InputError(f"clients cannot be simulated with a layer {type(module).__name__}: models of Conv2d, "
-                             "Linear, MaxPool2d, ReLU and Flatten can, such as pldp_cnn, mlp, linear and small_cnn")
+            raise InputError(
+                f"clients cannot be simulated with a layer {type(module).__name__}: models of Conv2d, "
+                "Linear, MaxPool2d, ReLU and Flatten can, such as pldp_cnn, mlp, linear and small_cnn"
+            )
         layers.append(found[0])
         first += found[1]
 

@@ -61,8 +61,9 @@ class GradientNoise:
         """Over the Mahalanobis norm of the largest clipped gradient: the noise multiplier of an equal DP-SGD."""
         if self.norm == "l2":
             return min(self.sigmas) / self.clip
-        return 1.0 / math.sqrt(sum(size * (self.clip / sigma) ** 2
-                                   for size, sigma in zip(self.sizes, self.sigmas, strict=True)))
+        return 1.0 / math.sqrt(
+            sum(size * (self.clip / sigma) ** 2 for size, sigma in zip(self.sizes, self.sigmas, strict=True))
+        )
 
     def curve(self, schedule: Schedule) -> PrivacyCurve:
         """What a whole run guarantees for adding or removing one record, by PLD accounting."""
@@ -82,15 +83,18 @@ def _step_budget(name: str, schedule: Schedule) -> tuple[float, float]:
         budget = epsilon / rate, delta / rate
     elif name == "idn":
         if delta <= KOV_SLACK:
-            raise InputError(f"delta of a run with idn must be above {KOV_SLACK:g}, which its composition sets aside, "
-                             f"got {delta:g}")
+            raise InputError(
+                f"delta of a run with idn must be above {KOV_SLACK:g}, which its composition sets aside, got {delta:g}"
+            )
         budget = kov_budget(epsilon, delta, rate=rate, steps=steps)
     else:
         budget = simple_budget(epsilon, delta, rate=rate, steps=steps)
     if budget[1] >= 1.0:
-        raise InputError(f"lot must be more than {budget[1]:.3g} times as large for {name} at delta {delta:g}: with "
-                         f"lot / records = {rate:.3g} TVG's amplification gives a step delta {budget[1]:.3g}, and only "
-                         "below 1 means anything")
+        raise InputError(
+            f"lot must be more than {budget[1]:.3g} times as large for {name} at delta {delta:g}: with "
+            f"lot / records = {rate:.3g} TVG's amplification gives a step delta {budget[1]:.3g}, and only "
+            "below 1 means anything"
+        )
     return budget
 
 
@@ -104,8 +108,9 @@ def _step_mechanism(name: str, box: Box, schedule: Schedule, options: dict[str, 
     return make(name, epsilon=step[0], delta=step[1], domain=box, **options)
 
 
-def printed_noise(name: str, shapes: list[tuple[int, ...]], clip: float, schedule: Schedule,
-                  **options: Any) -> GradientNoise:
+def printed_noise(
+    name: str, shapes: list[tuple[int, ...]], clip: float, schedule: Schedule, **options: Any
+) -> GradientNoise:
     """The noise of TVG's Type I for a mechanism, with gradients clipped in l_inf.
 
     `gaussian` is its i.i.d. Gaussian by the moments accountant, 2 q s2 sqrt(T ln(1/delta)) / epsilon; `none` adds
@@ -121,8 +126,15 @@ def printed_noise(name: str, shapes: list[tuple[int, ...]], clip: float, schedul
         if name == "none":
             sigmas.append(0.0)
         elif name == "gaussian":
-            sigmas.append(moments_sigma(schedule.epsilon, schedule.delta, rate=schedule.rate, steps=schedule.steps,
-                                        clip=2.0 * clip * math.sqrt(size)))
+            sigmas.append(
+                moments_sigma(
+                    schedule.epsilon,
+                    schedule.delta,
+                    rate=schedule.rate,
+                    steps=schedule.steps,
+                    clip=2.0 * clip * math.sqrt(size),
+                )
+            )
         else:
             mechanism = _step_mechanism(name, Box(-clip, clip, shape), schedule, options)
             sigma = getattr(mechanism, "sigma", None)
@@ -132,8 +144,9 @@ def printed_noise(name: str, shapes: list[tuple[int, ...]], clip: float, schedul
     return GradientNoise("linf", clip, tuple(sigmas), sizes)
 
 
-def honest_noise(shapes: list[tuple[int, ...]], clip: float, schedule: Schedule,
-                 accountant: Accountant = "pld") -> GradientNoise:
+def honest_noise(
+    shapes: list[tuple[int, ...]], clip: float, schedule: Schedule, accountant: Accountant = "pld"
+) -> GradientNoise:
     """DP-SGD (Abadi et al. 2016): l2 clipping and the least noise that makes the run (epsilon, delta)-DP.
 
     Raises:
@@ -142,8 +155,10 @@ def honest_noise(shapes: list[tuple[int, ...]], clip: float, schedule: Schedule,
     clip = positive("clip", clip)
     seen = -math.expm1(schedule.steps * math.log1p(-schedule.rate)) if schedule.rate < 1.0 else 1.0
     if seen <= schedule.delta:
-        raise InputError(f"lot and steps must be larger for delta {schedule.delta:g}: a record takes part in the run "
-                         f"with a probability of {seen:.3g}, which alone is within delta and needs no noise")
+        raise InputError(
+            f"lot and steps must be larger for delta {schedule.delta:g}: a record takes part in the run "
+            f"with a probability of {seen:.3g}, which alone is within delta and needs no noise"
+        )
     multiplier = noise_multiplier_for(schedule.epsilon, schedule.delta, schedule.rate, schedule.steps, accountant)
     sizes = tuple(math.prod(shape) for shape in shapes)
     return GradientNoise("l2", clip, (multiplier * clip,) * len(sizes), sizes)
@@ -156,6 +171,9 @@ def check_schedule(epsilon: float, delta: float, records: int, lot: int, steps: 
         InputError: if a value is out of range.
     """
     lot = whole("lot", lot, low=1, high=records)
-    return Schedule(positive("epsilon", epsilon, infinite=True),
-                    real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True), lot / records,
-                    whole("steps", steps, low=1))
+    return Schedule(
+        positive("epsilon", epsilon, infinite=True),
+        real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True),
+        lot / records,
+        whole("steps", steps, low=1),
+    )

@@ -42,8 +42,10 @@ class Ledger:
         if self.on_exhausted not in EXHAUSTED:
             raise unknown("on_exhausted", self.on_exhausted, EXHAUSTED)
         if not len(self.uploads) == len(self.nominal) == len(self.price):
-            raise InputError("a ledger needs one upload, one epsilon and one price per client, got "
-                             f"{len(self.uploads)}, {len(self.nominal)} and {len(self.price)}")
+            raise InputError(
+                "a ledger needs one upload, one epsilon and one price per client, got "
+                f"{len(self.uploads)}, {len(self.nominal)} and {len(self.price)}"
+            )
 
     @property
     def clients(self) -> int:
@@ -70,8 +72,10 @@ class Ledger:
 
     def per_weight(self, after: int | None = None) -> list[float]:
         """Each client's nominal epsilon of a weight, summed over its uploads; NaN where a weight has none."""
-        return [math.nan if u.per_weight is None else (u.per_weight * int(n) if n else 0.0)
-                for u, n in zip(self.uploads, self.counts(after), strict=True)]
+        return [
+            math.nan if u.per_weight is None else (u.per_weight * int(n) if n else 0.0)
+            for u, n in zip(self.uploads, self.counts(after), strict=True)
+        ]
 
     def curve(self, client: int, after: int | None = None) -> PrivacyCurve | None:
         """What a client's uploads give away of its whole model, all rounds together; None if it made none."""
@@ -80,8 +84,10 @@ class Ledger:
 
     def spent(self, delta: float, after: int | None = None) -> list[float]:
         """Each client's epsilon of the whole model over its uploads at `delta`; 0 for one that made none."""
-        return [epsilon_of(upload, int(count), delta)
-                for upload, count in zip(self.uploads, self.counts(after), strict=True)]
+        return [
+            epsilon_of(upload, int(count), delta)
+            for upload, count in zip(self.uploads, self.counts(after), strict=True)
+        ]
 
     def largest(self, delta: float) -> tuple[int, float] | None:
         """The client that has spent most of its whole model, and its epsilon; None before any upload."""

@@ -24,8 +24,8 @@ class _Adam:
 
     def step(self, gradients: list[Tensor]) -> None:
         self.steps += 1
-        size = self.rate / (1 - BETAS[0]**self.steps)
-        correction = math.sqrt(1 - BETAS[1]**self.steps)
+        size = self.rate / (1 - BETAS[0] ** self.steps)
+        correction = math.sqrt(1 - BETAS[1] ** self.steps)
         torch._foreach_lerp_(self.first, gradients, 1 - BETAS[0])
         torch._foreach_mul_(self.second, BETAS[1])
         torch._foreach_addcmul_(self.second, gradients, gradients, 1 - BETAS[1])
@@ -36,8 +36,17 @@ class _Adam:
 
 
 @torch.no_grad()
-def fit_linear_heads(heads: Sequence[nn.Linear], x: Sequence[Tensor], y: Tensor, *, epochs: int, batch_size: int,
-                     learning_rate: float, generators: Sequence[torch.Generator], what: str = "training") -> None:
+def fit_linear_heads(
+    heads: Sequence[nn.Linear],
+    x: Sequence[Tensor],
+    y: Tensor,
+    *,
+    epochs: int,
+    batch_size: int,
+    learning_rate: float,
+    generators: Sequence[torch.Generator],
+    what: str = "training",
+) -> None:
     """What `classify.fit` does to each head, in place, for all of them together.
 
     Each head sees its own inputs in the order of its own generator, so that its weights are those of a training alone
@@ -54,14 +63,18 @@ def fit_linear_heads(heads: Sequence[nn.Linear], x: Sequence[Tensor], y: Tensor,
             than two records.
     """
     if not heads or len(heads) != len(x) or len(heads) != len(generators):
-        raise InputError("training heads together needs as many inputs and generators as heads, got "
-                         f"{len(heads)}, {len(x)} and {len(generators)}")
+        raise InputError(
+            "training heads together needs as many inputs and generators as heads, got "
+            f"{len(heads)}, {len(x)} and {len(generators)}"
+        )
     features = heads[0].in_features
     if any(part.shape != (len(y), features) for part in x) or len(y) < 2:
-        raise InputError(f"each head needs inputs of shape ({len(y)}, {features}) and at least two records, got "
-                         f"{[tuple(part.shape) for part in x]}")
-    weight = torch.stack([head.weight.detach() for head in heads])          # (heads, classes, features)
-    bias = torch.stack([head.bias.detach() for head in heads]).unsqueeze(2)   # (heads, classes, 1)
+        raise InputError(
+            f"each head needs inputs of shape ({len(y)}, {features}) and at least two records, got "
+            f"{[tuple(part.shape) for part in x]}"
+        )
+    weight = torch.stack([head.weight.detach() for head in heads])  # (heads, classes, features)
+    bias = torch.stack([head.bias.detach() for head in heads]).unsqueeze(2)  # (heads, classes, 1)
     adam = _Adam([weight, bias], learning_rate)
     onehot = nn.functional.one_hot(y, heads[0].out_features).to(weight.dtype).T.contiguous()
     inputs = torch.empty((len(heads), batch_size, features), dtype=weight.dtype, device=weight.device)

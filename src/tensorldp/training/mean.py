@@ -46,8 +46,9 @@ def expected_error(mechanisms: Sequence[Mechanism]) -> float | None:
     return math.sqrt(2.0 / math.pi * math.fsum(known)) / len(known)
 
 
-def released_means(mechanisms: Sequence[Mechanism], records: int, values: torch.Generator,
-                   noise: torch.Generator) -> tuple[Tensor, Tensor]:
+def released_means(
+    mechanisms: Sequence[Mechanism], records: int, values: torch.Generator, noise: torch.Generator
+) -> tuple[Tensor, Tensor]:
     """The true and the released mean over participants of each of `records` values, both (records,), float64.
 
     Args:

@@ -43,9 +43,18 @@ def _batches_of(order: Streams, index: int, client: int) -> torch.Generator:
     return order(f"batches of client {client}, round {index}")
 
 
-def personalised_average(simulation: ClientSimulation, start: Tensor, ledger: Ledger, chosen: Sequence[Sequence[int]],
-                         *, order: Streams, noise: Streams, optimised: bool = False, every: int = 1,
-                         what: str = "training") -> tuple[Tensor, list[int]]:
+def personalised_average(
+    simulation: ClientSimulation,
+    start: Tensor,
+    ledger: Ledger,
+    chosen: Sequence[Sequence[int]],
+    *,
+    order: Streams,
+    noise: Streams,
+    optimised: bool = False,
+    every: int = 1,
+    what: str = "training",
+) -> tuple[Tensor, list[int]]:
     """The global weights after some rounds, and after which; the ledger is filled in.
 
     Args:
@@ -67,9 +76,12 @@ def personalised_average(simulation: ClientSimulation, start: Tensor, ledger: Le
         ledger.record(clients)
         if clients:
             local = simulation.train(weights, clients, partial(_batches_of, order, index))
-            released = torch.stack([
-                ledger.uploads[client].release(weights, own, noise(f"noise of client {client}, round {index}"))
-                for client, own in zip(clients, local, strict=True)])
+            released = torch.stack(
+                [
+                    ledger.uploads[client].release(weights, own, noise(f"noise of client {client}, round {index}"))
+                    for client, own in zip(clients, local, strict=True)
+                ]
+            )
             if optimised:
                 shares = torch.tensor(inverse_variance(ledger, sizes, clients), dtype=released.dtype)
                 weights = shares.to(released.device) @ released

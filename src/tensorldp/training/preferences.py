@@ -39,8 +39,9 @@ class Preference:
         low = real(f"the lower end of the safe range of client {self.client}", self.low)
         high = real(f"the upper end of the safe range of client {self.client}", self.high)
         if not low < high:
-            raise InputError(f"the safe range of client {self.client} must have a width above 0, "
-                             f"got [{low:g}, {high:g}]")
+            raise InputError(
+                f"the safe range of client {self.client} must have a width above 0, got [{low:g}, {high:g}]"
+            )
 
 
 def epsilon_levels(mode: str | Sequence[float], clients: int, largest: float) -> list[float]:
@@ -84,8 +85,14 @@ def _levels(kind: str, mode: str | Sequence[float], modes: dict[str, tuple[float
     return mode
 
 
-def preferences(epsilons: str | Sequence[float], ranges: str | float | Sequence[float], *, clients: int,
-                largest: float, centre: float = 0.0) -> list[Preference]:
+def preferences(
+    epsilons: str | Sequence[float],
+    ranges: str | float | Sequence[float],
+    *,
+    clients: int,
+    largest: float,
+    centre: float = 0.0,
+) -> list[Preference]:
     """The (tau, epsilon) of every client.
 
     Args:
@@ -97,8 +104,12 @@ def preferences(epsilons: str | Sequence[float], ranges: str | float | Sequence[
         InputError: if a client's epsilon is 0 or its range has no width, naming it.
     """
     whole("clients", clients, low=1)
-    return [Preference(i, epsilon, centre - length / 2, centre + length / 2) for i, (epsilon, length) in enumerate(
-        zip(epsilon_levels(epsilons, clients, largest), range_lengths(ranges, clients), strict=True))]
+    return [
+        Preference(i, epsilon, centre - length / 2, centre + length / 2)
+        for i, (epsilon, length) in enumerate(
+            zip(epsilon_levels(epsilons, clients, largest), range_lengths(ranges, clients), strict=True)
+        )
+    ]
 
 
 def participant_count(clients: int, participation: float) -> int:
@@ -110,6 +121,8 @@ def participant_count(clients: int, participation: float) -> int:
     share = positive("participation", participation)
     count = max(1, round(share * clients))
     if count > clients:
-        raise InputError(f"participation = {share:g} asks for {count} participants of {clients} clients; "
-                         "it must be a number in (0, 1]")
+        raise InputError(
+            f"participation = {share:g} asks for {count} participants of {clients} clients; "
+            "it must be a number in (0, 1]"
+        )
     return count

@@ -40,8 +40,20 @@ class ParameterRelease:
         rounds: number of releases of a run.
     """
 
-    def __init__(self, make: Maker, name: str, *, epsilon: float, delta: float, shapes: list[tuple[int, ...]],
-                 layers: list[int], clip: float, users: int, where: str, rounds: int) -> None:
+    def __init__(
+        self,
+        make: Maker,
+        name: str,
+        *,
+        epsilon: float,
+        delta: float,
+        shapes: list[tuple[int, ...]],
+        layers: list[int],
+        clip: float,
+        users: int,
+        where: str,
+        rounds: int,
+    ) -> None:
         self.make, self.name, self.epsilon, self.delta = make, name, epsilon, delta
         self.shapes, self.clip, self.users, self.where, self.rounds = shapes, clip, users, where, rounds
         self.layers = layers
@@ -57,8 +69,10 @@ class ParameterRelease:
     def _mechanisms(self, round_index: int) -> list[Mechanism]:
         if self.name in TENSORWISE:
             share = len(self.shapes)
-            return [self.make(self._box(shape), epsilon=self.epsilon / share, delta=self.delta / share)
-                    for shape in self.shapes]
+            return [
+                self.make(self._box(shape), epsilon=self.epsilon / share, delta=self.delta / share)
+                for shape in self.shapes
+            ]
         return [self.make(self._box((self.size,)), **self._schedule(round_index))]
 
     def _schedule(self, round_index: int) -> dict[str, Any]:
@@ -72,8 +86,12 @@ class ParameterRelease:
         if self.name not in TENSORWISE:
             return mechanisms[0].privatize(vector.unsqueeze(0), generator).squeeze(0)
         parts = vector.split(self.sizes)
-        return torch.cat([m.privatize(part.reshape(1, *shape), generator).reshape(-1)
-                          for m, part, shape in zip(mechanisms, parts, self.shapes, strict=True)])
+        return torch.cat(
+            [
+                m.privatize(part.reshape(1, *shape), generator).reshape(-1)
+                for m, part, shape in zip(mechanisms, parts, self.shapes, strict=True)
+            ]
+        )
 
     def _accounted(self, round_index: int) -> list[PrivacyCurve]:
         """The curves of one round's mechanisms, for one user's parameters replaced by any others."""
@@ -99,8 +117,10 @@ class ParameterRelease:
         if self.name in TENSORWISE:
             notes.append(f"one release per tensor, budget split equally over {len(self.shapes)} tensors")
         if self.where == "server":
-            notes.append("not local: the server adds the noise after averaging, so users give it their parameters "
-                         "unprotected, and the numbers cover only what it sends back")
+            notes.append(
+                "not local: the server adds the noise after averaging, so users give it their parameters "
+                "unprotected, and the numbers cover only what it sends back"
+            )
             if not hasattr(first, "delta_range"):
                 notes.append("an upper bound, as if one user could move the whole average")
         return notes

@@ -22,12 +22,14 @@ def check_shards(shards: Sequence[Tensor]) -> None:
     """
     for client, shard in enumerate(shards):
         if len(shard) == 0:
-            raise InputError(f"client {client} of {len(shards)} has no data: use fewer clients, more records "
-                             "or a more even split")
+            raise InputError(
+                f"client {client} of {len(shards)} has no data: use fewer clients, more records or a more even split"
+            )
 
 
-def deal(y: Tensor, clients: int, generator: torch.Generator, *, split: str = "iid",
-         alpha: float = 0.5) -> list[Tensor]:
+def deal(
+    y: Tensor, clients: int, generator: torch.Generator, *, split: str = "iid", alpha: float = 0.5
+) -> list[Tensor]:
     """Record indices of every client.
 
     Args:

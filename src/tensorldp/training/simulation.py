@@ -52,9 +52,20 @@ class ClientSimulation:
         InputError: if an argument is out of range, a client has no data, or the model has a layer of another kind.
     """
 
-    def __init__(self, model: nn.Module, x: Tensor, y: Tensor, shards: Sequence[Tensor], *, epochs: int,
-                 batch_size: int, learning_rate: float, strategy: str = "auto", memory_mb: float = 1024.0,
-                 threads: int = 1) -> None:
+    def __init__(
+        self,
+        model: nn.Module,
+        x: Tensor,
+        y: Tensor,
+        shards: Sequence[Tensor],
+        *,
+        epochs: int,
+        batch_size: int,
+        learning_rate: float,
+        strategy: str = "auto",
+        memory_mb: float = 1024.0,
+        threads: int = 1,
+    ) -> None:
         if strategy not in STRATEGIES:
             raise unknown("strategy", strategy, STRATEGIES)
         if len(x) != len(y):
@@ -92,7 +103,7 @@ class ClientSimulation:
             # clients with as many steps together: none waits for another
             ranked = sorted(range(len(batches)), key=lambda i: -len(batches[i]))
             for first in range(0, len(ranked), self.chunk):
-                places = ranked[first:first + self.chunk]
+                places = ranked[first : first + self.chunk]
                 with torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True, allow_tf32=False):
                     out[places] = self._train_together(start, [batches[i] for i in places])
         elif self.threads == 1:
@@ -114,7 +125,7 @@ class ClientSimulation:
         count = -(-len(shard) // self.batch_size)
         plan = torch.full((self.epochs, count * self.batch_size), -1, dtype=torch.int64)
         for epoch in range(self.epochs):
-            plan[epoch, :len(shard)] = shard[torch.randperm(len(shard), generator=generator)]
+            plan[epoch, : len(shard)] = shard[torch.randperm(len(shard), generator=generator)]
         return plan.reshape(self.epochs * count, self.batch_size)
 
     def _split(self, vectors: Tensor) -> list[Tensor]:
@@ -139,10 +150,11 @@ class ClientSimulation:
         steps = [len(plan) for plan in plans]
         table = torch.full((len(plans), steps[0], self.batch_size), -1, dtype=torch.int64)
         for row, plan in zip(table, plans, strict=True):
-            row[:len(plan)] = plan
+            row[: len(plan)] = plan
         table = table.to(self.x.device)
-        weights = [part.clone(memory_format=torch.contiguous_format)
-                   for part in self._split(start.expand(len(plans), -1))]
+        weights = [
+            part.clone(memory_format=torch.contiguous_format) for part in self._split(start.expand(len(plans), -1))
+        ]
 
         def loss(parameters: list[Tensor], x: Tensor, y: Tensor, there: Tensor) -> Tensor:
             each = F.cross_entropy(self.network(parameters, x), y, reduction="none")

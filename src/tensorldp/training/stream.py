@@ -12,7 +12,10 @@ from tensorldp.runtime.progress import track
 
 # the learning rates are Keras's defaults, the framework of LATENT
 _OPTIMIZERS: dict[str, tuple[Callable[..., torch.optim.Optimizer], float]] = {
-    "sgd": (torch.optim.SGD, 0.01), "adadelta": (torch.optim.Adadelta, 1.0), "adam": (torch.optim.Adam, 1e-3)}
+    "sgd": (torch.optim.SGD, 0.01),
+    "adadelta": (torch.optim.Adadelta, 1.0),
+    "adam": (torch.optim.Adam, 1e-3),
+}
 
 
 def make_optimizer(name: str, model: nn.Module, learning_rate: float | None = None) -> torch.optim.Optimizer:
@@ -34,10 +37,20 @@ def checkpoint_epochs(epochs: int, count: int) -> list[int]:
     return sorted({-(-epochs * (i + 1) // count) for i in range(count)})
 
 
-def fit_stream(model: nn.Module, stored: Tensor, y: Tensor, *, optimizer: torch.optim.Optimizer, epochs: int,
-               batch_size: int, generator: torch.Generator, device: torch.device,
-               prepare: Callable[[Tensor], Tensor] | None = None,
-               after_epoch: Callable[[int, float], None] | None = None, what: str = "training") -> nn.Module:
+def fit_stream(
+    model: nn.Module,
+    stored: Tensor,
+    y: Tensor,
+    *,
+    optimizer: torch.optim.Optimizer,
+    epochs: int,
+    batch_size: int,
+    generator: torch.Generator,
+    device: torch.device,
+    prepare: Callable[[Tensor], Tensor] | None = None,
+    after_epoch: Callable[[int, float], None] | None = None,
+    what: str = "training",
+) -> nn.Module:
     """Minimise cross-entropy in place; only one batch of the stored records is on the device at a time.
 
     Args:
@@ -68,8 +81,13 @@ def fit_stream(model: nn.Module, stored: Tensor, y: Tensor, *, optimizer: torch.
 
 
 @torch.no_grad()
-def predict_stream(model: nn.Module, stored: Tensor, device: torch.device, batch_size: int = 500,
-                   prepare: Callable[[Tensor], Tensor] | None = None) -> Tensor:
+def predict_stream(
+    model: nn.Module,
+    stored: Tensor,
+    device: torch.device,
+    batch_size: int = 500,
+    prepare: Callable[[Tensor], Tensor] | None = None,
+) -> Tensor:
     """Predicted class indices on the CPU, (records,), in evaluation mode."""
     model.eval()
     parts = []

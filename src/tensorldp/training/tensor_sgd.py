@@ -42,12 +42,22 @@ class PrivateStep:
         InputError: if the noise is for other tensors.
     """
 
-    def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer, release: GradientNoise, *, lot: int,
-                 noise: torch.Generator, physical: int = PHYSICAL) -> None:
+    def __init__(
+        self,
+        model: nn.Module,
+        optimizer: torch.optim.Optimizer,
+        release: GradientNoise,
+        *,
+        lot: int,
+        noise: torch.Generator,
+        physical: int = PHYSICAL,
+    ) -> None:
         self.parameters = [p for p in model.parameters() if p.requires_grad]
         if tuple(p.numel() for p in self.parameters) != release.sizes:
-            raise InputError(f"the noise is for tensors of {release.sizes} elements, the model has "
-                             f"{tuple(p.numel() for p in self.parameters)}")
+            raise InputError(
+                f"the noise is for tensors of {release.sizes} elements, the model has "
+                f"{tuple(p.numel() for p in self.parameters)}"
+            )
         self.private = GradSampleModule(model, loss_reduction="sum")
         self.optimizer, self.release, self.lot, self.noise = optimizer, release, lot, noise
         self.physical = whole("physical", physical, low=1)
@@ -74,9 +84,20 @@ class PrivateStep:
         self.private.to_standard_module()
 
 
-def fit_private(model: nn.Module, x: Tensor, y: Tensor, release: GradientNoise, *, lot: int, steps: int,
-                learning_rate: float, momentum: float = 0.0, generator: torch.Generator, noise: torch.Generator,
-                what: str = "private SGD") -> nn.Module:
+def fit_private(
+    model: nn.Module,
+    x: Tensor,
+    y: Tensor,
+    release: GradientNoise,
+    *,
+    lot: int,
+    steps: int,
+    learning_rate: float,
+    momentum: float = 0.0,
+    generator: torch.Generator,
+    noise: torch.Generator,
+    what: str = "private SGD",
+) -> nn.Module:
     """Minimise cross-entropy in place with `steps` private steps over Poisson lots of rate lot / records.
 
     Args:
@@ -90,8 +111,11 @@ def fit_private(model: nn.Module, x: Tensor, y: Tensor, release: GradientNoise, 
     if len(x) != len(y):
         raise InputError(f"training needs as many labels as records, got {len(x)} and {len(y)}")
     trainable = [p for p in model.parameters() if p.requires_grad]
-    optimizer = torch.optim.SGD(trainable, lr=positive("learning_rate", learning_rate),
-                                momentum=real("momentum", momentum, low=0.0, high=1.0, open_high=True))
+    optimizer = torch.optim.SGD(
+        trainable,
+        lr=positive("learning_rate", learning_rate),
+        momentum=real("momentum", momentum, low=0.0, high=1.0, open_high=True),
+    )
     model.train()
     step = PrivateStep(model, optimizer, release, lot=lot, noise=noise)
     for _ in track(range(whole("steps", steps, low=1)), what):

@@ -94,8 +94,16 @@ def _weight(name: str, epsilon: float, low: float, high: float, size: int, delta
     return PerWeight(make(name, epsilon=epsilon, domain=Box(low, high, (1,)), delta=delta), size)
 
 
-def make_upload(name: str, preference: Preference, *, size: int, budget: str = "weight", rounds: int = 1,
-                clip: float = 1.0, delta: float = 1e-5) -> Upload:
+def make_upload(
+    name: str,
+    preference: Preference,
+    *,
+    size: int,
+    budget: str = "weight",
+    rounds: int = 1,
+    clip: float = 1.0,
+    delta: float = 1e-5,
+) -> Upload:
     """A client's upload.
 
     Args:

@@ -9,16 +9,19 @@ from tensorldp.config.methods.learning import FEDERATED, LEARNING
 from tensorldp.config.methods.pldp import PLDP, SYNTHETIC
 from tensorldp.config.methods.tvg import COVARIANCE, PRIVATE_SGD, TESTING
 
-METHODS: dict[str, MethodPlan] = {plan.name: plan for plan in (
-    LEARNING,
-    FEDERATED,
-    SYNTHETIC,
-    PLDP,
-    COVARIANCE,
-    TESTING,
-    PRIVATE_SGD,
-    LATENT,
-    ATTACKS,
-)}
+METHODS: dict[str, MethodPlan] = {
+    plan.name: plan
+    for plan in (
+        LEARNING,
+        FEDERATED,
+        SYNTHETIC,
+        PLDP,
+        COVARIANCE,
+        TESTING,
+        PRIVATE_SGD,
+        LATENT,
+        ATTACKS,
+    )
+}
 
 __all__ = ["METHODS", "MethodPlan", "Training"]

@@ -16,7 +16,8 @@ class LatentTraining(Training):
     batch_size: Annotated[int, Field(ge=2)] = 128
     optimizer: Literal["sgd", "adadelta", "adam"] = "adam"
     learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
-        None, description="None is Keras's default of the optimiser: 0.01, 1 and 0.001")
+        None, description="None is Keras's default of the optimiser: 0.01, 1 and 0.001"
+    )
     activation: Literal["relu", "tanh", "sigmoid"] = "relu"
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.5
     width: Annotated[int, Field(ge=1)] = 128

@@ -17,7 +17,8 @@ class SyntheticTraining(Training):
     participants: Annotated[int, Field(ge=1)] = 70
     records: Annotated[int, Field(ge=1)] = 100
     centre: Annotated[float, Field(allow_inf_nan=False)] = Field(
-        1.0, description="centre of every safe range; not in the paper, and at 0 no relative error is defined")
+        1.0, description="centre of every safe range; not in the paper, and at 0 no relative error is defined"
+    )
 
 
 class PldpTraining(Training):
@@ -32,14 +33,17 @@ class PldpTraining(Training):
     split: Literal["iid", "dirichlet"] = "iid"
     alpha: Annotated[float, Field(ge=1e-6, allow_inf_nan=False)] = Field(0.5, description="of the Dirichlet split")
     client_epsilons: Levels | None = Field(
-        None, description="levels of the clients in turn instead of the mode's, scaled to the cell's largest epsilon")
+        None, description="levels of the clients in turn instead of the mode's, scaled to the cell's largest epsilon"
+    )
     client_ranges: Levels | None = Field(None, description="widths of the clients' safe ranges instead of the mode's")
     centre: Annotated[float, Field(allow_inf_nan=False)] = Field(0.0, description="centre of every safe range")
     clip: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
-        1.0, description="l2 radius of a model's change, where epsilon is of a model or a run")
+        1.0, description="l2 radius of a model's change, where epsilon is of a model or a run"
+    )
     on_exhausted: Literal["continue", "stop"] = "continue"
     allowance: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
-        None, description="what a client may spend in the run, in the unit of its epsilon; None is its own epsilon")
+        None, description="what a client may spend in the run, in the unit of its epsilon; None is its own epsilon"
+    )
     every: Annotated[int, Field(ge=1)] = Field(5, description="rounds between two scores")
     strategy: Literal["auto", "loop", "batched"] = Field("auto", description="how clients are simulated")
     memory_mb: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1024.0

@@ -12,8 +12,9 @@ from tensorldp.config.methods.base import MethodPlan, Training
 class CovarianceTraining(Training):
     """How a table becomes the domain of the covariance query."""
 
-    reach: Annotated[float, Field(
-        gt=0, allow_inf_nan=False, description="standardised columns are clipped to [-reach, reach]")] = 3.0
+    reach: Annotated[
+        float, Field(gt=0, allow_inf_nan=False, description="standardised columns are clipped to [-reach, reach]")
+    ] = 3.0
 
 
 COVARIANCE = MethodPlan("covariance", "measure", CovarianceTraining)

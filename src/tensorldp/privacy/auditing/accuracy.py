@@ -39,8 +39,9 @@ def clean_test_ceiling(records: int, information: float, chance: float) -> float
     return min(1.0, real("chance", chance, low=0.0, high=1.0) + math.sqrt(total / 2.0))
 
 
-def accuracy_audit(correct: int, total: int, classes: int, confidence: float = 0.95, *,
-                   largest_class: float | None = None) -> float:
+def accuracy_audit(
+    correct: int, total: int, classes: int, confidence: float = 0.95, *, largest_class: float | None = None
+) -> float:
     """A lower bound on epsilon (pure) from an accuracy on perturbed test inputs.
 
     ln((K - 1) a / (1 - a)) at the Clopper-Pearson lower bound a of the accuracy; 0 where that is below chance.

@@ -23,8 +23,9 @@ def upper_bound(hits: npt.ArrayLike, trials: int, error: float) -> Reals:
     return np.where(k < trials, betaincinv(k + 1.0, np.maximum(trials - k, 1.0), 1.0 - error), 1.0)
 
 
-def log_ratio_bound(hits: npt.ArrayLike, other_hits: npt.ArrayLike, trials: int, error: float,
-                    delta: float = 0.0) -> Reals:
+def log_ratio_bound(
+    hits: npt.ArrayLike, other_hits: npt.ArrayLike, trials: int, error: float, delta: float = 0.0
+) -> Reals:
     """A lower bound on ln((p - delta) / p'), -inf where p may be below delta; each count may err by `error` / 2."""
     p = lower_bound(hits, trials, error / 2.0) - delta
     with np.errstate(divide="ignore", invalid="ignore"):

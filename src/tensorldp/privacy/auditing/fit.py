@@ -25,8 +25,9 @@ class Fit:
     accepted: bool
 
 
-def goodness_of_fit(values: npt.ArrayLike, law: Callable[[Any], Any] | Mapping[float, float],
-                    false_alarm: float = 1e-6) -> Fit:
+def goodness_of_fit(
+    values: npt.ArrayLike, law: Callable[[Any], Any] | Mapping[float, float], false_alarm: float = 1e-6
+) -> Fit:
     """Kolmogorov-Smirnov against a continuous cdf, or chi-square against the masses of a discrete law.
 
     Args:
@@ -64,5 +65,5 @@ def _chi_square(draws: npt.NDArray[np.float64], law: Mapping[float, float]) -> t
         expected = np.append(expected[~rare], expected[rare].sum())
     if seen.size < 2:
         return 0.0, 1.0
-    statistic = float(((seen - expected)**2 / np.maximum(expected, 1e-300)).sum())
+    statistic = float(((seen - expected) ** 2 / np.maximum(expected, 1e-300)).sum())
     return statistic, float(stats.chi2.sf(statistic, seen.size - 1))

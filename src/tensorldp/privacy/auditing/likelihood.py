@@ -62,8 +62,16 @@ class _Event:
         return f"{self.name} {'>=' if self.above else '<='} {self.threshold:.6g}"
 
 
-def audit(mechanism: Mechanism, *, samples: int, confidence: float = 0.95, seed: int = 0, delta: float = 0.0,
-          likelihood: bool = True, pair: tuple[Tensor, Tensor] | None = None) -> Audit:
+def audit(
+    mechanism: Mechanism,
+    *,
+    samples: int,
+    confidence: float = 0.95,
+    seed: int = 0,
+    delta: float = 0.0,
+    likelihood: bool = True,
+    pair: tuple[Tensor, Tensor] | None = None,
+) -> Audit:
     """Try to prove that a mechanism's epsilon at `delta` is larger than it says.
 
     Releases each record of the worst pair `samples` times in float64. The first half of the releases chooses the
@@ -82,13 +90,22 @@ def audit(mechanism: Mechanism, *, samples: int, confidence: float = 0.95, seed:
     Raises:
         InputError: if an argument is out of range, or the mechanism has no density and `likelihood` is True.
     """
-    (found,) = audits(mechanism, samples=samples, deltas=[delta], confidence=confidence, seed=seed,
-                      likelihood=likelihood, pair=pair)
+    (found,) = audits(
+        mechanism, samples=samples, deltas=[delta], confidence=confidence, seed=seed, likelihood=likelihood, pair=pair
+    )
     return found
 
 
-def audits(mechanism: Mechanism, *, samples: int, deltas: list[float], confidence: float = 0.95, seed: int = 0,
-           likelihood: bool = True, pair: tuple[Tensor, Tensor] | None = None) -> list[Audit]:
+def audits(
+    mechanism: Mechanism,
+    *,
+    samples: int,
+    deltas: list[float],
+    confidence: float = 0.95,
+    seed: int = 0,
+    likelihood: bool = True,
+    pair: tuple[Tensor, Tensor] | None = None,
+) -> list[Audit]:
     """`audit` at several deltas on the same releases; each holds at `confidence` by itself, not all together.
 
     Raises:
@@ -99,24 +116,45 @@ def audits(mechanism: Mechanism, *, samples: int, deltas: list[float], confidenc
     wanted = statistics(mechanism, x, x_prime, likelihood)
     first = collect(mechanism, x, half, wanted, seed, "choose", "x")
     second = collect(mechanism, x_prime, half, wanted, seed, "choose", "x'")
-    events = [max((_best(name, first[name], second[name], error, delta) for name in wanted),
-                  key=lambda found: found[0])[1] for delta in deltas]
+    events = [
+        max((_best(name, first[name], second[name], error, delta) for name in wanted), key=lambda found: found[0])[1]
+        for delta in deltas
+    ]
     del first, second
     needed = {*(event.name for event in events), *(["likelihood ratio"] if likelihood else [])}
     wanted = {name: wanted[name] for name in needed}
-    fresh = (collect(mechanism, x, half, wanted, seed, "measure", "x"),
-             collect(mechanism, x_prime, half, wanted, seed, "measure", "x'"))
+    fresh = (
+        collect(mechanism, x, half, wanted, seed, "measure", "x"),
+        collect(mechanism, x_prime, half, wanted, seed, "measure", "x'"),
+    )
     found = []
     for delta, event in zip(deltas, events, strict=True):
         mine, other = (event.hits(side[event.name]) for side in (fresh if event.above else fresh[::-1]))
         bound = float(log_ratio_bound(mine, other, half, error, delta))
-        found.append(Audit(max(0.0, bound), delta, (x, x_prime), str(event), float(confidence), samples,
-                           mechanism.unit, _atom(fresh, half, error) if likelihood else 0.0))
+        found.append(
+            Audit(
+                max(0.0, bound),
+                delta,
+                (x, x_prime),
+                str(event),
+                float(confidence),
+                samples,
+                mechanism.unit,
+                _atom(fresh, half, error) if likelihood else 0.0,
+            )
+        )
     return found
 
 
-def audit_profile(mechanism: Mechanism, *, epsilons: list[float], samples: int, confidence: float = 0.95,
-                  seed: int = 0, pair: tuple[Tensor, Tensor] | None = None) -> list[float]:
+def audit_profile(
+    mechanism: Mechanism,
+    *,
+    epsilons: list[float],
+    samples: int,
+    confidence: float = 0.95,
+    seed: int = 0,
+    pair: tuple[Tensor, Tensor] | None = None,
+) -> list[float]:
     """Lower bounds on delta at each epsilon, all together at `confidence`: P(S|x) - e^epsilon P(S|x').
 
     S = {log likelihood ratio > epsilon}, the event at which delta is attained (Neyman and Pearson). The error is
@@ -142,8 +180,9 @@ def audit_profile(mechanism: Mechanism, *, epsilons: list[float], samples: int, 
     return found
 
 
-def _checked(mechanism: Mechanism, samples: int, confidence: float,
-             pair: tuple[Tensor, Tensor] | None) -> tuple[Tensor, Tensor, int, float]:
+def _checked(
+    mechanism: Mechanism, samples: int, confidence: float, pair: tuple[Tensor, Tensor] | None
+) -> tuple[Tensor, Tensor, int, float]:
     if not isinstance(mechanism, Mechanism):
         raise InputError(f"an audit takes a mechanism, got {type(mechanism).__name__}")
     samples = whole("samples of an audit", samples, low=20)
@@ -164,7 +203,7 @@ def _best(name: str, mine: Reals, other: Reals, error: float, delta: float) -> t
     found = []
     for above in (True, False):
         counts = [np.searchsorted(values, thresholds, side="left" if above else "right") for values in (mine, other)]
-        hits, other_hits = ([half - c for c in counts] if above else counts[::-1])
+        hits, other_hits = [half - c for c in counts] if above else counts[::-1]
         scores = log_ratio_bound(hits, other_hits, half, error, delta)
         best = int(np.argmax(scores))
         found.append((float(scores[best]), _Event(name, float(thresholds[best]), above, quantum)))

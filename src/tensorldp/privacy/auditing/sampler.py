@@ -26,7 +26,7 @@ def releases(mechanism: Mechanism, record: Tensor, count: int, *seed: object) ->
     step = min(MAX_BATCH, max(1, BATCH_ELEMENTS // mechanism.size))
     batch = record.double().expand(min(step, count), *record.shape).contiguous()
     for start in range(0, count, step):
-        yield mechanism.privatize(batch[:min(step, count - start)], source)
+        yield mechanism.privatize(batch[: min(step, count - start)], source)
 
 
 def statistics(mechanism: Mechanism, x: Tensor, x_prime: Tensor, likelihood: bool) -> dict[str, Statistic]:
@@ -62,14 +62,16 @@ def _coordinate(place: int, sign: float) -> Statistic:
     return lambda y: sign * y.reshape(y.shape[0], -1)[:, place]
 
 
-def collect(mechanism: Mechanism, record: Tensor, count: int, wanted: dict[str, Statistic],
-            *seed: object) -> dict[str, Reals]:
+def collect(
+    mechanism: Mechanism, record: Tensor, count: int, wanted: dict[str, Statistic], *seed: object
+) -> dict[str, Reals]:
     """Each statistic of `count` releases; a statistic that is not a number counts as 0, as if it told nothing."""
     out = {name: np.empty(count) for name in wanted}
     start = 0
     for y in releases(mechanism, record, count, *seed):
         for name, statistic in wanted.items():
-            out[name][start:start + y.shape[0]] = torch.nan_to_num(statistic(y).double(), nan=0.0, posinf=math.inf,
-                                                                   neginf=-math.inf).cpu().numpy()
+            out[name][start : start + y.shape[0]] = (
+                torch.nan_to_num(statistic(y).double(), nan=0.0, posinf=math.inf, neginf=-math.inf).cpu().numpy()
+            )
         start += y.shape[0]
     return out

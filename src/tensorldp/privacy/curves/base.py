@@ -67,6 +67,7 @@ class PrivacyCurve(ABC):
 
     def _epsilon(self, delta: float) -> float:
         """The root of delta(epsilon) = delta in log delta, bracketed by doubling."""
+
         def gap(epsilon: float) -> float:
             return math.log(max(self.delta(epsilon), DELTA_FLOOR)) - math.log(delta)
 

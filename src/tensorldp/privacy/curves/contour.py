@@ -31,6 +31,7 @@ class Cumulant(Protocol):
 
 def right_saddle(cumulant: Cumulant, epsilon: float) -> float:
     """The c > 0 with K'(c) - epsilon = 1/c + 1/(c + 1), through which a contour's integrand is least oscillating."""
+
     def slope(log_c: float) -> float:
         c = math.exp(log_c)
         return cumulant.slope(c) - epsilon - 1.0 / c - 1.0 / (c + 1.0)
@@ -65,7 +66,7 @@ def log_delta(cumulant: Cumulant, epsilon: float, saddle: float | None = None) -
     mean, spread = cumulant.slope(0.0), math.sqrt(cumulant.curvature(0.0))
     left = epsilon < mean - 3.0 * spread
     c = _left_saddle(cumulant, epsilon) if left else (saddle or right_saddle(cumulant, epsilon))
-    width = 1.0 / math.sqrt(cumulant.curvature(c) + 1.0 / c**2 + 1.0 / (1.0 + c)**2)
+    width = 1.0 / math.sqrt(cumulant.curvature(c) + 1.0 / c**2 + 1.0 / (1.0 + c) ** 2)
     step = 0.15 * width
     peak = float(cumulant.exponent(np.array([complex(c)]), epsilon)[0].real) - math.log(abs(c) * (1.0 + c))
     total = 0.0

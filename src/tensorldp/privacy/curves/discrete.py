@@ -48,8 +48,10 @@ class DiscreteCurve(PrivacyCurve):
         for name in ("log_p", "log_q"):
             object.__setattr__(self, name, tuple(float(v) for v in getattr(self, name)))
         if len(self.log_p) != len(self.log_q) or not self.log_p:
-            raise InputError(f"a discrete curve needs as many masses in log_p as in log_q and at least one, got "
-                             f"{len(self.log_p)} and {len(self.log_q)}")
+            raise InputError(
+                f"a discrete curve needs as many masses in log_p as in log_q and at least one, got "
+                f"{len(self.log_p)} and {len(self.log_q)}"
+            )
         for name in ("log_p", "log_q"):
             total = float(logsumexp(getattr(self, name)))
             if not abs(total) < SUM_TOLERANCE:

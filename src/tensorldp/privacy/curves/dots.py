@@ -45,7 +45,7 @@ def rounded_up(laws: list[tuple[LossLaw, int]]) -> LatticeSum:
 def _spread(law: LossLaw) -> float:
     mass = np.exp(law.log_mass)
     mean = float(np.dot(mass, law.loss)) / float(mass.sum())
-    return math.sqrt(float(np.dot(mass, (law.loss - mean)**2)) / float(mass.sum()))
+    return math.sqrt(float(np.dot(mass, (law.loss - mean) ** 2)) / float(mass.sum()))
 
 
 def _part(step: float, index: npt.NDArray[np.int64], mass: Reals, count: int) -> LatticePart:
@@ -92,5 +92,8 @@ def _masses(step: float, index: npt.NDArray[np.int64], delta: Reals) -> tuple[np
     positive = mass[1:]
     mirrored = positive * np.exp(-step * index[1:])
     centre = max(0.0, 1.0 - float(delta[-1]) * 1.0 - float(positive.sum()) - float(mirrored.sum()))
-    return (np.concatenate((-index[:0:-1], [0], index[1:])), np.concatenate((mirrored[::-1], [centre], positive)),
-            float(delta[-1]))
+    return (
+        np.concatenate((-index[:0:-1], [0], index[1:])),
+        np.concatenate((mirrored[::-1], [centre], positive)),
+        float(delta[-1]),
+    )

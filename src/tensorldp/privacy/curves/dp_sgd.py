@@ -45,13 +45,16 @@ class DpSgdCurve(PrivacyCurve):
     accountant: Literal["pld", "rdp"] = "pld"
     exact: bool = False
 
-    unit_note: ClassVar[str] = ("neighbours add or remove one record of the training set, lots are Poisson samples, "
-                                "and all steps of the run are composed")
+    unit_note: ClassVar[str] = (
+        "neighbours add or remove one record of the training set, lots are Poisson samples, "
+        "and all steps of the run are composed"
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "noise_multiplier", positive("noise_multiplier", self.noise_multiplier))
-        object.__setattr__(self, "sampling_rate",
-                           real("sampling_rate", self.sampling_rate, low=0.0, high=1.0, open_low=True))
+        object.__setattr__(
+            self, "sampling_rate", real("sampling_rate", self.sampling_rate, low=0.0, high=1.0, open_low=True)
+        )
         whole("steps", self.steps, low=1)
         if self.accountant not in ("pld", "rdp"):
             raise InputError(f"accountant must be 'pld' or 'rdp', got {self.accountant!r}")
@@ -64,8 +67,12 @@ class DpSgdCurve(PrivacyCurve):
     def _account(self) -> Any:
         import dp_accounting  # here, as it takes a second to load
 
-        event = dp_accounting.SelfComposedDpEvent(dp_accounting.PoissonSampledDpEvent(
-            self.sampling_rate, dp_accounting.GaussianDpEvent(self.noise_multiplier)), self.steps)
+        event = dp_accounting.SelfComposedDpEvent(
+            dp_accounting.PoissonSampledDpEvent(
+                self.sampling_rate, dp_accounting.GaussianDpEvent(self.noise_multiplier)
+            ),
+            self.steps,
+        )
         if self.accountant == "rdp":
             return dp_accounting.rdp.RdpAccountant().compose(event)
         spread = self.sampling_rate * math.sqrt(math.expm1(min(self.noise_multiplier**-2.0, 50.0)))
@@ -101,8 +108,9 @@ class DpSgdCurve(PrivacyCurve):
         return DpSgdCurve(self.noise_multiplier, self.sampling_rate, self.steps * count, self.accountant)
 
 
-def noise_multiplier_for(epsilon: float, delta: float, sampling_rate: float, steps: int,
-                         accountant: Literal["pld", "rdp"] = "pld") -> float:
+def noise_multiplier_for(
+    epsilon: float, delta: float, sampling_rate: float, steps: int, accountant: Literal["pld", "rdp"] = "pld"
+) -> float:
     """The least noise multiplier, to 1e-4 and rounded up, that makes `steps` lots (epsilon, delta)-DP.
 
     Raises:
@@ -111,14 +119,18 @@ def noise_multiplier_for(epsilon: float, delta: float, sampling_rate: float, ste
     if accountant not in ("pld", "rdp"):
         raise InputError(f"accountant must be 'pld' or 'rdp', got {accountant!r}")
     return _least_multiplier(
-        positive("epsilon", epsilon), real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True),
-        real("sampling_rate", sampling_rate, low=0.0, high=1.0, open_low=True), whole("steps", steps, low=1),
-        accountant)
+        positive("epsilon", epsilon),
+        real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True),
+        real("sampling_rate", sampling_rate, low=0.0, high=1.0, open_low=True),
+        whole("steps", steps, low=1),
+        accountant,
+    )
 
 
 @cache  # seconds of accounting, wanted again for every seed
-def _least_multiplier(epsilon: float, delta: float, sampling_rate: float, steps: int,
-                      accountant: Literal["pld", "rdp"]) -> float:
+def _least_multiplier(
+    epsilon: float, delta: float, sampling_rate: float, steps: int, accountant: Literal["pld", "rdp"]
+) -> float:
     def excess(log_z: float) -> float:
         return DpSgdCurve(math.exp(log_z), sampling_rate, steps, accountant).epsilon(delta) - epsilon
 

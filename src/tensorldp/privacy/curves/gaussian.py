@@ -30,8 +30,9 @@ class GaussianCurve(PrivacyCurve):
     def _epsilon(self, delta: float) -> float:
         if self.mu == 0.0:
             return 0.0
-        return epsilon_at(lambda epsilon: log_delta(epsilon, self.mu), math.log(delta), mean=self.mu**2 / 2.0,
-                          spread=self.mu)
+        return epsilon_at(
+            lambda epsilon: log_delta(epsilon, self.mu), math.log(delta), mean=self.mu**2 / 2.0, spread=self.mu
+        )
 
     def _compose(self, count: int) -> PrivacyCurve:
         return GaussianCurve(self.mu * math.sqrt(count), self.exact)

@@ -152,8 +152,9 @@ class ProductCurve(PrivacyCurve):
             _, mean, variance = self._lattice[0].tilted(0.0)
             if rest <= self._lattice[1]:
                 return self.pure_epsilon
-        return epsilon_at(self._log_smooth, math.log(rest), mean=mean, spread=math.sqrt(variance),
-                          top=self.pure_epsilon)
+        return epsilon_at(
+            self._log_smooth, math.log(rest), mean=mean, spread=math.sqrt(variance), top=self.pure_epsilon
+        )
 
     def _compose(self, count: int) -> PrivacyCurve:
         return ProductCurve(tuple((curve, n * count) for curve, n in self.parts))
@@ -210,5 +211,7 @@ class SumCumulant:
 
     def smooth(self, saddle: float) -> bool:
         """Whether the contour integral's integrand dies out along the line through the saddle."""
-        return (self.squared >= GAUSSIAN_SHARE * self.curvature(saddle)
-                or math.fsum(part.inside(saddle) for part in self.laplaces) >= SMOOTH)
+        return (
+            self.squared >= GAUSSIAN_SHARE * self.curvature(saddle)
+            or math.fsum(part.inside(saddle) for part in self.laplaces) >= SMOOTH
+        )

@@ -77,8 +77,13 @@ class LaplaceCurve(PrivacyCurve):
         return math.exp(self.log_delta(epsilon))
 
     def _epsilon(self, delta: float) -> float:
-        return epsilon_at(self.log_delta, math.log(delta), mean=self.mean_loss,
-                          spread=math.sqrt(self.loss_variance), top=self.pure_epsilon)
+        return epsilon_at(
+            self.log_delta,
+            math.log(delta),
+            mean=self.mean_loss,
+            spread=math.sqrt(self.loss_variance),
+            top=self.pure_epsilon,
+        )
 
     def _compose(self, count: int) -> PrivacyCurve:
         return LaplaceCurve(self.shift, self.count * count, self.exact)
@@ -117,7 +122,7 @@ class LaplaceCumulant:
         if a * (1.0 + abs(s)) < 1e-4:
             return self.count * a * a
         f, first, second = self._parts(s)
-        return self.count * max(second / (1.0 + f) - (first / (1.0 + f))**2, 1e-12 * min(a, 1.0)**2)
+        return self.count * max(second / (1.0 + f) - (first / (1.0 + f)) ** 2, 1e-12 * min(a, 1.0) ** 2)
 
     def inside(self, s: float) -> float:
         """The expected number of elements whose loss lies strictly between its ends, under the law tilted by e^{sL}."""

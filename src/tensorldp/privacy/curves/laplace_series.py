@@ -32,8 +32,12 @@ def log_delta(cumulant: Cumulant, shift: float, count: int, epsilon: float, sadd
     ends = _window(count, share, shift, epsilon)
     one = _window(count - 1, share, shift, epsilon - shift)
     gap = epsilon - shift * (count - 1 - 2.0 * one)
-    total = float((np.exp(_log_weight(count, ends, shift) - peak)
-                   * -np.expm1(np.minimum(0.0, epsilon - shift * (count - 2.0 * ends)))).sum())
+    total = float(
+        (
+            np.exp(_log_weight(count, ends, shift) - peak)
+            * -np.expm1(np.minimum(0.0, epsilon - shift * (count - 2.0 * ends)))
+        ).sum()
+    )
     total += count * float((np.exp(_log_weight(count - 1, one, shift) - peak) * _one_inside(gap, shift)).sum())
     total += _rest(cumulant, shift, count, epsilon, c, peak)
     return peak + math.log(total) if total > 0.0 else -math.inf
@@ -61,14 +65,14 @@ def _log_weight(count: int, k: Reals, shift: float) -> Reals:
 
 def _one_inside(x: Reals, a: float) -> Reals:
     """Int (1 - e^{x - l})_+ e^{-(a - l)/2} / 4 dl over -a < l < a."""
-    within = np.expm1(np.minimum(0.0, x - a) / 2.0)**2 / 2.0
+    within = np.expm1(np.minimum(0.0, x - a) / 2.0) ** 2 / 2.0
     return np.where(x < -a, math.expm1(-a) * np.expm1(np.minimum(x, 0.0)) / 2.0, within)
 
 
 def _rest(cumulant: Cumulant, a: float, n: int, epsilon: float, c: float, peak: float) -> float:
     """The contour integral of M^n - A^n - n A^{n-1} D u over Re s = c, divided by e^peak, peak by peak."""
     curvature = cumulant.curvature(c)
-    pole = 1.0 / c**2 + 1.0 / (1.0 + c)**2
+    pole = 1.0 / c**2 + 1.0 / (1.0 + c) ** 2
     step, reach, period = 0.15 / math.sqrt(curvature + pole), 9.0 / math.sqrt(curvature), math.pi / a
     whole_line = reach > period / 2.0
     if whole_line:
@@ -80,9 +84,9 @@ def _rest(cumulant: Cumulant, a: float, n: int, epsilon: float, c: float, peak: 
     u = 1.0 / (1.0 + 2.0 * c)
     hidden = n * math.tanh((1.0 + 2.0 * c) * a / 2.0) * u
     scale = hidden * (1.0 + 2.0 * c) / 2.0  # n D u / A at distance y is scale / y
-    tail = 0.5 * (scale * c / period**2)**2 * math.exp(-min(hidden / (1.0 + hidden / n), 700.0))
+    tail = 0.5 * (scale * c / period**2) ** 2 * math.exp(-min(hidden / (1.0 + hidden / n), 700.0))
     far = max(2.0 * scale / period, 4.0)
-    peaks = math.ceil(max(far, (tail / (3.0 * PRECISION))**(1.0 / 3.0)))
+    peaks = math.ceil(max(far, (tail / (3.0 * PRECISION)) ** (1.0 / 3.0)))
     peaks = min(peaks, max(4, MAX_NODES // offsets.size))
     centres = period * np.arange(-peaks, peaks + 1)
     total = 0.0
@@ -104,6 +108,7 @@ def _log_top(n: int, t: float) -> float:
     Right where no element can be at its lower end (t <= 2a) or hardly ever is. The contour is the parabola
     s = m (1 + iy)^2 through the saddle point m.
     """
+
     def slope(log_s: float) -> float:
         s = math.exp(log_s)
         return t * s - n / ((1.0 + s) * (1.0 + 2.0 * s)) * s - 1.0 - s / (1.0 + s)
@@ -115,10 +120,10 @@ def _log_top(n: int, t: float) -> float:
         middle = (low + high) / 2.0
         low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
     m = math.exp(high)
-    bend = n * m * m * (3.0 + 4.0 * m) / ((1.0 + m) * (1.0 + 2.0 * m))**2 + 1.0 + (m / (1.0 + m))**2
+    bend = n * m * m * (3.0 + 4.0 * m) / ((1.0 + m) * (1.0 + 2.0 * m)) ** 2 + 1.0 + (m / (1.0 + m)) ** 2
     step = min(0.16, 0.4 / math.sqrt(4.0 * bend))
     y = step * np.arange(400)
-    s = m * (1.0 + 1j * y)**2
+    s = m * (1.0 + 1j * y) ** 2
     exponent = s * t + n * np.log1p(1.0 / (1.0 + 2.0 * s)) - np.log(s) - np.log1p(s) + np.log(2.0 * m * (1.0 + 1j * y))
     peak = float(exponent[0].real)
     values = np.exp(exponent - peak).real

@@ -55,7 +55,7 @@ class LatticeSum:
             centre = float(np.dot(mass, value)) / total
             log_total += part.count * (peak + math.log(total))
             mean += part.count * centre
-            variance += part.count * float(np.dot(mass, (value - centre)**2)) / total
+            variance += part.count * float(np.dot(mass, (value - centre) ** 2)) / total
         return log_total, mean, variance
 
     def _tilt(self, epsilon: float) -> float:

@@ -32,9 +32,12 @@ class LossLaw:
 
     def matches(self, other: LossLaw) -> bool:
         """Whether the two laws are the same up to rounding."""
-        return (self.loss.size == other.loss.size and bool(np.allclose(self.loss, other.loss, rtol=1e-9, atol=1e-12))
-                and bool(np.allclose(self.log_mass, other.log_mass, rtol=1e-9, atol=1e-9))
-                and math.isclose(self.infinite, other.infinite, rel_tol=1e-9, abs_tol=1e-15))
+        return (
+            self.loss.size == other.loss.size
+            and bool(np.allclose(self.loss, other.loss, rtol=1e-9, atol=1e-12))
+            and bool(np.allclose(self.log_mass, other.log_mass, rtol=1e-9, atol=1e-9))
+            and math.isclose(self.infinite, other.infinite, rel_tol=1e-9, abs_tol=1e-15)
+        )
 
 
 def loss_law(log_p: Reals, log_q: Reals) -> LossLaw:

@@ -11,8 +11,9 @@ from scipy.special import ndtri
 FLOOR = -1e12  # stands for log 0: finite, so that a bracket may end there
 
 
-def epsilon_at(log_delta: Callable[[float], float], log_target: float, *, mean: float, spread: float,
-               top: float = math.inf) -> float:
+def epsilon_at(
+    log_delta: Callable[[float], float], log_target: float, *, mean: float, spread: float, top: float = math.inf
+) -> float:
     """The smallest epsilon >= 0 with log_delta(epsilon) <= log_target, to about 1e-10 and rounded up.
 
     Args:
@@ -21,6 +22,7 @@ def epsilon_at(log_delta: Callable[[float], float], log_target: float, *, mean: 
         mean, spread: of the privacy loss; the search starts at its normal approximation.
         top: an epsilon at which delta is 0, if there is one.
     """
+
     def gap(epsilon: float) -> float:
         return max(log_delta(epsilon), FLOOR) - log_target
 

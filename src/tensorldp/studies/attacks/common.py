@@ -26,8 +26,10 @@ def number(cell: CellSettings, key: str) -> float:
     """
     value = cell.factors.get(key)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise InputError(f"the factor {key} of {cell.study} must be a number for the attack "
-                         f"{cell.factors.get('attack')!r}, got {value!r}")
+        raise InputError(
+            f"the factor {key} of {cell.study} must be a number for the attack "
+            f"{cell.factors.get('attack')!r}, got {value!r}"
+        )
     return value
 
 

@@ -55,18 +55,19 @@ def measure_gradient(cell: CellSettings, train: Records, test: Records, seed: in
     return {**scores, "accuracy": utility(cell, attack, train, test, defence, seed)}
 
 
-def attack_victims(cell: CellSettings, attack: str, model: nn.Sequential, test: Records, defence: Defence,
-                   seed: int) -> dict[str, float]:
+def attack_victims(
+    cell: CellSettings, attack: str, model: nn.Sequential, test: Records, defence: Defence, seed: int
+) -> dict[str, float]:
     """rmse, psnr, ssim, identification among the candidates, and how many labels were found."""
     settings = cell.training
     inputs = unit_inputs(test).double()
-    order = torch.randperm(len(inputs), generator=shared_stream(cell, seed, "candidates"))[:settings["candidates"]]
+    order = torch.randperm(len(inputs), generator=shared_stream(cell, seed, "candidates"))[: settings["candidates"]]
     candidates, labels = inputs[order], test.y[order]
     client = Client(model, steps=defence.steps, rate=settings["local_rate"])
     noise, starts = cell.generator(seed, "defence"), shared_stream(cell, seed, "starts")
     found, guessed, ratio = [], [], []
     for victim in range(min(settings["victims"], len(candidates))):
-        x, y = candidates[victim:victim + 1], labels[victim:victim + 1]
+        x, y = candidates[victim : victim + 1], labels[victim : victim + 1]
         kept = defence.keep_mask(client.features, noise)
         mask = None if kept is None else kept.double() / defence.strength
         sent = client.update(x, client.one_hot(y), mask)
@@ -75,11 +76,14 @@ def attack_victims(cell: CellSettings, attack: str, model: nn.Sequential, test: 
         image, label = reconstruct(attack, client, released, x.shape, mask, starts, settings["steps"])
         found.append(image)
         guessed.append(int(label) == int(y))
-    images, truth = torch.cat(found), candidates[:len(found)]
+    images, truth = torch.cat(found), candidates[: len(found)]
     named = nearest(images, candidates) == torch.arange(len(found))
-    return {**image_scores(images.permute(0, 2, 3, 1), truth.permute(0, 2, 3, 1)),
-            "identification": float(named.double().mean()), "label_accuracy": sum(guessed) / len(guessed),
-            "distortion": sum(ratio) / len(ratio)}
+    return {
+        **image_scores(images.permute(0, 2, 3, 1), truth.permute(0, 2, 3, 1)),
+        "identification": float(named.double().mean()),
+        "label_accuracy": sum(guessed) / len(guessed),
+        "distortion": sum(ratio) / len(ratio),
+    }
 
 
 def distortion(sent: Tensor, released: Tensor) -> float:
@@ -91,16 +95,29 @@ def distortion(sent: Tensor, released: Tensor) -> float:
     return min(1e6, max(0.0, 1.0 - cosine**2) ** 0.5 / max(cosine, 1e-6))
 
 
-def reconstruct(attack: str, client: Client, released: Tensor, shape: tuple[int, ...], mask: Tensor | None,
-                generator: torch.Generator, steps: int) -> tuple[Tensor, Tensor]:
+def reconstruct(
+    attack: str,
+    client: Client,
+    released: Tensor,
+    shape: tuple[int, ...],
+    mask: Tensor | None,
+    generator: torch.Generator,
+    steps: int,
+) -> tuple[Tensor, Tensor]:
     """One image, (1, channels, height, width) in [0, 1], and its label, (1,)."""
     if attack == "analytic":
         parts = client.split(released)
         image = analytic_attack(parts["1.weight"], parts["1.bias"]).reshape(shape).clamp(0.0, 1.0)
         return image, infer_label(client, released)
     how = INVERSIONS[attack]
-    result = invert(client, released, shape, replace(how, steps=min(how.steps, steps)) if how.optimizer == "lbfgs"
-                    else replace(how, steps=steps), generator, mask=mask)
+    result = invert(
+        client,
+        released,
+        shape,
+        replace(how, steps=min(how.steps, steps)) if how.optimizer == "lbfgs" else replace(how, steps=steps),
+        generator,
+        mask=mask,
+    )
     return result.x, result.labels
 
 
@@ -108,7 +125,15 @@ def utility(cell: CellSettings, attack: str, train: Records, test: Records, defe
     """Test accuracy after federated training in which every user's gradient is defended."""
     settings = cell.training
     model = network(attack, train, shared_stream(cell, seed, "trained network"), trainable=True)
-    fit_defended(model, unit_inputs(train), train.y, defence, users=settings["users"], rounds=settings["rounds"],
-                 learning_rate=settings["learning_rate"], generator=shared_stream(cell, seed, "users"),
-                 noise=cell.generator(seed, "training defence"))
+    fit_defended(
+        model,
+        unit_inputs(train),
+        train.y,
+        defence,
+        users=settings["users"],
+        rounds=settings["rounds"],
+        learning_rate=settings["learning_rate"],
+        generator=shared_stream(cell, seed, "users"),
+        noise=cell.generator(seed, "training defence"),
+    )
     return scores(test.y, predict(model, unit_inputs(test)))["accuracy"]

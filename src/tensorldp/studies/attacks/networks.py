@@ -30,15 +30,19 @@ def measure_tensor(cell: CellSettings, seed: int) -> dict[str, float]:
     activation = str(cell.factors.get("activation", ACTIVATION))
     tensor_coefficients(activation)  # a clear error before any work
     defence = defence_of(cell, m)
-    streams = [shared_stream(cell, seed, "network"), cell.generator(seed, "defence"),
-               shared_stream(cell, seed, "attack")]
+    streams = [
+        shared_stream(cell, seed, "network"),
+        cell.generator(seed, "defence"),
+        shared_stream(cell, seed, "attack"),
+    ]
     rate = cell.training["local_rate"] / m
     found = [_one_attack(m, d, batch, activation, defence, rate, streams) for _ in range(cell.training["draws"])]
     return {key: median(scores[key] for scores in found) for key in found[0]}
 
 
-def _one_attack(m: int, d: int, batch: int, activation: str, defence: Defence, rate: float,
-                streams: list[torch.Generator]) -> dict[str, float]:
+def _one_attack(
+    m: int, d: int, batch: int, activation: str, defence: Defence, rate: float, streams: list[torch.Generator]
+) -> dict[str, float]:
     drawn, noisy, starts = streams
     network = TwoLayer.draw(m, d, activation, drawn)
     x, y = unit_records(batch * defence.steps, d, drawn)
@@ -65,8 +69,9 @@ def noise_deviation(defence: Defence) -> float | None:
     return None if error is None else math.sqrt(error / defence.mechanism.size)
 
 
-def defended(network: TwoLayer, gradient: Tensor, defence: Defence,
-             generator: torch.Generator) -> tuple[Tensor, Tensor]:
+def defended(
+    network: TwoLayer, gradient: Tensor, defence: Defence, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
     """What is sent, and the weights of the neurons that it is about."""
     kept = defence.keep_mask(len(gradient), generator)
     if kept is not None:
@@ -76,6 +81,11 @@ def defended(network: TwoLayer, gradient: Tensor, defence: Defence,
 
 def measure_sensitivity(cell: CellSettings, seed: int) -> dict[str, float]:
     """The largest l1 change of a gradient on replacing one record, by part and in total."""
-    a_part, w_part = measured_change(count(cell, "m"), count(cell, "d"), str(cell.factors.get("scaling")),
-                                     cell.training["pairs"], shared_stream(cell, seed, "sensitivity"))
+    a_part, w_part = measured_change(
+        count(cell, "m"),
+        count(cell, "d"),
+        str(cell.factors.get("scaling")),
+        cell.training["pairs"],
+        shared_stream(cell, seed, "sensitivity"),
+    )
     return {"change_a": a_part, "change_w": w_part, "change": a_part + w_part}

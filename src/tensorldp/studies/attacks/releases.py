@@ -33,19 +33,21 @@ class Pictures:
 def candidates_of(cell: CellSettings, test: Records, seed: int) -> Tensor:
     """The records among which victims are to be named, in the shape that is released; the victims come first."""
     order = torch.randperm(len(test.x), generator=shared_stream(cell, seed, "candidates"))
-    return test.x[order[:cell.training["candidates"]]].double().reshape(-1, *test.box().shape)
+    return test.x[order[: cell.training["candidates"]]].double().reshape(-1, *test.box().shape)
 
 
-def decode(cell: CellSettings, mechanism: Mechanism, prior: Prior, candidates: Tensor, seed: int,
-           victims: int) -> Pictures:
+def decode(
+    cell: CellSettings, mechanism: Mechanism, prior: Prior, candidates: Tensor, seed: int, victims: int
+) -> Pictures:
     """Release the first `victims` candidates and denoise them."""
     original = candidates[:victims]
     released = mechanism.privatize(original.float(), cell.generator(seed, "released victims")).double()
     return Pictures(original, released, denoise(mechanism, released, prior))
 
 
-def measure_likelihood(cell: CellSettings, train: Records, test: Records, seed: int,
-                       device: torch.device) -> dict[str, float]:
+def measure_likelihood(
+    cell: CellSettings, train: Records, test: Records, seed: int, device: torch.device
+) -> dict[str, float]:
     """Quality of denoised releases, identification beside the guarantee's bound, and a classifier's accuracy."""
     mechanism = cell.mechanism_on(test.box())
     candidates = candidates_of(cell, test, seed)
@@ -53,9 +55,12 @@ def measure_likelihood(cell: CellSettings, train: Records, test: Records, seed: 
     named = identify(mechanism, seen.released, candidates) == torch.arange(len(seen.released))
     width = test.high - test.low
     unit = [((part - test.low) / width).reshape(-1, *test.shape) for part in (seen.reconstructed, seen.original)]
-    return {**image_scores(*unit), "identification": float(named.double().mean()),
-            "identification_bound": SuccessBound.of(mechanism.curve())(1.0 / len(candidates)),
-            "accuracy": release_accuracy(cell, train, test, seed, device)}
+    return {
+        **image_scores(*unit),
+        "identification": float(named.double().mean()),
+        "identification_bound": SuccessBound.of(mechanism.curve())(1.0 / len(candidates)),
+        "accuracy": release_accuracy(cell, train, test, seed, device),
+    }
 
 
 def release_accuracy(cell: CellSettings, train: Records, test: Records, seed: int, device: torch.device) -> float:
@@ -63,13 +68,21 @@ def release_accuracy(cell: CellSettings, train: Records, test: Records, seed: in
     released = perturb(train, cell, seed, "train", device)
     scaling = Scaling.of(released)
     model = build("linear", train.task, shared_stream(cell, seed, "classifier"))
-    fit(model, scaling(model_inputs(released, train.kind)), train.y, epochs=cell.training["epochs"], batch_size=64,
-        learning_rate=0.01, generator=shared_stream(cell, seed, "batches"))
+    fit(
+        model,
+        scaling(model_inputs(released, train.kind)),
+        train.y,
+        epochs=cell.training["epochs"],
+        batch_size=64,
+        learning_rate=0.01,
+        generator=shared_stream(cell, seed, "batches"),
+    )
     return scores(test.y, predict(model, scaling(model_inputs(test.x, test.kind))))["accuracy"]
 
 
-def measure_membership(cell: CellSettings, train: Records, test: Records, seed: int,
-                       device: torch.device) -> dict[str, float]:
+def measure_membership(
+    cell: CellSettings, train: Records, test: Records, seed: int, device: torch.device
+) -> dict[str, float]:
     """A loss-threshold attack on a model trained on its members' releases, beside the guarantee's bound.
 
     Every second member is a canary, whose label is drawn at random: only by memorising it can a model fit it. Canaries
@@ -78,15 +91,22 @@ def measure_membership(cell: CellSettings, train: Records, test: Records, seed: 
     """
     settings = cell.training
     stream = shared_stream(cell, seed, "members")
-    order = torch.randperm(len(train.x), generator=stream)[:settings["members"]]
+    order = torch.randperm(len(train.x), generator=stream)[: settings["members"]]
     random, random_test = (torch.randint(0, train.classes, (n,), generator=stream) for n in (len(order), len(test.x)))
     canary = torch.arange(len(order)) % 2 == 1
     members = replace(train, x=train.x[order], y=torch.where(canary, random, train.y[order]))
     released = perturb(members, cell, seed, "members", device)
     scaling = Scaling.of(released)
     model = build("small_cnn", train.task, shared_stream(cell, seed, "member model"))
-    fit(model, scaling(model_inputs(released, train.kind)), members.y, epochs=settings["member_epochs"], batch_size=32,
-        learning_rate=3e-3, generator=shared_stream(cell, seed, "member batches"))
+    fit(
+        model,
+        scaling(model_inputs(released, train.kind)),
+        members.y,
+        epochs=settings["member_epochs"],
+        batch_size=32,
+        learning_rate=3e-3,
+        generator=shared_stream(cell, seed, "member batches"),
+    )
 
     def losses(x: Tensor, y: Tensor) -> Tensor:
         return record_losses(model, scaling(model_inputs(x, train.kind)), y)
@@ -94,8 +114,10 @@ def measure_membership(cell: CellSettings, train: Records, test: Records, seed: 
     inside = losses(members.x, members.y)
     sets = {"": (inside[~canary], losses(test.x, test.y)), "canary_": (inside[canary], losses(test.x, random_test))}
     bound = SuccessBound.of(cell.mechanism_on(train.box()).curve())
-    found = {"members": float(len(order)),
-             "accuracy": scores(test.y, predict(model, scaling(model_inputs(test.x, test.kind))))["accuracy"]}
+    found = {
+        "members": float(len(order)),
+        "accuracy": scores(test.y, predict(model, scaling(model_inputs(test.x, test.kind))))["accuracy"],
+    }
     for kind, (ours, others) in sets.items():
         found[f"{kind}auc"] = attack_auc(ours, others)
         for rate in FALSE_POSITIVE_RATES:

@@ -84,8 +84,10 @@ class Attacks(Method):
             return None, ""
         if attack in ON_RELEASES:
             return self._mechanism(cell, data), ""
-        return (cell.mechanism_on(Ball(number(cell, "strength"), (STAND_IN,))),
-                "audited on a gradient of 64 elements, whose own guarantee stands beside it")
+        return (
+            cell.mechanism_on(Ball(number(cell, "strength"), (STAND_IN,))),
+            "audited on a gradient of 64 elements, whose own guarantee stands beside it",
+        )
 
 
 METHOD = Attacks()

@@ -41,13 +41,21 @@ class Method:
     Every hook is called for one cell and, where it has one, one seed. All randomness comes from `cell.generator`.
     """
 
-    def release(self, cell: CellSettings, records: Records, seed: int, split: str,
-                device: torch.device) -> dict[str, np.ndarray]:
+    def release(
+        self, cell: CellSettings, records: Records, seed: int, split: str, device: torch.device
+    ) -> dict[str, np.ndarray]:
         """Stage `perturb`: what the owners of a split (`train` or `test`) release."""
         raise NotImplementedError
 
-    def train(self, cell: CellSettings, records: Records, released: Arrays | None, seed: int, device: torch.device,
-              weights: Path | None = None) -> Trained:
+    def train(
+        self,
+        cell: CellSettings,
+        records: Records,
+        released: Arrays | None,
+        seed: int,
+        device: torch.device,
+        weights: Path | None = None,
+    ) -> Trained:
         """Stage `train`: on the released arrays (`train...` keys), or on the records with the mechanism inside.
 
         Args:
@@ -55,8 +63,14 @@ class Method:
         """
         raise NotImplementedError
 
-    def train_all(self, cell: CellSettings, records: Records, released: Callable[[int], Arrays | None],
-                  device: torch.device, weights: Path | None = None) -> Iterator[tuple[int, Trained, float]]:
+    def train_all(
+        self,
+        cell: CellSettings,
+        records: Records,
+        released: Callable[[int], Arrays | None],
+        device: torch.device,
+        weights: Path | None = None,
+    ) -> Iterator[tuple[int, Trained, float]]:
         """Stage `train` for all seeds of a cell: (seed, what to keep, seconds), one seed after the other.
 
         A method whose models can be trained together does it here, with the same numbers.
@@ -68,8 +82,15 @@ class Method:
             watch = Stopwatch()
             yield seed, self.train(cell, records, released(seed), seed, device, weights), watch.seconds
 
-    def evaluate(self, cell: CellSettings, test: Records, trained: Trained, released: Arrays | None, seed: int,
-                 device: torch.device) -> Rows:
+    def evaluate(
+        self,
+        cell: CellSettings,
+        test: Records,
+        trained: Trained,
+        released: Arrays | None,
+        seed: int,
+        device: torch.device,
+    ) -> Rows:
         """Stage `evaluate`: scores on the test records, and on those released, if any (`test...` keys)."""
         raise NotImplementedError
 

@@ -30,7 +30,7 @@ class Covariance(Method):
         """The table in [-1, 1], (N, d), and the records of one split."""
         splits = [read_records(data / f"{split}.safetensors") for split in ("train", "test")]
         table = torch.cat([unit_rows(records, cell.training["reach"]) for records in splits])
-        return table[:cell.limit], splits[0]
+        return table[: cell.limit], splits[0]
 
     def mechanism(self, cell: CellSettings, count: int, columns: int) -> Mechanism:
         """The cell's mechanism on the query; MVG also needs sup ||S||_F = d, the others only the sensitivity."""
@@ -63,8 +63,10 @@ class Covariance(Method):
         table, _ = self.rows(cell, data)
         if cell.mechanism == "jl":
             return None, "a covariance estimate of the whole table has no likelihood ratio for one record"
-        return (self.mechanism(cell, *table.shape),
-                "audited on the domain of the query, whose corners are farther apart than two records can move it")
+        return (
+            self.mechanism(cell, *table.shape),
+            "audited on the domain of the query, whose corners are farther apart than two records can move it",
+        )
 
 
 METHOD = Covariance()

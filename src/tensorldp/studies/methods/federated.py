@@ -21,8 +21,15 @@ STAND_IN = (8, 8)
 class Federated(Learning):
     """The mechanism works inside the training; models are scored as in `Learning`."""
 
-    def train(self, cell: CellSettings, records: Records, released: Arrays | None, seed: int, device: torch.device,
-              weights: Path | None = None) -> Trained:
+    def train(
+        self,
+        cell: CellSettings,
+        records: Records,
+        released: Arrays | None,
+        seed: int,
+        device: torch.device,
+        weights: Path | None = None,
+    ) -> Trained:
         model, scaling = train_federated(cell, records, seed, device, weights)
         return Trained(state_arrays(model), {"mean": scaling.mean, "std": scaling.std})
 
@@ -36,8 +43,10 @@ class Federated(Learning):
     def audited(self, cell: CellSettings, data: Path | None) -> tuple[Mechanism | None, str]:
         """The same mechanism on 64 elements: of 10^5 and more, too few samples fit to say anything."""
         clip = cell.training["clip"]
-        return (cell.mechanism_on(Box(-clip, clip, STAND_IN)),
-                "audited on a record of 64 elements, whose own guarantee stands beside it")
+        return (
+            cell.mechanism_on(Box(-clip, clip, STAND_IN)),
+            "audited on a record of 64 elements, whose own guarantee stands beside it",
+        )
 
 
 METHOD = Federated()

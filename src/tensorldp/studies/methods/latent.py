@@ -39,8 +39,10 @@ def model_of(cell: CellSettings) -> str:
     if name not in MODELS:
         raise unknown(f"model of {cell.study}", name, MODELS)
     if name == "cnn" and cell.mechanism != "none":
-        raise InputError(f"the model cnn of {cell.study} is the baseline without privacy, got the mechanism "
-                         f"{cell.mechanism!r}; allowed is none")
+        raise InputError(
+            f"the model cnn of {cell.study} is the baseline without privacy, got the mechanism "
+            f"{cell.mechanism!r}; allowed is none"
+        )
     return name
 
 
@@ -51,23 +53,37 @@ def network(cell: CellSettings, records: Records, seed: int) -> nn.Module:
         return baseline_cnn(records.task, source)
     settings = cell.training
     bits = feature_count(records.shape) * bit_count(*bit_strings.code_of(cell, records.shape))
-    return BitANN(bits, records.classes, width=settings["width"], activation=settings["activation"],
-                  dropout=settings["dropout"], generator=source)
+    return BitANN(
+        bits,
+        records.classes,
+        width=settings["width"],
+        activation=settings["activation"],
+        dropout=settings["dropout"],
+        generator=source,
+    )
 
 
 class LatentMethod(Method):
     """Packed bits on disk, unpacked batch by batch; scores on clean and on released test records."""
 
-    def release(self, cell: CellSettings, records: Records, seed: int, split: str,
-                device: torch.device) -> dict[str, np.ndarray]:
+    def release(
+        self, cell: CellSettings, records: Records, seed: int, split: str, device: torch.device
+    ) -> dict[str, np.ndarray]:
         kind = model_of(cell)
         if kind == "cnn":
             return {split: records.x.numpy()}
         make = bit_strings.release_bits if kind == "ann" else bit_strings.release_projection
         return {split: make(cell, records, seed, device, split=split).numpy()}
 
-    def train(self, cell: CellSettings, records: Records, released: Arrays | None, seed: int, device: torch.device,
-              weights: Path | None = None) -> Trained:
+    def train(
+        self,
+        cell: CellSettings,
+        records: Records,
+        released: Arrays | None,
+        seed: int,
+        device: torch.device,
+        weights: Path | None = None,
+    ) -> Trained:
         assert released is not None
         x = torch.from_numpy(released["train"])
         y = records.y.repeat(len(x) // len(records.y))
@@ -86,17 +102,34 @@ class LatentMethod(Method):
         def keep(epoch: int, accuracy: float) -> None:
             if epoch in wanted:
                 history[str(epoch)] = accuracy
-                arrays.update({f"epoch~{epoch}/{key}": value.cpu().numpy().copy()
-                               for key, value in model.state_dict().items()})
+                arrays.update(
+                    {f"epoch~{epoch}/{key}": value.cpu().numpy().copy() for key, value in model.state_dict().items()}
+                )
 
-        fit_stream(model, x, y, optimizer=make_optimizer(settings["optimizer"], model, settings["learning_rate"]),
-                   epochs=settings["epochs"], batch_size=settings["batch_size"], device=device, after_epoch=keep,
-                   generator=cell.generator(seed, "batches"), prepare=self._preparation(cell, records),
-                   what=f"{cell.mechanism} {cell.epsilon} seed {seed}")
+        fit_stream(
+            model,
+            x,
+            y,
+            optimizer=make_optimizer(settings["optimizer"], model, settings["learning_rate"]),
+            epochs=settings["epochs"],
+            batch_size=settings["batch_size"],
+            device=device,
+            after_epoch=keep,
+            generator=cell.generator(seed, "batches"),
+            prepare=self._preparation(cell, records),
+            what=f"{cell.mechanism} {cell.epsilon} seed {seed}",
+        )
         return Trained(arrays, {"records": len(x), "train_accuracy": history})
 
-    def evaluate(self, cell: CellSettings, test: Records, trained: Trained, released: Arrays | None, seed: int,
-                 device: torch.device) -> Rows:
+    def evaluate(
+        self,
+        cell: CellSettings,
+        test: Records,
+        trained: Trained,
+        released: Arrays | None,
+        seed: int,
+        device: torch.device,
+    ) -> Rows:
         kind = model_of(cell)
         if kind == "cnn":
             splits = {"": test.x}
@@ -105,27 +138,42 @@ class LatentMethod(Method):
             splits = {"": make(cell, test, seed, device, split="test", private=False)}
         if released is not None and cell.mechanism != "none":
             splits["_perturbed_test"] = torch.from_numpy(released["test"])
-        rows: Rows = [{"metric": "train_records", "value": float(trained.facts["records"])},
-                      {"metric": "largest_class", "value": float(test.y.bincount().max()) / len(test.y)}]
+        rows: Rows = [
+            {"metric": "train_records", "value": float(trained.facts["records"])},
+            {"metric": "largest_class", "value": float(test.y.bincount().max()) / len(test.y)},
+        ]
         history: dict[str, float] = trained.facts["train_accuracy"]
         model = None if kind == "centroid" else network(cell, test, seed).to(device)
         if isinstance(model, BitANN):
             rows.append({"metric": "string_bits", "value": float(model.bits)})
         for epoch in sorted(history, key=int):
             prefix = f"epoch~{epoch}/"
-            state = {key.removeprefix(prefix): torch.from_numpy(value)
-                     for key, value in trained.arrays.items() if key.startswith(prefix)}
+            state = {
+                key.removeprefix(prefix): torch.from_numpy(value)
+                for key, value in trained.arrays.items()
+                if key.startswith(prefix)
+            }
             found = {"train_accuracy": history[epoch]}
             for suffix, x in splits.items():
                 guess = self._predict(cell, test, model, state, x, device)
                 found |= {metric + suffix: value for metric, value in scores(test.y, guess).items()}
             if len(history) > 1:
-                rows += [{"metric": f"{metric}_epoch~{epoch}", "value": value} for metric, value in found.items()
-                         if "accuracy" in metric]
+                rows += [
+                    {"metric": f"{metric}_epoch~{epoch}", "value": value}
+                    for metric, value in found.items()
+                    if "accuracy" in metric
+                ]
         return rows + [{"metric": metric, "value": value} for metric, value in found.items()]
 
-    def _predict(self, cell: CellSettings, test: Records, model: nn.Module | None, state: dict[str, Tensor], x: Tensor,
-                 device: torch.device) -> Tensor:
+    def _predict(
+        self,
+        cell: CellSettings,
+        test: Records,
+        model: nn.Module | None,
+        state: dict[str, Tensor],
+        x: Tensor,
+        device: torch.device,
+    ) -> Tensor:
         if model is None:
             return nearest_mean(state["means"], x)
         model.load_state_dict(state)

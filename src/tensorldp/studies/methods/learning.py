@@ -26,19 +26,34 @@ TOGETHER = 600_000_000  # elements of released records held at once, 2.4 GB
 class Learning(Method):
     """Releases as float32 records; metrics on clean and on released test records."""
 
-    def release(self, cell: CellSettings, records: Records, seed: int, split: str,
-                device: torch.device) -> dict[str, np.ndarray]:
+    def release(
+        self, cell: CellSettings, records: Records, seed: int, split: str, device: torch.device
+    ) -> dict[str, np.ndarray]:
         return {split: perturb(records, cell, seed, split, device).numpy()}
 
-    def train(self, cell: CellSettings, records: Records, released: Arrays | None, seed: int, device: torch.device,
-              weights: Path | None = None) -> Trained:
+    def train(
+        self,
+        cell: CellSettings,
+        records: Records,
+        released: Arrays | None,
+        seed: int,
+        device: torch.device,
+        weights: Path | None = None,
+    ) -> Trained:
         assert released is not None
-        model, scaling = train_on_releases(cell, torch.from_numpy(released["train"]), records.y, records, seed, device,
-                                           weights)
+        model, scaling = train_on_releases(
+            cell, torch.from_numpy(released["train"]), records.y, records, seed, device, weights
+        )
         return Trained(state_arrays(model), {"mean": scaling.mean, "std": scaling.std})
 
-    def train_all(self, cell: CellSettings, records: Records, released: Callable[[int], Arrays | None],
-                  device: torch.device, weights: Path | None = None) -> Iterator[tuple[int, Trained, float]]:
+    def train_all(
+        self,
+        cell: CellSettings,
+        records: Records,
+        released: Callable[[int], Arrays | None],
+        device: torch.device,
+        weights: Path | None = None,
+    ) -> Iterator[tuple[int, Trained, float]]:
         """Linear heads of all seeds in one batched training, where more than one seed and the memory allow it."""
         if cell.factors["model"] != "linear" or len(cell.seeds) < 2 or len(cell.seeds) * records.x.numel() > TOGETHER:
             yield from super().train_all(cell, records, released, device, weights)
@@ -49,8 +64,15 @@ class Learning(Method):
         for seed, (model, scaling) in heads.items():
             yield seed, Trained(state_arrays(model), {"mean": scaling.mean, "std": scaling.std}), seconds
 
-    def evaluate(self, cell: CellSettings, test: Records, trained: Trained, released: Arrays | None, seed: int,
-                 device: torch.device) -> Rows:
+    def evaluate(
+        self,
+        cell: CellSettings,
+        test: Records,
+        trained: Trained,
+        released: Arrays | None,
+        seed: int,
+        device: torch.device,
+    ) -> Rows:
         model = empty_model(cell, test.task)
         model.load_state_dict({key: torch.from_numpy(value) for key, value in trained.arrays.items()})
         scaling = Scaling(trained.facts["mean"], trained.facts["std"])

@@ -37,31 +37,65 @@ FLOAT_BYTES = 4
 class PldpFl(Method):
     """The global weights after every few rounds, and who uploaded when."""
 
-    def train(self, cell: CellSettings, records: Records, released: Arrays | None, seed: int, device: torch.device,
-              weights: Path | None = None) -> Trained:
+    def train(
+        self,
+        cell: CellSettings,
+        records: Records,
+        released: Arrays | None,
+        seed: int,
+        device: torch.device,
+        weights: Path | None = None,
+    ) -> Trained:
         from tensorldp.models import build
 
         settings = cell.training
         model = build(str(cell.factors["model"]), records.task, cell.generator(seed, "model")).to(device)
         inputs, scaling = federated_inputs(records)
-        shards = deal(records.y, settings["clients"], cell.generator(seed, "clients"),
-                      split=str(cell.factors.get("split", settings["split"])), alpha=settings["alpha"])
+        shards = deal(
+            records.y,
+            settings["clients"],
+            cell.generator(seed, "clients"),
+            split=str(cell.factors.get("split", settings["split"])),
+            alpha=settings["alpha"],
+        )
         simulation = ClientSimulation(
-            model, inputs.to(device), records.y.to(device), shards, epochs=settings["epochs"],
-            batch_size=settings["batch_size"], learning_rate=settings["learning_rate"], strategy=settings["strategy"],
-            memory_mb=settings["memory_mb"], threads=settings["threads"])
+            model,
+            inputs.to(device),
+            records.y.to(device),
+            shards,
+            epochs=settings["epochs"],
+            batch_size=settings["batch_size"],
+            learning_rate=settings["learning_rate"],
+            strategy=settings["strategy"],
+            memory_mb=settings["memory_mb"],
+            threads=settings["threads"],
+        )
         ledger = new_ledger(cell, simulation.size)
         kept, marks = personalised_average(
-            simulation, get_vector(model), ledger, selected(cell, seed),
+            simulation,
+            get_vector(model),
+            ledger,
+            selected(cell, seed),
             order=lambda purpose: cell.generator(seed, purpose),
-            noise=lambda purpose: cell.generator(seed, purpose, device), optimised=cell.mechanism == "plu-fedoa",
-            every=settings["every"], what=f"{cell.variant} {cell.mechanism} {cell.epsilon} seed {seed}")
+            noise=lambda purpose: cell.generator(seed, purpose, device),
+            optimised=cell.mechanism == "plu-fedoa",
+            every=settings["every"],
+            what=f"{cell.variant} {cell.mechanism} {cell.epsilon} seed {seed}",
+        )
         uploads = np.array(ledger.rounds, dtype=np.uint8)
-        return Trained({"weights": kept.numpy(), "uploads": uploads},
-                       {"marks": marks, "mean": scaling.mean, "std": scaling.std})
+        return Trained(
+            {"weights": kept.numpy(), "uploads": uploads}, {"marks": marks, "mean": scaling.mean, "std": scaling.std}
+        )
 
-    def evaluate(self, cell: CellSettings, test: Records, trained: Trained, released: Arrays | None, seed: int,
-                 device: torch.device) -> Rows:
+    def evaluate(
+        self,
+        cell: CellSettings,
+        test: Records,
+        trained: Trained,
+        released: Arrays | None,
+        seed: int,
+        device: torch.device,
+    ) -> Rows:
         model = empty_model(cell, test.task).to(device)
         inputs = Scaling(trained.facts["mean"], trained.facts["std"])(model_inputs(test.x, test.kind)).to(device)
         rows: Rows = []
@@ -85,9 +119,12 @@ class PldpFl(Method):
         model = empty_model(cell, read_records(data / "test.safetensors").task)
         size = len(get_vector(model))
         curve, client, uploads = largest_curve(cell, size)
-        notes = [upload_of(cell, client_preferences(cell)[client], size).mechanism.note,
-                 f"client {client}, who gives away most: {uploads} uploads of {size} weights, composed",
-                 f"epsilon of a client is of one {cell_budget(cell)}", LABELS]
+        notes = [
+            upload_of(cell, client_preferences(cell)[client], size).mechanism.note,
+            f"client {client}, who gives away most: {uploads} uploads of {size} weights, composed",
+            f"epsilon of a client is of one {cell_budget(cell)}",
+            LABELS,
+        ]
         return describe(curve, "run", notes)
 
     def audited(self, cell: CellSettings, data: Path | None) -> tuple[Mechanism | None, str]:

@@ -25,8 +25,13 @@ def participants(cell: CellSettings) -> list[PerWeight]:
         InputError: naming the client whose epsilon or safe range is not valid.
     """
     settings = cell.training
-    wanted = preferences(str(cell.factors.get("eps", "same")), cell.factors.get("tau", 2.0),
-                         clients=settings["participants"], largest=cell.nominal_epsilon, centre=settings["centre"])
+    wanted = preferences(
+        str(cell.factors.get("eps", "same")),
+        cell.factors.get("tau", 2.0),
+        clients=settings["participants"],
+        largest=cell.nominal_epsilon,
+        centre=settings["centre"],
+    )
     found = [make_upload(cell.mechanism, preference, size=settings["records"]) for preference in wanted]
     return [upload for upload in found if isinstance(upload, PerWeight)]
 
@@ -39,23 +44,34 @@ class PldpSynthetic(Method):
         centre = abs(cell.training["centre"])
         if centre == 0.0:
             raise InputError("centre of pldp_synthetic must not be 0: the relative error of a mean of 0 is not defined")
-        truth, released = released_means(mechanisms, cell.training["records"], cell.generator(seed, "values"),
-                                         cell.generator(seed, "noise"))
+        truth, released = released_means(
+            mechanisms, cell.training["records"], cell.generator(seed, "values"), cell.generator(seed, "noise")
+        )
         error = float((released - truth).abs().mean())
-        rows: Rows = [{"metric": "absolute_error", "value": error},
-                      {"metric": "relative_error", "value": float(((released - truth) / truth).abs().mean())}]
+        rows: Rows = [
+            {"metric": "absolute_error", "value": error},
+            {"metric": "relative_error", "value": float(((released - truth) / truth).abs().mean())},
+        ]
         expected = expected_error(mechanisms)
         if expected is not None:
-            rows += [{"metric": "expected_absolute_error", "value": expected},
-                     {"metric": "expected_relative_error", "value": expected / centre}]
+            rows += [
+                {"metric": "expected_absolute_error", "value": expected},
+                {"metric": "expected_relative_error", "value": expected / centre},
+            ]
         return rows
 
     def guarantee(self, cell: CellSettings, data: Path | None) -> dict[str, Any]:
         curves: list[PrivacyCurve] = [upload.curve() for upload in set(participants(cell))]
         largest = max(curves, key=lambda curve: curve.epsilon(REPORT_DELTA))
         count = cell.training["records"]
-        return describe(largest, "record", [f"the {count} values of the participant who gives away most, each "
-                                            "released once; the nominal epsilon is of one value"])
+        return describe(
+            largest,
+            "record",
+            [
+                f"the {count} values of the participant who gives away most, each "
+                "released once; the nominal epsilon is of one value"
+            ],
+        )
 
     def audited(self, cell: CellSettings, data: Path | None) -> tuple[Mechanism | None, str]:
         top = max(participants(cell), key=lambda upload: upload.mechanism.epsilon)

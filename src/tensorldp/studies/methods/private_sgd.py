@@ -32,8 +32,9 @@ STAND_IN = (64,)
 def gradient_release(cell: CellSettings, model: nn.Module, records: int) -> tuple[GradientNoise, Schedule]:
     """The clipping and noise of the cell's steps on such a model, and the schedule of its run."""
     settings = cell.training
-    schedule = check_schedule(cell.nominal_epsilon, cell.delta, records, min(settings["lot"], records),
-                              settings["steps"])
+    schedule = check_schedule(
+        cell.nominal_epsilon, cell.delta, records, min(settings["lot"], records), settings["steps"]
+    )
     shapes = [tuple(p.shape) for p in model.parameters() if p.requires_grad]
     if cell.mechanism == HONEST:
         return honest_noise(shapes, settings["clip_l2"], schedule, settings["accountant"]), schedule
@@ -43,23 +44,44 @@ def gradient_release(cell: CellSettings, model: nn.Module, records: int) -> tupl
 class PrivateSgd(Learning):
     """Models are scored as in `Learning`, with the area under the ROC curve (`auc`) where there are two classes."""
 
-    def train(self, cell: CellSettings, records: Records, released: Arrays | None, seed: int, device: torch.device,
-              weights: Path | None = None) -> Trained:
+    def train(
+        self,
+        cell: CellSettings,
+        records: Records,
+        released: Arrays | None,
+        seed: int,
+        device: torch.device,
+        weights: Path | None = None,
+    ) -> Trained:
         model = new_model(cell, records.task, seed, weights).to(device)
         release, _ = gradient_release(cell, model, len(records.x))
         inputs, scaling = federated_inputs(records)
         settings = cell.training
         honest = cell.mechanism == HONEST
-        fit_private(model, inputs.to(device), records.y.to(device), release,
-                    lot=min(settings["lot"], len(records.x)), steps=settings["steps"],
-                    learning_rate=settings["learning_rate_l2" if honest else "learning_rate"],
-                    momentum=settings["momentum"], generator=cell.generator(seed, "lots"),
-                    noise=cell.generator(seed, "gradient noise", device),
-                    what=f"{cell.mechanism} {cell.epsilon} seed {seed}")
+        fit_private(
+            model,
+            inputs.to(device),
+            records.y.to(device),
+            release,
+            lot=min(settings["lot"], len(records.x)),
+            steps=settings["steps"],
+            learning_rate=settings["learning_rate_l2" if honest else "learning_rate"],
+            momentum=settings["momentum"],
+            generator=cell.generator(seed, "lots"),
+            noise=cell.generator(seed, "gradient noise", device),
+            what=f"{cell.mechanism} {cell.epsilon} seed {seed}",
+        )
         return Trained(state_arrays(model), {"mean": scaling.mean, "std": scaling.std})
 
-    def evaluate(self, cell: CellSettings, test: Records, trained: Trained, released: Arrays | None, seed: int,
-                 device: torch.device) -> Rows:
+    def evaluate(
+        self,
+        cell: CellSettings,
+        test: Records,
+        trained: Trained,
+        released: Arrays | None,
+        seed: int,
+        device: torch.device,
+    ) -> Rows:
         rows = super().evaluate(cell, test, trained, released, seed, device)
         if test.classes != 2:
             return rows
@@ -76,8 +98,10 @@ class PrivateSgd(Learning):
         release, schedule = gradient_release(cell, empty_model(cell, records.task), len(records.x))
         notes = ["for adding or removing one record of the training set, over all steps and tensors"]
         if cell.mechanism not in ("none", HONEST):
-            notes.append("the nominal epsilon is TVG's composition and amplification, with the whole budget of a step "
-                         "for every tensor")
+            notes.append(
+                "the nominal epsilon is TVG's composition and amplification, with the whole budget of a step "
+                "for every tensor"
+            )
         return describe(release.curve(schedule), "run", notes)
 
     def audited(self, cell: CellSettings, data: Path | None) -> tuple[Mechanism | None, str]:
@@ -88,8 +112,10 @@ class PrivateSgd(Learning):
             return make("none", epsilon=float("inf"), domain=Box(-1.0, 1.0, STAND_IN)), ""
         release, _ = gradient_release(cell, empty_model(cell, records.task), len(records.x))
         reach = 1.0 / release.multiplier  # replacing a gradient moves the sum by up to 2 Mahalanobis units of this
-        return (_gaussian(2.0 * reach), "audited as one step without sampling on a gradient of 64 elements, replaced "
-                "by any other")
+        return (
+            _gaussian(2.0 * reach),
+            "audited as one step without sampling on a gradient of 64 elements, replaced by any other",
+        )
 
 
 def _gaussian(mu: float) -> Mechanism:

@@ -32,20 +32,36 @@ class Testing(Method):
     `accuracy_ceiling`, which no classifier of such features can exceed.
     """
 
-    def train(self, cell: CellSettings, records: Records, released: Arrays | None, seed: int, device: torch.device,
-              weights: Path | None = None) -> Trained:
+    def train(
+        self,
+        cell: CellSettings,
+        records: Records,
+        released: Arrays | None,
+        seed: int,
+        device: torch.device,
+        weights: Path | None = None,
+    ) -> Trained:
         return Trained(state_arrays(train_clean(cell, records, seed, device)))
 
-    def evaluate(self, cell: CellSettings, test: Records, trained: Trained, released: Arrays | None, seed: int,
-                 device: torch.device) -> Rows:
+    def evaluate(
+        self,
+        cell: CellSettings,
+        test: Records,
+        trained: Trained,
+        released: Arrays | None,
+        seed: int,
+        device: torch.device,
+    ) -> Rows:
         net = _net(cell, test, trained)
         clean = features(net, test, device)
         if cell.mechanism == "none":
             return [{"metric": key, "value": value} for key, value in scores(test.y, classify(net, clean)).items()]
         mechanism = directed(cell, net.workload)
         private = private_features(cell, mechanism, clean, cell.generator(seed, "test feature noise", device))
-        rows = [{"metric": f"{key}_perturbed_test", "value": value}
-                for key, value in scores(test.y, classify(net, private)).items()]
+        rows = [
+            {"metric": f"{key}_perturbed_test", "value": value}
+            for key, value in scores(test.y, classify(net, private)).items()
+        ]
         shares = (test.y.bincount(minlength=test.classes) / len(test.y)).tolist()
         ceiling = profile_ceiling(record_curve(cell, mechanism), shares)
         return [*rows, {"metric": "accuracy_ceiling", "value": ceiling}]
