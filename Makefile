@@ -11,11 +11,13 @@ figures: $(READY)
 
 test: $(READY)
 	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check --quiet .
 	$(VENV)/bin/mypy
 	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n $(CORES) --dist loadgroup
 
 lint: $(READY)
 	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/snakemake --lint
 
