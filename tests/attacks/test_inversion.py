@@ -53,11 +53,15 @@ def test_a_digit_is_recovered_from_an_undefended_gradient(how: Inversion) -> Non
     assert found.labels.tolist() == victim(0)[1].tolist()
 
 
-def test_clipping_changes_nothing_bit_for_bit() -> None:
+def test_clipping_changes_nothing() -> None:
+    """The target is rounded to float32, so that scaling hardly ever moves even its last bit.
+
+    Such a bit in one element moves the picture by less than 1e-5, and a working defence by far more than 1e-4.
+    """
     plain, _ = attack(COSINE, Defence(), index=3)
     for norm in (3.0, 0.1, 1e-3):
         clipped, _ = attack(COSINE, Defence("clip", norm), index=3)
-        assert torch.equal(clipped.x, plain.x)
+        torch.testing.assert_close(clipped.x, plain.x, rtol=0.0, atol=1e-4)
         assert torch.equal(clipped.labels, plain.labels)
 
 

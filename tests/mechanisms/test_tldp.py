@@ -120,7 +120,7 @@ def test_relabelling_gives_the_laplace_baseline():
     for epsilon in (0.5, 1.0, 10.0):
         a = make("tldp-l", epsilon=epsilon, domain=MNIST).privatize(x, generator("relabel"))
         b = make("laplace", epsilon=784 * epsilon, domain=MNIST).privatize(x, generator("relabel"))
-        assert torch.equal(a, b)
+        assert torch.allclose(a, b, rtol=1e-6, atol=1e-3)
         a = make("tldp-g", epsilon=epsilon, domain=MNIST).privatize(x, generator("relabel"))
         b = make("gaussian", epsilon=784 * epsilon, domain=MNIST).privatize(x, generator("relabel"))
         assert torch.allclose(a, b, rtol=1e-6, atol=1e-3)
@@ -132,7 +132,9 @@ def test_weights_change_nothing_where_atoms_are_negligible(name):
     plain = make(name, epsilon=0.5, domain=MNIST)
     weighted = make(f"{name}-w", epsilon=0.5, domain=MNIST)
     assert 784 * plain.retention < 1e-100
-    assert torch.equal(plain.privatize(x, generator("w")), weighted.privatize(x, generator("w")))
+    torch.testing.assert_close(  # float32 releases of about 1e5; a weight's rounding may move the last bit
+        weighted.privatize(x, generator("w")), plain.privatize(x, generator("w")), rtol=1e-6, atol=1e-3
+    )
 
 
 def test_weights_change_the_atoms():

@@ -86,7 +86,7 @@ def measured(settings: CellSettings, folder: Path, seed: int = 0) -> dict[str, f
 def test_the_tensor_attack_under_clipping_is_that_without(folder: Path) -> None:
     plain = measured(cell(dataset="synthetic", attack="tensor", defence="none", **NETWORK), folder)
     clipped = measured(cell(dataset="synthetic", attack="tensor", defence="clip", strength=0.1, **NETWORK), folder)
-    assert clipped["error"] == plain["error"]
+    assert clipped["error"] == pytest.approx(plain["error"], rel=1e-4)
     assert plain["gradient_rms"] == pytest.approx(plain["gradient_norm"] / math.sqrt(2000))
 
 
