@@ -27,8 +27,8 @@ from torch import Tensor
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, Mechanism, make, mechanism_class, names
-from tensorldp.mechanisms.index import MODULES
 from tensorldp.randomness import generator
+from tensorldp.registration.kinds import MECHANISMS
 
 SHAPE = (28, 28)
 LAPLACE = {"laplace", "tldp-l", "tldp-l-w", "dphsgd", "plu-fedoa"}  # compared with Laplace samplers, others with normal
@@ -190,7 +190,7 @@ def linearity(largest: int, epsilon: float, device: str, repeats: int) -> None:
     """Nanoseconds per element as the batch grows: a cost beyond linear would grow with it."""
     sizes = [n for n in (10**5, 10**6, 10**7, 10**8) if n <= largest]
     print("\nns per element        " + "".join(f"{size:>12.0e}" for size in sizes) + "   largest/smallest")
-    for name in (*MODULES["additive"], *MODULES["tldp"]):
+    for name in (name for name in names() if str(MECHANISMS.module(name)).endswith((".additive", ".tldp"))):
         m = make(name, epsilon=epsilon, domain=Box(-1, 1, SHAPE))
         row = Row(name, runner(m, device), torch.empty(0))
         costs = []

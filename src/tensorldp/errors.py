@@ -25,8 +25,9 @@ def shown(value: object) -> str:
 def unknown(kind: str, value: str, allowed: Iterable[str]) -> InputError:
     """An `InputError` for a name that is not in `allowed`, naming the nearest allowed one."""
     names = sorted(allowed)
-    near = difflib.get_close_matches(str(value), names, n=1, cutoff=0.4)
-    hint = f"did you mean {near[0]!r}? " if near else ""
+    folded = {name.casefold(): name for name in names}
+    near = difflib.get_close_matches(str(value).casefold(), folded, n=1, cutoff=0.4)
+    hint = f"did you mean {folded[near[0]]!r}? " if near else ""
     return InputError(f"unknown {kind} {value!r}: {hint}allowed are {', '.join(names)}")
 
 

@@ -12,7 +12,7 @@ from tensorldp.claims.evidence import Evidence
 from tensorldp.config.grid import Cell, Plan, make_plan, variant_text
 from tensorldp.config.settings import parse_settings
 from tensorldp.data.catalogue import names
-from tensorldp.mechanisms.index import known
+from tensorldp.registration.kinds import MECHANISMS
 from tensorldp.runtime.files import write_json
 
 STUDIES = Path(__file__).parents[2] / "workflow" / "studies"
@@ -47,7 +47,7 @@ def cell(
 def paper_cells(*studies: str, seeds: int = 2) -> tuple[Cell, ...]:
     """The cells that the studies' own files plan at paper scale."""
     settings = parse_settings({"scale": "paper", "studies": list(studies), "seeds": list(range(seeds))})
-    return make_plan(settings, STUDIES, mechanisms=known(), datasets=names()).cells
+    return make_plan(settings, STUDIES, mechanisms=MECHANISMS.names(), datasets=names()).cells
 
 
 @dataclass

@@ -15,7 +15,7 @@ from tensorldp.claims.table import claims_table
 from tensorldp.config.grid import Cell, Plan, make_plan
 from tensorldp.config.settings import parse_settings
 from tensorldp.data.catalogue import names
-from tensorldp.mechanisms.index import known
+from tensorldp.registration.kinds import MECHANISMS
 from tensorldp.runtime.files import write_arrays
 from tensorldp.studies.error_table import error_table
 from tensorldp.studies.growth_table import growth_table
@@ -52,7 +52,10 @@ METRICS = (
 
 def planned(scale: str) -> Plan:
     return make_plan(
-        parse_settings({"scale": scale, "studies": STUDIES}), invented.STUDIES, mechanisms=known(), datasets=names()
+        parse_settings({"scale": scale, "studies": STUDIES}),
+        invented.STUDIES,
+        mechanisms=MECHANISMS.names(),
+        datasets=names(),
     )
 
 

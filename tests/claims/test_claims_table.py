@@ -21,7 +21,7 @@ from tensorldp.config.grid import Plan, make_plan
 from tensorldp.config.settings import parse_settings
 from tensorldp.data.catalogue import names
 from tensorldp.errors import InputError
-from tensorldp.mechanisms.index import known
+from tensorldp.registration.kinds import MECHANISMS
 from tensorldp.runtime.files import write_json
 
 ROOT = Path(__file__).parents[2]
@@ -36,7 +36,9 @@ SETTINGS = {
 
 
 def plan() -> Plan:
-    return make_plan(parse_settings(SETTINGS), ROOT / "workflow" / "studies", mechanisms=known(), datasets=names())
+    return make_plan(
+        parse_settings(SETTINGS), ROOT / "workflow" / "studies", mechanisms=MECHANISMS.names(), datasets=names()
+    )
 
 
 def score(mechanism: str, epsilon: float, seed: int) -> float:

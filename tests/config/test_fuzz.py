@@ -22,13 +22,13 @@ from tensorldp.config.grid import Plan, make_plan
 from tensorldp.config.methods import METHODS
 from tensorldp.config.settings import Settings, parse_settings
 from tensorldp.errors import InputError
-from tensorldp.mechanisms.index import known
+from tensorldp.registration.kinds import MECHANISMS as REGISTERED
 
 ROOT = Path(__file__).parents[2]
 STUDIES = ROOT / "workflow" / "studies"
 NAMES = sorted(path.stem for path in STUDIES.glob("*.yaml"))
 DATASETS = ["digits", "breast_cancer", "mnist", "fashion_mnist", "cifar10", "svhn", "imdb", "darknet"]
-MECHANISMS = known()
+MECHANISMS = REGISTERED.names()
 PER_STUDY = ("datasets", "mechanisms", "epsilons", "training")
 
 SHIPPED: dict[str, Any] = yaml.safe_load((ROOT / "config.yaml").read_text())

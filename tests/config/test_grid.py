@@ -10,7 +10,7 @@ from tensorldp.config.settings import parse_settings
 from tensorldp.config.study import load_study
 from tensorldp.data.catalogue import names
 from tensorldp.errors import InputError
-from tensorldp.mechanisms.index import known
+from tensorldp.registration.kinds import MECHANISMS
 
 ROOT = Path(__file__).parents[2]
 STUDIES = ROOT / "workflow" / "studies"
@@ -19,7 +19,7 @@ DATASETS = names()
 
 def plan(**raw: object) -> Plan:
     raw.setdefault("studies", ["tldp_type1"])
-    return make_plan(parse_settings(raw), STUDIES, mechanisms=known(), datasets=DATASETS)
+    return make_plan(parse_settings(raw), STUDIES, mechanisms=MECHANISMS.names(), datasets=DATASETS)
 
 
 @pytest.mark.parametrize(

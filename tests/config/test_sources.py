@@ -10,6 +10,8 @@ from tensorldp.config import sources
 from tensorldp.config.methods import METHODS
 from tensorldp.config.sources import AROUND, imported, source_digest
 
+# Python loads these with any curve, because `privacy/__init__.py` shows them; no module that uses a curve calls them
+SHOWN = ("privacy/auditing/", "privacy/composition.py", "privacy/randomizer.py")
 LOADED = """
 import sys
 from importlib import import_module
@@ -30,7 +32,7 @@ def test_nothing_that_the_methods_load_is_missed() -> None:
         check=True,
     )
     files = {f"{name.removeprefix('tensorldp.').replace('.', '/')}.py" for name in done.stdout.split()}
-    files = {file for file in files if (sources.ROOT / file).is_file() and not file.startswith(AROUND)}
+    files = {file for file in files if (sources.ROOT / file).is_file() and not file.startswith((*AROUND, *SHOWN))}
     found = {file for module in modules for file in imported((module,))}
     assert len(files) > 40
     assert files - found == set()

@@ -10,7 +10,7 @@ from tensorldp.errors import InputError
 from tensorldp.figures.curves import draw_study, factors, study_data
 from tensorldp.figures.privacy import ceiling_table, draw_ceiling, draw_profiles, profile_table
 from tensorldp.figures.style import LABELS, appearance, save
-from tensorldp.mechanisms.index import MODULE_OF
+from tensorldp.registration.kinds import MECHANISMS
 from tensorldp.studies.table import COLUMNS
 
 
@@ -47,8 +47,9 @@ def drawn(figure) -> dict[str, list[float]]:  # type: ignore[no-untyped-def]
 
 
 def test_every_mechanism_has_a_label_and_a_look_of_its_own() -> None:
-    assert set(MODULE_OF) <= set(LABELS)
-    looks = [tuple(map(str, appearance(name).values())) for name in MODULE_OF]
+    names = MECHANISMS.names()
+    assert set(names) <= set(LABELS)
+    looks = [tuple(map(str, appearance(name).values())) for name in names]
     assert len(set(looks)) == len(looks)
     assert appearance("from-outside")["color"] == "#000000"
 

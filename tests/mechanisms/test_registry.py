@@ -8,8 +8,7 @@ import pytest
 
 from tensorldp import mechanisms
 from tensorldp.errors import InputError
-from tensorldp.mechanisms import registry
-from tensorldp.mechanisms.index import MODULE_OF
+from tensorldp.registration.kinds import MECHANISMS
 
 TOY = '''
 import torch
@@ -60,7 +59,7 @@ def test_a_users_mechanism_by_one_import_line(toy_folder, monkeypatch):
         contract.check_input_errors(contract.build("toy-half", (4, 5)), contract.build("toy-half", (4, 5), clip=True))
         contract.check_construction_errors("toy-half", (4, 5))
     finally:
-        registry._CLASSES.pop("toy-half", None)
+        MECHANISMS.remove("toy-half")
         sys.modules.pop("toy_half", None)
 
 
@@ -83,12 +82,6 @@ def test_a_users_mechanism_by_entry_point(toy_folder):
     assert float(out) == pytest.approx(0.5)
 
 
-def test_the_index_names_the_modules():
-    assert set(MODULE_OF) == set(mechanisms.names())
-    for name, module in MODULE_OF.items():
-        assert mechanisms.mechanism_class(name).__module__ == f"tensorldp.mechanisms.{module}"
-
-
 def test_every_class_says_where_it_comes_from():
     for name in mechanisms.names():
         cls = mechanisms.mechanism_class(name)
@@ -99,11 +92,19 @@ def test_every_class_says_where_it_comes_from():
 
 def test_unknown_names_and_options():
     box = mechanisms.Box(0, 1, (2,))
-    with pytest.raises(InputError, match="did you mean 'privunit'"):
-        mechanisms.make("privunitt", epsilon=1, domain=box)
+    for wrong, nearest in (("privunitt", "privunit"), ("TLDP-L", "tldp-l"), ("Laplace", "laplace")):
+        with pytest.raises(InputError, match=f"did you mean '{nearest}'"):
+            mechanisms.make(wrong, epsilon=1, domain=box)
     with pytest.raises(InputError, match="did you mean 'delta_range'"):
         mechanisms.make("laplace", epsilon=1, domain=box, delta_rang=2)
     with pytest.raises(InputError, match="name"):
         mechanisms.register(type("Nameless", (mechanisms.Mechanism,), {}))
     with pytest.raises(InputError, match="already registered"):
         mechanisms.register(type("Other", (mechanisms.Mechanism,), {"name": "laplace"}))
+    with pytest.raises(InputError, match="only a class derived from Mechanism"):
+        mechanisms.register(object)
+
+
+def test_the_package_shows_what_it_has_without_tricks():
+    assert {"Ball", "Box", "Mechanism", "make", "names", "register"} <= set(dir(mechanisms))
+    assert not hasattr(mechanisms, "__getattr__")

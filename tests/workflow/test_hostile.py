@@ -24,8 +24,8 @@ from tensorldp.config.settings import parse_settings
 from tensorldp.data.archives import tar_members
 from tensorldp.errors import InputError
 from tensorldp.figures.curves import read_metrics
-from tensorldp.mechanisms.index import import_plugins, known
 from tensorldp.models.mobilenet import MobileNet, load_imagenet
+from tensorldp.registration.plugins import import_plugins
 from tensorldp.runtime.files import read_arrays
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("faults")]
@@ -178,7 +178,7 @@ def test_a_device_and_a_hard_link_in_an_archive_are_refused(tmp_path: Path) -> N
 def test_a_study_outside_its_folder_is_unknown(name: str) -> None:
     with pytest.raises(InputError, match="unknown study"):
         make_plan(
-            parse_settings({"studies": [name]}), ROOT / "workflow" / "studies", mechanisms=known(), datasets=["digits"]
+            parse_settings({"studies": [name]}), ROOT / "workflow" / "studies", mechanisms=["none"], datasets=["digits"]
         )
 
 

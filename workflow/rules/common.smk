@@ -13,7 +13,7 @@ try:
     from tensorldp.data.catalogue import EMBEDDED
     from tensorldp.data.catalogue import names as dataset_names
     from tensorldp.errors import InputError
-    from tensorldp.mechanisms.index import known, plugin_names, source_modules
+    from tensorldp.registration.kinds import MECHANISMS
     from tensorldp.runtime import environment
     from tensorldp.runtime.leftovers import clear_partial_folders, clear_spent_folders
 except ImportError as error:
@@ -31,8 +31,7 @@ def validated_plan():
     try:
         settings = parse_settings(config)
         environment.export(settings, main_process=workflow.is_main_process)
-        mechanisms = sorted({*known(), *plugin_names(settings.plugins)})
-        return make_plan(settings, STUDIES, mechanisms=mechanisms, datasets=dataset_names())
+        return make_plan(settings, STUDIES, mechanisms=MECHANISMS.names(), datasets=dataset_names())
     except InputError as error:
         sys.exit(f"error: {error}")
 
@@ -52,7 +51,6 @@ def kept_pictures(study):
 PLAN = validated_plan()
 if workflow.is_main_process:
     clear_partial_folders(PLAN.cells, Path("."))
-MECHANISMS = known()
 REFERENCE_STUDIES = reference_studies()
 GPU = environment.gpu_slots()
 
@@ -102,8 +100,9 @@ def source(wildcards, *files, mechanism=True, without=()):
     """What stands for source files, those of a cell's mechanism and all that they import: a change reruns a job."""
     modules, plugins = [], []
     if mechanism:
-        modules = [f"mechanisms/{name}.py" for name in source_modules(wildcards.mechanism)]
-        plugins = [] if wildcards.mechanism in MECHANISMS else PLAN.settings.plugins
+        defined = MECHANISMS.module(wildcards.mechanism)  # none where a user's module defines it
+        modules = [f"{(defined or 'tensorldp.mechanisms.base').removeprefix('tensorldp.').replace('.', '/')}.py"]
+        plugins = [] if defined else PLAN.settings.plugins
     return source_digest((*files, *modules), without, tuple(plugins))
 
 

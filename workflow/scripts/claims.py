@@ -10,7 +10,8 @@ from tensorldp.claims.table import claims_table
 from tensorldp.config.grid import make_plan
 from tensorldp.config.settings import parse_settings
 from tensorldp.data.catalogue import names as dataset_names
-from tensorldp.mechanisms.index import known, plugin_names
+from tensorldp.registration.kinds import MECHANISMS
+from tensorldp.registration.plugins import import_plugins
 from tensorldp.runtime.cli import json_argument, parser, run
 from tensorldp.runtime.files import write_text
 
@@ -23,8 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--out", type=Path, required=True, help="CSV file to write")
     args = arg.parse_args(arguments)
     settings = parse_settings(args.settings)
-    mechanisms = sorted({*known(), *plugin_names(settings.plugins)})
-    plan = make_plan(settings, args.studies, mechanisms=mechanisms, datasets=dataset_names())
+    import_plugins(settings.plugins)
+    plan = make_plan(settings, args.studies, mechanisms=MECHANISMS.names(), datasets=dataset_names())
     write_text(args.out, claims_table(Evidence(plan, args.results)).to_csv(index=False))
 
 

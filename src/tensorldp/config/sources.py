@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 IMPORT = re.compile(r"^\s*from tensorldp(?:\.([\w.]+))? import \(?([^)#]*?)(?:\)|$)", re.MULTILINE | re.DOTALL)
 # no number depends on these: messages, files, the plan itself, and data, which is compared by its own digest
-AROUND = ("errors.py", "runtime/", "config/", "data/", "mechanisms/index.py", "mechanisms/registry.py")
+AROUND = ("errors.py", "runtime/", "config/", "data/", "registration/", "mechanisms/registry.py")
 
 
 @cache

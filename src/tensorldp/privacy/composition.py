@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from tensorldp.errors import InputError, whole
-from tensorldp.mechanisms.base import Mechanism
+from tensorldp.errors import whole
 from tensorldp.privacy.guarantee import Guarantee
+from tensorldp.privacy.randomizer import Randomizer, check_randomizer
 
 RUN_OF = frozenset({"record", "step"})  # units of which several uses make a run
 
 
-def compose(mechanism: Mechanism, *, count: int, delta: float) -> Guarantee:
+def compose(mechanism: Randomizer, *, count: int, delta: float) -> Guarantee:
     """The guarantee of `count` adaptive uses of a mechanism on the same record, such as weights x rounds.
 
     Args:
@@ -22,8 +22,7 @@ def compose(mechanism: Mechanism, *, count: int, delta: float) -> Guarantee:
     Raises:
         InputError: if an argument is out of range or `mechanism` is not a mechanism.
     """
-    if not isinstance(mechanism, Mechanism):
-        raise InputError(f"compose takes a mechanism, got {type(mechanism).__name__}")
+    check_randomizer("compose", mechanism)
     count = whole("count", count, low=1)
     curve = mechanism.curve().compose(count)
     unit = "run" if count > 1 and mechanism.unit in RUN_OF else mechanism.unit

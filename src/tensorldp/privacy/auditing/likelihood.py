@@ -10,9 +10,9 @@ import numpy.typing as npt
 from torch import Tensor
 
 from tensorldp.errors import InputError, real, whole
-from tensorldp.mechanisms.base import Mechanism
 from tensorldp.privacy.auditing.confidence import log_ratio_bound, lower_bound, upper_bound
 from tensorldp.privacy.auditing.sampler import Statistic, collect, statistics
+from tensorldp.privacy.randomizer import Randomizer, check_randomizer
 
 Reals = npt.NDArray[np.float64]
 MAX_THRESHOLDS = 1000
@@ -63,7 +63,7 @@ class _Event:
 
 
 def audit(
-    mechanism: Mechanism,
+    mechanism: Randomizer,
     *,
     samples: int,
     confidence: float = 0.95,
@@ -97,7 +97,7 @@ def audit(
 
 
 def audits(
-    mechanism: Mechanism,
+    mechanism: Randomizer,
     *,
     samples: int,
     deltas: list[float],
@@ -147,7 +147,7 @@ def audits(
 
 
 def audit_profile(
-    mechanism: Mechanism,
+    mechanism: Randomizer,
     *,
     epsilons: list[float],
     samples: int,
@@ -181,10 +181,9 @@ def audit_profile(
 
 
 def _checked(
-    mechanism: Mechanism, samples: int, confidence: float, pair: tuple[Tensor, Tensor] | None
+    mechanism: Randomizer, samples: int, confidence: float, pair: tuple[Tensor, Tensor] | None
 ) -> tuple[Tensor, Tensor, int, float]:
-    if not isinstance(mechanism, Mechanism):
-        raise InputError(f"an audit takes a mechanism, got {type(mechanism).__name__}")
+    check_randomizer("an audit", mechanism)
     samples = whole("samples of an audit", samples, low=20)
     confidence = real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
     x, x_prime = (z.double() for z in (mechanism.worst_pair() if pair is None else pair))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from tensorldp.mechanisms.base import Mechanism
+from tensorldp.privacy.randomizer import Randomizer
 from tensorldp.randomness import generator
 
 Reals = npt.NDArray[np.float64]
@@ -20,7 +20,7 @@ MAX_BATCH = 1 << 16
 COORDINATES = 8  # single coordinates to look at, evenly spaced
 
 
-def releases(mechanism: Mechanism, record: Tensor, count: int, *seed: object) -> Iterator[Tensor]:
+def releases(mechanism: Randomizer, record: Tensor, count: int, *seed: object) -> Iterator[Tensor]:
     """`count` releases of a record, batch by batch, in float64: in float32 a noisy value can round to its input."""
     source = generator("audit", mechanism.name, *seed)
     step = min(MAX_BATCH, max(1, BATCH_ELEMENTS // mechanism.size))
@@ -29,7 +29,7 @@ def releases(mechanism: Mechanism, record: Tensor, count: int, *seed: object) ->
         yield mechanism.privatize(batch[: min(step, count - start)], source)
 
 
-def statistics(mechanism: Mechanism, x: Tensor, x_prime: Tensor, likelihood: bool) -> dict[str, Statistic]:
+def statistics(mechanism: Randomizer, x: Tensor, x_prime: Tensor, likelihood: bool) -> dict[str, Statistic]:
     """What the audit looks at in a release; each is larger, if anything, under x than under x'.
 
     Only "likelihood ratio" believes the mechanism. The others see the releases alone: how far they lie towards x
@@ -63,7 +63,7 @@ def _coordinate(place: int, sign: float) -> Statistic:
 
 
 def collect(
-    mechanism: Mechanism, record: Tensor, count: int, wanted: dict[str, Statistic], *seed: object
+    mechanism: Randomizer, record: Tensor, count: int, wanted: dict[str, Statistic], *seed: object
 ) -> dict[str, Reals]:
     """Each statistic of `count` releases; a statistic that is not a number counts as 0, as if it told nothing."""
     out = {name: np.empty(count) for name in wanted}

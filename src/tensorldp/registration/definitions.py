@@ -1,0 +1,83 @@
+"""What the modules of a package define, read from their syntax trees: nothing is imported."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from tensorldp.errors import InputError
+
+Definition = ast.ClassDef | ast.FunctionDef
+
+
+@cache
+def definitions(package: str, decorator: str) -> dict[str, str]:
+    """The keys that a decorator registers in the modules of a package, each with the module's full name.
+
+    A key is the decorator's first argument (`@claim("A1")`), or for a bare decorator on a class the class attribute
+    `name`; both must be literal text, so that they can be read without running the module.
+
+    Args:
+        package: full name of the package whose modules are read; subpackages are not.
+        decorator: the decorator's name, as the modules write it.
+
+    Raises:
+        InputError: if there is no such package, a key is not literal, or two definitions share one.
+    """
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise InputError(f"{package} is not a package that can be found here")
+    found: dict[str, str] = {}
+    for folder in spec.submodule_search_locations:
+        for path in sorted(Path(folder).glob("*.py")):
+            text = path.read_text()
+            if f"@{decorator}" not in text:  # most modules: there is no need to parse them
+                continue
+            for definition, mark in _decorated(ast.parse(text), decorator):
+                key = _key(definition, mark)
+                if key is None:
+                    raise InputError(f"{path.name}: @{decorator} on {definition.name} needs a literal name")
+                if key in found:
+                    raise InputError(f"{path.name}: @{decorator} on {definition.name} registers {key!r} a second time")
+                found[key] = f"{package}.{path.stem}"
+    return found
+
+
+def _decorated(tree: ast.Module, decorator: str) -> Iterator[tuple[Definition, ast.expr]]:
+    """The classes and functions of a module that carry the decorator, with the decorator as it is written there."""
+    for node in tree.body:
+        if isinstance(node, Definition):
+            for mark in node.decorator_list:
+                called = mark.func if isinstance(mark, ast.Call) else mark
+                if isinstance(called, ast.Name) and called.id == decorator:
+                    yield node, mark
+
+
+def _key(definition: Definition, mark: ast.expr) -> str | None:
+    if isinstance(mark, ast.Call):
+        return _text(mark.args[0]) if mark.args else None
+    for node in definition.body:
+        if isinstance(node, ast.AnnAssign) and node.value is not None:
+            pairs: list[tuple[ast.expr, ast.expr]] = [(node.target, node.value)]
+        elif isinstance(node, ast.Assign):
+            pairs = [pair for target in node.targets for pair in _unpacked(target, node.value)]
+        else:
+            continue
+        for target, value in pairs:
+            if isinstance(target, ast.Name) and target.id == "name":
+                return _text(value)
+    return None
+
+
+def _unpacked(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """`a, b = 1, 2` as its two assignments."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        return list(zip(target.elts, value.elts, strict=False))
+    return [(target, value)]
+
+
+def _text(value: ast.expr) -> str | None:
+    return value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else None

@@ -1,0 +1,13 @@
+"""The kinds of thing that a package or a user's module may add.
+
+They stand here, below the packages that define members, so that planning can list names without importing torch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorldp.registration.registry import Registry
+
+# members are Any, because this module lies below the classes; each package checks and types its own
+MECHANISMS: Registry[Any] = Registry("mechanism", group="tensorldp.mechanisms", package="tensorldp.mechanisms")

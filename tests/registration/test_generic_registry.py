@@ -1,0 +1,131 @@
+"""One registry for members of a package, of plug-ins and of entry points."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tensorldp.errors import InputError
+from tensorldp.registration.plugins import import_plugins
+from tensorldp.registration.registry import Registry
+
+SHAPES = "from tensorldp_test_shapes import SHAPES\n"
+
+
+@pytest.fixture
+def shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry[object]:
+    """The registry of a package with two members; the modules that tests write find it under `SHAPES`."""
+    folder = tmp_path / "shapes_package"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    for name in ("round", "square"):
+        (folder / f"{name}.py").write_text(
+            f'{SHAPES}register = SHAPES.register\n\n@register("{name}")\ndef draw(): return "{name}"\n'
+        )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delenv("TENSORLDP_PLUGINS", raising=False)
+    before = set(sys.modules)
+    registry: Registry[object] = Registry("shape", group="tensorldp.test_shapes", package="shapes_package")
+    (tmp_path / "tensorldp_test_shapes.py").write_text("SHAPES = None\n")
+    import_plugins(["tensorldp_test_shapes"])
+    sys.modules["tensorldp_test_shapes"].SHAPES = registry  # type: ignore[attr-defined]
+    yield registry
+    for module in set(sys.modules) - before:
+        if module.startswith(("shapes_package", "tensorldp_test_shapes", "mine")):
+            del sys.modules[module]
+
+
+def plugin(folder: Path, name: str, text: str) -> None:
+    (folder / f"{name}.py").write_text(SHAPES + text)
+
+
+def entry_point(folder: Path, line: str) -> None:
+    info = folder / "mine-0.1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 0.1\n")
+    (info / "entry_points.txt").write_text(f"[tensorldp.test_shapes]\n{line}\n")
+
+
+def test_names_import_nothing_and_get_imports_one_module(shapes: Registry[object]) -> None:
+    assert shapes.names() == ["round", "square"]
+    assert shapes.module("round") == "shapes_package.round"
+    assert not {"shapes_package.round", "shapes_package.square"} & set(sys.modules)
+    assert shapes.get("round")() == "round"  # type: ignore[operator]
+    assert "shapes_package.square" not in sys.modules
+    assert list(shapes.all()) == ["round", "square"]
+
+
+def test_a_plugin_is_found_through_the_environment(
+    shapes: Registry[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugin(tmp_path, "mine_star", '@SHAPES.register("star")\ndef draw(): return "star"\n')
+    with pytest.raises(InputError, match="unknown shape 'star'"):
+        shapes.get("star")
+    monkeypatch.setenv("TENSORLDP_PLUGINS", "mine_star")
+    assert shapes.get("star")() == "star"  # type: ignore[operator]
+    assert shapes.names() == ["round", "square", "star"]
+    assert shapes.module("star") is None
+    shapes.remove("star")
+    monkeypatch.delenv("TENSORLDP_PLUGINS")
+    assert shapes.names() == ["round", "square"]
+
+
+def test_an_entry_point_is_listed_unloaded_and_loaded_when_asked_for(shapes: Registry[object], tmp_path: Path) -> None:
+    plugin(tmp_path, "mine_point", '@SHAPES.register("star")\ndef draw(): return "star"\n')
+    entry_point(tmp_path, "star = mine_point\nmoon = mine_point\nhole = mine_nowhere")
+    assert shapes.names() == ["hole", "moon", "round", "square", "star"]
+    assert "mine_point" not in sys.modules
+    assert shapes.get("star")() == "star"  # type: ignore[operator]
+    with pytest.raises(InputError, match=r"'mine_point' of tensorldp.test_shapes registers no shape 'moon'"):
+        shapes.get("moon")
+    with pytest.raises(InputError, match=r"'mine_nowhere' of tensorldp.test_shapes cannot be loaded: ModuleNotFound"):
+        shapes.get("hole")
+
+
+@pytest.mark.parametrize("loaded", [True, False])
+def test_a_name_is_taken_whether_or_not_its_module_is_imported(shapes: Registry[object], loaded: bool) -> None:
+    if loaded:
+        shapes.get("round")
+    with pytest.raises(InputError, match=r"a shape named 'round' is already registered by shapes_package.round"):
+        shapes.add("round", lambda: "oval")
+    shapes.add("oval", 1)
+    shapes.add("oval", 1)
+    with pytest.raises(InputError, match="a shape named 'oval' is already registered"):
+        shapes.add("oval", 2)
+
+
+def test_a_module_that_is_imported_again_registers_its_members_again(shapes: Registry[object], tmp_path: Path) -> None:
+    plugin(tmp_path, "mine_twice", '@SHAPES.register("star")\ndef draw(): return "star"\n')
+    import_plugins(["mine_twice"])
+    first = shapes.get("star")
+    del sys.modules["mine_twice"]
+    import_plugins(["mine_twice"])
+    assert shapes.get("star") is not first
+
+
+@pytest.mark.parametrize("name", ["", None, 3])
+def test_a_member_needs_a_name(shapes: Registry[object], name: object) -> None:
+    with pytest.raises(InputError, match="a shape needs a name"):
+        shapes.add(name, 1)  # type: ignore[arg-type]
+
+
+def test_only_members_from_outside_can_be_removed(shapes: Registry[object]) -> None:
+    shapes.get("round")
+    for name in ("round", "no such"):
+        with pytest.raises(InputError, match="unknown shape from outside"):
+            shapes.remove(name)
+
+
+def test_the_nearest_name_is_found_in_any_case(shapes: Registry[object]) -> None:
+    with pytest.raises(InputError, match="did you mean 'square'"):
+        shapes.get("SQUARE")
+
+
+@pytest.mark.parametrize("text", ["1 / 0", "raise SystemExit(3)", "import no_such_module"])
+def test_a_plugin_that_fails_is_one_sentence(shapes: Registry[object], tmp_path: Path, text: str) -> None:
+    plugin(tmp_path, "mine_broken", text)
+    with pytest.raises(InputError, match=r"the plugin 'mine_broken' cannot be imported: [^\n]*$"):
+        import_plugins(["mine_broken"])
