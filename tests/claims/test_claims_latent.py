@@ -110,7 +110,7 @@ def test_figure_10_is_constant_only_within_the_limit(tmp_path: Path) -> None:
 
 
 def test_ceilings_of_clean_and_perturbed_test_sets() -> None:
-    """mathematics.md 5.4: 21.4 % and 51.7 % for MNIST, 28.4 % and 83.7 % for CIFAR-10's 50,000 records."""
+    """21.4 % and 51.7 % for MNIST, 28.4 % and 83.7 % for CIFAR-10's 50,000 records."""
     for made, records, chance, expected in (
         (laws.latent(0.5, "A"), 60_000, 0.1135, 0.2145),
         (laws.latent(2.0, "A"), 60_000, 0.1135, 0.5174),

@@ -70,7 +70,7 @@ def synthetic(tmp_path: Path, seeds: int = 3) -> invented.Run:
 
 
 def relative_error(cell: Cell, seed: int, power: float = -1.0) -> Mapping[str, float]:
-    """As mathematics.md 4.4 has it: proportional to the width, about inverse in epsilon; 5 % apart between seeds."""
+    """Proportional to the width, about inverse in epsilon; 5 % apart between seeds."""
     width = {"t1": 0.3, "t2": 1.1, "t3": 1.9}.get(cell.factors["tau"], cell.factors["tau"])
     epsilon = {"e1": 0.15, "e2": 0.4, "e3": 0.95}.get(cell.factors["eps"], float(cell.epsilon))
     return {"relative_error": 0.2 * width * epsilon**power * (1 + 0.05 * seed)}
@@ -160,7 +160,7 @@ def test_fashion_mnist_is_decided_by_itself(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("id", ["P11", "P12", "P13", "P15", "P16", "P17"])
 def test_chance_reproduces_nothing(id: str, tmp_path: Path) -> None:
-    """As mathematics.md 4.4 expects under the literal mechanism."""
+    """As a simulation apart from the pipeline had it under the literal mechanism."""
 
     def chance(cell: Cell, seed: int) -> Mapping[str, float]:
         free = cell.mechanism == "none"
@@ -194,7 +194,7 @@ def test_fewer_rounds_decide_words_but_not_numbers(tmp_path: Path) -> None:
     ],
 )
 def test_the_noise_of_an_average_is_that_of_the_closed_forms(arm: tuple[str, str, Any], expected: float) -> None:
-    """Of 70 of 100 clients, as worked out apart from the code (mathematics.md 4.4)."""
+    """Of 70 of 100 clients, as worked out apart from the code."""
     assert average_noise(*arm, clients=100, share=0.7) == pytest.approx(expected, rel=0.02)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 import re
 from html.parser import HTMLParser
@@ -22,7 +23,8 @@ from tensorldp.figures.report_tables import (
     series,
     verdict_counts,
 )
-from tensorldp.figures.report_text import PAPERS, PRIVACY, VERDICTS, metric_label
+from tensorldp.figures.report_text import PRIVACY, VERDICTS, metric_label
+from tensorldp.papers import PAPERS
 
 ROOT = Path(__file__).parents[2]
 
@@ -77,6 +79,14 @@ def test_links_lead_to_the_data_and_the_notebook_of_each_figure(text: str) -> No
         assert targets.count(f"notebooks/{study}.ipynb") == targets.count(f"figures/{study}.csv") == len(VIEWS)
     assert {"claims.csv", "privacy/audits.csv", "tables/tldp_table5.csv", "tables/footnotes.csv"} <= set(targets)
     assert not [target for target in targets if target.startswith("/")]
+
+
+def test_each_source_is_named_in_full_before_its_short_name_stands_alone(text: str) -> None:
+    for source in PAPERS.values():
+        first = text.index(f"<strong>{source.short}</strong>: ")
+        full = html.unescape(text[first : text.index("</li>", first)])
+        assert full.endswith(source.reference)
+        assert text.index(f">{source.short}<") == first + len("<strong")
 
 
 def test_studies_and_tables_stand_with_their_paper(text: str) -> None:

@@ -112,7 +112,7 @@ def test_laplace_is_exactly_epsilon():
 
 
 def test_laplace_event_probabilities():
-    """mathematics.md 6.1: Delta_f = 1 for a change of 100 is off by e^100."""
+    """docs/mathematics/papers.md#dp-lecture: Delta_f = 1 for a change of 100 is off by e^100."""
     m = make("laplace", epsilon=1.0, domain=Box(0, 100, (1,)), delta_range=1.0)
     assert m.guarantee(0.0).epsilon == pytest.approx(100.0)
 

@@ -32,7 +32,7 @@ def test_the_printed_base_case_is_wrong() -> None:
     wrong = 0
     for (length, ones), group in itertools.groupby(sorted(cases), key=lambda case: case[:2]):
         wrong += sum(printed(length, ones, i) != number for i, (*_, number) in enumerate(group))
-    assert (len(cases), wrong) == (254, 63)  # mathematics.md 5.1
+    assert (len(cases), wrong) == (254, 63)  # docs/mathematics/papers.md#latent
 
 
 @pytest.mark.parametrize("reading", ["A", "B"])

@@ -59,7 +59,7 @@ def test_odd_sizes_agree_with_the_print(size):
 
 @pytest.mark.parametrize("size", [2, 4, 6])
 def test_the_printed_form_is_not_epsilon_ldp_for_even_sizes(size):
-    """mathematics.md 7 calls it exactly epsilon, verified for I = 3..6: enumeration gives ln(1 + e^epsilon)."""
+    """As printed it should be exactly epsilon: enumeration gives ln(1 + e^epsilon)."""
     m = make("duchi", epsilon=1.0, domain=Box(-1, 1, (size,)), ties="printed")
     first = law(m, np.ones(size))[1]
     worst = max(float(np.log(first / law(m, v)[1]).max()) for v in itertools.product((-1, 1), repeat=size))

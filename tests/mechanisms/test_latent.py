@@ -117,7 +117,7 @@ def test_expected_flips():
 
 @pytest.mark.parametrize("value", [0.0, 1.40625, -2.5, 3.96875])
 def test_value_error_oracle(value):
-    """mathematics.md 5.5, by enumeration of every flip of one code."""
+    """docs/mathematics/samplers.md#bits, by enumeration of every flip of one code."""
     m = make("latent", epsilon=1.3, domain=Box(-4, 4, (1,)), whole=2, fraction=5)
     q = 1 - m.flip
     code = int(abs(value) * 32) | (128 if value < 0 else 0)

@@ -48,7 +48,7 @@ def test_largest_variance(epsilon, expected):
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
 def test_second_moment_formula(epsilon):
-    """mathematics.md 4.2."""
+    """docs/mathematics/papers.md#pldp-fl."""
     m, e, length = pdpm(epsilon, 3.0), math.exp(epsilon), 3.0
     for v in (-1.5, 0.2, 1.0):
         top = (

@@ -115,7 +115,7 @@ def test_small_tensors_have_large_atoms():
 
 
 def test_relabelling_gives_the_laplace_baseline():
-    """mathematics.md, fact 1: TLDP-L at epsilon is the Laplace baseline at I epsilon."""
+    """docs/mathematics/papers.md#tldp: TLDP-L at epsilon is the Laplace baseline at I epsilon."""
     x = 255 * torch.rand((3, 1, 28, 28), generator=generator("x"))
     for epsilon in (0.5, 1.0, 10.0):
         a = make("tldp-l", epsilon=epsilon, domain=MNIST).privatize(x, generator("relabel"))
@@ -171,7 +171,7 @@ def test_noise_law_without_atoms():
 
 
 def test_gaussian_counterexample():
-    """mathematics.md 2.4: S = (-inf, -3] has ratio 1430 at epsilon 1, more than e."""
+    """docs/mathematics/papers.md#tldp: S = (-inf, -3] has ratio 1430 at epsilon 1, more than e."""
     m = make("tldp-g", epsilon=1.0, domain=Box(0, 1, (1,)))
     ratio = norm.cdf(-3 / m.scale) / norm.cdf(-4 / m.scale)
     assert ratio == pytest.approx(1430, rel=2e-3)

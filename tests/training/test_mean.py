@@ -18,7 +18,7 @@ def gen(seed: int = 0) -> torch.Generator:
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 @pytest.mark.parametrize("length", [0.2, 2.0])
 def test_pdpms_variance_of_a_uniform_value(epsilon: float, length: float) -> None:
-    """mathematics.md 4.2 and 4.4: L^2 (g - 1/12), and the average of Var(v) itself."""
+    """L^2 (g - 1/12), and the average of Var(v) itself."""
     e = math.exp(epsilon)
     m = make("pdpm", epsilon=epsilon, domain=Box(1 - length / 2, 1 + length / 2, (1,)))
     g = (e + 1) * (e + 3) * (3 * e + 5) / (8 * (e - 1) ** 2 * (e + 2))

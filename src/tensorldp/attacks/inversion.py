@@ -19,8 +19,9 @@ class Inversion:
 
     Attributes:
         distance: `l2` is ||g' - g||^2 / ||g||^2; `cosine` is 1 - <g', g> / (||g'|| ||g||).
-        optimizer: `lbfgs` with a strong Wolfe line search, or `adam` on the sign of the gradient (Geiping et al. 2020).
-        labels: `optimised` searches for them as well (DLG), `inferred` reads the one label off the gradient (iDLG),
+        optimizer: `lbfgs` with a strong Wolfe line search, or `adam` on the sign of the gradient [geiping2020].
+        labels: `optimised` searches for them as well (DLG, [zhu2019]), `inferred` reads the one label off the
+            gradient (iDLG, [zhao2020]),
             `known` is told them.
         steps: most iterations of the optimiser.
         tv: weight of the anisotropic total variation of the images.

@@ -1,4 +1,4 @@
-"""Membership inference by a threshold on the loss (Yeom et al. 2018)."""
+"""Membership inference by a threshold on the loss [yeom2018]."""
 
 from __future__ import annotations
 

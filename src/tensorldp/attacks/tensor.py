@@ -1,4 +1,4 @@
-"""Tensor decomposition attack on two-layer networks (Wang, Lee, Lei, AISTATS 2023).
+"""Tensor decomposition attack on two-layer networks [wang2023].
 
 By Stein's lemma E[g He_k(w)] = h_k sum_i r_i x_i^{(x) k}, so the second and third moments of the gradient of the
 output weights hold the records. Residuals r_i have both signs, so the third moment cannot be whitened by the second;

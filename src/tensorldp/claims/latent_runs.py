@@ -36,7 +36,9 @@ def clean_ceiling(made: Latent, records: int, chance: float) -> float:
     """The highest accuracy on clean test inputs of a classifier that learns from `records` releases of `made`.
 
     A record's bits are kappa = r l (ln 2 - h(p)) nats from fair coins at most, so that by Pinsker's inequality all
-    of them move the chance of any event by at most sqrt(n kappa / 2) (mathematics.md 1.3 and 5.4).
+    of them move the chance of any event by at most sqrt(n kappa / 2).
+
+    See docs/mathematics/audits.md#ceiling-on-clean-inputs.
     """
     s = made.signal
     kappa = made.size * made.bits * ((1 + s) * math.log1p(s) + (1 - s) * math.log1p(-s)) / 2

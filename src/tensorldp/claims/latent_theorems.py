@@ -1,4 +1,4 @@
-"""LATENT's statements about randomised response on bit strings (mathematics.md, section 5).
+"""LATENT's statements about randomised response on bit strings (docs/mathematics/papers.md#latent).
 
 Reading A keeps a bit with the p of Equation 6; reading B, which Section 2.3 and Equation 7 describe, keeps it with p
 and tosses a fair coin otherwise.

@@ -1,4 +1,4 @@
-"""The lecture's statements about the Laplace mechanism and about gradients (mathematics.md, sections 6.1 to 6.4)."""
+"""The lecture's statements about the Laplace mechanism and about gradients (docs/mathematics/papers.md#dp-lecture)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PLDP-FL's statements about its mechanism and what it protects (mathematics.md, section 4)."""
+"""PLDP-FL's statements about its mechanism and what it protects (docs/mathematics/papers.md#pldp-fl)."""
 
 from __future__ import annotations
 

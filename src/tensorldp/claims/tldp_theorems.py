@@ -1,4 +1,4 @@
-"""TLDP's statements about privacy, decided with exact privacy curves (mathematics.md, sections 1, 2 and 7)."""
+"""TLDP's statements about privacy, decided with exact privacy curves (docs/mathematics/papers.md#tldp)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tensor-variate Gaussian paper's lemmas and privacy theorems (mathematics.md, sections 3.1 to 3.3).
+"""The tensor-variate Gaussian paper's lemmas and privacy theorems (docs/mathematics/papers.md#tvg).
 
 A theorem that bounds the covariance holds if a neighbour moves the mean by at most kappa in the noise's own units, and
 if Gaussian noise with a shift of kappa is (epsilon, delta)-DP. The first is computed for random covariances that spend

@@ -117,7 +117,7 @@ def _draw_named(ax: plt.Axes, rows: pd.DataFrame) -> None:
 def draw_membership(metrics: pd.DataFrame, rate: str = "0.1") -> Figure:
     """True positive rate of the loss threshold by mechanism and epsilon, with 95 % intervals, beside the bound.
 
-    Intervals are Clopper and Pearson's for the members of all seeds together.
+    Intervals are those of [clopper1934] for the members of all seeds together.
     """
     use_style()
     table = _membership_table(metrics, rate)

@@ -19,6 +19,7 @@ from tensorldp.config.study import paper_of
 from tensorldp.errors import InputError
 from tensorldp.figures import report_tables, report_text
 from tensorldp.figures.style import label, order
+from tensorldp.papers import PAPERS, paper
 from tensorldp.runtime.provenance import commit, versions
 
 SHARPNESS = 1.5  # pixels of a figure (150 an inch) for one of the page
@@ -74,8 +75,8 @@ def _papers(studies: Sequence[dict[str, Any]], claims: pd.DataFrame) -> list[str
     """The papers of the page: the known ones in their order, then others as they come."""
     found = dict.fromkeys([*(study["paper"] for study in studies), *claims["source"]])
     return [
-        *(key for key in report_text.PAPERS if key in found),
-        *(key for key in found if key not in report_text.PAPERS),
+        *(key for key in PAPERS if key in found),
+        *(key for key in found if key not in PAPERS),
     ]
 
 
@@ -122,7 +123,7 @@ def render(
     sections = [
         {
             "key": key,
-            "paper": report_text.paper(key),
+            "paper": paper(key),
             "verdicts": next((row for row in verdicts if row["key"] == key), None),
             "studies": [_section(study, metrics, figures) for study in studies if study["paper"] == key],
             "tables": {name: table for name, table in shown.items() if paper_of(name) == key},
@@ -136,11 +137,12 @@ def render(
         style=Markup(folder.joinpath("report.css").read_text()),
         script=Markup(folder.joinpath("report.js").read_text()),
         sections=sections,
+        known=[paper(key) for key in papers if key in PAPERS],
         privacy=privacy,
         verdicts=verdicts,
         verdict_names=report_text.VERDICTS,
         claims=claims.to_dict("records"),
-        claim_papers={key: report_text.paper(key).short for key in papers},
+        claim_papers={key: paper(key).short for key in papers},
         kinds=sorted(set(claims["kind"])),
         statistics=report_tables.run_statistics(metrics),
         audits=report_tables.audit_summary(audits),

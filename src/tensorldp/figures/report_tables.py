@@ -11,8 +11,9 @@ from typing import Any
 import pandas as pd
 
 from tensorldp.errors import InputError
-from tensorldp.figures.report_text import VERDICTS, heading, metric_label, paper, table_text
+from tensorldp.figures.report_text import VERDICTS, heading, metric_label, table_text
 from tensorldp.figures.style import label
+from tensorldp.papers import paper
 
 CELL = ["study", "dataset", "variant", "mechanism", "epsilon"]
 CLAIMS = ["id", "source", "claim", "kind", "verdict", "expected", "observed", "evidence"]

@@ -2,27 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Paper:
-    """A source as the report names it."""
-
-    short: str
-    title: str
-
-
-PAPERS = {
-    "tldp": Paper("TLDP", "Local Differential Privacy for Tensors in Distributed Computing Systems"),
-    "tvg": Paper("TVG", "Differential Privacy for Tensor-Valued Queries (Yang, Xiang et al., IEEE TIFS 2022)"),
-    "pldp-fl": Paper("PLDP-FL", "Federated Learning with Personalized Local Differential Privacy (Entropy 2023)"),
-    "latent": Paper("LATENT", "Local Differential Privacy for Deep Learning (Chamikara et al., 2019)"),
-    "dp-lecture": Paper(
-        "DP lecture", "Lecture 13, Differential Privacy (continued), 25 April 2024: gradients and what they reveal"
-    ),
-}
-
 VERDICTS = ("reproduced", "not reproduced", "refuted", "not checkable", "not run at this scale")
 
 PRIVACY = {
@@ -77,11 +56,6 @@ WORDS = {
     "guarantee_unit": "unit",
     "setting": "records",
 }
-
-
-def paper(key: str) -> Paper:
-    """The paper of a key; a key that is not known is its own name."""
-    return PAPERS.get(key, Paper(key, ""))
 
 
 def metric_label(name: str) -> str:

@@ -27,7 +27,7 @@ METRICS = {
     "auc": "AUC on clean test records",
     "accuracy_perturbed_test": "accuracy on private test features",
 }
-# the mechanisms of this source are one family elsewhere; here each needs a colour of its own (Wong 2011)
+# the mechanisms of this source are one family elsewhere; here each needs a colour of its own [wong2011]
 COLOURS = {
     "gaussian-analytic": "#000000",
     "gaussian": "#009E73",

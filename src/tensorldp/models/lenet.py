@@ -10,7 +10,7 @@ TRAINABLE_RANGE = 1.5
 
 
 class SigmoidLeNet(nn.Sequential):
-    """Three 5x5 convolutions of 12 channels (strides 2, 2, 1) with sigmoids and one linear layer (Zhu et al. 2019).
+    """Three 5x5 convolutions of 12 channels (strides 2, 2, 1) with sigmoids and one linear layer [zhu2019].
 
     Weights and biases are U(-0.5, 0.5); convolutions U(-1.5, 1.5) if `trainable`, because sigmoids with the narrow law
     take thousands of steps to learn. Input (batch, channels, height, width); output (batch, classes).

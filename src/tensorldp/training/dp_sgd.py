@@ -1,4 +1,4 @@
-"""DP-SGD through opacus (Abadi et al., CCS 2016): per-example clipping, Gaussian noise, Poisson lots."""
+"""DP-SGD through opacus [abadi2016]: per-example clipping, Gaussian noise, Poisson lots."""
 
 from __future__ import annotations
 

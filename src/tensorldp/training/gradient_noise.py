@@ -147,7 +147,7 @@ def printed_noise(
 def honest_noise(
     shapes: list[tuple[int, ...]], clip: float, schedule: Schedule, accountant: Accountant = "pld"
 ) -> GradientNoise:
-    """DP-SGD (Abadi et al. 2016): l2 clipping and the least noise that makes the run (epsilon, delta)-DP.
+    """DP-SGD [abadi2016]: l2 clipping and the least noise that makes the run (epsilon, delta)-DP.
 
     Raises:
         InputError: if a setting is out of range, or the run would need no noise.

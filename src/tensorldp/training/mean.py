@@ -36,7 +36,7 @@ def uniform_variance(mechanism: Mechanism) -> float | None:
 def expected_error(mechanisms: Sequence[Mechanism]) -> float | None:
     """E |mean of releases - mean of values| for values uniform on each participant's interval.
 
-    By the central limit theorem sqrt(2 / pi) times the deviation of the mean (mathematics.md 4.4); None where a
+    By the central limit theorem sqrt(2 / pi) times the deviation of the mean ; None where a
     mechanism has no closed form.
     """
     variances = [uniform_variance(mechanism) for mechanism in mechanisms]

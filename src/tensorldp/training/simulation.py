@@ -1,4 +1,4 @@
-"""Local training of many clients: one batched computation, or a lean loop over clients.
+"""Local training of many clients of federated averaging [mcmahan2017]: one batched computation, or a lean loop.
 
 Both give the weights that a plain loop with nn.Module and torch.optim.SGD gives, to rounding.
 """

@@ -1,4 +1,7 @@
-"""What accuracy on perturbed inputs says about epsilon, and the accuracy that epsilon allows (`mathematics.md` 1.3)."""
+"""What accuracy on perturbed inputs says about epsilon, and the accuracy that epsilon allows.
+
+Derived in docs/mathematics/audits.md.
+"""
 
 from __future__ import annotations
 

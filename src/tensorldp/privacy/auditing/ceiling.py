@@ -18,8 +18,10 @@ def class_ceiling(epsilon: float, delta: float, shares: Sequence[float]) -> floa
     """The highest accuracy over classes of these shares when each record comes through an (epsilon, delta) channel.
 
     With q_c the chance that a record of class c is classified rightly, a record of class c' is called c with a chance
-    of at least e^-epsilon (q_c - delta), and those chances sum to at most 1 for every c' (`mathematics.md` 1.3): a
-    linear program in q. For balanced classes it is (e^epsilon + (K - 1) delta) / (e^epsilon + K - 1).
+    of at least e^-epsilon (q_c - delta), and those chances sum to at most 1 for every c': a linear program in q.
+    For balanced classes it is (e^epsilon + (K - 1) delta) / (e^epsilon + K - 1).
+
+    See docs/mathematics/audits.md#ceiling-on-released-inputs.
 
     Raises:
         InputError: if there are fewer than two shares, one is negative or they do not sum to 1.

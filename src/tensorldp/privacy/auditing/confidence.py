@@ -1,4 +1,4 @@
-"""Exact one-sided confidence bounds for a probability (Clopper and Pearson 1934)."""
+"""Exact one-sided confidence bounds for a probability [clopper1934]."""
 
 from __future__ import annotations
 

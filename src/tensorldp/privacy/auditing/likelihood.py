@@ -76,7 +76,7 @@ def audit(
 
     Releases each record of the worst pair `samples` times in float64. The first half of the releases chooses the
     event with the largest P(S|x) to P(S|x') ratio among thresholds of the likelihood ratio and of statistics that
-    do not trust the mechanism; the second half alone bounds ln((P(S|x) - delta) / P(S|x')) by Clopper and Pearson,
+    do not trust the mechanism; the second half alone bounds ln((P(S|x) - delta) / P(S|x')) by [clopper1934],
     so that nothing chosen after seeing data needs a correction. The mechanism's guarantee is never consulted.
 
     Args:

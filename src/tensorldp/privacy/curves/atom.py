@@ -12,7 +12,7 @@ from tensorldp.privacy.curves.base import PrivacyCurve
 class AtomCurve(PrivacyCurve):
     """delta(epsilon) = a + (1 - a) delta_0(epsilon): with probability a the release gives its record away.
 
-    `mathematics.md` 2.3: for TLDP a = 1 - (1 - p)^I, and this is exact.
+    For TLDP a = 1 - (1 - p)^I, and this is exact: docs/mathematics/curves.md#atoms.
     """
 
     inner: PrivacyCurve

@@ -58,7 +58,9 @@ def _left_saddle(cumulant: Cumulant, epsilon: float) -> float:
 
 
 def log_delta(cumulant: Cumulant, epsilon: float, saddle: float | None = None) -> float:
-    """log of delta = (1/2 pi i) Int e^{K(s) - s epsilon} / (s (s + 1)) ds over Re s = c > 0 (`mathematics.md` 1.1).
+    """log of delta = (1/2 pi i) Int e^{K(s) - s epsilon} / (s (s + 1)) ds over Re s = c > 0.
+
+    See docs/mathematics/curves.md#saddle-point.
 
     The trapezoid rule converges exponentially in the node count, as the integrand is analytic around the line. Left
     of the mean the line passes between the poles 0 and -1 and yields 1 - delta, so that no digits are lost.

@@ -1,7 +1,7 @@
 """Privacy losses rounded onto a lattice so that the profile can only grow: the convex profile by its chords.
 
-With t = e^epsilon, delta is convex in t, and the chords between lattice points lie above it (Doroshenko et al., PoPETs
-2022, "Connect the dots"). A larger profile composes to a larger one, so what follows is an upper bound.
+With t = e^epsilon, delta is convex in t, and the chords between lattice points lie above it ([doroshenko2022],
+"Connect the Dots"). A larger profile composes to a larger one, so what follows is an upper bound.
 """
 
 from __future__ import annotations

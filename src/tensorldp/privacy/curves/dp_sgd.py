@@ -1,4 +1,4 @@
-"""The profile of DP-SGD: Gaussian noise on the clipped gradients of Poisson-sampled lots (Abadi et al., CCS 2016)."""
+"""The profile of DP-SGD: Gaussian noise on the clipped gradients of Poisson-sampled lots [abadi2016]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exact profile of a Gaussian mechanism with any covariance (Balle and Wang, ICML 2018, Theorem 8)."""
+"""The exact profile of a Gaussian mechanism with any covariance ([balle2018], Theorem 8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The exact profile of I independent Laplace mechanisms, each shifted by the same share of its scale."""
+"""The exact profile of I independent Laplace mechanisms, each shifted by the same share of its scale.
+
+Derived in docs/mathematics/curves.md#laplace.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +94,7 @@ class LaplaceCurve(PrivacyCurve):
 
 @dataclass(frozen=True)
 class LaplaceCumulant:
-    """K(s) = n [s a + log(1 + s (e^{-(1+2s)a} - 1) / (1 + 2s))], which is `mathematics.md` 1.1 rearranged."""
+    """K(s) = n [s a + log(1 + s (e^{-(1+2s)a} - 1) / (1 + 2s))], the logarithm of M(s)^n rearranged."""
 
     shift: float
     count: int

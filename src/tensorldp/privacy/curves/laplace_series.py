@@ -1,10 +1,10 @@
 """delta(epsilon) of a few Laplace elements, or of many with a small shift: their losses nearly lie on a lattice.
 
-An element's loss is a or -a, or strictly between with a density. With u = 1/(1 + 2s) the moment function of
-`mathematics.md` 1.1 is M = A + D u, A = (e^{sa} + e^{-(1+s)a}) / 2 the two ends, D = (e^{sa} - e^{-(1+s)a}) / 2. Where
-nearly all elements sit at an end, M^n hardly falls along a vertical line but returns in a peak every pi/a.
-The terms of no and of one element between the ends are therefore taken out and summed in closed form; what is left
-falls with the fourth power of the distance.
+An element's loss is a or -a, or strictly between with a density. With u = 1/(1 + 2s) the moment function
+(docs/mathematics/curves.md#saddle-point) is M = A + D u, A = (e^{sa} + e^{-(1+s)a}) / 2 the two ends and D = (e^{sa}
+- e^{-(1+s)a}) / 2. Where nearly all elements sit at an end, M^n hardly falls along a vertical line but returns in a
+peak every pi/a. The terms of no and of one element between the ends are therefore taken out and summed in closed
+form; what is left falls with the fourth power of the distance.
 """
 
 from __future__ import annotations

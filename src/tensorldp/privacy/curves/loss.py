@@ -61,7 +61,7 @@ def envelope(first: LossLaw, second: LossLaw) -> LossLaw:
 
     Between neighbouring losses each delta is alpha - beta e^epsilon, so the larger one is piecewise of that form with
     further corners where the two cross, and a corner's mass is e^epsilon times the fall of beta. A larger profile
-    still composes to a larger one (Zhu, Dong and Wang, AISTATS 2022, Theorem 10), so that n uses of this law bound
+    still composes to a larger one ([zhu2022], Theorem 10), so that n uses of this law bound
     every mixture of n uses of either.
     """
     corners = np.unique(np.concatenate((first.loss, second.loss)))
@@ -89,7 +89,7 @@ def envelope(first: LossLaw, second: LossLaw) -> LossLaw:
 
 
 def _response(budget: float, infinite: float) -> LossLaw:
-    """Randomised response beside an atom, which dominates all that is (budget, infinite)-DP (Kairouz et al. 2015)."""
+    """Randomised response beside an atom, which dominates all that is (budget, infinite)-DP [kairouz2015]."""
     keep = math.log1p(-infinite) - float(np.logaddexp(0.0, -budget))
     return LossLaw(np.array([-budget, budget]), np.array([keep - budget, keep]), infinite)
 

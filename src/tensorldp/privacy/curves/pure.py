@@ -16,7 +16,7 @@ from tensorldp.privacy.curves.discrete import DiscreteCurve
 class PureCurve(PrivacyCurve):
     """`count` uses of a mechanism that is `budget`-DP.
 
-    Binary randomised response dominates every such mechanism (Kairouz, Oh and Viswanath, ICML 2015, Theorem 3.3):
+    Binary randomised response dominates every such mechanism ([kairouz2015], Theorem 3.3):
     delta(e) = (e^budget - e^e) / (1 + e^budget), and uses compose as its binomial.
 
     Args:
