@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from tensorldp.registration.kinds import MECHANISMS
+from tensorldp.registration.kinds import CLAIMS, MECHANISMS
 from tensorldp.registration.registry import Registry
 
-KINDS = [MECHANISMS]
+KINDS = [CLAIMS, MECHANISMS]
 
 
 @pytest.mark.parametrize("registry", KINDS, ids=lambda registry: registry.kind)
@@ -22,6 +22,7 @@ def test_the_names_read_are_those_registered(registry: Registry[object]) -> None
 
 
 def test_names_are_listed_without_torch() -> None:
-    code = "import sys; from tensorldp.registration.kinds import MECHANISMS; assert 'tldp-l' in MECHANISMS.names(); "
+    code = "import sys; from tensorldp.registration.kinds import CLAIMS, MECHANISMS; "
+    code += "assert 'tldp-l' in MECHANISMS.names() and 'T08' in CLAIMS.names(); "
     code += "sys.exit('torch' in sys.modules or 'tensorldp.mechanisms' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

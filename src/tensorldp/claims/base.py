@@ -6,40 +6,21 @@ import csv
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from importlib.resources import files
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from tensorldp.errors import InputError
-
-if TYPE_CHECKING:
-    from tensorldp.claims.evidence import Evidence
+from tensorldp.claims.evidence import Evidence
+from tensorldp.claims.evidence import NotRun as NotRun
+from tensorldp.errors import InputError, unknown
+from tensorldp.registration.kinds import CLAIMS
 
 Verdict = Literal["reproduced", "not reproduced", "refuted", "not run at this scale", "not checkable"]
-MODULES = (
-    "tldp_theorems",
-    "tldp_errors",
-    "tldp_runs",
-    "tldp_type3",
-    "pldp_theorems",
-    "pldp_runs",
-    "latent_theorems",
-    "latent_runs",
-    "lecture_theorems",
-    "lecture_runs",
-    "tvg_theorems",
-    "tvg_noise",
-    "tvg_runs",
-)
-
-
-class NotRun(Exception):
-    """The runs that a claim needs are not among the results; the message says which."""
+KINDS = ("theorem", "cost", "empirical", "descriptive")
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of a source, as catalogue.csv lists it.
+    """One statement of a source, as catalogue.csv or a plug-in lists it.
 
     Attributes:
         id: a letter for the source and a number.
@@ -47,6 +28,9 @@ class Claim:
         place: where the source says it.
         claim: the statement.
         kind: theorem, cost, empirical or descriptive.
+
+    Raises:
+        InputError: if the kind is another.
     """
 
     id: str
@@ -54,6 +38,10 @@ class Claim:
     place: str
     claim: str
     kind: str
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise unknown(f"kind of the claim {self.id}", self.kind, KINDS)
 
 
 @dataclass(frozen=True)
@@ -71,33 +59,33 @@ class Finding:
     evidence: str = ""
 
 
-Check = Callable[["Evidence"], Finding]
+Check = Callable[[Evidence], Finding]
 
 
 @dataclass(frozen=True)
 class Registered:
-    """A claim's check, and what the claim would lead one to expect."""
+    """A claim, its check, and what the claim would lead one to expect."""
 
+    claim: Claim
     check: Check
     expected: str
 
 
-CHECKS: dict[str, Registered] = {}
+def claim(statement: str | Claim, *, expected: str) -> Callable[[Check], Check]:
+    """Register the check of a claim; use as a decorator.
 
-
-def claim(id: str, *, expected: str) -> Callable[[Check], Check]:
-    """Register the check of a claim of the catalogue.
+    Args:
+        statement: the id of a line of catalogue.csv, or from outside the package the whole `Claim`.
 
     Raises:
-        InputError: if the id is not in the catalogue or has a check already.
+        InputError: if the id is not in the catalogue, or the claim has a check already.
     """
-    if id not in catalogue():
-        raise InputError(f"the claim {id} is not in claims/catalogue.csv: add its line first")
-    if id in CHECKS:
-        raise InputError(f"the claim {id} has two checks: {CHECKS[id].check.__name__} and another")
+    if isinstance(statement, str) and statement not in _listed():
+        raise InputError(f"the claim {statement} is not in claims/catalogue.csv: give a Claim in place of its id")
+    about = _listed()[statement] if isinstance(statement, str) else statement
 
     def register(check: Check) -> Check:
-        CHECKS[id] = Registered(check, expected)
+        CLAIMS.add(about.id, Registered(about, check, expected), check.__module__)
         return check
 
     return register
@@ -109,17 +97,24 @@ def cannot_be_checked(reason: str) -> Finding:
 
 
 @cache
-def catalogue() -> dict[str, Claim]:
-    """All claims by id, in the order of the file."""
+def _listed() -> dict[str, Claim]:
     text = files("tensorldp.claims").joinpath("catalogue.csv").read_text()
     return {row["id"]: Claim(**row) for row in csv.DictReader(text.splitlines())}
 
 
+def catalogue() -> dict[str, Claim]:
+    """All claims by id: those of catalogue.csv in its order, then those from outside in the order of their ids."""
+    outside = {name: CLAIMS.get(name).claim for name in CLAIMS.names() if CLAIMS.module(name) is None}
+    return {**_listed(), **outside}
+
+
 def load_checks() -> dict[str, Registered]:
-    """The checks of all claims; importing the modules registers them."""
-    for module in MODULES:
-        import_module(f"tensorldp.claims.{module}")
-    return CHECKS
+    """The checks of all claims by id.
+
+    Raises:
+        InputError: if a plug-in or an entry point cannot be imported.
+    """
+    return CLAIMS.all()
 
 
 def verdict(claim: Claim, finding: Finding) -> Verdict:

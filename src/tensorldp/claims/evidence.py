@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tensorldp.claims.base import NotRun
 from tensorldp.config.grid import Cell, Plan
 from tensorldp.errors import InputError
 from tensorldp.runtime.files import read_arrays, read_json
@@ -18,6 +17,10 @@ from tensorldp.studies.table import metrics_table
 
 def _chosen(value: str, wanted: str | Iterable[str] | None) -> bool:
     return wanted is None or value == wanted or (not isinstance(wanted, str) and value in set(wanted))
+
+
+class NotRun(Exception):
+    """The runs that a claim needs are not among the results; the message says which."""
 
 
 class Evidence:

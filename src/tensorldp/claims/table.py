@@ -21,7 +21,7 @@ def claims_table(evidence: Evidence) -> pd.DataFrame:
     rows = []
     for claim in catalogue().values():
         if claim.id not in checks:
-            raise InputError(f"the claim {claim.id} has no check in tensorldp.claims")
+            raise InputError(f"the claim {claim.id} of catalogue.csv has no check")
         registered = checks[claim.id]
         evidence.used = []
         try:

@@ -11,3 +11,4 @@ from tensorldp.registration.registry import Registry
 
 # members are Any, because this module lies below the classes; each package checks and types its own
 MECHANISMS: Registry[Any] = Registry("mechanism", group="tensorldp.mechanisms", package="tensorldp.mechanisms")
+CLAIMS: Registry[Any] = Registry("claim", group="tensorldp.claims", package="tensorldp.claims", decorator="claim")
