@@ -1,5 +1,6 @@
 """The README's Python blocks run, and its figures and links exist."""
 
+import math
 import re
 from pathlib import Path
 
@@ -14,7 +15,8 @@ def test_the_library_example_does_what_its_comments_say() -> None:
     names: dict[str, object] = {}
     exec(block, names)
     m = names["m"]
-    assert m.guarantee(0.0).epsilon == pytest.approx(784.0)  # type: ignore[attr-defined]
+    assert m.guarantee(0.0).epsilon == math.inf  # type: ignore[attr-defined]
+    assert m.guarantee(0.0).epsilon_without_atom == pytest.approx(784.0)  # type: ignore[attr-defined]
     assert m.guarantee(1e-5).epsilon == pytest.approx(382.3, abs=0.05)  # type: ignore[attr-defined]
 
 

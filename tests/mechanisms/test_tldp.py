@@ -108,6 +108,39 @@ def test_atoms_of_mnist(name, epsilon, atom):
     assert m.guarantee(0.0).epsilon == math.inf
 
 
+@pytest.mark.parametrize("name", ["tldp-l", "tldp-g", "tldp-l-w", "tldp-g-w"])
+@pytest.mark.parametrize("epsilon", [0.001, 0.94, 0.95, 1.0, 10.0, 1e6])
+def test_an_element_may_be_kept_at_any_epsilon_and_no_pure_epsilon_covers_that(name, epsilon):
+    m = make(name, epsilon=epsilon, domain=Box(0, 255, (28, 28)))
+    pure, curve = m.guarantee(0.0), m.curve()
+    assert (pure.epsilon, pure.exact) == (math.inf, True)
+    noise = 784 * epsilon if "-l" in name else math.inf
+    assert pure.epsilon_without_atom == curve.pure_epsilon == pytest.approx(noise, rel=1e-12)
+    assert curve.log_atom < 0
+    assert curve.atom == pytest.approx(math.exp(curve.log_atom), rel=1e-9, abs=1e-300)
+    profile = [m.privacy_profile(e) for e in (0.0, 1.0, 100.0, 1000.0, 1e6, math.inf)]
+    assert profile == sorted(profile, reverse=True)
+    assert profile[-1] == curve.atom
+    compared = m.guarantee(1e-5)
+    if math.isfinite(compared.epsilon):
+        assert m.privacy_profile(compared.epsilon) <= 1e-5 * (1 + 1e-6)
+        assert compared.epsilon_without_atom <= compared.epsilon * (1 + 1e-9)
+
+
+def test_the_log_of_the_atom_does_not_jump_where_the_retention_underflows():
+    """log a = log(I p) up to a share of a: a smooth function of epsilon on either side of the smallest float."""
+    for name in ("tldp-l", "tldp-g-w"):
+        for epsilon in (0.94, 0.945, 0.95, 0.955):
+            m = make(name, epsilon=epsilon, domain=Box(0, 255, (28, 28)))
+            tolerance = 1e-9 if m.retention > 1e-300 else 1e-3  # a subnormal float holds few digits
+            assert m.curve().log_atom == pytest.approx(math.log(784) + m.log_retention, rel=tolerance)
+
+
+def test_weights_of_one_leave_no_atom():
+    m = make("tldp-l-w", epsilon=1.0, domain=Box(0, 255, (28, 28)), weights=torch.ones(28, 28))
+    assert m.guarantee(0.0).epsilon == m.guarantee(0.0).epsilon_without_atom == pytest.approx(784.0)
+
+
 def test_small_tensors_have_large_atoms():
     bias = Box(-1, 1, (10,))
     assert make("tldp-l", epsilon=0.1, domain=bias).curve().atom == pytest.approx(0.096, abs=1e-3)

@@ -8,6 +8,8 @@ from scipy.stats import norm
 from tensorldp.mechanisms import Box, make
 from tensorldp.privacy.curves.atom import AtomCurve
 from tensorldp.privacy.curves.gaussian import GaussianCurve, log_delta, mu_of
+from tensorldp.privacy.curves.heterogeneous import ProductCurve
+from tensorldp.privacy.curves.laplace import LaplaceCurve
 from tensorldp.privacy.curves.trivial import NoPrivacyCurve
 
 MNIST_G = [
@@ -84,4 +86,32 @@ def test_tldp_of_the_smallest_epsilon_has_atoms():
     guarantee = make("tldp-l", epsilon=0.01, domain=box, delta_range=256).guarantee(1e-5)
     assert guarantee.epsilon == pytest.approx(1.104, abs=2e-3)
     assert make("tldp-g", epsilon=0.01, domain=box, delta_range=256).guarantee(1e-5).epsilon == math.inf
-    assert make("tldp-l", epsilon=1.0, domain=box, delta_range=256).guarantee(0.0).epsilon == pytest.approx(780.9375)
+    assert make("tldp-l", epsilon=1.0, domain=box, delta_range=256).curve().pure_epsilon == pytest.approx(780.9375)
+
+
+@pytest.mark.parametrize("log_mass", [math.log(1e-3), -700.0, -740.0, -5000.0])
+def test_an_atom_is_there_however_small(log_mass):
+    mass = math.exp(log_mass)
+    curve = AtomCurve.over(LaplaceCurve(0.5, 4), mass, log_mass)
+    for many in (curve, curve.compose(3), ProductCurve(((curve, 2), (LaplaceCurve(0.1, 1), 1)))):
+        assert many.epsilon(0.0) == math.inf
+        assert many.epsilon_without_atom(0.0) == many.pure_epsilon < math.inf
+        assert many.log_atom >= log_mass
+        assert many.atom == pytest.approx(math.exp(many.log_atom), rel=1e-9, abs=1e-300)
+    assert curve.compose(3).log_atom == pytest.approx(log_mass + math.log(3), rel=1e-3)
+    assert curve.compose(2).compose(3).log_atom == pytest.approx(curve.compose(6).log_atom)
+
+
+def test_without_an_atom_there_is_one_number():
+    for curve in (GaussianCurve(1.0), LaplaceCurve(0.5, 4), ProductCurve(((LaplaceCurve(0.5, 4), 1),))):
+        for delta in (0.0, 1e-5, 0.2):
+            assert curve.epsilon_without_atom(delta) == curve.epsilon(delta)
+    assert NoPrivacyCurve().epsilon_without_atom(1e-5) == math.inf
+
+
+def test_without_its_atom_a_curve_is_the_rest():
+    curve = AtomCurve(LaplaceCurve(0.5, 4), 1e-3)
+    product = ProductCurve(((curve, 1), (LaplaceCurve(0.1, 1), 1)))
+    assert curve.epsilon_without_atom(1e-5) == LaplaceCurve(0.5, 4).epsilon(1e-5)
+    rest = ProductCurve(((LaplaceCurve(0.5, 4), 1), (LaplaceCurve(0.1, 1), 1)))
+    assert product.epsilon_without_atom(1e-2) == pytest.approx(rest.epsilon(1e-2), rel=1e-6)

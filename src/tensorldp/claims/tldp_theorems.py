@@ -127,7 +127,7 @@ def tldp_l(_: Evidence) -> Finding:
     curve = make("tldp-l", epsilon=1.0, domain=IMAGE, delta_range=256).curve()
     bias = make("tldp-l", epsilon=0.1, domain=Box(-1, 1, (10,))).curve()
     return Finding(
-        curve.pure_epsilon <= 1 and curve.atom == 0 and bias.atom == 0,
+        curve.pure_epsilon <= 1 and curve.log_atom == bias.log_atom == -math.inf,
         f"at nominal 1 an MNIST image has {curve.pure_epsilon:.1f} with the atoms removed and "
         f"{curve.epsilon(1e-5):.1f} at delta 1e-5; a kept element has no finite epsilon (probability "
         f"{bias.atom:.3f} for 10 elements at nominal 0.1)",

@@ -163,13 +163,15 @@ class Mechanism(ABC):
         return self.curve().delta(epsilon)
 
     def guarantee(self, delta: float) -> Guarantee:
-        """The smallest epsilon at `delta`; delta = 0 asks for the pure guarantee, which may be infinite.
+        """The smallest epsilon at `delta`; delta = 0 asks for the pure guarantee.
+
+        That is infinite wherever an output gives its record away, however rarely; `epsilon_without_atom` leaves those
+        outputs out.
 
         Raises:
             InputError: if delta is outside [0, 1).
         """
-        curve = self.curve()
-        return Guarantee(curve.epsilon(delta), float(delta), self.unit, curve.exact, self.note)
+        return Guarantee.of(self.curve(), delta, self.unit, self.note)
 
     def _flat(self, x: Tensor) -> Tensor:
         """A record or a batch as (batch, I) in float64."""

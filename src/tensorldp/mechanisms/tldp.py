@@ -105,6 +105,15 @@ class _Tldp(Mechanism):
         """1 - prod(1 - p_i): the probability that at least one element is kept."""
         return -math.expm1(self.size * math.log1p(-self.retention)) if self.retention < 1.0 else 1.0
 
+    def _log_atom(self) -> float:
+        """log of `_atom`, also where that underflows: then it is I p, with p the only small factor."""
+        atom = self._atom()
+        return math.log(atom) if atom > 0.0 else self._log_keepers() + self.log_retention
+
+    def _log_keepers(self) -> float:
+        """log of the largest sum of 1 - w over the elements of a record."""
+        return math.log(self.size)
+
     def worst_pair(self) -> tuple[Tensor, Tensor]:
         return self.box.constant(self.box.low), self.box.constant(self.box.high)
 
@@ -192,6 +201,12 @@ class _Weighted(_Tldp):
             return super()._atom()
         return -math.expm1(float(torch.log1p(-(1.0 - self.weights) * self.retention).sum()))
 
+    def _log_keepers(self) -> float:
+        if self.weights is None:
+            return super()._log_keepers()
+        keepers = float((1.0 - self.weights).sum())
+        return math.log(keepers) if keepers > 0.0 else -math.inf
+
     def worst_input(self) -> Tensor:
         return self.box.constant(self.box.high if self.weights is None else self.box.low)
 
@@ -214,7 +229,9 @@ class _LaplaceNoise(_Tldp):
         return 2.0 * self.scale**2 * (self.size - self._kept_share())
 
     def curve(self) -> PrivacyCurve:
-        return AtomCurve.over(LaplaceCurve(shift=self.box.width / self.scale, count=self.size), self._atom())
+        return AtomCurve.over(
+            LaplaceCurve(shift=self.box.width / self.scale, count=self.size), self._atom(), self._log_atom()
+        )
 
     def _density_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         return ((y - x_prime).abs() - (y - x).abs()) / self.scale
@@ -239,7 +256,7 @@ class _GaussianNoise(_Tldp):
 
     def curve(self) -> PrivacyCurve:
         mu = self.box.width * math.sqrt(self.size) / self.scale
-        return AtomCurve.over(GaussianCurve(mu), self._atom())
+        return AtomCurve.over(GaussianCurve(mu), self._atom(), self._log_atom())
 
     def _density_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         return (x - x_prime) * (2.0 * y - (x + x_prime)) / (2.0 * self.scale**2)

@@ -26,4 +26,4 @@ def compose(mechanism: Randomizer, *, count: int, delta: float) -> Guarantee:
     count = whole("count", count, low=1)
     curve = mechanism.curve().compose(count)
     unit = "run" if count > 1 and mechanism.unit in RUN_OF else mechanism.unit
-    return Guarantee(curve.epsilon(delta), float(delta), unit, curve.exact, mechanism.note)
+    return Guarantee.of(curve, delta, unit, mechanism.note)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tensorldp.errors import InputError
+from tensorldp.privacy.curves.base import PrivacyCurve
 
 UNITS = ("record", "element", "step", "client-round", "run", "batch")
 
@@ -15,6 +16,8 @@ class Guarantee:
 
     Attributes:
         epsilon: in nats; `math.inf` where none holds at this delta.
+        epsilon_without_atom: the same of the release given that no output gives its record away, which no finite
+            epsilon covers at delta = 0; equal to `epsilon` where there is no such output.
         delta: in [0, 1).
         unit: what may change between neighbours, one of `UNITS`.
         exact: True if no smaller epsilon holds, False for an upper bound.
@@ -26,7 +29,24 @@ class Guarantee:
     unit: str
     exact: bool
     note: str = ""
+    epsilon_without_atom: float = field(kw_only=True)
 
     def __post_init__(self) -> None:
         if self.unit not in UNITS:
             raise InputError(f"a guarantee needs a unit out of {', '.join(UNITS)}, got {self.unit!r}")
+
+    @classmethod
+    def of(cls, curve: PrivacyCurve, delta: float, unit: str, note: str = "") -> Guarantee:
+        """What a privacy curve guarantees at `delta`.
+
+        Args:
+            curve: of everything that is released.
+            delta: in [0, 1); 0 asks for the pure guarantee.
+            unit: what the curve's neighbours differ in, one of `UNITS`.
+            note: what the guarantee leaves out.
+
+        Raises:
+            InputError: if delta or the unit is out of range.
+        """
+        without = curve.epsilon_without_atom(delta)
+        return cls(curve.epsilon(delta), float(delta), unit, curve.exact, note, epsilon_without_atom=without)

@@ -75,4 +75,4 @@ def run_guarantee(*, records: int, lot: int, steps: int, noise_multiplier: float
         whole("lot", lot, low=1, high=records) / records,
         whole("steps", steps, low=1),
     )
-    return Guarantee(curve.epsilon(delta), delta, "run", curve.exact, "for adding or removing one record")
+    return Guarantee.of(curve, delta, "run", "for adding or removing one record")

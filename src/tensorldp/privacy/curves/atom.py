@@ -13,15 +13,25 @@ class AtomCurve(PrivacyCurve):
     """delta(epsilon) = a + (1 - a) delta_0(epsilon): with probability a the release gives its record away.
 
     For TLDP a = 1 - (1 - p)^I, and this is exact: docs/mathematics/curves.md#atoms.
+
+    Args:
+        inner: the curve of the other outcomes.
+        mass: a.
+        log_mass: log a; it follows from `mass` but where that underflows to 0.
     """
 
     inner: PrivacyCurve
     mass: float
+    log_mass: float = -math.inf
+
+    def __post_init__(self) -> None:
+        if self.mass > 0.0:
+            object.__setattr__(self, "log_mass", math.log(self.mass))
 
     @classmethod
-    def over(cls, inner: PrivacyCurve, mass: float) -> PrivacyCurve:
-        """`inner` itself where the mass is 0, otherwise the curve with its atom."""
-        return cls(inner, mass) if mass > 0.0 else inner
+    def over(cls, inner: PrivacyCurve, mass: float, log_mass: float = -math.inf) -> PrivacyCurve:
+        """The curve with its atom, or `inner` itself where there is none."""
+        return cls(inner, mass, log_mass) if mass > 0.0 or log_mass > -math.inf else inner
 
     @property
     def exact(self) -> bool:  # type: ignore[override]
@@ -35,6 +45,10 @@ class AtomCurve(PrivacyCurve):
     def atom(self) -> float:
         return self.mass + (1.0 - self.mass) * self.inner.atom
 
+    @property
+    def log_atom(self) -> float:
+        return max(self.log_mass, super().log_atom, self.inner.log_atom)
+
     def _delta(self, epsilon: float) -> float:
         return self.mass + (1.0 - self.mass) * self.inner.delta(epsilon)
 
@@ -43,6 +57,10 @@ class AtomCurve(PrivacyCurve):
             return math.inf
         return self.inner.epsilon(max(0.0, (delta - self.mass) / (1.0 - self.mass)))
 
+    def epsilon_without_atom(self, delta: float) -> float:
+        return self.inner.epsilon_without_atom(delta)
+
     def _compose(self, count: int) -> PrivacyCurve:
+        log_mass = self.log_mass + math.log(count)  # 1 - (1 - a)^n is n a where a underflows
         mass = -math.expm1(count * math.log1p(-self.mass)) if self.mass < 1.0 else 1.0
-        return AtomCurve(self.inner.compose(count), mass)
+        return AtomCurve(self.inner.compose(count), mass or math.exp(log_mass), log_mass)

@@ -31,6 +31,11 @@ class PrivacyCurve(ABC):
         """The mass on outcomes that are impossible under the other record: the limit of delta at infinity."""
         return 0.0
 
+    @property
+    def log_atom(self) -> float:
+        """log of the atom, -inf where there is none; finite also where the atom itself underflows to 0."""
+        return math.log(self.atom) if self.atom > 0.0 else -math.inf
+
     @abstractmethod
     def _delta(self, epsilon: float) -> float:
         """delta(epsilon) for a checked epsilon >= 0."""
@@ -53,17 +58,30 @@ class PrivacyCurve(ABC):
     def epsilon(self, delta: float) -> float:
         """The smallest epsilon >= 0 with delta(epsilon) <= delta; `math.inf` where there is none.
 
-        delta = 0 asks for the pure guarantee, which an atom or an unbounded loss makes infinite.
+        delta = 0 asks for the pure guarantee, which an atom, however small, or an unbounded loss makes infinite.
 
         Raises:
             InputError: if delta is outside [0, 1).
         """
         delta = real("delta", delta, low=0.0, high=1.0, open_high=True)
         if delta == 0.0:
-            return self.pure_epsilon if self.atom == 0.0 else math.inf
+            return self.pure_epsilon if self.log_atom == -math.inf else math.inf
         if self.atom > delta:
             return math.inf
         return self._epsilon(delta)
+
+    def epsilon_without_atom(self, delta: float) -> float:
+        """`epsilon(delta)` of the release given that it does not fall on the atom; `pure_epsilon` at delta = 0.
+
+        Raises:
+            InputError: if delta is outside [0, 1).
+        """
+        delta = real("delta", delta, low=0.0, high=1.0, open_high=True)
+        atom = self.atom
+        if delta == 0.0 or atom >= 1.0:
+            return self.pure_epsilon
+        found = self.epsilon(atom + (1.0 - atom) * delta)
+        return self.pure_epsilon if math.isinf(found) else found
 
     def _epsilon(self, delta: float) -> float:
         """The root of delta(epsilon) = delta in log delta, bracketed by doubling."""

@@ -115,6 +115,11 @@ class ProductCurve(PrivacyCurve):
             kept *= 1.0 - curve.atom
         return self._mass if not any(curve.atom for curve in self._curves) else 1.0 - kept
 
+    @property
+    def log_atom(self) -> float:
+        known = super().log_atom
+        return known if known > -math.inf else max(curve.log_atom + math.log(count) for curve, count in self.parts)
+
     @cached_property
     def _lattice(self) -> tuple[LatticeSum, float]:
         return profiles_up([_without_atom(curve) for curve in self._curves])
