@@ -22,7 +22,7 @@ def test_the_library_example_does_what_its_comments_say() -> None:
 
 def test_the_mechanism_in_the_readme_is_about_twenty_lines_and_works() -> None:
     from tensorldp import mechanisms
-    from tensorldp.mechanisms import registry
+    from tensorldp.registration.kinds import MECHANISMS
 
     block = next(b for b in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL) if "@register" in b)
     assert len(block.splitlines()) <= 25
@@ -31,7 +31,7 @@ def test_the_mechanism_in_the_readme_is_about_twenty_lines_and_works() -> None:
         made = mechanisms.make("half-laplace", epsilon=1.0, domain=mechanisms.Box(0, 1, (4,)))
         assert made.guarantee(0.0).epsilon == pytest.approx(0.5)
     finally:
-        registry._CLASSES.pop("half-laplace", None)
+        MECHANISMS.remove("half-laplace")
 
 
 def test_files_that_the_readme_shows_exist() -> None:
