@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import tiny
 from scipy.io import savemat
+from tiny import load
 
 from tensorldp.data.images import read_idx
-from tensorldp.data.load import load
 from tensorldp.data.prepare import prepare
 from tensorldp.errors import InputError
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tiny import Split, load
 
 from tensorldp.data.fetch import fetch, get_weights_file
-from tensorldp.data.load import Split, load
 from tensorldp.data.prepare import prepare
 
 pytestmark = pytest.mark.mirror

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tiny
+from tiny import load
 
 from tensorldp.data.fetch import fetch
-from tensorldp.data.load import load
 from tensorldp.data.prepare import prepare
 from tensorldp.errors import InputError
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 import tiny
+from tiny import load
 
-from tensorldp.data.load import load
 from tensorldp.data.prepare import prepare
 from tensorldp.data.tabular import ctg_table, parse_adult, parse_credit, parse_ctg
 from tensorldp.errors import InputError

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tiny
+from tiny import load
 
-from tensorldp.data.load import load
 from tensorldp.data.prepare import prepare
 from tensorldp.data.text import LENGTH, frequent, tokenise
 from tensorldp.errors import InputError

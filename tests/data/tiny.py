@@ -8,6 +8,7 @@ import io
 import lzma
 import struct
 import tarfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,23 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from tensorldp.data.source import Dataset, File, Source
+from tensorldp.runtime.files import read_arrays
+
+
+@dataclass(frozen=True)
+class Split:
+    """A split as `prepare` wrote it: records, class indices and metadata."""
+
+    x: NDArray[Any]
+    y: NDArray[Any]
+    metadata: dict[str, str]
+
+
+def load(path: Path) -> Split:
+    """Read a split without turning it into a study's records."""
+    arrays, metadata = read_arrays(path)
+    return Split(arrays["x"], arrays["y"], metadata)
+
 
 ADULT_NAMES = """| remarks: with a colon.
 >50K, <=50K.

@@ -39,9 +39,11 @@ def test_arrays_round_trip_and_a_truncated_file_is_named(tmp_path: Path) -> None
     arrays, metadata = read_arrays(path)
     assert arrays["x"].tolist() == [[2, 1, 0], [5, 4, 3]]
     assert metadata == {"k": "v"}
-    path.write_bytes(path.read_bytes()[:-5])
-    with pytest.raises(InputError, match=r"x\.safetensors is truncated"):
-        read_arrays(path)
+    whole = path.read_bytes()
+    for keep in (0, 5, 40, len(whole) - 1):
+        path.write_bytes(whole[:keep])
+        with pytest.raises(InputError, match=r"x\.safetensors is truncated"):
+            read_arrays(path)
     with pytest.raises(InputError, match=r"none\.safetensors is missing"):
         read_arrays(tmp_path / "none.safetensors")
 

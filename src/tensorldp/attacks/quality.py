@@ -7,7 +7,6 @@ import torch
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 from torch import Tensor
 
-from tensorldp.attacks.matching import match
 from tensorldp.errors import InputError
 
 PSNR_CAP = 100.0  # dB; an exact copy would be infinite
@@ -44,8 +43,3 @@ def nearest(found: Tensor, candidates: Tensor) -> Tensor:
     return torch.cdist(found.reshape(len(found), -1).double(), candidates.reshape(len(candidates), -1).double()).argmin(
         dim=1
     )
-
-
-def matched_scores(found: Tensor, truth: Tensor) -> dict[str, float]:
-    """`image_scores` of a batch whose order is unknown."""
-    return image_scores(match(found, truth), truth)

@@ -26,13 +26,10 @@ class _Adam:
         self.steps += 1
         size = self.rate / (1 - BETAS[0] ** self.steps)
         correction = math.sqrt(1 - BETAS[1] ** self.steps)
-        torch._foreach_lerp_(self.first, gradients, 1 - BETAS[0])
-        torch._foreach_mul_(self.second, BETAS[1])
-        torch._foreach_addcmul_(self.second, gradients, gradients, 1 - BETAS[1])
-        root = torch._foreach_sqrt(self.second)
-        torch._foreach_div_(root, correction)
-        torch._foreach_add_(root, EPSILON)
-        torch._foreach_addcdiv_(self.parameters, self.first, root, -size)
+        for p, gradient, first, second in zip(self.parameters, gradients, self.first, self.second, strict=True):
+            first.lerp_(gradient, 1 - BETAS[0])
+            second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
+            p.addcdiv_(first, second.sqrt().div_(correction).add_(EPSILON), value=-size)
 
 
 @torch.no_grad()
