@@ -78,8 +78,8 @@ def test_the_frozen_embedding_is_not_a_released_parameter() -> None:
 @pytest.mark.parametrize("shape", [(28, 28), (32, 32, 3)])
 def test_mobilenet_takes_small_images_and_has_1280_tanh_features(shape: tuple[int, ...]) -> None:
     from tensorldp.models.mobilenet import MobileNet
-    from tensorldp.models.registry import image_layout
     from tensorldp.models.seeding import seed_model
+    from tensorldp.models.task import image_layout
 
     net = MobileNet(10, tanh=True)
     seed_model(net, gen())

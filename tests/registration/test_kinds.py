@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from tensorldp.registration.kinds import CLAIMS, MECHANISMS
+from tensorldp.registration.kinds import CLAIMS, MECHANISMS, MODELS
 from tensorldp.registration.registry import Registry
 
-KINDS = [CLAIMS, MECHANISMS]
+KINDS = [CLAIMS, MECHANISMS, MODELS]
 
 
 @pytest.mark.parametrize("registry", KINDS, ids=lambda registry: registry.kind)

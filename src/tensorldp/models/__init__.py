@@ -1,5 +1,6 @@
 """The networks of the studies, initialised from explicit generators."""
 
-from tensorldp.models.registry import Task, build, names
+from tensorldp.models.registry import build, names, register_model
+from tensorldp.models.task import Task
 
-__all__ = ["Task", "build", "names"]
+__all__ = ["Task", "build", "names", "register_model"]

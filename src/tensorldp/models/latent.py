@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from tensorldp.errors import InputError, whole
 from tensorldp.mechanisms.bits import bytes_to_bits
-from tensorldp.models.registry import Task, image_layout
 from tensorldp.models.seeding import seed_model
+from tensorldp.models.task import Task, image_layout
 
 Activation = Literal["relu", "tanh", "sigmoid"]
 _ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh, "sigmoid": nn.Sigmoid}

@@ -11,7 +11,9 @@ import torchvision
 from torch import Tensor, nn
 
 from tensorldp.errors import InputError
+from tensorldp.models.registry import register_model
 from tensorldp.models.seeding import replace_modules
+from tensorldp.models.task import Task, image_layout
 
 FEATURES = 1280
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -41,6 +43,13 @@ class MobileNet(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Class scores of a batch of images."""
         return self.classifier(self.embed(x))
+
+
+@register_model("mobilenet_v2")
+def mobilenet_v2(task: Task) -> MobileNet:
+    """`MobileNet` for the task's images."""
+    image_layout(task.shape)
+    return MobileNet(task.classes)
 
 
 def imagenet_normalise(x: Tensor) -> Tensor:

@@ -14,8 +14,9 @@ import torch
 from torch import Tensor, nn
 
 from tensorldp.errors import InputError, unknown
-from tensorldp.models.registry import Task, image_layout
+from tensorldp.models.registry import register_model
 from tensorldp.models.seeding import replace_modules
+from tensorldp.models.task import Task, image_layout
 
 TEXT_FEATURES = 150
 NAMES = ("lenet", "lenet_tanh", "vgg16_tanh", "alexnet_tanh", "bilstm_tanh")
@@ -147,6 +148,48 @@ def split_net(name: str, task: Task) -> SplitNet:
     else:
         body, shape = (_vgg16 if name == "vgg16_tanh" else _alexnet)(*layout)
     return SplitNet(body, head(name, math.prod(shape), task.classes), shape)
+
+
+@register_model("lenet")
+def lenet(task: Task) -> SplitNet:
+    """LeNet with ReLU and maximum pooling."""
+    return split_net("lenet", task)
+
+
+@register_model("lenet_tanh")
+def lenet_tanh(task: Task) -> SplitNet:
+    """LeNet with tanh and average pooling."""
+    return split_net("lenet_tanh", task)
+
+
+@register_model("vgg16_tanh")
+def vgg16_tanh(task: Task) -> SplitNet:
+    """VGG-16 with tanh."""
+    return split_net("vgg16_tanh", task)
+
+
+@register_model("alexnet_tanh")
+def alexnet_tanh(task: Task) -> SplitNet:
+    """AlexNet with tanh."""
+    return split_net("alexnet_tanh", task)
+
+
+@register_model("bilstm_tanh")
+def bilstm_tanh(task: Task) -> SplitNet:
+    """A bidirectional LSTM, whose states lie in (-1, 1)."""
+    return split_net("bilstm_tanh", task)
+
+
+@register_model("lenet_tanh_head")
+def lenet_tanh_head(task: Task) -> nn.Sequential:
+    """The head of `lenet_tanh` alone, on flat records."""
+    return nn.Sequential(nn.Flatten(), *head("lenet_tanh", math.prod(task.shape), task.classes))
+
+
+@register_model("alexnet_tanh_head")
+def alexnet_tanh_head(task: Task) -> nn.Sequential:
+    """The head of `alexnet_tanh` alone, on flat records."""
+    return nn.Sequential(nn.Flatten(), *head("alexnet_tanh", math.prod(task.shape), task.classes))
 
 
 @torch.no_grad()

@@ -10,10 +10,10 @@ from torch import Tensor
 
 from tensorldp.errors import unknown, whole
 from tensorldp.models.mobilenet import FEATURES, MobileNet, imagenet_normalise, load_imagenet
-from tensorldp.models.registry import image_layout
 from tensorldp.models.seeding import seed_model
 from tensorldp.models.small import TanhCNN
 from tensorldp.models.split import NAMES, split_net, spread
+from tensorldp.models.task import image_layout
 from tensorldp.randomness import generator
 from tensorldp.runtime.progress import track
 from tensorldp.studies.records import Records, matrix_shape, model_inputs

@@ -13,8 +13,8 @@ from tensorldp.attacks.defences import Defence
 from tensorldp.attacks.inversion import COSINE, COSINE_TV, DLG, IDLG, Inversion, infer_label, invert
 from tensorldp.attacks.quality import image_scores, nearest
 from tensorldp.models.lenet import SigmoidLeNet
-from tensorldp.models.registry import image_layout
 from tensorldp.models.seeding import seed_model
+from tensorldp.models.task import image_layout
 from tensorldp.studies.attacks.common import defence_of, shared_stream
 from tensorldp.studies.cell import CellSettings
 from tensorldp.studies.records import Records, Scaling, model_inputs
