@@ -89,6 +89,14 @@ def test_every_section_that_is_cited_exists(found: dict[Path, str]) -> None:
     assert missing == []
 
 
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda path: path.stem)
+def test_links_lead_to_pages_and_sections(page: Path) -> None:
+    for target, section in re.findall(r"\]\((?!https?:)([^)#]*)(?:#([\w-]+))?\)", page.read_text()):
+        path = (page.parent / target) if target else page
+        assert path.exists(), target
+        assert not section or section in anchors(path), f"{target}#{section}"
+
+
 def test_no_document_is_cited_that_is_not_here(found: dict[Path, str]) -> None:
     missing = []
     for path, text in found.items():
