@@ -1,0 +1,1 @@
+"""Classifiers from releases of records, never from the records."""

@@ -1,0 +1,98 @@
+"""The nearest class mean from noisy releases: the means are unbiased, their squared lengths are made so.
+
+Assumes that a release is unbiased, E[M(x) | x] = x, as those of PrivUnit, Laplace, Gaussian and the sampled mechanisms
+are, and that a class is known by its mean: the score is twice the log likelihood of equal spherical classes.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tensorldp.errors import InputError, whole
+from tensorldp.learners.scores import LinearScores, check_releases
+
+
+def class_moments(releases: Tensor, labels: Tensor, classes: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Counts (classes,), mean releases (classes, dimension) and the squared error of each mean (classes,), float64.
+
+    The squared error is the sum of the sample variances of the releases over the count. A class with fewer than two
+    releases has the mean of all and no error.
+
+    Raises:
+        InputError: if releases and labels do not fit.
+    """
+    classes = whole("classes", classes, low=2)
+    check_releases(releases, labels, classes)
+    counts = labels.bincount(minlength=classes).double()
+    rows = releases.double()
+    means = torch.zeros(classes, rows.shape[1], dtype=torch.float64).index_add_(0, labels, rows)
+    squares = torch.zeros(classes, dtype=torch.float64).index_add_(0, labels, rows.square().sum(dim=1))
+    means /= counts.clamp_min(1.0)[:, None]
+    spread = squares / counts.clamp_min(1.0) - means.square().sum(dim=1)
+    error = spread / (counts - 1.0).clamp_min(1.0)
+    few = counts < 2
+    means[few], error[few] = rows.mean(dim=0), 0.0
+    return counts, means, error.clamp_min(0.0)
+
+
+def nearest_mean(releases: Tensor, labels: Tensor, classes: int) -> LinearScores:
+    """Scores <x, m_c> - (||m_c||^2 - v_c) / 2, m_c the mean release of class c and v_c its squared error.
+
+    Without subtracting v_c, a class with few records would seem far from everything.
+
+    Args:
+        releases: (records, dimension).
+        labels: (records,) public class indices.
+        classes: number of classes.
+
+    Raises:
+        InputError: if releases and labels do not fit.
+    """
+    _, means, error = class_moments(releases, labels, classes)
+    return LinearScores(means.float(), (-(means.square().sum(dim=1) - error) / 2.0).float())
+
+
+def nearest_block_mean(releases: Tensor, classes: int) -> LinearScores:
+    """As `nearest_mean` from releases of `label_blocks`, whose owners keep their labels to themselves too.
+
+    The mean release holds p_c m_c in block c. Assumes that all classes are equally likely, p_c = 1 / classes.
+
+    Args:
+        releases: (records, classes x dimension).
+
+    Raises:
+        InputError: if the releases do not divide into blocks.
+    """
+    classes = whole("classes", classes, low=2)
+    check_releases(releases, torch.zeros(len(releases), dtype=torch.long), 1)
+    if releases.shape[1] % classes:
+        raise InputError(f"releases of {releases.shape[1]} numbers do not divide into {classes} blocks")
+    rows = releases.double()
+    mean = rows.mean(dim=0)
+    error = (rows.square().mean(dim=0) - mean.square()) / max(len(rows) - 1, 1)
+    means = classes * mean.reshape(classes, -1)
+    error = classes**2 * error.reshape(classes, -1).sum(dim=1)
+    return LinearScores(means.float(), (-(means.square().sum(dim=1) - error) / 2.0).float())
+
+
+def label_blocks(features: Tensor, labels: Tensor, classes: int) -> Tensor:
+    """Label and features as one vector: the features in the block of the label, zeros elsewhere, of the same norm.
+
+    One release of it covers the whole record, its label too.
+
+    Args:
+        features: (records, dimension).
+        labels: (records,) class indices.
+
+    Returns:
+        (records, classes x dimension).
+
+    Raises:
+        InputError: if features and labels do not fit.
+    """
+    classes = whole("classes", classes, low=2)
+    check_releases(features, labels, classes)
+    out = features.new_zeros(len(features), classes, features.shape[1])
+    out[torch.arange(len(features)), labels] = features
+    return out.flatten(1)

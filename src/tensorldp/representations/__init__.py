@@ -1,0 +1,1 @@
+"""Public representations: functions of one record and of public data, fixed before any private record is seen."""

@@ -1,0 +1,147 @@
+"""A public set of stroke figures: letters of many scripts from the fonts that come with Matplotlib, and no digit."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from tensorldp.errors import whole
+from tensorldp.randomness import generator
+
+FONTS = ("DejaVuSans", "DejaVuSerif-Italic", "DejaVuSerif", "STIXGeneral", "STIXGeneralItalic", "DejaVuSans-Oblique")
+CATEGORIES = ("Lu", "Ll", "Lo", "Lm")  # Unicode's letters: digits and number forms have the categories Nd, Nl and No
+SIDE, INK = 56, 40  # of a rendered letter, and the longer side of its ink
+SIZE = 28  # of a deformed letter
+LEAST = 10  # pixels: smaller signs are accents
+
+
+@dataclass(frozen=True)
+class Letters:
+    """Letters as public labelled images.
+
+    Attributes:
+        x: (images, side, side) float32 in [0, 1].
+        y: (images,) the letter, 0 .. letters - 1.
+    """
+
+    x: Tensor
+    y: Tensor
+
+
+@cache
+def rendered() -> Letters:
+    """Every letter of DejaVu Sans that has no decomposition, in all fonts that have it, centred: 56 x 56 pixels."""
+    import matplotlib
+    from matplotlib.ft2font import FT2Font
+    from PIL import Image, ImageDraw, ImageFont
+
+    folder = f"{matplotlib.get_data_path()}/fonts/ttf"
+    paths = [f"{folder}/{name}.ttf" for name in FONTS]
+    covered = [set(FT2Font(path).get_charmap()) for path in paths]
+    fonts = [ImageFont.truetype(path, INK) for path in paths]
+    images, codes = [], []
+    for code in sorted(covered[0]):
+        character = chr(code)
+        if unicodedata.category(character) not in CATEGORIES or unicodedata.decomposition(character):
+            continue
+        for font, has in zip(fonts, covered, strict=True):
+            if code not in has:
+                continue
+            canvas = Image.new("L", (3 * INK, 3 * INK))
+            ImageDraw.Draw(canvas).text((INK, INK // 2), character, font=font, fill=255)
+            box = canvas.getbbox()
+            if box is None or max(box[2] - box[0], box[3] - box[1]) < LEAST:
+                continue
+            figure = canvas.crop(box)
+            scale = INK / max(figure.size)
+            figure = figure.resize(
+                (max(1, round(figure.size[0] * scale)), max(1, round(figure.size[1] * scale))),
+                Image.Resampling.BILINEAR,
+            )
+            left, top = (SIDE - figure.size[0]) // 2, (SIDE - figure.size[1]) // 2
+            image = np.zeros((SIDE, SIDE), dtype=np.uint8)
+            image[top : top + figure.size[1], left : left + figure.size[0]] = np.asarray(figure)
+            images.append(image)
+            codes.append(code)
+    _, y = np.unique(np.asarray(codes), return_inverse=True)
+    return Letters(torch.from_numpy(np.stack(images)).float() / 255.0, torch.from_numpy(y).long())
+
+
+def deform(images: Tensor, source: torch.Generator, *, size: int = SIZE) -> Tensor:
+    """One copy of each image as another hand might draw it: (images, size, size).
+
+    Drawn anew for each: a rotation by up to 15 degrees, a shear by up to 0.4, scalings by up to e^0.2, an elastic
+    displacement with deviation 0.08 of half a side at 4 x 4 nodes, a blur and a threshold that set the stroke's width.
+
+    Args:
+        images: (images, height, width) in [0, 1].
+        source: a CPU generator.
+    """
+    count = len(images)
+    turn, shear, stretch_x, stretch_y, right, down = 2.0 * torch.rand(6, count, generator=source) - 1.0
+    cos, sin = (turn * math.radians(15.0)).cos(), (turn * math.radians(15.0)).sin()
+    stretch_x, stretch_y, shear = (0.2 * stretch_x).exp(), (0.2 * stretch_y).exp(), 0.4 * shear
+    theta = torch.stack(
+        (
+            torch.stack((cos * stretch_x, cos * shear - sin * stretch_y, 0.04 * right), 1),
+            torch.stack((sin * stretch_x, sin * shear + cos * stretch_y, 0.04 * down), 1),
+        ),
+        1,
+    )
+    grid = nn.functional.affine_grid(theta, [count, 1, size, size], align_corners=False)
+    nodes = 0.08 * torch.randn(count, 2, 4, 4, generator=source)
+    elastic = nn.functional.interpolate(nodes, (size, size), mode="bicubic", align_corners=True)
+    drawn = nn.functional.grid_sample(
+        images.unsqueeze(1), grid + elastic.permute(0, 2, 3, 1), align_corners=False
+    ).squeeze(1)
+    deviation = 0.3 + 1.3 * torch.rand(count, 1, 1, generator=source)
+    distance = torch.arange(size).float()[:, None] - torch.arange(size).float()
+    blur = torch.exp(-(distance / deviation).square() / 2.0)
+    blur = blur / blur.sum(dim=2, keepdim=True)
+    drawn = blur @ drawn @ blur.transpose(1, 2)
+    top = drawn.amax(dim=(1, 2), keepdim=True).clamp_min(1e-3)
+    threshold = 0.1 + 0.35 * torch.rand(count, 1, 1, generator=source)
+    return ((drawn / top - threshold) / 0.4).clamp(0.0, 1.0)
+
+
+def deformed(which: Tensor, copies: int, purpose: str) -> Letters:
+    """`copies` deformed images of each rendering of the letters `which` (their numbers), seeded by `purpose`."""
+    copies = whole("copies", copies, low=1)
+    letters, source = rendered(), generator("letters", purpose)
+    chosen = torch.isin(letters.y, which).nonzero().squeeze(1).repeat(copies)
+    parts = [deform(letters.x[part], source) for part in chosen.split(1000)]
+    return Letters(torch.cat(parts), letters.y[chosen])
+
+
+def fitting_and_tasks(fit_images: int = 12_000, tasks: int = 4, per_letter: int = 100) -> tuple[Letters, Letters]:
+    """Letters to fit a representation on, and other letters, ten to a task, to choose its dimension on.
+
+    Args:
+        fit_images: about how many images to fit on.
+        tasks: how many tasks of ten letters; letter k of the result belongs to task k // 10.
+        per_letter: images of each letter of a task.
+
+    Raises:
+        InputError: if a number is not a whole number above 0.
+    """
+    fit_images, tasks = whole("fit_images", fit_images, low=1), whole("tasks", tasks, low=1)
+    per_letter = whole("per_letter", per_letter, low=1)
+    letters = rendered()
+    counts = letters.y.bincount()
+    order = torch.randperm(len(counts), generator=generator("letters", "split"))
+    common = order[counts[order] >= len(FONTS) // 2]  # a task's letter needs several renderings
+    held = common[: 10 * tasks]
+    rest = order[~torch.isin(order, held)]
+    fit = deformed(rest, max(1, round(fit_images / int(counts[rest].sum()))), "fit")
+    drawn = deformed(held, -(-per_letter // (len(FONTS) // 2)), "tasks")
+    index = torch.empty(len(counts), dtype=torch.long)
+    index[held] = torch.arange(len(held))
+    y = index[drawn.y]
+    keep = torch.cat([(y == k).nonzero().squeeze(1)[:per_letter] for k in range(len(held))])
+    return fit, Letters(drawn.x[keep], y[keep])
