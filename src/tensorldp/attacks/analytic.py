@@ -14,7 +14,8 @@ def analytic_attack(weight_gradient: Tensor, bias_gradient: Tensor) -> Tensor:
     answer over all neurons, sum_i b_i W_i / sum_i b_i^2, is exact as well and robust to noise.
 
     Args:
-        weight_gradient: (neurons, inputs); bias_gradient: (neurons,).
+        weight_gradient: (neurons, inputs).
+        bias_gradient: (neurons,).
 
     Raises:
         InputError: if the shapes do not fit or every bias gradient is zero.

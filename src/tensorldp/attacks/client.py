@@ -67,7 +67,8 @@ class Client:
         """The flat vector that a client sends, (parameters,); differentiable in x and targets.
 
         Args:
-            x: (batch, ...) inputs; targets: (batch, classes) class probabilities.
+            x: (batch, ...) inputs.
+            targets: (batch, classes) class probabilities.
             mask: (features,) kept features times 1 / p, or None.
             parameters: other parameters than the model's.
         """

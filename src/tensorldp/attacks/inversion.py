@@ -102,6 +102,7 @@ def invert(
         client: the network and what a client does with it; float64 parameters.
         gradient: (parameters,) as sent; elements that are exactly 0 count as not sent.
         shape: (batch, ...) of the records.
+        how: the distance, the optimiser and what is done about labels.
         generator: for random starts.
         mask: the dropout mask that the attacker reads off the gradient.
         known: (batch,) labels, for `labels="known"`.

@@ -50,7 +50,9 @@ def denoise(mechanism: Mechanism, released: Tensor, prior: Prior) -> Tensor:
     kept are recognised where records are whole numbers: noise never hits one inside the range.
 
     Args:
+        mechanism: whose releases they are; its squared error is the noise.
         released: (batch, *shape).
+        prior: the Gaussian law that records are taken to follow.
 
     Raises:
         InputError: if the mechanism's error has no closed form.
@@ -80,7 +82,9 @@ def identify(mechanism: Mechanism, released: Tensor, candidates: Tensor) -> Tens
     Equal likelihoods are decided by l2 distance, as are all where the mechanism has no tractable density.
 
     Args:
-        released: (batch, *shape); candidates: (candidates, *shape), in the mechanism's domain.
+        mechanism: whose releases they are.
+        released: (batch, *shape).
+        candidates: (candidates, *shape), in the mechanism's domain.
     """
     y = released.double()
     best = torch.zeros(len(y), dtype=torch.long)

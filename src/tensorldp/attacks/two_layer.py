@@ -55,7 +55,8 @@ class TwoLayer:
         """dL/da_j = sum_i r_i s(w_j . x_i) (Eq. 4.4), shape (m,) float64.
 
         Args:
-            x: (batch, d); y: (batch,).
+            x: (batch, d).
+            y: (batch,).
             output: other output weights than the network's own.
         """
         r = self.residuals(x, y, output)

@@ -20,6 +20,8 @@ def augment(
     Args:
         images: float (batch, channels, height, width).
         generator: a CPU generator.
+        shift: the largest shift, as a share of each side, in [0, 1].
+        degrees: the largest rotation, in [0, 180].
         flip: the probability of a horizontal mirror image.
 
     Raises:

@@ -29,6 +29,7 @@ def parse_darknet(path: Path, *, expect_full: bool, endpoints: bool, seed: int) 
     dropped.
 
     Args:
+        path: of Darknet.CSV.
         expect_full: insist on the row and column counts of the release that the paper used.
         endpoints: keep the ports and the protocol among the features.
         seed: of the shuffle in the split.
@@ -64,8 +65,11 @@ def parse_darknet(path: Path, *, expect_full: bool, endpoints: bool, seed: int) 
 
 
 def interspersed(x: NDArray[Any], y: NDArray[Any], seed: int) -> tuple[Arrays, Arrays]:
-    """The paper's split, as far as it tells: Tor, in order, cut into 200 segments that alternate with 200 segments of
-    the shuffled rest; the first 80 % (rounded down) are for training, the others for testing."""
+    """The paper's split, as far as it is described: training and test records with their classes.
+
+    Tor, in order, is cut into 200 segments that alternate with 200 segments of the shuffled rest; the first 80 %
+    (rounded down) are for training, the others for testing.
+    """
     tor = y == CLASSES.index("Tor")
     rest = np.random.default_rng(seed).permutation(np.flatnonzero(~tor))
     segments = zip(np.array_split(np.flatnonzero(tor), SEGMENTS), np.array_split(rest, SEGMENTS), strict=True)

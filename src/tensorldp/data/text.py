@@ -38,6 +38,7 @@ def parse_imdb(files: Mapping[str, Path], *, expect_full: bool, limit: int | Non
     (400,001 indices) and `embedding.safetensors` gets the vectors; otherwise the training vocabulary is used.
 
     Args:
+        files: paths by file name: the archive of reviews and, if there is one, GloVe 6B.
         expect_full: insist on GloVe's 400,000 words.
         limit: reviews of each split and class, the first by number; None for all.
 

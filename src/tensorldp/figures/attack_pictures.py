@@ -49,6 +49,7 @@ def draw_pictures(metrics: pd.DataFrame, pictures: Path | None, axis: str = "nom
     """Rows are mechanisms; columns the original, then release and reconstruction at each epsilon.
 
     Args:
+        metrics: the metrics table.
         pictures: the arrays of `studies.attack_pictures`; where there are none, the figure has the numbers alone.
         axis: `nominal` or `honest`.
 

@@ -130,9 +130,13 @@ def draw_tvg(
     """A panel for each data set, model and metric, with one legend; bands reach over the seeds.
 
     Args:
+        metrics: the metrics table.
+        study: the rows of this study are drawn.
         shown: metrics, one row of panels each.
+        axis: which epsilon the horizontal axis shows.
         log: a logarithmic value axis, on which "none" is not drawn.
         ceiling: draw the rows of the metric `accuracy_ceiling` as dotted lines: what no classifier can exceed.
+        title: of the figure.
 
     Raises:
         InputError: if the table has no such rows.

@@ -76,6 +76,7 @@ def least_squares(
     Args:
         releases: (records, dimension) of unit records.
         labels: (records,) public class indices.
+        classes: how many, at least 2.
         mechanism: what released them.
         ridge: the ridge as a multiple of the noise.
 

@@ -60,6 +60,7 @@ def nearest_block_mean(releases: Tensor, classes: int) -> LinearScores:
 
     Args:
         releases: (records, classes x dimension).
+        classes: how many, at least 2.
 
     Raises:
         InputError: if the releases do not divide into blocks.
@@ -84,6 +85,7 @@ def label_blocks(features: Tensor, labels: Tensor, classes: int) -> Tensor:
     Args:
         features: (records, dimension).
         labels: (records,) class indices.
+        classes: how many, at least 2.
 
     Returns:
         (records, classes x dimension).

@@ -65,6 +65,7 @@ def load_imagenet(model: MobileNet, path: Path) -> str:
     """Load ImageNet weights into the feature layers, in place; the head keeps its own.
 
     Args:
+        model: the network that is filled.
         path: torchvision's checkpoint (.pth) or arrays under torchvision's keys (.npz).
 
     Returns:

@@ -36,6 +36,7 @@ def build(name: str, task: Task, generator: torch.Generator) -> nn.Module:
 
     Args:
         name: one of `names()`.
+        task: shape of a record, number of classes and, for text, of tokens.
         generator: a CPU generator for the weights and for dropout.
 
     Raises:

@@ -13,6 +13,7 @@ def compose(mechanism: Randomizer, *, count: int, delta: float) -> Guarantee:
     """The guarantee of `count` adaptive uses of a mechanism on the same record, such as weights x rounds.
 
     Args:
+        mechanism: the one that is used again and again.
         count: number of uses, >= 1.
         delta: of the whole composition, in [0, 1); 0 asks for the pure guarantee.
 

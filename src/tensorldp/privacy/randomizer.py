@@ -49,6 +49,7 @@ def check_randomizer(caller: str, mechanism: object) -> None:
 
     Args:
         caller: who asks, for the message.
+        mechanism: what was given.
 
     Raises:
         InputError: if it is none.

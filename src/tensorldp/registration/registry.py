@@ -47,6 +47,8 @@ class Registry(Generic[T]):
         """Make a member known.
 
         Args:
+            name: its key.
+            member: what the key stands for.
             module: where it is defined; a class or a function says that itself.
 
         Raises:

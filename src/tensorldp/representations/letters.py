@@ -82,6 +82,7 @@ def deform(images: Tensor, source: torch.Generator, *, size: int = SIZE) -> Tens
     Args:
         images: (images, height, width) in [0, 1].
         source: a CPU generator.
+        size: the side of a copy, in pixels.
     """
     count = len(images)
     turn, shear, stretch_x, stretch_y, right, down = 2.0 * torch.rand(6, count, generator=source) - 1.0

@@ -18,6 +18,7 @@ def export(settings: Settings, *, main_process: bool) -> None:
     """Set TENSORLDP_MIRROR, _PLUGINS, _DEVICE, _GPU, _WARM and _PROVENANCE for this process and all that it starts.
 
     Args:
+        settings: the run's.
         main_process: False in the Snakemake of a cluster job, which takes over what the submitting one found out, and
             runs scripts without a warm server, which would serve a single call.
 

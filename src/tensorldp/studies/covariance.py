@@ -73,7 +73,9 @@ def release_covariance(mechanism: Mechanism, rows: Tensor, generator: torch.Gene
     the transpose is post-processing.
 
     Args:
+        mechanism: on one row of the table for jl, on `query_domain` for the others.
         rows: (N, d) in [-1, 1].
+        generator: of the noise.
 
     Raises:
         InputError: if the mechanism's noise is not additive.

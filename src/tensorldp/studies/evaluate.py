@@ -17,6 +17,10 @@ def evaluate(
     """Rows {metric, value}: accuracy and weighted F1 on clean records, and on released ones if given.
 
     Args:
+        model: a trained network.
+        test: the test records.
+        scaling: of the model's inputs.
+        device: where the model is.
         released: (records, *shape) test records as released, or None.
     """
     model = model.to(device)

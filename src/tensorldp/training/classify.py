@@ -26,8 +26,14 @@ def fit(
     """Minimise cross-entropy with Adam, in place; x and y lie on the model's device.
 
     Args:
-        x: (records, ...) inputs; y: (records,) class indices.
+        model: the network, changed in place.
+        x: (records, ...) inputs.
+        y: (records,) class indices.
+        epochs: passes over the records.
+        batch_size: records in a batch.
+        learning_rate: Adam's.
         generator: a CPU generator for the order of records, so that devices see the same batches.
+        what: what a progress line calls it.
 
     Raises:
         InputError: if x and y differ in length or there are fewer than two records.

@@ -27,8 +27,15 @@ def fit_defended(
     In each round `users` of the records are drawn; the owner of each sends one defended update.
 
     Args:
-        x: (records, ...) inputs; y: (records,) class indices.
-        generator: for the choice of users; noise: for the defence.
+        model: the network, changed in place.
+        x: (records, ...) inputs.
+        y: (records,) class indices.
+        defence: what each user does to an update.
+        users: records drawn in a round.
+        rounds: averages taken.
+        learning_rate: Adam's.
+        generator: for the choice of users.
+        noise: for the defence.
 
     Raises:
         InputError: if a setting is out of range or x and y differ in length.

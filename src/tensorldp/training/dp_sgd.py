@@ -32,10 +32,16 @@ def fit_dp_sgd(
     N(0, (noise_multiplier clip)^2) to the sum and divides by the expected lot size.
 
     Args:
-        x: (records, ...) inputs; y: (records,) class indices.
+        model: the network, changed in place.
+        x: (records, ...) inputs.
+        y: (records,) class indices.
         lot: expected lot size, at most the number of records.
+        steps: number of lots.
         noise_multiplier: z; 0 adds no noise and guarantees nothing.
-        generator: a CPU generator for the lots; noise: the generator of the noise, on the model's device.
+        clip: l2 norm that an example's gradient is clipped to.
+        learning_rate: of the optimiser.
+        generator: a CPU generator for the lots.
+        noise: the generator of the noise, on the model's device.
 
     Raises:
         InputError: if a setting is out of range.

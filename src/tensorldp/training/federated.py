@@ -72,9 +72,17 @@ def federated_average(
     perturbed.
 
     Args:
-        x, y: all records on the model's device; shards: record indices of each user.
+        model: the global network, changed in place.
+        x: all records, on the model's device.
+        y: (records,) their class indices.
+        shards: record indices of each user.
+        release: the mechanism, where it adds its noise, and for how many rounds.
+        epochs: of a user's training in a round.
+        batch_size: records in a batch.
+        learning_rate: Adam's.
         order: the generator of a user's batch order, by user index.
         noise: the generator of the mechanism, on the model's device.
+        what: what a progress line calls it.
     """
     orders = [order(user) for user in range(len(shards))]
     for round_index in track(range(release.rounds), f"{what}: round"):

@@ -53,7 +53,11 @@ def fit_linear_heads(
         heads: linear layers of one shape, one a seed.
         x: for each head (records, features), on the heads' device.
         y: (records,) class indices, the same for all.
+        epochs: passes over the records.
+        batch_size: records in a batch.
+        learning_rate: Adam's.
         generators: CPU generators for the orders of the records.
+        what: what a progress line calls it.
 
     Raises:
         InputError: if the numbers of heads, inputs and generators differ, a shape does not fit, or there are fewer

@@ -53,7 +53,9 @@ def released_means(
 
     Args:
         mechanisms: of one value each, one per participant, whose interval the participant's values fill uniformly.
-        values, noise: generators of the values and of the mechanisms.
+        records: how many values each participant has.
+        values: generator of the values.
+        noise: generator of the mechanisms.
     """
     truth = torch.zeros(records, dtype=torch.float64)
     released = torch.zeros(records, dtype=torch.float64)

@@ -58,13 +58,16 @@ def personalised_average(
     """The global weights after some rounds, and after which; the ledger is filled in.
 
     Args:
+        simulation: the clients' local training.
         start: (I,) the first global weights, on the device of the simulation.
         ledger: of the clients, empty.
         chosen: the server's selection of each round.
-        order, noise: generators by a text that names the client and the round: a CPU one for batches, one on the
-            simulation's device for the mechanism. A client's numbers therefore depend on nobody else.
+        order: generators of batches, on the CPU, by a text that names the client and the round. A client's numbers
+            therefore depend on nobody else.
+        noise: generators of the mechanisms by such a text, on the simulation's device.
         optimised: average with PLU-FedOA's weights instead of equal ones.
         every: keep the global weights after every so many rounds, and after the last.
+        what: what a progress line calls it.
 
     Returns:
         (kept, I) global weights on the CPU, and the rounds (from 1) after which they stood.

@@ -49,6 +49,8 @@ def epsilon_levels(mode: str | Sequence[float], clients: int, largest: float) ->
 
     Args:
         mode: `e1`, `e2`, `e3` (PLDP-FL, 6.1.3), `same`, or the levels of the first clients.
+        clients: how many.
+        largest: the epsilon of the client with the most.
 
     Raises:
         InputError: if the mode is unknown or a level is not in [1e-12, 1e12], naming the client.
@@ -66,6 +68,7 @@ def range_lengths(mode: str | float | Sequence[float], clients: int) -> list[flo
 
     Args:
         mode: `t1`, `t2`, `t3` (PLDP-FL, 6.1.3), one length for all, or the lengths of the first clients.
+        clients: how many.
 
     Raises:
         InputError: if the mode is unknown or a length is not above 0, naming the client.
@@ -96,7 +99,9 @@ def preferences(
     """The (tau, epsilon) of every client.
 
     Args:
-        epsilons, ranges: see `epsilon_levels` and `range_lengths`.
+        epsilons: see `epsilon_levels`.
+        ranges: see `range_lengths`.
+        clients: how many.
         largest: the largest client's epsilon.
         centre: of every safe range, in the unit of a weight; the paper does not print its own.
 

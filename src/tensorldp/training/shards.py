@@ -34,6 +34,8 @@ def deal(
 
     Args:
         y: (records,) class indices.
+        clients: how many.
+        generator: of the draws.
         split: `iid` deals equally at random (the first clients one more), as PLDP-FL does; `dirichlet` divides each
             class in proportions Dir(alpha), drawn again until no client is empty.
         alpha: concentration of the Dirichlet law, at least 1e-6; small is uneven.

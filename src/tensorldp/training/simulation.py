@@ -93,6 +93,7 @@ class ClientSimulation:
 
         Args:
             start: (I,) the global weights, in the order of the model's parameters.
+            clients: their indices.
             order: a CPU generator of a client's batches in this round.
         """
         if start.shape != (self.size,):

@@ -54,10 +54,17 @@ def fit_stream(
     """Minimise cross-entropy in place; only one batch of the stored records is on the device at a time.
 
     Args:
-        stored: (records, ...) of any type, on the CPU; y: (records,) class indices.
+        model: the network, changed in place.
+        stored: (records, ...) of any type, on the CPU.
+        y: (records,) class indices.
+        optimizer: of the model's parameters.
+        epochs: passes over the records.
+        batch_size: records in a batch.
         generator: a CPU generator for the order of records.
+        device: where the model is.
         prepare: makes model inputs of a batch that has been moved to the device.
         after_epoch: called with the epoch (from 1) and the share of right answers seen while training in it.
+        what: what a progress line calls it.
 
     Raises:
         InputError: if stored and y differ in length or there are fewer than two records.

@@ -20,6 +20,7 @@ def clipped_sums(gradients: list[Tensor], norm: str, clip: float) -> list[Tensor
     Args:
         gradients: (examples, *shape) for each tensor; changed in place.
         norm: "linf" clips every element to [-clip, clip]; "l2" scales an example's whole gradient to norm <= clip.
+        clip: the bound, > 0.
     """
     if norm == "linf":
         return [g.clamp_(-clip, clip).sum(dim=0) for g in gradients]
@@ -101,8 +102,17 @@ def fit_private(
     """Minimise cross-entropy in place with `steps` private steps over Poisson lots of rate lot / records.
 
     Args:
-        x: (records, ...) inputs; y: (records,) class indices, on the model's device.
-        generator: a CPU generator for the lots; noise: of the noise, on the model's device.
+        model: the network, changed in place.
+        x: (records, ...) inputs, on the model's device.
+        y: (records,) class indices.
+        release: clips and randomises the gradient of a lot.
+        lot: expected lot size, at most the number of records.
+        steps: number of lots.
+        learning_rate: of gradient descent.
+        momentum: of gradient descent, 0 for none.
+        generator: a CPU generator for the lots.
+        noise: of the noise, on the model's device.
+        what: what a progress line calls it.
 
     Raises:
         InputError: if a setting is out of range.

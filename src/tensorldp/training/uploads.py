@@ -108,11 +108,13 @@ def make_upload(
 
     Args:
         name: the mechanism's registry key.
+        preference: the client's safe range and epsilon.
         size: I, the number of weights.
         budget: what the client's epsilon is of: one `weight` of one upload (as PLDP-FL and PLU-FedOA have it), the
             whole `model` of one upload, or the whole `run`: split equally over `rounds` uploads, basic composition.
         rounds: the most uploads that the client may make.
         clip: the l2 radius of a model's change, where the budget is of a model or a run.
+        delta: of mechanisms that have one.
 
     Raises:
         InputError: if the budget is unknown or the mechanism refuses its domain.

@@ -32,6 +32,7 @@ def clean_test_ceiling(records: int, information: float, chance: float) -> float
     chance + sqrt(records x information / 2), at most 1 (Pinsker), for a pipeline that treats all classes alike.
 
     Args:
+        records: how many training records were released.
         information: nats, a bound on the divergence of any record's release from one law common to all.
         chance: accuracy without training, the share of the largest class.
 
@@ -51,10 +52,11 @@ def accuracy_audit(
     For classes that are not balanced the share q of the largest takes the place of 1 / K: ln(a (1 - q) / ((1 - a) q)).
 
     Args:
-        correct, total: test inputs classified rightly, and all; the classifier must not have seen them.
+        correct: test inputs classified rightly; the classifier must not have seen them.
+        total: all test inputs, at least 1.
         classes: K, balanced unless `largest_class` is given.
+        confidence: the probability that the bound does not exceed the truth.
         largest_class: the share of the largest class, in (0, 1).
-        confidence: the chance that the bound does not exceed the truth.
 
     Raises:
         InputError: if a count or the confidence is out of range.

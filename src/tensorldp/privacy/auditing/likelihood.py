@@ -80,6 +80,7 @@ def audit(
     so that nothing chosen after seeing data needs a correction. The mechanism's guarantee is never consulted.
 
     Args:
+        mechanism: what is put to the test.
         samples: releases of each record, >= 20.
         confidence: in (0, 1).
         seed: of the releases.

@@ -19,7 +19,8 @@ def epsilon_at(
     Args:
         log_delta: decreasing in epsilon; -inf allowed.
         log_target: in nats, below 0.
-        mean, spread: of the privacy loss; the search starts at its normal approximation.
+        mean: of the privacy loss; the search starts at its normal approximation.
+        spread: standard deviation of the privacy loss.
         top: an epsilon at which delta is 0, if there is one.
     """
 
