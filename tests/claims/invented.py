@@ -9,14 +9,18 @@ from typing import Any
 
 from tensorldp.claims.base import NotRun, catalogue, load_checks, verdict
 from tensorldp.claims.evidence import Evidence
-from tensorldp.config.grid import Cell, Plan, make_plan, variant_text
+from tensorldp.config.cell import AnyCell, Cell, variant_text
+from tensorldp.config.grid import Plan, make_plan
+from tensorldp.config.methods import METHODS
 from tensorldp.config.settings import parse_settings
+from tensorldp.config.study import load_study
 from tensorldp.data.catalogue import names
 from tensorldp.registration.kinds import MECHANISMS
 from tensorldp.runtime.files import write_json
 
 STUDIES = Path(__file__).parents[2] / "workflow" / "studies"
-Score = Callable[[Cell, int], Mapping[str, float]]
+NEEDED = {"model": "ann", "where": "user", "attack": "tensor"}
+Score = Callable[[AnyCell, int], Mapping[str, float]]
 
 
 def cell(
@@ -26,25 +30,31 @@ def cell(
     epsilon: str,
     *,
     seeds: int = 3,
-    method: str = "learning",
     training: dict[str, Any] | None = None,
     **factors: Any,
-) -> Cell:
-    """A planned cell."""
+) -> AnyCell:
+    """A planned cell; its method's factors that are not given are not in its variant."""
+    method = load_study(STUDIES / f"{study}.yaml").method
+    plan = METHODS[method]
+    own = {key: value for key, value in factors.items() if key in plan.factors.model_fields}
+    filled = {key: NEEDED[key] for key, field in plan.factors.model_fields.items() if field.is_required()}
+    settings = {key: value for key, value in factors.items() if key in plan.training.model_fields}
     return Cell(
-        study,
-        dataset,
-        variant_text(factors),
-        mechanism,
-        epsilon,
+        study=study,
+        dataset=dataset,
+        variant=variant_text(factors),
+        mechanism=mechanism,
+        epsilon=epsilon,
+        release="data",
         method=method,
-        factors=factors,
+        delta=1e-5,
+        training=plan.training.model_validate({**(training or {}), **settings}),
+        factors=plan.factors.model_validate({**filled, **own}),
         seeds=tuple(range(seeds)),
-        training=training or {},
     )
 
 
-def paper_cells(*studies: str, seeds: int = 2) -> tuple[Cell, ...]:
+def paper_cells(*studies: str, seeds: int = 2) -> tuple[AnyCell, ...]:
     """The cells that the studies' own files plan at paper scale."""
     settings = parse_settings({"scale": "paper", "studies": list(studies), "seeds": list(range(seeds))})
     return make_plan(settings, STUDIES, mechanisms=MECHANISMS.names(), datasets=names()).cells
@@ -54,7 +64,7 @@ def paper_cells(*studies: str, seeds: int = 2) -> tuple[Cell, ...]:
 class Run:
     """A plan of some cells and the folder of their results."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[AnyCell, ...]
     results: Path
     scale: str = "paper"
 
@@ -80,7 +90,7 @@ class Run:
             write_json(
                 self.results / "metrics" / f"{planned.path}.json",
                 {
-                    "cell": {**planned.key(), "epsilon": planned.epsilon},
+                    "cell": planned.settings(),
                     "rows": rows,
                     "runs": {str(s): run for s in planned.seeds},
                     "test_set": {"records": (tests or {}).get(planned.dataset, 10000), "largest_class": 0.1},

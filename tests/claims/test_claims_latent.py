@@ -11,7 +11,7 @@ import pytest
 from tensorldp.claims import laws
 from tensorldp.claims.base import catalogue, load_checks
 from tensorldp.claims.latent_runs import clean_ceiling, perturbed_ceiling
-from tensorldp.config.grid import Cell
+from tensorldp.config.cell import AnyCell, variant_factors
 
 THEOREMS = {
     "A01": "not reproduced",
@@ -55,7 +55,7 @@ def table2(tmp_path: Path, accuracies: dict[str, float]) -> invented.Run:
     cells += [invented.cell("latent", name, "none", "inf", model="cnn") for name in ("mnist", "cifar10")]
     return invented.Run(tuple(cells), tmp_path).write(
         lambda cell, seed: {
-            "accuracy": accuracies[cell.factors.get("reading", cell.dataset)] + 0.001 * seed,
+            "accuracy": accuracies[variant_factors(cell.variant).get("reading", cell.dataset)] + 0.001 * seed,
             "train_records": 60_000.0,
         }
     )
@@ -72,11 +72,11 @@ def test_table_2_is_reproduced_only_if_reading_a_gives_its_numbers(tmp_path: Pat
     assert low.check("A13")[0] == "not run"
 
 
-def as_printed(cell: Cell, seed: int) -> dict[str, float]:
+def as_printed(cell: AnyCell, seed: int) -> dict[str, float]:
     """The accuracies of Table 2 and of section 4.1.3."""
     test = {"mnist": 0.963, "cifar10": 0.916}[cell.dataset]
     train = {"mnist": 0.993, "cifar10": 0.957}[cell.dataset]
-    if cell.factors["model"] == "cnn":
+    if variant_factors(cell.variant)["model"] == "cnn":
         test = {"mnist": 0.9816, "cifar10": 0.7875}[cell.dataset]
     elif cell.mechanism == "none":
         test, train = 0.95, 0.98
@@ -98,7 +98,7 @@ def spread(tmp_path: Path, accuracies: dict[str, tuple[float, float, float]]) ->
     place = {"0.5": 0, "2": 1, "8": 2}
     return (
         invented.Run(cells, tmp_path)
-        .write(lambda cell, _: {"accuracy": accuracies[cell.factors["reading"]][place[cell.epsilon]]})
+        .write(lambda cell, _: {"accuracy": accuracies[variant_factors(cell.variant)["reading"]][place[cell.epsilon]]})
         .check("A16")[0]
     )
 

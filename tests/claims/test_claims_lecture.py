@@ -10,7 +10,7 @@ import invented
 import pytest
 
 from tensorldp.claims.base import catalogue, load_checks
-from tensorldp.config.grid import Cell
+from tensorldp.config.cell import AnyCell, variant_factors
 
 THEOREMS = {
     **dict.fromkeys(("L01", "L03", "L05", "L07", "L08", "L10"), "reproduced"),
@@ -62,7 +62,7 @@ def test_numbers_are_those_of_the_independent_derivation(id: str, words: str, tm
 
 
 def error(
-    cell: Cell,
+    cell: AnyCell,
     *,
     noise: float = 3.0,
     power_of_m: float = -0.5,
@@ -71,10 +71,11 @@ def error(
     power_of_p: float = -0.5,
 ) -> float:
     """An error that is as printed, or larger; local steps level off before the attack fails."""
-    m, d, batch = (float(cell.factors[key]) for key in ("m", "d", "B"))
-    strength = float(cell.factors.get("strength", 1))
+    named = variant_factors(cell.variant)
+    m, d, batch = (float(named[key]) for key in ("m", "d", "B"))
+    strength = float(named.get("strength", 1))
     own = 0.6 * batch * (d / 20000) ** 0.5 * (m / 20000) ** power_of_m
-    match cell.factors["defence"]:
+    match named["defence"]:
         case "local":
             return own * min(strength**local, 7.0)
         case "noise":
@@ -93,7 +94,7 @@ def error(
 def attacks(tmp_path: Path, *, psnr: float = 40.0, **growth: float) -> invented.Run:
     """All cells of the tensor attack, and gradient inversion on digits."""
 
-    def tensor(mechanism: str = "none", epsilon: str = "inf", **factors: object) -> Cell:
+    def tensor(mechanism: str = "none", epsilon: str = "inf", **factors: object) -> AnyCell:
         return invented.cell("reconstruction", "synthetic", mechanism, epsilon, attack="tensor", **factors)
 
     sizes = [
@@ -109,9 +110,10 @@ def attacks(tmp_path: Path, *, psnr: float = 40.0, **growth: float) -> invented.
         for name in ("dlg", "cosine")
     ]
 
-    def score(cell: Cell, seed: int) -> dict[str, float]:
-        if cell.factors["attack"] != "tensor":
-            return {"psnr": psnr - (30 if cell.factors["attack"] == "dlg" else 0) + seed}
+    def score(cell: AnyCell, seed: int) -> dict[str, float]:
+        attack = variant_factors(cell.variant)["attack"]
+        if attack != "tensor":
+            return {"psnr": psnr - (30 if attack == "dlg" else 0) + seed}
         drawn = {"noise": DP_SGD[cell.epsilon]} if cell.mechanism != "none" else {}
         return {"error": error(cell, **growth) * (1 + 0.01 * seed), **drawn}
 

@@ -12,7 +12,8 @@ import pytest
 
 from tensorldp.claims.base import catalogue, load_checks
 from tensorldp.claims.pldp_noise import average_noise
-from tensorldp.config.grid import Cell
+from tensorldp.config.cell import AnyCell, variant_factors
+from tensorldp.config.methods.pldp import PldpTraining
 
 EPSILONS, RANGES = ("e1", "e2", "e3"), ("t1", "t2", "t3")
 THEOREMS = {
@@ -69,10 +70,11 @@ def synthetic(tmp_path: Path, seeds: int = 3) -> invented.Run:
     return invented.Run(tuple(cells), tmp_path)
 
 
-def relative_error(cell: Cell, seed: int, power: float = -1.0) -> Mapping[str, float]:
+def relative_error(cell: AnyCell, seed: int, power: float = -1.0) -> Mapping[str, float]:
     """Proportional to the width, about inverse in epsilon; 5 % apart between seeds."""
-    width = {"t1": 0.3, "t2": 1.1, "t3": 1.9}.get(cell.factors["tau"], cell.factors["tau"])
-    epsilon = {"e1": 0.15, "e2": 0.4, "e3": 0.95}.get(cell.factors["eps"], float(cell.epsilon))
+    named = variant_factors(cell.variant)
+    width = {"t1": 0.3, "t2": 1.1, "t3": 1.9}.get(named["tau"]) or float(named["tau"])
+    epsilon = {"e1": 0.15, "e2": 0.4, "e3": 0.95}.get(named["eps"], float(cell.epsilon))
     return {"relative_error": 0.2 * width * epsilon**power * (1 + 0.05 * seed)}
 
 
@@ -98,7 +100,6 @@ def federated(
     shared: dict[str, Any] = {
         "model": "pldp_cnn",
         "training": {"rounds": rounds, "participation": 0.7},
-        "method": "pldp_fl",
         "seeds": seeds,
     }
     study = ("pldp_fl", dataset)
@@ -120,20 +121,22 @@ def federated(
 PRINTED = {"e1": 0.8, "e2": 0.957, "e3": 0.979}
 
 
-def as_printed(cell: Cell, seed: int) -> Mapping[str, float]:
+def as_printed(cell: AnyCell, seed: int) -> Mapping[str, float]:
     """The accuracies that the paper prints, and bytes in proportion to the participants."""
-    share = float(cell.factors.get("participation", 0.7))
-    if cell.mechanism == "none" or cell.factors.get("tau") == 2.0:
+    named = variant_factors(cell.variant)
+    share = float(named.get("participation", 0.7))
+    if cell.mechanism == "none" or named.get("tau") == "2.0":
         final = 0.903 if cell.mechanism == "plu-fedoa" else 0.975
     else:
-        lost = {"t1": 0.0, "t2": 0.02, "t3": 0.05}.get(str(cell.factors.get("tau")), 0.3)
-        final = PRINTED[cell.factors["eps"]] - lost - 0.1 * (0.7 - min(share, 0.7))
+        lost = {"t1": 0.0, "t2": 0.02, "t3": 0.05}.get(named.get("tau", ""), 0.3)
+        final = PRINTED[named["eps"]] - lost - 0.1 * (0.7 - min(share, 0.7))
     if cell.dataset == "fashion_mnist":
-        final += {"e2": 0.792 - 0.957, "e3": 0.856 - 0.979}.get(str(cell.factors.get("eps")), 0.0)
+        final += {"e2": 0.792 - 0.957, "e3": 0.856 - 0.979}.get(named.get("eps", ""), 0.0)
     final += 0.001 * seed
-    marks = range(5, cell.training["rounds"] + 1, 5)
+    assert isinstance(cell.training, PldpTraining)
+    marks = range(5, cell.training.rounds + 1, 5)
     rows = {f"accuracy_round_{mark:03d}": final - (0.1 if mark < 10 else 0.0) for mark in marks}
-    return {**rows, "accuracy": final, "uploaded_megabytes": 6.1152 * share / 0.7 * cell.training["rounds"]}
+    return {**rows, "accuracy": final, "uploaded_megabytes": 6.1152 * share / 0.7 * cell.training.rounds}
 
 
 @pytest.mark.parametrize("id", ["P10", "P11", "P12", "P13", "P15", "P16", "P17"])
@@ -162,7 +165,7 @@ def test_fashion_mnist_is_decided_by_itself(tmp_path: Path) -> None:
 def test_chance_reproduces_nothing(id: str, tmp_path: Path) -> None:
     """As a simulation apart from the pipeline had it under the literal mechanism."""
 
-    def chance(cell: Cell, seed: int) -> Mapping[str, float]:
+    def chance(cell: AnyCell, seed: int) -> Mapping[str, float]:
         free = cell.mechanism == "none"
         return {
             name: value if free or name == "uploaded_megabytes" else 0.1 + 0.003 * seed
@@ -218,7 +221,7 @@ def test_one_seed_is_told(tmp_path: Path) -> None:
 
 
 def test_a_rise_that_seeds_disagree_about_is_none(tmp_path: Path) -> None:
-    def wild(cell: Cell, seed: int) -> Mapping[str, float]:
+    def wild(cell: AnyCell, seed: int) -> Mapping[str, float]:
         return {
             name: value - (0.3 * (seed == 2) if name == "accuracy_round_100" else 0.0)
             for name, value in as_printed(cell, seed).items()

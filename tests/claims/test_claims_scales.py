@@ -12,7 +12,9 @@ import pytest
 
 from tensorldp.claims.evidence import Evidence
 from tensorldp.claims.table import claims_table
-from tensorldp.config.grid import Cell, Plan, make_plan
+from tensorldp.config.cell import AnyCell
+from tensorldp.config.grid import Plan, make_plan
+from tensorldp.config.methods.learning import LearningFactors
 from tensorldp.config.settings import parse_settings
 from tensorldp.data.catalogue import names
 from tensorldp.registration.kinds import MECHANISMS
@@ -59,7 +61,7 @@ def planned(scale: str) -> Plan:
     )
 
 
-def score(cell: Cell, seed: int) -> dict[str, float]:
+def score(cell: AnyCell, seed: int) -> dict[str, float]:
     """Some number for each metric of any study; it grows with epsilon, so that lines can be fitted."""
     value = 0.3 + 0.01 * seed + 0.02 * len(cell.epsilon)
     rounds = {f"accuracy_round_{count:03d}": value for count in range(5, 501, 5)} if cell.study == "pldp_fl" else {}
@@ -74,9 +76,9 @@ def full_run(scale: str, folder: Path) -> Evidence:
     error_table(draws=2).to_csv(tables / "tldp_table5.csv", index=False)
     growth_table(draws=2).to_csv(tables / "tvg_table4.csv", index=False)
     for cell in plan.cells:
-        if "backbone" in cell.factors:
+        if isinstance(cell.factors, LearningFactors) and cell.factors.backbone:
             write_arrays(
-                folder / "results" / "features" / cell.dataset / str(cell.factors["backbone"]) / "train.safetensors",
+                folder / "results" / "features" / cell.dataset / cell.factors.backbone / "train.safetensors",
                 {"x": np.zeros((2, 3), np.float32)},
             )
     return Evidence(plan, folder / "results")
@@ -105,10 +107,11 @@ def test_a_whole_run_decides_most_claims_and_a_lost_file_undoes_those_that_read_
     evidence = full_run(scale, tmp_path)
     before = verdicts(evidence)
     assert before.isin(COMPUTED).sum() >= least
-    own = next(iter(evidence.plan.of("tldp_type2")))
+    own = evidence.plan.of("tldp_type2")[0]
+    assert isinstance(own.factors, LearningFactors)
     for id, pattern in READ.items():
         assert before[id] in COMPUTED | {"not checkable"}, id
-        lost = sorted(evidence.results.glob(pattern.format(dataset=own.dataset, backbone=own.factors["backbone"])))[0]
+        lost = sorted(evidence.results.glob(pattern.format(dataset=own.dataset, backbone=own.factors.backbone)))[0]
         shutil.move(lost, tmp_path / "kept")
         finding = invented.Run(evidence.plan.cells, evidence.results, scale).check(id)
         assert finding[0] == "not run", id

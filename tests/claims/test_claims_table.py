@@ -51,7 +51,7 @@ def score(mechanism: str, epsilon: float, seed: int) -> float:
 def results(tmp_path: Path) -> Path:
     """The outputs of a small run, with a Table 5 whose first line alone is exact."""
     for cell in plan().cells:
-        key = {**cell.key(), "epsilon": cell.epsilon}
+        key = cell.settings()
         rows = [
             {"seed": s, "metric": "weighted_f1", "value": score(cell.mechanism, float(cell.epsilon), s)}
             for s in cell.seeds

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from tensorldp.claims import tldp_theorems
-from tensorldp.config.grid import Cell
+from tensorldp.config.cell import AnyCell
 from tensorldp.runtime.files import write_arrays
 
 SPLITS = {"mnist": 60000, "cifar10": 50000, "svhn": 73257, "imdb": 25000, "darknet": 113184}
@@ -99,7 +99,7 @@ def test_about_90_percent_is_not_more_either(score: float, expected: str, tmp_pa
         for epsilon in (("inf",) if name == "none" else ("0.5", "2"))
     )
 
-    def scores(cell: Cell, seed: int) -> dict[str, float]:
+    def scores(cell: AnyCell, seed: int) -> dict[str, float]:
         return {"weighted_f1": score - 0.001 * seed}
 
     assert invented.Run(cells, tmp_path).write(scores).check("T35")[0] == expected
@@ -112,7 +112,7 @@ def test_lower_error_holds_at_nominal_and_not_at_true_epsilon(tmp_path: Path) ->
     assert "1.0000 of laplace's, 1.0000 of gaussian's, 1.0000 of mvg's, 1.0000 of idn's" in observed
 
 
-def grid(study: str, datasets: tuple[str, ...], epsilons: tuple[str, ...], *, seeds: int = 3) -> tuple[Cell, ...]:
+def grid(study: str, datasets: tuple[str, ...], epsilons: tuple[str, ...], *, seeds: int = 3) -> tuple[AnyCell, ...]:
     """The unperturbed cell, TLDP and its baselines on the data sets."""
     noisy = ("tldp-l", "tldp-g", "laplace", "gaussian", "mvg", "idn")
     return tuple(
@@ -128,7 +128,7 @@ def grid(study: str, datasets: tuple[str, ...], epsilons: tuple[str, ...], *, se
     [({"1": 0.1}, "reproduced"), ({"100": 0.1}, "not reproduced"), ({"1": 0.01}, "not reproduced")],
 )
 def test_tldp_l_may_lead_in_one_data_set_alone(lead: dict[str, float], expected: str, tmp_path: Path) -> None:
-    def score(cell: Cell, seed: int) -> dict[str, float]:
+    def score(cell: AnyCell, seed: int) -> dict[str, float]:
         own = lead.get(cell.epsilon, 0.0) if (cell.dataset, cell.mechanism) == ("svhn", "tldp-l") else 0.0
         return {"weighted_f1": 0.5 + own + (0.0 if cell.mechanism == "tldp-l" else 0.0005 * seed)}
 
@@ -143,7 +143,7 @@ def test_tldp_l_may_lead_in_one_data_set_alone(lead: dict[str, float], expected:
 def test_imdb_is_consistent_at_every_epsilon(
     at_1: float, baseline_at_100: float, expected: str, tmp_path: Path
 ) -> None:
-    def score(cell: Cell, seed: int) -> dict[str, float]:
+    def score(cell: AnyCell, seed: int) -> dict[str, float]:
         if cell.mechanism.startswith("tldp"):
             return {"weighted_f1": at_1 if cell.epsilon == "1" else 0.8}
         return {"weighted_f1": (baseline_at_100 if cell.epsilon == "100" else 0.39) + 0.001 * seed}
@@ -154,7 +154,7 @@ def test_imdb_is_consistent_at_every_epsilon(
 
 @pytest.mark.parametrize(("slope", "expected"), [(0.1, "reproduced"), (0.3, "not reproduced")])
 def test_type_2_is_compared_by_its_slope_on_shared_epsilons(slope: float, expected: str, tmp_path: Path) -> None:
-    def score(cell: Cell, seed: int) -> dict[str, float]:
+    def score(cell: AnyCell, seed: int) -> dict[str, float]:
         rate = slope if cell.study == "tldp_type2" else 0.2
         return {
             "weighted_f1": 0.4
@@ -173,7 +173,7 @@ def test_type_2_is_compared_by_its_slope_on_shared_epsilons(slope: float, expect
 
 
 def test_one_seed_has_a_verdict_and_says_that_it_has_no_interval(tmp_path: Path) -> None:
-    def score(cell: Cell, seed: int) -> dict[str, float]:
+    def score(cell: AnyCell, seed: int) -> dict[str, float]:
         return {
             "weighted_f1": 0.5
             + (0.1 if cell.mechanism == "tldp-g" else 0.0)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from tensorldp.claims.base import catalogue, load_checks
-from tensorldp.config.grid import Cell
+from tensorldp.config.cell import AnyCell, variant_factors
 from tensorldp.studies.growth_table import growth_table
 
 THEOREMS = {
@@ -91,7 +91,12 @@ def test_another_exponent_changes_the_verdict(table4: pd.DataFrame, tmp_path: Pa
 
 
 def figure(
-    tmp_path: Path, study: str, mechanisms: tuple[str, ...], score: Callable[[Cell], float], metric: str, **factors: str
+    tmp_path: Path,
+    study: str,
+    mechanisms: tuple[str, ...],
+    score: Callable[[AnyCell], float],
+    metric: str,
+    **factors: str,
 ) -> invented.Run:
     """Cells of a study on MNIST, with scores that differ by 0.001 between seeds and rise with epsilon."""
     cells = [invented.cell(study, "mnist", name, epsilon, **factors) for name in mechanisms for epsilon in EPSILONS]
@@ -144,7 +149,11 @@ def test_figure_4_is_decided_on_batches_and_by_intervals(tmp_path: Path) -> None
     )
     # a good IDN at the unit of one record is another experiment
     other = figure(
-        tmp_path / "2", "tvg_features", FEATURES, lambda c: 0.9 if c.factors.get("unit") == "record" else 0.1, **shared
+        tmp_path / "2",
+        "tvg_features",
+        FEATURES,
+        lambda c: 0.9 if variant_factors(c.variant).get("unit") == "record" else 0.1,
+        **shared,
     )
     found, observed = other.check("V22")
     assert found == "not reproduced"

@@ -1,6 +1,7 @@
 """An arm's factors: a list stands for each of its values, before the scale's own."""
 
-from tensorldp.config.grid import _study_cells
+from tensorldp.config.grid import study_cells
+from tensorldp.config.methods.pldp import PldpFactors
 from tensorldp.config.settings import Settings
 from tensorldp.config.study import Study
 
@@ -21,10 +22,11 @@ def test_an_arms_list_of_factors_is_a_grid_of_its_own() -> None:
             "scales": {"quick": {"datasets": ["digits"], "epsilons": [1], "seeds": [0], "factors": {"model": ["mlp"]}}},
         }
     )
-    cells = _study_cells(study, Settings(scale="quick", studies=["s"]))
+    cells = study_cells(study, Settings(scale="quick", studies=["s"]))
     assert [(cell.mechanism, cell.variant) for cell in cells] == [
         ("none", "model=mlp"),
         ("pdpm", "eps=e1,model=linear,tau=t1"),
         ("pdpm", "eps=e1,model=linear,tau=0.5"),
     ]
-    assert cells[2].factors["tau"] == 0.5
+    assert isinstance(cells[2].factors, PldpFactors)
+    assert cells[2].factors.tau == 0.5

@@ -210,9 +210,10 @@ def check(config: Any) -> Plan | InputError:
         assert cell.seeds
         assert len(set(cell.seeds)) == len(cell.seeds)
         assert all(type(seed) is int and 0 <= seed < 2**31 for seed in cell.seeds)
-        assert cell.limit is None or (type(cell.limit) is int and cell.limit >= 10)
-        text = json.dumps(cell.training_settings(), allow_nan=False)
-        assert json.loads(text) == cell.training_settings()
+        limit = cell.training.limit
+        assert limit is None or (type(limit) is int and limit >= 10)
+        text = json.dumps(cell.settings(), allow_nan=False)
+        assert json.loads(text) == cell.settings()
     return made
 
 

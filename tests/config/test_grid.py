@@ -1,13 +1,19 @@
 """From settings and studies to cells."""
 
+import json
 import math
+import re
 from pathlib import Path
 
 import pytest
 
-from tensorldp.config.grid import Plan, epsilon_text, make_plan, variant_text
+from tensorldp.config.cell import AnyCell, epsilon_text, parse_cell, parse_release, variant_factors, variant_text
+from tensorldp.config.grid import Plan, make_plan, study_cells
+from tensorldp.config.methods import Training
+from tensorldp.config.methods.latent import LatentTraining
+from tensorldp.config.methods.learning import LearningFactors, LearningTraining
 from tensorldp.config.settings import parse_settings
-from tensorldp.config.study import load_study
+from tensorldp.config.study import Study, load_study
 from tensorldp.data.catalogue import names
 from tensorldp.errors import InputError
 from tensorldp.registration.kinds import MECHANISMS
@@ -20,6 +26,11 @@ DATASETS = names()
 def plan(**raw: object) -> Plan:
     raw.setdefault("studies", ["tldp_type1"])
     return make_plan(parse_settings(raw), STUDIES, mechanisms=MECHANISMS.names(), datasets=DATASETS)
+
+
+def learning(cell: AnyCell) -> LearningTraining:
+    assert isinstance(cell.training, LearningTraining)
+    return cell.training
 
 
 @pytest.mark.parametrize(
@@ -35,14 +46,40 @@ def test_variants_are_canonical() -> None:
     assert variant_text({}) == "base"
     assert variant_text({"where": "user", "model": "fcn"}) == variant_text({"model": "fcn", "where": "user"})
     assert variant_text({"where": "user", "model": "fcn"}) == "model=fcn,where=user"
+    assert variant_factors("model=fcn,where=user") == {"model": "fcn", "where": "user"}
+    assert variant_factors("base") == {}
 
 
 @pytest.mark.parametrize("path", sorted(STUDIES.glob("*.yaml")), ids=lambda p: p.stem)
 @pytest.mark.parametrize("scale", ["quick", "desk", "paper"])
-def test_every_study_has_a_valid_plan_at_every_scale(path: Path, scale: str) -> None:
+def test_every_study_has_a_valid_plan_whose_cells_reach_their_jobs_as_they_are(path: Path, scale: str) -> None:
     made = plan(studies=[path.stem], scale=scale)
     assert made.cells
     assert len({cell.path for cell in made.cells}) == len(made.cells)
+    for cell in made.cells[:: max(1, len(made.cells) // 50)]:
+        again = parse_cell(json.loads(json.dumps(cell.settings())))
+        assert vars(again) == vars(cell)
+        assert (type(again.training), type(again.factors)) == (cell.plan.training, cell.plan.factors)
+        assert again.settings() == cell.settings()
+        released = parse_release(json.loads(json.dumps(cell.release_settings())))
+        assert vars(released) == {**vars(cell), "training": Training(limit=cell.training.limit)}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"delta": None}, "the cell's settings: delta is missing"),
+        ({"epsilonn": "1"}, "unknown key in the cell's settings 'epsilonn': did you mean 'epsilon'"),
+        ({"method": "lerning"}, "unknown method 'lerning': did you mean 'learning'"),
+        ({"training": {"epochs": "8"}}, "training.epochs = '8' is not valid"),
+        ({"seeds": ["0"]}, "seeds.0 = '0' is not valid"),
+        ({"factors": {}}, "factors.model is missing"),
+    ],
+)
+def test_a_damaged_cell_is_one_sentence(change: dict[str, object], words: str) -> None:
+    raw = {**plan().cells[0].settings(), **change}
+    with pytest.raises(InputError, match=re.escape(words)):
+        parse_cell({key: value for key, value in raw.items() if value is not None})
 
 
 def test_none_has_one_cell_at_infinity() -> None:
@@ -57,8 +94,8 @@ def test_epsilons_replace_the_grid_of_their_study_alone() -> None:
 
 
 def test_one_more_epsilon_leaves_the_other_cells_settings_as_they_were() -> None:
-    before = {c.path: c.training_settings() for c in plan(epsilons={"tldp_type1": [1, 2]}).cells}
-    after = {c.path: c.training_settings() for c in plan(epsilons={"tldp_type1": [1, 2, 3]}).cells}
+    before = {c.path: c.settings() for c in plan(epsilons={"tldp_type1": [1, 2]}).cells}
+    after = {c.path: c.settings() for c in plan(epsilons={"tldp_type1": [1, 2, 3]}).cells}
     assert {p: s for p, s in after.items() if p in before} == before
     assert all(path.endswith("~3") for path in set(after) - set(before))
 
@@ -69,12 +106,12 @@ def test_chosen_mechanisms_narrow_the_arms_and_others_join_plainly() -> None:
 
 
 def test_training_settings_of_the_config_win() -> None:
-    assert {c.training["epochs"] for c in plan(training={"tldp_type1": {"epochs": 3}}).cells} == {3}
+    assert {learning(c).epochs for c in plan(training={"tldp_type1": {"epochs": 3}}).cells} == {3}
 
 
 def test_factors_of_the_config_replace_those_of_the_study() -> None:
     made = plan(scale="desk", factors={"tldp_type1": {"model": ["small_cnn"]}})
-    assert {cell.factors["model"] for cell in made.cells} == {"small_cnn"}
+    assert {variant_factors(cell.variant)["model"] for cell in made.cells} == {"small_cnn"}
     with pytest.raises(InputError, match="unknown factor of tldp_type1 'modle'"):
         plan(factors={"tldp_type1": {"modle": ["small_cnn"]}})
     with pytest.raises(InputError, match=r"value of the factor model of tldp_type1 '\.\./x'"):
@@ -83,17 +120,79 @@ def test_factors_of_the_config_replace_those_of_the_study() -> None:
 
 def test_a_factor_has_its_own_training_settings() -> None:
     cells = plan(scale="desk").cells
-    mobile = next(c for c in cells if c.factors["model"] == "mobilenet_v2")
-    small = next(c for c in cells if c.factors["model"] == "small_cnn")
-    assert (mobile.training["pretrained"], mobile.limit) == (True, 4000)
-    assert (small.training["pretrained"], small.limit) == (False, None)
+    mobile, small = (
+        next(learning(c) for c in cells if variant_factors(c.variant)["model"] == name)
+        for name in ("mobilenet_v2", "small_cnn")
+    )
+    assert (mobile.pretrained, mobile.limit) == (True, 4000)
+    assert (small.pretrained, small.limit) == (False, None)
 
 
 def test_a_factor_that_is_named_like_a_training_setting_sets_it() -> None:
     cells = plan(studies=["latent_search"], scale="paper").cells
     assert len(cells) == 972  # Table 1 of LATENT for MNIST: 3 x 3 x 3 x 4 x 3 x 3 values
     for c in cells:
-        assert all(c.training[key] == c.factors[key] for key in ("dropout", "batch_size", "activation", "optimizer"))
+        named = variant_factors(c.variant)
+        settings = c.training.model_dump()
+        assert all(str(settings[key]) == named[key] for key in ("dropout", "batch_size", "activation", "optimizer"))
+
+
+def test_a_factor_that_is_a_training_setting_goes_before_the_config() -> None:
+    cells = plan(studies=["latent_search"], training={"latent_search": {"dropout": 0.1, "epochs": 2}}).cells
+    for c in cells:
+        assert isinstance(c.training, LatentTraining)
+        assert (str(c.training.dropout), c.training.epochs) == (variant_factors(c.variant)["dropout"], 2)
+
+
+def invented(method: str = "learning", release: str = "data", **arm: object) -> Study:
+    return Study.model_validate(
+        {
+            "study": "s",
+            "title": "t",
+            "source": "p",
+            "release": release,
+            "figure": "f",
+            "method": method,
+            "arms": [{"mechanisms": ["none"], **arm}],
+            "scales": {"quick": {"datasets": ["digits"], "epsilons": [1], "seeds": [0]}},
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("study", "words"),
+    [
+        (invented(factors={"model": "linear", "unitt": "batch"}), "unknown factor of s 'unitt': did you mean 'unit'"),
+        (invented(factors={"model": "linear", "unit": "user"}), "factors of s: unit = 'user' is not valid"),
+        (invented(), "factors of s: model is missing"),
+        (invented(factors={"model": "linear"}, release="features"), "a factor backbone must name their extractor"),
+        (
+            invented(factors={"model": "linear", "form": "table5"}, options={"form": "theorem2"}),
+            "the factor form of s is 'table5', but the option of that name is 'theorem2'",
+        ),
+        (invented("federated", factors={"model": "fcn", "where": "cloud"}), "where = 'cloud' is not valid"),
+        (invented("pldp_synthetic", factors={"tau": "t9"}), "tau = 't9' is not valid: unknown safe range mode"),
+        (invented("pldp_synthetic", factors={"tau": -1}), "tau = -1 is not valid"),
+        (invented("pldp_synthetic", factors={"eps": "e7"}), "eps = 'e7' is not valid"),
+        (invented("attacks", factors={"attack": "tensr"}), "attack = 'tensr' is not valid"),
+        (invented("attacks", factors={"attack": "tensor", "m": 2.5}), "m = 2.5 is not valid"),
+        (invented("latent", factors={"model": "an"}), "model = 'an' is not valid"),
+    ],
+)
+def test_a_factor_that_a_method_cannot_read_is_one_sentence(study: Study, words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        study_cells(study, parse_settings({"scale": "quick", "studies": ["s"]}))
+    assert words in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_an_option_may_name_an_arm() -> None:
+    (cell,) = study_cells(
+        invented(factors={"model": "linear", "form": "table5"}, options={"form": "table5"}),
+        parse_settings({"scale": "quick", "studies": ["s"]}),
+    )
+    assert cell.variant == "form=table5,model=linear"
+    assert cell.factors == LearningFactors(model="linear")
 
 
 @pytest.mark.parametrize(

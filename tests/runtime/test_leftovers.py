@@ -4,10 +4,23 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from tensorldp.config.grid import Cell
+from tensorldp.config.cell import Cell
+from tensorldp.config.methods.learning import LearningFactors, LearningTraining
 from tensorldp.runtime.leftovers import clear_partial_folders, clear_spent_folders
 
-CELL = Cell("s", "d", "base", "m", "1", seeds=(0, 1))
+CELL = Cell(
+    study="s",
+    dataset="d",
+    variant="base",
+    mechanism="m",
+    epsilon="1",
+    release="data",
+    method="learning",
+    delta=1e-5,
+    training=LearningTraining(),
+    factors=LearningFactors(model="linear"),
+    seeds=(0, 1),
+)
 
 
 def folder(base: Path, kind: str, *seeds: int) -> Path:

@@ -6,28 +6,29 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tensorldp.config.cell import AnyCell, Cell
+from tensorldp.config.methods.learning import FederatedFactors, LearningFactors, LearningTraining
 from tensorldp.mechanisms import Mechanism
 from tensorldp.runtime.files import write_arrays
 from tensorldp.studies.audit import audit_mechanism, audits_table
-from tensorldp.studies.cell import CellSettings
-from tensorldp.studies.methods import method
+from tensorldp.studies.methods import audited_of
 
 
-def cell(mechanism: str, epsilon: str, release: str = "data") -> CellSettings:
-    return CellSettings.parse(
-        {
-            "study": "s",
-            "dataset": "d",
-            "variant": "v",
-            "mechanism": mechanism,
-            "epsilon": epsilon,
-            "release": release,
-            "delta": 1e-5,
-            "options": {},
-            "seeds": [0],
-            "training": {"clip": 1.0},
-            "method": "learning" if release == "data" else "federated",
-        }
+def cell(mechanism: str, epsilon: str, release: str = "data") -> AnyCell:
+    data = release == "data"
+    factors = LearningFactors(model="linear") if data else FederatedFactors(model="linear", where="user")
+    return Cell(
+        study="s",
+        dataset="d",
+        variant="v",
+        mechanism=mechanism,
+        epsilon=epsilon,
+        release=release,
+        method="learning" if data else "federated",
+        delta=1e-5,
+        training=LearningTraining(clip=1.0),
+        factors=factors,
+        seeds=(0,),
     )
 
 
@@ -42,8 +43,8 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def audited(settings: CellSettings, data: Path) -> tuple[Mechanism, str]:
-    mechanism, note = method(settings.method).audited(settings, data)
+def audited(settings: AnyCell, data: Path) -> tuple[Mechanism, str]:
+    mechanism, note = audited_of(settings, data)
     assert mechanism is not None
     return mechanism, note
 

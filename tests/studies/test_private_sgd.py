@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 import torch
 
+from tensorldp.config.methods.base import ModelFactors
+from tensorldp.config.methods.tvg import PrivateSgdTraining
 from tensorldp.runtime.files import write_arrays
-from tensorldp.studies.cell import CellSettings
-from tensorldp.studies.methods import method
+from tensorldp.studies.cell import PrivateSgdCell
+from tensorldp.studies.methods.private_sgd import METHOD
 from tensorldp.studies.records import Records
 
 CPU = torch.device("cpu")
@@ -26,22 +28,19 @@ TRAINING = {
 }
 
 
-def cell(mechanism: str, epsilon: str = "10") -> CellSettings:
-    return CellSettings.parse(
-        {
-            "study": "s",
-            "dataset": "d",
-            "variant": "v",
-            "mechanism": mechanism,
-            "epsilon": epsilon,
-            "release": "gradients",
-            "delta": 1e-5,
-            "options": {},
-            "seeds": [0],
-            "method": "private_sgd",
-            "factors": {"model": "mlp_12"},
-            "training": TRAINING,
-        }
+def cell(mechanism: str, epsilon: str = "10") -> PrivateSgdCell:
+    return PrivateSgdCell(
+        study="s",
+        dataset="d",
+        variant="v",
+        mechanism=mechanism,
+        epsilon=epsilon,
+        release="gradients",
+        method="private_sgd",
+        delta=1e-5,
+        training=PrivateSgdTraining.model_validate(TRAINING),
+        factors=ModelFactors(model="mlp_12"),
+        seeds=(0,),
     )
 
 
@@ -61,31 +60,29 @@ def data(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("name", ["none", "optimized", "gaussian", "mvg", "udn", "idn", "matrix", "gaussian-analytic"])
 def test_every_mechanism_trains_reproducibly_and_is_scored_with_its_auc(name: str) -> None:
     settings = cell(name, "inf" if name == "none" else "10")
-    trained, again = (method("private_sgd").train(settings, table(), None, 0, CPU) for _ in range(2))
+    trained, again = (METHOD.train(settings, table(), 0, CPU) for _ in range(2))
     assert all((trained.arrays[key] == again.arrays[key]).all() for key in trained.arrays)
-    found = {
-        row["metric"]: row["value"] for row in method("private_sgd").evaluate(settings, table(), trained, None, 0, CPU)
-    }
+    found = {row["metric"]: row["value"] for row in METHOD.evaluate(settings, table(), trained, 0, CPU)}
     assert set(found) == {"accuracy", "weighted_f1", "auc"}
     if name in ("none", "gaussian-analytic"):
         assert found["auc"] > 0.95
 
 
 def test_the_guarantee_is_of_the_run_and_the_printed_epsilon_is_not_it(data: Path) -> None:
-    honest: dict[str, Any] = method("private_sgd").guarantee(cell("gaussian-analytic"), data)
+    honest: dict[str, Any] = METHOD.guarantee(cell("gaussian-analytic"), data)
     assert 5.0 < honest["epsilon"] <= 10.0
     assert honest["unit"] == "run"
-    printed = method("private_sgd").guarantee(cell("gaussian", "100"), data)
+    printed = METHOD.guarantee(cell("gaussian", "100"), data)
     assert printed["epsilon"] > 200.0  # the form 2 q sqrt(T ln(1/delta)) / epsilon is not for large epsilon
-    assert method("private_sgd").guarantee(cell("none", "inf"), data)["epsilon"] == math.inf
+    assert METHOD.guarantee(cell("none", "inf"), data)["epsilon"] == math.inf
 
 
 def test_the_audited_step_has_the_noise_of_the_run(data: Path) -> None:
-    mechanism, note = method("private_sgd").audited(cell("gaussian-analytic"), data)
+    mechanism, note = METHOD.audited(cell("gaussian-analytic"), data)
     assert mechanism is not None
     from tensorldp.privacy.curves.dp_sgd import noise_multiplier_for
 
     multiplier = noise_multiplier_for(10.0, 1e-5, 0.1, 20, "rdp")
     assert mechanism.curve().mu == pytest.approx(2.0 / multiplier)  # type: ignore[attr-defined]
     assert "one step" in note
-    assert method("private_sgd").audited(cell("none", "inf"), data)[0].name == "none"  # type: ignore[union-attr]
+    assert METHOD.audited(cell("none", "inf"), data)[0].name == "none"  # type: ignore[union-attr]

@@ -3,51 +3,67 @@
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import pytest
 import torch
 
+from tensorldp.config.methods.learning import FederatedFactors, LearningFactors, LearningTraining
 from tensorldp.errors import InputError
 from tensorldp.runtime.files import sha256, write_arrays, write_json
-from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.cell import FederatedCell, LearningCell
 from tensorldp.studies.evaluate import evaluate
 from tensorldp.studies.features import extract
 from tensorldp.studies.guarantee import record_guarantee, run_guarantee
-from tensorldp.studies.methods import method
+from tensorldp.studies.methods.learning import METHOD
 from tensorldp.studies.perturb import perturb
 from tensorldp.studies.records import Records, Scaling, matrix_shape, model_inputs, read_records
 from tensorldp.studies.table import COLUMNS, metrics_table
 from tensorldp.studies.train import empty_model, has_buffers, parameter_release, train_federated, train_on_releases
 
 CPU = torch.device("cpu")
-TRAINING = {
-    "epochs": 2,
-    "rounds": 2,
-    "batch_size": 16,
-    "learning_rate": 1e-3,
-    "users": 3,
-    "clip": 1.0,
-    "pretrained": False,
-}
+TRAINING = LearningTraining(epochs=2, rounds=2, batch_size=16)
 
 
-def cell(mechanism: str = "tldp-l", epsilon: str = "2", release: str = "data", **changes: Any) -> CellSettings:
-    raw = {
-        "study": "s",
-        "dataset": "d",
-        "variant": "v",
-        "mechanism": mechanism,
-        "epsilon": epsilon,
-        "release": release,
-        "delta": 1e-5,
-        "options": {},
-        "seeds": [0],
-        "factors": {"model": "small_cnn"},
-        "training": TRAINING,
-    }
-    return CellSettings.parse({**raw, **changes})
+def cell(
+    mechanism: str = "tldp-l", epsilon: str = "2", *, model: str = "small_cnn", seeds: tuple[int, ...] = (0,)
+) -> LearningCell:
+    return LearningCell(
+        study="s",
+        dataset="d",
+        variant="v",
+        mechanism=mechanism,
+        epsilon=epsilon,
+        release="data",
+        method="learning",
+        delta=1e-5,
+        training=TRAINING,
+        factors=LearningFactors(model=model),
+        seeds=seeds,
+    )
+
+
+def federated(
+    mechanism: str,
+    epsilon: str,
+    where: Literal["user", "server"],
+    model: str = "small_cnn",
+    training: LearningTraining = TRAINING,
+) -> FederatedCell:
+    return FederatedCell(
+        study="s",
+        dataset="d",
+        variant="v",
+        mechanism=mechanism,
+        epsilon=epsilon,
+        release="parameters",
+        method="federated",
+        delta=1e-5,
+        training=training,
+        factors=FederatedFactors(model=model, where=where),
+        seeds=(0,),
+    )
 
 
 def images(count: int = 40, shape: tuple[int, ...] = (8, 8)) -> Records:
@@ -106,10 +122,8 @@ def test_training_on_releases_is_deterministic_and_scored_on_clean_and_released_
 
 @pytest.mark.parametrize("where", ["user", "server"])
 @pytest.mark.parametrize("mechanism", ["tldp-l", "idn", "llagp", "dphsgd", "none"])
-def test_federated_training_runs_with_every_kind_of_release(mechanism: str, where: str) -> None:
-    settings = cell(
-        mechanism, "inf" if mechanism == "none" else "50", "parameters", factors={"model": "small_cnn", "where": where}
-    )
+def test_federated_training_runs_with_every_kind_of_release(mechanism: str, where: Literal["user", "server"]) -> None:
+    settings = federated(mechanism, "inf" if mechanism == "none" else "50", where)
     model, _ = train_federated(settings, images(), 0, CPU)
     again, _ = train_federated(settings, images(), 0, CPU)
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.parameters(), strict=True))
@@ -120,24 +134,12 @@ def test_federated_training_runs_with_every_kind_of_release(mechanism: str, wher
 
 def test_text_takes_word_vectors_that_came_with_the_data() -> None:
     vectors = torch.randn(30, 100, generator=torch.Generator().manual_seed(1))
-    settings = cell(
-        "none",
-        "inf",
-        "parameters",
-        factors={"model": "bilstm", "where": "user"},
-        training={**TRAINING, "rounds": 1, "epochs": 1},
-    )
+    settings = federated("none", "inf", "user", "bilstm", LearningTraining(epochs=1, rounds=1, batch_size=16))
     records = text()
     with_vectors = Records(records.x, records.y, "d", 2, 0.0, 30.0, "text", 30, vectors)
     model, scaling = train_federated(settings, with_vectors, 0, CPU)
     assert torch.equal(model.embedding.weight, vectors)  # type: ignore[union-attr, arg-type]
     assert evaluate(model, records, scaling, CPU)[0]["metric"] == "accuracy"
-
-
-def test_an_unknown_place_for_the_noise_is_named() -> None:
-    settings = cell(release="parameters", factors={"model": "small_cnn", "where": "cloud"})
-    with pytest.raises(InputError, match="where of s must be user or server, got 'cloud'"):
-        parameter_release(settings, empty_model(settings, images().task))
 
 
 def test_guarantees_are_of_the_whole_record_and_say_that_labels_are_not_covered() -> None:
@@ -201,16 +203,10 @@ def test_the_table_has_its_columns_and_names_what_a_cell_lacks() -> None:
         metrics_table([], "quick")
 
 
-def test_a_cell_without_a_setting_is_one_sentence() -> None:
-    with pytest.raises(InputError, match="'delta'"):
-        CellSettings.parse({k: v for k, v in vars(cell()).items() if k != "delta"})
-
-
 def test_linear_models_of_all_seeds_train_together_as_they_would_alone() -> None:
-    settings = cell(factors={"model": "linear"})
-    settings = CellSettings.parse({**settings.__dict__, "seeds": [0, 1, 4]})
+    settings = cell(model="linear", seeds=(0, 1, 4))
     released = {seed: perturb(images(), settings, seed, "train", CPU) for seed in settings.seeds}
-    found = list(method("learning").train_all(settings, images(), lambda s: {"train": released[s].numpy()}, CPU))
+    found = list(METHOD.train_all(settings, images(), lambda s: {"train": released[s].numpy()}, CPU))
     assert [seed for seed, _, _ in found] == [0, 1, 4]
     for seed, trained, _ in found:
         model, scaling = train_on_releases(settings, released[seed], images().y, images(), seed, CPU)

@@ -3,21 +3,23 @@
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import torch
 
 from tensorldp.config.grid import make_plan
+from tensorldp.config.methods import tvg
+from tensorldp.config.methods.learning import LearningFactors, LearningTraining
 from tensorldp.config.settings import parse_settings
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
 from tensorldp.privacy.curves.trivial import NoPrivacyCurve
-from tensorldp.studies.batches import batch_box, check_unit, privatize_batches, record_in_batch
-from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.batches import batch_box, privatize_batches, record_in_batch
+from tensorldp.studies.cell import LearningCell, TestingCell, cell_stream
 from tensorldp.studies.features import extract
 from tensorldp.studies.guarantee import record_guarantee
-from tensorldp.studies.methods import method
+from tensorldp.studies.methods.testing import METHOD
 from tensorldp.studies.perturb import perturb
 from tensorldp.studies.records import Records
 from tensorldp.studies.testing import directed, features, private_features, record_curve, train_clean
@@ -27,22 +29,22 @@ STUDIES = Path(__file__).parents[2] / "workflow" / "studies"
 W = torch.randn(7, 12, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
 
 
-def cell(mechanism: str, epsilon: str = "10", unit: str = "batch", **options: Any) -> CellSettings:
-    return CellSettings.parse(
-        {
-            "study": "s",
-            "dataset": "d",
-            "variant": "v",
-            "mechanism": mechanism,
-            "epsilon": epsilon,
-            "release": "test_features",
-            "delta": 1e-5,
-            "options": options,
-            "seeds": [0],
-            "method": "testing",
-            "factors": {"model": "lenet_tanh", "unit": unit},
-            "training": {"epochs": 1, "batch_size": 16, "learning_rate": 1e-3, "test_limit": None},
-        }
+def cell(
+    mechanism: str, epsilon: str = "10", unit: Literal["record", "batch"] = "batch", **options: Any
+) -> TestingCell:
+    return TestingCell(
+        study="s",
+        dataset="d",
+        variant="v",
+        mechanism=mechanism,
+        epsilon=epsilon,
+        release="test_features",
+        method="testing",
+        delta=1e-5,
+        training=tvg.TestingTraining(epochs=1, batch_size=16),
+        factors=tvg.TestingFactors(model="lenet_tanh", unit=unit),
+        options=options,
+        seeds=(0,),
     )
 
 
@@ -71,8 +73,6 @@ def test_a_batch_has_the_noise_of_the_papers_tensor_and_a_record_of_it_a_sixteen
     assert record_in_batch(NoPrivacyCurve()).atom == 1.0
     with pytest.raises(InputError, match="additive Gaussian"):
         record_in_batch(make("laplace", epsilon=1.0, domain=Box(0.0, 1.0, (2,))).curve())
-    with pytest.raises(InputError, match="record, batch, got 'user'"):
-        check_unit("user")
 
 
 @pytest.mark.parametrize("name", ["udn", "idn"])
@@ -113,7 +113,7 @@ def test_a_model_is_trained_once_and_its_features_are_released_reproducibly() ->
     assert clean.shape == (40, 64)
     assert float(clean.abs().max()) < 1.0
     mechanism = directed(cell("idn"), net.workload)
-    again = [private_features(cell("idn"), mechanism, clean, cell("idn").generator(0, "n")) for _ in range(2)]
+    again = [private_features(cell("idn"), mechanism, clean, cell_stream(cell("idn"), 0, "n")) for _ in range(2)]
     assert torch.equal(*again)
     assert float((again[0] - clean).std()) == pytest.approx(
         directed(cell("idn"), net.workload).sigma,  # type: ignore
@@ -122,8 +122,8 @@ def test_a_model_is_trained_once_and_its_features_are_released_reproducibly() ->
 
 
 def test_scores_come_with_a_ceiling_and_guarantees_speak_of_one_record(tmp_path: Path) -> None:
-    trained = method("testing").train(cell("none", "inf"), images(), None, 0, CPU)
-    rows = method("testing").evaluate(cell("idn", "0.1"), images(), trained, None, 0, CPU)
+    trained = METHOD.train(cell("none", "inf"), images(), 0, CPU)
+    rows = METHOD.evaluate(cell("idn", "0.1"), images(), trained, 0, CPU)
     found = {row["metric"]: row["value"] for row in rows}
     assert found["accuracy_ceiling"] == pytest.approx(0.25, abs=1e-3)
     assert set(found) == {"accuracy_perturbed_test", "weighted_f1_perturbed_test", "accuracy_ceiling"}
@@ -141,14 +141,26 @@ def test_the_plan_shares_the_models_of_none_even_where_none_is_not_asked_for() -
 
 
 def test_features_of_tanh_networks_are_released_in_batches_and_guaranteed_for_a_record() -> None:
-    settings = replace(cell("idn"), release="features", method="learning")
+    settings = LearningCell(
+        study="s",
+        dataset="d",
+        variant="v",
+        mechanism="idn",
+        epsilon="10",
+        release="features",
+        method="learning",
+        delta=1e-5,
+        training=LearningTraining(),
+        factors=LearningFactors(model="linear", backbone="lenet_tanh", unit="batch"),
+        seeds=(0,),
+    )
     found = extract("lenet_tanh", images(), CPU)
     assert found.shape == (40, 16, 4)
     assert float(found.abs().max()) < 1.0
     assert float(found.std()) > 0.1  # they fill the range although nothing is trained
     records = Records(found, images().y, "d", 4, -1.0, 1.0, "features")
-    released = perturb(records, settings, 0, "train", CPU)
-    assert torch.equal(released, perturb(records, settings, 0, "train", CPU))
+    released = perturb(records, settings, 0, "train", CPU, batch=True)
+    assert torch.equal(released, perturb(records, settings, 0, "train", CPU, batch=True))
     batch = make("idn", epsilon=10.0, domain=Box(-1.0, 1.0, (256, 16, 4)))
     assert float((released - found).std()) == pytest.approx(batch.sigma, rel=0.1)  # type: ignore[attr-defined]
     guaranteed = record_guarantee(settings, records.box())

@@ -14,7 +14,7 @@ rule attack_table:
         "stage attack_table --metrics {input.metrics} --out {output} > {log} 2>&1"
 
 
-PICTURE_DATASETS = sorted({cell.dataset for cell in PLAN.cells if cell.factors.get("attack") == "likelihood"})
+PICTURE_DATASETS = sorted({cell.dataset for cell in PLAN.cells if getattr(cell.factors, "attack", None) == "likelihood"})
 
 
 rule attack_pictures:

@@ -6,7 +6,7 @@ from pathlib import Path
 try:
     from tensorldp.config.grid import make_plan
     from tensorldp.config.methods import METHODS
-    from tensorldp.config.methods.base import SYNTHETIC
+    from tensorldp.config.methods.base import SYNTHETIC, ModelTraining
     from tensorldp.config.settings import parse_settings
     from tensorldp.config.sources import source_digest
     from tensorldp.config.study import load_study
@@ -79,16 +79,16 @@ def cell_of(wildcards):
 
 def plan_of(wildcards):
     """The method of a cell, as the plan knows it."""
-    return METHODS[cell_of(wildcards).method]
+    return cell_of(wildcards).plan
 
 
 def perturbation(wildcards):
     """What a release depends on, as one JSON text: Snakemake compares params as a set, so there is only one."""
-    return json.dumps(cell_of(wildcards).perturbation(), sort_keys=True)
+    return json.dumps(cell_of(wildcards).release_settings(), sort_keys=True)
 
 
 def training(wildcards):
-    return json.dumps(cell_of(wildcards).training_settings(), sort_keys=True)
+    return json.dumps(cell_of(wildcards).settings(), sort_keys=True)
 
 
 def code(*parts):
@@ -113,13 +113,13 @@ def release_source(wildcards):
 def training_source(wildcards):
     """What a cell's models depend on; the mechanism too where it works inside the training."""
     plan = plan_of(wildcards)
-    return source(wildcards, plan.module, mechanism=plan.stages == "inside", without=SCORING)
+    return source(wildcards, plan.module, mechanism=plan.randomises_training, without=SCORING)
 
 
 def evaluation_source(wildcards):
     """What a cell's scores depend on; the mechanism too where it works on the test records."""
     plan = plan_of(wildcards)
-    return source(wildcards, plan.module, "studies/evaluate.py", mechanism=plan.stages == "shared", without=PRIVACY)
+    return source(wildcards, plan.module, "studies/evaluate.py", mechanism=plan.randomises_scoring, without=PRIVACY)
 
 
 def method_source(*files):
@@ -129,10 +129,10 @@ def method_source(*files):
 def data_folder(wildcards):
     """Where the records of a cell's study come from: the prepared data set, features of it, or nowhere."""
     cell = cell_of(wildcards)
-    if not METHODS[cell.method].data or cell.dataset == SYNTHETIC:
+    if not cell.plan.data or cell.dataset == SYNTHETIC:
         return None
     if cell.release == "features":
-        return f"results/features/{cell.dataset}/{cell.factors['backbone']}"
+        return f"results/features/{cell.dataset}/{cell.factors.backbone}"
     return f"resources/datasets/{cell.dataset}"
 
 
@@ -159,7 +159,7 @@ def models_of(wildcards):
 
 def shared_models(wildcards):
     """The same for what a cell guarantees, where that depends on models that cells share."""
-    return models_of(wildcards) if plan_of(wildcards).stages == "shared" else []
+    return models_of(wildcards) if plan_of(wildcards).shares_models else []
 
 
 def models_argument(wildcards, input):
@@ -168,7 +168,9 @@ def models_argument(wildcards, input):
 
 def weights_of(wildcards):
     """ImageNet weights, where the cell starts from them."""
-    return "resources/downloads/mobilenet_v2/source.json" if cell_of(wildcards).training.get("pretrained") else []
+    training = cell_of(wildcards).training
+    pretrained = isinstance(training, ModelTraining) and training.pretrained
+    return "resources/downloads/mobilenet_v2/source.json" if pretrained else []
 
 
 def downloaded(wildcards):
@@ -184,7 +186,7 @@ def backbone_weights(wildcards):
 
 def releases(wildcards):
     """The released records to train on; none where the mechanism works inside the training."""
-    return [] if plan_of(wildcards).stages in ("inside", "shared") else f"results/perturbed/{CELL}".format(**wildcards)
+    return f"results/perturbed/{CELL}".format(**wildcards) if plan_of(wildcards).perturbs else []
 
 
 def pictures_argument(wildcards, input):

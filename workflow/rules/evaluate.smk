@@ -12,7 +12,7 @@ rule evaluate:
         data=subpath(input.data, parent=True),
         released=lambda wildcards, input: f"--released {input.released}" if input.released else "",
     wildcard_constraints:
-        study=one_of(study.study for study in PLAN.studies.values() if METHODS[study.method].stages != "measure"),
+        study=one_of(study.study for study in PLAN.studies.values() if METHODS[study.method].trains),
     priority: 20
     log:
         f"logs/evaluate/{CELL}.log",

@@ -10,7 +10,7 @@ rule measure:
         source=method_source(),
         data=data_argument,
     wildcard_constraints:
-        study=one_of(study.study for study in PLAN.studies.values() if METHODS[study.method].stages == "measure"),
+        study=one_of(study.study for study in PLAN.studies.values() if not METHODS[study.method].trains),
     priority: 20
     log:
         f"logs/measure/{CELL}.log",

@@ -14,7 +14,7 @@ rule train:
         released=lambda wildcards, input: f"--released {input.released}" if input.released else "",
         weights=lambda wildcards, input: f"--weights {Path(input.weights).parent}" if input.weights else "",
     wildcard_constraints:
-        study=one_of(study.study for study in PLAN.studies.values() if METHODS[study.method].stages != "shared"),
+        study=one_of(study.study for study in PLAN.studies.values() if not METHODS[study.method].shares_models),
     priority: 10
     log:
         f"logs/train/{CELL}.log",
@@ -33,4 +33,4 @@ use rule train as train_shared with:
     output:
         directory(f"results/models/{CELL}"),
     wildcard_constraints:
-        study=one_of(study.study for study in PLAN.studies.values() if METHODS[study.method].stages == "shared"),
+        study=one_of(study.study for study in PLAN.studies.values() if METHODS[study.method].shares_models),

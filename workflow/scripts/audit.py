@@ -7,13 +7,12 @@ from pathlib import Path
 
 import torch
 
+from tensorldp.config.cell import parse_cell
 from tensorldp.runtime.cli import json_argument, parser, run
 from tensorldp.runtime.files import write_json
 from tensorldp.runtime.provenance import Stopwatch
 from tensorldp.studies.audit import audit_mechanism
-from tensorldp.studies.cell import CellSettings
-from tensorldp.studies.methods import method
-from tensorldp.studies.methods.base import read_trained
+from tensorldp.studies.methods import audited_of
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -25,9 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = arg.parse_args(arguments)
     torch.set_num_threads(1)
     watch = Stopwatch()
-    cell = CellSettings.parse(args.cell)
-    models = [read_trained(args.models, seed)[0] for seed in cell.seeds] if args.models else []
-    mechanism, note = method(cell.method).audited_of(cell, args.data, models)
+    cell = parse_cell(args.cell)
+    mechanism, note = audited_of(cell, args.data, args.models)
     rows = [] if mechanism is None else audit_mechanism(mechanism, cell, [0.0, 1e-5], note)
     write_json(args.out, {"rows": rows, "record": watch.record("cpu")})
 

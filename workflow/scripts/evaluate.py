@@ -7,14 +7,15 @@ from pathlib import Path
 
 import torch
 
+from tensorldp.config.cell import parse_cell
+from tensorldp.errors import InputError
 from tensorldp.runtime.cli import json_argument, parser, run
 from tensorldp.runtime.device import describe, resolve_device
 from tensorldp.runtime.environment import device as device_wish
 from tensorldp.runtime.files import read_arrays, write_json
 from tensorldp.runtime.provenance import Stopwatch
-from tensorldp.studies.cell import CellSettings
 from tensorldp.studies.methods import method
-from tensorldp.studies.methods.base import read_trained
+from tensorldp.studies.methods.base import MeasureMethod, ReleaseMethod, read_trained
 from tensorldp.studies.records import read_records
 
 
@@ -29,13 +30,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = arg.parse_args(arguments)
     torch.set_num_threads(1)
     watch = Stopwatch()
-    cell, device = CellSettings.parse(args.cell), resolve_device(args.device)
-    test = read_records(args.data / "test.safetensors").first(cell.training.get("test_limit"))
+    cell, device = parse_cell(args.cell), resolve_device(args.device)
+    kind = method(cell.method)
+    if isinstance(kind, MeasureMethod):
+        raise InputError(f"cells of the method {cell.method} have no stage evaluate")
+    if isinstance(kind, ReleaseMethod) and args.released is None:
+        raise InputError(f"cells of the method {cell.method} are scored on releases: give their folder as --released")
+    test = read_records(args.data / "test.safetensors").first(cell.training.scored)
     rows, runs = [], {}
     for seed in cell.seeds:
         trained, record = read_trained(args.models, seed)
-        released = read_arrays(args.released / f"seed~{seed}.safetensors")[0] if args.released else None
-        found = method(cell.method).evaluate(cell, test, trained, released, seed, device)
+        if isinstance(kind, ReleaseMethod):
+            released = read_arrays(args.released / f"seed~{seed}.safetensors")[0]
+            found = kind.evaluate(cell, test, trained, released, seed, device)
+        else:
+            found = kind.evaluate(cell, test, trained, seed, device)
         rows += [{"seed": seed, **row} for row in found]
         runs[str(seed)] = record
     test_set = {"records": len(test.y), "largest_class": float(test.y.bincount().max()) / len(test.y)}

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from tensorldp.config.cell import parse_cell
 from tensorldp.runtime.cli import json_argument, parser, run
 from tensorldp.runtime.files import write_json
-from tensorldp.studies.cell import CellSettings
-from tensorldp.studies.methods import method
-from tensorldp.studies.methods.base import read_trained
+from tensorldp.studies.methods import guarantee_of
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -19,9 +18,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--models", type=Path, default=None, help="folder of train, where cells share models")
     arg.add_argument("--out", type=Path, required=True, help="JSON file to write")
     args = arg.parse_args(arguments)
-    cell = CellSettings.parse(args.cell)
-    models = [read_trained(args.models, seed)[0] for seed in cell.seeds] if args.models else []
-    write_json(args.out, method(cell.method).guarantee_of(cell, args.data, models))
+    cell = parse_cell(args.cell)
+    write_json(args.out, guarantee_of(cell, args.data, args.models))
 
 
 if __name__ == "__main__":

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import torch
 
+from tensorldp.config.cell import parse_cell
+from tensorldp.errors import InputError
 from tensorldp.runtime.cli import json_argument, parser, run
 from tensorldp.runtime.device import describe, resolve_device
 from tensorldp.runtime.environment import device as device_wish
 from tensorldp.runtime.files import write_json
 from tensorldp.runtime.provenance import Stopwatch
-from tensorldp.studies.cell import CellSettings
 from tensorldp.studies.methods import method
+from tensorldp.studies.methods.base import MeasureMethod
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -25,11 +27,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = arg.parse_args(arguments)
     torch.set_num_threads(1)
     total = Stopwatch()
-    cell, device = CellSettings.parse(args.cell), resolve_device(args.device)
+    cell, device = parse_cell(args.cell), resolve_device(args.device)
+    kind = method(cell.method)
+    if not isinstance(kind, MeasureMethod):
+        raise InputError(f"cells of the method {cell.method} have no stage measure")
     rows, runs = [], {}
     for seed in cell.seeds:
         watch = Stopwatch()
-        rows += [{"seed": seed, **row} for row in method(cell.method).measure(cell, args.data, seed, device)]
+        rows += [{"seed": seed, **row} for row in kind.measure(cell, args.data, seed, device)]
         runs[str(seed)] = watch.record(describe(device))
     write_json(args.out, {"cell": args.cell, "rows": rows, "runs": runs, "record": total.record(describe(device))})
 

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import torch
 
+from tensorldp.config.cell import parse_release
+from tensorldp.errors import InputError
 from tensorldp.runtime.cli import json_argument, parser, run
 from tensorldp.runtime.device import resolve_device
 from tensorldp.runtime.environment import device as device_wish
 from tensorldp.runtime.files import write_arrays
-from tensorldp.studies.cell import CellSettings
 from tensorldp.studies.methods import method
+from tensorldp.studies.methods.base import ReleaseMethod
 from tensorldp.studies.records import read_records
 
 
@@ -25,15 +27,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--out", type=Path, required=True, help="folder for seed~N.safetensors")
     args = arg.parse_args(arguments)
     torch.set_num_threads(1)
-    cell, device = CellSettings.parse(args.cell), resolve_device(args.device)
-    train = read_records(args.data / "train.safetensors").first(cell.limit)
+    cell, device = parse_release(args.cell), resolve_device(args.device)
+    train = read_records(args.data / "train.safetensors").first(cell.training.limit)
     test = read_records(args.data / "test.safetensors")
+    kind = method(cell.method)
+    if not isinstance(kind, ReleaseMethod):
+        raise InputError(f"cells of the method {cell.method} have no stage perturb")
     shutil.rmtree(args.out, ignore_errors=True)
     for seed in cell.seeds:
-        released = [
-            method(cell.method).release(cell, split, seed, name, device)
-            for name, split in (("train", train), ("test", test))
-        ]
+        released = [kind.release(cell, split, seed, name, device) for name, split in (("train", train), ("test", test))]
         write_arrays(args.out / f"seed~{seed}.safetensors", released[0] | released[1])
 
 

@@ -9,15 +9,16 @@ from pathlib import Path
 
 import torch
 
+from tensorldp.config.cell import parse_cell
 from tensorldp.data.fetch import get_weights_file
+from tensorldp.errors import InputError
 from tensorldp.runtime.cli import json_argument, parser, run
 from tensorldp.runtime.device import describe, resolve_device
 from tensorldp.runtime.environment import device as device_wish
 from tensorldp.runtime.files import read_arrays, write_arrays
 from tensorldp.runtime.provenance import Stopwatch
-from tensorldp.studies.cell import CellSettings
 from tensorldp.studies.methods import method
-from tensorldp.studies.methods.base import Arrays
+from tensorldp.studies.methods.base import Arrays, MeasureMethod, ReleaseMethod
 from tensorldp.studies.records import read_records
 
 
@@ -31,16 +32,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--out", type=Path, required=True, help="folder for seed~N.safetensors")
     args = arg.parse_args(arguments)
     torch.set_num_threads(1)
-    cell, device = CellSettings.parse(args.cell), resolve_device(args.device)
+    cell, device = parse_cell(args.cell), resolve_device(args.device)
     weights = get_weights_file(args.weights) if args.weights else None
-    records = read_records(args.data / "train.safetensors").first(cell.limit)
+    records = read_records(args.data / "train.safetensors").first(cell.training.limit)
     shutil.rmtree(args.out, ignore_errors=True)
 
-    def released(seed: int) -> Arrays | None:
-        return read_arrays(args.released / f"seed~{seed}.safetensors")[0] if args.released else None
+    def released(seed: int) -> Arrays:
+        if args.released is None:
+            raise InputError(f"cells of the method {cell.method} train on releases: give their folder as --released")
+        return read_arrays(args.released / f"seed~{seed}.safetensors")[0]
 
     watch = Stopwatch()
-    for seed, trained, seconds in method(cell.method).train_all(cell, records, released, device, weights):
+    kind = method(cell.method)
+    if isinstance(kind, MeasureMethod):
+        raise InputError(f"cells of the method {cell.method} have no stage train")
+    models = (
+        kind.train_all(cell, records, released, device, weights)
+        if isinstance(kind, ReleaseMethod)
+        else kind.train_all(cell, records, device, weights)
+    )
+    for seed, trained, seconds in models:
         record = {**watch.record(describe(device)), "seconds": seconds}
         write_arrays(
             args.out / f"seed~{seed}.safetensors",

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tensorldp.config.grid import Cell, Plan
+from tensorldp.config.cell import AnyCell, variant_factors
+from tensorldp.config.grid import Plan
+from tensorldp.config.methods.learning import LearningFactors
 from tensorldp.errors import InputError
 from tensorldp.runtime.files import read_arrays, read_json
 from tensorldp.studies.table import metrics_table
@@ -21,6 +23,11 @@ def _chosen(value: str, wanted: str | Iterable[str] | None) -> bool:
 
 class NotRun(Exception):
     """The runs that a claim needs are not among the results; the message says which."""
+
+
+def _named(cell: AnyCell, factors: dict[str, Any]) -> bool:
+    named = variant_factors(cell.variant)
+    return all(named.get(key) == (None if value is None else str(value)) for key, value in factors.items())
 
 
 class Evidence:
@@ -47,14 +54,12 @@ class Evidence:
         dataset: str | Iterable[str] | None = None,
         mechanism: str | Iterable[str] | None = None,
         **factors: Any,
-    ) -> list[Cell]:
+    ) -> list[AnyCell]:
         """The planned cells of a study with this data set, mechanism and these factors (as text; None: without it)."""
         return [
             cell
             for cell in self.plan.of(study)
-            if _chosen(cell.dataset, dataset)
-            and _chosen(cell.mechanism, mechanism)
-            and all(str(cell.factors.get(key)) == str(value) for key, value in factors.items())
+            if _chosen(cell.dataset, dataset) and _chosen(cell.mechanism, mechanism) and _named(cell, factors)
         ]
 
     def rows(
@@ -155,7 +160,13 @@ class Evidence:
         Raises:
             NotRun: if no features are planned or they are missing.
         """
-        names = sorted({(cell.dataset, str(cell.factors["backbone"])) for cell in self.plan.of(study)})
+        names = sorted(
+            {
+                (cell.dataset, cell.factors.backbone)
+                for cell in self.plan.of(study)
+                if isinstance(cell.factors, LearningFactors) and cell.factors.backbone
+            }
+        )
         if not names:
             raise NotRun(f"needs the study {study}")
         low, high, equal = np.inf, -np.inf, []

@@ -16,7 +16,8 @@ import pandas as pd
 from tensorldp.claims.base import Finding, NotRun, cannot_be_checked, claim
 from tensorldp.claims.evidence import Evidence
 from tensorldp.claims.intervals import Interval, mean_interval, over_seeds
-from tensorldp.studies.attack_table import SIZES, variant_factors
+from tensorldp.config.cell import variant_factors
+from tensorldp.studies.attack_table import SIZES
 from tensorldp.studies.growth_table import slope
 
 STUDY, TOLERANCE, CONSTANT, SATURATED, RECOVERED = "reconstruction", 0.15, 1.5, 0.7, 30.0

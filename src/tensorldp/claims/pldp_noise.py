@@ -11,7 +11,7 @@ import torch
 from tensorldp.claims.base import Check, Finding, NotRun
 from tensorldp.claims.evidence import Evidence
 from tensorldp.claims.laws import pdpm
-from tensorldp.config.methods import METHODS
+from tensorldp.config.methods.pldp import PldpTraining
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.pldp import fedoa_weights
 from tensorldp.models import Task, build
@@ -51,10 +51,10 @@ def _first_spread() -> float:
 
 
 def _words(found: Evidence, dataset: str, arms: tuple[Arm, ...]) -> str:
-    defaults = METHODS["pldp_fl"].training.model_validate({}).model_dump()
     cells = found.cells("pldp_fl", dataset=dataset, mechanism="pdpm", participation=None)
-    settings = {**defaults, **(cells[0].training if cells else {})}
-    clients, share = settings["clients"], settings["participation"]
+    planned = cells[0].training if cells else None
+    settings = planned if isinstance(planned, PldpTraining) else PldpTraining()
+    clients, share = settings.clients, settings.participation
     each = ", ".join(
         f"{average_noise(name, eps, tau, clients, share):.2g} "
         f"({eps} {f'on a width of {tau:g}' if isinstance(tau, float) else tau})"

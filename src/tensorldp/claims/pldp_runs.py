@@ -20,6 +20,8 @@ from tensorldp.claims.intervals import Interval, mean_interval, paired_differenc
 from tensorldp.claims.laws import pdpm
 from tensorldp.claims.pldp_noise import with_noise
 from tensorldp.claims.pldp_theorems import WEIGHTS
+from tensorldp.config.cell import variant_factors
+from tensorldp.config.methods.pldp import PldpTraining
 from tensorldp.randomness import generator
 
 PRINTED, SIMILAR, CHANCE, MINOR = 0.01, 0.03, 0.02, 0.01
@@ -29,15 +31,10 @@ SYNTHETIC = "pldp_synthetic"
 FEDERATED = "pldp_fl"
 
 
-def _with_factor(found: Evidence, rows: pd.DataFrame, key: str) -> pd.DataFrame:
-    """Rows with a factor of their cell as a number."""
-    values = {
-        cell.variant: float(cell.factors[key])
-        for study in set(rows["study"])
-        for cell in found.plan.of(study)
-        if isinstance(cell.factors.get(key), (int, float))
-    }
-    return rows.assign(**{key: rows["variant"].map(values)})
+def _with_width(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of cells with one width for all safe ranges, which is their column `tau`."""
+    widths = rows["variant"].map(lambda variant: variant_factors(variant)["tau"])
+    return rows.assign(tau=pd.to_numeric(widths, errors="coerce")).dropna(subset=["tau"])
 
 
 def _slope(rows: pd.DataFrame, at: str) -> Interval:
@@ -56,7 +53,7 @@ def relative_error(found: Evidence) -> Finding:
     by_range: dict[str, pd.DataFrame] = {}
     for mode in EPSILON_MODES:
         rows = found.rows(SYNTHETIC, "relative_error", mechanism="pdpm", eps=mode)
-        by_range[mode] = _with_factor(found, rows, "tau").dropna(subset=["tau"])
+        by_range[mode] = _with_width(rows)
     falls = {mode: _slope(rows, "epsilon") for mode, rows in measured.items()}
     rises = {mode: _slope(rows, "tau") for mode, rows in by_range.items()}
     means = [float(measured[mode]["value"].mean()) for mode in RANGE_MODES]
@@ -79,8 +76,11 @@ def _shares(found: Evidence, dataset: str, metric: str) -> dict[float, pd.DataFr
     The arm's cell at the study's own share is one of the nine combinations, which has no such factor.
     """
     cells = found.cells(FEDERATED, dataset=dataset, mechanism="pdpm", eps="e3", tau="t1", budget=None)
-    given = {cell.factors.get("participation"): cell for cell in cells}
-    shares = {float(cell.training["participation"] if value is None else value): value for value, cell in given.items()}
+    shares = {
+        cell.training.participation: variant_factors(cell.variant).get("participation")
+        for cell in cells
+        if isinstance(cell.training, PldpTraining)
+    }
     return {
         share: found.rows(
             FEDERATED,
@@ -164,7 +164,7 @@ def _rounds(found: Evidence, dataset: str) -> int:
     cells = found.cells(FEDERATED, dataset=dataset)
     if not cells:
         raise NotRun(f"needs {FEDERATED} on {dataset}, which the {found.scale} grid does not have")
-    return min(int(cell.training["rounds"]) for cell in cells)
+    return min(cell.training.rounds for cell in cells if isinstance(cell.training, PldpTraining))
 
 
 def _short(found: Evidence, dataset: str, needed: int, reached: dict[str, float]) -> None:

@@ -4,107 +4,66 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
-from tensorldp.config.methods import METHODS
+from tensorldp.config.cell import AnyCell, Cell, epsilon_text, variant_text
+from tensorldp.config.methods import METHODS, Factors, Training
 from tensorldp.config.methods.base import SYNTHETIC
 from tensorldp.config.settings import Settings, explain, short
 from tensorldp.config.study import Arm, ScalePlan, Study, load_study
 from tensorldp.errors import InputError, unknown
 
-
-def epsilon_text(epsilon: float) -> str:
-    """The canonical text of an epsilon in file names and keys: 1, 0.5, 1e-05, inf."""
-    if math.isinf(epsilon):
-        return "inf"
-    return str(int(epsilon)) if epsilon == int(epsilon) and epsilon < 1e15 else repr(float(epsilon))
+M = TypeVar("M", bound=BaseModel)
 
 
-def variant_text(factors: dict[str, Any]) -> str:
-    """The canonical `key=value,...` text of a study's further factors; `base` if there are none."""
-    return ",".join(f"{key}={factors[key]}" for key in sorted(factors)) or "base"
+def _validated(model: type[M], values: dict[str, Any], where: str) -> M:
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise explain(error, where, dict(model.model_fields)) from None
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One point of a study's grid; all its seeds are computed in one process."""
-
-    study: str
-    dataset: str
-    variant: str
-    mechanism: str
-    epsilon: str
-    release: str = field(compare=False, default="data")
-    method: str = field(compare=False, default="learning")
-    delta: float = field(compare=False, default=1e-5)
-    factors: dict[str, Any] = field(compare=False, default_factory=dict)
-    options: dict[str, Any] = field(compare=False, default_factory=dict)
-    seeds: tuple[int, ...] = field(compare=False, default=())
-    training: dict[str, Any] = field(compare=False, default_factory=dict)
-    limit: int | None = field(compare=False, default=None)
-    base: str = field(compare=False, default="base")
-
-    @property
-    def folder(self) -> str:
-        """The variant in file names, without commas: Snakemake cannot pass them on to a job on a cluster."""
-        return self.variant.replace(",", "+")
-
-    @property
-    def path(self) -> str:
-        """study/dataset/variant/mechanism/epsilon~E, the middle of every file name of the cell."""
-        return f"{self.study}/{self.dataset}/{self.folder}/{self.mechanism}/epsilon~{self.epsilon}"
-
-    @property
-    def model_path(self) -> str:
-        """The path of the cell whose models this one uses: its own, or where they are shared that of `none`."""
-        if METHODS[self.method].stages != "shared":
-            return self.path
-        return f"{self.study}/{self.dataset}/{self.base.replace(',', '+')}/none/epsilon~inf"
-
-    def key(self) -> dict[str, Any]:
-        """What the cell is, as every output records it."""
-        return {
-            "study": self.study,
-            "dataset": self.dataset,
-            "variant": self.variant,
-            "mechanism": self.mechanism,
-            "epsilon": self.epsilon,
-            "release": self.release,
-            "delta": self.delta,
-            "method": self.method,
-        }
-
-    def perturbation(self) -> dict[str, Any]:
-        """The settings that a release of the cell depends on."""
-        return {
-            **self.key(),
-            "options": self.options,
-            "seeds": list(self.seeds),
-            "limit": self.limit,
-            "factors": self.factors,
-        }
-
-    def training_settings(self) -> dict[str, Any]:
-        """The settings that the trained models of the cell depend on."""
-        return {**self.perturbation(), "training": self.training}
-
-
-def _training(study: Study, plan: ScalePlan, settings: Settings, factors: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+def _training(study: Study, plan: ScalePlan, settings: Settings, factors: dict[str, Any]) -> Training:
+    """The study's settings, then those of a factor's value, those of the config, and factors that are settings."""
     model = METHODS[study.method].training
     merged: dict[str, Any] = {"limit": plan.limit, **plan.training}
     for key, value in factors.items():
         merged.update(plan.per_factor.get(f"{key}={value}", {}))
-    merged.update({key: value for key, value in factors.items() if key in model.model_fields})  # a search's factors
     merged.update(settings.training.get(study.study, {}))
-    try:
-        training = model.model_validate(merged).model_dump()
-    except ValidationError as error:
-        raise explain(error, f"training of {study.study}", dict(model.model_fields)) from None
-    return training, training.pop("limit")
+    merged.update({key: value for key, value in factors.items() if key in model.model_fields})
+    return _validated(model, merged, f"training of {study.study}")
+
+
+def _typed_factors(study: Study, arm: Arm, factors: dict[str, Any]) -> Factors:
+    """What the method reads of a variant.
+
+    Raises:
+        InputError: if a factor is none of the method's, no training setting and no option of the arm, or if one that
+            is an option has another value there.
+    """
+    method = METHODS[study.method]
+    own = {key: value for key, value in factors.items() if key in method.factors.model_fields}
+    for key, value in factors.items():
+        if key in own or key in method.training.model_fields:
+            continue
+        if key not in arm.options:
+            raise unknown(
+                f"factor of {study.study}",
+                short(key),
+                [*method.factors.model_fields, *method.training.model_fields, *arm.options],
+            )
+        if arm.options[key] != value:
+            raise InputError(
+                f"the factor {key} of {study.study} is {value!r}, but the option of that name is {arm.options[key]!r}"
+            )
+    if study.release == "features" and not own.get("backbone"):
+        raise InputError(f"the study {study.study} releases features, so a factor backbone must name their extractor")
+    return _validated(method.factors, own, f"factors of {study.study}")
 
 
 def _factors(study: Study, plan: ScalePlan, settings: Settings) -> dict[str, list[str | int | float]]:
@@ -128,14 +87,21 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _study_cells(study: Study, settings: Settings) -> list[Cell]:
+def study_cells(study: Study, settings: Settings) -> list[AnyCell]:
+    """The cells of one study, each once.
+
+    Raises:
+        InputError: if the study has no such scale or dataset, or a training setting or factor is not valid.
+    """
     if settings.scale not in study.scales:
         raise InputError(f"the study {study.study} has no scale {settings.scale!r}; it has {', '.join(study.scales)}")
     plan = study.scales[settings.scale]
     seeds = tuple(dict.fromkeys(settings.seeds or plan.seeds))
     wanted = settings.mechanisms.get(study.study)
     chosen = _factors(study, plan, settings)
-    cells: dict[Cell, None] = {}
+    shared = METHODS[study.method].shares_models
+    cells: dict[AnyCell, None] = {}
+    models: dict[AnyCell, None] = {}
     for arm in study.arms if wanted is None else _chosen(study, wanted):
         if arm.scales is not None and settings.scale not in arm.scales:
             continue
@@ -145,29 +111,30 @@ def _study_cells(study: Study, settings: Settings) -> list[Cell]:
             grid = {**chosen, **{key: _listed(value) for key, value in arm.factors.items()}}
             for values in itertools.product(*grid.values()):
                 factors = dict(zip(grid, values, strict=True))
-                training, limit = _training(study, plan, settings, factors)
+                training = _training(study, plan, settings, factors)
+                typed = _typed_factors(study, arm, factors)
                 own = (arm.epsilons or {}).get(settings.scale, plan.epsilons)
                 for mechanism in arm.mechanisms:
                     for epsilon in _arm_epsilons(mechanism, settings.epsilons.get(study.study, own)):
-                        cells[
-                            Cell(
-                                study.study,
-                                dataset,
-                                variant_text(factors),
-                                mechanism,
-                                epsilon_text(epsilon),
-                                study.release,
-                                study.method,
-                                study.delta,
-                                factors,
-                                arm.options,
-                                seeds,
-                                training,
-                                limit,
-                                variant_text({key: factors[key] for key in plan.factors}),
-                            )
-                        ] = None
-    cells |= _models_of(study, plan, settings, cells)
+                        cell = Cell(
+                            study=study.study,
+                            dataset=dataset,
+                            variant=variant_text(factors),
+                            mechanism=mechanism,
+                            epsilon=epsilon_text(epsilon),
+                            release=study.release,
+                            method=study.method,
+                            delta=study.delta,
+                            training=training,
+                            factors=typed,
+                            options=arm.options,
+                            seeds=seeds,
+                            base=variant_text({key: factors[key] for key in plan.factors}),
+                        )
+                        cells.setdefault(cell)
+                        if shared:
+                            models.setdefault(_model_cell(cell, study, settings, factors))
+    cells |= models
     for dataset in settings.datasets.get(study.study, plan.datasets):
         if not any(cell.dataset == dataset for cell in cells):
             raise InputError(
@@ -177,26 +144,19 @@ def _study_cells(study: Study, settings: Settings) -> list[Cell]:
     return list(cells)
 
 
-def _models_of(study: Study, plan: ScalePlan, settings: Settings, cells: dict[Cell, None]) -> dict[Cell, None]:
-    """The cells of `none` that train the models which the other cells share, whether or not they are asked for."""
-    found: dict[Cell, None] = {}
-    if METHODS[study.method].stages == "shared":
-        for cell in cells:
-            factors = {key: cell.factors[key] for key in plan.factors}
-            training, limit = _training(study, plan, settings, factors)
-            found[
-                replace(
-                    cell,
-                    variant=cell.base,
-                    mechanism="none",
-                    epsilon="inf",
-                    factors=factors,
-                    options={},
-                    training=training,
-                    limit=limit,
-                )
-            ] = None
-    return found
+def _model_cell(cell: AnyCell, study: Study, settings: Settings, factors: dict[str, Any]) -> AnyCell:
+    """The cell of `none` that trains the models which a cell shares, whether or not it is asked for."""
+    plan = study.scales[settings.scale]
+    own = {key: factors[key] for key in plan.factors}
+    return replace(
+        cell,
+        variant=cell.base,
+        mechanism="none",
+        epsilon="inf",
+        factors=_typed_factors(study, Arm(mechanisms=["none"]), own),
+        options={},
+        training=_training(study, plan, settings, own),
+    )
 
 
 def _chosen(study: Study, wanted: list[str]) -> list[Arm]:
@@ -213,22 +173,19 @@ class Plan:
 
     settings: Settings
     studies: dict[str, Study]
-    cells: tuple[Cell, ...]
+    cells: tuple[AnyCell, ...]
 
-    def of(self, study: str) -> list[Cell]:
+    def of(self, study: str) -> list[AnyCell]:
         """The cells of one study."""
         return [cell for cell in self.cells if cell.study == study]
 
-    def find(self, **key: str) -> Cell:
-        """The cell of the given study, dataset, variant (as in file names), mechanism and epsilon."""
-        return self._table()[tuple(key[k] for k in ("study", "dataset", "variant", "mechanism", "epsilon"))]
+    def find(self, *, study: str, dataset: str, variant: str, mechanism: str, epsilon: str) -> AnyCell:
+        """The cell of the given key; the variant is as in file names."""
+        return self._table[study, dataset, variant, mechanism, epsilon]
 
-    def _table(self) -> dict[tuple[str, ...], Cell]:
-        table: dict[tuple[str, ...], Cell] | None = self.__dict__.get("_by_key")
-        if table is None:
-            table = {(c.study, c.dataset, c.folder, c.mechanism, c.epsilon): c for c in self.cells}
-            object.__setattr__(self, "_by_key", table)
-        return table
+    @cached_property
+    def _table(self) -> dict[tuple[str, str, str, str, str], AnyCell]:
+        return {(c.study, c.dataset, c.folder, c.mechanism, c.epsilon): c for c in self.cells}
 
 
 def make_plan(settings: Settings, folder: Path, *, mechanisms: list[str], datasets: list[str]) -> Plan:
@@ -246,10 +203,10 @@ def make_plan(settings: Settings, folder: Path, *, mechanisms: list[str], datase
             if name not in available:
                 raise unknown(f"study under {key}", short(name), available)
     studies = {name: load_study(folder / f"{name}.yaml") for name in dict.fromkeys(settings.studies)}
-    cells = tuple(cell for study in studies.values() for cell in _study_cells(study, settings))
+    cells = tuple(cell for study in studies.values() for cell in study_cells(study, settings))
     for cell in cells:
         if cell.mechanism not in mechanisms:
             raise unknown("mechanism", short(cell.mechanism), mechanisms)
-        if METHODS[cell.method].data and cell.dataset not in (*datasets, SYNTHETIC):
+        if cell.plan.data and cell.dataset not in (*datasets, SYNTHETIC):
             raise unknown("dataset", short(cell.dataset), datasets)
     return Plan(settings, studies, cells)

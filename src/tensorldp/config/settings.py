@@ -80,7 +80,7 @@ def explain(error: ValidationError, where: str, allowed: dict[str, Any] | None =
     """The first problem of a pydantic error as one sentence that names the key, the value and what is allowed."""
     first = error.errors()[0]
     key = ".".join(str(part) for part in first["loc"]) or "(whole file)"
-    if first["type"] == "extra_forbidden":
+    if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         return unknown(f"key in {where}", short(key), allowed or {})
     key = key if key.isprintable() and len(key) <= 80 else shown(key)[1:-1]
     if first["type"] == "missing":

@@ -12,9 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
+from tensorldp.config.cell import variant_factors
 from tensorldp.errors import InputError
 from tensorldp.figures.style import use_style
-from tensorldp.studies.attack_table import SIZES, STUDY, variant_factors
+from tensorldp.studies.attack_table import SIZES, STUDY
 
 BASE = {"m": 20000.0, "d": 30.0, "B": 4.0}
 BOUND_SLOPES = {"m": -0.5, "d": 0.5, "B": 1.0}

@@ -6,13 +6,12 @@ import shutil
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from tensorldp.config.grid import Cell
-from tensorldp.config.methods import METHODS
+from tensorldp.config.cell import AnyCell
 
 MODELS, RELEASES = Path("results/models"), Path("results/perturbed")
 
 
-def clear_partial_folders(cells: Iterable[Cell], base: Path) -> list[Path]:
+def clear_partial_folders(cells: Iterable[AnyCell], base: Path) -> list[Path]:
     """Remove folders of releases and models in which the file of a seed is missing, unless a run is going on.
 
     A run that is killed while Snakemake deletes such a temporary folder leaves a part of it. Snakemake judges a folder
@@ -41,7 +40,7 @@ def clear_partial_folders(cells: Iterable[Cell], base: Path) -> list[Path]:
     return partial
 
 
-def clear_spent_folders(cells: Iterable[Cell], base: Path, asked: Collection[Path] = ()) -> list[Path]:
+def clear_spent_folders(cells: Iterable[AnyCell], base: Path, asked: Collection[Path] = ()) -> list[Path]:
     """Remove temporary releases and models that are older than the scores computed from them.
 
     A run that is killed between the end of a scoring job and the deletion of what it read leaves that whole, and
@@ -59,7 +58,7 @@ def clear_spent_folders(cells: Iterable[Cell], base: Path, asked: Collection[Pat
     spent = []
     for cell in cells:
         scores = base / "results" / "metrics" / f"{cell.path}.json"
-        temporary = (RELEASES,) if METHODS[cell.method].stages == "shared" else (MODELS, RELEASES)
+        temporary = (RELEASES,) if cell.plan.shares_models else (MODELS, RELEASES)
         for path in (folder / cell.path for folder in temporary):
             if (
                 path not in asked

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tensorldp.attacks.likelihood import Prior
+from tensorldp.config.cell import Cell, variant_factors
+from tensorldp.config.methods.attacks import ATTACKS, AttackFactors, AttackTraining
 from tensorldp.errors import InputError
-from tensorldp.studies.attack_table import STUDY, variant_factors
+from tensorldp.studies.attack_table import STUDY
 from tensorldp.studies.attacks.releases import candidates_of, decode
-from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.cell import mechanism_on
 from tensorldp.studies.records import Records, read_records
 
 PUBLIC = 12000  # records of an attacker's prior
@@ -125,17 +127,18 @@ def pictures(metrics: pd.DataFrame, folder: Path) -> tuple[dict[str, NDArray[Any
 
 
 def _seen(cell: Mapping[Any, Any], dataset: str, prior: Prior, test: Records) -> tuple[Tensor, Tensor, Tensor]:
-    settings = CellSettings(
-        STUDY,
-        dataset,
-        cell["variant"],
-        cell["mechanism"],
-        f"{cell['epsilon']:.12g}",
-        "gradients",
-        cell["delta"],
-        {},
-        [0],
-        training={"candidates": VICTIM + 1},
+    settings = Cell(
+        study=STUDY,
+        dataset=dataset,
+        variant=cell["variant"],
+        mechanism=cell["mechanism"],
+        epsilon=f"{cell['epsilon']:.12g}",
+        release="gradients",
+        method=ATTACKS.name,
+        delta=cell["delta"],
+        training=AttackTraining(candidates=max(2, VICTIM + 1)),
+        factors=AttackFactors(attack="likelihood"),
+        seeds=(0,),
     )
-    seen = decode(settings, settings.mechanism_on(test.box()), prior, candidates_of(settings, test, 0), 0, VICTIM + 1)
+    seen = decode(settings, mechanism_on(settings, test.box()), prior, candidates_of(settings, test, 0), 0, VICTIM + 1)
     return seen.original[VICTIM], seen.released[VICTIM], seen.reconstructed[VICTIM]

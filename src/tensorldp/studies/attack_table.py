@@ -6,6 +6,7 @@ import math
 
 import pandas as pd
 
+from tensorldp.config.cell import variant_factors
 from tensorldp.errors import InputError
 
 STUDY = "reconstruction"
@@ -29,11 +30,6 @@ SIZES = ["m", "d", "B"]
 COLUMNS = [*KEYS, *SIZES, *PRIVACY, "accuracy", "utility_loss", *QUALITY, "recovered", "at_utility_loss"]
 RECOVERED = 30.0  # dB
 LOSSES = (0.01, 0.02, 0.05, 0.1)
-
-
-def variant_factors(variant: str) -> dict[str, str]:
-    """`key=value,...` as a dictionary; `base` is empty."""
-    return {} if variant == "base" else dict(pair.split("=", 1) for pair in variant.split(","))
 
 
 def wide_rows(metrics: pd.DataFrame) -> pd.DataFrame:

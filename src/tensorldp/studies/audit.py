@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 
 from tensorldp import privacy
+from tensorldp.config.cell import AnyCell
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Mechanism
-from tensorldp.studies.cell import CellSettings
 
 CONFIDENCE = 0.95
 ELEMENTS = 1_000_000  # drawn for one audit: half a second
@@ -32,9 +32,7 @@ COLUMNS = [
 ]
 
 
-def audit_mechanism(
-    mechanism: Mechanism, cell: CellSettings, deltas: list[float], note: str = ""
-) -> list[dict[str, Any]]:
+def audit_mechanism(mechanism: Mechanism, cell: AnyCell, deltas: list[float], note: str = "") -> list[dict[str, Any]]:
     """Likelihood-ratio audits of one release beside its guarantee, one row a delta.
 
     A mechanism that has no density is told so in the note.

@@ -7,17 +7,21 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor, nn
 
+from tensorldp.config.cell import Cell
+from tensorldp.config.methods import Training
+from tensorldp.config.methods.latent import LatentFactors
 from tensorldp.data.augment import augment
-from tensorldp.errors import InputError, whole
+from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Box, Mechanism
 from tensorldp.mechanisms.bits import encode_bits
 from tensorldp.mechanisms.latent import Latent
 from tensorldp.models.latent import conv_module, feature_count, printed
 from tensorldp.randomness import generator
 from tensorldp.runtime.progress import track
-from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.cell import cell_stream, mechanism_on
 from tensorldp.studies.records import Records, model_inputs
 
+ReleasedBits = Cell[Training, LatentFactors]  # releases depend on no setting of the training
 BLOCK = 250  # records whose features are held at once
 
 
@@ -26,7 +30,7 @@ def unit_images(records: Records, x: Tensor) -> Tensor:
     return (model_inputs(x, records.kind) - records.low) / (records.high - records.low)
 
 
-def module_of(cell: CellSettings, shape: tuple[int, ...], seed: int) -> nn.Sequential:
+def module_of(cell: ReleasedBits, shape: tuple[int, ...], seed: int) -> nn.Sequential:
     """The convolutional module of a data set and seed: public, and the same for every mechanism and epsilon."""
     return conv_module(shape, generator("latent convolutional module", cell.dataset, seed))
 
@@ -43,11 +47,11 @@ def standardise_records(features: Tensor) -> Tensor:
 
 @torch.no_grad()
 def feature_blocks(
-    cell: CellSettings, records: Records, seed: int, device: torch.device, *, copies: int = 0
+    cell: ReleasedBits, records: Records, seed: int, device: torch.device, *, copies: int = 0
 ) -> Iterator[Tensor]:
     """Blocks (up to 250, r) of z-scored features, of all records and then of `copies` altered ones of each."""
     module = module_of(cell, records.shape, seed).to(device)
-    altered = cell.generator(seed, "augmentation")
+    altered = cell_stream(cell, seed, "augmentation")
     for turn in range(1 + copies):
         blocks = records.x.split(BLOCK)
         for part in track(blocks, f"features of {records.name}", total=len(blocks)):
@@ -56,18 +60,13 @@ def feature_blocks(
             yield standardise_records(module(images.to(device)))
 
 
-def augmented_copies(cell: CellSettings) -> int:
-    """The factor `augment`, how many altered copies of each training image are released besides the image."""
-    return whole(f"the factor augment of {cell.study}", cell.factors.get("augment", 0))
-
-
-def code_of(cell: CellSettings, shape: tuple[int, ...]) -> tuple[int, int]:
+def code_of(cell: ReleasedBits, shape: tuple[int, ...]) -> tuple[int, int]:
     """n and m, bits of the whole part and of the fraction: the cell's options, or as printed for such images."""
     paper = printed(shape)
     return cell.options.get("whole", paper.whole), cell.options.get("fraction", paper.fraction)
 
 
-def bit_mechanism(cell: CellSettings, shape: tuple[int, ...]) -> Latent | None:
+def bit_mechanism(cell: ReleasedBits, shape: tuple[int, ...]) -> Latent | None:
     """LATENT on the features of images of `shape`; None for the mechanism `none`.
 
     Raises:
@@ -77,7 +76,7 @@ def bit_mechanism(cell: CellSettings, shape: tuple[int, ...]) -> Latent | None:
         return None
     n, m = code_of(cell, shape)
     found = (
-        cell.mechanism_on(Box(-(2.0**n), 2.0**n, (feature_count(shape),)), whole=n, fraction=m)
+        mechanism_on(cell, Box(-(2.0**n), 2.0**n, (feature_count(shape),)), whole=n, fraction=m)
         if cell.mechanism == "latent"
         else None
     )
@@ -90,7 +89,7 @@ def bit_mechanism(cell: CellSettings, shape: tuple[int, ...]) -> Latent | None:
 
 
 def release_bits(
-    cell: CellSettings, records: Records, seed: int, device: torch.device, *, split: str, private: bool = True
+    cell: ReleasedBits, records: Records, seed: int, device: torch.device, *, split: str, private: bool = True
 ) -> Tensor:
     """The owners' strings, packed: uint8 (releases, ceil(r l / 8)) on the CPU.
 
@@ -100,8 +99,8 @@ def release_bits(
     """
     n, m = code_of(cell, records.shape)
     mechanism = bit_mechanism(cell, records.shape) if private else None
-    copies = augmented_copies(cell) if split == "train" else 0
-    stream = cell.generator(seed, f"{split} noise", device)
+    copies = cell.factors.augment if split == "train" else 0
+    stream = cell_stream(cell, seed, f"{split} noise", device)
     size = feature_count(records.shape) * (1 + n + m)
     out = torch.empty((len(records.x) * (1 + copies), -(-size // 8)), dtype=torch.uint8)
     start = 0
@@ -112,25 +111,20 @@ def release_bits(
     return out
 
 
-def projected_size(cell: CellSettings) -> int:
-    """The factor `features`, k: how many random projections of the features the honest arm releases."""
-    return whole(f"the factor features of {cell.study}", cell.factors.get("features", 64), low=2)
-
-
-def projection_mechanism(cell: CellSettings) -> Mechanism:
-    """The cell's mechanism on k projections, which have norm 1."""
-    return cell.mechanism_on(Ball(1.0, (projected_size(cell),)))
+def projection_mechanism(cell: ReleasedBits) -> Mechanism:
+    """The cell's mechanism on k projections, the factor `features`, which have norm 1."""
+    return mechanism_on(cell, Ball(1.0, (cell.factors.features,)))
 
 
 def release_projection(
-    cell: CellSettings, records: Records, seed: int, device: torch.device, *, split: str, private: bool = True
+    cell: ReleasedBits, records: Records, seed: int, device: torch.device, *, split: str, private: bool = True
 ) -> Tensor:
     """k public random projections of each record's features, at norm 1, through the mechanism: float32 (records, k)."""
-    size = projected_size(cell)
+    size = cell.factors.features
     source = generator("latent projection", cell.dataset, seed)
     matrix = torch.randn(feature_count(records.shape), size, generator=source).to(device)
     mechanism = projection_mechanism(cell)
-    stream = cell.generator(seed, f"{split} noise", device)
+    stream = cell_stream(cell, seed, f"{split} noise", device)
     out = []
     for block in feature_blocks(cell, records, seed, device):
         unit = nn.functional.normalize(block @ matrix)

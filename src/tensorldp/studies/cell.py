@@ -1,59 +1,49 @@
-"""The settings that a stage of a cell is given, and what follows from them."""
+"""A cell's mechanism and its random streams."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
-from tensorldp.errors import InputError
+from tensorldp.config.cell import AnyCell, Cell
+from tensorldp.config.methods.attacks import AttackFactors, AttackTraining
+from tensorldp.config.methods.base import ModelFactors
+from tensorldp.config.methods.latent import LatentFactors, LatentTraining
+from tensorldp.config.methods.learning import FederatedFactors, LearningFactors, LearningTraining
+from tensorldp.config.methods.pldp import PldpFactors, PldpTraining, SyntheticFactors, SyntheticTraining
+from tensorldp.config.methods.tvg import (
+    CovarianceFactors,
+    CovarianceTraining,
+    PrivateSgdTraining,
+    TestingFactors,
+    TestingTraining,
+)
 from tensorldp.mechanisms import Domain, Mechanism, make
 from tensorldp.randomness import generator
 
+LearningCell = Cell[LearningTraining, LearningFactors]
+FederatedCell = Cell[LearningTraining, FederatedFactors]
+SyntheticCell = Cell[SyntheticTraining, SyntheticFactors]
+PldpCell = Cell[PldpTraining, PldpFactors]
+CovarianceCell = Cell[CovarianceTraining, CovarianceFactors]
+TestingCell = Cell[TestingTraining, TestingFactors]
+PrivateSgdCell = Cell[PrivateSgdTraining, ModelFactors]
+LatentCell = Cell[LatentTraining, LatentFactors]
+AttackCell = Cell[AttackTraining, AttackFactors]
 
-@dataclass(frozen=True)
-class CellSettings:
-    """One cell as a script gets it, in JSON; see `tensorldp.config.grid.Cell`."""
 
-    study: str
-    dataset: str
-    variant: str
-    mechanism: str
-    epsilon: str
-    release: str
-    delta: float
-    options: dict[str, Any]
-    seeds: list[int]
-    method: str = "learning"
-    limit: int | None = None
-    factors: dict[str, Any] = field(default_factory=dict)
-    training: dict[str, Any] = field(default_factory=dict)
+def mechanism_on(cell: AnyCell, domain: Domain, **extra: Any) -> Mechanism:
+    """The cell's mechanism on a domain, with its options and `extra` ones, which win.
 
-    @classmethod
-    def parse(cls, raw: dict[str, Any]) -> CellSettings:
-        """Settings from a JSON object.
+    Raises:
+        InputError: if the mechanism refuses the domain or an option.
+    """
+    return make(
+        cell.mechanism, epsilon=cell.nominal_epsilon, domain=domain, delta=cell.delta, **{**cell.options, **extra}
+    )
 
-        Raises:
-            InputError: if a key is missing or unknown.
-        """
-        try:
-            return cls(**raw)
-        except TypeError as error:
-            raise InputError(f"the cell's settings are not complete: {str(error).split('__init__() ')[-1]}") from None
 
-    @property
-    def nominal_epsilon(self) -> float:
-        """The nominal epsilon as a number."""
-        return math.inf if self.epsilon == "inf" else float(self.epsilon)
-
-    def mechanism_on(self, domain: Domain, **extra: Any) -> Mechanism:
-        """The cell's mechanism on a domain."""
-        return make(
-            self.mechanism, epsilon=self.nominal_epsilon, domain=domain, delta=self.delta, **{**self.options, **extra}
-        )
-
-    def generator(self, seed: int, purpose: str, device: str | torch.device = "cpu") -> torch.Generator:
-        """The cell's random stream for one seed and one purpose, whatever ran before it."""
-        return generator(self.study, self.dataset, self.mechanism, self.epsilon, seed, purpose, device=device)
+def cell_stream(cell: AnyCell, seed: int, purpose: str, device: str | torch.device = "cpu") -> torch.Generator:
+    """The cell's random stream for one seed and one purpose, whatever ran before it."""
+    return generator(cell.study, cell.dataset, cell.mechanism, cell.epsilon, seed, purpose, device=device)

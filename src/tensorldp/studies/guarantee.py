@@ -6,8 +6,8 @@ from typing import Any
 
 from tensorldp.mechanisms import Box, Mechanism
 from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.studies.batches import BATCH, batch_box, check_unit, record_in_batch
-from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.batches import BATCH, batch_box, record_in_batch
+from tensorldp.studies.cell import LearningCell, mechanism_on
 from tensorldp.training.release import ParameterRelease
 
 REPORT_DELTA = 1e-5
@@ -27,10 +27,10 @@ def describe(curve: PrivacyCurve, unit: str, notes: list[str]) -> dict[str, Any]
     }
 
 
-def record_guarantee(cell: CellSettings, box: Box) -> dict[str, Any]:
+def record_guarantee(cell: LearningCell, box: Box) -> dict[str, Any]:
     """One release of one record, as data or as features, alone or in a batch whose noise it shares the law of."""
-    batch = check_unit(cell.factors.get("unit", "record")) == "batch"
-    mechanism: Mechanism = cell.mechanism_on(batch_box(box, "records") if batch else box)
+    batch = cell.factors.unit == "batch"
+    mechanism: Mechanism = mechanism_on(cell, batch_box(box, "records") if batch else box)
     curve = mechanism.curve()
     notes = [mechanism.note, LABELS]
     if batch:

@@ -9,16 +9,14 @@ import numpy as np
 
 from tensorldp.errors import InputError
 from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.cell import PldpCell, cell_stream
 from tensorldp.training.ledger import Ledger
 from tensorldp.training.pldp import replay, selections
 from tensorldp.training.preferences import Preference, preferences
 from tensorldp.training.uploads import Upload, make_upload
 
-UNIT_RANGE = 2.0  # [-1, 1], where a cell names no safe range (PLDP-FL, 6.2.4)
 
-
-def client_preferences(cell: CellSettings) -> list[Preference]:
+def client_preferences(cell: PldpCell) -> list[Preference]:
     """The (tau, epsilon) of every client of the cell; the largest epsilon is the cell's.
 
     Raises:
@@ -26,58 +24,48 @@ def client_preferences(cell: CellSettings) -> list[Preference]:
     """
     settings = cell.training
     return preferences(
-        settings["client_epsilons"] or str(cell.factors.get("eps", "same")),
-        settings["client_ranges"] or cell.factors.get("tau", UNIT_RANGE),
-        clients=settings["clients"],
+        settings.client_epsilons or cell.factors.eps,
+        settings.client_ranges or cell.factors.tau,
+        clients=settings.clients,
         largest=cell.nominal_epsilon,
-        centre=settings["centre"],
+        centre=settings.centre,
     )
 
 
-def cell_budget(cell: CellSettings) -> str:
-    """What the epsilon of a client is of: `weight`, `model` or `run`."""
-    return str(cell.factors.get("budget", "weight"))
-
-
-def upload_of(cell: CellSettings, preference: Preference, size: int) -> Upload:
+def upload_of(cell: PldpCell, preference: Preference, size: int) -> Upload:
     """The way in which a client of the cell uploads a model of `size` weights."""
     return make_upload(
         cell.mechanism,
         preference,
         size=size,
-        budget=cell_budget(cell),
-        rounds=cell.training["rounds"],
-        clip=cell.training["clip"],
+        budget=cell.factors.budget,
+        rounds=cell.training.rounds,
+        clip=cell.training.clip,
         delta=cell.delta,
     )
 
 
-def new_ledger(cell: CellSettings, size: int) -> Ledger:
+def new_ledger(cell: PldpCell, size: int) -> Ledger:
     """An empty ledger of the cell's clients for a model of `size` weights."""
     settings = cell.training
     wanted = client_preferences(cell)
-    share = settings["rounds"] if cell_budget(cell) == "run" else 1
+    share = settings.rounds if cell.factors.budget == "run" else 1
     return Ledger(
         [upload_of(cell, preference, size) for preference in wanted],
         nominal=[preference.epsilon for preference in wanted],
         price=[preference.epsilon / share for preference in wanted],
-        on_exhausted=settings["on_exhausted"],
-        budget=settings["allowance"],
+        on_exhausted=settings.on_exhausted,
+        budget=settings.allowance,
     )
 
 
-def participation(cell: CellSettings) -> float:
-    """The share of clients that the server asks in a round: the cell's factor, or else the study's setting."""
-    return float(cell.factors.get("participation", cell.training["participation"]))
-
-
-def selected(cell: CellSettings, seed: int) -> list[list[int]]:
+def selected(cell: PldpCell, seed: int) -> list[list[int]]:
     """The clients that the server draws in each round."""
     settings = cell.training
-    return selections(settings["clients"], participation(cell), settings["rounds"], cell.generator(seed, "selection"))
+    return selections(settings.clients, settings.participation, settings.rounds, cell_stream(cell, seed, "selection"))
 
 
-def largest_curve(cell: CellSettings, size: int) -> tuple[PrivacyCurve, int, int]:
+def largest_curve(cell: PldpCell, size: int) -> tuple[PrivacyCurve, int, int]:
     """The curve of the client that gives away most over the run, of all seeds, with its number and uploads.
 
     Who uploads when depends on the seed and on budgets only, so that no training is needed.
@@ -95,7 +83,7 @@ def largest_curve(cell: CellSettings, size: int) -> tuple[PrivacyCurve, int, int
             best = (found[1], curve, found[0], int(ledger.counts()[found[0]]))
     if best is None:
         raise InputError(
-            f"allowance = {cell.training['allowance']:g} of {cell.study} is below every client's epsilon, "
+            f"allowance = {cell.training.allowance:g} of {cell.study} is below every client's epsilon, "
             "so that no client can upload once"
         )
     return best[1:]

@@ -11,8 +11,8 @@ from tensorldp.mechanisms import Box, Mechanism
 from tensorldp.models.seeding import seed_model
 from tensorldp.models.split import SplitNet, split_net
 from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.studies.batches import batch_box, check_unit, privatize_batches, record_in_batch
-from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.batches import batch_box, privatize_batches, record_in_batch
+from tensorldp.studies.cell import TestingCell, cell_stream, mechanism_on
 from tensorldp.studies.records import Records, Scaling, model_inputs
 from tensorldp.training.classify import fit, predict
 
@@ -26,32 +26,32 @@ def inputs(records: Records) -> Tensor:
     return x if records.kind == "text" else Scaling.public(records.low, records.high)(x)
 
 
-def train_clean(cell: CellSettings, records: Records, seed: int, device: torch.device) -> SplitNet:
+def train_clean(cell: TestingCell, records: Records, seed: int, device: torch.device) -> SplitNet:
     """The cell's network, trained on the clean records."""
-    net = seed_model(split_net(str(cell.factors["model"]), records.task), cell.generator(seed, "model")).to(device)
+    net = seed_model(split_net(cell.factors.model, records.task), cell_stream(cell, seed, "model")).to(device)
     assert isinstance(net, SplitNet)
     settings = cell.training
     fit(
         net,
         inputs(records).to(device),
         records.y.to(device),
-        epochs=settings["epochs"],
-        batch_size=settings["batch_size"],
-        learning_rate=settings["learning_rate"],
-        generator=cell.generator(seed, "batches"),
-        what=f"{cell.study} {cell.factors['model']} seed {seed}",
+        epochs=settings.epochs,
+        batch_size=settings.batch_size,
+        learning_rate=settings.learning_rate,
+        generator=cell_stream(cell, seed, "batches"),
+        what=f"{cell.study} {cell.factors.model} seed {seed}",
     )
     return net
 
 
-def directed(cell: CellSettings, workload: Tensor) -> Mechanism:
+def directed(cell: TestingCell, workload: Tensor) -> Mechanism:
     """The cell's mechanism on the features of a record or a batch, with the utility subspace W (outputs, features).
 
     Mode 1 is the flat features: IDN and the matrix mechanism take W itself, UDN W with its right singular vectors as
     directions (Algorithm 1), MVG those directions with binary allocation. Others have no use for W.
     """
     box = Box(-1.0, 1.0, (workload.shape[1],))
-    if check_unit(cell.factors.get("unit", "record")) == "batch":
+    if cell.factors.unit == "batch":
         box = batch_box(box, "elements")
     directions = torch.linalg.svd(workload)[2].T.contiguous() if cell.mechanism in ("udn", "mvg") else None
     options: dict[str, dict[str, Any]] = {
@@ -60,13 +60,13 @@ def directed(cell: CellSettings, workload: Tensor) -> Mechanism:
         "udn": {"workload": workload, "directions": directions},
         "mvg": {"directions": directions, "tau": SHARE, "important": IMPORTANT},
     }
-    return cell.mechanism_on(box, **options.get(cell.mechanism, {}))
+    return mechanism_on(cell, box, **options.get(cell.mechanism, {}))
 
 
-def record_curve(cell: CellSettings, mechanism: Mechanism) -> PrivacyCurve:
+def record_curve(cell: TestingCell, mechanism: Mechanism) -> PrivacyCurve:
     """What the mechanism of `directed` guarantees for one test record."""
     curve = mechanism.curve()
-    return record_in_batch(curve) if cell.factors.get("unit") == "batch" else curve
+    return record_in_batch(curve) if cell.factors.unit == "batch" else curve
 
 
 @torch.no_grad()
@@ -76,9 +76,9 @@ def features(net: SplitNet, records: Records, device: torch.device, batch_size: 
     return torch.cat([net.body(part.to(device)).flatten(1) for part in inputs(records).split(batch_size)])
 
 
-def private_features(cell: CellSettings, mechanism: Mechanism, clean: Tensor, generator: torch.Generator) -> Tensor:
+def private_features(cell: TestingCell, mechanism: Mechanism, clean: Tensor, generator: torch.Generator) -> Tensor:
     """The features (N, features) as their owners release them through `directed`, one by one or in batches."""
-    if cell.factors.get("unit") == "batch":
+    if cell.factors.unit == "batch":
         return privatize_batches(mechanism, clean, generator, "elements")
     return mechanism.privatize(clean, generator)
 

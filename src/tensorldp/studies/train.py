@@ -6,16 +6,19 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from tensorldp.config.cell import Cell
+from tensorldp.config.methods.base import ModelFactors, ModelTraining, Training
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, Mechanism
 from tensorldp.mechanisms import make as make_mechanism
 from tensorldp.models import Task, build
 from tensorldp.models.small import BiLSTM
-from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.cell import FederatedCell, LearningCell, cell_stream
+from tensorldp.studies.methods.base import Trained
 from tensorldp.studies.records import Records, Scaling, model_inputs
 from tensorldp.training.classify import fit
 from tensorldp.training.federated import federated_average, float_buffers, layer_sizes, split_users, trainable
@@ -23,15 +26,15 @@ from tensorldp.training.linear_heads import fit_linear_heads
 from tensorldp.training.release import ParameterRelease
 
 
-def new_model(cell: CellSettings, task: Task, seed: int, weights: Path | None = None) -> nn.Module:
+def new_model(cell: Cell[ModelTraining, ModelFactors], task: Task, seed: int, weights: Path | None = None) -> nn.Module:
     """The cell's network, freshly initialised for a seed; `weights` is a file of ImageNet weights for MobileNetV2."""
-    model = build(str(cell.factors["model"]), task, cell.generator(seed, "model"))
-    if cell.training["pretrained"]:
+    model = build(cell.factors.model, task, cell_stream(cell, seed, "model"))
+    if cell.training.pretrained:
         from tensorldp.models.mobilenet import MobileNet, load_imagenet  # torchvision takes seconds to import
 
         if not isinstance(model, MobileNet) or weights is None:
             raise InputError(
-                f"pretrained is true for the model {cell.factors['model']}, but only mobilenet_v2 has "
+                f"pretrained is true for the model {cell.factors.model}, but only mobilenet_v2 has "
                 "pretrained weights and their file must be given"
             )
         load_imagenet(model, weights)
@@ -39,7 +42,7 @@ def new_model(cell: CellSettings, task: Task, seed: int, weights: Path | None = 
 
 
 def train_on_releases(
-    cell: CellSettings,
+    cell: LearningCell,
     released: Tensor,
     y: Tensor,
     records: Records,
@@ -56,18 +59,18 @@ def train_on_releases(
         model,
         inputs,
         y.to(device),
-        epochs=settings["epochs"],
-        batch_size=settings["batch_size"],
-        learning_rate=settings["learning_rate"],
-        generator=cell.generator(seed, "batches"),
+        epochs=settings.epochs,
+        batch_size=settings.batch_size,
+        learning_rate=settings.learning_rate,
+        generator=cell_stream(cell, seed, "batches"),
         what=f"{cell.mechanism} {cell.epsilon} seed {seed}",
     )
     return model, scaling
 
 
 def train_heads_on_releases(
-    cell: CellSettings,
-    released: Callable[[int], Mapping[str, np.ndarray] | None],
+    cell: LearningCell,
+    released: Callable[[int], Mapping[str, NDArray[Any]]],
     records: Records,
     device: torch.device,
 ) -> dict[int, tuple[nn.Module, Scaling]]:
@@ -82,37 +85,33 @@ def train_heads_on_releases(
     models, inputs, scalings = {}, [], []
     for seed in cell.seeds:
         arrays = released(seed)
-        assert arrays is not None
         x = torch.from_numpy(arrays["train"])
         scalings.append(Scaling.of(x))
         inputs.append(scalings[-1](model_inputs(x, records.kind)).reshape(len(x), -1).to(device))
         models[seed] = new_model(cell, records.task, seed).to(device)
     heads = [module for model in models.values() for module in model.modules() if isinstance(module, nn.Linear)]
     if len(heads) != len(models):
-        raise InputError(f"only linear models train together, got the model {cell.factors['model']}")
+        raise InputError(f"only linear models train together, got the model {cell.factors.model}")
     settings = cell.training
     fit_linear_heads(
         heads,
         inputs,
         records.y.to(device),
-        epochs=settings["epochs"],
-        batch_size=settings["batch_size"],
-        learning_rate=settings["learning_rate"],
-        generators=[cell.generator(seed, "batches") for seed in models],
+        epochs=settings.epochs,
+        batch_size=settings.batch_size,
+        learning_rate=settings.learning_rate,
+        generators=[cell_stream(cell, seed, "batches") for seed in models],
         what=f"{cell.mechanism} {cell.epsilon}, {len(models)} seeds",
     )
     return {seed: (model, scaling) for (seed, model), scaling in zip(models.items(), scalings, strict=True)}
 
 
-def parameter_release(cell: CellSettings, model: nn.Module) -> ParameterRelease:
+def parameter_release(cell: FederatedCell, model: nn.Module) -> ParameterRelease:
     """How the cell releases the parameters of such a model.
 
     Raises:
-        InputError: if the factor `where` is neither user nor server, or the mechanism refuses a domain.
+        InputError: if the mechanism refuses a domain.
     """
-    where = cell.factors.get("where")
-    if where not in ("user", "server"):
-        raise InputError(f"the factor where of {cell.study} must be user or server, got {where!r}")
 
     def make(domain: Box, **options: Any) -> Mechanism:
         settings = {"epsilon": cell.nominal_epsilon, "delta": cell.delta, **cell.options, **options}
@@ -125,10 +124,10 @@ def parameter_release(cell: CellSettings, model: nn.Module) -> ParameterRelease:
         delta=cell.delta,
         shapes=[tuple(p.shape) for p in trainable(model)],
         layers=layer_sizes(model),
-        clip=cell.training["clip"],
-        users=cell.training["users"],
-        where=str(where),
-        rounds=cell.training["rounds"],
+        clip=cell.training.clip,
+        users=cell.training.users,
+        where=cell.factors.where,
+        rounds=cell.training.rounds,
     )
 
 
@@ -140,7 +139,7 @@ def federated_inputs(records: Records) -> tuple[Tensor, Scaling]:
 
 
 def train_federated(
-    cell: CellSettings, records: Records, seed: int, device: torch.device, weights: Path | None = None
+    cell: FederatedCell, records: Records, seed: int, device: torch.device, weights: Path | None = None
 ) -> tuple[nn.Module, Scaling]:
     """TLDP's Type III: the global model after the last round."""
     model = new_model(cell, records.task, seed, weights).to(device)
@@ -148,7 +147,7 @@ def train_federated(
         model.use_embedding(records.embedding)
     release = parameter_release(cell, model)
     inputs, scaling = federated_inputs(records)
-    shards = split_users(len(records.x), release.users, cell.generator(seed, "users"))
+    shards = split_users(len(records.x), release.users, cell_stream(cell, seed, "users"))
     settings = cell.training
     federated_average(
         model,
@@ -156,11 +155,11 @@ def train_federated(
         records.y.to(device),
         [s.to(device) for s in shards],
         release,
-        epochs=settings["epochs"],
-        batch_size=settings["batch_size"],
-        learning_rate=settings["learning_rate"],
-        order=lambda user: cell.generator(seed, f"batches of user {user}"),
-        noise=cell.generator(seed, "parameter noise", device),
+        epochs=settings.epochs,
+        batch_size=settings.batch_size,
+        learning_rate=settings.learning_rate,
+        order=lambda user: cell_stream(cell, seed, f"batches of user {user}"),
+        noise=cell_stream(cell, seed, "parameter noise", device),
         what=f"{cell.mechanism} {cell.epsilon} seed {seed}",
     )
     return model, scaling
@@ -171,11 +170,23 @@ def has_buffers(model: nn.Module) -> bool:
     return bool(float_buffers(model))
 
 
-def state_arrays(model: nn.Module) -> dict[str, np.ndarray]:
+def state_arrays(model: nn.Module) -> dict[str, NDArray[Any]]:
     """A model's parameters and buffers as NumPy arrays."""
     return {key: value.cpu().numpy() for key, value in model.state_dict().items()}
 
 
-def empty_model(cell: CellSettings, task: Task) -> nn.Module:
+def empty_model(cell: Cell[Training, ModelFactors], task: Task) -> nn.Module:
     """The cell's network with arbitrary weights, for its shapes or to load a state into."""
-    return build(str(cell.factors["model"]), task, torch.Generator())
+    return build(cell.factors.model, task, torch.Generator())
+
+
+def kept(model: nn.Module, scaling: Scaling) -> Trained:
+    """What is stored of a model and of the scaling of its inputs."""
+    return Trained(state_arrays(model), {"mean": scaling.mean, "std": scaling.std})
+
+
+def restored(cell: Cell[Training, ModelFactors], records: Records, trained: Trained) -> tuple[nn.Module, Scaling]:
+    """The model and the scaling of what `kept` gave, for such records."""
+    model = empty_model(cell, records.task)
+    model.load_state_dict({key: torch.from_numpy(value) for key, value in trained.arrays.items()})
+    return model, Scaling(trained.facts["mean"], trained.facts["std"])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from tensorldp.config.methods.attacks import ATTACKS
-from tensorldp.config.methods.base import MethodPlan, Training
+from tensorldp.config.methods.base import AnyPlan, Factors, MethodPlan, Training
 from tensorldp.config.methods.latent import LATENT
 from tensorldp.config.methods.learning import FEDERATED, LEARNING
 from tensorldp.config.methods.pldp import PLDP, SYNTHETIC
 from tensorldp.config.methods.tvg import COVARIANCE, PRIVATE_SGD, TESTING
 
-METHODS: dict[str, MethodPlan] = {
+METHODS: dict[str, AnyPlan] = {
     plan.name: plan
     for plan in (
         LEARNING,
@@ -24,4 +24,4 @@ METHODS: dict[str, MethodPlan] = {
     )
 }
 
-__all__ = ["METHODS", "MethodPlan", "Training"]
+__all__ = ["METHODS", "AnyPlan", "Factors", "MethodPlan", "Training"]

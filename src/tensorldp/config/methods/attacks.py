@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tensorldp.config.methods.base import MethodPlan, Training
-
-Count = Annotated[int, Field(ge=1)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+from tensorldp.config.methods.base import Count, Factors, MeasurePlan, Number, Positive, Training
 
 
 class AttackTraining(Training):
@@ -29,4 +26,19 @@ class AttackTraining(Training):
     member_epochs: Count = Field(60, description="epochs of that model")
 
 
-ATTACKS = MethodPlan("attacks", "measure", AttackTraining)
+class AttackFactors(Factors):
+    """Which attack, on what, against which defence."""
+
+    attack: Literal[
+        "tensor", "sensitivity", "dlg", "idlg", "cosine", "cosine-tv", "analytic", "likelihood", "membership"
+    ]
+    defence: Literal["none", "local", "noise", "clip", "prune", "dropout", "mechanism"] = "none"
+    strength: Number | None = Field(None, description="of the defence, in the unit of attacks/defences.py")
+    m: Count | None = Field(None, description="neurons of a two-layer network")
+    d: Count | None = Field(None, description="dimension of its records")
+    B: Count | None = Field(None, description="records of a batch")
+    activation: str = Field("relu-shifted", description="of the two-layer network, a name of attacks/activations.py")
+    scaling: Literal["mean", "root", "sign"] | None = Field(None, description="of its output weights")
+
+
+ATTACKS = MeasurePlan("attacks", AttackTraining, AttackFactors)

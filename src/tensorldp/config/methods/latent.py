@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tensorldp.config.methods.base import MethodPlan, Training
+from tensorldp.config.methods.base import Factors, ReleasePlan, Training
 
 
 class LatentTraining(Training):
@@ -24,4 +24,12 @@ class LatentTraining(Training):
     checkpoints: Annotated[int, Field(ge=1)] = Field(1, description="epochs whose models are scored, evenly spread")
 
 
-LATENT = MethodPlan("latent", "release", LatentTraining, release_module="studies/methods/latent.py")
+class LatentFactors(Factors):
+    """What an owner releases, and what learns from it."""
+
+    model: Literal["ann", "cnn", "centroid"]
+    features: Annotated[int, Field(ge=2)] = Field(64, description="k, random projections that `centroid` releases")
+    augment: Annotated[int, Field(ge=0)] = Field(0, description="altered copies released of each training image")
+
+
+LATENT = ReleasePlan("latent", LatentTraining, LatentFactors, release_module="studies/methods/latent.py")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tensorldp.config.methods.base import MethodPlan, Training
+from tensorldp.config.methods.base import InsidePlan, ModelFactors, ModelTraining, ReleasePlan
 
 
-class LearningTraining(Training):
+class LearningTraining(ModelTraining):
     """How a classifier is trained."""
 
     epochs: Annotated[int, Field(ge=1)] = 10
@@ -18,8 +18,21 @@ class LearningTraining(Training):
     learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1e-3
     users: Annotated[int, Field(ge=1)] = 3
     clip: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
-    pretrained: bool = False
 
 
-LEARNING = MethodPlan("learning", "release", LearningTraining)
-FEDERATED = MethodPlan("federated", "inside", LearningTraining)
+class LearningFactors(ModelFactors):
+    """What learns from which releases."""
+
+    backbone: str | None = Field(None, description="the extractor of the features, where features are released")
+    unit: Literal["record", "batch"] = Field("record", description="what the noise is made for: a record, or 256")
+    range: Literal["printed"] | None = Field(None, description="marks an arm that has the printed Delta as an option")
+
+
+class FederatedFactors(ModelFactors):
+    """Who perturbs the parameters."""
+
+    where: Literal["server", "user"]
+
+
+LEARNING = ReleasePlan("learning", LearningTraining, LearningFactors)
+FEDERATED = InsidePlan("federated", LearningTraining, FederatedFactors)

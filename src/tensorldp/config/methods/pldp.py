@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
-from tensorldp.config.methods.base import MethodPlan, Training
+from tensorldp.config.methods.base import Factors, InsidePlan, MeasurePlan, ModelFactors, Training
+from tensorldp.errors import positive, unknown
 
 Levels = Annotated[list[float], Field(min_length=1)]
 
@@ -50,5 +51,36 @@ class PldpTraining(Training):
     threads: Annotated[int, Field(ge=1)] = Field(1, description="clients simulated at the same time on a CPU")
 
 
-SYNTHETIC = MethodPlan("pldp_synthetic", "measure", SyntheticTraining, data=False)
-PLDP = MethodPlan("pldp_fl", "inside", PldpTraining)
+EpsilonMode = Literal["same", "e1", "e2", "e3"]
+RangeMode = Literal["t1", "t2", "t3"]
+
+
+def _tau(value: object) -> object:
+    if isinstance(value, str):
+        if value not in get_args(RangeMode):
+            raise unknown("safe range mode", value, get_args(RangeMode))
+    else:
+        positive("the width of a safe range", value)
+    return value
+
+
+Tau = Annotated[int | float | RangeMode, BeforeValidator(_tau)]
+
+
+class SyntheticFactors(Factors):
+    """What the participants ask for."""
+
+    eps: EpsilonMode = Field("same", description="mode of the participants' epsilons")
+    tau: Tau = Field(2.0, description="mode of the safe ranges, or one width for all")
+
+
+class PldpFactors(ModelFactors):
+    """What the clients ask for; `participation` and `split` are training settings that a grid may vary."""
+
+    eps: EpsilonMode = Field("same", description="mode of the clients' epsilons")
+    tau: Tau = Field(2.0, description="mode of the safe ranges, or one width for all: [-1, 1] (6.2.4)")
+    budget: Literal["weight", "model", "run"] = Field("weight", description="what the epsilon of a client is of")
+
+
+SYNTHETIC = MeasurePlan("pldp_synthetic", SyntheticTraining, SyntheticFactors, data=False)
+PLDP = InsidePlan("pldp_fl", PldpTraining, PldpFactors)

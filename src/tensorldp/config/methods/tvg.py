@@ -6,7 +6,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tensorldp.config.methods.base import MethodPlan, Training
+from tensorldp.config.methods.base import (
+    Factors,
+    InsidePlan,
+    Limit,
+    MeasurePlan,
+    ModelFactors,
+    ModelTraining,
+    SharedPlan,
+    Training,
+)
 
 
 class CovarianceTraining(Training):
@@ -17,7 +26,13 @@ class CovarianceTraining(Training):
     ] = 3.0
 
 
-COVARIANCE = MethodPlan("covariance", "measure", CovarianceTraining)
+class CovarianceFactors(Factors):
+    """The sensitivity of the query."""
+
+    sensitivity: Literal["printed", "tight"] = "printed"
+
+
+COVARIANCE = MeasurePlan("covariance", CovarianceTraining, CovarianceFactors)
 
 
 class TestingTraining(Training):
@@ -26,13 +41,23 @@ class TestingTraining(Training):
     epochs: Annotated[int, Field(ge=1)] = 10
     batch_size: Annotated[int, Field(ge=2)] = 256
     learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1e-3
-    test_limit: Annotated[int, Field(ge=10)] | None = Field(None, description="the first so many test records")
+    test_limit: Limit = Field(None, description="the first so many test records")
+
+    @property
+    def scored(self) -> int | None:
+        return self.test_limit
 
 
-TESTING = MethodPlan("testing", "shared", TestingTraining)
+class TestingFactors(ModelFactors):
+    """Which network, and what the noise is made for."""
+
+    unit: Literal["record", "batch"] = "record"
 
 
-class PrivateSgdTraining(Training):
+TESTING = SharedPlan("testing", TestingTraining, TestingFactors)
+
+
+class PrivateSgdTraining(ModelTraining):
     """A run of private steps; the settings that end in l2 are those of the honest mechanism, which clips in l2."""
 
     lot: Annotated[int, Field(ge=1)] = 128
@@ -46,4 +71,4 @@ class PrivateSgdTraining(Training):
     pretrained: Literal[False] = False
 
 
-PRIVATE_SGD = MethodPlan("private_sgd", "inside", PrivateSgdTraining)
+PRIVATE_SGD = InsidePlan("private_sgd", PrivateSgdTraining, ModelFactors)

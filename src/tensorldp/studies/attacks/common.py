@@ -3,55 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
 from tensorldp.attacks.defences import Defence
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball
-from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.cell import AttackCell, cell_stream, mechanism_on
+
+V = TypeVar("V")
 
 
-def shared_stream(cell: CellSettings, seed: int, purpose: str) -> torch.Generator:
+def shared_stream(cell: AttackCell, seed: int, purpose: str) -> torch.Generator:
     """A random stream that all mechanisms of a data set share, so that they are tried on the same victims."""
-    return replace(cell, mechanism="none", epsilon="inf").generator(seed, purpose)
+    return cell_stream(replace(cell, mechanism="none", epsilon="inf"), seed, purpose)
 
 
-def number(cell: CellSettings, key: str) -> float:
-    """A numeric factor of the cell.
+def needed(cell: AttackCell, key: str, value: V | None) -> V:
+    """The value of a factor that the cell's attack cannot do without.
 
     Raises:
         InputError: if the cell's variant does not have it.
     """
-    value = cell.factors.get(key)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise InputError(
-            f"the factor {key} of {cell.study} must be a number for the attack "
-            f"{cell.factors.get('attack')!r}, got {value!r}"
-        )
+    if value is None:
+        raise InputError(f"the attack {cell.factors.attack!r} of {cell.study} needs the factor {key}")
     return value
 
 
-def count(cell: CellSettings, key: str) -> int:
-    """A factor that is a whole number."""
-    value = number(cell, key)
-    if value != int(value):
-        raise InputError(f"the factor {key} of {cell.study} must be a whole number, got {value!r}")
-    return int(value)
-
-
-def defence_of(cell: CellSettings, parameters: int) -> Defence:
+def defence_of(cell: AttackCell, parameters: int) -> Defence:
     """The cell's defence of a gradient of that many parameters.
 
     Raises:
         InputError: if the cell has a mechanism but its defence is another, or the other way round.
     """
-    name = str(cell.factors.get("defence", "none"))
-    strength = 0.0 if name == "none" else number(cell, "strength")
+    name = cell.factors.defence
+    strength = 0.0 if name == "none" else needed(cell, "strength", cell.factors.strength)
     mechanism = None
     if cell.mechanism != "none":
-        mechanism = cell.mechanism_on(Ball(float(strength) or 1.0, (parameters,)))
+        mechanism = mechanism_on(cell, Ball(float(strength) or 1.0, (parameters,)))
     return Defence(name, strength, mechanism)
 
 

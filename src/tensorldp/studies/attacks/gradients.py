@@ -16,7 +16,7 @@ from tensorldp.models.lenet import SigmoidLeNet
 from tensorldp.models.seeding import seed_model
 from tensorldp.models.task import image_layout
 from tensorldp.studies.attacks.common import defence_of, shared_stream
-from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.cell import AttackCell, cell_stream
 from tensorldp.studies.records import Records, Scaling, model_inputs
 from tensorldp.training.classify import predict, scores
 from tensorldp.training.defended import fit_defended
@@ -45,9 +45,9 @@ def unit_inputs(records: Records) -> Tensor:
     return Scaling(records.low, records.high - records.low)(model_inputs(records.x, records.kind))
 
 
-def measure_gradient(cell: CellSettings, train: Records, test: Records, seed: int) -> dict[str, float]:
+def measure_gradient(cell: AttackCell, train: Records, test: Records, seed: int) -> dict[str, float]:
     """Reconstruction quality over the cell's victims, and the accuracy that training with the defence reaches."""
-    attack = str(cell.factors["attack"])
+    attack = cell.factors.attack
     model = network(attack, test, shared_stream(cell, seed, "attacked network"))
     size = sum(p.numel() for p in model.parameters())
     defence = defence_of(cell, size)
@@ -56,24 +56,24 @@ def measure_gradient(cell: CellSettings, train: Records, test: Records, seed: in
 
 
 def attack_victims(
-    cell: CellSettings, attack: str, model: nn.Sequential, test: Records, defence: Defence, seed: int
+    cell: AttackCell, attack: str, model: nn.Sequential, test: Records, defence: Defence, seed: int
 ) -> dict[str, float]:
     """rmse, psnr, ssim, identification among the candidates, and how many labels were found."""
     settings = cell.training
     inputs = unit_inputs(test).double()
-    order = torch.randperm(len(inputs), generator=shared_stream(cell, seed, "candidates"))[: settings["candidates"]]
+    order = torch.randperm(len(inputs), generator=shared_stream(cell, seed, "candidates"))[: settings.candidates]
     candidates, labels = inputs[order], test.y[order]
-    client = Client(model, steps=defence.steps, rate=settings["local_rate"])
-    noise, starts = cell.generator(seed, "defence"), shared_stream(cell, seed, "starts")
+    client = Client(model, steps=defence.steps, rate=settings.local_rate)
+    noise, starts = cell_stream(cell, seed, "defence"), shared_stream(cell, seed, "starts")
     found, guessed, ratio = [], [], []
-    for victim in range(min(settings["victims"], len(candidates))):
+    for victim in range(min(settings.victims, len(candidates))):
         x, y = candidates[victim : victim + 1], labels[victim : victim + 1]
         kept = defence.keep_mask(client.features, noise)
         mask = None if kept is None else kept.double() / defence.strength
         sent = client.update(x, client.one_hot(y), mask)
         released = defence.protect(sent.unsqueeze(0), noise).squeeze(0)
         ratio.append(distortion(sent, released))
-        image, label = reconstruct(attack, client, released, x.shape, mask, starts, settings["steps"])
+        image, label = reconstruct(attack, client, released, x.shape, mask, starts, settings.steps)
         found.append(image)
         guessed.append(int(label) == int(y))
     images, truth = torch.cat(found), candidates[: len(found)]
@@ -121,7 +121,7 @@ def reconstruct(
     return result.x, result.labels
 
 
-def utility(cell: CellSettings, attack: str, train: Records, test: Records, defence: Defence, seed: int) -> float:
+def utility(cell: AttackCell, attack: str, train: Records, test: Records, defence: Defence, seed: int) -> float:
     """Test accuracy after federated training in which every user's gradient is defended."""
     settings = cell.training
     model = network(attack, train, shared_stream(cell, seed, "trained network"), trainable=True)
@@ -130,10 +130,10 @@ def utility(cell: CellSettings, attack: str, train: Records, test: Records, defe
         unit_inputs(train),
         train.y,
         defence,
-        users=settings["users"],
-        rounds=settings["rounds"],
-        learning_rate=settings["learning_rate"],
+        users=settings.users,
+        rounds=settings.rounds,
+        learning_rate=settings.learning_rate,
         generator=shared_stream(cell, seed, "users"),
-        noise=cell.generator(seed, "training defence"),
+        noise=cell_stream(cell, seed, "training defence"),
     )
     return scores(test.y, predict(model, unit_inputs(test)))["accuracy"]

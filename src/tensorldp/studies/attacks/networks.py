@@ -14,29 +14,28 @@ from tensorldp.attacks.matching import vector_error
 from tensorldp.attacks.sensitivity import measured_change
 from tensorldp.attacks.tensor import tensor_attack
 from tensorldp.attacks.two_layer import TwoLayer, unit_records
-from tensorldp.studies.attacks.common import count, defence_of, shared_stream
-from tensorldp.studies.cell import CellSettings
-
-ACTIVATION = "relu-shifted"
+from tensorldp.studies.attacks.common import defence_of, needed, shared_stream
+from tensorldp.studies.cell import AttackCell, cell_stream
 
 
-def measure_tensor(cell: CellSettings, seed: int) -> dict[str, float]:
+def measure_tensor(cell: AttackCell, seed: int) -> dict[str, float]:
     """The error of the tensor attack on a gradient, with what the defence did to that gradient: medians over draws.
 
     error is dp-lecture's Eq. 5.2. With k local steps the client has k B records, B for each step. The attacker leaves
     out neurons that dropout switched off, which show as exact zeros.
     """
-    m, d, batch = count(cell, "m"), count(cell, "d"), count(cell, "B")
-    activation = str(cell.factors.get("activation", ACTIVATION))
+    given = cell.factors
+    m, d, batch = needed(cell, "m", given.m), needed(cell, "d", given.d), needed(cell, "B", given.B)
+    activation = given.activation
     tensor_coefficients(activation)  # a clear error before any work
     defence = defence_of(cell, m)
     streams = [
         shared_stream(cell, seed, "network"),
-        cell.generator(seed, "defence"),
+        cell_stream(cell, seed, "defence"),
         shared_stream(cell, seed, "attack"),
     ]
-    rate = cell.training["local_rate"] / m
-    found = [_one_attack(m, d, batch, activation, defence, rate, streams) for _ in range(cell.training["draws"])]
+    rate = cell.training.local_rate / m
+    found = [_one_attack(m, d, batch, activation, defence, rate, streams) for _ in range(cell.training.draws)]
     return {key: median(scores[key] for scores in found) for key in found[0]}
 
 
@@ -79,13 +78,13 @@ def defended(
     return defence.protect(gradient.unsqueeze(0), generator).squeeze(0), network.weights
 
 
-def measure_sensitivity(cell: CellSettings, seed: int) -> dict[str, float]:
+def measure_sensitivity(cell: AttackCell, seed: int) -> dict[str, float]:
     """The largest l1 change of a gradient on replacing one record, by part and in total."""
     a_part, w_part = measured_change(
-        count(cell, "m"),
-        count(cell, "d"),
-        str(cell.factors.get("scaling")),
-        cell.training["pairs"],
+        needed(cell, "m", cell.factors.m),
+        needed(cell, "d", cell.factors.d),
+        needed(cell, "scaling", cell.factors.scaling),
+        cell.training.pairs,
         shared_stream(cell, seed, "sensitivity"),
     )
     return {"change_a": a_part, "change_w": w_part, "change": a_part + w_part}

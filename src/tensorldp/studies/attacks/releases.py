@@ -13,7 +13,7 @@ from tensorldp.attacks.quality import image_scores
 from tensorldp.mechanisms import Mechanism
 from tensorldp.models import build
 from tensorldp.studies.attacks.common import shared_stream
-from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.cell import AttackCell, cell_stream, mechanism_on
 from tensorldp.studies.perturb import perturb
 from tensorldp.studies.records import Records, Scaling, model_inputs
 from tensorldp.training.classify import fit, predict, scores
@@ -30,28 +30,28 @@ class Pictures:
     reconstructed: Tensor
 
 
-def candidates_of(cell: CellSettings, test: Records, seed: int) -> Tensor:
+def candidates_of(cell: AttackCell, test: Records, seed: int) -> Tensor:
     """The records among which victims are to be named, in the shape that is released; the victims come first."""
     order = torch.randperm(len(test.x), generator=shared_stream(cell, seed, "candidates"))
-    return test.x[order[: cell.training["candidates"]]].double().reshape(-1, *test.box().shape)
+    return test.x[order[: cell.training.candidates]].double().reshape(-1, *test.box().shape)
 
 
 def decode(
-    cell: CellSettings, mechanism: Mechanism, prior: Prior, candidates: Tensor, seed: int, victims: int
+    cell: AttackCell, mechanism: Mechanism, prior: Prior, candidates: Tensor, seed: int, victims: int
 ) -> Pictures:
     """Release the first `victims` candidates and denoise them."""
     original = candidates[:victims]
-    released = mechanism.privatize(original.float(), cell.generator(seed, "released victims")).double()
+    released = mechanism.privatize(original.float(), cell_stream(cell, seed, "released victims")).double()
     return Pictures(original, released, denoise(mechanism, released, prior))
 
 
 def measure_likelihood(
-    cell: CellSettings, train: Records, test: Records, seed: int, device: torch.device
+    cell: AttackCell, train: Records, test: Records, seed: int, device: torch.device
 ) -> dict[str, float]:
     """Quality of denoised releases, identification beside the guarantee's bound, and a classifier's accuracy."""
-    mechanism = cell.mechanism_on(test.box())
+    mechanism = mechanism_on(cell, test.box())
     candidates = candidates_of(cell, test, seed)
-    seen = decode(cell, mechanism, Prior.of(train.x), candidates, seed, cell.training["victims"])
+    seen = decode(cell, mechanism, Prior.of(train.x), candidates, seed, cell.training.victims)
     named = identify(mechanism, seen.released, candidates) == torch.arange(len(seen.released))
     width = test.high - test.low
     unit = [((part - test.low) / width).reshape(-1, *test.shape) for part in (seen.reconstructed, seen.original)]
@@ -63,7 +63,7 @@ def measure_likelihood(
     }
 
 
-def release_accuracy(cell: CellSettings, train: Records, test: Records, seed: int, device: torch.device) -> float:
+def release_accuracy(cell: AttackCell, train: Records, test: Records, seed: int, device: torch.device) -> float:
     """Test accuracy of a linear classifier trained on released records."""
     released = perturb(train, cell, seed, "train", device)
     scaling = Scaling.of(released)
@@ -72,7 +72,7 @@ def release_accuracy(cell: CellSettings, train: Records, test: Records, seed: in
         model,
         scaling(model_inputs(released, train.kind)),
         train.y,
-        epochs=cell.training["epochs"],
+        epochs=cell.training.epochs,
         batch_size=64,
         learning_rate=0.01,
         generator=shared_stream(cell, seed, "batches"),
@@ -81,7 +81,7 @@ def release_accuracy(cell: CellSettings, train: Records, test: Records, seed: in
 
 
 def measure_membership(
-    cell: CellSettings, train: Records, test: Records, seed: int, device: torch.device
+    cell: AttackCell, train: Records, test: Records, seed: int, device: torch.device
 ) -> dict[str, float]:
     """A loss-threshold attack on a model trained on its members' releases, beside the guarantee's bound.
 
@@ -91,7 +91,7 @@ def measure_membership(
     """
     settings = cell.training
     stream = shared_stream(cell, seed, "members")
-    order = torch.randperm(len(train.x), generator=stream)[: settings["members"]]
+    order = torch.randperm(len(train.x), generator=stream)[: settings.members]
     random, random_test = (torch.randint(0, train.classes, (n,), generator=stream) for n in (len(order), len(test.x)))
     canary = torch.arange(len(order)) % 2 == 1
     members = replace(train, x=train.x[order], y=torch.where(canary, random, train.y[order]))
@@ -102,7 +102,7 @@ def measure_membership(
         model,
         scaling(model_inputs(released, train.kind)),
         members.y,
-        epochs=settings["member_epochs"],
+        epochs=settings.member_epochs,
         batch_size=32,
         learning_rate=3e-3,
         generator=shared_stream(cell, seed, "member batches"),
@@ -113,7 +113,7 @@ def measure_membership(
 
     inside = losses(members.x, members.y)
     sets = {"": (inside[~canary], losses(test.x, test.y)), "canary_": (inside[canary], losses(test.x, random_test))}
-    bound = SuccessBound.of(cell.mechanism_on(train.box()).curve())
+    bound = SuccessBound.of(mechanism_on(cell, train.box()).curve())
     found = {
         "members": float(len(order)),
         "accuracy": scores(test.y, predict(model, scaling(model_inputs(test.x, test.kind))))["accuracy"],

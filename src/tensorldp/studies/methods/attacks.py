@@ -7,13 +7,13 @@ from typing import Any
 
 import torch
 
-from tensorldp.errors import unknown
+from tensorldp.config.methods.attacks import AttackFactors, AttackTraining
 from tensorldp.mechanisms import Ball, Box, Mechanism
 from tensorldp.studies.attacks import gradients, networks, releases
-from tensorldp.studies.attacks.common import count, number, rows
-from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.attacks.common import needed, rows
+from tensorldp.studies.cell import AttackCell, mechanism_on
 from tensorldp.studies.guarantee import LABELS, describe
-from tensorldp.studies.methods.base import Method, Rows
+from tensorldp.studies.methods.base import Audited, MeasureMethod, Rows
 from tensorldp.studies.records import Records, read_records
 
 ON_NETWORKS = {"tensor": networks.measure_tensor, "sensitivity": networks.measure_sensitivity}
@@ -22,26 +22,14 @@ ON_RELEASES = {"likelihood": releases.measure_likelihood, "membership": releases
 STAND_IN = 64
 
 
-def attack_of(cell: CellSettings) -> str:
-    """The cell's attack.
-
-    Raises:
-        InputError: if there is none of that name.
-    """
-    name = str(cell.factors.get("attack"))
-    if name not in (known := (*ON_NETWORKS, *ON_GRADIENTS, *ON_RELEASES)):
-        raise unknown("attack", name, known)
-    return name
-
-
-class Attacks(Method):
+class Attacks(MeasureMethod[AttackTraining, AttackFactors]):
     """Metrics of attacks; data releases are records, gradients are clipped to a ball before a mechanism."""
 
-    def measure(self, cell: CellSettings, data: Path | None, seed: int, device: torch.device) -> Rows:
-        attack = attack_of(cell)
+    def measure(self, cell: AttackCell, data: Path | None, seed: int, device: torch.device) -> Rows:
+        attack = cell.factors.attack
         if attack in ON_NETWORKS:
             return rows(ON_NETWORKS[attack](cell, seed))
-        train, test = self._records(data, "train").first(cell.limit), self._records(data, "test")
+        train, test = self._records(data, "train").first(cell.training.limit), self._records(data, "test")
         if attack in ON_GRADIENTS:
             return rows(gradients.measure_gradient(cell, train, test, seed))
         return rows(ON_RELEASES[attack](cell, train, test, seed, device))
@@ -50,24 +38,26 @@ class Attacks(Method):
         assert data is not None
         return read_records(data / f"{split}.safetensors")
 
-    def _mechanism(self, cell: CellSettings, data: Path | None) -> Mechanism:
+    def _mechanism(self, cell: AttackCell, data: Path | None) -> Mechanism:
         """What one victim's release goes through."""
-        attack = attack_of(cell)
+        attack = cell.factors.attack
         if attack in ON_RELEASES:
-            return cell.mechanism_on(self._records(data, "test").box())
+            return mechanism_on(cell, self._records(data, "test").box())
         if cell.mechanism == "none":
-            return cell.mechanism_on(Box(0.0, 1.0, (1,)))
-        return cell.mechanism_on(Ball(number(cell, "strength"), (self._parameters(cell, data),)))
+            return mechanism_on(cell, Box(0.0, 1.0, (1,)))
+        return mechanism_on(
+            cell, Ball(needed(cell, "strength", cell.factors.strength), (self._parameters(cell, data),))
+        )
 
-    def _parameters(self, cell: CellSettings, data: Path | None) -> int:
-        attack = attack_of(cell)
+    def _parameters(self, cell: AttackCell, data: Path | None) -> int:
+        attack = cell.factors.attack
         if attack in ON_NETWORKS:
-            return count(cell, "m")
+            return needed(cell, "m", cell.factors.m)
         model = gradients.network(attack, self._records(data, "test"), torch.Generator())
         return sum(p.numel() for p in model.parameters())
 
-    def guarantee(self, cell: CellSettings, data: Path | None) -> dict[str, Any]:
-        attack, mechanism = attack_of(cell), self._mechanism(cell, data)
+    def guarantee(self, cell: AttackCell, data: Path | None) -> dict[str, Any]:
+        attack, mechanism = cell.factors.attack, self._mechanism(cell, data)
         notes = [mechanism.note]
         if attack in ON_RELEASES:
             notes.append(LABELS)
@@ -77,15 +67,15 @@ class Attacks(Method):
             notes.append("one gradient of one round, clipped first; training with it composes over rounds")
         return describe(mechanism.curve(), mechanism.unit, notes)
 
-    def audited(self, cell: CellSettings, data: Path | None) -> tuple[Mechanism | None, str]:
+    def audited(self, cell: AttackCell, data: Path | None) -> Audited:
         """The release's mechanism; on 64 elements for gradients, of which too few samples fit otherwise."""
-        attack = attack_of(cell)
+        attack = cell.factors.attack
         if cell.mechanism == "none" or attack == "membership":  # whose releases are those of `likelihood`
             return None, ""
         if attack in ON_RELEASES:
             return self._mechanism(cell, data), ""
         return (
-            cell.mechanism_on(Ball(number(cell, "strength"), (STAND_IN,))),
+            mechanism_on(cell, Ball(needed(cell, "strength", cell.factors.strength), (STAND_IN,))),
             "audited on a gradient of 64 elements, whose own guarantee stands beside it",
         )
 

@@ -1,31 +1,45 @@
-"""What a method does at each stage of a cell; stages that it does not have are never asked for."""
+"""What a method does at each stage of a cell: an abstract class for each kind of plan in `tensorldp.config.methods`."""
 
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
-import numpy as np
 import torch
+from numpy.typing import NDArray
 
+from tensorldp.config.cell import Cell
+from tensorldp.config.methods.base import (
+    Factors,
+    InsidePlan,
+    MeasurePlan,
+    MethodPlan,
+    ReleasePlan,
+    SharedPlan,
+    Training,
+)
 from tensorldp.mechanisms import Mechanism
 from tensorldp.runtime.files import read_arrays
 from tensorldp.runtime.provenance import Stopwatch
-from tensorldp.studies.cell import CellSettings
 from tensorldp.studies.records import Records
 
-Arrays = Mapping[str, np.ndarray]
+Arrays = Mapping[str, NDArray[Any]]
 Rows = list[dict[str, Any]]  # {"metric": name, "value": number}
+Audited = tuple[Mechanism | None, str]
+
+T = TypeVar("T", bound=Training)
+F = TypeVar("F", bound=Factors)
 
 
 @dataclass
 class Trained:
     """What `train` keeps of one seed: arrays, such as a model's state, and what else `evaluate` must know (JSON)."""
 
-    arrays: dict[str, np.ndarray]
+    arrays: dict[str, NDArray[Any]]
     facts: dict[str, Any] = field(default_factory=dict)
 
 
@@ -35,39 +49,50 @@ def read_trained(folder: Path, seed: int) -> tuple[Trained, dict[str, Any]]:
     return Trained(arrays, json.loads(metadata["facts"])), json.loads(metadata["record"])
 
 
-class Method:
-    """How the cells of a study are computed; `tensorldp.config.methods` says which stages it has.
+class Method(ABC, Generic[T, F]):
+    """How the cells of a study are computed, for training settings T and factors F.
 
-    Every hook is called for one cell and, where it has one, one seed. All randomness comes from `cell.generator`.
+    Every hook is called for one cell and, where it has one, one seed. All randomness comes from `cell_stream`.
     """
 
-    def release(
-        self, cell: CellSettings, records: Records, seed: int, split: str, device: torch.device
-    ) -> dict[str, np.ndarray]:
-        """Stage `perturb`: what the owners of a split (`train` or `test`) release."""
-        raise NotImplementedError
+    plan_type: ClassVar[type[MethodPlan[Any, Any]]]  # what `tensorldp.config.methods` says of such a method
 
+
+class ReleaseMethod(Method[T, F]):
+    """Owners release records, someone learns from the releases, and the models are scored.
+
+    The releases depend on no training setting but the limit, so that `release` sees no other.
+    """
+
+    plan_type = ReleasePlan
+
+    @abstractmethod
+    def release(
+        self, cell: Cell[Training, F], records: Records, seed: int, split: str, device: torch.device
+    ) -> dict[str, NDArray[Any]]:
+        """Stage `perturb`: what the owners of a split (`train` or `test`) release, under keys that begin with it."""
+
+    @abstractmethod
     def train(
         self,
-        cell: CellSettings,
+        cell: Cell[T, F],
         records: Records,
-        released: Arrays | None,
+        released: Arrays,
         seed: int,
         device: torch.device,
         weights: Path | None = None,
     ) -> Trained:
-        """Stage `train`: on the released arrays (`train...` keys), or on the records with the mechanism inside.
+        """Stage `train`: on the released arrays (`train...` keys).
 
         Args:
             weights: a file of pretrained weights, where the cell asks for them.
         """
-        raise NotImplementedError
 
     def train_all(
         self,
-        cell: CellSettings,
+        cell: Cell[T, F],
         records: Records,
-        released: Callable[[int], Arrays | None],
+        released: Callable[[int], Arrays],
         device: torch.device,
         weights: Path | None = None,
     ) -> Iterator[tuple[int, Trained, float]]:
@@ -82,34 +107,91 @@ class Method:
             watch = Stopwatch()
             yield seed, self.train(cell, records, released(seed), seed, device, weights), watch.seconds
 
+    @abstractmethod
     def evaluate(
-        self,
-        cell: CellSettings,
-        test: Records,
-        trained: Trained,
-        released: Arrays | None,
-        seed: int,
-        device: torch.device,
+        self, cell: Cell[T, F], test: Records, trained: Trained, released: Arrays, seed: int, device: torch.device
     ) -> Rows:
-        """Stage `evaluate`: scores on the test records, and on those released, if any (`test...` keys)."""
-        raise NotImplementedError
+        """Stage `evaluate`: scores on the test records, and on those released (`test...` keys)."""
 
-    def measure(self, cell: CellSettings, data: Path | None, seed: int, device: torch.device) -> Rows:
-        """Stage `measure`: all in one step, from the folder of a prepared data set (None for `synthetic`)."""
-        raise NotImplementedError
-
-    def guarantee(self, cell: CellSettings, data: Path | None) -> dict[str, Any]:
+    @abstractmethod
+    def guarantee(self, cell: Cell[T, F], data: Path) -> dict[str, Any]:
         """What the cell's releases guarantee, as `tensorldp.studies.guarantee.describe` writes it."""
-        raise NotImplementedError
 
-    def audited(self, cell: CellSettings, data: Path | None) -> tuple[Mechanism | None, str]:
+    @abstractmethod
+    def audited(self, cell: Cell[T, F], data: Path) -> Audited:
         """The mechanism to audit and a note about it; None where no audit by samples can be made."""
-        raise NotImplementedError
 
-    def guarantee_of(self, cell: CellSettings, data: Path | None, models: list[Trained]) -> dict[str, Any]:
-        """As `guarantee`, for methods whose mechanisms follow shared models; `models` holds one for each seed."""
-        return self.guarantee(cell, data)
 
-    def audited_of(self, cell: CellSettings, data: Path | None, models: list[Trained]) -> tuple[Mechanism | None, str]:
-        """As `audited`, for methods whose mechanisms follow shared models."""
-        return self.audited(cell, data)
+class _OnRecords(Method[T, F]):
+    """Training on the records themselves."""
+
+    @abstractmethod
+    def train(
+        self, cell: Cell[T, F], records: Records, seed: int, device: torch.device, weights: Path | None = None
+    ) -> Trained:
+        """Stage `train`: on the records.
+
+        Args:
+            weights: a file of pretrained weights, where the cell asks for them.
+        """
+
+    def train_all(
+        self, cell: Cell[T, F], records: Records, device: torch.device, weights: Path | None = None
+    ) -> Iterator[tuple[int, Trained, float]]:
+        """Stage `train` for all seeds of a cell: (seed, what to keep, seconds), one seed after the other."""
+        for seed in cell.seeds:
+            watch = Stopwatch()
+            yield seed, self.train(cell, records, seed, device, weights), watch.seconds
+
+    @abstractmethod
+    def evaluate(self, cell: Cell[T, F], test: Records, trained: Trained, seed: int, device: torch.device) -> Rows:
+        """Stage `evaluate`: scores on the test records."""
+
+
+class InsideMethod(_OnRecords[T, F]):
+    """The mechanism works inside the training; then the models are scored."""
+
+    plan_type = InsidePlan
+
+    @abstractmethod
+    def guarantee(self, cell: Cell[T, F], data: Path) -> dict[str, Any]:
+        """As of `ReleaseMethod`."""
+
+    @abstractmethod
+    def audited(self, cell: Cell[T, F], data: Path) -> Audited:
+        """As of `ReleaseMethod`."""
+
+
+class SharedMethod(_OnRecords[T, F]):
+    """The cell of `none` alone is trained; every cell is scored with its models, the mechanism inside the scoring."""
+
+    plan_type = SharedPlan
+
+    @abstractmethod
+    def guarantee(self, cell: Cell[T, F], data: Path, models: list[Trained]) -> dict[str, Any]:
+        """As of `ReleaseMethod`; the mechanisms may follow the shared models, of which there is one for each seed."""
+
+    @abstractmethod
+    def audited(self, cell: Cell[T, F], data: Path, models: list[Trained]) -> Audited:
+        """As of `ReleaseMethod`, with the shared models."""
+
+
+class MeasureMethod(Method[T, F]):
+    """One step from the data to the metrics; `data` is None for the data set `synthetic`."""
+
+    plan_type = MeasurePlan
+
+    @abstractmethod
+    def measure(self, cell: Cell[T, F], data: Path | None, seed: int, device: torch.device) -> Rows:
+        """Stage `measure`: all in one step, from the folder of a prepared data set."""
+
+    @abstractmethod
+    def guarantee(self, cell: Cell[T, F], data: Path | None) -> dict[str, Any]:
+        """As of `ReleaseMethod`."""
+
+    @abstractmethod
+    def audited(self, cell: Cell[T, F], data: Path | None) -> Audited:
+        """As of `ReleaseMethod`."""
+
+
+AnyMethod = ReleaseMethod[Any, Any] | InsideMethod[Any, Any] | SharedMethod[Any, Any] | MeasureMethod[Any, Any]

@@ -7,8 +7,9 @@ from typing import Any
 
 import torch
 
+from tensorldp.config.methods.tvg import CovarianceFactors, CovarianceTraining
 from tensorldp.mechanisms import Box, Mechanism
-from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.cell import CovarianceCell, cell_stream, mechanism_on
 from tensorldp.studies.covariance import (
     check_additive,
     covariance,
@@ -19,37 +20,37 @@ from tensorldp.studies.covariance import (
     unit_rows,
 )
 from tensorldp.studies.guarantee import describe
-from tensorldp.studies.methods.base import Method, Rows
+from tensorldp.studies.methods.base import Audited, MeasureMethod, Rows
 from tensorldp.studies.records import Records, read_records
 
 
-class Covariance(Method):
+class Covariance(MeasureMethod[CovarianceTraining, CovarianceFactors]):
     """Metrics `rss_noisy`, `rss_true` and `frobenius` of one release per seed, over both splits of the data."""
 
-    def rows(self, cell: CellSettings, data: Path) -> tuple[torch.Tensor, Records]:
+    def rows(self, cell: CovarianceCell, data: Path) -> tuple[torch.Tensor, Records]:
         """The table in [-1, 1], (N, d), and the records of one split."""
         splits = [read_records(data / f"{split}.safetensors") for split in ("train", "test")]
-        table = torch.cat([unit_rows(records, cell.training["reach"]) for records in splits])
-        return table[: cell.limit], splits[0]
+        table = torch.cat([unit_rows(records, cell.training.reach) for records in splits])
+        return table[: cell.training.limit], splits[0]
 
-    def mechanism(self, cell: CellSettings, count: int, columns: int) -> Mechanism:
+    def mechanism(self, cell: CovarianceCell, count: int, columns: int) -> Mechanism:
         """The cell's mechanism on the query; MVG also needs sup ||S||_F = d, the others only the sensitivity."""
         if cell.mechanism == "jl":
-            return cell.mechanism_on(Box(-1.0, 1.0, (columns,)))
-        domain = query_domain(count, columns, str(cell.factors.get("sensitivity", "printed")))
+            return mechanism_on(cell, Box(-1.0, 1.0, (columns,)))
+        domain = query_domain(count, columns, cell.factors.sensitivity)
         extra = {"gamma": float(columns)} if cell.mechanism == "mvg" else {}
-        mechanism = cell.mechanism_on(domain, **extra)
+        mechanism = mechanism_on(cell, domain, **extra)
         check_additive(mechanism)
         return mechanism
 
-    def measure(self, cell: CellSettings, data: Path | None, seed: int, device: torch.device) -> Rows:
+    def measure(self, cell: CovarianceCell, data: Path | None, seed: int, device: torch.device) -> Rows:
         assert data is not None
         table, _ = self.rows(cell, data)
         mechanism = self.mechanism(cell, *table.shape)
-        estimate = release_covariance(mechanism, table, cell.generator(seed, "covariance noise"))
+        estimate = release_covariance(mechanism, table, cell_stream(cell, seed, "covariance noise"))
         return [{"metric": key, "value": value} for key, value in residual_sums(estimate, covariance(table)).items()]
 
-    def guarantee(self, cell: CellSettings, data: Path | None) -> dict[str, Any]:
+    def guarantee(self, cell: CovarianceCell, data: Path | None) -> dict[str, Any]:
         assert data is not None
         table, records = self.rows(cell, data)
         mechanism = self.mechanism(cell, *table.shape)
@@ -58,7 +59,7 @@ class Covariance(Method):
             notes.append("the statistics that standardise the columns are not covered")
         return describe(covariance_curve(mechanism, *table.shape), "record", notes)
 
-    def audited(self, cell: CellSettings, data: Path | None) -> tuple[Mechanism | None, str]:
+    def audited(self, cell: CovarianceCell, data: Path | None) -> Audited:
         assert data is not None
         table, _ = self.rows(cell, data)
         if cell.mechanism == "jl":

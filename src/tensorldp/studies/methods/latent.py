@@ -7,37 +7,36 @@ a short projection of the same features.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from tensorldp.errors import InputError, unknown
+from tensorldp.config.cell import Cell
+from tensorldp.config.methods import Training
+from tensorldp.config.methods.latent import LatentFactors, LatentTraining
+from tensorldp.errors import InputError
 from tensorldp.mechanisms import Mechanism
 from tensorldp.mechanisms.bits import bit_count
 from tensorldp.models.latent import BitANN, baseline_cnn, feature_count
 from tensorldp.studies import bit_strings
-from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.cell import LatentCell, cell_stream, mechanism_on
 from tensorldp.studies.guarantee import LABELS, describe
-from tensorldp.studies.methods.base import Arrays, Method, Rows, Trained
+from tensorldp.studies.methods.base import Arrays, Audited, ReleaseMethod, Rows, Trained
 from tensorldp.studies.records import Records, read_records
 from tensorldp.training.centroid import class_means, nearest_mean
 from tensorldp.training.classify import scores
 from tensorldp.training.stream import checkpoint_epochs, fit_stream, make_optimizer, predict_stream
 
-MODELS = ("ann", "cnn", "centroid")
 
-
-def model_of(cell: CellSettings) -> str:
+def model_of(cell: Cell[Training, LatentFactors]) -> Literal["ann", "cnn", "centroid"]:
     """The factor `model`.
 
     Raises:
-        InputError: if it is unknown, or is `cnn` with a mechanism.
+        InputError: if it is `cnn` with a mechanism.
     """
-    name = str(cell.factors.get("model"))
-    if name not in MODELS:
-        raise unknown(f"model of {cell.study}", name, MODELS)
+    name = cell.factors.model
     if name == "cnn" and cell.mechanism != "none":
         raise InputError(
             f"the model cnn of {cell.study} is the baseline without privacy, got the mechanism "
@@ -46,9 +45,9 @@ def model_of(cell: CellSettings) -> str:
     return name
 
 
-def network(cell: CellSettings, records: Records, seed: int) -> nn.Module:
+def network(cell: LatentCell, records: Records, seed: int) -> nn.Module:
     """The cell's network, freshly initialised."""
-    source = cell.generator(seed, "model")
+    source = cell_stream(cell, seed, "model")
     if model_of(cell) == "cnn":
         return baseline_cnn(records.task, source)
     settings = cell.training
@@ -56,19 +55,19 @@ def network(cell: CellSettings, records: Records, seed: int) -> nn.Module:
     return BitANN(
         bits,
         records.classes,
-        width=settings["width"],
-        activation=settings["activation"],
-        dropout=settings["dropout"],
+        width=settings.width,
+        activation=settings.activation,
+        dropout=settings.dropout,
         generator=source,
     )
 
 
-class LatentMethod(Method):
+class LatentMethod(ReleaseMethod[LatentTraining, LatentFactors]):
     """Packed bits on disk, unpacked batch by batch; scores on clean and on released test records."""
 
     def release(
-        self, cell: CellSettings, records: Records, seed: int, split: str, device: torch.device
-    ) -> dict[str, np.ndarray]:
+        self, cell: Cell[Training, LatentFactors], records: Records, seed: int, split: str, device: torch.device
+    ) -> dict[str, NDArray[Any]]:
         kind = model_of(cell)
         if kind == "cnn":
             return {split: records.x.numpy()}
@@ -77,14 +76,13 @@ class LatentMethod(Method):
 
     def train(
         self,
-        cell: CellSettings,
+        cell: LatentCell,
         records: Records,
-        released: Arrays | None,
+        released: Arrays,
         seed: int,
         device: torch.device,
         weights: Path | None = None,
     ) -> Trained:
-        assert released is not None
         x = torch.from_numpy(released["train"])
         y = records.y.repeat(len(x) // len(records.y))
         if model_of(cell) == "centroid":
@@ -95,8 +93,8 @@ class LatentMethod(Method):
         if isinstance(model, BitANN):
             model.center(x)
         settings = cell.training
-        wanted = checkpoint_epochs(settings["epochs"], settings["checkpoints"])
-        arrays: dict[str, np.ndarray] = {}
+        wanted = checkpoint_epochs(settings.epochs, settings.checkpoints)
+        arrays: dict[str, NDArray[Any]] = {}
         history: dict[str, float] = {}
 
         def keep(epoch: int, accuracy: float) -> None:
@@ -110,25 +108,19 @@ class LatentMethod(Method):
             model,
             x,
             y,
-            optimizer=make_optimizer(settings["optimizer"], model, settings["learning_rate"]),
-            epochs=settings["epochs"],
-            batch_size=settings["batch_size"],
+            optimizer=make_optimizer(settings.optimizer, model, settings.learning_rate),
+            epochs=settings.epochs,
+            batch_size=settings.batch_size,
             device=device,
             after_epoch=keep,
-            generator=cell.generator(seed, "batches"),
+            generator=cell_stream(cell, seed, "batches"),
             prepare=self._preparation(cell, records),
             what=f"{cell.mechanism} {cell.epsilon} seed {seed}",
         )
         return Trained(arrays, {"records": len(x), "train_accuracy": history})
 
     def evaluate(
-        self,
-        cell: CellSettings,
-        test: Records,
-        trained: Trained,
-        released: Arrays | None,
-        seed: int,
-        device: torch.device,
+        self, cell: LatentCell, test: Records, trained: Trained, released: Arrays, seed: int, device: torch.device
     ) -> Rows:
         kind = model_of(cell)
         if kind == "cnn":
@@ -136,7 +128,7 @@ class LatentMethod(Method):
         else:
             make = bit_strings.release_bits if kind == "ann" else bit_strings.release_projection
             splits = {"": make(cell, test, seed, device, split="test", private=False)}
-        if released is not None and cell.mechanism != "none":
+        if cell.mechanism != "none":
             splits["_perturbed_test"] = torch.from_numpy(released["test"])
         rows: Rows = [
             {"metric": "train_records", "value": float(trained.facts["records"])},
@@ -167,7 +159,7 @@ class LatentMethod(Method):
 
     def _predict(
         self,
-        cell: CellSettings,
+        cell: LatentCell,
         test: Records,
         model: nn.Module | None,
         state: dict[str, Tensor],
@@ -180,27 +172,28 @@ class LatentMethod(Method):
         return predict_stream(model, x, device, prepare=self._preparation(cell, test))
 
     @staticmethod
-    def _preparation(cell: CellSettings, records: Records) -> Any:
+    def _preparation(cell: LatentCell, records: Records) -> Any:
         return (lambda x: bit_strings.unit_images(records, x)) if model_of(cell) == "cnn" else None
 
-    def guarantee(self, cell: CellSettings, data: Path | None) -> dict[str, Any]:
-        assert data is not None
-        mechanism, note = self.audited(cell, data)
-        assert mechanism is not None
+    def guarantee(self, cell: LatentCell, data: Path) -> dict[str, Any]:
+        mechanism, note = self._mechanism(cell, data)
         curve, notes = mechanism.curve(), [mechanism.note, LABELS, "the convolutional module is public", note]
-        copies = bit_strings.augmented_copies(cell)
+        copies = cell.factors.augment
         if copies:
             curve = curve.compose(1 + copies)
             notes.append(f"each owner releases {1 + copies} strings, composed")
         return describe(curve, mechanism.unit, notes)
 
-    def audited(self, cell: CellSettings, data: Path | None) -> tuple[Mechanism | None, str]:
-        """The mechanism of one release."""
-        assert data is not None
+    def audited(self, cell: LatentCell, data: Path) -> Audited:
+        return self._mechanism(cell, data)
+
+    @staticmethod
+    def _mechanism(cell: LatentCell, data: Path) -> tuple[Mechanism, str]:
+        """The mechanism of one release, and a note about it."""
         records = read_records(data / "test.safetensors")
         if model_of(cell) == "centroid":
             return bit_strings.projection_mechanism(cell), "on a public random projection of the features"
-        return bit_strings.bit_mechanism(cell, records.shape) or cell.mechanism_on(records.box()), ""
+        return bit_strings.bit_mechanism(cell, records.shape) or mechanism_on(cell, records.box()), ""
 
 
 METHOD = LatentMethod()

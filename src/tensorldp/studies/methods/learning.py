@@ -6,89 +6,80 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from tensorldp.mechanisms import Mechanism
+from tensorldp.config.cell import Cell
+from tensorldp.config.methods import Training
+from tensorldp.config.methods.learning import LearningFactors, LearningTraining
 from tensorldp.runtime.provenance import Stopwatch
 from tensorldp.studies.batches import batch_box
-from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.cell import LearningCell, mechanism_on
 from tensorldp.studies.evaluate import evaluate
 from tensorldp.studies.guarantee import record_guarantee
-from tensorldp.studies.methods.base import Arrays, Method, Rows, Trained
+from tensorldp.studies.methods.base import Arrays, Audited, ReleaseMethod, Rows, Trained
 from tensorldp.studies.perturb import perturb
-from tensorldp.studies.records import Records, Scaling, read_records
-from tensorldp.studies.train import empty_model, state_arrays, train_heads_on_releases, train_on_releases
+from tensorldp.studies.records import Records, read_records
+from tensorldp.studies.train import kept, restored, train_heads_on_releases, train_on_releases
 
 TOGETHER = 600_000_000  # elements of released records held at once, 2.4 GB
 
 
-class Learning(Method):
+class Learning(ReleaseMethod[LearningTraining, LearningFactors]):
     """Releases as float32 records; metrics on clean and on released test records."""
 
     def release(
-        self, cell: CellSettings, records: Records, seed: int, split: str, device: torch.device
-    ) -> dict[str, np.ndarray]:
-        return {split: perturb(records, cell, seed, split, device).numpy()}
+        self, cell: Cell[Training, LearningFactors], records: Records, seed: int, split: str, device: torch.device
+    ) -> dict[str, NDArray[Any]]:
+        return {split: perturb(records, cell, seed, split, device, batch=cell.factors.unit == "batch").numpy()}
 
     def train(
         self,
-        cell: CellSettings,
+        cell: LearningCell,
         records: Records,
-        released: Arrays | None,
+        released: Arrays,
         seed: int,
         device: torch.device,
         weights: Path | None = None,
     ) -> Trained:
-        assert released is not None
         model, scaling = train_on_releases(
             cell, torch.from_numpy(released["train"]), records.y, records, seed, device, weights
         )
-        return Trained(state_arrays(model), {"mean": scaling.mean, "std": scaling.std})
+        return kept(model, scaling)
 
     def train_all(
         self,
-        cell: CellSettings,
+        cell: LearningCell,
         records: Records,
-        released: Callable[[int], Arrays | None],
+        released: Callable[[int], Arrays],
         device: torch.device,
         weights: Path | None = None,
     ) -> Iterator[tuple[int, Trained, float]]:
         """Linear heads of all seeds in one batched training, where more than one seed and the memory allow it."""
-        if cell.factors["model"] != "linear" or len(cell.seeds) < 2 or len(cell.seeds) * records.x.numel() > TOGETHER:
+        if cell.factors.model != "linear" or len(cell.seeds) < 2 or len(cell.seeds) * records.x.numel() > TOGETHER:
             yield from super().train_all(cell, records, released, device, weights)
             return
         watch = Stopwatch()
         heads = train_heads_on_releases(cell, released, records, device)
         seconds = round(watch.seconds / len(cell.seeds), 3)
         for seed, (model, scaling) in heads.items():
-            yield seed, Trained(state_arrays(model), {"mean": scaling.mean, "std": scaling.std}), seconds
+            yield seed, kept(model, scaling), seconds
 
     def evaluate(
-        self,
-        cell: CellSettings,
-        test: Records,
-        trained: Trained,
-        released: Arrays | None,
-        seed: int,
-        device: torch.device,
+        self, cell: LearningCell, test: Records, trained: Trained, released: Arrays, seed: int, device: torch.device
     ) -> Rows:
-        model = empty_model(cell, test.task)
-        model.load_state_dict({key: torch.from_numpy(value) for key, value in trained.arrays.items()})
-        scaling = Scaling(trained.facts["mean"], trained.facts["std"])
-        perturbed = None if released is None or cell.mechanism == "none" else torch.from_numpy(released["test"])
+        model, scaling = restored(cell, test, trained)
+        perturbed = None if cell.mechanism == "none" else torch.from_numpy(released["test"])
         return evaluate(model, test, scaling, device, perturbed)
 
-    def guarantee(self, cell: CellSettings, data: Path | None) -> dict[str, Any]:
-        assert data is not None
+    def guarantee(self, cell: LearningCell, data: Path) -> dict[str, Any]:
         return record_guarantee(cell, read_records(data / "test.safetensors").box())
 
-    def audited(self, cell: CellSettings, data: Path | None) -> tuple[Mechanism | None, str]:
-        assert data is not None
+    def audited(self, cell: LearningCell, data: Path) -> Audited:
         box = read_records(data / "test.safetensors").box()
-        if cell.factors.get("unit") == "batch":
-            return cell.mechanism_on(batch_box(box, "records")), "the record of this audit is the whole batch"
-        return cell.mechanism_on(box), ""
+        if cell.factors.unit == "batch":
+            return mechanism_on(cell, batch_box(box, "records")), "the record of this audit is the whole batch"
+        return mechanism_on(cell, box), ""
 
 
 METHOD = Learning()

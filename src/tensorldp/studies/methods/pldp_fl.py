@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from tensorldp.mechanisms import Mechanism
-from tensorldp.studies.cell import CellSettings
+from tensorldp.config.methods.pldp import PldpFactors, PldpTraining
+from tensorldp.studies.cell import PldpCell, cell_stream
 from tensorldp.studies.guarantee import LABELS, REPORT_DELTA, describe
-from tensorldp.studies.methods.base import Arrays, Method, Rows, Trained
+from tensorldp.studies.methods.base import Audited, InsideMethod, Rows, Trained
 from tensorldp.studies.personal import (
-    cell_budget,
     client_preferences,
     largest_curve,
     ledger_rows,
     new_ledger,
-    participation,
     selected,
     upload_of,
 )
@@ -34,41 +32,35 @@ STAND_IN = 64
 FLOAT_BYTES = 4
 
 
-class PldpFl(Method):
+class PldpFl(InsideMethod[PldpTraining, PldpFactors]):
     """The global weights after every few rounds, and who uploaded when."""
 
     def train(
-        self,
-        cell: CellSettings,
-        records: Records,
-        released: Arrays | None,
-        seed: int,
-        device: torch.device,
-        weights: Path | None = None,
+        self, cell: PldpCell, records: Records, seed: int, device: torch.device, weights: Path | None = None
     ) -> Trained:
         from tensorldp.models import build
 
         settings = cell.training
-        model = build(str(cell.factors["model"]), records.task, cell.generator(seed, "model")).to(device)
+        model = build(cell.factors.model, records.task, cell_stream(cell, seed, "model")).to(device)
         inputs, scaling = federated_inputs(records)
         shards = deal(
             records.y,
-            settings["clients"],
-            cell.generator(seed, "clients"),
-            split=str(cell.factors.get("split", settings["split"])),
-            alpha=settings["alpha"],
+            settings.clients,
+            cell_stream(cell, seed, "clients"),
+            split=settings.split,
+            alpha=settings.alpha,
         )
         simulation = ClientSimulation(
             model,
             inputs.to(device),
             records.y.to(device),
             shards,
-            epochs=settings["epochs"],
-            batch_size=settings["batch_size"],
-            learning_rate=settings["learning_rate"],
-            strategy=settings["strategy"],
-            memory_mb=settings["memory_mb"],
-            threads=settings["threads"],
+            epochs=settings.epochs,
+            batch_size=settings.batch_size,
+            learning_rate=settings.learning_rate,
+            strategy=settings.strategy,
+            memory_mb=settings.memory_mb,
+            threads=settings.threads,
         )
         ledger = new_ledger(cell, simulation.size)
         kept, marks = personalised_average(
@@ -76,10 +68,10 @@ class PldpFl(Method):
             get_vector(model),
             ledger,
             selected(cell, seed),
-            order=lambda purpose: cell.generator(seed, purpose),
-            noise=lambda purpose: cell.generator(seed, purpose, device),
+            order=lambda purpose: cell_stream(cell, seed, purpose),
+            noise=lambda purpose: cell_stream(cell, seed, purpose, device),
             optimised=cell.mechanism == "plu-fedoa",
-            every=settings["every"],
+            every=settings.every,
             what=f"{cell.variant} {cell.mechanism} {cell.epsilon} seed {seed}",
         )
         uploads = np.array(ledger.rounds, dtype=np.uint8)
@@ -87,15 +79,7 @@ class PldpFl(Method):
             {"weights": kept.numpy(), "uploads": uploads}, {"marks": marks, "mean": scaling.mean, "std": scaling.std}
         )
 
-    def evaluate(
-        self,
-        cell: CellSettings,
-        test: Records,
-        trained: Trained,
-        released: Arrays | None,
-        seed: int,
-        device: torch.device,
-    ) -> Rows:
+    def evaluate(self, cell: PldpCell, test: Records, trained: Trained, seed: int, device: torch.device) -> Rows:
         model = empty_model(cell, test.task).to(device)
         inputs = Scaling(trained.facts["mean"], trained.facts["std"])(model_inputs(test.x, test.kind)).to(device)
         rows: Rows = []
@@ -107,27 +91,26 @@ class PldpFl(Method):
         uploads = trained.arrays["uploads"].astype(bool)
         megabytes = float(uploads.sum()) * trained.arrays["weights"].shape[1] * FLOAT_BYTES / 1e6
         rows.append({"metric": "uploaded_megabytes", "value": megabytes})
-        rows.append({"metric": "participation", "value": participation(cell)})
+        rows.append({"metric": "participation", "value": cell.training.participation})
         if cell.mechanism != "none":
             ledger = new_ledger(cell, trained.arrays["weights"].shape[1])
             ledger.rounds = list(uploads)
             rows += ledger_rows(ledger, trained.facts["marks"], REPORT_DELTA)
         return rows
 
-    def guarantee(self, cell: CellSettings, data: Path | None) -> dict[str, Any]:
-        assert data is not None
+    def guarantee(self, cell: PldpCell, data: Path) -> dict[str, Any]:
         model = empty_model(cell, read_records(data / "test.safetensors").task)
         size = len(get_vector(model))
         curve, client, uploads = largest_curve(cell, size)
         notes = [
             upload_of(cell, client_preferences(cell)[client], size).mechanism.note,
             f"client {client}, who gives away most: {uploads} uploads of {size} weights, composed",
-            f"epsilon of a client is of one {cell_budget(cell)}",
+            f"epsilon of a client is of one {cell.factors.budget}",
             LABELS,
         ]
         return describe(curve, "run", notes)
 
-    def audited(self, cell: CellSettings, data: Path | None) -> tuple[Mechanism | None, str]:
+    def audited(self, cell: PldpCell, data: Path) -> Audited:
         """One weight, or a model of 64 weights: of more, too few samples fit to say anything."""
         top = max(client_preferences(cell), key=lambda preference: preference.epsilon)
         mechanism = upload_of(cell, top, STAND_IN).mechanism

@@ -7,18 +7,19 @@ from typing import Any
 
 import torch
 
+from tensorldp.config.methods.pldp import SyntheticFactors, SyntheticTraining
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Mechanism
 from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.cell import SyntheticCell, cell_stream
 from tensorldp.studies.guarantee import REPORT_DELTA, describe
-from tensorldp.studies.methods.base import Method, Rows
+from tensorldp.studies.methods.base import Audited, MeasureMethod, Rows
 from tensorldp.training.mean import expected_error, released_means
 from tensorldp.training.preferences import preferences
 from tensorldp.training.uploads import PerWeight, make_upload
 
 
-def participants(cell: CellSettings) -> list[PerWeight]:
+def participants(cell: SyntheticCell) -> list[PerWeight]:
     """Every participant's way to release its values.
 
     Raises:
@@ -26,26 +27,26 @@ def participants(cell: CellSettings) -> list[PerWeight]:
     """
     settings = cell.training
     wanted = preferences(
-        str(cell.factors.get("eps", "same")),
-        cell.factors.get("tau", 2.0),
-        clients=settings["participants"],
+        cell.factors.eps,
+        cell.factors.tau,
+        clients=settings.participants,
         largest=cell.nominal_epsilon,
-        centre=settings["centre"],
+        centre=settings.centre,
     )
-    found = [make_upload(cell.mechanism, preference, size=settings["records"]) for preference in wanted]
+    found = [make_upload(cell.mechanism, preference, size=settings.records) for preference in wanted]
     return [upload for upload in found if isinstance(upload, PerWeight)]
 
 
-class PldpSynthetic(Method):
+class PldpSynthetic(MeasureMethod[SyntheticTraining, SyntheticFactors]):
     """Errors of the mean over participants, averaged over their records, with the closed form beside them."""
 
-    def measure(self, cell: CellSettings, data: Path | None, seed: int, device: torch.device) -> Rows:
+    def measure(self, cell: SyntheticCell, data: Path | None, seed: int, device: torch.device) -> Rows:
         mechanisms: list[Mechanism] = [upload.mechanism for upload in participants(cell)]
-        centre = abs(cell.training["centre"])
+        centre = abs(cell.training.centre)
         if centre == 0.0:
             raise InputError("centre of pldp_synthetic must not be 0: the relative error of a mean of 0 is not defined")
         truth, released = released_means(
-            mechanisms, cell.training["records"], cell.generator(seed, "values"), cell.generator(seed, "noise")
+            mechanisms, cell.training.records, cell_stream(cell, seed, "values"), cell_stream(cell, seed, "noise")
         )
         error = float((released - truth).abs().mean())
         rows: Rows = [
@@ -60,10 +61,10 @@ class PldpSynthetic(Method):
             ]
         return rows
 
-    def guarantee(self, cell: CellSettings, data: Path | None) -> dict[str, Any]:
+    def guarantee(self, cell: SyntheticCell, data: Path | None) -> dict[str, Any]:
         curves: list[PrivacyCurve] = [upload.curve() for upload in set(participants(cell))]
         largest = max(curves, key=lambda curve: curve.epsilon(REPORT_DELTA))
-        count = cell.training["records"]
+        count = cell.training.records
         return describe(
             largest,
             "record",
@@ -73,7 +74,7 @@ class PldpSynthetic(Method):
             ],
         )
 
-    def audited(self, cell: CellSettings, data: Path | None) -> tuple[Mechanism | None, str]:
+    def audited(self, cell: SyntheticCell, data: Path | None) -> Audited:
         top = max(participants(cell), key=lambda upload: upload.mechanism.epsilon)
         return top.mechanism, "the largest participant's mechanism on one value"
 

@@ -9,13 +9,15 @@ import torch
 from sklearn.metrics import roc_auc_score
 from torch import nn
 
+from tensorldp.config.methods.base import ModelFactors
+from tensorldp.config.methods.tvg import PrivateSgdTraining
 from tensorldp.mechanisms import Ball, Box, Mechanism, make
-from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.cell import PrivateSgdCell, cell_stream
+from tensorldp.studies.evaluate import evaluate
 from tensorldp.studies.guarantee import describe
-from tensorldp.studies.methods.base import Arrays, Rows, Trained
-from tensorldp.studies.methods.learning import Learning
-from tensorldp.studies.records import Records, Scaling, model_inputs, read_records
-from tensorldp.studies.train import empty_model, federated_inputs, new_model, state_arrays
+from tensorldp.studies.methods.base import Audited, InsideMethod, Rows, Trained
+from tensorldp.studies.records import Records, model_inputs, read_records
+from tensorldp.studies.train import empty_model, federated_inputs, kept, new_model, restored
 from tensorldp.training.gradient_noise import (
     HONEST,
     GradientNoise,
@@ -29,29 +31,21 @@ from tensorldp.training.tensor_sgd import fit_private
 STAND_IN = (64,)
 
 
-def gradient_release(cell: CellSettings, model: nn.Module, records: int) -> tuple[GradientNoise, Schedule]:
+def gradient_release(cell: PrivateSgdCell, model: nn.Module, records: int) -> tuple[GradientNoise, Schedule]:
     """The clipping and noise of the cell's steps on such a model, and the schedule of its run."""
     settings = cell.training
-    schedule = check_schedule(
-        cell.nominal_epsilon, cell.delta, records, min(settings["lot"], records), settings["steps"]
-    )
+    schedule = check_schedule(cell.nominal_epsilon, cell.delta, records, min(settings.lot, records), settings.steps)
     shapes = [tuple(p.shape) for p in model.parameters() if p.requires_grad]
     if cell.mechanism == HONEST:
-        return honest_noise(shapes, settings["clip_l2"], schedule, settings["accountant"]), schedule
-    return printed_noise(cell.mechanism, shapes, settings["clip"], schedule, **cell.options), schedule
+        return honest_noise(shapes, settings.clip_l2, schedule, settings.accountant), schedule
+    return printed_noise(cell.mechanism, shapes, settings.clip, schedule, **cell.options), schedule
 
 
-class PrivateSgd(Learning):
-    """Models are scored as in `Learning`, with the area under the ROC curve (`auc`) where there are two classes."""
+class PrivateSgd(InsideMethod[PrivateSgdTraining, ModelFactors]):
+    """Models are scored on clean test records; `auc`, the area under the ROC curve, is there for two classes."""
 
     def train(
-        self,
-        cell: CellSettings,
-        records: Records,
-        released: Arrays | None,
-        seed: int,
-        device: torch.device,
-        weights: Path | None = None,
+        self, cell: PrivateSgdCell, records: Records, seed: int, device: torch.device, weights: Path | None = None
     ) -> Trained:
         model = new_model(cell, records.task, seed, weights).to(device)
         release, _ = gradient_release(cell, model, len(records.x))
@@ -63,38 +57,28 @@ class PrivateSgd(Learning):
             inputs.to(device),
             records.y.to(device),
             release,
-            lot=min(settings["lot"], len(records.x)),
-            steps=settings["steps"],
-            learning_rate=settings["learning_rate_l2" if honest else "learning_rate"],
-            momentum=settings["momentum"],
-            generator=cell.generator(seed, "lots"),
-            noise=cell.generator(seed, "gradient noise", device),
+            lot=min(settings.lot, len(records.x)),
+            steps=settings.steps,
+            learning_rate=settings.learning_rate_l2 if honest else settings.learning_rate,
+            momentum=settings.momentum,
+            generator=cell_stream(cell, seed, "lots"),
+            noise=cell_stream(cell, seed, "gradient noise", device),
             what=f"{cell.mechanism} {cell.epsilon} seed {seed}",
         )
-        return Trained(state_arrays(model), {"mean": scaling.mean, "std": scaling.std})
+        return kept(model, scaling)
 
-    def evaluate(
-        self,
-        cell: CellSettings,
-        test: Records,
-        trained: Trained,
-        released: Arrays | None,
-        seed: int,
-        device: torch.device,
-    ) -> Rows:
-        rows = super().evaluate(cell, test, trained, released, seed, device)
+    def evaluate(self, cell: PrivateSgdCell, test: Records, trained: Trained, seed: int, device: torch.device) -> Rows:
+        model, scaling = restored(cell, test, trained)
+        rows = evaluate(model, test, scaling, device)
         if test.classes != 2:
             return rows
-        model = empty_model(cell, test.task)
-        model.load_state_dict({key: torch.from_numpy(value) for key, value in trained.arrays.items()})
-        scaling = Scaling(trained.facts["mean"], trained.facts["std"])
+        model, scaling = restored(cell, test, trained)
         with torch.no_grad():
             margin = model.eval()(scaling(model_inputs(test.x, test.kind))).nan_to_num().diff(dim=1).squeeze(1)
         return [*rows, {"metric": "auc", "value": float(roc_auc_score(test.y.numpy(), margin.numpy()))}]
 
-    def guarantee(self, cell: CellSettings, data: Path | None) -> dict[str, Any]:
-        assert data is not None
-        records = read_records(data / "train.safetensors").first(cell.limit)
+    def guarantee(self, cell: PrivateSgdCell, data: Path) -> dict[str, Any]:
+        records = read_records(data / "train.safetensors").first(cell.training.limit)
         release, schedule = gradient_release(cell, empty_model(cell, records.task), len(records.x))
         notes = ["for adding or removing one record of the training set, over all steps and tensors"]
         if cell.mechanism not in ("none", HONEST):
@@ -104,10 +88,9 @@ class PrivateSgd(Learning):
             )
         return describe(release.curve(schedule), "run", notes)
 
-    def audited(self, cell: CellSettings, data: Path | None) -> tuple[Mechanism | None, str]:
+    def audited(self, cell: PrivateSgdCell, data: Path) -> Audited:
         """The noise of one step, as the Gaussian mechanism that it is, on a gradient of 64 elements."""
-        assert data is not None
-        records = read_records(data / "train.safetensors").first(cell.limit)
+        records = read_records(data / "train.safetensors").first(cell.training.limit)
         if cell.mechanism == "none":
             return make("none", epsilon=float("inf"), domain=Box(-1.0, 1.0, STAND_IN)), ""
         release, _ = gradient_release(cell, empty_model(cell, records.task), len(records.x))

@@ -7,25 +7,25 @@ from typing import Any
 
 import torch
 
-from tensorldp.mechanisms import Mechanism
+from tensorldp.config.methods.tvg import TestingFactors, TestingTraining
 from tensorldp.models.split import SplitNet, split_net
 from tensorldp.privacy.auditing.ceiling import profile_ceiling
-from tensorldp.studies.cell import CellSettings
+from tensorldp.studies.cell import TestingCell, cell_stream
 from tensorldp.studies.guarantee import describe
-from tensorldp.studies.methods.base import Arrays, Method, Rows, Trained
+from tensorldp.studies.methods.base import Audited, Rows, SharedMethod, Trained
 from tensorldp.studies.records import Records, read_records
 from tensorldp.studies.testing import classify, directed, features, private_features, record_curve, train_clean
 from tensorldp.studies.train import state_arrays
 from tensorldp.training.classify import scores
 
 
-def _net(cell: CellSettings, records: Records, trained: Trained) -> SplitNet:
-    net = split_net(str(cell.factors["model"]), records.task)
+def _net(cell: TestingCell, records: Records, trained: Trained) -> SplitNet:
+    net = split_net(cell.factors.model, records.task)
     net.load_state_dict({key: torch.from_numpy(value) for key, value in trained.arrays.items()})
     return net.eval()
 
 
-class Testing(Method):
+class Testing(SharedMethod[TestingTraining, TestingFactors]):
     """`train` runs for the cell of `none` alone; all cells of a data set and a model share what it gives.
 
     Metrics: accuracy and weighted F1 on clean features for `none`, else on private ones (`..._perturbed_test`) with
@@ -33,31 +33,17 @@ class Testing(Method):
     """
 
     def train(
-        self,
-        cell: CellSettings,
-        records: Records,
-        released: Arrays | None,
-        seed: int,
-        device: torch.device,
-        weights: Path | None = None,
+        self, cell: TestingCell, records: Records, seed: int, device: torch.device, weights: Path | None = None
     ) -> Trained:
         return Trained(state_arrays(train_clean(cell, records, seed, device)))
 
-    def evaluate(
-        self,
-        cell: CellSettings,
-        test: Records,
-        trained: Trained,
-        released: Arrays | None,
-        seed: int,
-        device: torch.device,
-    ) -> Rows:
+    def evaluate(self, cell: TestingCell, test: Records, trained: Trained, seed: int, device: torch.device) -> Rows:
         net = _net(cell, test, trained)
         clean = features(net, test, device)
         if cell.mechanism == "none":
             return [{"metric": key, "value": value} for key, value in scores(test.y, classify(net, clean)).items()]
         mechanism = directed(cell, net.workload)
-        private = private_features(cell, mechanism, clean, cell.generator(seed, "test feature noise", device))
+        private = private_features(cell, mechanism, clean, cell_stream(cell, seed, "test feature noise", device))
         rows = [
             {"metric": f"{key}_perturbed_test", "value": value}
             for key, value in scores(test.y, classify(net, private)).items()
@@ -66,22 +52,20 @@ class Testing(Method):
         ceiling = profile_ceiling(record_curve(cell, mechanism), shares)
         return [*rows, {"metric": "accuracy_ceiling", "value": ceiling}]
 
-    def guarantee_of(self, cell: CellSettings, data: Path | None, models: list[Trained]) -> dict[str, Any]:
+    def guarantee(self, cell: TestingCell, data: Path, models: list[Trained]) -> dict[str, Any]:
         """The weakest over the seeds, for one test record; the batch's own stands in the note."""
-        assert data is not None
         test = read_records(data / "test.safetensors")
         made = [directed(cell, _net(cell, test, trained).workload) for trained in models]
         weakest = max(made, key=lambda mechanism: mechanism.curve().epsilon(1e-5))
         notes = [weakest.note, "the model and its directions are public"]
-        if cell.factors.get("unit") == "batch" and cell.mechanism != "none":
+        if cell.factors.unit == "batch" and cell.mechanism != "none":
             own = weakest.curve().epsilon(1e-5)
             notes.append(f"the noise is made for a batch of 256 records, which as a whole has epsilon {own:.4g}")
         return describe(record_curve(cell, weakest), "record", notes)
 
-    def audited_of(self, cell: CellSettings, data: Path | None, models: list[Trained]) -> tuple[Mechanism | None, str]:
-        assert data is not None
+    def audited(self, cell: TestingCell, data: Path, models: list[Trained]) -> Audited:
         test = read_records(data / "test.safetensors")
-        note = "the record of this audit is the whole batch" if cell.factors.get("unit") == "batch" else ""
+        note = "the record of this audit is the whole batch" if cell.factors.unit == "batch" else ""
         return directed(cell, _net(cell, test, models[0]).workload), note
 
 
