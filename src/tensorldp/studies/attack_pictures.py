@@ -108,6 +108,7 @@ def pictures(metrics: pd.DataFrame, folder: Path) -> tuple[dict[str, NDArray[Any
     Originals and reconstructions cover the range of the data, releases their own.
 
     Args:
+        metrics: the metrics table, with the study's rows.
         folder: the prepared data set.
 
     Raises:

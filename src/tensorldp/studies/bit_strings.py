@@ -94,6 +94,10 @@ def release_bits(
     """The owners' strings, packed: uint8 (releases, ceil(r l / 8)) on the CPU.
 
     Args:
+        cell: the cell that is computed.
+        records: the images of one split.
+        seed: of the features and of the coins.
+        device: where features are computed.
         split: `train` or `test`; each has a random stream of its own, and altered copies are for training only.
         private: False gives the strings before randomisation.
     """

@@ -77,7 +77,10 @@ def train_heads_on_releases(
     """`train_on_releases` of a linear model for every seed at once.
 
     Args:
+        cell: the cell that is computed.
         released: gives the arrays that `perturb` wrote for a seed.
+        records: the data set's training records, for the labels.
+        device: where the model is trained.
 
     Raises:
         InputError: if the cell's model is not linear.

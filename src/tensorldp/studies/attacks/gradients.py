@@ -29,6 +29,9 @@ def network(attack: str, records: Records, generator: torch.Generator, *, traina
     """The sigmoid LeNet, or for the analytic attack a network whose first layer is fully connected.
 
     Args:
+        attack: its name.
+        records: what the network classifies.
+        generator: of its weights.
         trainable: start where training makes headway.
     """
     layout = image_layout(records.shape)

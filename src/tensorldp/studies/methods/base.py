@@ -85,6 +85,11 @@ class ReleaseMethod(Method[T, F]):
         """Stage `train`: on the released arrays (`train...` keys).
 
         Args:
+            cell: the cell that is computed.
+            records: the data set's training records.
+            released: what `perturb` wrote for the seed.
+            seed: of everything random.
+            device: where the model is trained.
             weights: a file of pretrained weights, where the cell asks for them.
         """
 
@@ -101,7 +106,11 @@ class ReleaseMethod(Method[T, F]):
         A method whose models can be trained together does it here, with the same numbers.
 
         Args:
+            cell: the cell that is computed.
+            records: the data set's training records.
             released: reads what a seed released.
+            device: where the model is trained.
+            weights: a file of pretrained weights, where the cell asks for them.
         """
         for seed in cell.seeds:
             watch = Stopwatch()
@@ -132,6 +141,10 @@ class _OnRecords(Method[T, F]):
         """Stage `train`: on the records.
 
         Args:
+            cell: the cell that is computed.
+            records: the data set's training records.
+            seed: of everything random.
+            device: where the model is trained.
             weights: a file of pretrained weights, where the cell asks for them.
         """
 
