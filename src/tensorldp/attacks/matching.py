@@ -1,4 +1,4 @@
-"""Reconstructions beside the records that they should be, in the order that fits best."""
+"""Matching of reconstructions to records when their order is unknown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How good a reconstruction of images is."""
+"""Quality of reconstructed images: RMSE, PSNR and SSIM."""
 
 from __future__ import annotations
 

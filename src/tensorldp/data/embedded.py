@@ -1,4 +1,4 @@
-"""The data sets that come inside scikit-learn."""
+"""The data sets that ship with scikit-learn."""
 
 from __future__ import annotations
 

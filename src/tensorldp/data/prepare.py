@@ -1,4 +1,4 @@
-"""A data set's files as two safetensors files."""
+"""Turns the files of a data set into two safetensors files, one for each split."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a parser hands to `prepare`, and the file it becomes."""
+"""What a parser hands to `prepare`, and the file that it becomes."""
 
 from __future__ import annotations
 

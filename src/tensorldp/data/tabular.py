@@ -1,4 +1,4 @@
-"""Parsers of the tabular data sets but Darknet's: float32 rows, scaled with the training split alone."""
+"""Parsers of the tabular data sets other than Darknet: float32 rows, scaled with the training split alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The network that gradient inversion is usually shown on."""
+"""The network on which gradient inversion is usually demonstrated."""
 
 from __future__ import annotations
 

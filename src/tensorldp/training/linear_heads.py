@@ -1,4 +1,4 @@
-"""Softmax regression for several seeds at once: one batched product a step in place of one training a seed."""
+"""Softmax regression for several seeds at once: one batched product per step instead of one training per seed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def fit_linear_heads(
     up to rounding.
 
     Args:
-        heads: linear layers of one shape, one a seed.
+        heads: linear layers of one shape, one per seed.
         x: for each head (records, features), on the heads' device.
         y: (records,) class indices, the same for all.
         epochs: passes over the records.

@@ -1,4 +1,4 @@
-"""A curve plus outcomes that are impossible under the other record."""
+"""A privacy curve with an atom: outcomes that are impossible under the other record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a privacy profile is, whatever mechanism it belongs to."""
+"""The interface of privacy profiles (docs/mathematics.md#profile)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DELTA_FLOOR = 1e-300
 
 
 class PrivacyCurve(ABC):
-    """A trade-off epsilon -> delta(epsilon), the hockey-stick divergence over all pairs of neighbours.
+    """A profile epsilon -> delta(epsilon), the hockey-stick divergence over all pairs of neighbours.
 
     Attributes:
         exact: whether `delta` is attained by some pair of records; otherwise it is an upper bound.

@@ -1,4 +1,4 @@
-"""The curve of a mechanism of which a pure guarantee is known and no more."""
+"""The curve of a mechanism about which only a pure guarantee is known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The curves of no noise, and of a pure guarantee of which nothing more is known."""
+"""The curve of a release without noise."""
 
 from __future__ import annotations
 
