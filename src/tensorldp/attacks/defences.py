@@ -90,7 +90,9 @@ class Defence:
 def clip(gradients: Tensor, norm: float) -> Tensor:
     """Each row scaled to l2 norm `norm` at most."""
     norms = gradients.norm(dim=1, keepdim=True)
-    return gradients * (norm / norms.clamp_min(1e-300 if gradients.dtype == torch.float64 else 1e-38)).clamp_max(1.0)
+    least = 1e-300 if gradients.dtype == torch.float64 else 1e-38
+    found: Tensor = gradients * (norm / norms.clamp_min(least)).clamp_max(1.0)
+    return found
 
 
 def prune(gradients: Tensor, share: float) -> Tensor:

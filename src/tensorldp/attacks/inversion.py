@@ -83,7 +83,8 @@ def unit(gradient: Tensor) -> Tensor:
 
     Scaling changes the last bits of float64, and an optimiser would make them grow.
     """
-    return (gradient / gradient.norm().clamp_min(1e-300)).float().to(gradient.dtype)
+    found: Tensor = (gradient / gradient.norm().clamp_min(1e-300)).float().to(gradient.dtype)
+    return found
 
 
 def invert(

@@ -52,7 +52,8 @@ def tensor_attack(g: Tensor, w: Tensor, batch: int, activation: str, generator: 
     t = third_moment(rest, u).numpy()
     z, r = decompose(s.numpy() / h2, t / h3, numpy_generator(generator))
     z = polish(s.numpy() / h2, t / h3, z, r)
-    return torch.from_numpy(z) @ basis.T
+    found: Tensor = torch.from_numpy(z) @ basis.T
+    return found
 
 
 def decompose(s: Array, t: Array, rng: np.random.Generator) -> tuple[Array, Array]:

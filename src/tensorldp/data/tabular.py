@@ -26,7 +26,8 @@ def read_csv(path: Path, **options: Any) -> pd.DataFrame:
         InputError: if it is missing, empty or not a table.
     """
     try:
-        return pd.read_csv(path, **options)
+        table: pd.DataFrame = pd.read_csv(path, **options)
+        return table
     except FileNotFoundError:
         raise InputError(f"the file {path} is missing") from None
     except Exception as error:  # pandas passes on whatever its parser and the decompressor raise

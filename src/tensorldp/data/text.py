@@ -152,4 +152,5 @@ def _alternating(y: NDArray[np.int64]) -> list[int]:
     rank = np.zeros(len(y), np.int64)
     for label in (0, 1):
         rank[y == label] = np.arange((y == label).sum())
-    return np.lexsort((y, rank)).tolist()
+    found: list[int] = np.lexsort((y, rank)).tolist()
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 from scipy.stats import beta
@@ -34,7 +35,7 @@ def draw_tradeoff(metrics: pd.DataFrame) -> Figure:
     return figure
 
 
-def _annotate(ax: plt.Axes, points: list[tuple[float, float, str]]) -> None:
+def _annotate(ax: Axes, points: list[tuple[float, float, str]]) -> None:
     """A note at each point; notes of points that lie close together are stacked."""
     placed: list[tuple[float, float]] = []
     for x, y, note in sorted(points):
@@ -45,7 +46,7 @@ def _annotate(ax: plt.Axes, points: list[tuple[float, float, str]]) -> None:
         placed.append((x, y))
 
 
-def _draw_cost(ax: plt.Axes, rows: pd.DataFrame) -> None:
+def _draw_cost(ax: Axes, rows: pd.DataFrame) -> None:
     points: list[tuple[float, float, str]] = []
     for (defence, mechanism), part in (
         (map(str, key), part) for key, part in rows.groupby(["defence", "mechanism"], sort=False)
@@ -85,7 +86,7 @@ def _draw_cost(ax: plt.Axes, rows: pd.DataFrame) -> None:
     ax.legend(fontsize=7.5, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
-def _draw_named(ax: plt.Axes, rows: pd.DataFrame) -> None:
+def _draw_named(ax: Axes, rows: pd.DataFrame) -> None:
     rows = rows[rows["mechanism"] != "none"].sort_values("guarantee_epsilon")
     finite = rows[np.isfinite(rows["guarantee_epsilon"])]
     for name in order(set(finite["mechanism"])):

@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from tensorldp.figures.style import appearance, label, order, use_style
 from tensorldp.mechanisms import Box, make
@@ -105,11 +106,11 @@ def draw_profiles(table: pd.DataFrame, audits: pd.DataFrame) -> Figure:
     for ax in axes.flat[len(names) :]:
         ax.set_visible(False)
     lines = [
-        plt.Line2D([], [], color="#444444", linestyle=shades[n], label=f"profile, nominal ε = {n:g}") for n in nominals
+        Line2D([], [], color="#444444", linestyle=shades[n], label=f"profile, nominal ε = {n:g}") for n in nominals
     ]
-    lines.append(plt.Line2D([], [], color="#888888", linewidth=0.8, label="the nominal ε itself"))
+    lines.append(Line2D([], [], color="#888888", linewidth=0.8, label="the nominal ε itself"))
     lines.append(
-        plt.Line2D(
+        Line2D(
             [],
             [],
             color="#000000",

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from tensorldp.errors import InputError
 from tensorldp.figures.curves import factors
@@ -79,7 +80,8 @@ def _lines(rows: pd.DataFrame, study: str, shown: list[str]) -> pd.DataFrame:
 def _placed(rows: pd.DataFrame, axis: Axis) -> pd.DataFrame:
     """The rows that have a place on the axis, with it in the column `at`."""
     placed = rows.assign(at=rows["epsilon"] if axis == "nominal" else rows["guarantee_epsilon"])
-    return placed[np.isfinite(placed["at"]) & (placed["at"] >= SMALLEST)]
+    found: pd.DataFrame = placed[np.isfinite(placed["at"]) & (placed["at"] >= SMALLEST)]
+    return found
 
 
 def _draw(ax: Axes, part: pd.DataFrame, axis: Axis, log: bool) -> None:
@@ -182,6 +184,6 @@ def draw_tvg(
         figure.suptitle(title, fontsize=11)
     handles = {text: handle for ax in axes.flat for handle, text in zip(*ax.get_legend_handles_labels(), strict=True)}
     if ceiling and len(limits):
-        handles["no classifier can exceed this"] = plt.Line2D([], [], color="#555555", linestyle=":")
+        handles["no classifier can exceed this"] = Line2D([], [], color="#555555", linestyle=":")
     figure.legend(list(handles.values()), list(handles), loc="outside right center", frameon=False, fontsize=8.5)
     return figure

@@ -95,4 +95,5 @@ def _coins(length: int, keep: float) -> npt.NDArray[np.float64]:
 
 def _gaps(length: int) -> npt.NDArray[np.int64]:
     numbers = np.arange(1 << length)
-    return np.abs(numbers[:, None] - numbers[None, :])
+    found: npt.NDArray[np.int64] = np.abs(numbers[:, None] - numbers[None, :])
+    return found

@@ -66,7 +66,8 @@ def orthogonal(name: str, value: object, length: int) -> Tensor:
     if gap > ORTHOGONALITY:
         raise InputError(f"{name} must be orthogonal, but W^T W differs from the identity by {gap:.3g}")
     left, _, right = torch.linalg.svd(result)
-    return left @ right
+    found: Tensor = left @ right
+    return found
 
 
 @dataclass(frozen=True)

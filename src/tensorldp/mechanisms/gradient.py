@@ -54,7 +54,8 @@ def gradient_sigma(gradient: Tensor, weights: Tensor, reach: float, budget: floa
     """
     w = _floored(weights)
     assumed = reach * gradient.abs() / gradient.norm()
-    return ((assumed * w) ** (2 / 3)).sum().div(budget).sqrt() * (assumed**2 / w) ** (1 / 3)
+    found: Tensor = ((assumed * w) ** (2 / 3)).sum().div(budget).sqrt() * (assumed**2 / w) ** (1 / 3)
+    return found
 
 
 def violation(sigma: Tensor, reach: float, budget: float) -> float:

@@ -141,7 +141,8 @@ class JohnsonLindenstrauss(Mechanism):
             target += scaled.T @ scaled
         draws = standard_normal(torch.empty(self.rows, self.size, dtype=torch.float64, device=x.device), generator)
         projected = draws @ torch.linalg.cholesky(target).T
-        return projected.T @ projected / self.rows
+        found: Tensor = projected.T @ projected / self.rows
+        return found
 
     def covariance(self, x: Tensor, generator: torch.Generator) -> Tensor:
         """An estimate of the covariance (1/N) sum (x_i - centre)(x_i - centre)^T, float64 (d, d), symmetric.

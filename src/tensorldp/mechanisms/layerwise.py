@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import torch
@@ -16,7 +16,7 @@ from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.gaussian import GaussianCurve, mu_of
 
-PROGRESS = {
+PROGRESS: dict[str, Callable[[int, int], float]] = {
     "linear": lambda t, total: t / total,
     "exponential": lambda t, total: -math.expm1(-t / total),
     "logarithmic": lambda t, total: math.log1p(t) / math.log1p(total),
@@ -36,7 +36,8 @@ def layer_weights(layers: int, *, step: int, steps: int, kappa: float = 0.5, pro
     if not isinstance(progress, str) or progress not in PROGRESS:
         raise unknown("progress of llagp", progress, PROGRESS)
     place = torch.linspace(1.0 if layers > 1 else 0.0, -1.0, layers, dtype=torch.float64)
-    return 1.0 + kappa * PROGRESS[progress](step, steps) * place
+    found: Tensor = 1.0 + kappa * PROGRESS[progress](step, steps) * place
+    return found
 
 
 @register

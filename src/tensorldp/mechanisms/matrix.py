@@ -24,7 +24,8 @@ Array = npt.NDArray[np.float64]
 
 def svd_bound(workload: Array) -> float:
     """(sum of singular values of W)^2 / n: no strategy has a smaller error factor."""
-    return float(np.linalg.svd(workload, compute_uv=False).sum()) ** 2 / workload.shape[1]
+    found: float = float(np.linalg.svd(workload, compute_uv=False).sum()) ** 2 / workload.shape[1]
+    return found
 
 
 def error_factor(workload: Array, strategy: Array) -> float:

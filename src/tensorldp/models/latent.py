@@ -164,4 +164,5 @@ class BitANN(nn.Module):
 
     def forward(self, packed: Tensor) -> Tensor:
         """Class scores of a batch of packed strings."""
-        return self.body(bytes_to_bits(packed, self.bits).sub_(self.shares))
+        found: Tensor = self.body(bytes_to_bits(packed, self.bits).sub_(self.shares))
+        return found

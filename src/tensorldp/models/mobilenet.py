@@ -38,11 +38,13 @@ class MobileNet(nn.Module):
 
     def embed(self, x: Tensor) -> Tensor:
         """The last block averaged over space, shape (batch, 1280)."""
-        return self.features(x.expand(-1, 3, -1, -1)).mean(dim=(2, 3))
+        found: Tensor = self.features(x.expand(-1, 3, -1, -1)).mean(dim=(2, 3))
+        return found
 
     def forward(self, x: Tensor) -> Tensor:
         """Class scores of a batch of images."""
-        return self.classifier(self.embed(x))
+        found: Tensor = self.classifier(self.embed(x))
+        return found
 
 
 @register_model("mobilenet_v2")

@@ -76,7 +76,8 @@ class TanhCNN(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The features of a batch of images, flat."""
-        return self.body(x)
+        found: Tensor = self.body(x)
+        return found
 
 
 class FCN(nn.Sequential):
@@ -126,4 +127,5 @@ class BiLSTM(nn.Module):
         """Class scores of a batch of token rows."""
         states, _ = self.first(self.embedding(tokens.long()))
         _, (last, _) = self.second(self.between(states))
-        return self.head(self.before_head(torch.cat([last[0], last[1]], dim=1)))
+        found: Tensor = self.head(self.before_head(torch.cat([last[0], last[1]], dim=1)))
+        return found

@@ -40,7 +40,8 @@ class SplitNet(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Class scores of a batch."""
-        return self.head(self.body(x).flatten(1))
+        found: Tensor = self.head(self.body(x).flatten(1))
+        return found
 
 
 class MeanLSTM(nn.Module):
@@ -56,7 +57,8 @@ class MeanLSTM(nn.Module):
         tokens = tokens.long()
         states, _ = self.lstm(self.embedding(tokens))
         words = (tokens != 0).unsqueeze(2).to(states.dtype)
-        return (states * words).sum(dim=1) / words.sum(dim=1).clamp_min(1.0)
+        found: Tensor = (states * words).sum(dim=1) / words.sum(dim=1).clamp_min(1.0)
+        return found
 
 
 def _conv(*channels: int, kernel: int, padding: int, active: type[nn.Module] = nn.Tanh) -> list[nn.Module]:

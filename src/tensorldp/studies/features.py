@@ -72,7 +72,8 @@ def extract(
             if records.kind != "text":
                 x = (x - records.low) / (records.high - records.low)
                 x = imagenet_normalise(x) if backbone == "mobilenet_v2_tanh" else 2.0 * x - 1.0
-            return embed(x).cpu()
+            found: Tensor = embed(x).cpu()
+            return found
 
     parts = records.x.split(500)
     with ThreadPoolExecutor(workers if device.type == "cpu" else 1) as pool:

@@ -17,7 +17,8 @@ def _expected_norm(phi: Callable[[float], float], size: int, rms: float) -> floa
     # t = e^u / rms^2 spreads the integrand over a few units of u
     def integrand(u: float) -> float:
         t = math.exp(u) / rms**2
-        return (1.0 - phi(t) ** size) * t**-0.5
+        value: float = (1.0 - phi(t) ** size) * t**-0.5
+        return value
 
     # below t0 the numerator is rms^2 t, and as computed it is only rounding
     start = -22.0

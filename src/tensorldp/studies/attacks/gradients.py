@@ -95,7 +95,8 @@ def distortion(sent: Tensor, released: Tensor) -> float:
     With additive noise it is the noise-to-signal ratio.
     """
     cosine = float(sent @ released / (sent.norm() * released.norm()).clamp_min(1e-300))
-    return min(1e6, max(0.0, 1.0 - cosine**2) ** 0.5 / max(cosine, 1e-6))
+    found: float = min(1e6, max(0.0, 1.0 - cosine**2) ** 0.5 / max(cosine, 1e-6))
+    return found
 
 
 def reconstruct(
