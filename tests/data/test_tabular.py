@@ -9,6 +9,7 @@ import tiny
 from tiny import load
 
 from tensorldp.data.prepare import prepare
+from tensorldp.data.split import Options
 from tensorldp.data.tabular import ctg_table, parse_adult, parse_credit, parse_ctg
 from tensorldp.errors import InputError
 
@@ -20,7 +21,7 @@ def adult_files(folder: Path) -> dict[str, Path]:
 @pytest.mark.parametrize("compressed", [False, True])
 def test_adult(tmp_path: Path, compressed: bool) -> None:
     tiny.write_adult(tmp_path, compressed)
-    parsed = parse_adult(adult_files(tmp_path))
+    parsed = parse_adult(adult_files(tmp_path), Options())
     (train, y_train), (test, y_test) = parsed.train, parsed.test
     # 6 continuous columns, then 2 + 2 + 1 + 1 + 2 + 2 + 2 + 2 categories
     assert train.shape == (2, 20)
@@ -42,10 +43,10 @@ def test_adult_mistakes(tmp_path: Path) -> None:
     ):
         data.write_text(text.replace(old, new))
         with pytest.raises(InputError, match=message):
-            parse_adult(adult_files(tmp_path))
+            parse_adult(adult_files(tmp_path), Options())
     (tmp_path / "adult.names").write_text("nothing")
     with pytest.raises(InputError, match="describes no columns"):
-        parse_adult(adult_files(tmp_path))
+        parse_adult(adult_files(tmp_path), Options())
 
 
 def test_credit_is_standardised_with_training_statistics(tmp_path: Path) -> None:
@@ -73,13 +74,13 @@ def test_credit_mistakes(tmp_path: Path, old: str, new: str, message: str) -> No
     tiny.write_credit(path)
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(InputError, match=message):
-        parse_credit(path, 0)
+        parse_credit({"creditcard.csv": path}, Options())
 
 
 def test_empty_csv(tmp_path: Path) -> None:
     (tmp_path / "creditcard.csv").write_text("")
     with pytest.raises(InputError, match=r"creditcard\.csv is not the expected CSV table"):
-        parse_credit(tmp_path / "creditcard.csv", 0)
+        parse_credit({"creditcard.csv": tmp_path / "creditcard.csv"}, Options())
 
 
 def ctg_rows(count: int = 60) -> list[list[Any]]:
@@ -112,4 +113,4 @@ def test_ctg_mistakes(tmp_path: Path) -> None:
         ctg_table(rows, Path("CTG.xls"), 0)
     (tmp_path / "CTG.xls").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 broken")
     with pytest.raises(InputError, match=r"CTG\.xls is not the expected Excel 97 workbook"):
-        parse_ctg(tmp_path / "CTG.xls", 0)
+        parse_ctg({"CTG.xls": tmp_path / "CTG.xls"}, Options())

@@ -106,7 +106,7 @@ def test_a_module_that_is_imported_again_registers_its_members_again(shapes: Reg
     assert shapes.get("star") is not first
 
 
-@pytest.mark.parametrize("name", ["", None, 3])
+@pytest.mark.parametrize("name", ["", None, 3, "a/b", "../a", "a b", ".a", "a,b"])
 def test_a_member_needs_a_name(shapes: Registry[object], name: object) -> None:
     with pytest.raises(InputError, match="a shape needs a name"):
         shapes.add(name, 1)  # type: ignore[arg-type]

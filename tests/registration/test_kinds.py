@@ -7,10 +7,11 @@ import sys
 
 import pytest
 
-from tensorldp.registration.kinds import CLAIMS, MECHANISMS, MODELS
+from tensorldp.data import catalogue
+from tensorldp.registration.kinds import CLAIMS, MECHANISMS, MODELS, PARSERS
 from tensorldp.registration.registry import Registry
 
-KINDS = [CLAIMS, MECHANISMS, MODELS]
+KINDS = [CLAIMS, MECHANISMS, MODELS, PARSERS]
 
 
 @pytest.mark.parametrize("registry", KINDS, ids=lambda registry: registry.kind)
@@ -19,6 +20,10 @@ def test_the_names_read_are_those_registered(registry: Registry[object]) -> None
     for name in read:
         assert registry.get(name) is not None
     assert sorted(registry._members) == read
+
+
+def test_every_data_set_has_a_parser() -> None:
+    assert catalogue.names() == PARSERS.names()
 
 
 def test_names_are_listed_without_torch() -> None:

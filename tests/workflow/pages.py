@@ -1,8 +1,7 @@
 """The blocks of code in docs/*.md, and what it means to follow them.
 
 A block's info string says what it is: `python`, `pycon` and `sh` are run in the project's folder; a `title="path"`
-makes the block a file, or with `append` the end of one; `diff` is applied; `skip="reason"` is shown and not run;
-`text` is prose.
+makes the block a file; `skip="reason"` is shown and not run; `text` is prose.
 """
 
 from __future__ import annotations
@@ -68,10 +67,8 @@ def follow(folder: Path, page: str) -> None:
             continue
         if title:
             path = folder / title
-            assert path.exists() == ("append" in block.info) or block.language == "yaml", block.where
-            path.write_text((path.read_text() if "append" in block.info else "") + block.text)
-        elif block.language == "diff":
-            run(folder, block, "git", "apply", "-")
+            assert not path.exists() or block.language == "yaml", block.where
+            path.write_text(block.text)
         elif block.language == "sh":
             run(folder, block, "bash", "-euo", "pipefail", "-c", block.text)
         elif block.language == "python":

@@ -38,8 +38,8 @@ def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("page", PAGES)
 def test_every_block_is_run_or_says_why_not(page: str) -> None:
     for block in blocks(page):
-        assert block.language in {"python", "pycon", "sh", "yaml", "csv", "diff", "text"}, block.where
-        assert block.language not in {"yaml", "csv"} or block.option("title"), f"{block.where} is no file"
+        assert block.language in {"python", "pycon", "sh", "yaml", "text"}, block.where
+        assert block.language != "yaml" or block.option("title"), f"{block.where} is no file"
         assert "skip" not in block.info or len(block.option("skip") or "") > 10, block.where
 
 
@@ -63,6 +63,19 @@ def test_the_map_names_every_folder_and_nothing_that_is_not_there() -> None:
 @pytest.mark.xdist_group("docs")
 def test_what_a_page_shows_comes_out(page: str, tmp_path: Path) -> None:
     follow(project_of(tmp_path).folder, page)
+
+
+@pytest.mark.workflow
+@pytest.mark.xdist_group("docs")
+def test_a_newcomer_changes_nothing_of_the_package(newcomer: Path) -> None:
+    for folder in ("src", "workflow/rules", "workflow/scripts"):
+        files = {
+            path.relative_to(newcomer): path.read_bytes()
+            for path in (newcomer / folder).rglob("*")
+            if path.is_file() and path.suffix != ".pyc"
+        }
+        assert files
+        assert [name for name, content in files.items() if (ROOT / name).read_bytes() != content] == []
 
 
 @pytest.mark.workflow

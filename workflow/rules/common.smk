@@ -10,7 +10,7 @@ try:
     from tensorldp.config.settings import parse_settings
     from tensorldp.config.sources import source_digest
     from tensorldp.config.study import load_study
-    from tensorldp.data.catalogue import EMBEDDED
+    from tensorldp.data.catalogue import get as dataset_entry
     from tensorldp.data.catalogue import names as dataset_names
     from tensorldp.errors import InputError
     from tensorldp.registration.kinds import MECHANISMS
@@ -174,7 +174,7 @@ def weights_of(wildcards):
 
 
 def downloaded(wildcards):
-    return [] if wildcards.dataset in EMBEDDED else f"resources/downloads/{wildcards.dataset}/source.json"
+    return [] if dataset_entry(wildcards.dataset).embedded else f"resources/downloads/{wildcards.dataset}/source.json"
 
 
 def backbone_weights(wildcards):

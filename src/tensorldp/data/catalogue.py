@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
-from tensorldp.data.entries import DATASETS, WEIGHTS
+from collections.abc import Callable
+from typing import TypeVar
+
+from tensorldp.data.entries import ENTRIES, WEIGHTS
 from tensorldp.data.source import Dataset, File, Source, Weights
 from tensorldp.errors import unknown
+from tensorldp.registration.kinds import PARSERS
+from tensorldp.registration.registry import Registry
 
-__all__ = ["EMBEDDED", "Dataset", "File", "Source", "Weights", "find", "get", "names", "weights_names"]
+__all__ = ["Dataset", "File", "Source", "Weights", "find", "get", "names", "register_dataset", "weights_names"]
 
-_DATASETS = {dataset.name: dataset for dataset in DATASETS}
+P = TypeVar("P")
+DATASETS: Registry[Dataset] = Registry("data set", group="tensorldp.datasets")
+for _entry in ENTRIES:
+    DATASETS.add(_entry.name, _entry)
 _WEIGHTS = {weights.name: weights for weights in WEIGHTS}
 
-EMBEDDED = tuple(name for name, dataset in _DATASETS.items() if dataset.embedded)
-"""Names of the data sets that come inside a dependency."""
+
+def register_dataset(entry: Dataset) -> Callable[[P], P]:
+    """Make a data set known, from outside the package; use as a decorator of its parser.
+
+    The parser is called with the data set's files by name and `tensorldp.data.split.Options`, and gives a `Parsed`.
+
+    Raises:
+        InputError: if a data set of that name is known already.
+    """
+
+    def register(parser: P) -> P:
+        PARSERS.add(entry.name, parser)
+        DATASETS.add(entry.name, entry)
+        return parser
+
+    return register
 
 
 def names() -> list[str]:
-    """The names of all data sets."""
-    return list(_DATASETS)
+    """The names of all data sets, sorted."""
+    return DATASETS.names()
 
 
 def weights_names() -> list[str]:
@@ -31,9 +53,7 @@ def get(name: str) -> Dataset:
     Raises:
         InputError: if there is none; the sentence names the nearest.
     """
-    if name not in _DATASETS:
-        raise unknown("data set", name, _DATASETS)
-    return _DATASETS[name]
+    return DATASETS.get(name)
 
 
 def find(name: str) -> Dataset | Weights:
@@ -42,7 +62,8 @@ def find(name: str) -> Dataset | Weights:
     Raises:
         InputError: if there are none; the sentence names the nearest.
     """
-    entry = _DATASETS.get(name) or _WEIGHTS.get(name)
-    if entry is None:
-        raise unknown("data set", name, [*_DATASETS, *_WEIGHTS])
-    return entry
+    if name in _WEIGHTS:
+        return _WEIGHTS[name]
+    if name not in names():
+        raise unknown("data set", name, [*names(), *_WEIGHTS])
+    return get(name)

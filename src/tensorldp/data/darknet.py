@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tensorldp.data.split import Arrays, Parsed
+from tensorldp.data.split import Arrays, Options, Parsed, parser
 from tensorldp.data.tabular import numbers, read_csv, standardise
 from tensorldp.errors import InputError
 
@@ -21,7 +22,8 @@ _TEXT = ("Flow ID", "Src IP", "Dst IP", "Timestamp", "Label", "Label.1")
 _ENDPOINTS = ("Src Port", "Dst Port", "Protocol")
 
 
-def parse_darknet(path: Path, *, expect_full: bool, endpoints: bool, seed: int) -> Parsed:
+@parser("darknet")
+def parse_darknet(files: Mapping[str, Path], options: Options) -> Parsed:
     """Darknet.CSV: x (N, at most 79) standardised, y one of `CLASSES`.
 
     The second label, the application, is dropped with the other text columns, because it would give the class away.
@@ -29,16 +31,16 @@ def parse_darknet(path: Path, *, expect_full: bool, endpoints: bool, seed: int) 
     dropped.
 
     Args:
-        path: of Darknet.CSV.
-        expect_full: insist on the row and column counts of the release that the paper used.
-        endpoints: keep the ports and the protocol among the features.
-        seed: of the shuffle in the split.
+        files: Darknet.CSV by name.
+        options: `expect_full` insists on the row and column counts of the release that the paper used; `endpoints`
+            keeps the ports and the protocol among the features; `seed` is of the shuffle in the split.
 
     Raises:
         InputError: if the file is another release, lacks a column, or holds an unknown label.
     """
+    path = files["Darknet.CSV"]
     table = read_csv(path, low_memory=False)
-    if expect_full and table.shape != RAW_SHAPE:
+    if options.expect_full and table.shape != RAW_SHAPE:
         raise InputError(
             f"the file {path} has {table.shape[0]} rows and {table.shape[1]} columns, expected are "
             f"{RAW_SHAPE[0]} and {RAW_SHAPE[1]}: it must be the release of CIC-Darknet2020 with that size"
@@ -49,14 +51,14 @@ def parse_darknet(path: Path, *, expect_full: bool, endpoints: bool, seed: int) 
     label = table["Label"].astype("string").str.strip()
     if strange := sorted(set(label.dropna()) - set(CLASSES)):
         raise InputError(f"the file {path} has the label {strange[0]!r}, allowed are {', '.join(CLASSES)}")
-    x = numbers(table.drop(columns=[*_TEXT, *(() if endpoints else _ENDPOINTS)]), path)
+    x = numbers(table.drop(columns=[*_TEXT, *(() if options.endpoints else _ENDPOINTS)]), path)
     y = label.map({name: index for index, name in enumerate(CLASSES)}).fillna(-1).to_numpy(np.int64)
     clean = np.isfinite(x).all(axis=1) & (y >= 0)
-    if expect_full and clean.sum() != CLEAN_ROWS:
+    if options.expect_full and clean.sum() != CLEAN_ROWS:
         raise InputError(
             f"the file {path} has {clean.sum()} rows without NaN and infinite values, expected are {CLEAN_ROWS}"
         )
-    (train, y_train), (test, y_test) = interspersed(x[clean], y[clean], seed)
+    (train, y_train), (test, y_test) = interspersed(x[clean], y[clean], options.seed)
     if not len(train) or not len(test):
         raise InputError(f"the file {path} has {clean.sum()} usable rows, too few for two splits")
     varying = train.min(axis=0) < train.max(axis=0)

@@ -49,7 +49,7 @@ def _pinned(folder: str, checksums: dict[str, str], *addresses: str) -> tuple[Fi
     )
 
 
-DATASETS = (
+ENTRIES = (
     Dataset(
         "digits",
         "image",

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tensorldp.data.archives import decompressed, tar_members
-from tensorldp.data.split import Arrays, Parsed
+from tensorldp.data.split import Arrays, Options, Parsed, parser
 from tensorldp.errors import InputError
 
 Files = Mapping[str, Path]
@@ -43,7 +43,9 @@ def read_idx(path: Path) -> NDArray[np.uint8]:
     return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
 
 
-def parse_mnist(files: Files) -> Parsed:
+@parser("mnist")
+@parser("fashion_mnist")
+def parse_mnist(files: Files, options: Options) -> Parsed:
     """MNIST or Fashion-MNIST: x (N, 28, 28)."""
 
     def split(prefix: str) -> Arrays:
@@ -56,14 +58,16 @@ def parse_mnist(files: Files) -> Parsed:
     return Parsed(split("train"), split("t10k"))
 
 
-def parse_cifar10(files: Files) -> Parsed:
+@parser("cifar10")
+def parse_cifar10(files: Files, options: Options) -> Parsed:
     """CIFAR-10 from the binary archive or the re-encoded raw pixels: x (N, 32, 32, 3), in the release's order."""
     if "cifar-10-binary.tar.gz" in files:
         return _cifar_archive(files["cifar-10-binary.tar.gz"])
     return Parsed(_cifar_raw(files, "data_batch_", "train_labels"), _cifar_raw(files, "test_batch_", "test_labels"))
 
 
-def parse_svhn(files: Files) -> Parsed:
+@parser("svhn")
+def parse_svhn(files: Files, options: Options) -> Parsed:
     """SVHN's cropped digits: x (N, 32, 32, 3), label 10 becomes class 0."""
     return Parsed(_svhn_file(files["train_32x32.mat"]), _svhn_file(files["test_32x32.mat"]))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,19 +10,10 @@ from tensorldp.data import catalogue
 from tensorldp.data.checksum import digest
 from tensorldp.data.fetch import read_record
 from tensorldp.data.source import Dataset
-from tensorldp.data.split import Arrays, Parsed
+from tensorldp.data.split import Arrays, Options, Parsed, Parser
 from tensorldp.errors import InputError, whole
+from tensorldp.registration.kinds import PARSERS
 from tensorldp.runtime.files import write_arrays
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a parser may be told; see `prepare`."""
-
-    expect_full: bool
-    limit: int | None
-    endpoints: bool
-    seed: int
 
 
 def prepare(
@@ -67,7 +57,8 @@ def prepare(
         raise InputError(f"the data set {name} needs the folder of its files: download it first")
     else:
         files, source, deviation = _source(dataset, source_dir)
-    parsed = _parse(name, files, Options(expect_full, limit, endpoints, whole("seed", seed)))
+    parse: Parser = PARSERS.get(name)  # imports its module alone: pandas, scipy and spaCy take seconds to load
+    parsed = parse(files, Options(expect_full, limit, endpoints, whole("seed", seed)))
     if expect_full:
         train, test = dataset.sizes
         _check_sizes(dataset, parsed, (min(train, 2 * limit), min(test, 2 * limit)) if limit else (train, test))
@@ -137,47 +128,3 @@ def _check_split(dataset: Dataset, split: str, arrays: Arrays) -> None:
         )
     if x.dtype.kind == "f" and not np.isfinite(x).all():
         raise InputError(f"the {split} records of {dataset.name} hold NaN or infinite values")
-
-
-def _parse(name: str, files: dict[str, Path], options: Options) -> Parsed:
-    # each parser is imported when it is used: pandas, scipy and spaCy take seconds to load
-    match name:
-        case "digits" | "breast_cancer":
-            from tensorldp.data import embedded
-
-            return (embedded.parse_digits if name == "digits" else embedded.parse_breast_cancer)(options.seed)
-        case "mnist" | "fashion_mnist":
-            from tensorldp.data.images import parse_mnist
-
-            return parse_mnist(files)
-        case "cifar10":
-            from tensorldp.data.images import parse_cifar10
-
-            return parse_cifar10(files)
-        case "svhn":
-            from tensorldp.data.images import parse_svhn
-
-            return parse_svhn(files)
-        case "imdb":
-            from tensorldp.data.text import parse_imdb
-
-            return parse_imdb(files, expect_full=options.expect_full, limit=options.limit)
-        case "darknet":
-            from tensorldp.data.darknet import parse_darknet
-
-            return parse_darknet(
-                files["Darknet.CSV"], expect_full=options.expect_full, endpoints=options.endpoints, seed=options.seed
-            )
-        case "adult":
-            from tensorldp.data.tabular import parse_adult
-
-            return parse_adult(files)
-        case "ctg":
-            from tensorldp.data.tabular import parse_ctg
-
-            return parse_ctg(files["CTG.xls"], options.seed)
-        case "credit":
-            from tensorldp.data.tabular import parse_credit
-
-            return parse_credit(files["creditcard.csv"], options.seed)
-    raise NotImplementedError(f"no parser for {name}")

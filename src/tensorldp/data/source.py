@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from tensorldp.errors import InputError, unknown, whole
+
+KINDS = ("image", "tabular", "text")
+
 
 @dataclass(frozen=True)
 class File:
@@ -69,7 +73,10 @@ class Dataset:
         note: licence and citation.
         deviation: how the prepared tensors differ from the release or from the papers' preparation.
         sources: where the files come from, the best first; empty if embedded.
-        embedded: it comes inside scikit-learn, nothing is fetched.
+        embedded: it comes inside a library that is installed, nothing is fetched.
+
+    Raises:
+        InputError: if a value is out of range.
     """
 
     name: str
@@ -84,6 +91,20 @@ class Dataset:
     deviation: str = ""
     sources: tuple[Source, ...] = ()
     embedded: bool = False
+
+    def __post_init__(self) -> None:
+        what = f"the data set {self.name}"
+        if self.kind not in KINDS:
+            raise unknown(f"kind of {what}", self.kind, KINDS)
+        whole(f"classes of {what}", self.classes, low=2)
+        for size in (*self.shape, *self.sizes):
+            whole(f"shape and sizes of {what}", size, low=1)
+        if not self.shape or len(self.sizes) != 2:
+            raise InputError(f"{what} needs the shape of a record and two sizes, got {self.shape} and {self.sizes}")
+        if not self.low < self.high:
+            raise InputError(f"{what} needs low < high, got low {self.low} and high {self.high}")
+        if self.embedded == bool(self.sources):
+            raise InputError(f"{what} must either be embedded or have sources")
 
     @property
     def files(self) -> tuple[File, ...]:

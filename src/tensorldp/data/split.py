@@ -1,14 +1,17 @@
-"""What a parser hands to `prepare`, and the file that it becomes."""
+"""What a parser is told, and what it hands to `prepare`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tensorldp.errors import InputError
+from tensorldp.registration.kinds import PARSERS
 
 Arrays = tuple[NDArray[Any], NDArray[Any]]
 """Records and their class indices."""
@@ -28,6 +31,30 @@ class Parsed:
     test: Arrays
     metadata: dict[str, str] = field(default_factory=dict)
     extra: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a parser may be told; see `tensorldp.data.prepare.prepare`."""
+
+    expect_full: bool = True
+    limit: int | None = None
+    endpoints: bool = True
+    seed: int = 0
+
+
+Parser = Callable[[Mapping[str, Path], Options], Parsed]
+"""From the files of a data set by name, none if it is embedded, to both splits."""
+
+
+def parser(name: str) -> Callable[[Parser], Parser]:
+    """Make a function known as the parser of a data set; use as a decorator.
+
+    Raises:
+        InputError: if the name is empty or taken.
+    """
+    register: Callable[[Parser], Parser] = PARSERS.register(name)
+    return register
 
 
 def stratified(x: NDArray[Any], y: NDArray[Any], test_size: float, seed: int) -> tuple[Arrays, Arrays]:

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from tensorldp.data.archives import decompressed
-from tensorldp.data.split import Parsed, stratified
+from tensorldp.data.split import Options, Parsed, parser, stratified
 from tensorldp.errors import InputError
 
 CTG_COLUMNS = 21
@@ -54,12 +54,14 @@ def numbers(table: pd.DataFrame, path: Path) -> NDArray[np.float64]:
     return table.to_numpy(np.float64)
 
 
-def parse_credit(path: Path, seed: int) -> Parsed:
+@parser("credit")
+def parse_credit(files: Mapping[str, Path], options: Options) -> Parsed:
     """Credit card fraud: x (N, 28) standardised V1 to V28, y 1 for fraud; stratified 70/30 split.
 
     Raises:
         InputError: if a column is missing, not numeric or not finite, or a class is not 0 or 1.
     """
+    path = files["creditcard.csv"]
     table = read_csv(path)
     columns = [f"V{k}" for k in range(1, 29)]
     if missing := [name for name in [*columns, "Class"] if name not in table.columns]:
@@ -67,12 +69,13 @@ def parse_credit(path: Path, seed: int) -> Parsed:
     x, y = numbers(table[columns], path), table["Class"].to_numpy()
     if not np.isin(y, (0, 1)).all():
         raise InputError(f"the column 'Class' of {path} must hold 0 and 1 alone")
-    (train, y_train), (test, y_test) = stratified(x, y, 0.3, seed)
+    (train, y_train), (test, y_test) = stratified(x, y, 0.3, options.seed)
     train, test = standardise(train, test)
     return Parsed((train, y_train), (test, y_test))
 
 
-def parse_adult(files: Mapping[str, Path]) -> Parsed:
+@parser("adult")
+def parse_adult(files: Mapping[str, Path], options: Options) -> Parsed:
     """Adult: x (N, 105): 6 continuous columns over twice their training mean, then one-hot categories; y 1 if >50K.
 
     The categories are those of adult.names, so the columns do not depend on the rows; '?' is all zero.
@@ -129,13 +132,16 @@ def _adult_rows(path: Path, columns: Mapping[str, list[str] | None]) -> tuple[ND
     return np.hstack(x), (label == ">50K").to_numpy().astype(np.int64)
 
 
-def parse_ctg(path: Path, seed: int) -> Parsed:
+@parser("ctg")
+def parse_ctg(files: Mapping[str, Path], options: Options) -> Parsed:
     """Cardiotocography: x (N, 21) in [-1, 1], y the fetal state NSP less 1; stratified 80/20 split.
 
     Raises:
         InputError: if the workbook is damaged or has another layout.
     """
     import xlrd
+
+    path = files["CTG.xls"]
 
     try:
         # xlrd by itself, because pandas is giving up its xlrd engine
@@ -145,7 +151,7 @@ def parse_ctg(path: Path, seed: int) -> Parsed:
         raise InputError(f"the file {path} is missing") from None
     except Exception as error:  # xlrd lets many kinds through on damaged input
         raise InputError(f"the file {path} is not the expected Excel 97 workbook ({error})") from None
-    return ctg_table(rows, path, seed)
+    return ctg_table(rows, path, options.seed)
 
 
 def ctg_table(rows: Sequence[Sequence[Any]], path: Path, seed: int) -> Parsed:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tensorldp.data.archives import tar_members, zip_lines
-from tensorldp.data.split import Parsed
+from tensorldp.data.split import Options, Parsed, parser
 from tensorldp.errors import InputError
 from tensorldp.runtime.progress import track
 
@@ -31,29 +31,30 @@ _OWN_VOCABULARY = (
 )
 
 
-def parse_imdb(files: Mapping[str, Path], *, expect_full: bool, limit: int | None) -> Parsed:
+@parser("imdb")
+def parse_imdb(files: Mapping[str, Path], options: Options) -> Parsed:
     """IMDB reviews: x (N, 500) int32 token indices, y 1 for positive; negative and positive alternate.
 
     Index 0 is padding and every word without an index. With GloVe 6B among the files, a word's index is its line
     (400,001 indices) and `embedding.safetensors` gets the vectors; otherwise the training vocabulary is used.
 
     Args:
-        files: paths by file name: the archive of reviews and, if there is one, GloVe 6B.
-        expect_full: insist on GloVe's 400,000 words.
-        limit: reviews of each split and class, the first by number; None for all.
+        files: the archive and, if it is there, GloVe, by name.
+        options: `expect_full` insists on GloVe's 400,000 words; `limit` is the number of reviews of each split and
+            class, the first by number, None for all.
 
     Raises:
         InputError: if a file is damaged, a split has no review of a class, or GloVe has another size.
     """
     archive = next(path for name, path in files.items() if name.startswith("aclImdb"))
-    reviews = read_reviews(archive, limit)
+    reviews = read_reviews(archive, options.limit)
     strings, tokens = tokenise([text for texts in reviews.values() for text in texts])
     count = sum(len(reviews["train", label]) for label in ("neg", "pos"))
     present = np.unique(np.concatenate(tokens))
     words = [strings[int(key)] for key in present]
     glove = next((files[name] for name in (_GLOVE, "glove.6B.zip") if name in files), None)
     if glove is not None:
-        known, vectors = read_glove(glove, GLOVE_WORDS if expect_full else None)
+        known, vectors = read_glove(glove, GLOVE_WORDS if options.expect_full else None)
         index = {word: position for position, word in enumerate(known, start=1)}
         metadata = {"vocabulary": str(len(known) + 1), "words": "GloVe 6B"}
         extra = {"embedding": vectors}

@@ -14,4 +14,5 @@ MECHANISMS: Registry[Any] = Registry("mechanism", group="tensorldp.mechanisms", 
 MODELS: Registry[Any] = Registry(
     "model", group="tensorldp.models", package="tensorldp.models", decorator="register_model"
 )
+PARSERS: Registry[Any] = Registry("parser", group="tensorldp.datasets", package="tensorldp.data", decorator="parser")
 CLAIMS: Registry[Any] = Registry("claim", group="tensorldp.claims", package="tensorldp.claims", decorator="claim")

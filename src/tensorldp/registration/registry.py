@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
 
-from tensorldp.errors import InputError, unknown
+from tensorldp.errors import InputError, shown, unknown
 from tensorldp.registration.definitions import definitions
 from tensorldp.registration.plugins import import_plugins
 
 T = TypeVar("T")
 M = TypeVar("M")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")  # names become parts of file names and of Snakemake's wildcards
 
 
 class Registry(Generic[T]):
@@ -52,10 +54,12 @@ class Registry(Generic[T]):
             module: where it is defined; a class or a function says that itself.
 
         Raises:
-            InputError: if the name is not text, or is that of another member.
+            InputError: if the name could not be part of a file's name, or is that of another member.
         """
-        if not isinstance(name, str) or not name:
-            raise InputError(f"a {self.kind} needs a name to be registered, got {name!r}")
+        if not isinstance(name, str) or not NAME.fullmatch(name):
+            raise InputError(
+                f"a {self.kind} needs a name of letters, digits, hyphens, underscores and dots, got {shown(name)}"
+            )
         module = module or (member.__module__ if hasattr(member, "__qualname__") else "")
         home = self._own.get(name) or self._homes.get(name)
         known = self._members.get(name)
