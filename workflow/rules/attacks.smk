@@ -1,9 +1,10 @@
 rule attack_table:
     input:
         metrics="results/metrics.parquet",
-        code=code("studies/attack_table.py"),
     output:
         "results/tables/reconstruction.csv",
+    params:
+        source=source("attack_table"),
     log:
         "logs/attack_table.log",
     conda:
@@ -28,9 +29,10 @@ rule attack_pictures:
                 for split in ("train", "test")
             ]
         ),
-        code=code("studies/attack_pictures.py", "studies/attacks/releases.py", "attacks/likelihood.py"),
     output:
         "results/pictures/reconstruction.safetensors",
+    params:
+        source=source("attack_pictures"),
     log:
         "logs/attack_pictures.log",
     conda:

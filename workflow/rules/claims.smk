@@ -4,11 +4,10 @@ rule claims:
         guarantees=GUARANTEES,
         tables=TABLES,
         studies=[f"workflow/studies/{study}.yaml" for study in PLAN.studies],
-        code=code("claims/*.py", "claims/*.csv", "mechanisms/*.py", "privacy/curves/*.py", "attacks/*.py",
-                  "studies/*table.py", "studies/covariance.py", "training/gradient_noise.py"),
     output:
         "results/claims.csv",
     params:
+        source=source("claims"),
         settings=PLAN.settings.model_dump_json(exclude={"mirror", "device"}),
     log:
         "logs/claims.log",

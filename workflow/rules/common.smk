@@ -21,9 +21,7 @@ except ImportError as error:
 
 STUDIES = Path(workflow.basedir) / "workflow" / "studies"
 SCRIPTS = Path(workflow.basedir) / "workflow" / "scripts"
-SOURCE = "src/tensorldp"
-PRIVACY = ("privacy/auditing/", "privacy/guarantee.py", "studies/audit.py", "studies/guarantee.py")
-SCORING = (*PRIVACY, "studies/evaluate.py")
+NOTEBOOKS = Path(workflow.basedir) / "notebooks"
 
 
 def validated_plan():
@@ -51,6 +49,7 @@ def kept_pictures(study):
 PLAN = validated_plan()
 if workflow.is_main_process:
     clear_partial_folders(PLAN.cells, Path("."))
+PLUGINS = tuple(PLAN.settings.plugins)
 REFERENCE_STUDIES = reference_studies()
 GPU = environment.gpu_slots()
 
@@ -91,39 +90,29 @@ def training(wildcards):
     return json.dumps(cell_of(wildcards).settings(), sort_keys=True)
 
 
-def code(*parts):
-    """Source files that a stage depends on; as inputs they are compared by checksum, so that a touch reruns nothing."""
-    return sorted(str(path) for part in parts for path in Path(SOURCE).glob(part))
+# Each job has a parameter `source`: a digest of its script and all that this imports, so that an edit of what could
+# change its numbers runs it again. `tensorldp.config.sources` says what does not count, and why.
+def source(script):
+    """The digest of a rule without cells, for its parameter `source`."""
+    return lambda wildcards: source_digest(SCRIPTS / f"{script}.py", plugins=PLUGINS)
 
 
-def source(wildcards, *files, mechanism=True, without=()):
-    """What stands for source files, those of a cell's mechanism and all that they import: a change reruns a job."""
-    modules, plugins = [], []
-    if mechanism:
-        defined = MECHANISMS.module(wildcards.mechanism)  # none where a user's module defines it
-        modules = [f"{(defined or 'tensorldp.mechanisms.base').removeprefix('tensorldp.').replace('.', '/')}.py"]
-        plugins = [] if defined else PLAN.settings.plugins
-    return source_digest((*files, *modules), without, tuple(plugins))
+def cell_source(script):
+    """The same of a stage of a cell, which has one method and one mechanism."""
+
+    def digest(wildcards):
+        cell = cell_of(wildcards)
+        others = (cell.dataset, *re.split("[=,]", cell.variant)) if PLUGINS else ()  # what a plug-in may define
+        return source_digest(
+            SCRIPTS / f"{script}.py", method=cell.method, mechanism=cell.mechanism, plugins=PLUGINS, others=others
+        )
+
+    return digest
 
 
-def release_source(wildcards):
-    return source(wildcards, plan_of(wildcards).release_module, without=(*SCORING, "training/"))
-
-
-def training_source(wildcards):
-    """What a cell's models depend on; the mechanism too where it works inside the training."""
-    plan = plan_of(wildcards)
-    return source(wildcards, plan.module, mechanism=plan.randomises_training, without=SCORING)
-
-
-def evaluation_source(wildcards):
-    """What a cell's scores depend on; the mechanism too where it works on the test records."""
-    plan = plan_of(wildcards)
-    return source(wildcards, plan.module, "studies/evaluate.py", mechanism=plan.randomises_scoring, without=PRIVACY)
-
-
-def method_source(*files):
-    return lambda wildcards: source(wildcards, plan_of(wildcards).module, *files)
+def notebook_source(notebook):
+    """The same of a figure, from its notebook's code cells."""
+    return source_digest(NOTEBOOKS / f"{notebook}.ipynb", plugins=PLUGINS)
 
 
 def data_folder(wildcards):

@@ -2,6 +2,7 @@ rule download:
     output:
         "resources/downloads/{source}/source.json",
     params:
+        source=source("download"),
         folder=subpath(output[0], parent=True),
     wildcard_constraints:
         source=one_of([*dataset_names(), "mobilenet_v2"]),
@@ -17,12 +18,12 @@ rule download:
 rule prepare:
     input:
         source=downloaded,
-        code=code("data/*.py"),
     output:
         multiext("resources/datasets/{dataset}/", "train.safetensors", "test.safetensors", "digest.json"),
     params:
+        source=source("prepare"),
         folder=subpath(output[0], parent=True),
-        source=lambda wildcards, input: f"--source {Path(input.source).parent}" if input.source else "",
+        downloads=lambda wildcards, input: f"--source {Path(input.source).parent}" if input.source else "",
     log:
         "logs/prepare/{dataset}.log",
     conda:
@@ -30,4 +31,4 @@ rule prepare:
     resources:
         mem_mb=6000,
     shell:
-        "stage prepare --dataset {wildcards.dataset} {params.source} --out {params.folder} > {log} 2>&1"
+        "stage prepare --dataset {wildcards.dataset} {params.downloads} --out {params.folder} > {log} 2>&1"

@@ -8,7 +8,7 @@ rule evaluate:
         f"results/metrics/{CELL}.json",
     params:
         cell=training,
-        source=evaluation_source,
+        source=cell_source("evaluate"),
         data=subpath(input.data, parent=True),
         released=lambda wildcards, input: f"--released {input.released}" if input.released else "",
     wildcard_constraints:
@@ -34,10 +34,10 @@ rule collect:
     input:
         metrics=METRICS,
         guarantees=GUARANTEES,
-        code=code("studies/table.py"),
     output:
         "results/metrics.parquet",
     params:
+        source=source("collect"),
         scale=PLAN.settings.scale,
     priority: 40  # figures wait for it
     log:

@@ -3,11 +3,11 @@ rule extract_features:
         digest="resources/datasets/{dataset}/digest.json",
         data=ancient("resources/datasets/{dataset}/train.safetensors"),
         weights=backbone_weights,
-        code=code("studies/features.py", "models/mobilenet.py", "models/split.py", "models/seeding.py"),
     output:
         multiext("results/features/{dataset}/{backbone}/", "train.safetensors", "test.safetensors", "digest.json",
                  "record.json"),
     params:
+        source=source("extract_features"),
         data=subpath(input.data, parent=True),
         folder=subpath(output[0], parent=True),
         weights=lambda wildcards, input: f"--weights {Path(input.weights).parent}" if input.weights else "",

@@ -26,13 +26,13 @@ for study in PLAN.studies.values():
             tables=STUDY_TABLES.get(study.study, []),
             pictures=STUDY_PICTURES.get(study.study, []),
             notebook=f"notebooks/{study.study}.ipynb",
-            code=code("figures/*.py"),
         output:
             figures=[f"results/figures/{study.study}{view}.{kind}" for view in study.views for kind in ("png", "svg")],
             data=f"results/figures/{study.study}.csv",
             tables=[f"results/tables/{table}.csv" for table in study.tables],
             notebook=f"results/notebooks/{study.study}.ipynb",
         params:
+            source=notebook_source(study.study),
             folder=subpath(output.data, parent=True),
             pictures=pictures_argument,
         priority: 5

@@ -7,7 +7,7 @@ rule measure:
         f"results/metrics/{CELL}.json",
     params:
         cell=training,
-        source=method_source(),
+        source=cell_source("measure"),
         data=data_argument,
     wildcard_constraints:
         study=one_of(study.study for study in PLAN.studies.values() if not METHODS[study.method].trains),

@@ -6,7 +6,7 @@ rule perturb:
         temp(directory(f"results/perturbed/{CELL}")),
     params:
         cell=perturbation,
-        source=release_source,
+        source=cell_source("perturb"),
         data=subpath(input.data, parent=True),
     log:
         f"logs/perturb/{CELL}.log",

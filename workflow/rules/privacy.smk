@@ -8,7 +8,7 @@ rule guarantee:
         f"results/privacy/guarantees/{CELL}.json",
     params:
         cell=training,
-        source=method_source("studies/guarantee.py"),
+        source=cell_source("guarantee"),
         data=data_argument,
         models=models_argument,
     priority: 30
@@ -32,10 +32,10 @@ TABLES = [
 
 
 rule error_table:
-    input:
-        code=code("mechanisms/*.py", "studies/error_table.py", "studies/norms.py"),
     output:
         "results/tables/tldp_table5.csv",
+    params:
+        source=source("error_table"),
     log:
         "logs/error_table.log",
     conda:
@@ -45,10 +45,10 @@ rule error_table:
 
 
 rule growth_table:
-    input:
-        code=code("mechanisms/*.py", "studies/growth_table.py"),
     output:
         "results/tables/tvg_table4.csv",
+    params:
+        source=source("growth_table"),
     log:
         "logs/growth_table.log",
     conda:
@@ -66,7 +66,7 @@ rule audit:
         f"results/privacy/audits/{CELL}.json",
     params:
         cell=training,
-        source=method_source("studies/audit.py"),
+        source=cell_source("audit"),
         data=data_argument,
         models=models_argument,
     priority: 30
@@ -89,9 +89,10 @@ rule collect_audits:
         metrics=METRICS,
         guarantees=GUARANTEES,
         audits=AUDITS,
-        code=code("studies/audit.py"),
     output:
         "results/privacy/audits.csv",
+    params:
+        source=source("collect_audits"),
     log:
         "logs/collect_audits.log",
     conda:
@@ -105,7 +106,6 @@ rule privacy_figure:
     input:
         metrics=lambda wildcards: "results/metrics.parquet" if wildcards.figure == "accuracy_ceiling" else [],
         notebook="notebooks/{figure}.ipynb",
-        code=code("figures/privacy.py", "figures/style.py", "mechanisms/*.py", "privacy/curves/*.py"),
     output:
         figures=expand("results/figures/{{figure}}.{kind}", kind=["png", "svg"]),
         data="results/figures/{figure}.csv",
@@ -113,6 +113,8 @@ rule privacy_figure:
     wildcard_constraints:
         figure="privacy_profiles|accuracy_ceiling",
     priority: 30
+    params:
+        source=lambda wildcards: notebook_source(wildcards.figure),
     log:
         "logs/figures/{figure}.log",
     conda:

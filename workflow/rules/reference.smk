@@ -8,7 +8,6 @@ for study in REFERENCE_STUDIES:
             metrics="results/reference/metrics.parquet",
             pictures=kept_pictures(study.study),
             notebook=f"notebooks/{study.study}.ipynb",
-            code=code("figures/*.py"),
         output:
             figures=[
                 f"results/reference_figures/figures/{study.study}{view}.{kind}"
@@ -19,6 +18,7 @@ for study in REFERENCE_STUDIES:
             tables=[f"results/reference_figures/tables/{table}.csv" for table in study.tables],
             notebook=f"results/reference_figures/notebooks/{study.study}.ipynb",
         params:
+            source=notebook_source(study.study),
             folder=subpath(output.data, parent=True),
             pictures=pictures_argument,
         log:

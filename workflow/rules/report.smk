@@ -5,10 +5,10 @@ rule report:
         audits="results/privacy/audits.csv",
         tables=TABLES,
         claims="results/claims.csv",
-        code=code("figures/report*", "figures/style.py"),
     output:
         "results/report.html",
     params:
+        source=source("report"),
         studies=json.dumps(
             [
                 {

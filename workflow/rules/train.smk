@@ -9,7 +9,7 @@ rule train:
         temp(directory(f"results/models/{CELL}")),
     params:
         cell=training,
-        source=training_source,
+        source=cell_source("train"),
         data=subpath(input.data, parent=True),
         released=lambda wildcards, input: f"--released {input.released}" if input.released else "",
         weights=lambda wildcards, input: f"--weights {Path(input.weights).parent}" if input.weights else "",
