@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-WARM = Path(__file__).parents[2] / "workflow" / "scripts" / "warm.py"
+WARM = Path(__file__).parents[2] / "workflow" / "warm" / "client.py"
 pytestmark = pytest.mark.xdist_group("warm")
 
 SCRIPT = """

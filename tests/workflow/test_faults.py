@@ -48,7 +48,7 @@ def small(folder: Path) -> Project:
     folder.mkdir(parents=True)
     project = make_project(folder)
     project.configure(**SMALL)
-    warm = folder / "workflow" / "scripts" / "warm_server.py"
+    warm = folder / "workflow" / "warm" / "server.py"
     warm.write_text(warm.read_text().replace("IDLE_SECONDS = 20.0", "IDLE_SECONDS = 1.0"))
     return project
 

@@ -32,7 +32,7 @@ def edited(project: Project, texts: dict[str, str]) -> Iterator[None]:
     [
         ("studies/guarantee.py", {"guarantee"}),
         ("privacy/auditing/likelihood.py", {"audit", "privacy_figure"}),
-        ("training/linear_heads.py", {"perturb", "train", "evaluate"}),
+        ("training/linear_heads.py", {"perturb", "train", "evaluate", "guarantee"}),
         ("mechanisms/duchi.py", {"error_table", "claims", "privacy_figure"}),
         ("claims/catalogue.csv", {"claims"}),
         ("data/tabular.py", {"prepare", "extract_features", *CELLS}),

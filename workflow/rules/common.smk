@@ -53,7 +53,7 @@ PLUGINS = tuple(PLAN.settings.plugins)
 REFERENCE_STUDIES = reference_studies()
 GPU = environment.gpu_slots()
 
-shell.prefix(environment.shell_functions(SCRIPTS))  # `stage train ...` runs workflow/scripts/train.py
+shell.prefix(environment.shell_functions(SCRIPTS.parent))  # `stage train ...` runs workflow/scripts/train.py
 
 
 def one_of(values):

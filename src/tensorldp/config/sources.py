@@ -64,9 +64,9 @@ def source_files(
         others: further names that the cell chose, such as its data set and its model, as plug-ins may define them.
 
     Returns:
-        Absolute paths, sorted.
+        Absolute paths, in an order that does not depend on where the package lies.
     """
-    return tuple(sorted(_Search(script, method, mechanism, plugins, others).run()))
+    return tuple(sorted(_Search(script, method, mechanism, plugins, others).run(), key=_label))
 
 
 class _Search:

@@ -51,15 +51,16 @@ def device() -> str:
     return os.environ.get("TENSORLDP_DEVICE", "auto")
 
 
-def shell_functions(scripts: Path) -> str:
+def shell_functions(workflow: Path) -> str:
     """Bash functions for rules, as a prefix that Snakemake formats (hence doubled braces).
 
-    `stage train ...` runs scripts/train.py in the warm process; `notebook ...` runs papermill there.
+    `stage train ...` runs scripts/train.py in a worker of the warm server (warm/README.md); `notebook ...` runs papermill
+    there.
     """
     python, folder = (
-        shlex.quote(path).replace("{", "{{").replace("}", "}}") for path in (sys.executable, str(scripts))
+        shlex.quote(path).replace("{", "{{").replace("}", "}}") for path in (sys.executable, str(workflow))
     )
     return (
-        f'stage() {{{{ script=$1; shift; {python} -S -E {folder}/warm.py {folder}/"$script".py "$@"; }}}}; '
-        'notebook() {{ stage notebook "$@"; }}; '
+        f'stage() {{{{ script=$1; shift; {python} -S -E {folder}/warm/client.py {folder}/scripts/"$script".py "$@"; }}}}; '
+        f'notebook() {{{{ {python} -S -E {folder}/warm/client.py {folder}/warm/notebook.py "$@"; }}}}; '
     )

@@ -1,7 +1,7 @@
-"""Run a stage's script in a process that already has the heavy libraries: python warm.py SCRIPT [ARGUMENT ...]
+"""Run a stage's script in a process that already has the heavy libraries: python client.py SCRIPT [ARGUMENT ...]
 
 Importing torch and scikit-learn costs seconds, most of the time of a small cell. The first call starts a server
-(warm_server.py) that imports them once; every call sends it the script's arguments, directory, environment and standard
+(server.py) that imports them once; every call sends it the script's arguments, directory, environment and standard
 streams, and a child of the server runs the script. TENSORLDP_WARM=0 runs the script directly, with the same results.
 
 This file runs once a job, so it imports little: another twenty milliseconds a job are half a minute of a large run.
@@ -16,7 +16,7 @@ import time
 from binascii import crc32
 
 START_SECONDS = 120.0
-FIXED = ("OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "PYTHONPATH")  # what a fork cannot take over from its caller
+FIXED = ("OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "PYTHONPATH")  # what a fork cannot take over from its client
 
 
 def folder() -> str:
@@ -57,7 +57,7 @@ def reach(place: str) -> socket.socket | None:
         if (link := connect(address)) is not None:
             return link
         with open(f"{place}/log", "w") as log:  # noqa: PTH123
-            program = f"{os.path.dirname(os.path.abspath(__file__))}/warm_server.py"  # noqa: PTH100, PTH120
+            program = f"{os.path.dirname(os.path.abspath(__file__))}/server.py"  # noqa: PTH100, PTH120
             server = subprocess.Popen(
                 [sys.executable, program, address], stdin=subprocess.DEVNULL, stdout=log, stderr=log
             )

@@ -1,6 +1,6 @@
-"""The kernel of a notebook, in a fork of the warm process: python kernel.py -f CONNECTION_FILE
+"""The kernel of a notebook, in a worker of the warm server: python kernel.py -f CONNECTION_FILE
 
-It ends when the process that wants it does; ipykernel itself looks only at its parent, which is the warm process.
+It ends when the process that wants it does; ipykernel itself looks only at its parent, which is the warm server.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Run a notebook with papermill, whose options it takes: python notebook.py INPUT OUTPUT [-p NAME VALUE ...]
 
-The notebook's kernel comes from the warm process (warm.py), as stages do: a fresh kernel imports for seconds what it
+The notebook's kernel comes from the warm server (client.py), as stages do: a fresh kernel imports for seconds what it
 draws with. TENSORLDP_WARM=0 starts it as a process of its own, with the same figures.
 """
 
@@ -16,11 +16,11 @@ from jupyter_client.manager import AsyncKernelManager
 from papermill.cli import papermill
 from papermill.engines import NBClientEngine, papermill_engines
 
-SCRIPTS = Path(__file__).parent
+HERE = Path(__file__).parent
 
 
 class WarmKernelManager(AsyncKernelManager):
-    """Starts kernel.py through warm.py."""
+    """Starts kernel.py through client.py."""
 
     @property
     def kernel_spec(self) -> KernelSpec:
@@ -29,8 +29,8 @@ class WarmKernelManager(AsyncKernelManager):
             sys.executable,
             "-S",
             "-E",
-            str(SCRIPTS / "warm.py"),
-            str(SCRIPTS / "kernel.py"),
+            str(HERE / "client.py"),
+            str(HERE / "kernel.py"),
             "-f",
             "{connection_file}",
         ]

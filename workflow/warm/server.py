@@ -1,8 +1,8 @@
-"""The process with the heavy libraries that warm.py starts and that forks itself for jobs.
+"""The process with the heavy libraries, which client.py starts and which forks a worker for each job.
 
-Nothing of this project is imported before the fork, and a child that serves another caller first looks whether a file
-that it has imported was changed, so that jobs run the code as it is on disk. The server stays in the caller's process
-group, holds no work of its own, kills the child of a caller that goes away, and ends after IDLE_SECONDS without work.
+Nothing of this project is imported before the fork, and a worker that serves another client first looks whether a file
+that it has imported was changed, so that jobs run the code as it is on disk. The server stays in the client's process
+group, runs no job itself, kills the worker of a client that disconnects, and ends after IDLE_SECONDS without work.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from importlib import import_module
 from pathlib import Path
 
 IDLE_SECONDS = 20.0
-SHORT_SECONDS = 1.0  # a child that was busy for less serves the next caller too: a fork costs a tenth of a second
-WAITING_SECONDS = 5.0  # how long it waits for one
+SHORT_SECONDS = 1.0  # a worker that was busy for less serves the next client too: a fork costs a tenth of a second
+WAITING_SECONDS = 5.0  # how long an idle worker is kept
 DONE = b"0"
 # torch._dynamo is what the first optimiser of a process would import, at the cost of a second
 PRELOAD = (
@@ -49,14 +49,14 @@ Request = tuple[list[str], str, dict[str, str]]
 
 
 def receive(link: socket.socket, timeout: float | None) -> tuple[Request, list[int]]:
-    """A caller's request (arguments, folder, environment) and its standard streams."""
+    """A client's request (arguments, folder, environment) and its standard streams."""
     link.settimeout(timeout)
     header, streams, _, _ = socket.recv_fds(link, 8, 3)
     wanted, body = int.from_bytes(header, "big"), b""
     while len(body) < wanted:
         part = link.recv(wanted - len(body))
         if not part:
-            raise OSError("the caller went away")
+            raise OSError("the client disconnected")
         body += part
     return ast.literal_eval(body.decode("utf-8", "surrogateescape")), streams
 
@@ -68,8 +68,8 @@ def send(link: socket.socket, request: Request, streams: list[int]) -> None:
     link.sendall(body)
 
 
-def take_place(request: Request, streams: list[int]) -> None:
-    """Take the caller's place: its streams, folder, environment and arguments."""
+def adopt(request: Request, streams: list[int]) -> None:
+    """Take over a client's streams, folder, environment and arguments."""
     for target, stream in enumerate(streams):
         os.dup2(stream, target)
         os.close(stream)
@@ -108,13 +108,13 @@ def sources(libraries: set[str]) -> dict[str, tuple[int, int]]:
 
 
 def work(link: socket.socket, request: Request, streams: list[int]) -> None:
-    """In a forked child: run the caller's script, and others as long as they are short; never returns."""
+    """In a worker: run the client's script, and others as long as they are short; never returns."""
     code = 1
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         libraries = set(sys.modules)
         while True:
-            take_place(request, streams)
+            adopt(request, streams)
             start = time.monotonic()
             code = run_script()
             if code or time.monotonic() - start > SHORT_SECONDS or threading.active_count() > 1:
@@ -122,24 +122,24 @@ def work(link: socket.socket, request: Request, streams: list[int]) -> None:
             with contextlib.suppress(OSError):
                 Path("/proc/self/clear_refs").write_text("5")  # the next one's peak of memory is its own
             seen = sources(libraries)
-            nowhere = os.open(os.devnull, os.O_RDWR)
-            take_place((sys.argv, "/", request[2]), [nowhere, os.dup(nowhere), os.dup(nowhere)])
+            null = os.open(os.devnull, os.O_RDWR)
+            adopt((sys.argv, "/", request[2]), [null, os.dup(null), os.dup(null)])
             link.sendall(DONE)
             request, streams = receive(link, None)
             code = 1
             if sources(libraries) != seen:
-                take_place(request, streams)
+                adopt(request, streams)
                 os.execv(sys.executable, [sys.executable, *request[0]])
     finally:
         os._exit(code)
 
 
-def leave(place: Path) -> None:
-    """Remove the server's own folder; a caller who is just looking for it starts another server or runs alone."""
+def remove_folder(folder: Path) -> None:
+    """Remove the server's own folder; a client that is just looking for it starts another server or runs alone."""
     with contextlib.suppress(OSError):
         for name in ("lock", "log"):
-            (place / name).unlink(missing_ok=True)
-        place.rmdir()
+            (folder / name).unlink(missing_ok=True)
+        folder.rmdir()
 
 
 def preload() -> None:
@@ -153,66 +153,75 @@ def preload() -> None:
 
 @dataclass(eq=False)
 class Worker:
-    """A forked child: whom it serves, from where on it waits, and the link that ends when it does."""
+    """A forked child.
+
+    Attributes:
+        process: its id.
+        link: the connection to it, which closes when it ends.
+        state: the folder and the environment that it was started in; only clients in the same get it.
+        client: the connection that it serves; None while it is idle.
+        since: when it became idle.
+        ended: whether it has ended, or was told to, and is still to be reaped.
+    """
 
     process: int
     link: socket.socket
-    place: tuple[str, dict[str, str]]
-    guest: socket.socket | None = None
+    state: tuple[str, dict[str, str]]
+    client: socket.socket | None = None
     since: float = 0.0
-    gone: bool = False
+    ended: bool = False
 
     def answer(self, code: int) -> None:
-        """Tell the caller how its script ended."""
-        if self.guest is not None:
+        """Tell the client how its script ended."""
+        if self.client is not None:
             with contextlib.suppress(OSError):
-                self.guest.sendall(str(code).encode())
-            self.guest.close()
-            self.guest, self.since = None, time.monotonic()
+                self.client.sendall(str(code).encode())
+            self.client.close()
+            self.client, self.since = None, time.monotonic()
 
 
 class Server:
-    """Gives each caller a child: one that waits in the same folder and environment, or a new one."""
+    """Gives each client a worker: an idle one of the same folder and environment, or a new one."""
 
-    def __init__(self, door: socket.socket) -> None:
-        self.door = door
+    def __init__(self, listener: socket.socket) -> None:
+        self.listener = listener
         self.workers: list[Worker] = []
 
-    def admit(self) -> None:
-        """Let the caller at the door in."""
-        guest, _ = self.door.accept()
+    def accept(self) -> None:
+        """Take the next client and give its request to a worker."""
+        client, _ = self.listener.accept()
         try:
-            request, streams = receive(guest, 10.0)
+            request, streams = receive(client, 10.0)
         except (OSError, ValueError):
-            guest.close()
+            client.close()
             return
-        worker = self.waiting(request, streams) or self.fork(guest, request, streams)
-        worker.guest = guest
+        worker = self.idle(request, streams) or self.fork(client, request, streams)
+        worker.client = client
         for stream in streams:
             os.close(stream)
 
-    def waiting(self, request: Request, streams: list[int]) -> Worker | None:
-        """A child that waits and took the request, if there is one."""
+    def idle(self, request: Request, streams: list[int]) -> Worker | None:
+        """An idle worker that took the request, if there is one."""
         for worker in self.workers:
-            if worker.guest is None and not worker.gone and worker.place == request[1:]:
+            if worker.client is None and not worker.ended and worker.state == request[1:]:
                 try:
                     send(worker.link, request, streams)
                 except OSError:
-                    worker.gone = True
+                    worker.ended = True
                 else:
                     return worker
         return None
 
-    def fork(self, guest: socket.socket, request: Request, streams: list[int]) -> Worker:
-        """A new child with the request, which holds nothing else that the server has open."""
+    def fork(self, client: socket.socket, request: Request, streams: list[int]) -> Worker:
+        """A new worker with the request, which holds nothing else that the server has open."""
         mine, other = socket.socketpair()
         if (process := os.fork()) == 0:
             for held in (
-                self.door,
-                guest,
+                self.listener,
+                client,
                 mine,
                 *(w.link for w in self.workers),
-                *(w.guest for w in self.workers if w.guest),
+                *(w.client for w in self.workers if w.client),
             ):
                 held.close()
             work(other, request, streams)
@@ -220,64 +229,64 @@ class Server:
         self.workers.append(Worker(process, mine, request[1:]))
         return self.workers[-1]
 
-    def heard(self, worker: Worker) -> None:
-        """A child sent that it is done, or ended."""
+    def finish(self, worker: Worker) -> None:
+        """A worker sent that its script is done, or ended."""
         with contextlib.suppress(OSError):
             if worker.link.recv(1) == DONE:
                 worker.answer(0)
                 return
-        worker.gone = True
+        worker.ended = True
 
-    def tidy(self) -> None:
-        """Let go who waited in vain, and bury the dead."""
+    def reap(self) -> None:
+        """Close workers that were idle for too long, and collect those that have ended."""
         for worker in list(self.workers):
-            if worker.guest is None and time.monotonic() - worker.since > WAITING_SECONDS:
+            if worker.client is None and time.monotonic() - worker.since > WAITING_SECONDS:
                 worker.link.close()
-                worker.gone = True
-            done, status = os.waitpid(worker.process, os.WNOHANG) if worker.gone else (0, 0)
+                worker.ended = True
+            done, status = os.waitpid(worker.process, os.WNOHANG) if worker.ended else (0, 0)
             if done:
                 worker.answer(os.waitstatus_to_exitcode(status))
                 worker.link.close()
                 self.workers.remove(worker)
 
-    def round(self) -> bool:
-        """Wait for news and deal with them; whether there was anything to do."""
-        guests = {w.guest: w for w in self.workers if w.guest is not None}
-        links = {w.link: w for w in self.workers if not w.gone}
-        patience = 0.01 if any(w.gone for w in self.workers) else 0.5
-        ready, _, _ = select.select([self.door, *guests, *links], [], [], patience)
-        for news in ready:
-            if news is self.door:
-                self.admit()
-            elif news in links:
-                self.heard(links[news])
-            else:  # the caller went away
-                guests[news].gone = True
-                os.kill(guests[news].process, signal.SIGKILL)
-        self.tidy()
+    def step(self) -> bool:
+        """Wait for what happens next and deal with it; whether there was anything to do."""
+        clients = {w.client: w for w in self.workers if w.client is not None}
+        links = {w.link: w for w in self.workers if not w.ended}
+        timeout = 0.01 if any(w.ended for w in self.workers) else 0.5
+        ready, _, _ = select.select([self.listener, *clients, *links], [], [], timeout)
+        for readable in ready:
+            if readable is self.listener:
+                self.accept()
+            elif readable in links:
+                self.finish(links[readable])
+            else:  # the client disconnected
+                clients[readable].ended = True
+                os.kill(clients[readable].process, signal.SIGKILL)
+        self.reap()
         return bool(ready or self.workers)
 
 
 def serve(address: Path) -> None:
-    """Serve callers until there is nothing to do."""
+    """Serve clients until there is nothing to do."""
     preload()
     gc.collect()
-    gc.freeze()  # a child's collector would touch, and so copy, every object of the libraries
+    gc.freeze()  # a worker's collector would touch, and so copy, every object of the libraries
     address.unlink(missing_ok=True)
-    door = socket.socket(socket.AF_UNIX)
-    door.bind(str(address))
-    door.listen(64)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(address))
+    listener.listen(64)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    server = Server(door)
+    server = Server(listener)
     used, closing = time.monotonic(), False
     while True:
-        if server.round():
+        if server.step():
             used = time.monotonic()
         elif time.monotonic() - used > IDLE_SECONDS:
             if closing:
-                return leave(address.parent)
+                return remove_folder(address.parent)
             address.unlink(missing_ok=True)
-            closing = True  # once more round: a caller may already be at the door
+            closing = True  # one step more: a client may already have connected
 
 
 if __name__ == "__main__":
