@@ -124,6 +124,7 @@ def _steps(path: Path, called: frozenset[str] | None) -> _Steps:
     """The files that one imports or reads, and the packages whose modules it chooses by name.
 
     Args:
+        path: the file.
         called: the functions that are called, where not all of them count.
     """
     said = syntax(path)

@@ -54,13 +54,14 @@ def device() -> str:
 def shell_functions(workflow: Path) -> str:
     """Bash functions for rules, as a prefix that Snakemake formats (hence doubled braces).
 
-    `stage train ...` runs scripts/train.py in a worker of the warm server (warm/README.md); `notebook ...` runs papermill
+    `stage train ...` runs scripts/train.py through the warm server (see warm/README.md); `notebook ...` runs papermill
     there.
     """
     python, folder = (
         shlex.quote(path).replace("{", "{{").replace("}", "}}") for path in (sys.executable, str(workflow))
     )
+    client = f"{python} -S -E {folder}/warm/client.py"
     return (
-        f'stage() {{{{ script=$1; shift; {python} -S -E {folder}/warm/client.py {folder}/scripts/"$script".py "$@"; }}}}; '
-        f'notebook() {{{{ {python} -S -E {folder}/warm/client.py {folder}/warm/notebook.py "$@"; }}}}; '
+        f'stage() {{{{ script=$1; shift; {client} {folder}/scripts/"$script".py "$@"; }}}}; '
+        f'notebook() {{{{ {client} {folder}/warm/notebook.py "$@"; }}}}; '
     )
