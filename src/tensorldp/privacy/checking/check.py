@@ -1,0 +1,278 @@
+"""One call that tries to prove a claimed guarantee wrong, with everything there is, within a time budget."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tensorldp.errors import InputError, flag, positive, real, whole
+from tensorldp.mechanisms.base import DTYPES, Mechanism
+from tensorldp.mechanisms.domain import Domain
+from tensorldp.privacy.checking import declared
+from tensorldp.privacy.checking.budget import Budget
+from tensorldp.privacy.checking.claim import Claim
+from tensorldp.privacy.checking.distinguishers import FLOATING, IDEAL
+from tensorldp.privacy.checking.events import Event, strongest
+from tensorldp.privacy.checking.pairs import pairs
+from tensorldp.privacy.checking.search import Breach, Search, Trail
+from tensorldp.privacy.checking.subject import Release, Subject
+from tensorldp.privacy.checking.timing import timing_difference
+from tensorldp.privacy.checking.verdict import Attempt, Finding, Verdict, breach_finding, epsilon_bound
+from tensorldp.privacy.checking.views import VIEWS, OneRelease
+
+SHARES = {"search": 0.5, "floating point": 0.2, "declarations": 0.2, "bound": 0.1}  # of the error
+TIMES = {"search": 0.7, "floating point": 0.5, "declarations": 0.5}  # of the time that is left when each starts
+BINS = 40
+
+
+def check(
+    checked: Mechanism | Release,
+    *,
+    domain: Domain | None = None,
+    claim_epsilon: float | None = None,
+    claim_delta: float = 0.0,
+    minutes: float = 2.0,
+    samples: int = 200_000,
+    confidence: float = 0.95,
+    seed: int = 0,
+    floating_point: bool = False,
+    timing: bool = False,
+    dtypes: Sequence[torch.dtype] = (torch.float64, torch.float32),
+    pair: tuple[Tensor, Tensor] | None = None,
+    progress: Callable[[str], None] = lambda text: None,
+) -> Verdict:
+    """Try to prove a claimed guarantee wrong.
+
+    The claim is that of one release of one record, over the real numbers. What only the released floats give away is
+    reported beside it, and counts as a refutation if `floating_point` is True. A claim that is not refuted is not
+    proved: the verdict says what was tried.
+
+    Args:
+        checked: a mechanism, or a function of a batch (batch, *shape) and a generator that returns the releases.
+        domain: where records live; needed for a function.
+        claim_epsilon, claim_delta: the claim; a mechanism's own curve if there is none.
+        minutes: processor time for all of it, > 0; a gross lie takes seconds.
+        samples: releases of each record of one pair that are kept to learn from, >= 256.
+        confidence: the chance, before sampling, that nothing true is called refuted.
+        seed: of pairs and releases.
+        floating_point: whether the claim includes the floats.
+        timing: also compare running times, which other programs disturb.
+        dtypes: the formats whose floats are looked at.
+        pair: two records to try first.
+        progress: called with a line now and then.
+
+    Raises:
+        InputError: if an argument is out of range, a function has no domain or claim, or the code under test fails.
+    """
+    minutes = positive("minutes of a check", minutes)
+    samples = whole("samples of a check", samples, low=256)
+    confidence = real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
+    floating_point, timing = flag("floating_point", floating_point), flag("timing", timing)
+    seed = whole("seed of a check", seed)
+    subject = Subject.of(checked, domain)
+    claim = _claim(checked, claim_epsilon, claim_delta)
+    for dtype in dtypes:
+        if dtype not in DTYPES:
+            raise InputError(f"dtypes of a check must be out of float32, float64 and bfloat16, got {dtype}")
+    return _Check(subject, claim, Budget(60.0 * minutes, samples), 1.0 - confidence, seed, pair, progress).run(
+        floating_point, timing, dtypes
+    )
+
+
+def _claim(checked: Mechanism | Release, epsilon: float | None, delta: float) -> Claim:
+    unit = checked.unit if isinstance(checked, Mechanism) else "record"
+    if epsilon is not None:
+        return Claim.point(epsilon, delta, unit)
+    if isinstance(checked, Mechanism):
+        return Claim.of_curve(checked.curve(), unit)
+    raise InputError("a check of a function needs claim_epsilon, the epsilon that it is said to have")
+
+
+class _Check:
+    def __init__(
+        self,
+        subject: Subject,
+        claim: Claim,
+        budget: Budget,
+        error: float,
+        seed: int,
+        pair: tuple[Tensor, Tensor] | None,
+        progress: Callable[[str], None],
+    ) -> None:
+        self.subject, self.claim, self.budget = subject, claim, budget
+        self.error, self.seed, self.pair, self.progress = error, seed, pair, progress
+        self.findings: list[Finding] = []
+        self.attempts: list[Attempt] = []
+        self.bound = (0.0, 0.0)
+        self.drawn = 0
+
+    def run(self, floating_point: bool, timing: bool, dtypes: Sequence[torch.dtype]) -> Verdict:
+        start = time.process_time()
+        if not self.claim.points:
+            self.attempts.append(Attempt("search", 0.0, 0, 0.0, "nothing is claimed that counting could contradict"))
+        else:
+            self._search()
+            if not self.findings and self.subject.mechanism is not None:
+                self._declarations(self.subject.mechanism)
+            if not self.findings or floating_point:
+                self._floats(dtypes, floating_point)
+            if timing:
+                self._timing()
+        self.findings.sort(key=lambda finding: finding.kind not in Finding.REFUTES)
+        refuting = {*Finding.REFUTES, *(("floating point",) if floating_point else ())}
+        return Verdict(
+            self.subject.name,
+            self.claim.text,
+            any(finding.kind in refuting for finding in self.findings),
+            *self.bound,
+            tuple(self.findings),
+            tuple(self.attempts),
+            1.0 - self.error,
+            floating_point,
+            self.seed,
+            self.drawn,
+            time.process_time() - start,
+        )
+
+    def _note(self, name: str, share: float, samples: int, start: float, outcome: str) -> None:
+        self.drawn += samples
+        self.attempts.append(Attempt(name, self.error * share, samples, time.process_time() - start, outcome))
+
+    def _search(self) -> None:
+        start = time.process_time()
+        search = Search(
+            self.subject,
+            self.claim,
+            VIEWS,
+            IDEAL,
+            error=self.error * SHARES["search"],
+            seed=self.seed,
+            budget=self.budget.part(TIMES["search"]),
+            given=self.pair,
+            progress=self.progress,
+        )
+        breach = search.run()
+        looked = sum(trail.mine is not None for trail in search.trails)
+        outcome = f"{looked} pairs and views, capital e^{search.capital:.2f} of e^{search.target:.2f}"
+        if breach is not None:
+            kind = "locality" if breach.trail.view.local else "guarantee"
+            self.findings.append(breach_finding(kind, breach, _histogram(search, breach)))
+        self._note("sequential search for a breach", SHARES["search"], search.budget.drawn, start, outcome)
+        self._bound(search, breach)
+
+    def _bound(self, search: Search, breach: Breach | None) -> None:
+        """A lower bound on epsilon from one more sample, whose event is fixed before it is drawn."""
+        start = time.process_time()
+        error = self.error * SHARES["bound"]
+        found: tuple[Trail, Event] | None = None
+        if breach is not None and not breach.trail.view.local:
+            found = (breach.trail, breach.event)
+        elif breach is None:
+            delta = max(0.0, min(delta for _, delta in self.claim.points))
+            events = [(trail, *strongest(search.columns(trail), delta, error)) for trail in search.best()[:4]]
+            events = [item for item in events if item[2] > 0.0]
+            if events:
+                found = max(events, key=lambda item: item[2])[:2]
+        if found is None:
+            return
+        trail, event = found
+        trials = min(50_000 if trail.view.fast else 1000, max(500, 2 * trail.samples))
+        hits, others = search.settle(trail, event, trials)
+        bound = epsilon_bound(hits, others, trials, error, event.delta)
+        if breach is not None:
+            bound = max(bound, event.epsilon)
+        self.bound = (bound, event.delta)
+        outcome = f'epsilon >= {bound:.4g} at delta {event.delta:.3g}: {hits} and {others} of {trials} in "{event}"'
+        self._note("lower bound on epsilon", SHARES["bound"], trials, start, outcome)
+
+    def _declarations(self, mechanism: Mechanism) -> None:
+        start = time.process_time()
+        share = SHARES["declarations"] / 4.0
+        error = self.error * share
+        tried = pairs(self.subject, self.seed, self.pair)[:8]
+        count = int(max(200, min(4000, self.budget.samples, (1 << 21) // mechanism.size)))
+        curve = declared.curve_against_density(
+            self.subject, self.claim, tried, samples=count, error=2.0 * error, seed=self.seed
+        )
+        density = declared.density_against_sampler(self.subject, tried, samples=count, error=error, seed=self.seed)
+        stated = declared.stated_error(mechanism, tried, samples=count, error=error, seed=self.seed)
+        kinds = {"curve": "declaration", "density": "density", "squared error": "squared error"}
+        for found in (curve, density, stated):
+            if found is not None:
+                name = found.pair.name if found.pair else ""
+                self.findings.append(Finding(kinds[found.about], found.text, found.log_evidence, pair=name))
+        wrong = ", ".join(found.about for found in (curve, density, stated) if found) or "nothing wrong"
+        self._note("declared curve, density and error", SHARES["declarations"], 3 * count, start, wrong)
+
+    def _floats(self, dtypes: Sequence[torch.dtype], claimed: bool) -> None:
+        for dtype in dtypes:
+            start = time.process_time()
+            share = SHARES["floating point"] / len(dtypes)
+            name = str(dtype).removeprefix("torch.")
+            subject = Subject(
+                self.subject.name,
+                self.subject.function,
+                self.subject.domain,
+                self.subject.integer,
+                dtype,
+                self.subject.mechanism,
+            )
+            search = Search(
+                subject,
+                self.claim,
+                (OneRelease(),),
+                FLOATING,
+                error=self.error * share,
+                seed=self.seed,
+                budget=self.budget.part(TIMES["floating point"]),
+                given=self.pair,
+                progress=self.progress,
+            )
+            try:
+                breach = search.run()
+            except InputError as error:
+                self._note(f"which {name} numbers occur", share, search.budget.drawn, start, f"not tried: {error}")
+                continue
+            outcome = f"capital e^{search.capital:.2f} of e^{search.target:.2f}"
+            if breach is not None:
+                bound = epsilon_bound(
+                    breach.hits, breach.other_hits, breach.trials, self.error * share, breach.event.delta
+                )
+                finding = breach_finding("floating point", breach, None)
+                text = f"as {name} numbers, releases give away more (epsilon about {bound:.3g} or more): {finding.text}"
+                self.findings.append(_with_text(finding, text))
+            self._note(f"which {name} numbers occur", share, search.budget.drawn, start, outcome)
+
+    def _timing(self) -> None:
+        start = time.process_time()
+        share = SHARES["declarations"] / 4.0
+        pair = pairs(self.subject, self.seed, self.pair)[0]
+        p_value, calls = timing_difference(self.subject, pair, self.seed)
+        if p_value <= self.error * share:
+            text = f"running times differ between the records (p = {p_value:.2g}, {calls} calls of each)"
+            self.findings.append(Finding("running time", text, -math.log(max(p_value, 1e-300)), pair=pair.name))
+        self._note("running time", share, calls, start, f"p = {p_value:.3g}")
+
+
+def _with_text(finding: Finding, text: str) -> Finding:
+    from dataclasses import replace
+
+    return replace(finding, text=text)
+
+
+def _histogram(search: Search, breach: Breach) -> dict[str, list[float]]:
+    """Counts of the event's statistic under both records, in bins of equal width between extreme quantiles."""
+    trail = breach.trail
+    values = [side[np.isfinite(side)] for side in search.columns(trail)[breach.event.statistic]]
+    both = np.concatenate(values)
+    if both.size == 0:
+        return {}
+    low, high = (float(v) for v in np.quantile(both, [0.005, 0.995]))
+    edges = np.linspace(low, high if high > low else low + 1.0, BINS + 1)
+    counts = [np.histogram(side.clip(edges[0], edges[-1]), edges)[0].astype(float).tolist() for side in values]
+    return {"edges": edges.tolist(), "x": counts[0], "x'": counts[1], "threshold": [breach.event.threshold]}
