@@ -5,25 +5,26 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from tensorldp.checking import declared
+from tensorldp.checking.budget import Budget
+from tensorldp.checking.claim import Claim
+from tensorldp.checking.distinguishers import FLOATING, IDEAL
+from tensorldp.checking.events import Event, strongest
+from tensorldp.checking.pairs import pairs
+from tensorldp.checking.search import Breach, Search, Trail
+from tensorldp.checking.subject import Release, Subject
+from tensorldp.checking.timing import timing_difference
+from tensorldp.checking.verdict import Attempt, Finding, Verdict, breach_finding, epsilon_bound
+from tensorldp.checking.views import VIEWS, OneRelease
 from tensorldp.errors import InputError, flag, positive, real, whole
 from tensorldp.mechanisms.base import DTYPES, Mechanism
 from tensorldp.mechanisms.domain import Domain
-from tensorldp.privacy.checking import declared
-from tensorldp.privacy.checking.budget import Budget
-from tensorldp.privacy.checking.claim import Claim
-from tensorldp.privacy.checking.distinguishers import FLOATING, IDEAL
-from tensorldp.privacy.checking.events import Event, strongest
-from tensorldp.privacy.checking.pairs import pairs
-from tensorldp.privacy.checking.search import Breach, Search, Trail
-from tensorldp.privacy.checking.subject import Release, Subject
-from tensorldp.privacy.checking.timing import timing_difference
-from tensorldp.privacy.checking.verdict import Attempt, Finding, Verdict, breach_finding, epsilon_bound
-from tensorldp.privacy.checking.views import VIEWS, OneRelease
 
 SHARES = {"search": 0.5, "floating point": 0.2, "declarations": 0.2, "bound": 0.1}  # of the error
 TIMES = {"search": 0.7, "floating point": 0.5, "declarations": 0.5}  # of the time that is left when each starts
@@ -114,12 +115,12 @@ class _Check:
     def run(self, floating_point: bool, timing: bool, dtypes: Sequence[torch.dtype]) -> Verdict:
         start = time.process_time()
         if not self.claim.points:
-            self.attempts.append(Attempt("search", 0.0, 0, 0.0, "nothing is claimed that counting could contradict"))
+            self.attempts.append(Attempt("search", 0.0, 0, 0.0, "nothing is claimed"))
         else:
             self._search()
             if not self.findings and self.subject.mechanism is not None:
                 self._declarations(self.subject.mechanism)
-            if not self.findings or floating_point:
+            if self.claim.countable and (floating_point or not self.findings):
                 self._floats(dtypes, floating_point)
             if timing:
                 self._timing()
@@ -173,7 +174,7 @@ class _Check:
         if breach is not None and not breach.trail.view.local:
             found = (breach.trail, breach.event)
         elif breach is None:
-            delta = max(0.0, min(delta for _, delta in self.claim.points))
+            delta = min((delta for _, delta in self.claim.points), default=0.0)
             events = [(trail, *strongest(search.columns(trail), delta, error)) for trail in search.best()[:4]]
             events = [item for item in events if item[2] > 0.0]
             if events:
@@ -227,7 +228,7 @@ class _Check:
                 self.claim,
                 (OneRelease(),),
                 FLOATING,
-                error=self.error * share,
+                error=self.error * share / 2.0,
                 seed=self.seed,
                 budget=self.budget.part(TIMES["floating point"]),
                 given=self.pair,
@@ -240,12 +241,15 @@ class _Check:
                 continue
             outcome = f"capital e^{search.capital:.2f} of e^{search.target:.2f}"
             if breach is not None:
-                bound = epsilon_bound(
-                    breach.hits, breach.other_hits, breach.trials, self.error * share, breach.event.delta
-                )
+                trials = max(2000, 2 * breach.trials)
+                hits, others = search.settle(breach.trail, breach.event, trials)
+                bound = epsilon_bound(hits, others, trials, self.error * share / 2.0, breach.event.delta)
+                bound = max(bound, breach.event.epsilon)
                 finding = breach_finding("floating point", breach, None)
-                text = f"as {name} numbers, releases give away more (epsilon about {bound:.3g} or more): {finding.text}"
-                self.findings.append(_with_text(finding, text))
+                text = (
+                    f"as {name} numbers the epsilon at delta {finding.delta:.3g} is {bound:.3g} or more: {finding.text}"
+                )
+                self.findings.append(replace(finding, text=text))
             self._note(f"which {name} numbers occur", share, search.budget.drawn, start, outcome)
 
     def _timing(self) -> None:
@@ -257,12 +261,6 @@ class _Check:
             text = f"running times differ between the records (p = {p_value:.2g}, {calls} calls of each)"
             self.findings.append(Finding("running time", text, -math.log(max(p_value, 1e-300)), pair=pair.name))
         self._note("running time", share, calls, start, f"p = {p_value:.3g}")
-
-
-def _with_text(finding: Finding, text: str) -> Finding:
-    from dataclasses import replace
-
-    return replace(finding, text=text)
 
 
 def _histogram(search: Search, breach: Breach) -> dict[str, list[float]]:

@@ -10,13 +10,14 @@ import numpy as np
 import torch
 from scipy import stats
 
+from tensorldp.checking.betting import CAUTION
+from tensorldp.checking.claim import Claim
+from tensorldp.checking.distinguishers.base import Reals
+from tensorldp.checking.events import QUANTUM, rounded
+from tensorldp.checking.pairs import Pair
+from tensorldp.checking.subject import Subject
+from tensorldp.checking.views import OneRelease
 from tensorldp.mechanisms.base import Mechanism
-from tensorldp.privacy.checking.betting import CAUTION
-from tensorldp.privacy.checking.claim import Claim
-from tensorldp.privacy.checking.distinguishers.base import Reals
-from tensorldp.privacy.checking.pairs import Pair
-from tensorldp.privacy.checking.subject import Subject
-from tensorldp.privacy.checking.views import OneRelease
 
 ROUNDING = 1e-6  # of a loss: a larger excess is no rounding error
 MATERIAL = 0.02  # of the stated squared error: less is nobody's concern
@@ -125,6 +126,8 @@ def _miscalibrated(surprise: Reals, loss: Reals, seen: Reals) -> float:
     columns = [np.nan_to_num(loss), *seen[:, : min(8, seen.shape[1])].T, np.abs(seen).max(axis=1)]
     best: tuple[float, Callable[[slice], Reals], float] | None = None
     for column in columns:
+        sizes = np.abs(column)
+        column = rounded(column, QUANTUM * float(np.max(sizes, where=np.isfinite(sizes), initial=0.0)))
         for cut in np.unique(np.quantile(column[:half], [0.0, 0.05, 0.25, 0.5, 0.75, 0.95])):
             for above in (True, False):
                 inside = column >= cut if above else column <= cut

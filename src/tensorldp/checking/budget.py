@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-PATIENCE = 3.0  # wall time over processor time, on a machine that others use too
+PATIENCE = 10.0  # wall time over processor time, on a machine that others use too
 
 
 @dataclass
@@ -13,7 +13,7 @@ class Budget:
     """Processor time, releases of each record for one pair, and the releases drawn so far.
 
     Attributes:
-        seconds: of processor time, and a third of the wall time that is allowed.
+        seconds: of processor time, and a tenth of the wall time that is allowed.
         samples: releases of each record that one pair may be given to learn from.
     """
 
@@ -25,7 +25,7 @@ class Budget:
 
     @property
     def spent(self) -> float:
-        """Seconds of processor time since the start, or a third of the wall time if that is more."""
+        """Seconds of processor time since the start, or a tenth of the wall time if that is more."""
         return max(time.process_time() - self.start, (time.monotonic() - self.wall) / PATIENCE)
 
     @property

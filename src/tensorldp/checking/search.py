@@ -1,8 +1,9 @@
 """The sequential search: releases of many pairs are looked at, and capital is bet on what looks like a breach.
 
-One gambler, one capital. Before each bet the event, the claimed point and the stake are fixed from earlier releases;
-the bet is settled on fresh ones. Under a true claim the capital is a supermartingale, so it reaches 1 / error with a
-chance of at most `error`, however pairs, statistics and events were searched and whenever the search stops.
+One gambler, with a capital for each view. Before each bet the event, the claimed point and the stake are fixed from
+earlier releases; the bet is settled on fresh ones. Under a true claim each capital is a supermartingale, so one of V
+reaches V / error with a chance of at most `error`, however pairs, statistics and events were searched and whenever the
+search stops.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
-from tensorldp.privacy.checking.budget import Budget
-from tensorldp.privacy.checking.claim import Claim
-from tensorldp.privacy.checking.distinguishers import Columns, Distinguisher, Scene
-from tensorldp.privacy.checking.distinguishers.base import Reals, Statistic
-from tensorldp.privacy.checking.events import Event, Lead, best_lead
-from tensorldp.privacy.checking.pairs import Pair, changed, pairs
-from tensorldp.privacy.checking.subject import Subject
-from tensorldp.privacy.checking.views import View
+from tensorldp.checking.budget import Budget
+from tensorldp.checking.claim import Claim
+from tensorldp.checking.distinguishers import Columns, Distinguisher, Scene
+from tensorldp.checking.distinguishers.base import Reals, Statistic
+from tensorldp.checking.events import Event, Lead, best_lead
+from tensorldp.checking.pairs import Pair, changed, pairs
+from tensorldp.checking.subject import Subject
+from tensorldp.checking.views import View
 
 FAST, SLOW, GROWTH = 400, 64, 4  # releases of each record at first, by view, and the factor between rounds
 SLOW_PAIRS = 2  # pairs that are looked at among other records
@@ -97,17 +98,20 @@ class Search:
     ) -> None:
         self.subject, self.claim, self.distinguishers = subject, claim, distinguishers
         self.seed, self.budget, self.progress = seed, budget, progress
-        self.target = math.log(1.0 / error)
-        self.capital = 0.0
+        self.target = math.log(len(views) / error)
+        self.capitals = {view.name: 0.0 for view in views}
         self.draws = 0
         self.trails: list[Trail] = []
-        if not claim.points:
-            return
         for index, pair in enumerate(pairs(subject, seed, given)):
             for view in views:
                 if view.fast or index < SLOW_PAIRS or pair.name == "two random points":
-                    self.trails.append(Trail(view, pair, NOTHING if view.local else claim.points))
-        self.trails.sort(key=lambda trail: not trail.view.fast)
+                    self.trails.append(Trail(view, pair, NOTHING if view.local else claim.countable))
+        self.trails.sort(key=lambda trail: trail.view.fast)  # a draw shared by a batch fools the fast view
+
+    @property
+    def capital(self) -> float:
+        """Log of the largest capital."""
+        return max(self.capitals.values())
 
     def run(self) -> Breach | None:
         """The first breach that is proved, or None when the budget is spent."""
@@ -132,14 +136,14 @@ class Search:
                 f"round {level + 1}: {len(waiting)} pairs, {self.budget.drawn} releases, "
                 f"capital e^{self.capital:.1f} of e^{self.target:.1f}"
             )
-            if not grown:
+            if not grown or not self.claim.countable:
                 break
             waiting, level = self._kept(waiting, level), level + 1
         return None
 
     def best(self) -> list[Trail]:
         """The trails that looked at the changed record's own releases, the most promising first."""
-        seen = [trail for trail in self.trails if trail.lead is not None and not trail.view.local]
+        seen = [trail for trail in self.trails if trail.mine is not None and not trail.view.local]
         return sorted(seen, key=lambda trail: trail.score, reverse=True)
 
     def _size(self, trail: Trail, level: int) -> int:
@@ -151,7 +155,7 @@ class Search:
         """The better half, the first pairs always, and changed copies of the best."""
         ranked = sorted(waiting, key=lambda trail: trail.score, reverse=True)
         kept = ranked[: max(4, len(ranked) // 2)]
-        for trail in self.trails[:2]:
+        for trail in [trail for trail in self.trails if trail.view.fast][:2]:
             if not any(trail is old for old in kept):
                 kept.append(trail)
         if self.subject.size > 1:
@@ -188,7 +192,7 @@ class Search:
                 found = distinguisher.statistics(scene, _finite(trail.mine[:half]), _finite(trail.other[:half]))
                 trail.statistics |= {name: _guarded(statistic) for name, statistic in found.items()}
         trail.statistics["not finite"] = _not_finite
-        trail.lead = best_lead(self.columns(trail), trail.points)
+        trail.lead = best_lead(self.columns(trail), trail.points) if trail.points else None
 
     def columns(self, trail: Trail) -> dict[str, tuple[Reals, Reals]]:
         """Each statistic on the releases of x and of x' that chose the trail's event."""
@@ -220,22 +224,23 @@ class Search:
         Args:
             limit: blocks that may be drawn; an event that needs more waits for a later round.
         """
-        lead, start, drawn = trail.lead, self.capital, 0
+        lead, drawn, view = trail.lead, 0, trail.view.name
+        start = self.capitals[view]
         for _ in range(BETS):
-            if lead is None or lead.bet is None or self.budget.over or self.capital < start - LOSS:
+            if lead is None or lead.bet is None or self.budget.over or self.capitals[view] < start - LOSS:
                 break
-            needed = math.ceil(1.1 * (self.target - self.capital) / lead.growth) + 8
+            needed = math.ceil(1.1 * (self.target - self.capitals[view]) / lead.growth) + 8
             if needed > limit - drawn:
                 break
             blocks = min(needed, max(64, 2 * lead.trials))
             hits, others = self.settle(trail, lead.event, blocks)
-            self.capital += lead.bet.log_value(hits, others, blocks)
+            self.capitals[view] += lead.bet.log_value(hits, others, blocks)
             drawn += blocks
             lead = lead.after(hits, others, blocks)
             trail.lead = lead
-            if self.capital >= self.target:
+            if self.capitals[view] >= self.target:
                 counts = (lead.hits, lead.other_hits, lead.trials)
-                return Breach(trail, lead.event, *counts, self.budget.drawn, self.capital)
+                return Breach(trail, lead.event, *counts, self.budget.drawn, self.capitals[view])
         return None
 
     def settle(self, trail: Trail, event: Event, blocks: int) -> tuple[int, int]:

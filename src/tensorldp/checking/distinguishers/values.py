@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from tensorldp.privacy.checking.distinguishers.base import Columns, Distinguisher, Reals, Scene
+from tensorldp.checking.distinguishers.base import Columns, Distinguisher, Reals, Scene
 
 CLOSE = 1e-9  # of the domain's width: values nearer than that count as equal
-REPEATS = 0.5  # share of distinct values below which a coordinate counts as discrete
+REPEATS = 0.99  # share of distinct values below which a coordinate counts as discrete
 PLACES = 16
 
 
@@ -85,7 +85,7 @@ def log_ratios(mine: Reals, other: Reals) -> tuple[Reals, Reals] | None:
     place = place.reshape(-1)
     first = np.bincount(place[: mine.size], minlength=values.size)
     second = np.bincount(place[mine.size :], minlength=values.size)
-    return values, np.log((first + 0.5) / (second + 0.5))
+    return values.astype(np.float64), np.log((first + 0.5) / (second + 0.5)).astype(np.float64)
 
 
 def lookup(y: Reals, values: Reals, ratios: Reals) -> Reals:

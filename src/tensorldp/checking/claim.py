@@ -28,6 +28,11 @@ class Claim:
     text: str
     curve: PrivacyCurve | None = None
 
+    @property
+    def countable(self) -> tuple[tuple[float, float], ...]:
+        """The points that counting releases could contradict: those of at most 20 nats."""
+        return tuple(point for point in self.points if point[0] <= LARGEST)
+
     @classmethod
     def point(cls, epsilon: float, delta: float = 0.0, unit: str = "record") -> Claim:
         """The claim of one (epsilon, delta).
@@ -37,8 +42,7 @@ class Claim:
         """
         epsilon = real("claimed epsilon", epsilon, low=0.0)
         delta = real("claimed delta", delta, low=0.0, high=1.0, open_high=True)
-        points = ((epsilon, delta),) if epsilon <= LARGEST else ()
-        return cls(points, unit, f"({epsilon:.6g}, {delta:.3g}) for each {unit}")
+        return cls(((epsilon, delta),), unit, f"({epsilon:.6g}, {delta:.3g}) for each {unit}")
 
     @classmethod
     def of_curve(cls, curve: PrivacyCurve, unit: str) -> Claim:
@@ -48,7 +52,7 @@ class Claim:
         if curve.atom > 0.0 and math.isfinite(curve.pure_epsilon):
             points.add((curve.pure_epsilon, curve.atom))
         points |= {(curve.epsilon(delta), delta) for delta in DELTAS}
-        kept = tuple(sorted((e, d) for e, d in points if e <= LARGEST and d < 1.0))
+        kept = tuple(sorted((e, d) for e, d in points if math.isfinite(e) and d < 1.0))
         if math.isfinite(pure):
             text = f"pure epsilon {pure:.6g} for each {unit}, and its whole privacy curve"
         else:

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from tensorldp.privacy.checking.pairs import Pair
-from tensorldp.privacy.checking.subject import Subject
+from tensorldp.checking.pairs import Pair
+from tensorldp.checking.subject import Subject
 from tensorldp.randomness import derive_seed, generator
 
 Reals = npt.NDArray[np.float64]
@@ -94,24 +94,30 @@ class OnlyOthers(View):
     local: bool = True
 
     def observe(self, subject: Subject, pair: Pair, second: bool, count: int, *seed: object) -> Iterator[Reals]:
-        return _together(subject, pair, second, count, self._combine, *seed)
+        return _together(subject, pair, second, count, self._combine, *seed, fresh=False)
 
     def expected(self, subject: Subject, pair: Pair, second: bool) -> Reals:
         other = pair.x.reshape(-1)
-        return self._combine(_reals(torch.stack([other] * 4))[None, :, _places(pair)])[0]
+        return self._combine(_reals(torch.stack([other] * 3))[None, :, _places(pair)])[0]
 
     @staticmethod
     def _combine(seen: Reals) -> Reals:
-        return seen[:, 1:3].reshape(len(seen), -1)
+        return seen[:, 1:].reshape(len(seen), -1)
 
 
 VIEWS: tuple[View, ...] = (OneRelease(), AmongOthers(), OnlyOthers())
 
 
 def _together(
-    subject: Subject, pair: Pair, second: bool, count: int, combine: Callable[[Reals], Reals], *seed: object
+    subject: Subject,
+    pair: Pair,
+    second: bool,
+    count: int,
+    combine: Callable[[Reals], Reals],
+    *seed: object,
+    fresh: bool = True,
 ) -> Iterator[Reals]:
-    """Observations of [record, known], then of [known] by the same generator, then of [known] by a fresh one."""
+    """Observations of [record, known], of [known] by the same generator and, if `fresh`, of [known] by another."""
     known = pair.x
     mine = pair.x_prime if second else pair.x
     both, alone = torch.stack([mine, known]), known.unsqueeze(0)
@@ -121,7 +127,9 @@ def _together(
     for index in range(count):
         source = torch.Generator().manual_seed((first + 2 * index) % (1 << 63))
         other = torch.Generator().manual_seed((first + 2 * index + 1) % (1 << 63))
-        calls = (subject.release(both, source), subject.release(alone, source), subject.release(alone, other))
+        calls = [subject.release(both, source), subject.release(alone, source)]
+        if fresh:
+            calls.append(subject.release(alone, other))
         seen = torch.cat(calls)
         rows.append(seen[:, places] if seen.shape[1] == subject.size else seen)
         if len(rows) == ROWS // 16 or index == count - 1:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 
+import torch
 from scipy import stats
 
-from tensorldp.privacy.checking.pairs import Pair
-from tensorldp.privacy.checking.subject import Subject
+from tensorldp.checking.pairs import Pair
+from tensorldp.checking.subject import Subject
 from tensorldp.randomness import generator
 
 CALLS = 400
@@ -22,8 +23,6 @@ def timing_difference(subject: Subject, pair: Pair, seed: int, calls: int = CALL
     source = generator("check", "timing", seed)
     records = [record.unsqueeze(0).to(subject.dtype) for record in (pair.x, pair.x_prime)]
     coins = generator("check", "timing order", seed)
-    import torch
-
     order = torch.randint(0, 2, (calls,), generator=coins).tolist()
     differences = []
     for first in order:

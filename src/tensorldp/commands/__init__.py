@@ -1,0 +1,1 @@
+"""The commands of `python -m tensorldp`, one module each."""

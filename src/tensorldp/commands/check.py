@@ -1,0 +1,48 @@
+"""`python -m tensorldp check`: try to prove a claimed guarantee wrong."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from tensorldp.checking.check import check
+from tensorldp.checking.page import write_verdict
+from tensorldp.commands.target import add_target_arguments, domain_of, target_of
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    add_target_arguments(parser, epsilon=False)
+    parser.add_argument("--claim-epsilon", type=float, help="the claim, in place of the mechanism's own curve")
+    parser.add_argument("--claim-delta", type=float, default=0.0, help="with --claim-epsilon (default: 0)")
+    parser.add_argument("--minutes", type=float, default=2.0, help="processor time at most (default: 2)")
+    parser.add_argument("--samples", type=int, default=200_000, help="releases of a pair that are learned from")
+    parser.add_argument("--confidence", type=float, default=0.95, help="of all that is said (default: 0.95)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--floating-point", action="store_true", help="the claim includes the floats themselves")
+    parser.add_argument("--timing", action="store_true", help="compare running times too")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="write verdict.json and verdict.html there")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the verdict; 1 where the claim is refuted."""
+    domain = domain_of(options)
+    checked = target_of(options, domain)
+    verdict = check(
+        checked,
+        domain=domain,
+        claim_epsilon=options.claim_epsilon,
+        claim_delta=options.claim_delta,
+        minutes=options.minutes,
+        samples=options.samples,
+        confidence=options.confidence,
+        seed=options.seed,
+        floating_point=options.floating_point,
+        timing=options.timing,
+        progress=lambda text: print(text, file=sys.stderr, flush=True),
+    )
+    print(verdict)
+    if options.out is not None:
+        print(f"  written to {write_verdict(options.out, verdict)}")
+    return int(verdict.refuted)

@@ -1,0 +1,49 @@
+"""`python -m tensorldp guarantee`: what an epsilon on paper means for a record."""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+from tensorldp.commands.target import add_target_arguments, domain_of, target_of
+from tensorldp.errors import InputError
+from tensorldp.mechanisms import Mechanism
+from tensorldp.privacy import compose
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    add_target_arguments(parser, epsilon=True)
+    parser.add_argument("--delta", type=float, default=1e-5, help="of the guarantee (default: 1e-5)")
+    parser.add_argument("--uses", type=int, default=1, help="releases of the same record (default: 1)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the guarantee of one release and of several, and what it means."""
+    mechanism = target_of(options, domain_of(options))
+    if not isinstance(mechanism, Mechanism):
+        raise InputError(f"{options.target} is not a mechanism, so it states no guarantee")
+    print(f"{mechanism.name}, nominal epsilon {mechanism.epsilon:g}, on {mechanism.domain}")
+    for count in dict.fromkeys((1, options.uses)):
+        curve = mechanism.curve().compose(count)
+        found = compose(mechanism, count=count, delta=options.delta)
+        bound = "exactly" if found.exact else "at most"
+        uses = "one release" if count == 1 else f"{count} releases"
+        print(f"{uses}, for each {found.unit}:")
+        print(f"  epsilon at delta {options.delta:g}: {bound} {_number(found.epsilon)}")
+        print(f"  pure epsilon: {_number(curve.epsilon(0.0))}")
+        if curve.atom > 0.0:
+            print(f"  with probability {curve.atom:.3g} the release rules the other record out")
+        advantage = curve.delta(0.0)
+        print(f"  two equally likely records are told apart with probability {(1 + advantage) / 2:.4f} at most")
+    error = mechanism.squared_error()
+    if error is not None:
+        print(f"root mean squared error of an element: {math.sqrt(error / mechanism.size):.6g}")
+    if mechanism.note:
+        print(f"note: {mechanism.note}")
+    print("over the real numbers; what the released floats add, `python -m tensorldp check` tells")
+    return 0
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}" if math.isfinite(value) else "infinite"

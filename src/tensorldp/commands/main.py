@@ -1,0 +1,40 @@
+"""The commands of `python -m tensorldp`; studies are run by Snakemake and not from here."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from tensorldp.errors import InputError
+
+COMMANDS = {
+    "check": "try to prove a claimed guarantee wrong",
+    "guarantee": "say what an epsilon on paper means for a record",
+    "mechanisms": "list the mechanisms",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command; exit code 1 where a claim is refuted, 2 for a mistake of the user, told in one sentence."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    parser = argparse.ArgumentParser(
+        prog="python -m tensorldp", description="Questions to the library; Snakemake runs the studies."
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    chosen = given[0] if given and given[0] in COMMANDS else None
+    for name, text in COMMANDS.items():
+        command = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        if name == chosen:  # only the command that runs is imported
+            import_module(f"tensorldp.commands.{name}").add_arguments(command)
+    options = parser.parse_args(given)
+    try:
+        code = import_module(f"tensorldp.commands.{options.command}").run(options)
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
+    sys.exit(code)

@@ -1,0 +1,90 @@
+"""`python -m tensorldp`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tensorldp.commands.main import main
+
+PLUGIN = """
+from tensorldp.mechanisms import Mechanism
+from tensorldp.mechanisms.additive import Laplace
+
+
+class Quiet(Laplace):
+    name = "quiet"
+
+    def _release(self, x, generator):
+        return x + (super()._release(x, generator) - x) / 4
+
+    _randomize = _release
+
+
+def silent(x, generator):
+    return x
+"""
+
+
+def outcome(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    return int(stop.value.code or 0)
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    name = f"plugin_{tmp_path.name.replace('-', '_')}"
+    (tmp_path / f"{name}.py").write_text(PLUGIN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    return name
+
+
+def test_check_refutes_a_class_and_a_function_of_a_users_module(module: str, tmp_path: Path) -> None:
+    assert outcome("check", f"{module}:Quiet", "--epsilon", "1", "--box", "0", "1", "--shape", "2", "--out", "out") == 1
+    assert json.loads((tmp_path / "out" / "verdict.json").read_text())["refuted"] is True
+    assert outcome("check", f"{module}:silent", "--claim-epsilon", "1", "--minutes", "0.1") == 1
+
+
+def test_check_of_an_honest_key_succeeds(capsys: pytest.CaptureFixture[str]) -> None:
+    code = outcome("check", "k-rr", "--epsilon", "1", "--box", "0", "3", "--shape", "1", "--minutes", "0.02")
+    assert code == 0
+    assert "not refuted" in capsys.readouterr().out
+
+
+def test_guarantee_says_what_an_epsilon_means(capsys: pytest.CaptureFixture[str]) -> None:
+    assert outcome("guarantee", "laplace", "--epsilon", "1", "--shape", "28", "28", "--uses", "10") == 0
+    text = capsys.readouterr().out
+    assert "pure epsilon: 1\n" in text
+    assert "10 releases, for each run" in text
+
+
+def test_mechanisms_lists_every_key(capsys: pytest.CaptureFixture[str]) -> None:
+    from tensorldp.mechanisms import names
+
+    assert outcome("mechanisms") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if not line.startswith(" ")] == names()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("check", "laplac", "--epsilon", "1"), "did you mean 'laplace'"),
+        (("check", "laplace"), "needs --epsilon"),
+        (("check", "nowhere:thing"), "cannot be imported"),
+        (("check", "math:thing"), "has no 'thing'"),
+        (("check", "laplace", "--epsilon", "1", "--option", "form"), "key=value"),
+        (("guarantee", "math:sqrt", "--epsilon", "1"), "not a mechanism"),
+        (("guarantee", "laplace", "--epsilon", "-1"), "epsilon of laplace"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_exit_code_2(
+    arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert outcome(*arguments) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.startswith("error: ")
+    assert error.count("\n") == 1
