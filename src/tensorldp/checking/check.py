@@ -56,7 +56,8 @@ def check(
     Args:
         checked: a mechanism, or a function of a batch (batch, *shape) and a generator that returns the releases.
         domain: where records live; needed for a function.
-        claim_epsilon, claim_delta: the claim; a mechanism's own curve if there is none.
+        claim_epsilon: of the claim; a mechanism's own curve is the claim if there is none.
+        claim_delta: of the claim.
         minutes: processor time for all of it, > 0; a gross lie takes seconds.
         samples: releases of each record of one pair that are kept to learn from, >= 256.
         confidence: the chance, before sampling, that nothing true is called refuted.

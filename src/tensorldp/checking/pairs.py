@@ -29,6 +29,8 @@ def pairs(subject: Subject, seed: int, given: tuple[Tensor, Tensor] | None = Non
     """The pairs that every check starts from, without repetitions, the most promising first.
 
     Args:
+        subject: what is checked.
+        seed: of the random records.
         given: a pair of the user's, tried first.
 
     Raises:

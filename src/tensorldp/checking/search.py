@@ -149,7 +149,7 @@ class Search:
     def _size(self, trail: Trail, level: int) -> int:
         width = self.subject.size if trail.view.fast else 64
         most = min(self.budget.samples if trail.view.fast else self.budget.samples // 4, max(256, VALUES // width))
-        return max(64, min(most, (FAST if trail.view.fast else SLOW) * GROWTH**level))
+        return max(64, min(most, (FAST if trail.view.fast else SLOW) * int(GROWTH**level)))
 
     def _kept(self, waiting: list[Trail], level: int) -> list[Trail]:
         """The better half, the first pairs always, and changed copies of the best."""
@@ -222,6 +222,7 @@ class Search:
         """Bet on the trail's event while it pays.
 
         Args:
+            trail: what is bet on.
             limit: blocks that may be drawn; an event that needs more waits for a later round.
         """
         lead, drawn, view = trail.lead, 0, trail.view.name
@@ -260,7 +261,7 @@ def _finite(values: Reals) -> Reals:
 
 
 def _not_finite(values: Reals) -> Reals:
-    return (~np.isfinite(values)).sum(axis=1).astype(np.float64)
+    return np.asarray((~np.isfinite(values)).sum(axis=1), dtype=np.float64)
 
 
 def _guarded(statistic: Statistic) -> Statistic:

@@ -82,7 +82,8 @@ class AmongOthers(View):
     @staticmethod
     def _combine(seen: Reals) -> Reals:
         mine, others = seen[:, :1], seen[:, 1:]
-        return np.concatenate([seen, mine - others], axis=1).reshape(len(seen), -1)
+        both: Reals = np.concatenate([seen, mine - others], axis=1).reshape(len(seen), -1)
+        return both
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,8 @@ class OnlyOthers(View):
 
     @staticmethod
     def _combine(seen: Reals) -> Reals:
-        return seen[:, 1:].reshape(len(seen), -1)
+        others: Reals = seen[:, 1:].reshape(len(seen), -1)
+        return others
 
 
 VIEWS: tuple[View, ...] = (OneRelease(), AmongOthers(), OnlyOthers())

@@ -42,5 +42,7 @@ class Distinguisher(ABC):
         """Statistics by name, each from observations (n, D) to (n,).
 
         Args:
-            mine, other: observations (n, D) of x and of x' to learn from.
+            scene: what the observer knows.
+            mine: observations (n, D) of x to learn from.
+            other: as many of x'.
         """

@@ -76,11 +76,11 @@ def _unit(place: int, dtype: torch.dtype, y: Reals) -> Reals:
     below = bits & ((1 << mantissa) - 1)
     zeros = np.where(below == 0, mantissa, np.log2(np.maximum(below & -below, 1)).astype(np.int64))
     _, exponent = np.frexp(y[:, place])
-    return (exponent - 1 - mantissa + zeros).astype(np.float64)
+    return np.asarray(exponent - 1 - mantissa + zeros, dtype=np.float64)
 
 
 def _equals(place: int, value: float, y: Reals) -> Reals:
-    return (y[:, place] == value).astype(np.float64)
+    return np.asarray(y[:, place] == value, dtype=np.float64)
 
 
 def _ratios(mine: Codes, other: Codes) -> tuple[Codes, Reals]:

@@ -102,8 +102,8 @@ def chosen(mine: Reals, other: Reals, kept: int) -> list[int]:
     """The coordinates that differ most: in mean, in log deviation from the median, in extremes."""
     places: dict[int, None] = {}
     middle = np.median(np.concatenate((mine, other)), axis=0)
-    for transform in (lambda y: y, lambda y: np.log(np.abs(y - middle) + TINY)):
-        first, second = transform(mine), transform(other)
+    sizes = [np.log(np.abs(y - middle) + TINY) for y in (mine, other)]
+    for first, second in ((mine, other), (sizes[0], sizes[1])):
         error = np.sqrt((first.var(axis=0) + second.var(axis=0)) / len(mine)) + TINY
         score = np.abs(first.mean(axis=0) - second.mean(axis=0)) / error
         places |= dict.fromkeys(np.argsort(-score, kind="stable")[:kept].tolist())

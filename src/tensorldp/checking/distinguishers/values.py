@@ -38,16 +38,16 @@ class Atoms(Distinguisher):
 
 
 def _equal(value: float, width: float, y: Reals) -> Reals:
-    return (np.abs(y - value) <= width).sum(axis=1).astype(np.float64)
+    return np.asarray((np.abs(y - value) <= width).sum(axis=1), dtype=np.float64)
 
 
 def _equal_where(record: Reals, differs: npt.NDArray[np.bool_], width: float, y: Reals) -> Reals:
-    return (np.abs(y - record) <= width)[:, differs].sum(axis=1).astype(np.float64)
+    return np.asarray((np.abs(y - record) <= width)[:, differs].sum(axis=1), dtype=np.float64)
 
 
 def _distinct(y: Reals) -> Reals:
     ordered = np.sort(y, axis=1)
-    return 1.0 + (np.diff(ordered, axis=1) != 0.0).sum(axis=1)
+    return np.asarray(1.0 + (np.diff(ordered, axis=1) != 0.0).sum(axis=1))
 
 
 @dataclass(frozen=True)
