@@ -77,7 +77,7 @@ class AmongOthers(View):
     def expected(self, subject: Subject, pair: Pair, second: bool) -> Reals:
         other = pair.x.reshape(-1)
         mine = (pair.x_prime if second else pair.x).reshape(-1)
-        return self._combine(_reals(torch.stack([mine, other, other, other]))[None, :, _places(pair)])[0]
+        return np.asarray(self._combine(_reals(torch.stack([mine, other, other, other]))[None, :, _places(pair)])[0])
 
     @staticmethod
     def _combine(seen: Reals) -> Reals:
@@ -99,7 +99,7 @@ class OnlyOthers(View):
 
     def expected(self, subject: Subject, pair: Pair, second: bool) -> Reals:
         other = pair.x.reshape(-1)
-        return self._combine(_reals(torch.stack([other] * 3))[None, :, _places(pair)])[0]
+        return np.asarray(self._combine(_reals(torch.stack([other] * 3))[None, :, _places(pair)])[0])
 
     @staticmethod
     def _combine(seen: Reals) -> Reals:
