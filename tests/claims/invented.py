@@ -20,7 +20,7 @@ from tensorldp.runtime.files import write_json
 
 STUDIES = Path(__file__).parents[2] / "workflow" / "studies"
 NEEDED = {"model": "ann", "where": "user", "attack": "tensor"}
-Score = Callable[[AnyCell, int], Mapping[str, float]]
+Score = Callable[[AnyCell, int], Mapping[Any, float]]  # by metric, or by (metric, round)
 
 
 def cell(
@@ -52,6 +52,11 @@ def cell(
         factors=plan.factors.model_validate({**filled, **own}),
         seeds=tuple(range(seeds)),
     )
+
+
+def named(metric: str | tuple[str, int]) -> dict[str, str | int]:
+    """A metric, or a metric and its round, as a row has them."""
+    return {"metric": metric} if isinstance(metric, str) else {"metric": metric[0], "round": metric[1]}
 
 
 def paper_cells(*studies: str, seeds: int = 2) -> tuple[AnyCell, ...]:
@@ -86,7 +91,7 @@ class Run:
         }
         for planned in self.cells:
             run = {"seconds": 1.0, "peak_mb": 1.0, "device": "cpu", "commit": "c"}
-            rows = [{"seed": s, "metric": m, "value": v} for s in planned.seeds for m, v in score(planned, s).items()]
+            rows = [{"seed": s, **named(m), "value": v} for s in planned.seeds for m, v in score(planned, s).items()]
             write_json(
                 self.results / "metrics" / f"{planned.path}.json",
                 {

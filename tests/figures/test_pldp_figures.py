@@ -21,15 +21,15 @@ def table(rows: list[dict[str, object]]) -> pd.DataFrame:
     return pd.DataFrame([{**shared, **row} for row in rows])
 
 
-def test_rounds_and_clients_are_read_from_the_names_of_metrics() -> None:
+def test_rounds_and_clients_are_read_from_their_columns() -> None:
     metrics = table(
         [
-            {"metric": "accuracy_round_005", "value": 0.3},
-            {"metric": "accuracy_round_100", "value": 0.5},
+            {"metric": "accuracy_by_round", "round": 5, "value": 0.3},
+            {"metric": "accuracy_by_round", "round": 100, "value": 0.5},
             {"metric": "accuracy", "value": 0.5},
-            {"metric": "client_007_uploads", "value": 4.0},
-            {"metric": "client_007_epsilon", "value": 90.0},
-            {"metric": "client_007_per_weight", "value": 3.6},
+            {"metric": "client_uploads", "client": 7, "value": 4.0},
+            {"metric": "client_epsilon", "client": 7, "value": 90.0},
+            {"metric": "client_per_weight", "client": 7, "value": 3.6},
         ]
     )
     rows = pldp.pldp_rows(metrics, "pldp_fl")
@@ -38,7 +38,7 @@ def test_rounds_and_clients_are_read_from_the_names_of_metrics() -> None:
     found = pldp.over_rounds(rows)
     assert found[["round", "value"]].to_numpy().tolist() == [[5, 0.3], [100, 0.5]]
     client = pldp.client_table(rows).iloc[0]
-    assert (client["client"], client["uploads"], client["epsilon"]) == ("007", 4.0, 90.0)
+    assert (client["client"], client["uploads"], client["epsilon"]) == (7, 4.0, 90.0)
     assert client["nominal"] == pytest.approx(0.9)
 
 
@@ -48,11 +48,11 @@ def test_the_ledger_figure_shows_every_client_twice() -> None:
         variant = {"variant": f"eps={mode},model=mlp,tau=t1"}
         for i in range(5):
             rows += [
-                {**variant, "metric": f"client_{i:03d}_{what}", "value": value}
+                {**variant, "metric": f"client_{what}", "client": i, "value": value}
                 for what, value in (("uploads", 2.0), ("epsilon", 50.0 + i), ("per_weight", 0.2 * (i + 1)))
             ]
         rows += [
-            {**variant, "metric": f"spent_{word}_round_{mark:03d}", "value": float(mark)}
+            {**variant, "metric": f"spent_{word}_by_round", "round": mark, "value": float(mark)}
             for word in ("least", "median", "most")
             for mark in (5, 10)
         ]

@@ -129,21 +129,22 @@ def save(folder: Path, records: Records) -> None:
         write_arrays(folder / f"{split}.safetensors", {"x": records.x.numpy(), "y": records.y.numpy()}, metadata)
 
 
-def run(settings: LatentCell) -> dict[str, float]:
+def run(settings: LatentCell) -> dict[Any, float]:
     records = images()
     released: dict[str, np.ndarray] = {}
     for split in ("train", "test"):
         released |= METHOD.release(settings, records, 0, split, CPU)
     trained = METHOD.train(settings, records, released, 0, CPU)
-    return {row["metric"]: row["value"] for row in METHOD.evaluate(settings, records, trained, released, 0, CPU)}
+    rows = METHOD.evaluate(settings, records, trained, released, 0, CPU)
+    return {(row["metric"], row["epoch"]) if "epoch" in row else row["metric"]: row["value"] for row in rows}
 
 
 def test_every_arm_is_scored_and_learns_where_it_can() -> None:
     bits = run(cell("none", "inf", model="ann"))
     assert bits["accuracy"] > 0.95
     assert "accuracy_perturbed_test" not in bits
-    assert bits["accuracy_epoch~4"] == bits["accuracy"]
-    assert {"accuracy_epoch~2", "train_accuracy_epoch~2", "string_bits", "largest_class"} <= set(bits)
+    assert bits["accuracy_by_epoch", 4] == bits["accuracy"]
+    assert {("accuracy_by_epoch", 2), ("train_accuracy_by_epoch", 2), "string_bits", "largest_class"} <= set(bits)
     assert run(cell("none", "inf", model="cnn"))["train_records"] == 60
     b = run(cell(epsilon="0.5", model="ann", reading="B"))
     assert b["accuracy"] > 0.8

@@ -22,6 +22,7 @@ from tensorldp.claims.pldp_noise import with_noise
 from tensorldp.claims.pldp_theorems import WEIGHTS
 from tensorldp.config.cell import variant_factors
 from tensorldp.config.methods.pldp import PldpTraining
+from tensorldp.errors import InputError
 from tensorldp.randomness import generator
 
 PRINTED, SIMILAR, CHANCE, MINOR = 0.01, 0.03, 0.02, 0.01
@@ -160,6 +161,19 @@ def _combination(found: Evidence, dataset: str, eps: str, tau: str, metric: str 
     )
 
 
+def _accuracy(rows: pd.DataFrame, rounds: int | None) -> float:
+    """The mean over seeds, after so many rounds where those are given.
+
+    Raises:
+        InputError: if nothing was scored after so many.
+    """
+    if rounds is not None:
+        rows = rows[rows["round"] == rounds]
+        if rows.empty:
+            raise InputError(f"no cell of {FEDERATED} was scored after {rounds} rounds: set `every` to a divisor of it")
+    return float(rows["value"].mean())
+
+
 def _rounds(found: Evidence, dataset: str) -> int:
     cells = found.cells(FEDERATED, dataset=dataset)
     if not cells:
@@ -200,8 +214,8 @@ def rounds_and_modes(found: Evidence) -> Finding:
                 FEDERATED, dataset="mnist", mechanism="pdpm", eps=eps, tau=tau, budget=None, participation=None
             )
             marks = (
-                rows[rows["metric"].str.startswith("accuracy_round_")]
-                .pivot(index="seed", columns="metric", values="value")
+                rows[rows["metric"] == "accuracy_by_round"]
+                .pivot(index="seed", columns="round", values="value")
                 .sort_index(axis=1)
             )
             rises.append(mean_interval((marks.iloc[:, -1] - marks.iloc[:, 0]).tolist()))
@@ -226,9 +240,7 @@ def _best(found: Evidence, dataset: str, printed: dict[str, float]) -> Finding:
     }
     _short(found, dataset, 50, last)
     best = {
-        eps: max(
-            float(_combination(found, dataset, eps, tau, "accuracy_round_050")["value"].mean()) for tau in RANGE_MODES
-        )
+        eps: max(_accuracy(_combination(found, dataset, eps, tau, "accuracy_by_round"), 50) for tau in RANGE_MODES)
         for eps in printed
     }
     return Finding(
@@ -270,19 +282,20 @@ def wider_ranges(found: Evidence) -> Finding:
     )
 
 
-def _comparison(found: Evidence, mechanism: str, metric: str = "accuracy") -> float:
-    """MNIST, eps_2, tau = [-1, 1]; `none` without privacy."""
+def _comparison(found: Evidence, mechanism: str, rounds: int | None = None) -> float:
+    """Accuracy after so many rounds, or at the end: MNIST, eps_2, tau = [-1, 1]; `none` without privacy."""
+    metric = "accuracy" if rounds is None else "accuracy_by_round"
     factors = {} if mechanism == "none" else {"eps": "e2", "tau": 2.0}
     rows = found.rows(
         FEDERATED, metric, dataset="mnist", mechanism=mechanism, budget=None, participation=None, **factors
     )
-    return float(rows["value"].mean())
+    return _accuracy(rows, rounds)
 
 
 def _compared(found: Evidence, names: dict[str, str]) -> dict[str, float]:
     _rounds(found, "mnist")
     _short(found, "mnist", 100, {text: _comparison(found, name) for name, text in names.items()})
-    return {name: _comparison(found, name, "accuracy_round_100") for name in names}
+    return {name: _comparison(found, name, 100) for name in names}
 
 
 @claim("P16", expected=f"within {PRINTED} of 0.975 and of the accuracy without privacy")

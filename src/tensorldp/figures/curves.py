@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from tensorldp.errors import InputError
 from tensorldp.figures.style import appearance, label, order, use_style
+from tensorldp.studies.table import SERIES
 
 Axis = Literal["nominal", "guarantee", "pure"]
 
@@ -173,5 +174,6 @@ def study_data(metrics: pd.DataFrame, study: str) -> pd.DataFrame:
         "guarantee_unit",
         "guarantee_exact",
         "metric",
+        *(key for key in SERIES if key in rows and rows[key].notna().any()),
     ]
     return rows.groupby(keys, dropna=False)["value"].agg(["mean", "min", "max", "count"]).reset_index()

@@ -190,8 +190,8 @@ def epoch_table(metrics: pd.DataFrame) -> pd.DataFrame:
     """Figures 8 and 9's numbers at the smallest epsilon of each data set: dataset, line, curve, epoch, value, seed."""
     rows = latent_rows(metrics)
     rows = rows[rows["line"].isin(["A", "B"])]
-    named = rows["metric"].str.extract(r"^(?P<curve>\w+)_epoch~(?P<epoch>\d+)$")
-    rows = rows.join(named).dropna(subset=["epoch"])
+    rows = rows[rows["metric"].str.endswith("_by_epoch")]
+    rows = rows.assign(curve=rows["metric"].str.removesuffix("_by_epoch"))
     rows = rows[rows["epsilon"] == rows.groupby("dataset")["epsilon"].transform("min")]
     columns = ["dataset", "line", "epsilon", "curve", "epoch", "value", "seed"]
     return rows.assign(epoch=rows["epoch"].astype(int))[columns]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -138,9 +136,9 @@ def draw_error_mechanisms(metrics: pd.DataFrame, title: str = "") -> Figure:
 
 
 def over_rounds(rows: pd.DataFrame, stem: str = "accuracy") -> pd.DataFrame:
-    """Rows of `<stem>_round_N` metrics with the number N as a column `round`."""
-    found = rows["metric"].str.extract(rf"^{re.escape(stem)}_round_(\d+)$")[0]
-    return rows.assign(round=pd.to_numeric(found, errors="coerce")).dropna(subset=["round"])
+    """Rows of the metric `<stem>_by_round`."""
+    found = rows[rows["metric"] == f"{stem}_by_round"]
+    return found.assign(round=found["round"].astype(float))
 
 
 def _free(rows: pd.DataFrame) -> pd.DataFrame:
@@ -270,8 +268,8 @@ def draw_honest(metrics: pd.DataFrame, title: str = "") -> Figure:
 
 def client_table(rows: pd.DataFrame) -> pd.DataFrame:
     """One row per variant, seed and client: `uploads`, `epsilon` (whole model, whole run), `per_weight`, `nominal`."""
-    parts = rows["metric"].str.extract(r"^client_(\d+)_(uploads|epsilon|per_weight)$")
-    found = rows.assign(client=parts[0], what=parts[1]).dropna(subset=["client"])
+    found = rows[rows["metric"].isin(["client_uploads", "client_epsilon", "client_per_weight"])]
+    found = found.assign(client=found["client"].astype(int), what=found["metric"].str.removeprefix("client_"))
     table = found.pivot_table(index=["variant", "eps", "tau", "seed", "client"], columns="what", values="value")
     table = table.reset_index()
     return table.assign(nominal=table["per_weight"] / table["uploads"])

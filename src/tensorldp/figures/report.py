@@ -67,7 +67,7 @@ def _section(study: dict[str, Any], metrics: pd.DataFrame, figures: Path) -> dic
         **study,
         "pictures": pictures,
         "numbers": report_tables.numbers(rows),
-        "series": sorted(report_tables.series(rows["metric"].unique())),
+        "series": report_tables.series(rows),
     }
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ from tensorldp.errors import InputError
 from tensorldp.figures.report_text import VERDICTS, heading, metric_label, table_text
 from tensorldp.figures.style import label
 from tensorldp.papers import paper
+from tensorldp.studies.table import SERIES
 
 CELL = ["study", "dataset", "variant", "mechanism", "epsilon"]
 CLAIMS = ["id", "source", "claim", "kind", "verdict", "expected", "observed", "evidence"]
@@ -49,12 +49,10 @@ def as_table(frame: pd.DataFrame, title: str, caption: str = "") -> Table:
     return Table(title, caption or title, [heading(str(column)) for column in frame.columns], numeric, rows)
 
 
-def series(metrics: Iterable[str]) -> dict[str, list[str]]:
-    """Metrics of which there is one for each round, epoch or client, by their common name: three or more."""
-    found: dict[str, list[str]] = {}
-    for metric in metrics:
-        found.setdefault(re.sub(r"\d+", "#", metric), []).append(metric)
-    return {name: members for name, members in found.items() if len(members) > 2}
+def series(rows: pd.DataFrame) -> list[str]:
+    """The metrics of which a cell has a value for each round, epoch or client, sorted."""
+    keys = [key for key in SERIES if key in rows]
+    return sorted(set(rows.loc[rows[keys].notna().any(axis=1), "metric"])) if keys else []
 
 
 def numbers(rows: pd.DataFrame) -> list[Table]:
@@ -64,8 +62,7 @@ def numbers(rows: pd.DataFrame) -> list[Table]:
     """
     keys = ["dataset", "variant", "mechanism", "epsilon", "guarantee_epsilon", "guarantee_unit"]
     tables = []
-    left_out = {metric for members in series(rows["metric"].unique()).values() for metric in members}
-    for metric, part in rows[~rows["metric"].isin(left_out)].groupby("metric", sort=True):
+    for metric, part in rows[~rows["metric"].isin(series(rows))].groupby("metric", sort=True):
         summary = part.groupby(keys, dropna=False, sort=True)["value"].agg(["mean", "min", "max", "count"])
         frame = summary.reset_index().rename(columns={"min": "lowest seed", "max": "highest seed", "count": "seeds"})
         title = metric_label(str(metric))

@@ -91,17 +91,16 @@ def largest_curve(cell: PldpCell, size: int) -> tuple[PrivacyCurve, int, int]:
 
 def ledger_rows(ledger: Ledger, marks: list[int], delta: float) -> list[dict[str, Any]]:
     """Metrics of the ledger: every client's uploads, epsilon per weight and of its whole model, and their growth."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     spent = ledger.spent(delta)
     weights, counts = ledger.per_weight(), ledger.counts()
     for client in range(ledger.clients):
-        name = f"client_{client:03d}"
-        rows.append({"metric": f"{name}_uploads", "value": float(counts[client])})
-        rows.append({"metric": f"{name}_epsilon", "value": spent[client]})
+        rows.append({"metric": "client_uploads", "client": client, "value": float(counts[client])})
+        rows.append({"metric": "client_epsilon", "client": client, "value": spent[client]})
         if math.isfinite(weights[client]):
-            rows.append({"metric": f"{name}_per_weight", "value": weights[client]})
+            rows.append({"metric": "client_per_weight", "client": client, "value": weights[client]})
     for mark in marks:
         now = ledger.spent(delta, mark)
         for word, value in (("least", min(now)), ("median", float(np.median(now))), ("most", max(now))):
-            rows.append({"metric": f"spent_{word}_round_{mark:03d}", "value": value})
+            rows.append({"metric": f"spent_{word}_by_round", "round": mark, "value": value})
     return rows

@@ -17,18 +17,21 @@ GUARANTEE = [
     "guarantee_atom",
     "guarantee_exact",
 ]
-COLUMNS = [*KEY, "value", *GUARANTEE, "scale", "seconds", "peak_mb", "device", "commit"]
+FIXED = [*KEY, "value", *GUARANTEE, "scale", "seconds", "peak_mb", "device", "commit"]
+SERIES = ["round", "epoch", "client"]  # which value of a series a row is; empty in other rows
+COLUMNS = [*FIXED, *SERIES]
 
 
 def metrics_table(cells: list[tuple[dict[str, Any], dict[str, Any]]], scale: str) -> pd.DataFrame:
-    """One row per (study, dataset, variant, mechanism, epsilon, seed, metric), sorted by that key.
+    """One row per (study, dataset, variant, mechanism, epsilon, seed, metric) and, in a series, round, epoch or client.
 
     Args:
         cells: for each cell what `evaluate` and `guarantee` wrote.
         scale: quick, desk or paper.
 
-    `epsilon` and the guarantee's numbers are floats, infinite where there is none; `guarantee_pure_epsilon` is with
-    the atom removed, whose mass is `guarantee_atom`. `seconds` and `peak_mb` are of the seed's training.
+    Sorted by that key. `epsilon` and the guarantee's numbers are floats, infinite where there is none.
+    `guarantee_pure_epsilon` is with the atom removed, whose mass is `guarantee_atom`. `seconds` and `peak_mb` are of
+    the training of the seed.
 
     Raises:
         InputError: if there are no cells or a cell lacks a key.
@@ -59,4 +62,5 @@ def metrics_table(cells: list[tuple[dict[str, Any], dict[str, Any]]], scale: str
                 )
         except KeyError as error:
             raise InputError(f"the metrics of a cell lack {error}: delete the file and run again") from None
-    return pd.DataFrame(rows, columns=COLUMNS).sort_values(KEY, ignore_index=True)
+    table = pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(SERIES, "Int64"))
+    return table.sort_values([*KEY, *SERIES], ignore_index=True)

@@ -28,7 +28,7 @@ from tensorldp.runtime.provenance import Stopwatch
 from tensorldp.studies.records import Records
 
 Arrays = Mapping[str, NDArray[Any]]
-Rows = list[dict[str, Any]]  # {"metric": name, "value": number}
+Rows = list[dict[str, Any]]  # {"metric": name, "value": number}, and of a series its `round`, `epoch` or `client`
 Audited = tuple[Mechanism | None, str]
 
 T = TypeVar("T", bound=Training)

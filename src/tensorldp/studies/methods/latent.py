@@ -151,7 +151,7 @@ class LatentMethod(ReleaseMethod[LatentTraining, LatentFactors]):
                 found |= {metric + suffix: value for metric, value in scores(test.y, guess).items()}
             if len(history) > 1:
                 rows += [
-                    {"metric": f"{metric}_epoch~{epoch}", "value": value}
+                    {"metric": f"{metric}_by_epoch", "epoch": int(epoch), "value": value}
                     for metric, value in found.items()
                     if "accuracy" in metric
                 ]

@@ -86,7 +86,7 @@ class PldpFl(InsideMethod[PldpTraining, PldpFactors]):
         for mark, vector in zip(trained.facts["marks"], torch.from_numpy(trained.arrays["weights"]), strict=True):
             set_vector(model, vector.to(device))
             found = scores(test.y, predict(model, inputs))
-            rows.append({"metric": f"accuracy_round_{mark:03d}", "value": found["accuracy"]})
+            rows.append({"metric": "accuracy_by_round", "round": mark, "value": found["accuracy"]})
         rows += [{"metric": metric, "value": value} for metric, value in found.items()]
         uploads = trained.arrays["uploads"].astype(bool)
         megabytes = float(uploads.sum()) * trained.arrays["weights"].shape[1] * FLOAT_BYTES / 1e6
