@@ -1,6 +1,7 @@
 """Audits of cells stand below their guarantees."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from tensorldp.config.cell import AnyCell, Cell
 from tensorldp.config.methods.learning import FederatedFactors, LearningFactors, LearningTraining
 from tensorldp.mechanisms import Mechanism
 from tensorldp.runtime.files import write_arrays
-from tensorldp.studies.audit import audit_mechanism, audits_table
+from tensorldp.studies.audit import audit_mechanism, audit_seed, audits_table
 from tensorldp.studies.methods import audited_of
 
 
@@ -57,6 +58,27 @@ def test_an_audit_stands_beside_the_guarantee_of_what_it_audited(name: str, rele
     assert bool(note) == (release == "parameters")
     (row,) = audit_mechanism(mechanism, cell(name, "3", release), [1e-5], note)
     assert row["epsilon_lower"] <= row["guarantee_epsilon"]
+
+
+def test_every_cell_is_audited_on_a_stream_of_its_own(data: Path) -> None:
+    one = cell("laplace", "3")
+    others = [
+        replace(one, **changed)
+        for changed in (
+            {"study": "t"},
+            {"dataset": "e"},
+            {"variant": "w"},
+            {"mechanism": "tldp-l"},
+            {"epsilon": "4"},
+            {"seeds": (1,)},
+            {"seeds": (0, 1)},
+        )
+    ]
+    assert len({audit_seed(settings) for settings in (one, *others)}) == 1 + len(others)
+    mechanism, _ = audited(one, data)
+    first, again, other = (audit_mechanism(mechanism, settings, [0.0]) for settings in (one, one, others[2]))
+    assert first == again
+    assert first[0]["epsilon_lower"] != other[0]["epsilon_lower"]
 
 
 def test_the_table_has_accuracy_audits_too(data: Path) -> None:

@@ -10,6 +10,7 @@ from tensorldp import privacy
 from tensorldp.config.cell import AnyCell
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Mechanism
+from tensorldp.randomness import derive_seed
 
 CONFIDENCE = 0.95
 ELEMENTS = 1_000_000  # drawn for one audit: half a second
@@ -35,7 +36,8 @@ COLUMNS = [
 def audit_mechanism(mechanism: Mechanism, cell: AnyCell, deltas: list[float], note: str = "") -> list[dict[str, Any]]:
     """Likelihood-ratio audits of one release beside its guarantee, one row a delta.
 
-    A mechanism that has no density is told so in the note.
+    A mechanism that has no density is told so in the note. The releases are of the cell's own stream, so that audits of
+    equal mechanisms in two cells are independent of each other.
     """
     curve = mechanism.curve()
     samples = max(200, min(10_000, ELEMENTS // mechanism.size))
@@ -51,14 +53,17 @@ def audit_mechanism(mechanism: Mechanism, cell: AnyCell, deltas: list[float], no
         "guarantee_pure_epsilon": curve.pure_epsilon,
     }
     try:
-        found = privacy.audits(
-            mechanism, samples=samples, confidence=CONFIDENCE, deltas=deltas, seed=int(sum(cell.seeds))
-        )
+        found = privacy.audits(mechanism, samples=samples, confidence=CONFIDENCE, deltas=deltas, seed=audit_seed(cell))
     except InputError as error:
         return [{**row, "delta": delta, "samples": 0, "note": str(error)} for delta in deltas]
     return [
         {**row, "delta": audit.delta, "epsilon_lower": audit.epsilon_lower, "event": audit.event} for audit in found
     ]
+
+
+def audit_seed(cell: AnyCell) -> int:
+    """The seed of a cell's audit, derived from its key, its seeds and the purpose."""
+    return derive_seed(cell.study, cell.dataset, cell.variant, cell.mechanism, cell.epsilon, *cell.seeds, "audit")
 
 
 def audit_accuracy(metrics: dict[str, Any]) -> list[dict[str, Any]]:
