@@ -9,7 +9,7 @@ import pytest
 from tensorldp.errors import InputError
 from tensorldp.figures.curves import draw_study, factors, study_data
 from tensorldp.figures.privacy import ceiling_table, draw_ceiling, draw_profiles, profile_table
-from tensorldp.figures.style import LABELS, appearance, save
+from tensorldp.figures.style import appearance, label, order, save
 from tensorldp.registration.kinds import MECHANISMS
 from tensorldp.studies.table import FIXED
 
@@ -47,11 +47,27 @@ def drawn(figure) -> dict[str, list[float]]:  # type: ignore[no-untyped-def]
 
 
 def test_every_mechanism_has_a_label_and_a_look_of_its_own() -> None:
-    names = MECHANISMS.names()
-    assert set(names) <= set(LABELS)
+    names = [*MECHANISMS.names(), "gaussian form=table5"]
+    assert len({label(name) for name in names}) == len(names)
     looks = [tuple(map(str, appearance(name).values())) for name in names]
     assert len(set(looks)) == len(looks)
-    assert appearance("from-outside")["color"] == "#000000"
+    assert (label("from-nowhere"), appearance("from-nowhere")["color"]) == ("from-nowhere", "#000000")
+    assert order({"tldp-g", "from-nowhere", "none", "tldp-l", "laplace"}) == [
+        "none",
+        "laplace",
+        "tldp-l",
+        "tldp-g",
+        "from-nowhere",
+    ]
+
+
+def test_labels_are_those_of_the_classes() -> None:
+    for name in MECHANISMS.names():
+        mechanism = MECHANISMS.get(name)
+        assert label(name) == mechanism.label
+        for variant, text in mechanism.variant_labels.items():
+            assert label(f"{name} {variant}") == text
+            assert appearance(f"{name} {variant}")["color"] == appearance(name)["color"]
 
 
 def test_the_nominal_axis_ends_with_the_papers_grid_and_the_honest_one_shows_all() -> None:

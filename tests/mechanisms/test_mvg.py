@@ -121,7 +121,7 @@ def test_lower_bound_of_ji_and_li():
             m = make("mvg", epsilon=epsilon, domain=Box(-1, 1, shape))
             rank = np.arange(1, min(shape) + 1)
             mix = 1.25 * (1 / rank).sum() + 0.25 * (rank**-0.5).sum()
-            assert m.squared_error() >= m.size * m.sensitivity**2 * mix / (2 * epsilon)
+            assert m.squared_error() >= m.size * m.domain.diameter**2 * mix / (2 * epsilon)
 
 
 def test_binary_allocation_oracle_and_tightness():

@@ -245,7 +245,7 @@ def test_long_slanted_modes_are_an_honest_upper_bound():
     assert not curve.exact
     assert not m.guarantee(1e-5).exact
     assert brute_mu_of_mode(m) <= curve.mu
-    assert curve.mu <= m.sensitivity / float(m.factors[0].sigma.min()) * (1 + 1e-12)
+    assert curve.mu <= m.domain.diameter / float(m.factors[0].sigma.min()) * (1 + 1e-12)
 
 
 def test_a_long_mode_whose_bound_is_attained_is_exact():
@@ -261,18 +261,18 @@ def test_a_long_mode_whose_bound_is_attained_is_exact():
         importances=np.linspace(1, 5, 16),
     )
     assert m.curve().exact
-    assert m.curve().mu == pytest.approx(m.sensitivity / float(m.factors[0].sigma.min()), rel=1e-12)
+    assert m.curve().mu == pytest.approx(m.domain.diameter / float(m.factors[0].sigma.min()), rel=1e-12)
 
 
 def test_idn_beats_its_spectral_bound():
     m = make("idn", epsilon=1, domain=Box(-1, 1, (3, 4)), importances=[9.0, 1.0, 1.0])
     assert m.curve().mu == pytest.approx(kappa(12, 1, 1e-5), rel=1e-12)  # Theorem 3's mu is attained
-    assert m.curve().mu < m.sensitivity / float(m.factors[0].sigma.min())
+    assert m.curve().mu < m.domain.diameter / float(m.factors[0].sigma.min())
 
 
 def test_a_ball_has_its_own_exact_guarantee():
     m = make("udn", epsilon=1, domain=Ball(2.0, (3, 2)), directions=turn(3), importances=[4.0, 1.0, 0.1])
-    assert m.sensitivity == 4.0
+    assert m.domain.diameter == 4.0
     assert m.curve().mu == pytest.approx(4.0 / float(m.factors[0].sigma.min()), rel=1e-14)
     x, x_prime = m.worst_pair()
     shift = (x - x_prime).reshape(-1).numpy()

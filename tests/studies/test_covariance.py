@@ -32,8 +32,8 @@ def records(x: torch.Tensor, **changes: Any) -> Records:
 def test_the_query_has_the_sensitivities_of_the_source_and_of_the_proof() -> None:
     printed = make("gaussian-classical", epsilon=1.0, domain=query_domain(N, D, "printed"))
     tight = make("gaussian-classical", epsilon=1.0, domain=query_domain(N, D, "tight"))
-    assert printed.sensitivity == pytest.approx(0.0197554, rel=1e-5)  # type: ignore[attr-defined]
-    assert tight.sensitivity == pytest.approx(0.0139692, rel=1e-5)  # type: ignore[attr-defined]
+    assert printed.domain.diameter == pytest.approx(0.0197554, rel=1e-5)  # type: ignore[attr-defined]
+    assert tight.domain.diameter == pytest.approx(0.0139692, rel=1e-5)  # type: ignore[attr-defined]
     with pytest.raises(InputError, match="must be one of printed, tight, got 'loose'"):
         query_domain(N, D, "loose")
 

@@ -98,7 +98,7 @@ def test_directions_save_error_where_the_model_looks() -> None:
 
 
 def test_binary_allocation_and_the_matrix_mechanism_take_the_weights() -> None:
-    precise = directed(cell("mvg"), W).theta  # type: ignore[attr-defined]
+    precise = directed(cell("mvg"), W).shares  # type: ignore[attr-defined]
     assert sorted(precise.tolist(), reverse=True)[:3] == pytest.approx([0.4, 0.4, 0.02])
     matrix = directed(cell("matrix", sensitivity="element", constant=1.25), W)
     gaussian = directed(cell("gaussian-per-element"), W)

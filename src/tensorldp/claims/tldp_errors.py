@@ -167,9 +167,9 @@ def delta_of_features(_: Evidence) -> Finding:
     assert isinstance(printed, TldpLaplace)
     assert isinstance(range_, TldpLaplace)
     return Finding(
-        printed.delta_range * math.sqrt(box.size) == 2 * box.as_ball().radius,
+        printed.range * math.sqrt(box.size) == 2 * box.as_ball().radius,
         f"Eq. 18 has the l2 sensitivity {2 * box.as_ball().radius:.1f} = 2 sqrt I, Delta = 256 would be "
-        f"{printed.delta_range * math.sqrt(box.size):.0f}; its noise has the scale {printed.scale:.0f} on "
+        f"{printed.range * math.sqrt(box.size):.0f}; its noise has the scale {printed.scale:.0f} on "
         f"data in [-1, 1], against {range_.scale:.0f}",
         "tests/mechanisms/test_tldp.py::test_feature_norms",
     )

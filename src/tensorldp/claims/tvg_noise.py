@@ -75,7 +75,7 @@ def independent_of_shape(_: Evidence) -> Finding:
     p, q = (torch.rand(n, generator=stream, dtype=torch.float64) + 0.1 for n in (4, 6))
     vector = Tvg(epsilon=1.0, domain=Box(-1, 1, (24,)), importances=torch.kron(p, q))
     sigma = vector.factors[0].sigma
-    bound = (kappa(24, 1.0, vector.delta) / vector.sensitivity) ** 2
+    bound = (kappa(24, 1.0, vector.delta) / vector.domain.diameter) ** 2
     errors = (
         float((torch.kron(p, q) * sigma**2).sum()),
         bound * float((p * optimal_sigma(p, bound) ** 2).sum()) * float((q * optimal_sigma(q, bound) ** 2).sum()),

@@ -74,7 +74,7 @@ def _kept(name: str) -> Finding:
         assert isinstance(made, DirectionalGaussian)
         curve = made.curve()
         assert isinstance(curve, GaussianCurve)
-        most = made.sensitivity * made.terms.phi if isinstance(made, Mvg) else kappa(made.size, 1.0, DELTA)
+        most = made.domain.diameter * made.terms.phi if isinstance(made, Mvg) else kappa(made.size, 1.0, DELTA)
         shifts.append(curve.mu / most)
     worst = max(
         GaussianCurve(kappa(size, e, delta)).delta(e) / delta for size in SIZES for e in EPSILONS for delta in DELTAS
@@ -132,7 +132,7 @@ def mvg(_: Evidence) -> Finding:
     """MVG's own limit is below kappa wherever gamma is at least half the sensitivity, as it always is."""
     found = _kept("mvg")
     below = max(
-        made.sensitivity * made.terms.phi / kappa(made.size, e, DELTA)
+        made.domain.diameter * made.terms.phi / kappa(made.size, e, DELTA)
         for shape in SHAPES
         for e in EPSILONS
         for made in [make("mvg", epsilon=e, domain=Box(-1, 1, shape))]

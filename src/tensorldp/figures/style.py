@@ -2,91 +2,106 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import seaborn as sns
 from matplotlib.figure import Figure
 
+from tensorldp.registration.definitions import class_literals
+from tensorldp.registration.kinds import MECHANISMS
 from tensorldp.runtime.files import replacing
 
 mpl.use("Agg")
 
-LABELS = {
-    "none": "no privacy",
-    "laplace": "Laplace",
-    "gaussian": "Gaussian (TLDP, Thm 2)",
-    "gaussian form=table5": "Gaussian (TLDP, Table 5)",
-    "gaussian-analytic": "Gaussian, analytic",
-    "gaussian-classical": "Gaussian, classical",
-    "gaussian-per-element": "Gaussian, per element",
-    "mvg": "MVG",
-    "tvg": "TVG",
-    "udn": "UDN",
-    "idn": "IDN",
-    "tldp-l": "TLDP-L",
-    "tldp-g": "TLDP-G",
-    "tldp-l-w": "TLDP-L, weighted",
-    "tldp-g-w": "TLDP-G, weighted",
-    "tldp-discrete": "TLDP, discrete",
-    "llagp": "LLAGP (reconstructed)",
-    "dphsgd": "DPHSGD (reconstructed)",
-    "plu-fedoa": "PLU-FedOA (reconstructed)",
-    "pdpm": "PDPM",
-    "duchi": "Duchi",
-    "piecewise": "Piecewise",
-    "hybrid": "Hybrid",
-    "privunit": "PrivUnit",
-    "privunit-g": "PrivUnitG",
-    "projunit": "ProjUnit",
-    "randomized-response": "randomised response",
-    "k-rr": "k-RR",
-    "latent": "LATENT",
-    "matrix": "matrix mechanism",
-    "jl": "JL transform",
-    "optimized": "Optimized",
-}
-
 # one colour per family (Wong 2011, safe for colour-blind readers); members differ by marker and dash
-_FAMILIES = {
-    "#0072B2": ("tldp-l", "tldp-l-w", "tldp-discrete"),
-    "#D55E00": ("tldp-g", "tldp-g-w"),
-    "#E69F00": ("laplace", "plu-fedoa", "dphsgd", "pdpm"),
-    "#009E73": (
-        "gaussian",
-        "gaussian form=table5",
-        "gaussian-analytic",
-        "gaussian-classical",
-        "gaussian-per-element",
-        "optimized",
-        "llagp",
-    ),
-    "#CC79A7": ("mvg", "tvg", "udn", "idn", "matrix", "jl"),
-    "#56B4E9": ("privunit", "privunit-g", "projunit", "duchi", "piecewise", "hybrid"),
-    "#555555": ("none", "randomized-response", "k-rr", "latent"),
+COLOURS = {
+    "reference": "#555555",
+    "laplace": "#E69F00",
+    "gaussian": "#009E73",
+    "directional": "#CC79A7",
+    "tldp-laplace": "#0072B2",
+    "tldp-gaussian": "#D55E00",
+    "mean estimation": "#56B4E9",
+    "randomised response": "#882255",
 }
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-_DASHES = ("", (4, 1.5), (1, 1), (3, 1, 1, 1), (6, 2), (2, 2), (5, 1, 1, 1, 1, 1))
+FURTHER_COLOURS = ("#332288", "#999933", "#661100", "#44AA99", "#AA4499", "#117733")  # of families from outside
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+DASHES = ("", (4, 1.5), (1, 1), (3, 1, 1, 1), (6, 2), (2, 2), (5, 1, 1, 1, 1, 1))
+UNKNOWN: dict[str, object] = {"color": "#000000", "marker": "*", "dashes": ""}
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a mechanism, or one with an option as in "gaussian form=table5", looks like in every figure.
+
+    Attributes:
+        label: in a legend.
+        colour: of its family.
+        rank: of its family and within it.
+    """
+
+    label: str
+    colour: str
+    rank: tuple[int, int]
 
 
 def label(name: str) -> str:
     """How a mechanism is called in a legend; other names stand for themselves."""
-    return LABELS.get(name, name)
+    look = _looks(tuple(MECHANISMS.names())).get(name)
+    return look.label if look else name
 
 
 def appearance(name: str) -> dict[str, object]:
-    """colour, marker and dashes of a mechanism's line; mechanisms from outside the package are black."""
-    for colour, members in _FAMILIES.items():
-        if name in members:
-            place = members.index(name)
-            return {"color": colour, "marker": _MARKERS[place], "dashes": _DASHES[place]}
-    return {"color": "#000000", "marker": "*", "dashes": ""}
+    """Colour, marker and dashes of a mechanism's line; what no mechanism is called is a black star."""
+    look = _looks(tuple(MECHANISMS.names())).get(name)
+    if look is None:
+        return dict(UNKNOWN)
+    turn, place = divmod(look.rank[1], len(MARKERS))
+    return {"color": look.colour, "marker": MARKERS[place], "dashes": DASHES[(place + turn) % len(DASHES)]}
 
 
 def order(names: set[str]) -> list[str]:
-    """Names in the order of the legend."""
-    ranked = list(LABELS)
-    return sorted(names, key=lambda name: (ranked.index(name) if name in ranked else len(ranked), name))
+    """Names in the order of the legend: by family, then within it."""
+    looks = _looks(tuple(MECHANISMS.names()))
+    last = (len(looks), 0)
+    return sorted(names, key=lambda name: (looks[name].rank if name in looks else last, name))
+
+
+@cache
+def _looks(names: tuple[str, ...]) -> dict[str, Look]:
+    """The look of every mechanism of these names; the package's own classes are read and not imported."""
+    families: dict[str, list[tuple[str, str]]] = {family: [] for family in COLOURS}
+    for outside in (False, True):  # so that one from outside changes no other's look
+        own: list[tuple[str, str, str]] = []
+        variants: list[tuple[str, str, str]] = []
+        for name in names:
+            if (MECHANISMS.module(name) is None) == outside:
+                traits = _traits(name, outside)
+                own.append((traits["family"], name, traits["label"]))
+                of_options = traits["variant_labels"].items()
+                variants += [(traits["family"], f"{name} {variant}", text) for variant, text in of_options]
+        for family, name, text in sorted(own) + sorted(variants):
+            families.setdefault(family, []).append((name, text))
+    unknown = [family for family in families if family not in COLOURS]
+    further = {family: FURTHER_COLOURS[i % len(FURTHER_COLOURS)] for i, family in enumerate(unknown)}
+    return {
+        name: Look(text, COLOURS.get(family) or further[family], (i, place))
+        for i, (family, members) in enumerate(families.items())
+        for place, (name, text) in enumerate(members)
+    }
+
+
+def _traits(name: str, outside: bool) -> dict[str, Any]:
+    stated = vars(MECHANISMS.get(name)) if outside else class_literals(MECHANISMS.package, MECHANISMS.decorator)[name]
+    return {
+        "label": stated.get("label") or name,
+        "family": stated.get("family") or (MECHANISMS.get(name).family if outside else name),
+        "variant_labels": stated.get("variant_labels") or {},
+    }
 
 
 def use_style() -> None:

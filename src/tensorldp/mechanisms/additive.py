@@ -1,23 +1,23 @@
-"""Mechanisms that add i.i.d. Laplace or Gaussian noise to every element."""
+"""The reference without noise, and i.i.d. Laplace or Gaussian noise on every element."""
 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
-from typing import Literal
+from functools import cached_property
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, positive
+from tensorldp.errors import InputError
 from tensorldp.mechanisms.base import Mechanism
-from tensorldp.mechanisms.domain import Ball, Box, Domain
+from tensorldp.mechanisms.domain import Box
+from tensorldp.mechanisms.noise import GAUSSIAN, LAPLACE, AdditiveNoise, StatedRange
 from tensorldp.mechanisms.registry import register
+from tensorldp.mechanisms.tvg_budget import Schedule, moments_sigma
 from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.gaussian import GaussianCurve, mu_of
-from tensorldp.privacy.curves.laplace import LaplaceCurve
+from tensorldp.privacy.curves.gaussian import mu_of
 from tensorldp.privacy.curves.trivial import NoPrivacyCurve
-from tensorldp.randomness import add_gaussian, add_laplace
 
 
 @register
@@ -25,11 +25,13 @@ class Identity(Mechanism):
     """The record itself, unperturbed: the non-private reference."""
 
     name = "none"
+    label = "no privacy"
+    family = "reference"
     source = "-"
+    acts_on = "element"
+    private = False
     additive = True
-
-    def _release(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        return x.clone()
+    block_bytes = None
 
     def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
         return x.clone()
@@ -41,8 +43,11 @@ class Identity(Mechanism):
         return NoPrivacyCurve()
 
     def worst_pair(self) -> tuple[Tensor, Tensor]:
-        box = self.domain.as_box()
-        return box.constant(box.low), box.constant(box.high)
+        return self.box.farthest()
+
+    @classmethod
+    def step_sigma(cls, run: Schedule, domain: Box, **options: Any) -> float:
+        return 0.0
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         same = (self._flat(y) == self._flat(x)).all(dim=1)
@@ -54,7 +59,7 @@ class Identity(Mechanism):
 
 
 @register
-class Laplace(Mechanism):
+class Laplace(StatedRange):
     """Lap(0, I Delta / epsilon) per element: exactly epsilon-LDP for the whole record (TLDP, Theorem 2(1)).
 
     Args:
@@ -62,91 +67,35 @@ class Laplace(Mechanism):
     """
 
     name = "laplace"
-    domain_kind = "box"
-    additive = True
+    label = "Laplace"
+    family = "laplace"
     source = "TLDP, Theorem 2(1), Eq. 5"
-
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        domain: Domain,
-        delta: float = 1e-5,
-        clip: bool = False,
-        delta_range: float | None = None,
-    ) -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
-        self.box: Box = self.domain.as_box()
-        self.delta_range = self.box.width if delta_range is None else positive("delta_range", delta_range)
+    law = LAPLACE
 
     @property
     def scale(self) -> float:
         """b, the Laplace scale, in the unit of the data."""
-        return self.size * self.delta_range / self.epsilon
-
-    def _release(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        return add_laplace(x, self.scale, generator)
-
-    _randomize = _release
-
-    def squared_error(self) -> float:
-        return 2.0 * self.size * self.scale**2
-
-    def curve(self) -> PrivacyCurve:
-        return LaplaceCurve(shift=self.box.width / self.scale, count=self.size)
-
-    def worst_pair(self) -> tuple[Tensor, Tensor]:
-        return self.box.constant(self.box.low), self.box.constant(self.box.high)
-
-    def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
-        y, x, x_prime = self._flat(y), self._flat(x), self._flat(x_prime)
-        return ((y - x_prime).abs() - (y - x).abs()).sum(dim=1) / self.scale
+        return self.size * self.range / self.epsilon
 
 
-class _IsotropicGaussian(Mechanism):
-    """N(0, sigma^2) per element; a subclass says how sigma follows from epsilon."""
+class _IsotropicGaussian(AdditiveNoise):
+    """N(0, sigma^2) per element; a subclass says by `scale` how sigma follows from epsilon."""
 
-    additive = True
+    law = GAUSSIAN
 
     @property
-    @abstractmethod
     def sigma(self) -> float:
         """The standard deviation per element, in the unit of the data."""
+        return self.scale
 
     @property
     def sensitivity(self) -> float:
         """The l2 diameter of the domain, ||x - x'||_F at most."""
-        if isinstance(self.domain, Ball):
-            return 2.0 * self.domain.radius
-        return self.domain.width * math.sqrt(self.size)
-
-    def _release(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        return add_gaussian(x, self.sigma, generator)
-
-    _randomize = _release
-
-    def squared_error(self) -> float:
-        return self.size * self.sigma**2
-
-    def curve(self) -> PrivacyCurve:
-        return GaussianCurve(self.sensitivity / self.sigma)
-
-    def worst_pair(self) -> tuple[Tensor, Tensor]:
-        if isinstance(self.domain, Ball):
-            offset = self.domain.radius / math.sqrt(self.size)
-            return (
-                self.domain.constant(self.domain.center - offset),
-                self.domain.constant(self.domain.center + offset),
-            )
-        return self.domain.constant(self.domain.low), self.domain.constant(self.domain.high)
-
-    def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
-        y, x, x_prime = self._flat(y), self._flat(x), self._flat(x_prime)
-        return ((x - x_prime) * (2.0 * y - (x + x_prime))).sum(dim=1) / (2.0 * self.sigma**2)
+        return self.domain.diameter
 
 
 @register
-class Gaussian(_IsotropicGaussian):
+class Gaussian(_IsotropicGaussian, StatedRange):
     """TLDP's Gaussian baseline, which the paper calls epsilon-LDP; it is Gaussian-DP and never pure.
 
     Args:
@@ -156,33 +105,30 @@ class Gaussian(_IsotropicGaussian):
     """
 
     name = "gaussian"
-    domain_kind = "box"
+    label = "Gaussian (TLDP, Thm 2)"
+    family = "gaussian"
+    variant_labels: ClassVar = {"form=table5": "Gaussian (TLDP, Table 5)"}
     source = "TLDP, Theorem 2(2), Eq. 7, and Table 5"
     status = "as printed"
     note = "the source claims pure epsilon-LDP; Gaussian noise has no finite pure epsilon"
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        domain: Domain,
-        delta: float = 1e-5,
-        clip: bool = False,
-        form: Literal["theorem2", "table5"] = "theorem2",
-        delta_range: float | None = None,
-    ) -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
-        if form not in ("theorem2", "table5"):
-            raise InputError(f"form of gaussian must be 'theorem2' or 'table5', got {form!r}")
-        self.form = form
-        width = self.domain.as_box().width
-        self.delta_range = width if delta_range is None else positive("delta_range", delta_range)
+    form: Literal["theorem2", "table5"] = "theorem2"
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        if self.form not in ("theorem2", "table5"):
+            raise InputError(f"form of gaussian must be 'theorem2' or 'table5', got {self.form!r}")
 
     @property
-    def sigma(self) -> float:
+    def scale(self) -> float:
         if self.form == "theorem2":
-            return self.delta_range * math.sqrt(self.size / (2.0 * self.epsilon))
-        return self.size * self.delta_range / (2.0 * self.epsilon)
+            return self.range * math.sqrt(self.size / (2.0 * self.epsilon))
+        return self.size * self.range / (2.0 * self.epsilon)
+
+    @classmethod
+    def step_sigma(cls, run: Schedule, domain: Box, **options: Any) -> float:
+        """TVG's i.i.d. Gaussian by the moments accountant, 2 q s2 sqrt(T ln(1/delta)) / epsilon."""
+        return moments_sigma(run.epsilon, run.delta, rate=run.rate, steps=run.steps, clip=domain.diameter)
 
 
 @register
@@ -190,10 +136,12 @@ class GaussianClassical(_IsotropicGaussian):
     """sigma = s2 sqrt(2 ln(1.25/delta)) / epsilon, proved for epsilon <= 1; too little noise above about 8.4."""
 
     name = "gaussian-classical"
+    label = "Gaussian, classical"
+    family = "gaussian"
     source = "Dwork and Roth 2014, Theorem A.1; TVG, section VIII.C"
 
     @property
-    def sigma(self) -> float:
+    def scale(self) -> float:
         return self.sensitivity * math.sqrt(2.0 * math.log(1.25 / self.delta)) / self.epsilon
 
 
@@ -202,15 +150,13 @@ class GaussianAnalytic(_IsotropicGaussian):
     """The least sigma that is exactly (epsilon, delta)-DP for the whole record (Balle and Wang 2018)."""
 
     name = "gaussian-analytic"
+    label = "Gaussian, analytic"
+    family = "gaussian"
     source = "Balle and Wang, ICML 2018, Algorithm 1"
 
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False) -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
-        self._sigma = self.sensitivity / mu_of(self.epsilon, self.delta)
-
-    @property
-    def sigma(self) -> float:
-        return self._sigma
+    @cached_property
+    def scale(self) -> float:  # found by a search, so kept
+        return self.sensitivity / mu_of(self.epsilon, self.delta)
 
 
 @register
@@ -218,11 +164,13 @@ class GaussianPerElement(_IsotropicGaussian):
     """TVG's handicapped baseline: the classical formula per element at (epsilon/I, delta/I), range as sensitivity."""
 
     name = "gaussian-per-element"
+    label = "Gaussian, per element"
+    family = "gaussian"
     domain_kind = "box"
     source = "TVG, section VIII.C; basic composition over elements"
     status = "as printed"
 
     @property
-    def sigma(self) -> float:
+    def scale(self) -> float:
         budget = self.epsilon / self.size
-        return self.domain.as_box().width * math.sqrt(2.0 * math.log(1.25 * self.size / self.delta)) / budget
+        return self.box.width * math.sqrt(2.0 * math.log(1.25 * self.size / self.delta)) / budget

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any, ClassVar, dataclass_transform
 
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, budget, flag, real
+from tensorldp.errors import InputError, budget, flag, real, shown, unknown
 from tensorldp.mechanisms.domain import TOLERANCE, Ball, Box, Domain, blocks
+from tensorldp.mechanisms.traits import ActsOn, DomainKind, EpsilonUnit, Neighbours, Status, check_traits
+from tensorldp.mechanisms.tvg_budget import Schedule, simple_budget, step_budget
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.guarantee import Guarantee
 from tensorldp.randomness import check_generator
@@ -18,51 +23,131 @@ CLIP_BYTES = 8 << 20  # bytes of input projected and released at once
 DTYPES = (torch.float32, torch.float64, torch.bfloat16)
 
 
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
+@dataclass(kw_only=True, eq=False, repr=False)
 class Mechanism(ABC):
     """A randomizer of one record, a tensor in `domain`.
 
-    A subclass states `name`, implements `_randomize`, `squared_error`, `curve`, `worst_pair`, `worst_input` and,
-    where outputs have a density or a mass, `log_likelihood_ratio`; everything about privacy follows from `curve`.
+    A subclass states its traits and implements `_randomize`, `squared_error` and `curve`; `worst_pair` and
+    `worst_input` where the defaults are not the worst, and `log_likelihood_ratio` where outputs have a density or a
+    mass. Everything about privacy follows from `curve`. Every subclass is a keyword-only dataclass: an option of its
+    own is an annotated field, checked in `_prepare`.
 
     Args:
-        epsilon: the nominal epsilon, > 0, in the unit that the source uses.
+        epsilon: the nominal epsilon, > 0, in the unit that the source uses (`epsilon_unit`).
         domain: where records live; converted to the shape of domain that the mechanism is made for.
         delta: the nominal delta in (0, 1); ignored by mechanisms that have none.
         clip: project records that lie outside the domain instead of refusing them.
 
+    Attributes:
+        name: the registry key.
+        label: what a legend calls it; by default the name.
+        family: mechanisms of one family share a colour; by default it is alone in a family of its name.
+        variant_labels: what a legend calls it with options other than the default ones, by "option=value".
+        epsilon_unit: what the nominal epsilon is of: a whole record, one of its elements, or a run of many uses.
+        acts_on: what it randomises: each element alike, a vector, a matrix (mode 1 by the rest) or a tensor by its
+            modes. A model's parameters reach the last two tensor by tensor, with their first mode, and the others as
+            one vector.
+        unit: what `curve` lets change between neighbours.
+        neighbours: how it lets it change.
+        additive: whether release(x) - x is drawn without looking at x, so that x may be added afterwards.
+        private: False only for the reference that releases the record itself.
+        scheduled: whether its noise depends on the round of training, see `round_options`.
+        integer: whether records are whole numbers.
+        same_shape: False where `privatize` refuses and the class has a method of its own.
+        block_bytes: bytes of input randomised at once, a few times that is in use; None for the whole batch.
+        source: where it is defined.
+        status: how sure the definition is.
+        note: what a guarantee should say.
+
     Raises:
-        InputError: if an argument is out of range.
+        InputError: if an argument is out of range; while a class is defined, if a trait is not in its vocabulary.
     """
 
     name: ClassVar[str]
-    domain_kind: ClassVar[Literal["box", "ball", "any"]] = "any"
-    integer: ClassVar[bool] = False
-    block_bytes: ClassVar[int] = 8 << 20  # bytes of input randomised at once; a few times that is in use
-    same_shape: ClassVar[bool] = True  # False where `privatize` refuses and the class has a method of its own
+    label: ClassVar[str] = ""
+    family: ClassVar[str] = ""
+    variant_labels: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    epsilon_unit: ClassVar[EpsilonUnit] = "record"
+    acts_on: ClassVar[ActsOn] = "vector"
     unit: ClassVar[str] = "record"
+    neighbours: ClassVar[Neighbours] = "replace"
+    private: ClassVar[bool] = True
+    scheduled: ClassVar[bool] = False
+    domain_kind: ClassVar[DomainKind] = "any"
+    integer: ClassVar[bool] = False
+    same_shape: ClassVar[bool] = True
+    block_bytes: ClassVar[int | None] = 8 << 20
     source: ClassVar[str] = ""
-    status: ClassVar[Literal["as printed", "reconstructed", "textbook"]] = "textbook"
-    note: str = ""
-    additive: bool = False  # whether release(x) - x is drawn without looking at x, so that x may be added afterwards
+    status: ClassVar[Status] = "textbook"
+    additive = False  # not ClassVar: with some options an instance differs from its class
+    note = ""
 
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False) -> None:
-        self.epsilon = budget(f"epsilon of {self.name}", epsilon, infinite=self.name == "none")
-        self.delta = real(f"delta of {self.name}", delta, low=0.0, high=1.0, open_low=True, open_high=True)
-        if not isinstance(domain, (Box, Ball)):
-            raise InputError(f"domain of {self.name} must be a Box or a Ball, got {type(domain).__name__}")
-        self.given_domain = domain
-        self.domain: Domain = domain
+    epsilon: float
+    domain: Domain
+    delta: float = 1e-5
+    clip: bool = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        check_traits(cls)
+        if "name" in cls.__dict__:
+            cls.label = cls.__dict__.get("label") or cls.name
+            cls.family = cls.family or cls.name
+        dataclass(kw_only=True, eq=False, repr=False)(cls)
+
+    def __post_init__(self) -> None:
+        self.epsilon = budget(f"epsilon of {self.name}", self.epsilon, infinite=not self.private)
+        self.delta = real(f"delta of {self.name}", self.delta, low=0.0, high=1.0, open_low=True, open_high=True)
+        if not isinstance(self.domain, (Box, Ball)):
+            raise InputError(f"domain of {self.name} must be a Box or a Ball, got {type(self.domain).__name__}")
+        self.given_domain = self.domain
         if self.domain_kind == "box":
-            self.domain = domain.as_box()
+            self.domain = self.domain.as_box()
         elif self.domain_kind == "ball":
-            self.domain = domain.as_ball()
-        self.clip = flag(f"clip of {self.name}", clip)
+            self.domain = self.domain.as_ball()
+        self.clip = flag(f"clip of {self.name}", self.clip)
+        self._prepare()
         notes = (
             "reconstructed from what others say of it" if self.status == "reconstructed" else "",
             self.note,
             "records outside the domain are clipped to it first" if self.clip else "",
         )
         self.note = "; ".join(filter(None, notes))
+
+    def _prepare(self) -> None:  # noqa: B027  # most mechanisms have nothing to prepare
+        """Check the options and compute what follows from them, once epsilon, delta and domain are checked."""
+
+    @classmethod
+    def options(cls) -> frozenset[str]:
+        """The keyword options that it takes beyond epsilon, domain and delta."""
+        return frozenset(f.name for f in fields(cls) if f.init) - {"epsilon", "domain", "delta"}
+
+    @classmethod
+    def check_options(cls, names: Iterable[str]) -> None:
+        """Refuse what is not an option.
+
+        Args:
+            names: of the options that somebody wants to set.
+
+        Raises:
+            InputError: if one is unknown, naming the nearest.
+        """
+        for name in names:
+            if name not in cls.options():
+                raise unknown(f"option of {cls.name}", name, cls.options())
+
+    def __repr__(self) -> str:
+        """Name, epsilon, domain, and whatever differs from its default."""
+        words = [f"epsilon={self.epsilon:g}", f"domain={self.given_domain}"]
+        for f in fields(self):
+            if f.init and f.name not in ("epsilon", "domain"):
+                value = getattr(self, f.name)
+                if isinstance(value, Tensor):
+                    words.append(f"{f.name}=<tensor of shape {tuple(value.shape)}>")
+                elif value != f.default:
+                    words.append(f"{f.name}={shown(value)}")
+        return f"{self.name}({', '.join(words)})"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -73,6 +158,11 @@ class Mechanism(ABC):
     def size(self) -> int:
         """I, the number of elements of one record."""
         return self.domain.size
+
+    @property
+    def box(self) -> Box:
+        """The domain, or the smallest box of equal sides around it."""
+        return self.domain.as_box()
 
     def _examined(self, x: Tensor) -> tuple[Tensor, Domain | None]:
         """The batch, cut off from any graph that leads to it, and the domain that it has to be projected to, if any."""
@@ -120,6 +210,8 @@ class Mechanism(ABC):
 
     def _release(self, x: Tensor, generator: torch.Generator) -> Tensor:
         """Randomise a checked batch block by block."""
+        if self.block_bytes is None:
+            return self._randomize(x, generator)
         out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
         for block in blocks(x, self.block_bytes):
             out[block] = self._randomize(x[block], generator)
@@ -137,9 +229,9 @@ class Mechanism(ABC):
     def curve(self) -> PrivacyCurve:
         """The privacy curve of one use, for replacing the unit (`self.unit`) by any other in the domain."""
 
-    @abstractmethod
     def worst_pair(self) -> tuple[Tensor, Tensor]:
-        """Two records, float64 of shape `shape`, that attain or approach the profile."""
+        """Two records, float64 of shape `shape`, that attain or approach the profile; by default two far corners."""
+        return self.domain.farthest()
 
     def worst_input(self) -> Tensor:
         """A record, float64 of shape `shape`, at which `squared_error` is attained."""
@@ -172,6 +264,57 @@ class Mechanism(ABC):
             InputError: if delta is outside [0, 1).
         """
         return Guarantee.of(self.curve(), delta, self.unit, self.note)
+
+    @property
+    def isotropic_sigma(self) -> float | None:
+        """The standard deviation per element where the noise is i.i.d. Gaussian, else None."""
+        return None
+
+    @classmethod
+    def step_sigma(cls, run: Schedule, domain: Box, **options: Any) -> float | None:
+        """The noise that TVG's accounting of gradient descent gives one tensor of a lot's gradients (its Type I).
+
+        By default that of the mechanism at the budget of a step by simple composition over the steps.
+
+        Args:
+            run: the nominal budget of a run, and its lots.
+            domain: of the tensor, clipped element by element.
+            options: the mechanism's own.
+
+        Returns:
+            The standard deviation per element of i.i.d. Gaussian noise, or None where the noise is of another kind.
+
+        Raises:
+            InputError: if the budget leaves the step nothing to work with, or the mechanism refuses an option.
+        """
+        epsilon, delta = step_budget(cls.name, run, simple_budget)
+        return cls(epsilon=epsilon, delta=delta, domain=domain, **options).isotropic_sigma
+
+    @classmethod
+    def round_options(cls, *, index: int, rounds: int, epsilon: float, layers: Sequence[int]) -> dict[str, Any]:
+        """What the mechanism of one round of training is made with, where it is `scheduled`.
+
+        Args:
+            index: of the round, from 0.
+            rounds: of the whole run.
+            epsilon: the nominal budget of one round.
+            layers: number of parameters of each layer, in the order of the vector.
+
+        Returns:
+            Keyword arguments beside the domain, which replace the usual ones.
+        """
+        return {}
+
+    def on_smaller(self, domain: Box) -> Mechanism | None:
+        """The same noise on a smaller domain, where a formula's range can be stated apart from the domain's.
+
+        Args:
+            domain: that a record is known to lie in.
+
+        Returns:
+            A mechanism with this one's noise, or None where noise follows from the domain alone.
+        """
+        return None
 
     def _flat(self, x: Tensor) -> Tensor:
         """A record or a batch as (batch, I) in float64."""

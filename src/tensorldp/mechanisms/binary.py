@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.base import Mechanism
-from tensorldp.mechanisms.domain import Box, Domain
+from tensorldp.mechanisms.domain import Box
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.discrete import DiscreteCurve
@@ -36,15 +36,18 @@ class KaryRandomizedResponse(Mechanism):
     """
 
     name = "k-rr"
+    label = "k-RR"
+    family = "randomised response"
+    epsilon_unit = "element"
+    acts_on = "element"
     block_bytes = 4 << 20
     domain_kind = "box"
     integer = True
     source = "Kairouz, Bonawitz and Ramage, ICML 2016; mechanisms.md 7.4"
     note = "the nominal epsilon is per element, not per record"
 
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False) -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
-        self.box: Box = self.domain.as_box()
+    def _prepare(self) -> None:
+        super()._prepare()
         self.values = alphabet_size(self.name, self.box)
 
     @property
@@ -88,9 +91,6 @@ class KaryRandomizedResponse(Mechanism):
             log_p, log_q = (*log_p, rest), (*log_q, rest)  # type: ignore[assignment]
         return DiscreteCurve(log_p, log_q, count=self.size)
 
-    def worst_pair(self) -> tuple[Tensor, Tensor]:
-        return self.box.constant(self.box.low), self.box.constant(self.box.high)
-
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         y, x, x_prime = self._flat(y), self._flat(x), self._flat(x_prime)
         return self.epsilon * ((y == x).double() - (y == x_prime).double()).sum(dim=1)
@@ -104,10 +104,12 @@ class RandomizedResponse(KaryRandomizedResponse):
     """
 
     name = "randomized-response"
+    label = "randomised response"
+    family = "randomised response"
     source = "Warner 1965; LATENT, section 2.3"
 
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False) -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
+    def _prepare(self) -> None:
+        super()._prepare()
         if self.values != 2:
             raise InputError(
                 "randomized-response needs a domain of two neighbouring whole numbers such as 0 and 1, "

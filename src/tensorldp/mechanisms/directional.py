@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import torch
@@ -149,25 +148,20 @@ class ModeFactor:
 class DirectionalGaussian(Mechanism):
     """x + N x_1 U_1 ... x_K U_K with N i.i.d. standard normal, by mode-n products only.
 
-    A subclass sets `factors`, one per leading mode; modes beyond have U = E. A factor may also be as long as the
-    whole record, which gives every element its own standard deviation. The covariance of the noise is the
+    A subclass sets `factors` in `_prepare`, one per leading mode; modes beyond have U = E. A factor may also be as
+    long as the whole record, which gives every element its own standard deviation. The covariance of the noise is the
     Kronecker product of U_k U_k^T, so the privacy loss between x and x' is Gaussian with the Mahalanobis norm mu of
     x - x' (`mathematics.md` 3.3), and the guarantee is that of the worst shift in the domain.
     """
 
+    family = "directional"
     additive = True
 
-    @property
-    @abstractmethod
-    def factors(self) -> tuple[ModeFactor, ...]:
-        """U_k of the leading modes."""
+    factors: tuple[ModeFactor, ...] = field(init=False)
 
     @property
-    def sensitivity(self) -> float:
-        """s2, the l2 diameter of the domain."""
-        if isinstance(self.domain, Ball):
-            return 2.0 * self.domain.radius
-        return self.domain.width * math.sqrt(self.size)
+    def isotropic_sigma(self) -> float | None:
+        return self.sigma if self.isotropic else None
 
     @property
     def isotropic(self) -> bool:
@@ -222,7 +216,7 @@ class DirectionalGaussian(Mechanism):
 
     def curve(self) -> PrivacyCurve:
         if isinstance(self.domain, Ball):
-            return GaussianCurve(self.sensitivity * math.sqrt(math.prod(f.top_precision for f in self.factors)))
+            return GaussianCurve(self.domain.diameter * math.sqrt(math.prod(f.top_precision for f in self.factors)))
         form, exact = self._box_forms()
         return GaussianCurve(self.domain.width * math.sqrt(form), exact)
 

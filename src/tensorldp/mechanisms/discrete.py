@@ -14,7 +14,6 @@ from torch import Tensor
 from tensorldp.errors import InputError, real
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.binary import alphabet_size
-from tensorldp.mechanisms.domain import Box, Domain
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.discrete import DiscreteCurve
@@ -53,36 +52,33 @@ class TldpDiscrete(Mechanism):
     """
 
     name = "tldp-discrete"
+    label = "TLDP, discrete"
+    family = "tldp-laplace"
+    epsilon_unit = "element"
+    acts_on = "element"
     block_bytes = 4 << 20
     domain_kind = "box"
     integer = True
     source = "TLDP on a finite alphabet; mathematics.md 7.1"
     note = "the nominal epsilon is per element, not per record"
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        domain: Domain,
-        delta: float = 1e-5,
-        clip: bool = False,
-        rho: float | Literal["best"] = 0.0,
-        output: Literal["unbounded", "clamped"] = "unbounded",
-    ) -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
-        self.box: Box = self.domain.as_box()
+    rho: float | Literal["best"] = 0.0
+    output: Literal["unbounded", "clamped"] = "unbounded"
+
+    def _prepare(self) -> None:
+        super()._prepare()
         self.top = alphabet_size(self.name, self.box) - 1
-        if output not in ("unbounded", "clamped"):
-            raise InputError(f"output of tldp-discrete must be 'unbounded' or 'clamped', got {output!r}")
-        self.output = output
-        self.additive = output == "unbounded"
-        if rho == "best":
-            self.rho = self._best_rho()
-        elif isinstance(rho, str):
-            raise InputError(f"rho of tldp-discrete must be a number in [0, 1) or 'best', got {rho!r}")
+        if self.output not in ("unbounded", "clamped"):
+            raise InputError(f"output of tldp-discrete must be 'unbounded' or 'clamped', got {self.output!r}")
+        self.additive = self.output == "unbounded"
+        if self.rho == "best":
+            rho = self._best_rho()
+        elif isinstance(self.rho, str):
+            raise InputError(f"rho of tldp-discrete must be a number in [0, 1) or 'best', got {self.rho!r}")
         else:
-            self.rho = real("rho of tldp-discrete", rho, low=0.0, high=1.0, open_high=True)
-        self.rate, self.log_odds = self._calibrate(self.rho)
+            rho = real("rho of tldp-discrete", self.rho, low=0.0, high=1.0, open_high=True)
+        self.rho = rho
+        self.rate, self.log_odds = self._calibrate(rho)
 
     def _calibrate(self, rho: float) -> tuple[float, float]:
         """s and log(p / (1 - p)) that spend epsilon exactly."""

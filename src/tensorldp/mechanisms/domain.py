@@ -62,6 +62,15 @@ class Box:
         """The middle of the range of an element."""
         return (self.low + self.high) / 2
 
+    @property
+    def diameter(self) -> float:
+        """The largest l2 distance of two records."""
+        return self.width * math.sqrt(self.size)
+
+    def farthest(self) -> tuple[Tensor, Tensor]:
+        """Two opposite corners, float64."""
+        return self.constant(self.low), self.constant(self.high)
+
     def as_box(self) -> Box:
         """Itself."""
         return self
@@ -103,6 +112,16 @@ class Ball:
     def size(self) -> int:
         """I, the number of elements of a record."""
         return math.prod(self.shape)
+
+    @property
+    def diameter(self) -> float:
+        """The largest l2 distance of two records."""
+        return 2.0 * self.radius
+
+    def farthest(self) -> tuple[Tensor, Tensor]:
+        """Two opposite records along the diagonal, float64."""
+        offset = self.radius / math.sqrt(self.size)
+        return self.constant(self.center - offset), self.constant(self.center + offset)
 
     def as_box(self) -> Box:
         """The smallest box of equal sides around the ball."""

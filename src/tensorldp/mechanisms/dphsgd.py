@@ -9,13 +9,11 @@ import torch
 from torch import Tensor
 
 from tensorldp.errors import InputError, positive, real, whole
-from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.domain import Ball, Box, Domain
+from tensorldp.mechanisms.noise import GAUSSIAN, LAPLACE, AdditiveNoise
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.gaussian import GaussianCurve, mu_of
-from tensorldp.privacy.curves.laplace import LaplaceCurve
-from tensorldp.randomness import add_gaussian, add_laplace
+from tensorldp.privacy.curves.gaussian import mu_of
 
 SMALLEST_STEP = 1e-12  # parameters that moved less say nothing about curvature
 
@@ -85,7 +83,7 @@ class SecantThreshold:
 
 
 @register
-class Dphsgd(Mechanism):
+class Dphsgd(AdditiveNoise):
     """Clip to `threshold` times the domain about its centre, then add noise in proportion to the threshold.
 
     Laplace: b = C Delta I / epsilon with Delta the width (TLDP, Table 5). Gaussian: the analytic sigma for the l2
@@ -100,29 +98,27 @@ class Dphsgd(Mechanism):
     """
 
     name = "dphsgd"
+    label = "DPHSGD (reconstructed)"
+    acts_on = "vector"
+    family = "laplace"
+    epsilon_unit = "run"
     unit = "step"
     source = "Tan et al., BDPC 2025, from TLDP's description and Table 5"
     status = "reconstructed"
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        domain: Domain,
-        delta: float = 1e-5,
-        clip: bool = False,
-        threshold: float = 1.0,
-        noise: Literal["laplace", "gaussian"] = "laplace",
-        steps: int = 1,
-    ) -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
-        if noise not in ("laplace", "gaussian"):
-            raise InputError(f"noise of dphsgd must be 'laplace' or 'gaussian', got {noise!r}")
-        self.threshold = positive("threshold of dphsgd", threshold)
+    threshold: float = 1.0
+    noise: Literal["laplace", "gaussian"] = "laplace"
+    steps: int = 1
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        if self.noise not in ("laplace", "gaussian"):
+            raise InputError(f"noise of dphsgd must be 'laplace' or 'gaussian', got {self.noise!r}")
+        self.threshold = positive("threshold of dphsgd", self.threshold)
         self.additive = self.threshold >= 1.0
-        self.steps = whole("steps of dphsgd", steps, low=1)
-        self.noise = noise
-        self.domain = self.domain.as_box() if noise == "laplace" else self.domain.as_ball()
+        self.steps = whole("steps of dphsgd", self.steps, low=1)
+        self.law = LAPLACE if self.noise == "laplace" else GAUSSIAN
+        self.domain = self.domain.as_box() if self.noise == "laplace" else self.domain.as_ball()
 
     @property
     def clipped_domain(self) -> Domain:
@@ -144,23 +140,18 @@ class Dphsgd(Mechanism):
     def _clipped(self, x: Tensor) -> Tensor:
         return self.clipped_domain.project(x) if self.threshold < 1.0 else x
 
-    def _release(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        add = add_laplace if self.noise == "laplace" else add_gaussian
-        return add(self._clipped(x), self.scale, generator)
-
-    _randomize = _release
+    def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        return super()._randomize(self._clipped(x), generator)
 
     def squared_error(self) -> float:
+        domain = self.domain
         lost = max(0.0, 1.0 - self.threshold)
-        if isinstance(self.domain, Ball):
-            return self.size * self.scale**2 + (lost * self.domain.radius) ** 2
-        return self.size * (2.0 * self.scale**2 + (lost * self.domain.width / 2) ** 2)
+        if isinstance(domain, Ball):
+            return super().squared_error() + (lost * domain.radius) ** 2
+        return self.size * (self.law.variance(self.scale) + (lost * domain.width / 2) ** 2)
 
     def curve(self) -> PrivacyCurve:
-        domain = self.clipped_domain
-        if isinstance(domain, Ball):
-            return GaussianCurve(2.0 * domain.radius / self.scale)
-        return LaplaceCurve(shift=domain.width / self.scale, count=self.size)
+        return self.law.curve(self.clipped_domain, self.scale)
 
     def worst_pair(self) -> tuple[Tensor, Tensor]:
         domain = self.domain
@@ -169,8 +160,4 @@ class Dphsgd(Mechanism):
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         batch = (-1, *self.shape)
-        y = self._flat(y)
-        x, x_prime = (self._flat(self._clipped(z.double().reshape(batch))) for z in (x, x_prime))
-        if self.noise == "gaussian":
-            return ((x - x_prime) * (2.0 * y - (x + x_prime))).sum(dim=1) / (2.0 * self.scale**2)
-        return ((y - x_prime).abs() - (y - x).abs()).sum(dim=1) / self.scale
+        return super().log_likelihood_ratio(y, *(self._clipped(z.double().reshape(batch)) for z in (x, x_prime)))

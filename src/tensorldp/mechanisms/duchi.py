@@ -12,7 +12,6 @@ from torch import Tensor
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.base import Mechanism
-from tensorldp.mechanisms.domain import Box, Domain
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.sampled import random_signs
 from tensorldp.privacy.curves.base import PrivacyCurve
@@ -48,24 +47,18 @@ class Duchi(Mechanism):
     """
 
     name = "duchi"
+    label = "Duchi"
+    family = "mean estimation"
     block_bytes = 4 << 20
     domain_kind = "box"
     source = "Duchi, Jordan and Wainwright 2018, section 4.2.3; Nguyen et al. 2016 (arXiv 1606.05053) for even d"
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        domain: Domain,
-        delta: float = 1e-5,
-        clip: bool = False,
-        ties: Literal["corrected", "printed"] = "corrected",
-    ) -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
-        if ties not in ("corrected", "printed"):
-            raise InputError(f"ties of duchi must be 'corrected' or 'printed', got {ties!r}")
-        self.ties = ties
-        self.box: Box = self.domain.as_box()
+    ties: Literal["corrected", "printed"] = "corrected"
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        if self.ties not in ("corrected", "printed"):
+            raise InputError(f"ties of duchi must be 'corrected' or 'printed', got {self.ties!r}")
         if self._printed_even:
             self.note = "as printed, an even number of elements gives ln(1 + e^epsilon), not epsilon"
 

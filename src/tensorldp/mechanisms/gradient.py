@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from tensorldp.errors import InputError, positive, whole
 from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor
-from tensorldp.mechanisms.domain import Ball, Domain
+from tensorldp.mechanisms.domain import Ball, Box
 from tensorldp.mechanisms.registry import register
+from tensorldp.mechanisms.tvg_budget import Schedule, sampled_budget, step_budget
 
 WEIGHT_FLOOR = 1e-12  # of the largest weight: an element without weight gets at most 10^4 times the noise
 
@@ -77,30 +79,33 @@ class Optimized(DirectionalGaussian):
     """
 
     name = "optimized"
+    label = "Optimized"
+    family = "gaussian"
+    epsilon_unit = "run"
     unit = "step"
     source = "Xiang, Yang and Li, INFOCOM 2019; the solution as in the TVG authors' code"
     status = "as printed"
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        domain: Domain,
-        delta: float = 1e-5,
-        clip: bool = False,
-        steps: int = 1,
-        weights: Tensor | Sequence[float] | None = None,
-    ) -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
-        self.steps = whole("steps of optimized", steps, low=1)
+    steps: int = 1
+    weights: Tensor | Sequence[float] | None = None
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self.steps = whole("steps of optimized", self.steps, low=1)
         self.budget = loss_budget(self.epsilon, self.delta, self.steps)
-        if weights is None:
-            sigma = torch.tensor([self.sensitivity / math.sqrt(self.budget)], dtype=torch.float64)
+        if self.weights is None:
+            sigma = torch.tensor([self.domain.diameter / math.sqrt(self.budget)], dtype=torch.float64)
         else:
             if isinstance(self.domain, Ball):
                 raise InputError("weights of optimized need a Box: over an l2 ball the best noise is isotropic")
-            sigma = box_sigma(self._weights(weights), positive("width", self.domain.width), self.budget)
-        self._factors = (ModeFactor(sigma),)
+            sigma = box_sigma(self._weights(self.weights), positive("width", self.domain.width), self.budget)
+        self.factors = (ModeFactor(sigma),)
+
+    @classmethod
+    def step_sigma(cls, run: Schedule, domain: Box, **options: Any) -> float | None:
+        """At (epsilon / q, delta / q) for all T steps together: the mechanism composes over them by itself."""
+        epsilon, delta = step_budget(cls.name, run, sampled_budget)
+        return cls(epsilon=epsilon, delta=delta, domain=domain, steps=run.steps, **options).isotropic_sigma
 
     def _weights(self, weights: object) -> Tensor:
         try:
@@ -113,7 +118,3 @@ class Optimized(DirectionalGaussian):
                 f"got {w.numel()} values"
             )
         return w
-
-    @property
-    def factors(self) -> tuple[ModeFactor, ...]:
-        return self._factors

@@ -13,10 +13,11 @@ from torch import Tensor
 
 from tensorldp.errors import InputError, real
 from tensorldp.mechanisms.base import Mechanism
-from tensorldp.mechanisms.domain import Ball, Domain
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.randomness import check_generator, standard_normal
+
+TABLE_BYTES = 8 << 20  # bytes of rows scaled and multiplied at once
 
 
 @dataclass(frozen=True)
@@ -82,27 +83,22 @@ class JohnsonLindenstrauss(Mechanism):
     """
 
     name = "jl"
+    label = "JL transform"
+    family = "directional"
     same_shape = False
     source = "Blocki, Blum, Datta and Sheffet, FOCS 2012, Algorithm 3; TVG, section VIII.C"
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        domain: Domain,
-        delta: float = 1e-5,
-        clip: bool = False,
-        eta: float = 0.5,
-        nu: float = 0.05,
-        center: Literal["domain", "mean"] = "domain",
-    ) -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
-        self.eta = real("eta of jl", eta, low=0.0, high=1.0, open_low=True, open_high=True)
-        self.nu = real("nu of jl", nu, low=0.0, high=1.0, open_low=True, open_high=True)
-        if center not in ("domain", "mean"):
-            raise InputError(f"center of jl must be 'domain' or 'mean', got {center!r}")
-        self.center = center
-        if center == "mean":
+    eta: float = 0.5
+    nu: float = 0.05
+    center: Literal["domain", "mean"] = "domain"
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self.eta = real("eta of jl", self.eta, low=0.0, high=1.0, open_low=True, open_high=True)
+        self.nu = real("nu of jl", self.nu, low=0.0, high=1.0, open_low=True, open_high=True)
+        if self.center not in ("domain", "mean"):
+            raise InputError(f"center of jl must be 'domain' or 'mean', got {self.center!r}")
+        if self.center == "mean":
             self.note = "the column means are subtracted without a budget of their own"
 
     @property
@@ -118,7 +114,7 @@ class JohnsonLindenstrauss(Mechanism):
     @property
     def diameter(self) -> float:
         """What rows are divided by: the l2 diameter of the domain, 2 sqrt(d) for [-1, 1]^d."""
-        return 2.0 * (self.domain.radius if isinstance(self.domain, Ball) else self.domain.as_ball().radius)
+        return self.domain.diameter
 
     def gram(self, x: Tensor, generator: torch.Generator) -> Tensor:
         """C~ = Y^T Y / r for the scaled and centred table, float64 (d, d); E C~ = A^T A + w^2 E.
@@ -136,7 +132,7 @@ class JohnsonLindenstrauss(Mechanism):
         rows = x.reshape(-1, self.size)
         middle = rows.mean(dim=0, dtype=torch.float64) if self.center == "mean" else self.domain.center
         target = self.floor**2 * torch.eye(self.size, dtype=torch.float64, device=x.device)
-        for block in rows.split(max(1, self.block_bytes // (8 * self.size))):
+        for block in rows.split(max(1, TABLE_BYTES // (8 * self.size))):
             scaled = (block.double() - middle) / self.diameter
             target += scaled.T @ scaled
         draws = standard_normal(torch.empty(self.rows, self.size, dtype=torch.float64, device=x.device), generator)

@@ -13,7 +13,6 @@ from torch import Tensor
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.bits import bit_count, code_numbers, decode_bits, encode_bits, flip_mask
-from tensorldp.mechanisms.domain import Box, Domain
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.discrete import DiscreteCurve
@@ -61,29 +60,24 @@ class Latent(Mechanism):
     """
 
     name = "latent"
+    label = "LATENT"
+    family = "randomised response"
+    acts_on = "element"
     block_bytes = 4 << 20
     domain_kind = "box"
     source = "LATENT, Eq. 4 to 7"
     status = "as printed"
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        domain: Domain,
-        delta: float = 1e-5,
-        clip: bool = False,
-        whole: int = 4,
-        fraction: int = 5,
-        reading: Literal["A", "B"] = "A",
-    ) -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
-        self.bits = bit_count(whole, fraction)
-        if reading not in ("A", "B"):
-            raise InputError(f"reading of latent must be 'A' or 'B', got {reading!r}")
-        self.whole, self.fraction, self.reading = whole, fraction, reading
-        self.box: Box = self.domain.as_box()
-        if reading == "B":
+    whole: int = 4
+    fraction: int = 5
+    reading: Literal["A", "B"] = "A"
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self.bits = bit_count(self.whole, self.fraction)
+        if self.reading not in ("A", "B"):
+            raise InputError(f"reading of latent must be 'A' or 'B', got {self.reading!r}")
+        if self.reading == "B":
             self.note = "the paper's Eq. 7 keeps a bit with probability (1 + p) / 2, which is far from its epsilon"
 
     @property

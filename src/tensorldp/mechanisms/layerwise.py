@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
 from tensorldp.errors import InputError, real, unknown, whole
 from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor
-from tensorldp.mechanisms.domain import Ball, Domain
+from tensorldp.mechanisms.domain import Ball
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.gaussian import GaussianCurve, mu_of
@@ -61,54 +61,57 @@ class Llagp(DirectionalGaussian):
     """
 
     name = "llagp"
+    label = "LLAGP (reconstructed)"
+    family = "gaussian"
+    epsilon_unit = "run"
+    scheduled = True
     unit = "step"
     source = "Zhang, Zhang and Jiang, CAAI Trans. Intell. Technol. 10(3) 2025, from the abstract"
     status = "reconstructed"
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        domain: Domain,
-        delta: float = 1e-5,
-        clip: bool = False,
-        layers: Sequence[int] | None = None,
-        step: int = 0,
-        steps: int = 1,
-        kappa: float = 0.5,
-        mode: Literal["paper", "honest"] = "paper",
-        progress: str = "linear",
-    ) -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
-        if mode not in ("paper", "honest"):
-            raise InputError(f"mode of llagp must be 'paper' or 'honest', got {mode!r}")
-        sizes = [whole("layers of llagp", size, low=1) for size in ([self.size] if layers is None else layers)]
-        if sum(sizes) != self.size:
-            raise InputError(f"layers of llagp must sum to the record's {self.size} elements, got {sum(sizes)}")
-        self.layers = tuple(sizes)
-        self.additive = len(sizes) == 1 or not isinstance(self.domain, Ball)  # on a ball layers are clipped
-        self.steps = whole("steps of llagp", steps, low=1)
-        self.weights = layer_weights(len(sizes), step=step, steps=steps, kappa=kappa, progress=progress)
-        self.mode = mode
-        self._expanded = torch.repeat_interleave(self.layer_sigma, torch.tensor(sizes))
-        self._factors = (ModeFactor(self.layer_sigma if len(sizes) == 1 else self._expanded),)
+    layers: Sequence[int] | None = None
+    step: int = 0
+    steps: int = 1
+    kappa: float = 0.5
+    mode: Literal["paper", "honest"] = "paper"
+    progress: str = "linear"
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        if self.mode not in ("paper", "honest"):
+            raise InputError(f"mode of llagp must be 'paper' or 'honest', got {self.mode!r}")
+        given = [self.size] if self.layers is None else self.layers
+        self.sizes = tuple(whole("layers of llagp", size, low=1) for size in given)
+        if sum(self.sizes) != self.size:
+            raise InputError(f"layers of llagp must sum to the record's {self.size} elements, got {sum(self.sizes)}")
+        count = len(self.sizes)
+        self.additive = count == 1 or not isinstance(self.domain, Ball)  # on a ball layers are clipped
+        self.steps = whole("steps of llagp", self.steps, low=1)
+        self.weights = layer_weights(count, step=self.step, steps=self.steps, kappa=self.kappa, progress=self.progress)
+        expanded = torch.repeat_interleave(self.layer_sigma, torch.tensor(self.sizes))
+        self.factors = (ModeFactor(self.layer_sigma if count == 1 else expanded),)
+
+    @classmethod
+    def round_options(cls, *, index: int, rounds: int, epsilon: float, layers: Sequence[int]) -> dict[str, Any]:
+        """Step `index` of `rounds` with the layers as they are, at the budget of all rounds together."""
+        return {"layers": layers, "step": index, "steps": rounds, "epsilon": epsilon * rounds}
 
     @property
     def layer_sensitivity(self) -> Tensor:
         """s2_l per layer."""
         if isinstance(self.domain, Ball):
-            return torch.full((len(self.layers),), 2.0 * self.layer_radius, dtype=torch.float64)
-        return self.domain.width * torch.tensor(self.layers, dtype=torch.float64).sqrt()
+            return torch.full((len(self.sizes),), 2.0 * self.layer_radius, dtype=torch.float64)
+        return self.domain.width * torch.tensor(self.sizes, dtype=torch.float64).sqrt()
 
     @property
     def layer_radius(self) -> float:
         """C_l, the l2 norm that a layer is clipped to when the domain is a ball; infinite on a box."""
-        return self.domain.radius / math.sqrt(len(self.layers)) if isinstance(self.domain, Ball) else math.inf
+        return self.domain.radius / math.sqrt(len(self.sizes)) if isinstance(self.domain, Ball) else math.inf
 
     @property
     def layer_budgets(self) -> Tensor:
         """epsilon_{l,t}: epsilon / T split over the layers."""
-        return self.epsilon / self.steps / len(self.layers) * self.weights
+        return self.epsilon / self.steps / len(self.sizes) * self.weights
 
     @property
     def layer_sigma(self) -> Tensor:
@@ -116,19 +119,15 @@ class Llagp(DirectionalGaussian):
         if self.mode == "paper":
             return self.layer_sensitivity * math.sqrt(2.0 * math.log(1.25 / self.delta)) / self.layer_budgets
         mu = mu_of(self.epsilon, self.delta) / math.sqrt(self.steps)
-        return self.layer_sensitivity * (len(self.layers) / self.weights).sqrt() / mu
-
-    @property
-    def factors(self) -> tuple[ModeFactor, ...]:
-        return self._factors
+        return self.layer_sensitivity * (len(self.sizes) / self.weights).sqrt() / mu
 
     def _clipped(self, x: Tensor) -> Tensor:
         """Each layer of the batch `x` within C_l of the centre."""
-        if not isinstance(self.domain, Ball) or len(self.layers) == 1:
+        if not isinstance(self.domain, Ball) or len(self.sizes) == 1:
             return x
         pieces = [
             Ball(self.layer_radius, (piece.shape[1],), center=self.domain.center).project(piece)
-            for piece in x.reshape(x.shape[0], -1).split(self.layers, dim=1)
+            for piece in x.reshape(x.shape[0], -1).split(self.sizes, dim=1)
         ]
         return torch.cat(pieces, dim=1).reshape(x.shape)
 
@@ -139,7 +138,7 @@ class Llagp(DirectionalGaussian):
         return GaussianCurve(float((self.layer_sensitivity / self.layer_sigma).norm()))
 
     def squared_error(self) -> float:
-        noise = float((self.layer_sigma**2 * torch.tensor(self.layers, dtype=torch.float64)).sum())
+        noise = float((self.layer_sigma**2 * torch.tensor(self.sizes, dtype=torch.float64)).sum())
         if not isinstance(self.domain, Ball):
             return noise
         return noise + (self.domain.radius - self.layer_radius) ** 2  # clipping hurts a gradient in one layer most
@@ -148,14 +147,14 @@ class Llagp(DirectionalGaussian):
         if not isinstance(self.domain, Ball):
             return self.worst_pair()[0]
         record = self.domain.constant(self.domain.center).reshape(-1)
-        record[: self.layers[0]] += self.domain.radius / math.sqrt(self.layers[0])
+        record[: self.sizes[0]] += self.domain.radius / math.sqrt(self.sizes[0])
         return record.reshape(self.shape)
 
     def worst_pair(self) -> tuple[Tensor, Tensor]:
         domain = self.domain
         if not isinstance(domain, Ball):
             return domain.constant(domain.low), domain.constant(domain.high)
-        sizes = torch.tensor(self.layers)
+        sizes = torch.tensor(self.sizes)
         offset = torch.repeat_interleave(self.layer_radius / sizes.double().sqrt(), sizes).reshape(self.shape)
         return domain.center - offset, domain.center + offset
 

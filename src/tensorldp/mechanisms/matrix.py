@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +13,10 @@ from torch import Tensor
 
 from tensorldp.errors import InputError, positive
 from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor, matrix
-from tensorldp.mechanisms.domain import Domain
+from tensorldp.mechanisms.domain import Box
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.tvg import IMPORTANCE_FLOOR
+from tensorldp.mechanisms.tvg_budget import Schedule, simple_budget, step_budget
 from tensorldp.privacy.curves.gaussian import GaussianCurve
 
 LARGEST = 160  # I_1 up to which a strategy is optimised, seconds: I_1^2 unknowns and an inverse per step
@@ -89,42 +90,44 @@ class MatrixMechanism(DirectionalGaussian):
     """
 
     name = "matrix"
+    label = "matrix mechanism"
+    family = "directional"
+    acts_on = "matrix"
     source = "Li et al., VLDBJ 24(6) 2015; TVG, section VII.A"
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        domain: Domain,
-        delta: float = 1e-5,
-        clip: bool = False,
-        workload: Tensor | None = None,
-        strategy: Tensor | None = None,
-        sensitivity: Literal["record", "column", "element"] = "record",
-        constant: float = 2.0,
-    ) -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
-        if sensitivity not in ("record", "column", "element"):
-            raise InputError(f"sensitivity of matrix must be 'record', 'column' or 'element', got {sensitivity!r}")
-        share = self.size if sensitivity == "element" else 1
-        if sensitivity == "column":
+    workload: Tensor | None = None
+    strategy: Tensor | None = None
+    sensitivity: Literal["record", "column", "element"] = "record"
+    constant: float = 2.0
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        if self.sensitivity not in ("record", "column", "element"):
+            raise InputError(f"sensitivity of matrix must be 'record', 'column' or 'element', got {self.sensitivity!r}")
+        share = self.size if self.sensitivity == "element" else 1
+        if self.sensitivity == "column":
             self.note = "the nominal epsilon speaks of one element, the guarantee of the whole record"
-        self.noise_constant = positive("constant of matrix", constant)
-        if self.noise_constant <= self.delta:
-            raise InputError(f"constant of matrix must exceed delta, got {constant!r} and delta {self.delta:g}")
-        self.strategy = self._strategy(workload, strategy)
-        column_norm = float(self.strategy.norm(dim=0).max())
-        unit = self._unit_noise()
-        self._factors: tuple[ModeFactor, ...] = (unit,)
-        if sensitivity != "record":
-            reach = column_norm * self.domain.as_box().width
+        given, self.constant = self.constant, positive("constant of matrix", self.constant)
+        if self.constant <= self.delta:
+            raise InputError(f"constant of matrix must exceed delta, got {given!r} and delta {self.delta:g}")
+        self.strategy = self._strategy(self.workload, self.strategy)
+        unit = self._unit_noise(self.strategy)
+        self.factors = (unit,)
+        if self.sensitivity != "record":
+            reach = float(self.strategy.norm(dim=0).max()) * self.box.width
         else:
             curve = self.curve()
             assert isinstance(curve, GaussianCurve)
             reach = curve.mu
-        tail = math.log(self.noise_constant * share / self.delta)
+        tail = math.log(self.constant * share / self.delta)
         self.answer_sigma = reach * math.sqrt(2.0 * tail) * share / self.epsilon
-        self._factors = (ModeFactor(unit.sigma * self.answer_sigma, unit.directions),)
+        self.factors = (ModeFactor(unit.sigma * self.answer_sigma, unit.directions),)
+
+    @classmethod
+    def step_sigma(cls, run: Schedule, domain: Box, **options: Any) -> float | None:
+        """As TVG's code has it: half of a step's budget, and that split over the elements."""
+        epsilon, delta = step_budget(cls.name, run, simple_budget)
+        return cls(epsilon=epsilon / (2.0 * domain.size), delta=delta, domain=domain, **options).isotropic_sigma
 
     def _strategy(self, workload: object, strategy: object) -> Tensor:
         n = self.shape[0]
@@ -141,10 +144,10 @@ class MatrixMechanism(DirectionalGaussian):
             raise InputError("workload of matrix must not be all zero")
         return torch.from_numpy(optimal_strategy(queries.numpy()))
 
-    def _unit_noise(self) -> ModeFactor:
+    def _unit_noise(self, strategy: Tensor) -> ModeFactor:
         """The square root of (A^T A)^-1."""
         n = self.shape[0]
-        singular, turn = torch.linalg.svd(self.strategy, full_matrices=False)[1:]
+        singular, turn = torch.linalg.svd(strategy, full_matrices=False)[1:]
         if singular.numel() < n or float(singular[-1]) <= 1e-10 * float(singular[0]):
             raise InputError(
                 "strategy of matrix must have full column rank: a direction it does not see would get no noise"
@@ -152,7 +155,3 @@ class MatrixMechanism(DirectionalGaussian):
         if float(singular[0] - singular[-1]) <= 1e-12 * float(singular[0]):
             return ModeFactor(torch.full((n,), 1.0 / float(singular[0]), dtype=torch.float64))
         return ModeFactor(1.0 / singular, turn.T.contiguous())
-
-    @property
-    def factors(self) -> tuple[ModeFactor, ...]:
-        return self._factors

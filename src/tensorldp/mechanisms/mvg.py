@@ -13,7 +13,6 @@ from torch import Tensor
 
 from tensorldp.errors import InputError, flag, real, whole
 from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor, orthogonal, vector
-from tensorldp.mechanisms.domain import Domain
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.tvg import zeta
 
@@ -105,68 +104,59 @@ class Mvg(DirectionalGaussian):
     """
 
     name = "mvg"
+    label = "MVG"
+    family = "directional"
+    acts_on = "matrix"
     source = "Chanyaswad et al., CCS 2018, Theorem 2; TVG, Eq. 30"
     status = "as printed"
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        domain: Domain,
-        delta: float = 1e-5,
-        clip: bool = False,
-        zeta_mode: ZetaMode = "sqrt",
-        directions: Tensor | None = None,
-        theta: Tensor | Sequence[float] | None = None,
-        tau: float | None = None,
-        important: int = 2,
-        bug_compat: bool = False,
-        gamma: float | None = None,
-    ) -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
-        if zeta_mode not in ("sqrt", "plain"):
-            raise InputError(f"zeta_mode of mvg must be 'sqrt' or 'plain', got {zeta_mode!r}")
-        if theta is not None and tau is not None:
+    zeta_mode: ZetaMode = "sqrt"
+    directions: Tensor | None = None
+    theta: Tensor | Sequence[float] | None = None
+    tau: float | None = None
+    important: int = 2
+    bug_compat: bool = False
+    gamma: float | None = None
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        if self.zeta_mode not in ("sqrt", "plain"):
+            raise InputError(f"zeta_mode of mvg must be 'sqrt' or 'plain', got {self.zeta_mode!r}")
+        if self.theta is not None and self.tau is not None:
             raise InputError("mvg takes theta or tau, not both")
-        self._gamma = None if gamma is None else real("gamma of mvg", gamma, low=self.sensitivity / 2.0)
-        self.zeta_mode: ZetaMode = zeta_mode
-        self.bug_compat = flag("bug_compat of mvg", bug_compat)
+        half = self.domain.diameter / 2.0
+        self.gamma = half if self.gamma is None else real("gamma of mvg", self.gamma, low=half)
+        self.bug_compat = flag("bug_compat of mvg", self.bug_compat)
         if self.bug_compat:
             self.note = "noise is scaled by the variance instead of the standard deviation, as in one version of TVG"
         rows = self.shape[0]
-        turn = None if directions is None else orthogonal("directions of mvg", directions, rows)
-        uniform = theta is None and tau is None
-        if tau is not None:
-            important = whole("important of mvg", important, high=rows)
-            self.theta = binary_allocation(rows, range(important), tau)
-        elif theta is not None:
-            self.theta = vector("theta of mvg", theta, rows)
-            if not bool((self.theta > 0).all()) or abs(float(self.theta.sum()) - 1.0) > 1e-6:
-                raise InputError(
-                    f"theta of mvg must be positive and sum to 1, got a sum of {float(self.theta.sum()):g}"
-                    f" and a least share of {float(self.theta.min()):g}"
-                )
-            self.theta = self.theta / self.theta.sum()
-        else:
-            self.theta = torch.full((rows,), 1.0 / rows, dtype=torch.float64)
+        turn = None if self.directions is None else orthogonal("directions of mvg", self.directions, rows)
+        uniform = self.theta is None and self.tau is None
+        self.shares = self._shares(rows)
         self.terms = mvg_bound(
             rows,
             self.size // rows,
             gamma=self.gamma,
-            sensitivity=self.sensitivity,
+            sensitivity=self.domain.diameter,
             epsilon=self.epsilon,
             delta=self.delta,
-            zeta_mode=zeta_mode,
+            zeta_mode=self.zeta_mode,
         )
-        self.variances = (self.theta * self.terms.budget).rsqrt()
+        self.variances = (self.shares * self.terms.budget).rsqrt()
         scale = self.variances if self.bug_compat else self.variances.sqrt()
-        self._factors = (ModeFactor(scale, None if uniform else turn),)
+        self.factors = (ModeFactor(scale, None if uniform else turn),)
 
-    @property
-    def gamma(self) -> float:
-        """sup ||f - centre||_F over the domain, half its diameter, or as given."""
-        return self.sensitivity / 2.0 if self._gamma is None else self._gamma
-
-    @property
-    def factors(self) -> tuple[ModeFactor, ...]:
-        return self._factors
+    def _shares(self, rows: int) -> Tensor:
+        """theta, float64: what share of the precision each direction has."""
+        if self.tau is not None:
+            important = whole("important of mvg", self.important, high=rows)
+            return binary_allocation(rows, range(important), self.tau)
+        if self.theta is None:
+            return torch.full((rows,), 1.0 / rows, dtype=torch.float64)
+        theta = vector("theta of mvg", self.theta, rows)
+        if not bool((theta > 0).all()) or abs(float(theta.sum()) - 1.0) > 1e-6:
+            raise InputError(
+                f"theta of mvg must be positive and sum to 1, got a sum of {float(theta.sum()):g}"
+                f" and a least share of {float(theta.min()):g}"
+            )
+        return theta / theta.sum()

@@ -16,12 +16,12 @@ from torch import Tensor
 
 from tensorldp.errors import InputError, positive
 from tensorldp.mechanisms.base import Mechanism
-from tensorldp.mechanisms.domain import Box, Domain
+from tensorldp.mechanisms.noise import LAPLACE, AdditiveNoise
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import DELTA_FLOOR, PrivacyCurve
 from tensorldp.privacy.curves.laplace import LaplaceCurve
 from tensorldp.privacy.curves.roots import epsilon_at
-from tensorldp.randomness import add_laplace, uniform
+from tensorldp.randomness import uniform
 
 MIXED_COUNT = 128  # up to so many elements, every mixture of directions is tried
 
@@ -114,15 +114,15 @@ class Pdpm(Mechanism):
     """
 
     name = "pdpm"
+    label = "PDPM"
+    family = "laplace"
+    epsilon_unit = "element"
+    acts_on = "element"
     block_bytes = 2 << 20
     domain_kind = "box"
     source = "PLDP-FL, Algorithm 2"
     status = "as printed"
     note = "the nominal epsilon is per element (one scalar weight), not per record"
-
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False) -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
-        self.box: Box = self.domain.as_box()
 
     @property
     def outcomes(self) -> tuple[float, float, float]:
@@ -185,45 +185,29 @@ class Pdpm(Mechanism):
 
 
 @register
-class PluFedOa(Mechanism):
+class PluFedOa(AdditiveNoise):
     """PLU-FedOA: Lap(2c / epsilon) per parameter clipped to [-c, c]; the server's weights are `fedoa_weights`.
 
     Rebuilt from what PLDP-FL says of it. The nominal epsilon is per element: a record of I elements has I epsilon.
     """
 
     name = "plu-fedoa"
+    label = "PLU-FedOA (reconstructed)"
+    family = "laplace"
+    epsilon_unit = "element"
     domain_kind = "box"
-    additive = True
+    law = LAPLACE
     source = "Yang, Wang and Wang, ICCCS 2021, after PLDP-FL; mechanisms.md 6"
     status = "reconstructed"
     note = "the nominal epsilon is per element (one parameter), not per record"
-
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False) -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
-        self.box: Box = self.domain.as_box()
 
     @property
     def scale(self) -> float:
         """2c / epsilon, the Laplace scale, in the unit of the data."""
         return self.box.width / self.epsilon
 
-    def _release(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        return add_laplace(x, self.scale, generator)
-
-    _randomize = _release
-
-    def squared_error(self) -> float:
-        return 2.0 * self.size * self.scale**2
-
     def curve(self) -> PrivacyCurve:
         return LaplaceCurve(shift=self.epsilon, count=self.size)
-
-    def worst_pair(self) -> tuple[Tensor, Tensor]:
-        return self.box.constant(self.box.low), self.box.constant(self.box.high)
-
-    def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
-        y, x, x_prime = self._flat(y), self._flat(x), self._flat(x_prime)
-        return ((y - x_prime).abs() - (y - x).abs()).sum(dim=1) / self.scale
 
 
 def fedoa_weights(epsilons: Sequence[float], counts: Sequence[float]) -> list[float]:

@@ -11,7 +11,6 @@ from torch import Tensor
 from tensorldp.errors import InputError, flag, whole
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.caps import Cap, gaussian_cap, log_expm1, normal_height, sphere_cap, sphere_height
-from tensorldp.mechanisms.domain import Ball, Domain
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.sampled import distinct_indices, random_signs
 from tensorldp.privacy.curves.base import PrivacyCurve
@@ -31,12 +30,12 @@ class _Directional(Mechanism):
     domain_kind = "ball"
     block_bytes = 1 << 20
 
-    def __init__(
-        self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False, lift: bool = True
-    ) -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
-        self.ball: Ball = self.domain.as_ball()
-        self.lift = flag(f"lift of {self.name}", lift)
+    lift: bool = True
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self.ball = self.domain.as_ball()
+        self.lift = flag(f"lift of {self.name}", self.lift)
         if not self.lift and self.size < 2:
             raise InputError(f"{self.name} without lift needs records of at least 2 elements")
         self.dimension = self.size + 1 if self.lift else self.size
@@ -91,10 +90,6 @@ class _Directional(Mechanism):
     def curve(self) -> PrivacyCurve:
         return self.cap.curve()
 
-    def worst_pair(self) -> tuple[Tensor, Tensor]:
-        offset = self.ball.radius / math.sqrt(self.size)
-        return self.ball.constant(self.ball.center - offset), self.ball.constant(self.ball.center + offset)
-
 
 @register
 class PrivUnit(_Directional):
@@ -107,6 +102,8 @@ class PrivUnit(_Directional):
     """
 
     name = "privunit"
+    label = "PrivUnit"
+    family = "mean estimation"
     source = "Bhowmick et al. 2018 (PrivUnit2); exact budget: mechanisms.md 7.7"
 
     def _calibrate(self) -> Cap:
@@ -146,6 +143,8 @@ class PrivUnitG(_Directional):
     """
 
     name = "privunit-g"
+    label = "PrivUnitG"
+    family = "mean estimation"
     source = "Asi, Feldman and Talwar, ICML 2022"
 
     def _calibrate(self) -> Cap:
@@ -206,21 +205,16 @@ class ProjUnit(_Directional):
     """
 
     name = "projunit"
+    label = "ProjUnit"
+    family = "mean estimation"
     source = "Asi, Feldman, Nelson, Nguyen and Talwar 2023 (arXiv 2306.04444)"
     note = "exact where the public signs and rows are released as well"
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        domain: Domain,
-        delta: float = 1e-5,
-        clip: bool = False,
-        lift: bool = True,
-        k: int = 1000,
-    ) -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip, lift=lift)
-        self.k = min(whole("k of projunit", k, low=1), self.size)
+    k: int = 1000
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self.k = min(whole("k of projunit", self.k, low=1), self.size)
         self.padded = 1 << (self.dimension - 1).bit_length()
 
     def _calibrate(self) -> Cap:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import TypeVar
 
-from tensorldp.errors import InputError, unknown
+from tensorldp.errors import InputError
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.domain import Domain
 from tensorldp.registration.kinds import MECHANISMS
@@ -56,19 +55,10 @@ def make(name: str, *, epsilon: float, domain: Domain, delta: float = 1e-5, **op
         InputError: if the name or an option is unknown, or a value is out of range.
     """
     cls = mechanism_class(name)
-    allowed = option_names(cls)
-    for key in options:
-        if key not in allowed:
-            raise unknown(f"option of {name}", key, allowed)
+    cls.check_options(options)
     return cls(epsilon=epsilon, domain=domain, delta=delta, **options)  # type: ignore[arg-type]
 
 
-def option_names(cls: type[Mechanism]) -> set[str]:
+def option_names(cls: type[Mechanism]) -> frozenset[str]:
     """The keyword options that a mechanism takes beyond epsilon, domain and delta."""
-    found: set[str] = set()
-    for base in cls.__mro__:
-        if "__init__" in base.__dict__ and base is not object:
-            found |= {
-                p.name for p in inspect.signature(base).parameters.values() if p.kind is inspect.Parameter.KEYWORD_ONLY
-            }
-    return found - {"epsilon", "domain", "delta"}
+    return cls.options()

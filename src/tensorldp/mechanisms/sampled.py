@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from tensorldp.mechanisms.base import Mechanism
-from tensorldp.mechanisms.domain import Box, Domain
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.discrete import DiscreteCurve
@@ -90,9 +89,8 @@ class _Sampled(Mechanism):
 
     domain_kind = "box"
 
-    def __init__(self, *, epsilon: float, domain: Domain, delta: float = 1e-5, clip: bool = False) -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
-        self.box: Box = self.domain.as_box()
+    def _prepare(self) -> None:
+        super()._prepare()
         self.sampled = max(1, min(self.size, math.floor(self.epsilon / 2.5)))
         self.share = self.epsilon / self.sampled
 
@@ -149,9 +147,6 @@ class _Sampled(Mechanism):
         corner = self._element_error(1.0) >= self._element_error(0.0)
         return self.box.constant(self.box.low if corner else self.box.center)
 
-    def worst_pair(self) -> tuple[Tensor, Tensor]:
-        return self.box.constant(self.box.low), self.box.constant(self.box.high)
-
     def curve(self) -> PrivacyCurve:
         weight, eps = self.piecewise_weight, self.share
         log_z1 = -float(np.logaddexp(0.0, -eps / 2.0))  # log z/(z+1), the inner piece of opposite corners
@@ -194,6 +189,8 @@ class Piecewise(_Sampled):
     """The piecewise mechanism on k = max(1, min(d, floor(epsilon/2.5))) coordinates: exactly epsilon-LDP."""
 
     name = "piecewise"
+    label = "Piecewise"
+    family = "mean estimation"
     source = "Wang et al., ICDE 2019, Algorithms 2 and 4"
 
     @property
@@ -209,6 +206,8 @@ class Hybrid(_Sampled):
     """Piecewise with probability 1 - e^(-epsilon/(2k)), else Duchi's two points, on k sampled coordinates."""
 
     name = "hybrid"
+    label = "Hybrid"
+    family = "mean estimation"
     source = "Wang et al., ICDE 2019, section III.C and Algorithm 4"
 
     @property

@@ -7,61 +7,38 @@ kept exactly gives its record away with certainty. `curve` says what is true.
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, positive, shown
-from tensorldp.mechanisms.base import Mechanism
-from tensorldp.mechanisms.domain import Box, Domain
+from tensorldp.errors import InputError, shown
+from tensorldp.mechanisms.noise import GAUSSIAN, LAPLACE, StatedRange
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.atom import AtomCurve
 from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.gaussian import GaussianCurve
-from tensorldp.privacy.curves.laplace import LaplaceCurve
-from tensorldp.randomness import add_gaussian, add_laplace, sparse_positions, uniform
+from tensorldp.randomness import sparse_positions, uniform
 
 PIECE = 1 << 20  # elements whose coins are tossed at once
 
 
-class _Tldp(Mechanism):
-    domain_kind = "box"
+class _Tldp(StatedRange):
     status = "as printed"
-    additive = True  # an element that is kept has noise 0, wherever it is
+    epsilon_unit = "element"
     note = (
         "the nominal epsilon is per element, not per record; an element kept exactly (probability p) "
         "has no finite epsilon"
     )
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        domain: Domain,
-        delta: float = 1e-5,
-        clip: bool = False,
-        delta_range: float | None = None,
-    ) -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
-        self.box: Box = self.domain.as_box()
-        self.delta_range = self.box.width if delta_range is None else positive("delta_range", delta_range)
-
     @property
-    @abstractmethod
-    def scale(self) -> float:
-        """The scale of the noise, in the unit of the data."""
-
-    @abstractmethod
-    def _log_density_at_zero(self) -> float:
-        """log of 1 / (the density of the noise at 0), the constant that p compares itself with."""
+    def isotropic_sigma(self) -> None:
+        return None  # an element that is kept has noise 0, wherever it is: additive, but not Gaussian
 
     @property
     def log_retention(self) -> float:
         """log p, p = e^u / (c + e^u), u = -(I - 1) epsilon, c = 2b or sigma sqrt(2 pi); exact where p underflows."""
         u = -(self.size - 1) * self.epsilon
-        return u - float(np.logaddexp(self._log_density_at_zero(), u))
+        return u - float(np.logaddexp(self.law.log_inverse_peak(self.scale), u))
 
     @property
     def retention(self) -> float:
@@ -72,15 +49,12 @@ class _Tldp(Mechanism):
         """1 - w per element of the batch `x` (shape broadcasts to it), or None where every weight is 0."""
         return None
 
-    @abstractmethod
-    def _add_noise(self, x: Tensor, generator: torch.Generator) -> Tensor: ...
-
     def _weights_at(self, values: Tensor, places: Tensor) -> Tensor | None:
         """1 - w of elements with these values at these places of their records, or None where every weight is 0."""
         return None
 
-    def _release(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        out = self._add_noise(x, generator)
+    def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        out = super()._randomize(x, generator)
         flat, flat_out = x.reshape(-1), out.view(-1)
         for start in range(0, len(flat) if self.retention else min(1, len(flat)), PIECE):
             piece = flat[start : start + PIECE]
@@ -94,8 +68,6 @@ class _Tldp(Mechanism):
                 kept = kept[coins < keep.double()]
             flat_out[start : start + PIECE][kept] = piece[kept]
         return out
-
-    _randomize = _release
 
     def _kept_share(self) -> float:
         """The sum over elements of 1 - w at `worst_input`, times p: the expected number of kept elements."""
@@ -114,15 +86,15 @@ class _Tldp(Mechanism):
         """log of the largest sum of 1 - w over the elements of a record."""
         return math.log(self.size)
 
-    def worst_pair(self) -> tuple[Tensor, Tensor]:
-        return self.box.constant(self.box.low), self.box.constant(self.box.high)
+    def squared_error(self) -> float:
+        return self.law.variance(self.scale) * (self.size - self._kept_share())
 
-    @abstractmethod
-    def _density_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor: ...
+    def curve(self) -> PrivacyCurve:
+        return AtomCurve.over(super().curve(), self._atom(), self._log_atom())
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         y, x, x_prime = self._flat(y), self._flat(x), self._flat(x_prime)
-        ratio = self._density_ratio(y, x, x_prime)
+        ratio = self.law.loss(y, x, x_prime) / self.law.loss_unit(self.scale)
         p = self.retention
         if p == 0.0:
             return ratio.sum(dim=1)
@@ -150,18 +122,11 @@ class _Weighted(_Tldp):
             (x - low) / (high - low), as the paper does for MNIST.
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        domain: Domain,
-        delta: float = 1e-5,
-        clip: bool = False,
-        delta_range: float | None = None,
-        weights: Tensor | None = None,
-    ) -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip, delta_range=delta_range)
-        self.weights = None
+    weights: Tensor | None = None
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        weights, self.weights = self.weights, None
         self.additive = weights is not None
         if weights is None:
             self.note += "; weights computed from the private record are part of it, p_i depends on x_i"
@@ -213,53 +178,22 @@ class _Weighted(_Tldp):
 
 class _LaplaceNoise(_Tldp):
     source = "TLDP, Algorithm 1 (Laplace), Theorem 1(1)"
+    law = LAPLACE
 
     @property
     def scale(self) -> float:
         """b = Delta / epsilon."""
-        return self.delta_range / self.epsilon
-
-    def _log_density_at_zero(self) -> float:
-        return math.log(2.0 * self.scale)
-
-    def _add_noise(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        return add_laplace(x, self.scale, generator)
-
-    def squared_error(self) -> float:
-        return 2.0 * self.scale**2 * (self.size - self._kept_share())
-
-    def curve(self) -> PrivacyCurve:
-        return AtomCurve.over(
-            LaplaceCurve(shift=self.box.width / self.scale, count=self.size), self._atom(), self._log_atom()
-        )
-
-    def _density_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
-        return ((y - x_prime).abs() - (y - x).abs()) / self.scale
+        return self.range / self.epsilon
 
 
 class _GaussianNoise(_Tldp):
     source = "TLDP, Algorithm 1 (Gaussian), Theorem 1(2)"
+    law = GAUSSIAN
 
     @property
     def scale(self) -> float:
         """sigma = Delta / sqrt(2 epsilon)."""
-        return self.delta_range / math.sqrt(2.0 * self.epsilon)
-
-    def _log_density_at_zero(self) -> float:
-        return math.log(self.scale * math.sqrt(2.0 * math.pi))
-
-    def _add_noise(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        return add_gaussian(x, self.scale, generator)
-
-    def squared_error(self) -> float:
-        return self.scale**2 * (self.size - self._kept_share())
-
-    def curve(self) -> PrivacyCurve:
-        mu = self.box.width * math.sqrt(self.size) / self.scale
-        return AtomCurve.over(GaussianCurve(mu), self._atom(), self._log_atom())
-
-    def _density_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
-        return (x - x_prime) * (2.0 * y - (x + x_prime)) / (2.0 * self.scale**2)
+        return self.range / math.sqrt(2.0 * self.epsilon)
 
 
 @register
@@ -271,6 +205,8 @@ class TldpLaplace(_LaplaceNoise):
     """
 
     name = "tldp-l"
+    label = "TLDP-L"
+    family = "tldp-laplace"
 
 
 @register
@@ -282,6 +218,8 @@ class TldpGaussian(_GaussianNoise):
     """
 
     name = "tldp-g"
+    label = "TLDP-G"
+    family = "tldp-gaussian"
 
 
 @register
@@ -289,6 +227,8 @@ class TldpLaplaceWeighted(_Weighted, _LaplaceNoise):
     """TLDP-L with weights (Algorithm 2, Theorem 3(1)); see `_Weighted` for `weights`."""
 
     name = "tldp-l-w"
+    label = "TLDP-L, weighted"
+    family = "tldp-laplace"
     source = "TLDP, Algorithm 2 (Laplace), Theorem 3(1)"
 
 
@@ -297,4 +237,6 @@ class TldpGaussianWeighted(_Weighted, _GaussianNoise):
     """TLDP-G with weights (Algorithm 2, Theorem 3(2)); see `_Weighted` for `weights`."""
 
     name = "tldp-g-w"
+    label = "TLDP-G, weighted"
+    family = "tldp-gaussian"
     source = "TLDP, Algorithm 2 (Gaussian), Theorem 3(2)"

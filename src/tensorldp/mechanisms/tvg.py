@@ -7,16 +7,18 @@ tables is the shape (1, 1280), with I_1 = 1. Only UDN and the directional forms 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor, matrix, orthogonal, vector
-from tensorldp.mechanisms.domain import Domain
+from tensorldp.mechanisms.domain import Box
 from tensorldp.mechanisms.registry import register
+from tensorldp.mechanisms.tvg_budget import KOV_SLACK, Schedule, kov_budget, step_budget
 
 IMPORTANCE_FLOOR = 1e-8  # of the largest importance: a direction of no importance gets at most 100 times the noise
 
@@ -61,22 +63,20 @@ class _Tvg(DirectionalGaussian):
 
     status = "as printed"
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        domain: Domain,
-        delta: float = 1e-5,
-        clip: bool = False,
-        importances: Tensor | Sequence[float] | None = None,
-        workload: Tensor | None = None,
-    ) -> None:
-        super().__init__(epsilon=epsilon, domain=domain, delta=delta, clip=clip)
-        if importances is not None and workload is not None:
+    acts_on = "tensor"
+
+    importances: Tensor | Sequence[float] | None = None
+    workload: Tensor | None = None
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        if self.importances is not None and self.workload is not None:
             raise InputError(f"{self.name} takes importances or a workload, not both")
-        self._importances = importances
-        self._workload = workload
-        self._factors: tuple[ModeFactor, ...] = ()
+        self.factors = self._solve(self._turn())
+
+    def _turn(self) -> Tensor | None:
+        """The directions of mode 1, one per column; None is the standard basis."""
+        return None
 
     @property
     def kappa(self) -> float:
@@ -84,22 +84,18 @@ class _Tvg(DirectionalGaussian):
         return kappa(self.size, self.epsilon, self.delta)
 
     @property
+    @abstractmethod
     def bound(self) -> float:
         """B, the most that ||U_1^-1||_F^2 may be."""
-        raise NotImplementedError
-
-    @property
-    def factors(self) -> tuple[ModeFactor, ...]:
-        return self._factors
 
     def _solve(self, directions: Tensor | None) -> tuple[ModeFactor, ...]:
         length = self.shape[0]
-        if self._workload is not None:
-            weights = matrix(f"workload of {self.name}", self._workload, length)
+        if self.workload is not None:
+            weights = matrix(f"workload of {self.name}", self.workload, length)
             weights = weights if directions is None else weights @ directions
             importances = (weights**2).sum(dim=0)
-        elif self._importances is not None:
-            importances = vector(f"importances of {self.name}", self._importances, length)
+        elif self.importances is not None:
+            importances = vector(f"importances of {self.name}", self.importances, length)
         else:
             return (ModeFactor(torch.full((length,), math.sqrt(length / self.bound), dtype=torch.float64)),)
         return (ModeFactor(optimal_sigma(importances, self.bound), directions),)
@@ -113,22 +109,12 @@ class _Directed(_Tvg):
             only with unequal importances.
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        domain: Domain,
-        delta: float = 1e-5,
-        clip: bool = False,
-        importances: Tensor | Sequence[float] | None = None,
-        workload: Tensor | None = None,
-        directions: Tensor | None = None,
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon, domain=domain, delta=delta, clip=clip, importances=importances, workload=workload
-        )
-        turn = None if directions is None else orthogonal(f"directions of {self.name}", directions, self.shape[0])
-        self._factors = self._solve(turn)
+    directions: Tensor | None = None
+
+    def _turn(self) -> Tensor | None:
+        if self.directions is None:
+            return None
+        return orthogonal(f"directions of {self.name}", self.directions, self.shape[0])
 
 
 @register
@@ -139,12 +125,14 @@ class Tvg(_Directed):
     """
 
     name = "tvg"
+    label = "TVG"
+    family = "directional"
     source = "TVG, Theorem 1, Eq. 14"
 
     @property
     def bound(self) -> float:
         others = self.size / self.shape[0]  # prod of ||E_k||_F^2 over the other modes
-        return (self.kappa / self.sensitivity) ** 2 / others
+        return (self.kappa / self.domain.diameter) ** 2 / others
 
 
 @register
@@ -152,11 +140,13 @@ class Udn(_Directed):
     """Unimodal directional noise: ||U_1^-1||_F^2 <= B = kappa^2 / s2^2; i.i.d.: sigma = s2 sqrt(I_1) / kappa."""
 
     name = "udn"
+    label = "UDN"
+    family = "directional"
     source = "TVG, Theorem 2, Eq. 19 and Algorithm 1"
 
     @property
     def bound(self) -> float:
-        return (self.kappa / self.sensitivity) ** 2
+        return (self.kappa / self.domain.diameter) ** 2
 
 
 @register
@@ -169,29 +159,30 @@ class Idn(_Tvg):
     """
 
     name = "idn"
+    label = "IDN"
+    family = "directional"
     domain_kind = "box"
     source = "TVG, Theorem 3, Eq. 21"
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        domain: Domain,
-        delta: float = 1e-5,
-        clip: bool = False,
-        importances: Tensor | Sequence[float] | None = None,
-        workload: Tensor | None = None,
-        form: Literal["corrected", "printed"] = "corrected",
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon, domain=domain, delta=delta, clip=clip, importances=importances, workload=workload
-        )
-        if form not in ("corrected", "printed"):
-            raise InputError(f"form of idn must be 'corrected' or 'printed', got {form!r}")
-        self.form = form
-        if form == "printed":
+    form: Literal["corrected", "printed"] = "corrected"
+
+    def _prepare(self) -> None:
+        if self.form not in ("corrected", "printed"):
+            raise InputError(f"form of idn must be 'corrected' or 'printed', got {self.form!r}")
+        if self.form == "printed":
             self.note = "Theorem 3 as printed divides by sqrt(I) where its proof needs a product"
-        self._factors = self._solve(None)
+        super()._prepare()
+
+    @classmethod
+    def step_sigma(cls, run: Schedule, domain: Box, **options: Any) -> float | None:
+        """At the budget of a step by the composition of Kairouz, Oh and Viswanath."""
+        if run.delta <= KOV_SLACK:
+            raise InputError(
+                f"delta of a run with idn must be above {KOV_SLACK:g}, which its composition sets aside, "
+                f"got {run.delta:g}"
+            )
+        epsilon, delta = step_budget(cls.name, run, kov_budget)
+        return cls(epsilon=epsilon, delta=delta, domain=domain, **options).isotropic_sigma
 
     @property
     def s_hat(self) -> float:

@@ -7,10 +7,12 @@ run uses a Renyi accountant. These functions give the printed numbers.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from scipy.optimize import brentq
 
-from tensorldp.errors import positive, real, whole
+from tensorldp.errors import InputError, positive, real, whole
 
 KOV_SLACK = 1e-6  # delta~, what the authors' code sets aside for composition
 
@@ -67,3 +69,50 @@ def moments_sigma(epsilon: float, delta: float, *, rate: float, steps: int, clip
     """
     epsilon, delta, rate, steps = _checked(epsilon, delta, rate, steps)
     return 2.0 * rate * positive("clip", clip) * math.sqrt(steps * math.log(1.0 / delta)) / epsilon
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A run's nominal budget and its lots.
+
+    Attributes:
+        epsilon, delta: of the whole run.
+        rate: q, the probability that a record is in a lot.
+        steps: T, number of lots.
+    """
+
+    epsilon: float
+    delta: float
+    rate: float
+    steps: int
+
+
+def step_budget(name: str, run: Schedule, accounting: Callable[..., tuple[float, float]]) -> tuple[float, float]:
+    """What an accounting gives a mechanism for one step of a run.
+
+    Args:
+        name: of the mechanism, for messages.
+        run: the whole run.
+        accounting: (epsilon, delta, rate=, steps=) to the (epsilon, delta) of a step, such as `simple_budget`.
+
+    Raises:
+        InputError: if the run's lots are too small for its delta.
+    """
+    epsilon, delta = accounting(run.epsilon, run.delta, rate=run.rate, steps=run.steps)
+    if delta >= 1.0:
+        raise InputError(
+            f"lot must be more than {delta:.3g} times as large for {name} at delta {run.delta:g}: with "
+            f"lot / records = {run.rate:.3g} TVG's amplification gives a step delta {delta:.3g}, and only "
+            "below 1 means anything"
+        )
+    return epsilon, delta
+
+
+def sampled_budget(epsilon: float, delta: float, *, rate: float, steps: int) -> tuple[float, float]:
+    """(epsilon / q, delta / q), for a mechanism that composes over the steps by itself.
+
+    Raises:
+        InputError: if an argument is out of range.
+    """
+    epsilon, delta, rate, _ = _checked(epsilon, delta, rate, steps)
+    return epsilon / rate, delta / rate

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from tensorldp.errors import InputError
 
@@ -46,6 +47,38 @@ def definitions(package: str, decorator: str) -> dict[str, str]:
     return found
 
 
+@cache
+def class_literals(package: str, decorator: str) -> dict[str, dict[str, Any]]:
+    """What the bodies of registered classes state as literals, by registry key: labels without importing a module.
+
+    Args:
+        package: as for `definitions`.
+        decorator: as for `definitions`, of a bare kind.
+
+    Returns:
+        The attributes of each class whose value is a literal; inherited ones are not among them.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    homes = definitions(package, decorator)
+    for module in sorted(set(homes.values())):
+        spec = find_spec(module)
+        text = Path(spec.origin).read_text() if spec and spec.origin else ""
+        for definition, mark in _decorated(ast.parse(text), decorator):
+            key = _key(definition, mark)
+            if key is not None:
+                found[key] = dict(_literals(definition))
+    return found
+
+
+def _literals(definition: Definition) -> Iterator[tuple[str, Any]]:
+    for target, value in _assigned(definition):
+        try:
+            if isinstance(target, ast.Name):
+                yield target.id, ast.literal_eval(value)
+        except ValueError:  # computed, hence not a literal
+            continue
+
+
 def _decorated(tree: ast.Module, decorator: str) -> Iterator[tuple[Definition, ast.expr]]:
     """The classes and functions of a module that carry the decorator, with the decorator as it is written there."""
     for node in tree.body:
@@ -59,17 +92,20 @@ def _decorated(tree: ast.Module, decorator: str) -> Iterator[tuple[Definition, a
 def _key(definition: Definition, mark: ast.expr) -> str | None:
     if isinstance(mark, ast.Call):
         return _text(mark.args[0]) if mark.args else None
+    for target, value in _assigned(definition):
+        if isinstance(target, ast.Name) and target.id == "name":
+            return _text(value)
+    return None
+
+
+def _assigned(definition: Definition) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The assignments in the body of a definition."""
     for node in definition.body:
         if isinstance(node, ast.AnnAssign) and node.value is not None:
-            pairs: list[tuple[ast.expr, ast.expr]] = [(node.target, node.value)]
+            yield node.target, node.value
         elif isinstance(node, ast.Assign):
-            pairs = [pair for target in node.targets for pair in _unpacked(target, node.value)]
-        else:
-            continue
-        for target, value in pairs:
-            if isinstance(target, ast.Name) and target.id == "name":
-                return _text(value)
-    return None
+            for target in node.targets:
+                yield from _unpacked(target, node.value)
 
 
 def _unpacked(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:

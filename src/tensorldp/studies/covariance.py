@@ -9,7 +9,6 @@ from torch import Tensor
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Box, Domain, Mechanism
-from tensorldp.mechanisms.directional import DirectionalGaussian
 from tensorldp.mechanisms.jl import JohnsonLindenstrauss
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.gaussian import GaussianCurve
@@ -98,11 +97,8 @@ def covariance_curve(mechanism: Mechanism, count: int, columns: int) -> PrivacyC
         InputError: if the mechanism's noise is not additive.
     """
     check_additive(mechanism)
-    if isinstance(mechanism, JohnsonLindenstrauss) or mechanism.name == "none":
-        return mechanism.curve()
-    sigma = getattr(mechanism, "sigma", None)
-    even = isinstance(mechanism, DirectionalGaussian) and not mechanism.isotropic
-    if sigma is None or even:
+    sigma = mechanism.isotropic_sigma
+    if sigma is None:
         return mechanism.curve()
     return GaussianCurve(math.sqrt(2.0) * columns / (count * sigma), exact=columns % 2 == 0)
 

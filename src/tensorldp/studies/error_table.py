@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from tensorldp.mechanisms import Box, Mechanism, make
+from tensorldp.mechanisms import Box, Mechanism, make, mechanism_class
 from tensorldp.mechanisms.additive import Laplace
 from tensorldp.mechanisms.tldp import TldpGaussian, TldpLaplace
 from tensorldp.randomness import generator
@@ -41,7 +41,6 @@ PRINTED: dict[str, Callable[[float, int, int, float, float], float]] = {
     "tldp-l": lambda d, n, rows, e, p: d / e * math.sqrt(2 * (1 - p) * n),
     "tldp-g": lambda d, n, rows, e, p: d / (2 * e) * math.sqrt((1 - p) * n),
 }
-WITH_RANGE = ("laplace", "gaussian", "tldp-l", "tldp-g")
 
 
 def expected_norm(mechanism: Mechanism) -> float:
@@ -77,7 +76,8 @@ def error_table(draws: int = 400, seed: int = 0) -> pd.DataFrame:
     for setting in SETTINGS:
         for name, formula in PRINTED.items():
             for epsilon in EPSILONS:
-                options = {"delta_range": setting.delta_range} if name in WITH_RANGE else {}
+                stated = "delta_range" in mechanism_class(name).options()
+                options = {"delta_range": setting.delta_range} if stated else {}
                 mechanism = make(name, epsilon=epsilon, domain=setting.box, **options)
                 keep = mechanism.retention if isinstance(mechanism, (TldpLaplace, TldpGaussian)) else 0.0
                 printed = formula(setting.delta_range, setting.box.size, setting.box.shape[0], epsilon, keep)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tensorldp.errors import InputError, positive, real, whole
-from tensorldp.mechanisms import Box, Mechanism, make
-from tensorldp.mechanisms.tvg_budget import KOV_SLACK, kov_budget, moments_sigma, simple_budget
+from tensorldp.mechanisms import Box, mechanism_class
+from tensorldp.mechanisms.tvg_budget import Schedule
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.dp_sgd import DpSgdCurve, noise_multiplier_for
 from tensorldp.privacy.curves.trivial import NoPrivacyCurve
@@ -21,22 +21,6 @@ from tensorldp.privacy.curves.trivial import NoPrivacyCurve
 Norm = Literal["linf", "l2"]
 Accountant = Literal["pld", "rdp"]
 HONEST = "gaussian-analytic"
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """A run's nominal budget and its lots.
-
-    Attributes:
-        epsilon, delta: of the whole run.
-        rate: q, the probability that a record is in a lot.
-        steps: T, number of lots.
-    """
-
-    epsilon: float
-    delta: float
-    rate: float
-    steps: int
 
 
 @dataclass(frozen=True)
@@ -72,75 +56,33 @@ class GradientNoise:
         return DpSgdCurve(self.multiplier, schedule.rate, schedule.steps)
 
 
-def _step_budget(name: str, schedule: Schedule) -> tuple[float, float]:
-    """What TVG's accounting gives a mechanism for one step.
-
-    Raises:
-        InputError: if the run's delta or its lots are too small for it.
-    """
-    epsilon, delta, rate, steps = schedule.epsilon, schedule.delta, schedule.rate, schedule.steps
-    if name == "optimized":
-        budget = epsilon / rate, delta / rate
-    elif name == "idn":
-        if delta <= KOV_SLACK:
-            raise InputError(
-                f"delta of a run with idn must be above {KOV_SLACK:g}, which its composition sets aside, got {delta:g}"
-            )
-        budget = kov_budget(epsilon, delta, rate=rate, steps=steps)
-    else:
-        budget = simple_budget(epsilon, delta, rate=rate, steps=steps)
-    if budget[1] >= 1.0:
-        raise InputError(
-            f"lot must be more than {budget[1]:.3g} times as large for {name} at delta {delta:g}: with "
-            f"lot / records = {rate:.3g} TVG's amplification gives a step delta {budget[1]:.3g}, and only "
-            "below 1 means anything"
-        )
-    return budget
-
-
-def _step_mechanism(name: str, box: Box, schedule: Schedule, options: dict[str, Any]) -> Mechanism:
-    """A mechanism on one tensor at the budget that TVG's accounting gives one step."""
-    step = _step_budget(name, schedule)
-    if name == "optimized":
-        return make(name, epsilon=step[0], delta=step[1], domain=box, steps=schedule.steps, **options)
-    if name == "matrix":  # the authors' code: half of it, and that split over the elements
-        return make(name, epsilon=step[0] / (2.0 * box.size), delta=step[1], domain=box, **options)
-    return make(name, epsilon=step[0], delta=step[1], domain=box, **options)
-
-
 def printed_noise(
     name: str, shapes: list[tuple[int, ...]], clip: float, schedule: Schedule, **options: Any
 ) -> GradientNoise:
     """The noise of TVG's Type I for a mechanism, with gradients clipped in l_inf.
 
-    `gaussian` is its i.i.d. Gaussian by the moments accountant, 2 q s2 sqrt(T ln(1/delta)) / epsilon; `none` adds
-    nothing. UDN and MVG take the simple composition of the authors' code, IDN that of Kairouz, Oh and Viswanath.
+    Each class says itself what TVG's accounting gives it (`Mechanism.step_sigma`).
+
+    Args:
+        name: the mechanism's registry key.
+        shapes: of the tensors.
+        clip: C, > 0.
+        schedule: the run's budget and lots.
+        options: the mechanism's own.
 
     Raises:
         InputError: if a setting is out of range or the mechanism is not i.i.d. Gaussian within a tensor.
     """
     clip = positive("clip", clip)
-    sizes = tuple(math.prod(shape) for shape in shapes)
+    kind = mechanism_class(name)
+    kind.check_options(options)
     sigmas = []
-    for shape, size in zip(shapes, sizes, strict=True):
-        if name == "none":
-            sigmas.append(0.0)
-        elif name == "gaussian":
-            sigmas.append(
-                moments_sigma(
-                    schedule.epsilon,
-                    schedule.delta,
-                    rate=schedule.rate,
-                    steps=schedule.steps,
-                    clip=2.0 * clip * math.sqrt(size),
-                )
-            )
-        else:
-            mechanism = _step_mechanism(name, Box(-clip, clip, shape), schedule, options)
-            sigma = getattr(mechanism, "sigma", None)
-            if sigma is None or not getattr(mechanism, "isotropic", False):
-                raise InputError(f"gradients take mechanisms that add i.i.d. Gaussian noise to a tensor, not {name}")
-            sigmas.append(float(sigma))
+    for shape in shapes:
+        sigma = kind.step_sigma(schedule, Box(-clip, clip, shape), **options)
+        if sigma is None:
+            raise InputError(f"gradients take mechanisms that add i.i.d. Gaussian noise to a tensor, not {name}")
+        sigmas.append(float(sigma))
+    sizes = tuple(math.prod(shape) for shape in shapes)
     return GradientNoise("linf", clip, tuple(sigmas), sizes)
 
 

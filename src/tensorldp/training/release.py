@@ -8,11 +8,9 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from tensorldp.mechanisms import Box, Mechanism
+from tensorldp.mechanisms import Box, Mechanism, mechanism_class
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.heterogeneous import ProductCurve
-
-TENSORWISE = frozenset({"mvg", "tvg", "udn", "idn", "matrix"})
 
 
 class Maker(Protocol):
@@ -26,7 +24,8 @@ class ParameterRelease:
 
     Element-wise and vector mechanisms take the whole vector as one record. Matrix and tensor mechanisms take one
     tensor each, with the budget split equally (epsilon / K and delta / K over K tensors, basic composition).
-    LLAGP takes the whole vector with its layers and the round; epsilon is its budget of one round, as for the others.
+    A scheduled mechanism takes the whole vector with its layers and the round; epsilon is its budget of one round, as
+    for the others.
 
     Args:
         make: makes the mechanism at its nominal epsilon on a domain.
@@ -54,12 +53,14 @@ class ParameterRelease:
         where: str,
         rounds: int,
     ) -> None:
-        self.make, self.name, self.epsilon, self.delta = make, name, epsilon, delta
+        self.make, self.epsilon, self.delta = make, epsilon, delta
+        self.kind = mechanism_class(name)
+        self.tensorwise = self.kind.acts_on in ("matrix", "tensor")
         self.shapes, self.clip, self.users, self.where, self.rounds = shapes, clip, users, where, rounds
         self.layers = layers
         self.sizes = [math.prod(shape) for shape in shapes]
         self.size = sum(self.sizes)
-        self._fixed: list[Mechanism] | None = None if name == "llagp" else self._mechanisms(0)
+        self._fixed: list[Mechanism] | None = None if self.kind.scheduled else self._mechanisms(0)
         self.notes = self._notes()
 
     def _box(self, shape: tuple[int, ...], reach: float | None = None) -> Box:
@@ -67,23 +68,21 @@ class ParameterRelease:
         return Box(-reach, reach, shape)
 
     def _mechanisms(self, round_index: int) -> list[Mechanism]:
-        if self.name in TENSORWISE:
+        if self.tensorwise:
             share = len(self.shapes)
             return [
                 self.make(self._box(shape), epsilon=self.epsilon / share, delta=self.delta / share)
                 for shape in self.shapes
             ]
-        return [self.make(self._box((self.size,)), **self._schedule(round_index))]
-
-    def _schedule(self, round_index: int) -> dict[str, Any]:
-        if self.name != "llagp":
-            return {}
-        return {"layers": self.layers, "step": round_index, "steps": self.rounds, "epsilon": self.epsilon * self.rounds}
+        options = self.kind.round_options(
+            index=round_index, rounds=self.rounds, epsilon=self.epsilon, layers=self.layers
+        )
+        return [self.make(self._box((self.size,)), **options)]
 
     def privatize(self, vector: Tensor, round_index: int, generator: torch.Generator) -> Tensor:
         """A release of one flat parameter vector, (I,), already clipped."""
         mechanisms = self._fixed or self._mechanisms(round_index)
-        if self.name not in TENSORWISE:
+        if not self.tensorwise:
             return mechanisms[0].privatize(vector.unsqueeze(0), generator).squeeze(0)
         parts = vector.split(self.sizes)
         return torch.cat(
@@ -96,11 +95,13 @@ class ParameterRelease:
     def _accounted(self, round_index: int) -> list[PrivacyCurve]:
         """The curves of one round's mechanisms, for one user's parameters replaced by any others."""
         mechanisms = self._fixed or self._mechanisms(round_index)
-        if self.where == "server" and hasattr(mechanisms[0], "delta_range"):
-            # same noise, but one of n users moves the average by 1/n of the range
-            near = self._box((self.size,), self.clip / self.users)
-            mechanisms = [self.make(near, delta_range=mechanisms[0].delta_range)]
-        return [mechanism.curve() for mechanism in mechanisms]
+        return [self._seen_by_receiver(mechanism).curve() for mechanism in mechanisms]
+
+    def _seen_by_receiver(self, mechanism: Mechanism) -> Mechanism:
+        """The same noise on what one user may change: behind a server, 1/n of the average's range."""
+        if self.where != "server":
+            return mechanism
+        return mechanism.on_smaller(self._box(mechanism.shape, self.clip / self.users)) or mechanism
 
     def run_curve(self) -> PrivacyCurve:
         """The privacy curve of all rounds."""
@@ -114,13 +115,13 @@ class ParameterRelease:
     def _notes(self) -> list[str]:
         first = (self._fixed or self._mechanisms(0))[0]
         notes = [first.note, f"{self.rounds} releases of one user's {self.size} parameters, composed"]
-        if self.name in TENSORWISE:
+        if self.tensorwise:
             notes.append(f"one release per tensor, budget split equally over {len(self.shapes)} tensors")
         if self.where == "server":
             notes.append(
                 "not local: the server adds the noise after averaging, so users give it their parameters "
                 "unprotected, and the numbers cover only what it sends back"
             )
-            if not hasattr(first, "delta_range"):
+            if self._seen_by_receiver(first) is first:
                 notes.append("an upper bound, as if one user could move the whole average")
         return notes

@@ -11,12 +11,11 @@ import torch
 from torch import Tensor
 
 from tensorldp.errors import InputError, positive, unknown
-from tensorldp.mechanisms import Ball, Box, Mechanism, make
+from tensorldp.mechanisms import Ball, Box, Mechanism, make, mechanism_class
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.training.preferences import Preference
 
 BUDGETS = ("weight", "model", "run")
-PER_ELEMENT = frozenset({"pdpm", "plu-fedoa", "tldp-l", "tldp-g", "tldp-l-w", "tldp-g-w"})
 
 
 class Upload(ABC):
@@ -51,7 +50,7 @@ class PerWeight(Upload):
         return self.mechanism.epsilon
 
     def release(self, start: Tensor, weights: Tensor, generator: torch.Generator) -> Tensor:
-        if self.mechanism.name == "none":
+        if not self.mechanism.private:
             return weights
         box = self.mechanism.domain.as_box()
         inside = weights.nan_to_num(nan=box.center, posinf=box.high, neginf=box.low).clamp(box.low, box.high)
@@ -70,7 +69,7 @@ class WholeModel(Upload):
 
     @property
     def per_weight(self) -> float | None:  # type: ignore[override]
-        return self.mechanism.epsilon if self.mechanism.name in PER_ELEMENT else None
+        return self.mechanism.epsilon if self.mechanism.epsilon_unit == "element" else None
 
     def release(self, start: Tensor, weights: Tensor, generator: torch.Generator) -> Tensor:
         change = (weights - start).nan_to_num(nan=0.0, posinf=0.0, neginf=0.0)
@@ -85,7 +84,7 @@ class WholeModel(Upload):
 
 @lru_cache(maxsize=256)
 def _whole(name: str, epsilon: float, radius: float, size: int, delta: float) -> WholeModel:
-    share = epsilon / size if name in PER_ELEMENT else epsilon
+    share = epsilon / size if mechanism_class(name).epsilon_unit == "element" else epsilon
     return WholeModel(make(name, epsilon=share, domain=Ball(radius, (size,)), delta=delta), radius)
 
 
@@ -120,8 +119,8 @@ def make_upload(
         InputError: if the budget is unknown or the mechanism refuses its domain.
     """
     if budget == "weight":
-        if math.isfinite(preference.epsilon) and name == "none":
-            raise InputError(f"client {preference.client} has a finite epsilon but the mechanism none")
+        if math.isfinite(preference.epsilon) and not mechanism_class(name).private:
+            raise InputError(f"client {preference.client} has a finite epsilon but the mechanism {name}")
         return _weight(name, preference.epsilon, preference.low, preference.high, size, delta)
     if budget not in BUDGETS:
         raise unknown("budget", budget, BUDGETS)

@@ -1,0 +1,152 @@
+"""Mechanisms that add i.i.d. noise of one scale to every element: the laws of the noise, and what follows from them."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from tensorldp.errors import positive
+from tensorldp.mechanisms.base import Mechanism
+from tensorldp.mechanisms.domain import Box, Domain
+from tensorldp.mechanisms.traits import ActsOn
+from tensorldp.privacy.curves.base import PrivacyCurve
+from tensorldp.privacy.curves.gaussian import GaussianCurve
+from tensorldp.privacy.curves.laplace import LaplaceCurve
+from tensorldp.randomness import add_gaussian, add_laplace
+
+
+class NoiseLaw(ABC):
+    """The law of one element's noise, up to its scale."""
+
+    @abstractmethod
+    def add(self, x: Tensor, scale: float, generator: torch.Generator) -> Tensor:
+        """x with independent noise on every element."""
+
+    @abstractmethod
+    def variance(self, scale: float) -> float:
+        """E Z^2."""
+
+    @abstractmethod
+    def log_inverse_peak(self, scale: float) -> float:
+        """-log of the density at 0."""
+
+    @abstractmethod
+    def loss(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
+        """log p(y|x) - log p(y|x') of each element, times `loss_unit`."""
+
+    @abstractmethod
+    def loss_unit(self, scale: float) -> float:
+        """What `loss` has to be divided by."""
+
+    @abstractmethod
+    def curve(self, domain: Domain, scale: float) -> PrivacyCurve:
+        """The exact curve of noise on every element of a record of the domain."""
+
+
+class _Laplace(NoiseLaw):
+    def add(self, x: Tensor, scale: float, generator: torch.Generator) -> Tensor:
+        return add_laplace(x, scale, generator)
+
+    def variance(self, scale: float) -> float:
+        return 2.0 * scale**2
+
+    def log_inverse_peak(self, scale: float) -> float:
+        return math.log(2.0 * scale)
+
+    def loss(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
+        return (y - x_prime).abs() - (y - x).abs()
+
+    def loss_unit(self, scale: float) -> float:
+        return scale
+
+    def curve(self, domain: Domain, scale: float) -> PrivacyCurve:
+        return LaplaceCurve(shift=domain.as_box().width / scale, count=domain.size)
+
+
+class _Gaussian(NoiseLaw):
+    def add(self, x: Tensor, scale: float, generator: torch.Generator) -> Tensor:
+        return add_gaussian(x, scale, generator)
+
+    def variance(self, scale: float) -> float:
+        return scale**2
+
+    def log_inverse_peak(self, scale: float) -> float:
+        return math.log(scale * math.sqrt(2.0 * math.pi))
+
+    def loss(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
+        return (x - x_prime) * (2.0 * y - (x + x_prime))
+
+    def loss_unit(self, scale: float) -> float:
+        return 2.0 * scale**2
+
+    def curve(self, domain: Domain, scale: float) -> PrivacyCurve:
+        return GaussianCurve(domain.diameter / scale)
+
+
+LAPLACE: NoiseLaw = _Laplace()
+GAUSSIAN: NoiseLaw = _Gaussian()
+
+
+class AdditiveNoise(Mechanism):
+    """x + Z with i.i.d. Z: a subclass states the `law` of the noise and its `scale`, and all else follows.
+
+    Attributes:
+        law: `LAPLACE` on boxes, or `GAUSSIAN`.
+    """
+
+    acts_on: ClassVar[ActsOn] = "element"
+    block_bytes = None  # the samplers bound their memory themselves
+    additive = True
+    law = LAPLACE
+
+    @property
+    @abstractmethod
+    def scale(self) -> float:
+        """b of Laplace noise, or the standard deviation of Gaussian noise, in the unit of the data."""
+
+    @property
+    def isotropic_sigma(self) -> float | None:
+        return self.scale if self.law is GAUSSIAN and self.additive else None
+
+    def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        return self.law.add(x, self.scale, generator)
+
+    def squared_error(self) -> float:
+        return self.size * self.law.variance(self.scale)
+
+    def curve(self) -> PrivacyCurve:
+        return self.law.curve(self.domain, self.scale)
+
+    def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
+        y, x, x_prime = self._flat(y), self._flat(x), self._flat(x_prime)
+        return self.law.loss(y, x, x_prime).sum(dim=1) / self.law.loss_unit(self.scale)
+
+
+class StatedRange(AdditiveNoise):
+    """Noise computed from a range Delta that need not be the domain's.
+
+    Args:
+        delta_range: Delta, the range that the formula uses; None is the domain's, high - low.
+    """
+
+    domain_kind = "box"
+
+    delta_range: float | None = None
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        if self.delta_range is not None:
+            self.delta_range = positive("delta_range", self.delta_range)
+
+    @property
+    def range(self) -> float:
+        """Delta, as given or high - low."""
+        return self.box.width if self.delta_range is None else self.delta_range
+
+    def on_smaller(self, domain: Box) -> Mechanism:
+        return replace(self, domain=domain, delta_range=self.range)
