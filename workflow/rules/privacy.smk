@@ -81,7 +81,7 @@ rule audit:
 
 
 # a cell without a mechanism has nothing to audit
-AUDITS = [f"results/privacy/audits/{cell.path}.json" for cell in PLAN.cells if cell.mechanism != "none"]
+AUDITS = [f"results/privacy/audits/{cell.path}.json" for cell in PLAN.cells if cell.private]
 
 
 rule collect_audits:

@@ -132,7 +132,7 @@ class Evidence:
         cells = [
             cell
             for cell in self.plan.cells
-            if cell.dataset == dataset and cell.mechanism == "none" and cell.study.startswith("tldp_")
+            if cell.dataset == dataset and not cell.private and cell.study.startswith("tldp_")
         ]
         paths = [self.results / "metrics" / f"{cell.path}.json" for cell in cells]
         if not cells:

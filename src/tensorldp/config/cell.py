@@ -16,6 +16,7 @@ from tensorldp.config.methods import METHODS
 from tensorldp.config.methods.base import AnyPlan, F_co, Factors, T_co, Training
 from tensorldp.config.settings import explain
 from tensorldp.errors import InputError, unknown
+from tensorldp.registration.kinds import NO_PRIVACY
 
 
 def epsilon_text(epsilon: float) -> str:
@@ -87,7 +88,12 @@ class Cell(Generic[T_co, F_co]):
         """The path of the cell whose models this one uses: its own, or where they are shared that of `none`."""
         if not self.plan.shares_models:
             return self.path
-        return f"{self.study}/{self.dataset}/{self.base.replace(',', '+')}/none/epsilon~inf"
+        return f"{self.study}/{self.dataset}/{self.base.replace(',', '+')}/{NO_PRIVACY}/epsilon~inf"
+
+    @property
+    def private(self) -> bool:
+        """Whether anything is perturbed: false for the reference that releases records as they are."""
+        return self.mechanism != NO_PRIVACY
 
     @property
     def nominal_epsilon(self) -> float:

@@ -17,6 +17,7 @@ from tensorldp.config.methods.base import SYNTHETIC
 from tensorldp.config.settings import Settings, explain, short
 from tensorldp.config.study import Arm, ScalePlan, Study, load_study
 from tensorldp.errors import InputError, unknown
+from tensorldp.registration.kinds import NO_PRIVACY
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -80,7 +81,7 @@ def _factors(study: Study, plan: ScalePlan, settings: Settings) -> dict[str, lis
 
 
 def _arm_epsilons(mechanism: str, epsilons: list[float]) -> list[float]:
-    return [math.inf] if mechanism == "none" else [e for e in epsilons if not math.isinf(e)]
+    return [math.inf] if mechanism == NO_PRIVACY else [e for e in epsilons if not math.isinf(e)]
 
 
 def _listed(value: Any) -> list[Any]:
@@ -151,9 +152,9 @@ def _model_cell(cell: AnyCell, study: Study, settings: Settings, factors: dict[s
     return replace(
         cell,
         variant=cell.base,
-        mechanism="none",
+        mechanism=NO_PRIVACY,
         epsilon="inf",
-        factors=_typed_factors(study, Arm(mechanisms=["none"]), own),
+        factors=_typed_factors(study, Arm(mechanisms=[NO_PRIVACY]), own),
         options={},
         training=_training(study, plan, settings, own),
     )

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from tensorldp.errors import InputError
 from tensorldp.figures.style import appearance, label, order, use_style
+from tensorldp.registration.kinds import NO_PRIVACY
 from tensorldp.studies.table import SERIES
 
 Axis = Literal["nominal", "guarantee", "pure"]
@@ -79,7 +80,7 @@ def draw_line(ax: Axes, rows: pd.DataFrame, axis: Axis, name: str) -> None:
     """One mechanism: the mean over seeds and the band from the lowest to the highest seed."""
     rows = rows.assign(at=position(rows, axis))
     look = appearance(name)
-    if name == "none":
+    if name == NO_PRIVACY:
         ax.axhline(
             rows["value"].mean(),
             color=str(look["color"]),

@@ -9,6 +9,7 @@ from typing import cast
 import pandas as pd
 
 from tensorldp.figures.curves import factors
+from tensorldp.registration.kinds import NO_PRIVACY
 
 CLAIMED_TEST = {"mnist": {0.5: 0.9626, 2.0: 0.9634}, "cifar10": {0.5: 0.9147, 2.0: 0.9173}}
 
@@ -71,7 +72,7 @@ def _method(variant: str, mechanism: str) -> str:
     if own.get("model") == "ann":
         return f"LATENT, p = 1{altered}"
     where = f"{own.get('features', '64')} projections"
-    return f"class means of {where}, no privacy" if mechanism == "none" else f"{mechanism} on {where}"
+    return f"class means of {where}, no privacy" if mechanism == NO_PRIVACY else f"{mechanism} on {where}"
 
 
 def table2(metrics: pd.DataFrame) -> pd.DataFrame:

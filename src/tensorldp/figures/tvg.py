@@ -15,6 +15,7 @@ from matplotlib.lines import Line2D
 from tensorldp.errors import InputError
 from tensorldp.figures.curves import factors
 from tensorldp.figures.style import label, order, use_style
+from tensorldp.registration.kinds import NO_PRIVACY
 
 Axis = Literal["nominal", "guarantee"]
 AXIS_LABELS = {
@@ -63,7 +64,7 @@ SMALLEST = 1e-5  # no point is drawn at a guarantee below this
 
 
 def _lines(rows: pd.DataFrame, study: str, shown: list[str]) -> pd.DataFrame:
-    clean = rows[(rows["mechanism"] == "none") & (rows["metric"] == "accuracy")]
+    clean = rows[(rows["mechanism"] == NO_PRIVACY) & (rows["metric"] == "accuracy")]
     rows = pd.concat([rows, clean.assign(metric="accuracy_perturbed_test")])  # what there would be without noise
     chosen = rows[(rows["study"] == study) & rows["metric"].isin(shown)].copy()
     if chosen.empty:
@@ -90,7 +91,7 @@ def _draw(ax: Axes, part: pd.DataFrame, axis: Axis, log: bool) -> None:
             rows = part[(part["mechanism"] == name) & (part["unit"] == unit)]
             colour = COLOURS.get(name, "#7A5195")
             text = NAMES.get((str(rows["study"].iloc[0]), name), label(name)) + (f", {UNIT[unit]}" if unit else "")
-            if name == "none":
+            if name == NO_PRIVACY:
                 if not log:
                     ax.axhline(rows["value"].mean(), color=colour, linewidth=1.0, linestyle=(0, (4, 2)), label=text)
                 continue
@@ -161,7 +162,7 @@ def draw_tvg(
     for ax, (place, metric) in zip(axes.flat, panels, strict=False):
         part = rows[(rows["where"] == place) & (rows["metric"] == metric)]
         _draw(ax, part, axis, log)
-        bound = limits[(limits["where"] == place) & (limits["mechanism"] != "none")]
+        bound = limits[(limits["where"] == place) & (limits["mechanism"] != NO_PRIVACY)]
         for (name, _), found in bound.groupby(["mechanism", "unit"]):
             curve = _placed(found, axis).groupby("at")["value"].mean()
             if axis == "nominal":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from tensorldp.errors import InputError
@@ -48,5 +49,6 @@ class Guarantee:
         Raises:
             InputError: if delta or the unit is out of range.
         """
-        without = curve.epsilon_without_atom(delta)
-        return cls(curve.epsilon(delta), float(delta), unit, curve.exact, note, epsilon_without_atom=without)
+        epsilon = curve.epsilon(delta)
+        without = epsilon if curve.log_atom == -math.inf else curve.epsilon_without_atom(delta)
+        return cls(epsilon, float(delta), unit, curve.exact, note, epsilon_without_atom=without)

@@ -11,6 +11,7 @@ from tensorldp.registration.registry import Registry
 
 # members are Any, because this module lies below the classes; each package checks and types its own
 MECHANISMS: Registry[Any] = Registry("mechanism", group="tensorldp.mechanisms", package="tensorldp.mechanisms")
+NO_PRIVACY = "none"  # the mechanism that releases the record itself, with epsilon infinity
 MODELS: Registry[Any] = Registry(
     "model", group="tensorldp.models", package="tensorldp.models", decorator="register_model"
 )

@@ -72,7 +72,7 @@ def bit_mechanism(cell: ReleasedBits, shape: tuple[int, ...]) -> Latent | None:
     Raises:
         InputError: for any other mechanism.
     """
-    if cell.mechanism == "none":
+    if not cell.private:
         return None
     n, m = code_of(cell, shape)
     found = (

@@ -40,7 +40,7 @@ def defence_of(cell: AttackCell, parameters: int) -> Defence:
     name = cell.factors.defence
     strength = 0.0 if name == "none" else needed(cell, "strength", cell.factors.strength)
     mechanism = None
-    if cell.mechanism != "none":
+    if cell.private:
         mechanism = mechanism_on(cell, Ball(float(strength) or 1.0, (parameters,)))
     return Defence(name, strength, mechanism)
 

@@ -43,7 +43,7 @@ class Attacks(MeasureMethod[AttackTraining, AttackFactors]):
         attack = cell.factors.attack
         if attack in ON_RELEASES:
             return mechanism_on(cell, self._records(data, "test").box())
-        if cell.mechanism == "none":
+        if not cell.private:
             return mechanism_on(cell, Box(0.0, 1.0, (1,)))
         return mechanism_on(
             cell, Ball(needed(cell, "strength", cell.factors.strength), (self._parameters(cell, data),))
@@ -61,16 +61,16 @@ class Attacks(MeasureMethod[AttackTraining, AttackFactors]):
         notes = [mechanism.note]
         if attack in ON_RELEASES:
             notes.append(LABELS)
-        elif attack != "sensitivity" and cell.mechanism == "none":
+        elif attack != "sensitivity" and not cell.private:
             notes.append("a gradient without clipping and noise guarantees nothing, whatever the attack finds")
-        elif cell.mechanism != "none":
+        elif cell.private:
             notes.append("one gradient of one round, clipped first; training with it composes over rounds")
         return describe(mechanism.curve(), mechanism.unit, notes)
 
     def audited(self, cell: AttackCell, data: Path | None) -> Audited:
         """The release's mechanism; on 64 elements for gradients, of which too few samples fit otherwise."""
         attack = cell.factors.attack
-        if cell.mechanism == "none" or attack == "membership":  # whose releases are those of `likelihood`
+        if not cell.private or attack == "membership":  # whose releases are those of `likelihood`
             return None, ""
         if attack in ON_RELEASES:
             return self._mechanism(cell, data), ""

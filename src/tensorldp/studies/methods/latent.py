@@ -37,7 +37,7 @@ def model_of(cell: Cell[Training, LatentFactors]) -> Literal["ann", "cnn", "cent
         InputError: if it is `cnn` with a mechanism.
     """
     name = cell.factors.model
-    if name == "cnn" and cell.mechanism != "none":
+    if name == "cnn" and cell.private:
         raise InputError(
             f"the model cnn of {cell.study} is the baseline without privacy, got the mechanism "
             f"{cell.mechanism!r}; allowed is none"
@@ -128,7 +128,7 @@ class LatentMethod(ReleaseMethod[LatentTraining, LatentFactors]):
         else:
             make = bit_strings.release_bits if kind == "ann" else bit_strings.release_projection
             splits = {"": make(cell, test, seed, device, split="test", private=False)}
-        if cell.mechanism != "none":
+        if cell.private:
             splits["_perturbed_test"] = torch.from_numpy(released["test"])
         rows: Rows = [
             {"metric": "train_records", "value": float(trained.facts["records"])},

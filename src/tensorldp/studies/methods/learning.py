@@ -69,7 +69,7 @@ class Learning(ReleaseMethod[LearningTraining, LearningFactors]):
         self, cell: LearningCell, test: Records, trained: Trained, released: Arrays, seed: int, device: torch.device
     ) -> Rows:
         model, scaling = restored(cell, test, trained)
-        perturbed = None if cell.mechanism == "none" else torch.from_numpy(released["test"])
+        perturbed = None if not cell.private else torch.from_numpy(released["test"])
         return evaluate(model, test, scaling, device, perturbed)
 
     def guarantee(self, cell: LearningCell, data: Path) -> dict[str, Any]:

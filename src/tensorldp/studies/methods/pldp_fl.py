@@ -92,7 +92,7 @@ class PldpFl(InsideMethod[PldpTraining, PldpFactors]):
         megabytes = float(uploads.sum()) * trained.arrays["weights"].shape[1] * FLOAT_BYTES / 1e6
         rows.append({"metric": "uploaded_megabytes", "value": megabytes})
         rows.append({"metric": "participation", "value": cell.training.participation})
-        if cell.mechanism != "none":
+        if cell.private:
             ledger = new_ledger(cell, trained.arrays["weights"].shape[1])
             ledger.rounds = list(uploads)
             rows += ledger_rows(ledger, trained.facts["marks"], REPORT_DELTA)

@@ -81,7 +81,7 @@ class PrivateSgd(InsideMethod[PrivateSgdTraining, ModelFactors]):
         records = read_records(data / "train.safetensors").first(cell.training.limit)
         release, schedule = gradient_release(cell, empty_model(cell, records.task), len(records.x))
         notes = ["for adding or removing one record of the training set, over all steps and tensors"]
-        if cell.mechanism not in ("none", HONEST):
+        if cell.private and cell.mechanism != HONEST:
             notes.append(
                 "the nominal epsilon is TVG's composition and amplification, with the whole budget of a step "
                 "for every tensor"
@@ -91,7 +91,7 @@ class PrivateSgd(InsideMethod[PrivateSgdTraining, ModelFactors]):
     def audited(self, cell: PrivateSgdCell, data: Path) -> Audited:
         """The noise of one step, as the Gaussian mechanism that it is, on a gradient of 64 elements."""
         records = read_records(data / "train.safetensors").first(cell.training.limit)
-        if cell.mechanism == "none":
+        if not cell.private:
             return make("none", epsilon=float("inf"), domain=Box(-1.0, 1.0, STAND_IN)), ""
         release, _ = gradient_release(cell, empty_model(cell, records.task), len(records.x))
         reach = 1.0 / release.multiplier  # replacing a gradient moves the sum by up to 2 Mahalanobis units of this

@@ -40,7 +40,7 @@ class Testing(SharedMethod[TestingTraining, TestingFactors]):
     def evaluate(self, cell: TestingCell, test: Records, trained: Trained, seed: int, device: torch.device) -> Rows:
         net = _net(cell, test, trained)
         clean = features(net, test, device)
-        if cell.mechanism == "none":
+        if not cell.private:
             return [{"metric": key, "value": value} for key, value in scores(test.y, classify(net, clean)).items()]
         mechanism = directed(cell, net.workload)
         private = private_features(cell, mechanism, clean, cell_stream(cell, seed, "test feature noise", device))
@@ -58,7 +58,7 @@ class Testing(SharedMethod[TestingTraining, TestingFactors]):
         made = [directed(cell, _net(cell, test, trained).workload) for trained in models]
         weakest = max(made, key=lambda mechanism: mechanism.curve().epsilon(1e-5))
         notes = [weakest.note, "the model and its directions are public"]
-        if cell.factors.unit == "batch" and cell.mechanism != "none":
+        if cell.factors.unit == "batch" and cell.private:
             own = weakest.curve().epsilon(1e-5)
             notes.append(f"the noise is made for a batch of 256 records, which as a whole has epsilon {own:.4g}")
         return describe(record_curve(cell, weakest), "record", notes)

@@ -1,0 +1,160 @@
+"""A mechanism from outside says everything about itself: one class, and every study and figure knows what to do."""
+
+import math
+from collections.abc import Iterator
+
+import contract
+import pytest
+import torch
+
+from tensorldp import mechanisms
+from tensorldp.errors import InputError
+from tensorldp.figures.style import appearance, label, order
+from tensorldp.mechanisms import Box, Mechanism, register
+from tensorldp.mechanisms.noise import GAUSSIAN, AdditiveNoise
+from tensorldp.privacy import audit
+from tensorldp.registration.kinds import MECHANISMS
+from tensorldp.training.gradient_noise import check_schedule, printed_noise
+from tensorldp.training.preferences import Preference
+from tensorldp.training.release import ParameterRelease
+from tensorldp.training.uploads import make_upload
+
+COMPLETE = '''
+from tensorldp.errors import positive
+from tensorldp.mechanisms import register
+from tensorldp.mechanisms.noise import LAPLACE, AdditiveNoise
+
+@register
+class Cautious(AdditiveNoise):
+    """Lap(0, margin I R / epsilon) per element, more noise than the nominal epsilon asks for.
+
+    Args:
+        margin: by how much the noise exceeds what is needed, >= 1.
+    """
+
+    name = "toy-cautious"
+    label = "Laplace with a margin"
+    family = "cautious"
+    domain_kind = "box"
+    source = "tests/mechanisms/test_plug_in.py"
+    law = LAPLACE
+
+    margin: float = 2.0
+
+    def _prepare(self):
+        self.margin = positive("margin of toy-cautious", self.margin)
+
+    @property
+    def scale(self):
+        return self.margin * self.size * self.box.width / self.epsilon
+'''
+
+
+@pytest.fixture
+def forgotten() -> Iterator[None]:
+    yield
+    for name in MECHANISMS.names():
+        if name.startswith("toy-"):
+            MECHANISMS.remove(name)
+
+
+@pytest.mark.usefixtures("forgotten")
+def test_a_class_of_forty_lines_is_complete() -> None:
+    assert len(COMPLETE.strip().splitlines()) <= 40
+    before = {name: appearance(name) for name in MECHANISMS.names()}
+    exec(COMPLETE, {"__name__": "toy_cautious"})
+    for shape in ((64,), (3, 8, 8), (1,)):
+        m = contract.build("toy-cautious", shape)
+        contract.check_release(m)
+        contract.check_squared_error(m)
+        contract.check_privacy(m)
+        contract.check_worst_records(m)
+        contract.check_likelihood(m)
+        contract.check_audit(m, audit)
+    contract.check_construction_errors("toy-cautious", (4, 5))
+    made = mechanisms.make("toy-cautious", epsilon=1.0, domain=Box(0, 1, (4,)), margin=4)
+    assert made.guarantee(0.0).epsilon == pytest.approx(0.25)
+    assert repr(made) == "toy-cautious(epsilon=1, domain=Box(low=0.0, high=1.0, shape=(4,)), margin=4.0)"
+    with pytest.raises(InputError, match="margin of toy-cautious must be a finite number above 0, got -1"):
+        mechanisms.make("toy-cautious", epsilon=1.0, domain=Box(0, 1, (4,)), margin=-1)
+    with pytest.raises(InputError, match="unknown option of toy-cautious 'margins': did you mean 'margin'"):
+        mechanisms.make("toy-cautious", epsilon=1.0, domain=Box(0, 1, (4,)), margins=1)
+    assert label("toy-cautious") == "Laplace with a margin"
+    look = appearance("toy-cautious")
+    assert look["color"] not in {other["color"] for other in before.values()} | {"#000000"}
+    assert {name: appearance(name) for name in before} == before
+    assert order({"toy-cautious", "none", "tldp-g"}) == ["none", "tldp-g", "toy-cautious"]
+    assert make_upload("toy-cautious", Preference(0, 1.0, -1, 1), size=4, budget="model").per_weight is None
+    with pytest.raises(InputError, match="Gaussian noise to a tensor, not toy-cautious"):
+        printed_noise("toy-cautious", [(3, 5)], 1.0, check_schedule(1.0, 1e-5, 10_000, 100, 1000))
+
+
+@pytest.mark.usefixtures("forgotten")
+def test_a_mechanism_that_acts_on_tensors_gets_tensors() -> None:
+    seen: list[tuple[int, ...]] = []
+
+    @register
+    class Seeing(AdditiveNoise):
+        """Gaussian noise that notes the shape of what it is given."""
+
+        name = "toy-tensor"
+        label = "Gaussian on tensors"
+        family = "directional"
+        acts_on = "tensor"
+        law = GAUSSIAN
+
+        @property
+        def scale(self) -> float:
+            return self.domain.diameter / self.epsilon
+
+        def _randomize(self, x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+            seen.append(tuple(x.shape))
+            return super()._randomize(x, generator)
+
+    shapes = [(3, 5), (3,), (4, 2, 2)]
+
+    def maker(domain: Box, **extra: object) -> Mechanism:
+        return mechanisms.make("toy-tensor", domain=domain, **{"epsilon": 6.0, "delta": 3e-5, **extra})  # type: ignore[arg-type]
+
+    release = ParameterRelease(
+        maker,
+        "toy-tensor",
+        epsilon=6.0,
+        delta=3e-5,
+        shapes=shapes,
+        layers=[34],
+        clip=1.0,
+        users=3,
+        where="user",
+        rounds=2,
+    )
+    vector = torch.zeros(34)
+    assert release.privatize(vector, 0, torch.Generator().manual_seed(0)).shape == (34,)
+    assert seen == [(1, *shape) for shape in shapes]
+    assert "one release per tensor, budget split equally over 3 tensors" in release.notes
+    assert release.run_curve().epsilon(1e-5) < math.inf
+    assert appearance("toy-tensor")["color"] == appearance("tvg")["color"]
+    assert appearance("toy-tensor") != appearance("tvg")
+    noise = printed_noise("toy-tensor", shapes, 1.0, check_schedule(1.0, 1e-5, 10_000, 100, 1000))
+    assert noise.sigmas[0] / noise.sigmas[1] == pytest.approx(math.sqrt(5))
+
+
+def test_a_trait_outside_the_vocabulary_is_one_sentence() -> None:
+    wrong = {
+        "acts_on": ("pixel", "acts_on of Wrong must be one of element, vector, matrix, tensor, got 'pixel'"),
+        "epsilon_unit": (3, "epsilon_unit of Wrong must be one of record, element, run, got 3"),
+        "label": ("two\nlines", "label of Wrong must be a line of text"),
+        "private": ("no", "private of Wrong must be True or False, got 'no'"),
+        "unit": ("pixel", "unit of Wrong must be one of record"),
+    }
+    for trait, (value, message) in wrong.items():
+        with pytest.raises(InputError, match=message):
+            type("Wrong", (AdditiveNoise,), {trait: value})
+    with pytest.raises(InputError, match="label of Wrong is a trait of the class: write it without an annotation"):
+        type("Wrong", (AdditiveNoise,), {"label": "x", "__annotations__": {"label": "str"}})
+
+
+def test_a_subclass_with_a_name_of_its_own_has_a_label_of_its_own() -> None:
+    parent = mechanisms.mechanism_class("laplace")
+    child = type("Child", (parent,), {"name": "toy-child"})
+    assert (child.label, child.family) == ("toy-child", "laplace")
