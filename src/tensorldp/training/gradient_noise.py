@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from tensorldp.errors import InputError, positive, real, whole
 from tensorldp.mechanisms import Box, mechanism_class
-from tensorldp.mechanisms.tvg_budget import Schedule
+from tensorldp.mechanisms.tvg_budget import Schedule as Schedule
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.dp_sgd import DpSgdCurve, noise_multiplier_for
 from tensorldp.privacy.curves.trivial import NoPrivacyCurve
