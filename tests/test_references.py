@@ -51,8 +51,7 @@ def test_every_citation_has_an_entry_and_every_entry_is_cited(
     cited = citations({path: text for path, text in found.items() if path != Path(__file__)})
     assert {key: paths for key, paths in cited.items() if key not in bib} == {}
     cited |= {paper.citation: set() for paper in PAPERS.values()}
-    pending = {"blocki2012", "bun2016", "geiping2020", "li2015", "tan2025", "xiang2019", "yang2021", "zhang2025"}
-    assert sorted(bib.keys() - cited.keys() - pending) == []
+    assert sorted(bib.keys() - cited.keys()) == []
 
 
 @pytest.mark.parametrize("key", PAPERS)
@@ -99,11 +98,14 @@ def test_links_lead_to_pages_and_sections(page: Path) -> None:
 
 def test_no_document_is_cited_that_is_not_here(found: dict[Path, str]) -> None:
     missing = []
+    here = [f"/{path.relative_to(ROOT)}" for path in found]  # a document may be named by the end of its path
     for path, text in found.items():
-        if path.suffix != ".py" or {"tests", "mechanisms"} & set(path.relative_to(ROOT).parts):
+        if path.suffix != ".py" or "tests" in path.relative_to(ROOT).parts:
             continue
         for name in DOCUMENT.findall(text):
             near = (ROOT / name, ROOT / "docs" / name, path.parent / name)
-            if Path(name).name not in ELSEWHERE and not any(place.exists() for place in near):
+            if Path(name).name in ELSEWHERE or any(other.endswith(f"/{name}") for other in here):
+                continue
+            if not any(place.exists() for place in near):
                 missing.append(f"{path.relative_to(ROOT)}: {name}")
     assert missing == []

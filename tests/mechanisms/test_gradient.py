@@ -6,12 +6,11 @@ from gaussian_checks import brute_mu, check_sampler, check_squared_error
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Box, make
-from tensorldp.mechanisms.gradient import best_order, box_sigma, gradient_sigma, loss_budget, violation
+from tensorldp.mechanisms.gradient import box_sigma, loss_budget
 from tensorldp.randomness import generator
 
 
 def test_oracles_at_epsilon_one():
-    assert best_order(1, 1e-5) == pytest.approx(23.515441, abs=5e-7)
     assert loss_budget(1, 1e-5) == pytest.approx(0.04163988, abs=5e-9)
     m = make("optimized", epsilon=1, domain=Ball(0.5, (10,)))  # a = 1
     assert m.sigma == pytest.approx(4.900555, abs=5e-7)
@@ -31,7 +30,6 @@ def test_closed_form_is_the_best_over_orders(epsilon):
 
     grid = max(y(math.exp(i / 1000)) for i in range(-3000, 9000))
     assert loss_budget(epsilon, 1e-5) == pytest.approx(grid, rel=1e-6)
-    assert loss_budget(epsilon, 1e-5) == pytest.approx(y(best_order(epsilon, 1e-5)), rel=1e-9)
     assert loss_budget(epsilon, 1e-5) >= grid * (1 - 1e-12)
 
 
@@ -51,7 +49,6 @@ def test_constraint_is_tight_for_any_difference_of_full_length():
     shift *= 2 / shift.norm()
     assert float((shift**2 / m.sigma**2).sum()) == pytest.approx(m.budget, rel=1e-12)
     assert m.curve().mu ** 2 == pytest.approx(m.budget, rel=1e-12)
-    assert violation(torch.tensor([m.sigma], dtype=torch.float64), 2.0, m.budget) == pytest.approx(1, rel=1e-12)
 
 
 def test_guarantee_is_per_step_and_below_nominal():
@@ -90,17 +87,6 @@ def test_equal_weights_are_the_isotropic_solution():
 def test_weight_of_zero_is_capped():
     sigma = box_sigma(torch.tensor([1.0, 0.0], dtype=torch.float64), 1.0, 1.0)
     assert float(sigma[1] / sigma[0]) == pytest.approx(1e4)
-
-
-def test_normal_solution_is_tight_where_it_looks_and_broken_where_it_does_not():
-    g = torch.logspace(-3, 0, 1000, dtype=torch.float64)
-    y = loss_budget(1, 1e-5)
-    sigma = gradient_sigma(g, g, 1.0, y)
-    assumed = g / g.norm()
-    assert float((assumed**2 / sigma**2).sum()) == pytest.approx(y, rel=1e-12)
-    assert violation(sigma, 1.0, y) == pytest.approx(66.8, rel=1e-3)
-    constant = gradient_sigma(g, torch.ones(1000, dtype=torch.float64), 1.0, y)
-    assert violation(constant, 1.0, y) == pytest.approx(3.3e3, rel=0.05)  # the spec's 1.3e3 lies between the two
 
 
 @pytest.mark.parametrize("domain", [Ball(2.0, (2, 3)), Box(-1, 1, (2, 3))])

@@ -25,6 +25,7 @@ class Identity(Mechanism):
     """The record itself, unperturbed: the non-private reference."""
 
     name = "none"
+    formula = r"x"
     label = "no privacy"
     family = "reference"
     source = "-"
@@ -67,6 +68,7 @@ class Laplace(StatedRange):
     """
 
     name = "laplace"
+    formula = r"x + \mathrm{Lap}(I \Delta / \varepsilon)^I"
     label = "Laplace"
     family = "laplace"
     source = "TLDP, Theorem 2(1), Eq. 5"
@@ -105,6 +107,7 @@ class Gaussian(_IsotropicGaussian, StatedRange):
     """
 
     name = "gaussian"
+    formula = r"x + \mathcal{N}(0, I \Delta^2 / (2 \varepsilon))^I"
     label = "Gaussian (TLDP, Thm 2)"
     family = "gaussian"
     variant_labels: ClassVar = {"form=table5": "Gaussian (TLDP, Table 5)"}
@@ -136,9 +139,10 @@ class GaussianClassical(_IsotropicGaussian):
     """sigma = s2 sqrt(2 ln(1.25/delta)) / epsilon, proved for epsilon <= 1; too little noise above about 8.4."""
 
     name = "gaussian-classical"
+    formula = r"x + \mathcal{N}(0, 2 s_2^2 \ln(1.25/\delta) / \varepsilon^2)^I"
     label = "Gaussian, classical"
     family = "gaussian"
-    source = "Dwork and Roth 2014, Theorem A.1; TVG, section VIII.C"
+    source = "[dwork2014], Theorem A.1; TVG, section VIII.C"
 
     @property
     def scale(self) -> float:
@@ -147,12 +151,13 @@ class GaussianClassical(_IsotropicGaussian):
 
 @register
 class GaussianAnalytic(_IsotropicGaussian):
-    """The least sigma that is exactly (epsilon, delta)-DP for the whole record (Balle and Wang 2018)."""
+    """The least sigma that is exactly (epsilon, delta)-DP for the whole record [balle2018]."""
 
     name = "gaussian-analytic"
+    formula = r"x + \mathcal{N}(0, s_2^2 / \mu^2)^I, \mu \text{ the largest with } \delta_\mu(\varepsilon) \le \delta"
     label = "Gaussian, analytic"
     family = "gaussian"
-    source = "Balle and Wang, ICML 2018, Algorithm 1"
+    source = "[balle2018], Algorithm 1"
 
     @cached_property
     def scale(self) -> float:  # found by a search, so kept
@@ -164,6 +169,7 @@ class GaussianPerElement(_IsotropicGaussian):
     """TVG's handicapped baseline: the classical formula per element at (epsilon/I, delta/I), range as sensitivity."""
 
     name = "gaussian-per-element"
+    formula = r"x + \mathcal{N}(0, 2 R^2 I^2 \ln(1.25 I / \delta) / \varepsilon^2)^I"
     label = "Gaussian, per element"
     family = "gaussian"
     domain_kind = "box"

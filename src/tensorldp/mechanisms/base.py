@@ -56,6 +56,7 @@ class Mechanism(ABC):
         integer: whether records are whole numbers.
         same_shape: False where `privatize` refuses and the class has a method of its own.
         block_bytes: bytes of input randomised at once, a few times that is in use; None for the whole batch.
+        formula: its release, in TeX.
         source: where it is defined.
         status: how sure the definition is.
         note: what a guarantee should say.
@@ -78,6 +79,7 @@ class Mechanism(ABC):
     integer: ClassVar[bool] = False
     same_shape: ClassVar[bool] = True
     block_bytes: ClassVar[int | None] = 8 << 20
+    formula: ClassVar[str] = ""
     source: ClassVar[str] = ""
     status: ClassVar[Status] = "textbook"
     additive = False  # not ClassVar: with some options an instance differs from its class

@@ -36,6 +36,7 @@ class KaryRandomizedResponse(Mechanism):
     """
 
     name = "k-rr"
+    formula = r"x_i \text{ with probability } e^\varepsilon / (e^\varepsilon + k - 1), \text{ else another value}"
     label = "k-RR"
     family = "randomised response"
     epsilon_unit = "element"
@@ -43,7 +44,7 @@ class KaryRandomizedResponse(Mechanism):
     block_bytes = 4 << 20
     domain_kind = "box"
     integer = True
-    source = "Kairouz, Bonawitz and Ramage, ICML 2016; mechanisms.md 7.4"
+    source = "[kairouz2016]"
     note = "the nominal epsilon is per element, not per record"
 
     def _prepare(self) -> None:
@@ -104,9 +105,10 @@ class RandomizedResponse(KaryRandomizedResponse):
     """
 
     name = "randomized-response"
+    formula = r"x_i \text{ with probability } e^\varepsilon / (e^\varepsilon + 1), \text{ else the other value}"
     label = "randomised response"
     family = "randomised response"
-    source = "Warner 1965; LATENT, section 2.3"
+    source = "[warner1965]; LATENT, section 2.3"
 
     def _prepare(self) -> None:
         super()._prepare()

@@ -127,7 +127,10 @@ def flip_mask(count: int, flip: float, signal: float, rng_source: torch.Generato
     one random bit per bit and no arithmetic.
 
     Args:
+        count: number of bytes.
+        flip: the probability that a bit is 1, in (0, 1/2].
         signal: 1 - 2 flip, without cancellation.
+        rng_source: the generator of the coins.
     """
     rare = flip < 2.0**-7
     coins = 0 if rare else min(7, max(1, math.floor(-math.log2(flip))))

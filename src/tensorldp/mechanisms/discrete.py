@@ -42,9 +42,9 @@ def two_sided_geometric(shape: tuple[int, ...], rate: float, generator: torch.Ge
 class TldpDiscrete(Mechanism):
     """Keep an element with probability p, else add a two-sided geometric noise of scale b = 1/s.
 
-    The nominal epsilon is per element and holds exactly: with D = high - low, s = (1 - rho) epsilon / D and
-    p / (1 - p) = (e^(rho epsilon) - 1) tanh(s/2) for unbounded outputs (mathematics.md 7.1). A record of I elements
-    has exactly I epsilon.
+    The nominal epsilon is per element and holds exactly: with D = high - low, s = (1 - rho) epsilon / D and p / (1 -
+    p) = (e^(rho epsilon) - 1) tanh(s/2) for unbounded outputs. A record of I elements has exactly I epsilon.
+    See docs/mathematics/samplers.md#tldp-on-whole-numbers.
 
     Args:
         rho: the share in [0, 1) of the budget that pays for the retention, or "best" for the least error.
@@ -52,6 +52,7 @@ class TldpDiscrete(Mechanism):
     """
 
     name = "tldp-discrete"
+    formula = r"x_i \text{ with probability } p, \text{ else } x_i + Z, P(Z = k) = \tanh(s/2) e^{-s \lvert k \rvert}"
     label = "TLDP, discrete"
     family = "tldp-laplace"
     epsilon_unit = "element"
@@ -59,7 +60,7 @@ class TldpDiscrete(Mechanism):
     block_bytes = 4 << 20
     domain_kind = "box"
     integer = True
-    source = "TLDP on a finite alphabet; mathematics.md 7.1"
+    source = "TLDP on a finite alphabet: docs/mathematics/samplers.md#tldp-on-whole-numbers"
     note = "the nominal epsilon is per element, not per record"
 
     rho: float | Literal["best"] = 0.0
@@ -89,7 +90,7 @@ class TldpDiscrete(Mechanism):
         log_tanh = math.log(math.tanh(rate / 2.0))
         if self.output == "unbounded":
             return rate, spare + math.log(-math.expm1(-spare)) + log_tanh
-        # the larger of the two losses of mathematics.md 7.1: at an end, and one step from it
+        # the larger of the two losses: at an end, and one step from it
         at_end = spare + math.log(-math.expm1(-spare)) - math.log1p(math.exp(-rate))
         if self.top == 1:
             return rate, at_end

@@ -1,4 +1,4 @@
-"""DPHSGD (Tan et al., BDPC 2025), reconstructed: the clipping threshold follows a diagonal curvature estimate."""
+"""DPHSGD [tan2025], reconstructed: the clipping threshold follows a diagonal curvature estimate."""
 
 from __future__ import annotations
 
@@ -98,12 +98,13 @@ class Dphsgd(AdditiveNoise):
     """
 
     name = "dphsgd"
+    formula = r"\mathrm{clip}_C(x) + \mathrm{Lap}(C \Delta I T / \varepsilon)^I"
     label = "DPHSGD (reconstructed)"
     acts_on = "vector"
     family = "laplace"
     epsilon_unit = "run"
     unit = "step"
-    source = "Tan et al., BDPC 2025, from TLDP's description and Table 5"
+    source = "[tan2025], from TLDP's description and Table 5"
     status = "reconstructed"
 
     threshold: float = 1.0

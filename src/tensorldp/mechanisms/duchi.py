@@ -28,7 +28,7 @@ def log_binomial(n: int, k: int) -> float:
 
 
 def cube_constant(d: int) -> float:
-    """C_d, the norm constant as printed: 2^(d-1) / binom(d-1, (d-1)/2), plus 1 for even d (mechanisms.md 7.6)."""
+    """C_d, the norm constant as printed: 2^(d-1) / binom(d-1, (d-1)/2), plus 1 for even d."""
     return math.exp((d - 1) * math.log(2.0) - log_binomial(d - 1, d // 2)) + (1.0 if d % 2 == 0 else 0.0)
 
 
@@ -40,18 +40,22 @@ class Duchi(Mechanism):
     probability e^epsilon / (e^epsilon + 1), else uniform on the other half, and B = C_d (e^epsilon+1)/(e^epsilon-1).
     For even d the corners with <u, v> = 0 belong to both halves as printed, so they are 1 + e^epsilon times as likely
     as under a v' that disagrees with them: ln(1 + e^epsilon), not epsilon. The default counts them as disagreeing
-    (Nguyen et al. 2016), which is exactly epsilon-LDP and has the smaller B, see `bound`.
+    [nguyen2016], which is exactly epsilon-LDP and has the smaller B, see `bound`.
 
     Args:
         ties: "corrected" or "printed", for even d.
     """
 
     name = "duchi"
+    formula = (
+        r"B u, u \text{ uniform on } \langle u, v \rangle \gt 0 \text{ with probability } e^\varepsilon / "
+        r"(e^\varepsilon + 1), \mathbb{E} v = x"
+    )
     label = "Duchi"
     family = "mean estimation"
     block_bytes = 4 << 20
     domain_kind = "box"
-    source = "Duchi, Jordan and Wainwright 2018, section 4.2.3; Nguyen et al. 2016 (arXiv 1606.05053) for even d"
+    source = "[duchi2018], section 4.2.3; [nguyen2016] for even d"
 
     ties: Literal["corrected", "printed"] = "corrected"
 

@@ -1,4 +1,4 @@
-"""Optimized (Xiang, Yang and Li, INFOCOM 2019): Gaussian noise on one clipped gradient, least in a weighted sense."""
+"""Optimized [xiang2019]: Gaussian noise on one clipped gradient, least in a weighted sense."""
 
 from __future__ import annotations
 
@@ -18,17 +18,11 @@ from tensorldp.mechanisms.tvg_budget import Schedule, sampled_budget, step_budge
 WEIGHT_FLOOR = 1e-12  # of the largest weight: an element without weight gets at most 10^4 times the noise
 
 
-def best_order(epsilon: float, delta: float) -> float:
-    """lambda*, the order of the moment bound that allows the least noise."""
-    log_delta = math.log(delta)
-    return (-log_delta + math.sqrt(log_delta * (log_delta - epsilon))) / epsilon
-
-
 def loss_budget(epsilon: float, delta: float, steps: int = 1) -> float:
     """y*, the most that sum_i Delta_i^2 / sigma_i^2 may be in each of `steps` compositions.
 
     y* = 2 (sqrt(epsilon + ln(1/delta)) - sqrt(ln(1/delta)))^2 / T in a form without cancellation; y*/2 is the zCDP
-    rho of a step.
+    rho of a step [bun2016].
     """
     tail = math.log(1.0 / delta)
     return 2.0 * (epsilon / (math.sqrt(epsilon + tail) + math.sqrt(tail))) ** 2 / steps
@@ -48,23 +42,6 @@ def box_sigma(weights: Tensor, reach: float, budget: float) -> Tensor:
     return ((reach * w) ** (2 / 3)).sum().div(budget).sqrt() * (reach**2 / w) ** (1 / 3)
 
 
-def gradient_sigma(gradient: Tensor, weights: Tensor, reach: float, budget: float) -> Tensor:
-    """The source's "normal" solution, which is NOT private over a ball: it assumes the difference a |g| / ||g||.
-
-    sigma_i = sqrt(S/y) (D_i^2 / w_i)^(1/3) with D = a |g| / ||g||, S = sum_i (D_i w_i)^(2/3). Kept as a negative
-    example; `violation` says by how much the worst difference exceeds the budget.
-    """
-    w = _floored(weights)
-    assumed = reach * gradient.abs() / gradient.norm()
-    found: Tensor = ((assumed * w) ** (2 / 3)).sum().div(budget).sqrt() * (assumed**2 / w) ** (1 / 3)
-    return found
-
-
-def violation(sigma: Tensor, reach: float, budget: float) -> float:
-    """sup over ||Delta||_2 <= a of sum_i Delta_i^2 / sigma_i^2, as a multiple of the budget y; sound if <= 1."""
-    return reach**2 / float(sigma.min()) ** 2 / budget
-
-
 @register
 class Optimized(DirectionalGaussian):
     """N(0, sigma^2) with sigma = a / sqrt(y*), a the l2 diameter of the clipped gradients; isotropic by default.
@@ -79,11 +56,15 @@ class Optimized(DirectionalGaussian):
     """
 
     name = "optimized"
+    formula = (
+        r"x + \mathcal{N}(0, s_2^2 / y)^I, y = 2 (\sqrt{\varepsilon + \ln(1/\delta)} - "
+        r"\sqrt{\ln(1/\delta)})^2 / T"
+    )
     label = "Optimized"
     family = "gaussian"
     epsilon_unit = "run"
     unit = "step"
-    source = "Xiang, Yang and Li, INFOCOM 2019; the solution as in the TVG authors' code"
+    source = "[xiang2019]; the solution as in the TVG authors' code"
     status = "as printed"
 
     steps: int = 1

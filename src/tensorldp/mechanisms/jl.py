@@ -1,4 +1,4 @@
-"""The Johnson-Lindenstrauss transform as a private covariance estimator (Blocki, Blum, Datta, Sheffet, FOCS 2012)."""
+"""The Johnson-Lindenstrauss transform as a private covariance estimator [blocki2012]."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ TABLE_BYTES = 8 << 20  # bytes of rows scaled and multiplied at once
 class StatedCurve(PrivacyCurve):
     """`count` uses of something of which only an (epsilon, delta) statement is known.
 
-    No such thing has a larger profile than randomized response of that epsilon beside an atom of delta (Kairouz, Oh
-    and Viswanath 2015, Theorem 3.3): delta(e) = a + (1 - a) E (1 - exp(e - L))_+ with a = 1 - (1 - delta)^k and
+    No such thing has a larger profile than randomized response of that epsilon beside an atom of delta ([kairouz2015],
+    Theorem 3.3): delta(e) = a + (1 - a) E (1 - exp(e - L))_+ with a = 1 - (1 - delta)^k and
     L = (2 B - k) epsilon, B binomial.
     """
 
@@ -83,10 +83,11 @@ class JohnsonLindenstrauss(Mechanism):
     """
 
     name = "jl"
+    formula = r"Y^T Y / r, Y \in \mathbb{R}^{r \times d} \text{ with rows } \mathcal{N}(0, A^T A + w^2 E)"
     label = "JL transform"
     family = "directional"
     same_shape = False
-    source = "Blocki, Blum, Datta and Sheffet, FOCS 2012, Algorithm 3; TVG, section VIII.C"
+    source = "[blocki2012], Algorithm 3; TVG, section VIII.C"
 
     eta: float = 0.5
     nu: float = 0.05
@@ -147,6 +148,7 @@ class JohnsonLindenstrauss(Mechanism):
 
         Args:
             x: (N, *shape), one record per row, N >= 1.
+            generator: of the projection.
 
         Raises:
             InputError: as `gram`, or if the table is empty.

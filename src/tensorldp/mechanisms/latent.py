@@ -1,4 +1,4 @@
-"""LATENT: each element as a fixed-point bit string, and a coin per bit (`latent.txt`, Eq. 4 to 7)."""
+"""LATENT: each element as a fixed-point bit string, and a coin per bit (LATENT, Eq. 4 to 7)."""
 
 from __future__ import annotations
 
@@ -60,6 +60,10 @@ class Latent(Mechanism):
     """
 
     name = "latent"
+    formula = (
+        r"\text{each of } r l \text{ bits true with probability } e^{\varepsilon/(rl)} / (1 + "
+        r"e^{\varepsilon/(rl)})"
+    )
     label = "LATENT"
     family = "randomised response"
     acts_on = "element"
@@ -105,7 +109,7 @@ class Latent(Mechanism):
 
     @property
     def information(self) -> float:
-        """r l (ln 2 - h(q)) nats: how far a record's string is at most from fair coins (mathematics.md 5.4)."""
+        """r l (ln 2 - h(q)) nats: how far a record's string is at most from fair coins."""
         s = self.signal
         per_bit = s * s / 2.0 if s < 1e-3 else ((1.0 + s) * math.log1p(s) + (1.0 - s) * math.log(2.0 * self.flip)) / 2.0
         return self.size * self.bits * per_bit
@@ -152,7 +156,7 @@ class Latent(Mechanism):
         return ((1 << (self.bits - 1)) - 1) / (1 << self.fraction)
 
     def _element_error(self, x: float) -> float:
-        """E (x~ - x)^2 = V + M^2 - 2 x (2q-1) s M + x^2 for one element, of any x (mathematics.md 5.5)."""
+        """E (x~ - x)^2 = V + M^2 - 2 x (2q-1) s M + x^2 for one element, of any x."""
         unit = 2.0**-self.fraction
         coded = min(math.floor(abs(x) / unit) * unit, self.largest)
         flip, signal = self.flip, self.signal

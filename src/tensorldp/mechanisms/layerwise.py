@@ -1,4 +1,4 @@
-"""LLAGP (Zhang, Zhang and Jiang 2025), reconstructed from its abstract: budgets per layer that shift with training."""
+"""LLAGP [zhang2025], reconstructed from its abstract: budgets per layer that shift with training."""
 
 from __future__ import annotations
 
@@ -61,12 +61,13 @@ class Llagp(DirectionalGaussian):
     """
 
     name = "llagp"
+    formula = r"x_l + \mathcal{N}(0, \sigma_l^2), \sigma_l = s_{2,l} \sqrt{2 \ln(1.25/\delta)} L T / (\varepsilon w_l)"
     label = "LLAGP (reconstructed)"
     family = "gaussian"
     epsilon_unit = "run"
     scheduled = True
     unit = "step"
-    source = "Zhang, Zhang and Jiang, CAAI Trans. Intell. Technol. 10(3) 2025, from the abstract"
+    source = "[zhang2025], from the abstract"
     status = "reconstructed"
 
     layers: Sequence[int] | None = None

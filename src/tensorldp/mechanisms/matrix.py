@@ -1,4 +1,4 @@
-"""The matrix mechanism (Li, Miklau, Hay, McGregor and Rastogi, VLDBJ 2015) as a release of the same shape."""
+"""The matrix mechanism [li2015] as a release of the same shape."""
 
 from __future__ import annotations
 
@@ -21,12 +21,6 @@ from tensorldp.privacy.curves.gaussian import GaussianCurve
 
 LARGEST = 160  # I_1 up to which a strategy is optimised, seconds: I_1^2 unknowns and an inverse per step
 Array = npt.NDArray[np.float64]
-
-
-def svd_bound(workload: Array) -> float:
-    """(sum of singular values of W)^2 / n: no strategy has a smaller error factor."""
-    found: float = float(np.linalg.svd(workload, compute_uv=False).sum()) ** 2 / workload.shape[1]
-    return found
 
 
 def error_factor(workload: Array, strategy: Array) -> float:
@@ -90,10 +84,11 @@ class MatrixMechanism(DirectionalGaussian):
     """
 
     name = "matrix"
+    formula = r"x + A^+ \eta, \eta \sim \mathcal{N}(0, 2 s_A^2 \ln(2/\delta) / \varepsilon^2)"
     label = "matrix mechanism"
     family = "directional"
     acts_on = "matrix"
-    source = "Li et al., VLDBJ 24(6) 2015; TVG, section VII.A"
+    source = "[li2015]; TVG, section VII.A"
 
     workload: Tensor | None = None
     strategy: Tensor | None = None

@@ -1,4 +1,4 @@
-"""MVG: matrix-variate Gaussian noise (Chanyaswad, Dytso, Poor and Mittal, CCS 2018)."""
+"""MVG: matrix-variate Gaussian noise [chanyaswad2018]."""
 
 from __future__ import annotations
 
@@ -104,10 +104,11 @@ class Mvg(DirectionalGaussian):
     """
 
     name = "mvg"
+    formula = r"x + W \mathrm{diag}(\lambda)^{1/2} N, \lambda_i = (\theta_i P)^{-1/2}"
     label = "MVG"
     family = "directional"
     acts_on = "matrix"
-    source = "Chanyaswad et al., CCS 2018, Theorem 2; TVG, Eq. 30"
+    source = "[chanyaswad2018], Theorem 2; TVG, Eq. 30"
     status = "as printed"
 
     zeta_mode: ZetaMode = "sqrt"

@@ -114,6 +114,10 @@ class Pdpm(Mechanism):
     """
 
     name = "pdpm"
+    formula = (
+        r"c + L(E+3) / (2(E-1)) \text{ with probability } P_1, \text{ else } c - L(E+1)/(E-1) \text{ or } "
+        r"c, E = e^\varepsilon"
+    )
     label = "PDPM"
     family = "laplace"
     epsilon_unit = "element"
@@ -192,12 +196,13 @@ class PluFedOa(AdditiveNoise):
     """
 
     name = "plu-fedoa"
+    formula = r"x_i + \mathrm{Lap}(R / \varepsilon)"
     label = "PLU-FedOA (reconstructed)"
     family = "laplace"
     epsilon_unit = "element"
     domain_kind = "box"
     law = LAPLACE
-    source = "Yang, Wang and Wang, ICCCS 2021, after PLDP-FL; mechanisms.md 6"
+    source = "[yang2021], after what PLDP-FL says of it"
     status = "reconstructed"
     note = "the nominal epsilon is per element (one parameter), not per record"
 

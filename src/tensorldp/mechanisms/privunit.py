@@ -102,9 +102,13 @@ class PrivUnit(_Directional):
     """
 
     name = "privunit"
+    formula = (
+        r"R u / m, u \text{ uniform on } \langle u, x \rangle \ge \gamma R \text{ with probability } p, "
+        r"\text{ else outside}"
+    )
     label = "PrivUnit"
     family = "mean estimation"
-    source = "Bhowmick et al. 2018 (PrivUnit2); exact budget: mechanisms.md 7.7"
+    source = "[bhowmick2018] (PrivUnit2); exact budget: docs/mathematics/samplers.md#directions"
 
     def _calibrate(self) -> Cap:
         return sphere_cap(self.epsilon, self.dimension)
@@ -143,9 +147,13 @@ class PrivUnitG(_Directional):
     """
 
     name = "privunit-g"
+    formula = (
+        r"R (\alpha x / R + g_\perp) / m, \alpha \sim \mathcal{N}(0, 1) \text{ given } \alpha \ge \gamma "
+        r"\text{ with probability } p"
+    )
     label = "PrivUnitG"
     family = "mean estimation"
-    source = "Asi, Feldman and Talwar, ICML 2022"
+    source = "[asi2022]"
 
     def _calibrate(self) -> Cap:
         return gaussian_cap(self.epsilon)
@@ -205,9 +213,10 @@ class ProjUnit(_Directional):
     """
 
     name = "projunit"
+    formula = r"\text{PrivUnitG of } k \text{ random rows of } H D x, \text{ mapped back}"
     label = "ProjUnit"
     family = "mean estimation"
-    source = "Asi, Feldman, Nelson, Nguyen and Talwar 2023 (arXiv 2306.04444)"
+    source = "[asi2023]"
     note = "exact where the public signs and rows are released as well"
 
     k: int = 1000

@@ -46,10 +46,11 @@ def make(name: str, *, epsilon: float, domain: Domain, delta: float = 1e-5, **op
     """The mechanism `name` at a nominal epsilon on a domain.
 
     Args:
+        name: its registry key.
         epsilon: > 0; `math.inf` only for `none`.
         domain: a `Box` or a `Ball`.
         delta: in (0, 1), ignored where the mechanism has none.
-        options: the mechanism's own, see its class.
+        **options: the mechanism's own, see its class.
 
     Raises:
         InputError: if the name or an option is unknown, or a value is out of range.

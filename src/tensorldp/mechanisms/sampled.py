@@ -1,4 +1,4 @@
-"""The piecewise and hybrid mechanisms on a few sampled coordinates (Wang et al., ICDE 2019)."""
+"""The piecewise and hybrid mechanisms on a few sampled coordinates [wang2019]."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.discrete import DiscreteCurve
 from tensorldp.randomness import numpy_generator, uniform
 
-# above this epsilon per coordinate hybrid mixes in the piecewise mechanism (ICDE 2019, Eq. 6)
+# above this epsilon per coordinate hybrid mixes in the piecewise mechanism ([wang2019], Eq. 6)
 HYBRID_THRESHOLD = math.log(
     (-5.0 + 2.0 * (6353.0 - 405.0 * math.sqrt(241.0)) ** (1 / 3) + 2.0 * (6353.0 + 405.0 * math.sqrt(241.0)) ** (1 / 3))
     / 27.0
@@ -189,9 +189,10 @@ class Piecewise(_Sampled):
     """The piecewise mechanism on k = max(1, min(d, floor(epsilon/2.5))) coordinates: exactly epsilon-LDP."""
 
     name = "piecewise"
+    formula = r"(d/k) \, \mathrm{PM}_{\varepsilon/k}(x_j) \text{ at } k \text{ sampled elements, else } 0"
     label = "Piecewise"
     family = "mean estimation"
-    source = "Wang et al., ICDE 2019, Algorithms 2 and 4"
+    source = "[wang2019], Algorithms 2 and 4"
 
     @property
     def piecewise_weight(self) -> float:
@@ -206,9 +207,10 @@ class Hybrid(_Sampled):
     """Piecewise with probability 1 - e^(-epsilon/(2k)), else Duchi's two points, on k sampled coordinates."""
 
     name = "hybrid"
+    formula = r"(d/k) \, \mathrm{HM}_{\varepsilon/k}(x_j) \text{ at } k \text{ sampled elements, else } 0"
     label = "Hybrid"
     family = "mean estimation"
-    source = "Wang et al., ICDE 2019, section III.C and Algorithm 4"
+    source = "[wang2019], section III.C and Algorithm 4"
 
     @property
     def piecewise_weight(self) -> float:

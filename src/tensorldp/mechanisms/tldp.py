@@ -7,6 +7,7 @@ kept exactly gives its record away with certainty. `curve` says what is true.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -17,6 +18,8 @@ from tensorldp.mechanisms.noise import GAUSSIAN, LAPLACE, StatedRange
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.atom import AtomCurve
 from tensorldp.privacy.curves.base import PrivacyCurve
+from tensorldp.privacy.curves.gaussian import GaussianCurve
+from tensorldp.privacy.curves.laplace import LaplaceCurve
 from tensorldp.randomness import sparse_positions, uniform
 
 PIECE = 1 << 20  # elements whose coins are tossed at once
@@ -157,6 +160,17 @@ class _Weighted(_Tldp):
             return self.keep_weights(values)
         return (1.0 - self.weights).reshape(-1).to(values.device)[places]
 
+    def curve(self) -> PrivacyCurve:
+        """The atom beside the noise: an upper bound where the weights, and so the atoms, differ between two records.
+
+        See docs/mathematics/curves.md#atoms.
+        """
+        curve = super().curve()
+        if self.weights is not None or not isinstance(curve, AtomCurve) or curve.mass == 0.0:
+            return curve
+        assert isinstance(curve.inner, (LaplaceCurve, GaussianCurve))
+        return replace(curve, inner=replace(curve.inner, exact=False))
+
     def _kept_share(self) -> float:
         share = 0.0 if self.weights is None else float((1.0 - self.weights).sum())
         return share * self.retention
@@ -205,6 +219,7 @@ class TldpLaplace(_LaplaceNoise):
     """
 
     name = "tldp-l"
+    formula = r"x_i \text{ with probability } p, \text{ else } x_i + \mathrm{Lap}(\Delta / \varepsilon)"
     label = "TLDP-L"
     family = "tldp-laplace"
 
@@ -218,6 +233,7 @@ class TldpGaussian(_GaussianNoise):
     """
 
     name = "tldp-g"
+    formula = r"x_i \text{ with probability } p, \text{ else } x_i + \mathcal{N}(0, \Delta^2 / (2 \varepsilon))"
     label = "TLDP-G"
     family = "tldp-gaussian"
 
@@ -227,6 +243,7 @@ class TldpLaplaceWeighted(_Weighted, _LaplaceNoise):
     """TLDP-L with weights (Algorithm 2, Theorem 3(1)); see `_Weighted` for `weights`."""
 
     name = "tldp-l-w"
+    formula = r"x_i \text{ with probability } (1 - w_i) p, \text{ else } x_i + \mathrm{Lap}(\Delta / \varepsilon)"
     label = "TLDP-L, weighted"
     family = "tldp-laplace"
     source = "TLDP, Algorithm 2 (Laplace), Theorem 3(1)"
@@ -237,6 +254,10 @@ class TldpGaussianWeighted(_Weighted, _GaussianNoise):
     """TLDP-G with weights (Algorithm 2, Theorem 3(2)); see `_Weighted` for `weights`."""
 
     name = "tldp-g-w"
+    formula = (
+        r"x_i \text{ with probability } (1 - w_i) p, \text{ else } x_i + \mathcal{N}(0, \Delta^2 / (2 "
+        r"\varepsilon))"
+    )
     label = "TLDP-G, weighted"
     family = "tldp-gaussian"
     source = "TLDP, Algorithm 2 (Gaussian), Theorem 3(2)"

@@ -21,7 +21,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "status": get_args(Status),
     "unit": UNITS,
 }
-TEXTS = ("name", "label", "family", "source")
+TEXTS = ("name", "label", "family", "formula", "source")
 FLAGS = ("private", "additive", "integer", "same_shape", "scheduled")
 
 

@@ -1,4 +1,4 @@
-"""TVG (Yuan et al.): tensor-variate Gaussian noise, its unimodal form UDN and its independent form IDN.
+"""TVG [yang2022]: tensor-variate Gaussian noise, its unimodal form UDN and its independent form IDN.
 
 I_1 is shape[0] always: a record of shape (1280,) has I_1 = 1280 and n = 1, while the "1 x 1280" of the sources'
 tables is the shape (1, 1280), with I_1 = 1. Only UDN and the directional forms feel the difference.
@@ -24,7 +24,7 @@ IMPORTANCE_FLOOR = 1e-8  # of the largest importance: a direction of no importan
 
 
 def zeta(size: int, delta: float) -> float:
-    """zeta with P(||N||_F <= zeta) >= 1 - delta for `size` standard normals (TVG, Lemma 3; Laurent and Massart)."""
+    """zeta with P(||N||_F <= zeta) >= 1 - delta for `size` standard normals (TVG, Lemma 3; [laurent2000])."""
     tail = -math.log(delta)
     return math.sqrt(2.0 * tail + 2.0 * math.sqrt(size * tail) + size)
 
@@ -125,6 +125,7 @@ class Tvg(_Directed):
     """
 
     name = "tvg"
+    formula = r"x + N \times_1 U_1, \lVert U_1^{-1} \rVert_F^2 = I_1 \kappa^2 / (I s_2^2)"
     label = "TVG"
     family = "directional"
     source = "TVG, Theorem 1, Eq. 14"
@@ -140,6 +141,7 @@ class Udn(_Directed):
     """Unimodal directional noise: ||U_1^-1||_F^2 <= B = kappa^2 / s2^2; i.i.d.: sigma = s2 sqrt(I_1) / kappa."""
 
     name = "udn"
+    formula = r"x + N \times_1 U_1, \lVert U_1^{-1} \rVert_F^2 = \kappa^2 / s_2^2"
     label = "UDN"
     family = "directional"
     source = "TVG, Theorem 2, Eq. 19 and Algorithm 1"
@@ -159,6 +161,7 @@ class Idn(_Tvg):
     """
 
     name = "idn"
+    formula = r"x + N \times_1 U_1, \lVert U_1^{-1} \rVert_F^2 = I_1 \kappa^2 / \hat{s}^2, U_1 \text{ diagonal}"
     label = "IDN"
     family = "directional"
     domain_kind = "box"
