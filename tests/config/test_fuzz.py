@@ -89,7 +89,7 @@ LEAVES = st.one_of(
     st.binary(max_size=4),
     st.sampled_from([datetime.date(2024, 1, 1), datetime.datetime(2024, 1, 1, 12), (1, 2)]),
 )  # YAML makes dates too
-TRAINING = sorted({key for plan in METHODS.values() for key in plan.training.model_fields})
+TRAINING = sorted({key for plan in METHODS.all().values() for key in plan.training.model_fields})
 KEYS = st.one_of(
     st.sampled_from([*NAMES, *Settings.model_fields, *TRAINING, "epsilon"]),
     st.sampled_from(WORDS),

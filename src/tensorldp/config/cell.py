@@ -15,7 +15,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from tensorldp.config.methods import METHODS
 from tensorldp.config.methods.base import AnyPlan, F_co, Factors, T_co, Training
 from tensorldp.config.settings import explain
-from tensorldp.errors import InputError, unknown
+from tensorldp.errors import InputError
 from tensorldp.registration.kinds import NO_PRIVACY
 
 
@@ -133,10 +133,7 @@ def _adapter(training: type[Training], factors: type[Factors]) -> TypeAdapter[An
 
 
 def _parse(raw: Mapping[str, Any], *, released: bool) -> AnyCell:
-    name = raw.get("method")
-    if name not in METHODS:
-        raise unknown("method", str(name), METHODS)
-    plan = METHODS[name]
+    plan = METHODS[str(raw.get("method"))]
     try:
         text = json.dumps(dict(raw))
         cell: AnyCell = _adapter(Training if released else plan.training, plan.factors).validate_json(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -101,6 +101,18 @@ class Registry(Generic[T]):
         if name not in self._members:
             raise unknown(self.kind, name, self.names())
         return self._members[name]
+
+    def __getitem__(self, name: str) -> T:
+        """As `get`."""
+        return self.get(name)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a member of this name, without importing it."""
+        return name in self.names()
+
+    def __iter__(self) -> Iterator[str]:
+        """The names, sorted."""
+        return iter(self.names())
 
     def all(self) -> dict[str, T]:
         """Every member by name, sorted; imports all that define one.

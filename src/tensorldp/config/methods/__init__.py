@@ -8,20 +8,21 @@ from tensorldp.config.methods.latent import LATENT
 from tensorldp.config.methods.learning import FEDERATED, LEARNING
 from tensorldp.config.methods.pldp import PLDP, SYNTHETIC
 from tensorldp.config.methods.tvg import COVARIANCE, PRIVATE_SGD, TESTING
+from tensorldp.registration.registry import Registry
 
-METHODS: dict[str, AnyPlan] = {
-    plan.name: plan
-    for plan in (
-        LEARNING,
-        FEDERATED,
-        SYNTHETIC,
-        PLDP,
-        COVARIANCE,
-        TESTING,
-        PRIVATE_SGD,
-        LATENT,
-        ATTACKS,
-    )
-}
+METHODS: Registry[AnyPlan] = Registry("method", group="tensorldp.methods")
+OWN: tuple[AnyPlan, ...] = (
+    LEARNING,
+    FEDERATED,
+    SYNTHETIC,
+    PLDP,
+    COVARIANCE,
+    TESTING,
+    PRIVATE_SGD,
+    LATENT,
+    ATTACKS,
+)
+for _plan in OWN:
+    METHODS.add(_plan.name, _plan, "tensorldp.config.methods")
 
 __all__ = ["METHODS", "AnyPlan", "Factors", "MethodPlan", "Training"]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tensorldp.config.cell import AnyCell
-from tensorldp.config.methods import METHODS
-from tensorldp.errors import InputError, unknown
+from tensorldp.config.methods import METHODS, OWN, MethodPlan
+from tensorldp.errors import InputError
+from tensorldp.registration.registry import Registry
 from tensorldp.studies.methods.base import (
     AnyMethod,
     Audited,
@@ -20,6 +22,9 @@ from tensorldp.studies.methods.base import (
     read_trained,
 )
 
+C = TypeVar("C", bound=type[Any])
+_OUTSIDE: Registry[AnyMethod] = Registry("method", group="tensorldp.methods")
+
 
 def method(name: str) -> AnyMethod:
     """The method of a name.
@@ -27,12 +32,34 @@ def method(name: str) -> AnyMethod:
     Raises:
         InputError: if there is none.
     """
-    if name not in METHODS:
-        raise unknown("method", name, METHODS)
+    plan = METHODS.get(name)
+    if plan not in OWN:
+        return _OUTSIDE.get(name)
     found = import_module(f"tensorldp.studies.methods.{name}").METHOD
     assert isinstance(found, (ReleaseMethod, InsideMethod, SharedMethod, MeasureMethod))
-    assert isinstance(METHODS[name], found.plan_type)
+    assert isinstance(plan, found.plan_type)
     return found
+
+
+def register_method(plan: MethodPlan[Any, Any]) -> Callable[[C], C]:
+    """Make a method known, from outside the package; use as a decorator of its class.
+
+    Args:
+        plan: what planning has to know of it, under the method's name.
+
+    Returns:
+        A decorator that raises InputError if the class is not of the kind that the plan says, or the name is taken.
+    """
+
+    def register(cls: C) -> C:
+        kinds = (ReleaseMethod, InsideMethod, SharedMethod, MeasureMethod)
+        if not issubclass(cls, kinds) or not isinstance(plan, cls.plan_type):
+            raise InputError(f"the method {plan.name} has a {type(plan).__name__}, which {cls.__name__} does not fit")
+        METHODS.add(plan.name, plan, cls.__module__)
+        _OUTSIDE.add(plan.name, cls(), cls.__module__)
+        return cls
+
+    return register
 
 
 def guarantee_of(cell: AnyCell, data: Path | None, models: Path | None = None) -> dict[str, Any]:
