@@ -108,7 +108,8 @@ class _Search:
     def _chosen(self, package: str) -> Sequence[Path]:
         folder = _folder(package)
         if folder == METHODS and self.method:
-            return [_file(ROOT / METHODS / f"{self.method}.py")]
+            own = _file(ROOT / METHODS / f"{self.method}.py")
+            return [own] if own.is_file() else self.plugins
         if folder == MECHANISMS and self.mechanism:
             return _defining(MECHANISMS, self.mechanism) or self.plugins
         return _modules(package)
