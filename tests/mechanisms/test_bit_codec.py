@@ -57,3 +57,10 @@ def test_bytes_become_the_bits_in_reading_order(count: int, rows: int, seed: int
 def test_strings_of_another_length_are_refused() -> None:
     with pytest.raises(InputError, match="strings of 17 bits must be a uint8 tensor"):
         bytes_to_bits(torch.zeros(2, 2, dtype=torch.uint8), 17)
+
+
+def test_bfloat16_saturates_at_the_largest_code() -> None:
+    x = torch.tensor([[16.0, -16.0, 40.0, 15.875]], dtype=torch.bfloat16)  # 511 units of 2^-5 is no bfloat16
+    back = decode_bits(encode_bits(x), (4,))
+    top = 16.0 - 2.0**-5
+    assert back.tolist() == [[top, -top, top, 15.875]]

@@ -118,3 +118,8 @@ def test_noise_is_the_pseudo_inverse_applied_to_isotropic_noise():
 def test_mistakes_are_told_in_a_sentence(shape, options, words):
     with pytest.raises(InputError, match=words):
         make("matrix", epsilon=1, domain=Box(-1, 1, shape), **options)
+
+
+def test_too_many_rows_are_refused_before_memory_is():
+    with pytest.raises(InputError, match="8192 at most, got 1000000"):
+        make("matrix", epsilon=1.0, domain=Box(0, 1, (1_000_000,)))

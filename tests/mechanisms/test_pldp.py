@@ -166,3 +166,10 @@ def test_averaged_noise_of_the_second_mode():
     eps = np.tile(levels, 10)
     w = np.array(fedoa_weights(list(eps), [1] * 100))
     assert math.sqrt((w**2 * 8 / eps**2).sum()) == pytest.approx(0.456, rel=2e-3)
+
+
+def test_float64_releases_far_from_zero_have_no_bias():
+    m = make("pdpm", epsilon=0.5, domain=Box(1e8, 1e8 + 1.0, (1,)))
+    x = torch.full((200_000, 1), 1e8 + 0.25, dtype=torch.float64)
+    noise = m.privatize(x, generator("far")) - x
+    assert float(noise.mean()) == pytest.approx(0.0, abs=5.0 * float(noise.std()) / math.sqrt(200_000))

@@ -130,3 +130,11 @@ def test_large_epsilon_does_not_overflow():
     m = make("hybrid", epsilon=3000.0, domain=Box(-1, 1, (1,)))
     assert math.isfinite(m.squared_error())
     assert m.guarantee(0.0).epsilon == pytest.approx(3000.0)
+
+
+def test_the_likelihood_ratio_fits_float64_releases_at_interior_records():
+    m = make("hybrid", epsilon=2.0, domain=Box(-1.0, 1.0, (1,)))
+    x, x_prime = torch.tensor([0.9], dtype=torch.float64), torch.tensor([-0.2], dtype=torch.float64)
+    y = m.privatize(x_prime.expand(200_000, 1).contiguous(), generator("interior"))
+    ratio = torch.exp(m.log_likelihood_ratio(y, x, x_prime))  # its mean under x' is 1
+    assert float(ratio.mean()) == pytest.approx(1.0, abs=5.0 * float(ratio.std()) / math.sqrt(200_000))

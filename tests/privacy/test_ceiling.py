@@ -1,7 +1,12 @@
 """The accuracy that a privacy profile allows."""
 
+import itertools
+import math
+
+import numpy as np
 import pytest
 import torch
+from scipy.optimize import linprog
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
@@ -41,3 +46,21 @@ def test_the_best_classifier_of_two_points_stays_below_the_ceiling_and_comes_clo
 def test_shares_that_are_none_are_named() -> None:
     with pytest.raises(InputError, match="sum to 1"):
         class_ceiling(1.0, 0.0, [0.5, 0.6])
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+@pytest.mark.parametrize("shares", [[0.7, 0.2, 0.1], [0.1135, 0.0982, 0.1028, 0.101, 0.5845]])
+def test_without_delta_some_channel_attains_the_ceiling(epsilon: float, shares: list[float]) -> None:
+    """The programme over all channels, columns Q(. | c): likelihood ratios of at most e^epsilon, each summing to 1."""
+    count = len(shares)
+    bounds, sums = [], np.zeros((count, count * count))
+    for answer, c, other in itertools.product(range(count), repeat=3):
+        if c != other:
+            row = np.zeros(count * count)
+            row[answer * count + c], row[answer * count + other] = 1.0, -math.exp(epsilon)
+            bounds.append(row)
+    for c in range(count):
+        sums[c, c::count] = 1.0
+    gain = np.diag(shares).reshape(-1)
+    best = -linprog(-gain, A_ub=np.array(bounds), b_ub=np.zeros(len(bounds)), A_eq=sums, b_eq=np.ones(count)).fun
+    assert class_ceiling(epsilon, 0.0, shares) == pytest.approx(best, rel=1e-6)

@@ -28,7 +28,8 @@ def bit_count(whole_bits: int, fraction_bits: int) -> int:
 def code_numbers(x: Tensor, whole_bits: int, fraction_bits: int) -> Tensor:
     """One int32 per element: the sign, then |x| in units of 2^-m, cut off and saturated at 2^n - 2^-m."""
     top = (1 << (whole_bits + fraction_bits)) - 1
-    magnitude = (x.abs() * float(1 << fraction_bits)).clamp_(max=top).to(torch.int32)
+    size = x.abs().float() if x.dtype == torch.bfloat16 else x.abs()  # bfloat16 rounds `top` to a power of 2
+    magnitude = (size * float(1 << fraction_bits)).clamp_(max=top).to(torch.int32)
     return magnitude | (torch.signbit(x).to(torch.int32) << (whole_bits + fraction_bits))
 
 

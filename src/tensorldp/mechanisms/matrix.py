@@ -20,6 +20,7 @@ from tensorldp.mechanisms.tvg_budget import Schedule, simple_budget, step_budget
 from tensorldp.privacy.curves.gaussian import GaussianCurve
 
 LARGEST = 160  # I_1 up to which a strategy is optimised, seconds: I_1^2 unknowns and an inverse per step
+MOST_ROWS = 8192  # of the strategy: half a gigabyte
 Array = npt.NDArray[np.float64]
 
 
@@ -126,6 +127,11 @@ class MatrixMechanism(DirectionalGaussian):
 
     def _strategy(self, workload: object, strategy: object) -> Tensor:
         n = self.shape[0]
+        if n > MOST_ROWS:
+            raise InputError(
+                f"matrix holds a matrix of shape[0] x shape[0], so shape[0] may be {MOST_ROWS} at most, got {n}; "
+                "give the records another shape"
+            )
         if strategy is not None:
             return matrix("strategy of matrix", strategy, n)
         if workload is None:

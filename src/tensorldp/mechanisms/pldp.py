@@ -147,10 +147,10 @@ class Pdpm(Mechanism):
 
     def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
         slope, base = self._slope_and_base()
-        up, down, _ = (self.box.center + v for v in self.outcomes)
         coin = uniform(tuple(x.shape), generator).to(x.device)
         first = (x.double() - self.box.center).mul_(slope).add_(base)
-        out = torch.where(coin < first, up, torch.where(coin < (1.0 + first) / 2.0, down, self.box.center))
+        up, down, none = (first.new_tensor(self.box.center + v) for v in self.outcomes)  # numbers would be float32
+        out = torch.where(coin < first, up, torch.where(coin < (1.0 + first) / 2.0, down, none))
         return out.to(x.dtype)
 
     def variance(self, offset: float) -> float:

@@ -125,7 +125,7 @@ class _Sampled(Mechanism):
     def _two_points(self, t: Tensor, generator: torch.Generator) -> Tensor:
         bound = duchi_bound(self.share)
         up = uniform(tuple(t.shape), generator) < 0.5 + t / (2.0 * bound)
-        return torch.where(up, bound, -bound)
+        return torch.where(up, t.new_tensor(bound), t.new_tensor(-bound))  # of numbers it would be float32
 
     def _pieces(self, t: Tensor, generator: torch.Generator) -> Tensor:
         bound = piecewise_bound(self.share)

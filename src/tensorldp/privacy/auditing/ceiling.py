@@ -19,7 +19,8 @@ def class_ceiling(epsilon: float, delta: float, shares: Sequence[float]) -> floa
 
     With q_c the chance that a record of class c is classified rightly, a record of class c' is called c with a chance
     of at least e^-epsilon (q_c - delta), and those chances sum to at most 1 for every c': a linear program in q.
-    For balanced classes it is (e^epsilon + (K - 1) delta) / (e^epsilon + K - 1).
+    For balanced classes it is (e^epsilon + (K - 1) delta) / (e^epsilon + K - 1). With delta = 0 it is tight
+    wherever it was compared with the programme over all channels; with delta > 0 it is an upper bound.
 
     See docs/mathematics/audits.md#ceiling-on-released-inputs.
 
