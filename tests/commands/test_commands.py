@@ -15,10 +15,8 @@ from tensorldp.mechanisms.additive import Laplace
 class Quiet(Laplace):
     name = "quiet"
 
-    def _release(self, x, generator):
-        return x + (super()._release(x, generator) - x) / 4
-
-    _randomize = _release
+    def privatize(self, x, generator):
+        return x + (super().privatize(x, generator) - x) / 4
 
 
 def silent(x, generator):
