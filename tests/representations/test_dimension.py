@@ -6,7 +6,13 @@ import torch
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, make
 from tensorldp.randomness import generator
-from tensorldp.representations.dimension import PublicTask, choose_dimension, mean_error, promised_accuracy
+from tensorldp.representations.dimension import (
+    PublicTask,
+    choose_dimension,
+    mean_error,
+    privunit_error,
+    promised_accuracy,
+)
 from tensorldp.representations.projection import principal
 
 
@@ -27,36 +33,38 @@ def test_the_error_of_a_class_mean_is_that_of_privunit(private):
     x = torch.zeros(records, size, dtype=torch.float64)
     x[:, 0] = 1.0
     noise = mechanism.privatize(x, generator("error")) - x
+    mechanism_error = privunit_error(epsilon)
     spread = float(noise.var(dim=0).mean())  # of 160,000 numbers and more: the deviation is below 1 %
     expected = spread * (classes**2 / records if private else classes / records)
-    assert mean_error(epsilon, d, records, classes, labels_private=private) == pytest.approx(expected, rel=0.05)
+    assert mean_error(mechanism_error, d, records, classes, labels_private=private) == pytest.approx(expected, rel=0.05)
 
 
 def test_more_records_or_a_larger_epsilon_promise_more(task):
-    few, many = (promised_accuracy(task, 1.0, n, draws=8) for n in (2_000, 100_000))
+    few, many = (promised_accuracy(task, privunit_error(1.0), n, draws=8) for n in (2_000, 100_000))
     assert few < many
-    assert promised_accuracy(task, 0.2, 20_000) < promised_accuracy(task, 4.0, 20_000)
-    assert promised_accuracy(task, 1.0, 20_000, labels_private=True) < promised_accuracy(task, 1.0, 20_000)
+    assert promised_accuracy(task, privunit_error(0.2), 20_000) < promised_accuracy(task, privunit_error(4.0), 20_000)
+    assert promised_accuracy(task, privunit_error(1.0), 20_000, labels_private=True) < promised_accuracy(
+        task, privunit_error(1.0), 20_000
+    )
 
 
 def test_the_dimension_grows_with_epsilon_and_the_plan_is_the_best(task):
-    low = choose_dimension([task], 0.3, 5_000, exponents=(0.0, 0.5))
-    high = choose_dimension([task], 20.0, 60_000, exponents=(0.0, 0.5))
+    low = choose_dimension([task], privunit_error(0.3), 5_000, exponents=(0.0, 0.5))
+    high = choose_dimension([task], privunit_error(20.0), 60_000, exponents=(0.0, 0.5))
     assert low.dimension < high.dimension
     for d in (8, 32):
-        other = PublicTask(task.x, task.y, task.x_test, task.y_test, task.projection.weighted(0.5).first(d))
-        assert promised_accuracy(other, 20.0, 60_000) <= high.accuracy
-    assert choose_dimension([task], 0.3, 5_000, exponents=(0.0, 0.5)) == low
+        assert promised_accuracy(task.projected(0.5, d), privunit_error(20.0), 60_000) <= high.accuracy
+    assert choose_dimension([task], privunit_error(0.3), 5_000, exponents=(0.0, 0.5)) == low
 
 
 def test_the_rule_has_no_way_to_see_a_private_record():
     parameters = inspect.signature(choose_dimension).parameters
-    assert list(parameters) == ["tasks", "epsilon", "records", "dimensions", "exponents", "labels_private"]
+    assert list(parameters) == ["tasks", "error", "records", "dimensions", "exponents", "ridges", "labels_private"]
     assert parameters["records"].annotation == "int"
 
 
 def test_what_does_not_fit_is_refused(task):
     with pytest.raises(InputError, match="at least one public task"):
-        choose_dimension([], 1.0, 100)
+        choose_dimension([], privunit_error(1.0), 100)
     with pytest.raises(InputError, match="no dimension among"):
-        choose_dimension([task], 1.0, 100, dimensions=(500,))
+        choose_dimension([task], privunit_error(1.0), 100, dimensions=(500,))

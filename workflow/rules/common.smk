@@ -120,6 +120,8 @@ def data_folder(wildcards):
     cell = cell_of(wildcards)
     if not cell.plan.data or cell.dataset == SYNTHETIC:
         return None
+    if cell.method == "frontier":
+        return f"results/representations/{cell.dataset}/{cell.factors.backbone}"
     if cell.release == "features":
         return f"results/features/{cell.dataset}/{cell.factors.backbone}"
     return f"resources/datasets/{cell.dataset}"

@@ -1,15 +1,19 @@
-"""The nearest class mean from noisy releases: the means are unbiased, their squared lengths are made so.
+"""Class means from noisy releases: the means are unbiased, their squared lengths are made so.
 
 Assumes that a release is unbiased, E[M(x) | x] = x, as those of PrivUnit, Laplace, Gaussian and the sampled mechanisms
-are, and that a class is known by its mean: the score is twice the log likelihood of equal spherical classes.
+are, and that a class is known by its mean. Without a metric the nearest mean wins, as among equal spherical classes;
+with one, classes share the covariance of public unlabelled records, as in linear discriminant analysis.
 """
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, whole
+from tensorldp.errors import InputError, positive, whole
 from tensorldp.learners.scores import LinearScores, check_releases
 
 
@@ -36,30 +40,83 @@ def class_moments(releases: Tensor, labels: Tensor, classes: int) -> tuple[Tenso
     return counts, means, error.clamp_min(0.0)
 
 
-def nearest_mean(releases: Tensor, labels: Tensor, classes: int) -> LinearScores:
-    """Scores <x, m_c> - (||m_c||^2 - v_c) / 2, m_c the mean release of class c and v_c its squared error.
+@dataclass(frozen=True)
+class Metric:
+    """(S + ridge t I)^-1 about a centre, S the covariance of public records and t its mean variance.
 
-    Without subtracting v_c, a class with few records would seem far from everything.
+    Attributes:
+        centre: (dimension,) float64.
+        inverse: (dimension, dimension) float64.
+    """
+
+    centre: Tensor
+    inverse: Tensor
+
+
+def public_metric(rows: Tensor, ridge: float) -> Metric | None:
+    """The metric of public records, whose labels it does not need; None for an infinite ridge, the plain distance.
+
+    Args:
+        rows: (records, dimension), public and projected as the releases are.
+        ridge: the share of the mean variance added to each.
+
+    Raises:
+        InputError: if there are fewer than two rows or the ridge is not positive.
+    """
+    if math.isinf(positive("ridge", ridge, infinite=True)):
+        return None
+    if rows.dim() != 2 or len(rows) < 2:
+        raise InputError(f"a metric needs at least two public rows (records, dimension), got {tuple(rows.shape)}")
+    centre = rows.double().mean(dim=0)
+    spread = rows.double() - centre
+    covariance = spread.T @ spread / len(rows)
+    covariance += ridge * covariance.diagonal().mean() * torch.eye(len(centre), dtype=torch.float64)
+    return Metric(centre, torch.linalg.inv(covariance))
+
+
+def mean_scores(means: Tensor, error: Tensor, metric: Metric | None = None) -> LinearScores:
+    """Scores <x, m_c> - (||m_c||^2 - v_c) / 2 in the metric, up to what all classes share.
+
+    Without subtracting v_c, the noise in a squared length, a class with few records would seem far from everything.
+
+    Args:
+        means: (classes, dimension) float64, each with independent noise of equal variance in all directions.
+        error: (classes,) the squared error of each mean.
+        metric: of the classes' common covariance; None is the plain distance.
+    """
+    if metric is None:
+        return LinearScores(means.float(), (-(means.square().sum(dim=1) - error) / 2.0).float())
+    apart = means - metric.centre
+    weight = apart @ metric.inverse
+    lengths = (apart * weight).sum(dim=1) - error * metric.inverse.diagonal().mean()
+    return LinearScores(weight.float(), (-(weight @ metric.centre) - lengths / 2.0).float())
+
+
+def nearest_mean(releases: Tensor, labels: Tensor, classes: int, metric: Metric | None = None) -> LinearScores:
+    """The class whose mean release is nearest, with unbiased squared lengths.
 
     Args:
         releases: (records, dimension).
         labels: (records,) public class indices.
         classes: number of classes.
+        metric: as `mean_scores` takes it.
 
     Raises:
         InputError: if releases and labels do not fit.
     """
     _, means, error = class_moments(releases, labels, classes)
-    return LinearScores(means.float(), (-(means.square().sum(dim=1) - error) / 2.0).float())
+    return mean_scores(means, error, metric)
 
 
-def nearest_block_mean(releases: Tensor, classes: int) -> LinearScores:
+def nearest_block_mean(releases: Tensor, classes: int, metric: Metric | None = None) -> LinearScores:
     """As `nearest_mean` from releases of `label_blocks`, whose owners keep their labels to themselves too.
 
     The mean release holds p_c m_c in block c. Assumes that all classes are equally likely, p_c = 1 / classes.
 
     Args:
         releases: (records, classes x dimension).
+        classes: number of classes.
+        metric: as `mean_scores` takes it.
         classes: how many, at least 2.
 
     Raises:
@@ -74,7 +131,7 @@ def nearest_block_mean(releases: Tensor, classes: int) -> LinearScores:
     error = (rows.square().mean(dim=0) - mean.square()) / max(len(rows) - 1, 1)
     means = classes * mean.reshape(classes, -1)
     error = classes**2 * error.reshape(classes, -1).sum(dim=1)
-    return LinearScores(means.float(), (-(means.square().sum(dim=1) - error) / 2.0).float())
+    return mean_scores(means, error, metric)
 
 
 def label_blocks(features: Tensor, labels: Tensor, classes: int) -> Tensor:

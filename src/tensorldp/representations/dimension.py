@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, positive, whole
-from tensorldp.learners.scores import LinearScores
+from tensorldp.errors import InputError, whole
+from tensorldp.learners.means import mean_scores, public_metric
 from tensorldp.mechanisms import Ball, make
 from tensorldp.randomness import generator, standard_normal
 from tensorldp.representations.projection import Projection
 
-DRAWS = 4
+DIMENSIONS = (4, 8, 16, 32, 64, 128, 256)
+DRAWS = 3
+
+Error = Callable[[int], float]  # the expected squared error of one release of a unit vector, by its dimension
 
 
 @dataclass(frozen=True)
@@ -33,74 +37,119 @@ class PublicTask:
     y_test: Tensor
     projection: Projection
 
+    def projected(self, exponent: float, dimension: int) -> PublicTask:
+        """The same with another projection."""
+        return replace(self, projection=self.projection.weighted(exponent).first(dimension))
+
 
 @dataclass(frozen=True)
 class Plan:
-    """How many directions to release, and how far to whiten them; `accuracy` is what the public tasks promise."""
+    """What to release and how to learn from it.
+
+    Attributes:
+        dimension: how many directions.
+        exponent: how far they are whitened, see `Projection.weighted`.
+        ridge: of the learner's public metric; infinite is the plain distance.
+        accuracy: what the public tasks promise.
+    """
 
     dimension: int
     exponent: float
+    ridge: float
     accuracy: float
 
 
-def mean_error(epsilon: float, dimension: int, records: int, classes: int, *, labels_private: bool) -> float:
-    """Variance of one coordinate of a class mean of PrivUnit's releases, from its exact squared error.
+def privunit_error(epsilon: float) -> Error:
+    """PrivUnit's exact squared error at an epsilon."""
+
+    def error(size: int) -> float:
+        found = make("privunit", epsilon=epsilon, domain=Ball(1.0, (size,)), lift=False).squared_error()
+        assert found is not None
+        return found
+
+    return error
+
+
+def mean_error(error: Error, dimension: int, records: int, classes: int, *, labels_private: bool) -> float:
+    """Variance of one coordinate of a class mean of releases, from their exact squared error.
 
     With private labels one release holds `classes` blocks and every record is in the mean of each, divided by the
     class's share.
+
+    Args:
+        error: of one release.
+        dimension: of a record.
+        records: how many there are.
+        classes: equally large.
+        labels_private: whether labels are released with the records.
     """
     size = dimension * classes if labels_private else dimension
-    ball = Ball(1.0, (size,))
-    error = make("privunit", epsilon=epsilon, domain=ball, lift=False).squared_error()
-    assert error is not None
-    return error / size * (classes**2 / records if labels_private else classes / records)
+    return error(size) / size * (classes**2 / records if labels_private else classes / records)
 
 
 def promised_accuracy(
-    task: PublicTask, epsilon: float, records: int, *, labels_private: bool = False, draws: int = DRAWS
+    task: PublicTask,
+    error: Error,
+    records: int,
+    *,
+    ridge: float = math.inf,
+    labels_private: bool = False,
+    draws: int = DRAWS,
 ) -> float:
-    """Accuracy of the nearest mean on a public task, with means as noisy as `records` private ones would leave them.
+    """Accuracy of class means on a public task, with means as noisy as `records` private ones would leave them.
 
-    The noise is Gaussian with PrivUnit's exact variance: a mean of thousands of releases is.
+    The noise is Gaussian with the randomizer's exact variance: a mean of thousands of releases is.
+
+    Args:
+        task: whose first half has means and a metric, and whose second half is classified.
+        error: of one release.
+        records: how many private records there will be.
+        ridge: of the metric; infinite is the plain distance.
+        labels_private: whether labels are released with the records.
+        draws: of the noise, over which the accuracy is averaged.
     """
     classes = int(task.y.max()) + 1
     rows, test = task.projection(task.x), task.projection(task.x_test)
     counts = task.y.bincount(minlength=classes).clamp_min(1).double()
-    means = torch.zeros(classes, rows.shape[1]).index_add_(0, task.y, rows) / counts.float()[:, None]
-    variance = mean_error(epsilon, rows.shape[1], records, classes, labels_private=labels_private)
+    means = torch.zeros(classes, rows.shape[1], dtype=torch.float64).index_add_(0, task.y, rows.double())
+    means /= counts[:, None]
+    variance = mean_error(error, rows.shape[1], records, classes, labels_private=labels_private)
+    lengths = torch.full((classes,), rows.shape[1] * variance, dtype=torch.float64)
+    metric = public_metric(rows, ridge)
     total = 0.0
     for draw in range(draws):
         noisy = means + variance**0.5 * standard_normal(means, generator("dimension", draw))
-        lengths = noisy.square().sum(dim=1) - rows.shape[1] * variance
-        total += LinearScores(noisy, -lengths / 2.0).accuracy(test, task.y_test)
+        total += mean_scores(noisy, lengths, metric).accuracy(test, task.y_test)
     return total / draws
 
 
 def choose_dimension(
     tasks: Sequence[PublicTask],
-    epsilon: float,
+    error: Error,
     records: int,
     *,
-    dimensions: Sequence[int] = (8, 16, 32, 64, 128, 256),
+    dimensions: Sequence[int] = DIMENSIONS,
     exponents: Sequence[float] = (0.0,),
+    ridges: Sequence[float] = (math.inf,),
     labels_private: bool = False,
 ) -> Plan:
-    """The dimension and the exponent with the best accuracy on public tasks at this epsilon, the smaller on a tie.
+    """The dimension, exponent and ridge with the best accuracy on public tasks, the smaller dimension on a tie.
 
     No argument holds a private record: of those, only their number is known.
 
     Args:
         tasks: public tasks, each with its own projection.
-        epsilon: the guarantee of one release.
+        error: the randomizer's squared error, such as `privunit_error(epsilon)`.
         records: how many private records there will be.
         dimensions: what to choose from; those beyond a projection are left out.
         exponents: how far to whiten, see `Projection.weighted`.
+        ridges: of the learner's public metric; infinite is the plain distance.
         labels_private: whether labels are released with the records.
 
     Raises:
         InputError: if there is no task, or no dimension fits.
     """
-    epsilon, records = positive("epsilon", epsilon), whole("records", records, low=2)
+    records = whole("records", records, low=2)
     if not tasks:
         raise InputError("the rule for the dimension needs at least one public task")
     most = min(task.projection.dimension for task in tasks)
@@ -110,14 +159,11 @@ def choose_dimension(
     plans = []
     for d in fitting:
         for exponent in exponents:
-            promised = [
-                promised_accuracy(
-                    PublicTask(t.x, t.y, t.x_test, t.y_test, t.projection.weighted(exponent).first(d)),
-                    epsilon,
-                    records,
-                    labels_private=labels_private,
-                )
-                for t in tasks
-            ]
-            plans.append(Plan(d, float(exponent), sum(promised) / len(promised)))
+            projected = [task.projected(exponent, d) for task in tasks]
+            for ridge in ridges:
+                promised = [
+                    promised_accuracy(task, error, records, ridge=ridge, labels_private=labels_private)
+                    for task in projected
+                ]
+                plans.append(Plan(d, float(exponent), float(ridge), sum(promised) / len(promised)))
     return max(plans, key=lambda plan: (plan.accuracy, -plan.dimension))

@@ -9,9 +9,10 @@ from functools import cache
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from tensorldp.errors import whole
+from tensorldp.errors import InputError, whole
 from tensorldp.randomness import generator
 
 FONTS = ("DejaVuSans", "DejaVuSerif-Italic", "DejaVuSerif", "STIXGeneral", "STIXGeneralItalic", "DejaVuSans-Oblique")
@@ -34,9 +35,8 @@ class Letters:
     y: Tensor
 
 
-@cache
-def rendered() -> Letters:
-    """Every letter of DejaVu Sans that has no decomposition, in all fonts that have it, centred: 56 x 56 pixels."""
+def _render(characters: list[str]) -> tuple[list[NDArray[np.uint8]], list[int]]:
+    """Centred 56 x 56 images of characters in all fonts that have them, and the position of each in the list."""
     import matplotlib
     from matplotlib.ft2font import FT2Font
     from PIL import Image, ImageDraw, ImageFont
@@ -45,13 +45,10 @@ def rendered() -> Letters:
     paths = [f"{folder}/{name}.ttf" for name in FONTS]
     covered = [set(FT2Font(path).get_charmap()) for path in paths]
     fonts = [ImageFont.truetype(path, INK) for path in paths]
-    images, codes = [], []
-    for code in sorted(covered[0]):
-        character = chr(code)
-        if unicodedata.category(character) not in CATEGORIES or unicodedata.decomposition(character):
-            continue
+    images, positions = [], []
+    for position, character in enumerate(characters):
         for font, has in zip(fonts, covered, strict=True):
-            if code not in has:
+            if ord(character) not in has:
                 continue
             canvas = Image.new("L", (3 * INK, 3 * INK))
             ImageDraw.Draw(canvas).text((INK, INK // 2), character, font=font, fill=255)
@@ -60,17 +57,48 @@ def rendered() -> Letters:
                 continue
             figure = canvas.crop(box)
             scale = INK / max(figure.size)
-            figure = figure.resize(
-                (max(1, round(figure.size[0] * scale)), max(1, round(figure.size[1] * scale))),
-                Image.Resampling.BILINEAR,
-            )
-            left, top = (SIDE - figure.size[0]) // 2, (SIDE - figure.size[1]) // 2
+            size = (max(1, round(figure.size[0] * scale)), max(1, round(figure.size[1] * scale)))
+            figure = figure.resize(size, Image.Resampling.BILINEAR)
+            left, top = (SIDE - size[0]) // 2, (SIDE - size[1]) // 2
             image = np.zeros((SIDE, SIDE), dtype=np.uint8)
-            image[top : top + figure.size[1], left : left + figure.size[0]] = np.asarray(figure)
+            image[top : top + size[1], left : left + size[0]] = np.asarray(figure)
             images.append(image)
-            codes.append(code)
-    _, y = np.unique(np.asarray(codes), return_inverse=True)
+            positions.append(position)
+    return images, positions
+
+
+@cache
+def rendered() -> Letters:
+    """Every letter of DejaVu Sans that has no decomposition, in all fonts that have it, centred: 56 x 56 pixels."""
+    import matplotlib
+    from matplotlib.ft2font import FT2Font
+
+    codes = sorted(FT2Font(f"{matplotlib.get_data_path()}/fonts/ttf/{FONTS[0]}.ttf").get_charmap())
+    letters = [
+        chr(c) for c in codes if unicodedata.category(chr(c)) in CATEGORIES and not unicodedata.decomposition(chr(c))
+    ]
+    images, positions = _render(letters)
+    _, y = np.unique(np.asarray(positions), return_inverse=True)
     return Letters(torch.from_numpy(np.stack(images)).float() / 255.0, torch.from_numpy(y).long())
+
+
+def named(characters: str, copies: int = 40) -> Letters:
+    """Deformed images of given characters, such as the digits for a control; y is the position in the text.
+
+    Args:
+        characters: one class each.
+        copies: of each rendering.
+
+    Raises:
+        InputError: if the fonts lack one.
+    """
+    images, positions = _render(list(characters))
+    missing = sorted(set(range(len(characters))) - set(positions))
+    if missing:
+        raise InputError(f"the fonts have no character {characters[missing[0]]!r}")
+    x = torch.from_numpy(np.stack(images)).float() / 255.0
+    y = torch.tensor(positions).repeat(whole("copies", copies, low=1))
+    return Letters(deform(x.repeat(copies, 1, 1), generator("letters", "named", characters)), y)
 
 
 def deform(images: Tensor, source: torch.Generator, *, size: int = SIZE) -> Tensor:

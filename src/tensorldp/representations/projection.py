@@ -10,6 +10,8 @@ from torch import Tensor
 from tensorldp.errors import InputError, positive, real, whole
 from tensorldp.mechanisms import Ball
 
+WIDEST = 256  # directions that a fit keeps
+
 
 def check_features(features: Tensor, what: str = "features") -> None:
     """Finite float rows (records, columns).
@@ -81,7 +83,7 @@ class Projection:
         return torch.where(norm > 0, rows / norm.clamp_min(1e-30), first)
 
 
-def principal(features: Tensor, dimension: int = 256) -> Projection:
+def principal(features: Tensor, dimension: int = WIDEST) -> Projection:
     """The directions along which public features, labelled or not, spread most.
 
     Args:
@@ -102,7 +104,7 @@ def principal(features: Tensor, dimension: int = 256) -> Projection:
     return Projection(centre, vectors.to(features.dtype), values.clamp_min(0.0).sqrt().to(features.dtype))
 
 
-def discriminant(features: Tensor, labels: Tensor, dimension: int = 256, *, ridge: float = 0.3) -> Projection:
+def discriminant(features: Tensor, labels: Tensor, dimension: int = WIDEST, *, ridge: float = 0.3) -> Projection:
     """The directions along which the classes of public features differ most, relative to their spread within.
 
     Solves S_b v = lambda (S_w + ridge t I) v, t the mean variance within classes: Fisher's discriminants with a ridge.

@@ -9,6 +9,7 @@ import torch
 from tensorldp.config.cell import AnyCell, Cell
 from tensorldp.config.methods.attacks import AttackFactors, AttackTraining
 from tensorldp.config.methods.base import ModelFactors
+from tensorldp.config.methods.frontier import FrontierFactors, FrontierTraining
 from tensorldp.config.methods.latent import LatentFactors, LatentTraining
 from tensorldp.config.methods.learning import FederatedFactors, LearningFactors, LearningTraining
 from tensorldp.config.methods.pldp import PldpFactors, PldpTraining, SyntheticFactors, SyntheticTraining
@@ -31,6 +32,7 @@ TestingCell = Cell[TestingTraining, TestingFactors]
 PrivateSgdCell = Cell[PrivateSgdTraining, ModelFactors]
 LatentCell = Cell[LatentTraining, LatentFactors]
 AttackCell = Cell[AttackTraining, AttackFactors]
+FrontierCell = Cell[FrontierTraining, FrontierFactors]
 
 
 def mechanism_on(cell: AnyCell, domain: Domain, **extra: Any) -> Mechanism:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tensorldp.config.methods.attacks import ATTACKS
 from tensorldp.config.methods.base import AnyPlan, Factors, MethodPlan, Training
+from tensorldp.config.methods.frontier import FRONTIER
 from tensorldp.config.methods.latent import LATENT
 from tensorldp.config.methods.learning import FEDERATED, LEARNING
 from tensorldp.config.methods.pldp import PLDP, SYNTHETIC
@@ -21,6 +22,7 @@ OWN: tuple[AnyPlan, ...] = (
     PRIVATE_SGD,
     LATENT,
     ATTACKS,
+    FRONTIER,
 )
 for _plan in OWN:
     METHODS.add(_plan.name, _plan, "tensorldp.config.methods")

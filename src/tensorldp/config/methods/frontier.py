@@ -1,0 +1,38 @@
+"""The best accuracy that an epsilon truly buys: public representations and learners from releases."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tensorldp.config.methods.base import Count, Factors, MeasurePlan, Training
+
+Backbone = Literal["strokes", "gradients", "mobilenet_v2_96"]
+
+
+class FrontierTraining(Training):
+    """The public side of a run."""
+
+    public_records: Annotated[int, Field(ge=0)] = Field(
+        5000, description="the last so many training records are public without their labels; `strokes` uses none"
+    )
+    clients: Count = Field(1000, description="that share the records, where clients are protected")
+
+
+class FrontierFactors(Factors):
+    """What is released of what, over which representation."""
+
+    backbone: Backbone = Field(description="the public representation")
+    private: Literal["features", "record", "test", "answer", "client"] = Field(
+        "features",
+        description="what is released: features of training records, those with the label, features of test records, "
+        "the device's own answer to a test record, or a client's mean over its records",
+    )
+    learner: Literal["chosen", "nearest", "least_squares"] = Field("chosen", description="from the releases")
+    control: Literal["shuffled", "public"] | None = Field(
+        None, description="labels shuffled, or a classifier from public records alone"
+    )
+
+
+FRONTIER = MeasurePlan("frontier", FrontierTraining, FrontierFactors)

@@ -1,0 +1,49 @@
+"""Mechanisms whose true guarantee, not whose nominal epsilon, is the one asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from tensorldp.errors import InputError
+from tensorldp.mechanisms import Mechanism
+
+STEPS = 60
+TOLERANCE = 1e-6  # of epsilon, relative
+
+
+def true_epsilon(mechanism: Mechanism, delta: float) -> float:
+    """The pure epsilon, atoms removed in the mechanism's favour, or where there is none the epsilon at `delta`."""
+    curve = mechanism.curve()
+    return curve.pure_epsilon if math.isfinite(curve.pure_epsilon) else curve.epsilon(delta)
+
+
+def calibrate(build: Callable[[float], Mechanism], epsilon: float, delta: float) -> Mechanism:
+    """The mechanism with the largest nominal epsilon whose true one is at most `epsilon`.
+
+    Args:
+        build: makes the mechanism at a nominal epsilon; its true epsilon must rise with it.
+        epsilon: > 0.
+        delta: where the mechanism has no pure guarantee.
+
+    Raises:
+        InputError: if no nominal epsilon between 1e-9 and 1e9 of it gives that guarantee.
+    """
+    mechanism = build(epsilon)
+    if abs(true_epsilon(mechanism, delta) - epsilon) <= TOLERANCE * epsilon:
+        return mechanism
+    low, high = -math.log(1e9), math.log(1e9)
+    found: Mechanism | None = None
+    for _ in range(STEPS):
+        middle = (low + high) / 2.0
+        candidate = build(epsilon * math.exp(middle))
+        reached = true_epsilon(candidate, delta)
+        if reached <= epsilon:
+            low, found = middle, candidate
+            if reached >= epsilon * (1.0 - TOLERANCE):
+                break
+        else:
+            high = middle
+    if found is None:
+        raise InputError(f"no nominal epsilon of {mechanism.name} has a true epsilon of {epsilon:g}")
+    return found

@@ -1,0 +1,157 @@
+"""The named public representations of images, and the public records that fit them and choose their dimension.
+
+`strokes`: aligned by moments, then oriented gradients; fitted on deformed letters of Matplotlib's fonts, its dimension
+chosen on other such letters. `gradients`: oriented gradients of the image as it is. `mobilenet_v2_96`: the square root
+of MobileNetV2's last features (ImageNet weights) of the image at 96 x 96 pixels. The dimension of the last two is
+chosen on scikit-learn's digits. All are functions of one record alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from tensorldp.errors import InputError, unknown, whole
+from tensorldp.models.mobilenet import MobileNet, imagenet_normalise, load_imagenet
+from tensorldp.models.seeding import seed_model
+from tensorldp.randomness import generator
+from tensorldp.representations.alignment import align
+from tensorldp.representations.gradients import oriented_energies
+from tensorldp.representations.letters import SIZE, fitting_and_tasks, named
+from tensorldp.representations.projection import discriminant
+from tensorldp.runtime.progress import track
+from tensorldp.studies.records import Records, model_inputs
+
+BACKBONES = ("strokes", "gradients", "mobilenet_v2_96")
+SIDE = 96  # of MobileNetV2's input
+BLOCK = 100  # images at a time: their activations fit a cache
+
+
+def _grey(images: Tensor) -> Tensor:
+    """(images, 1 or 3, height, width) as grey images (images, height, width) of at least 28 pixels a side."""
+    grey = images.mean(dim=1)
+    if min(grey.shape[1:]) >= SIZE:
+        return grey
+    larger = nn.functional.interpolate(grey.unsqueeze(1), (SIZE, SIZE), mode="bilinear", align_corners=False)
+    return larger.squeeze(1)
+
+
+def _mobilenet(weights: Path | None) -> Callable[[Tensor], Tensor]:
+    mobile = MobileNet(2)
+    seed_model(mobile, generator("features", "mobilenet_v2_96"))
+    if weights is not None:
+        load_imagenet(mobile, weights)
+    fused = fuse_batch_norms(mobile.eval().features).to(memory_format=torch.channels_last)
+
+    def embed(images: Tensor) -> Tensor:
+        large = nn.functional.interpolate(images, (SIDE, SIDE), mode="bilinear", align_corners=False)
+        x = imagenet_normalise(large).contiguous(memory_format=torch.channels_last)
+        return fused(x).mean(dim=(2, 3)).clamp_min(0.0).sqrt()
+
+    return embed
+
+
+def fuse_batch_norms(net: nn.Module) -> nn.Module:
+    """Each batch norm that follows a convolution folded into it, in place: the same function in evaluation mode."""
+    for module in net.modules():
+        if not isinstance(module, nn.Sequential):
+            continue
+        for first, second in zip(list(module), list(module)[1:], strict=False):
+            if isinstance(first, nn.Conv2d) and isinstance(second, nn.BatchNorm2d):
+                fused = nn.utils.fusion.fuse_conv_bn_eval(first, second)
+                first.weight, first.bias = fused.weight, fused.bias
+                for name, child in list(module.named_children()):
+                    if child is second:
+                        module._modules[name] = nn.Identity()
+    return net
+
+
+def extractor(backbone: str, weights: Path | None = None) -> Callable[[Tensor], Tensor]:
+    """A map from float images in [0, 1], (images, 1 or 3, height, width), to float32 features (images, columns).
+
+    Args:
+        backbone: one of BACKBONES.
+        weights: the file of ImageNet weights, for `mobilenet_v2_96`; seeded weights without.
+
+    Raises:
+        InputError: if there is no such representation or the weights cannot be read.
+    """
+    if backbone == "strokes":
+        return lambda images: oriented_energies(align(_grey(images)).clamp(0.0, 1.0))
+    if backbone == "gradients":
+        return lambda images: oriented_energies(_grey(images).clamp(0.0, 1.0))
+    if backbone == "mobilenet_v2_96":
+        return _mobilenet(weights)
+    raise unknown("representation", backbone, BACKBONES)
+
+
+def represent(backbone: str, records: Records, weights: Path | None = None, workers: int = 1) -> Tensor:
+    """float32 features (records, columns) of image records.
+
+    Args:
+        backbone: one of BACKBONES.
+        records: images.
+        weights: as `extractor` takes it.
+        workers: threads that share the records, each on blocks of its own: the features do not depend on it.
+
+    Raises:
+        InputError: if the representation is unknown or the records are no images.
+    """
+    if records.kind != "image":
+        raise InputError(f"the representation {backbone} takes images, but {records.name} holds {records.kind}")
+    embed, workers = extractor(backbone, weights), whole("workers", workers, low=1)
+
+    def features(part: Tensor) -> Tensor:
+        with torch.inference_mode():
+            return embed((model_inputs(part, "image") - records.low) / (records.high - records.low))
+
+    parts = records.x.split(BLOCK)
+    with ThreadPoolExecutor(workers) as pool:
+        return torch.cat(list(track(pool.map(features, parts), f"{backbone} of {records.name}", total=len(parts))))
+
+
+def public_arrays(backbone: str, weights: Path | None = None) -> dict[str, NDArray[Any]]:
+    """The public records that go with a representation, as its features.
+
+    `task_x` and `task_y` choose the dimension: letter or digit k belongs to task k // 10. For `strokes`, `centre`,
+    `directions` and `scales` are the projection fitted on other letters, and `named_x` and `named_y` digits of the
+    fonts, which no fit and no rule reads: they serve a control.
+
+    Args:
+        backbone: one of BACKBONES.
+        weights: as `extractor` takes it.
+
+    Raises:
+        InputError: if there is no such representation.
+    """
+    embed = extractor(backbone, weights)
+
+    def features(images: Tensor) -> NDArray[Any]:
+        with torch.inference_mode():
+            found: NDArray[Any] = torch.cat([embed(part.unsqueeze(1)) for part in images.split(BLOCK)]).numpy()
+        return found
+
+    if backbone != "strokes":
+        from sklearn.datasets import load_digits
+
+        digits = load_digits()
+        images = torch.from_numpy(digits.images).float() / 16.0
+        return {"task_x": features(images), "task_y": digits.target.astype("int64")}
+    fit, tasks = fitting_and_tasks()
+    digits_of_fonts = named("0123456789")
+    projection = discriminant(torch.from_numpy(features(fit.x)), fit.y)
+    return {
+        "centre": projection.centre.numpy(),
+        "directions": projection.directions.contiguous().numpy(),
+        "scales": projection.scales.numpy(),
+        "task_x": features(tasks.x),
+        "task_y": tasks.y.numpy(),
+        "named_x": features(digits_of_fonts.x),
+        "named_y": digits_of_fonts.y.numpy(),
+    }

@@ -1,0 +1,50 @@
+"""Public representations of a prepared data set, and the public records that go with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from tensorldp.data.fetch import get_weights_file
+from tensorldp.runtime.cli import parser, run
+from tensorldp.runtime.files import sha256, write_arrays, write_json
+from tensorldp.runtime.provenance import Stopwatch
+from tensorldp.studies.records import read_records
+from tensorldp.studies.represent import public_arrays, represent
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    arg = parser(__doc__)
+    arg.add_argument("--data", type=Path, required=True, help="folder with train.safetensors and test.safetensors")
+    arg.add_argument("--backbone", required=True)
+    arg.add_argument("--weights", type=Path, default=None, help="folder of ImageNet weights")
+    arg.add_argument("--threads", type=int, default=1, help="of the CPU; the features do not depend on it")
+    arg.add_argument("--out", type=Path, required=True, help="folder to write")
+    args = arg.parse_args(arguments)
+    watch = Stopwatch()
+    torch.set_num_threads(1)
+    weights = get_weights_file(args.weights) if args.weights else None
+    for split in ("train", "test"):
+        records = read_records(args.data / f"{split}.safetensors")
+        features = represent(args.backbone, records, weights, args.threads)
+        metadata = {
+            "dataset": records.name,
+            "classes": str(records.classes),
+            "low": "-inf",
+            "high": "inf",
+            "kind": "features",
+            "backbone": args.backbone,
+        }
+        arrays = {"x": features.numpy().astype(np.float16), "y": records.y.numpy()}
+        write_arrays(args.out / f"{split}.safetensors", arrays, metadata)
+    write_arrays(args.out / "public.safetensors", public_arrays(args.backbone, weights))
+    splits = ("train", "test", "public")
+    write_json(args.out / "digest.json", {split: sha256(args.out / f"{split}.safetensors") for split in splits})
+    write_json(args.out / "record.json", {"backbone": args.backbone, **watch.record("cpu")})
+
+
+if __name__ == "__main__":
+    run(main)
