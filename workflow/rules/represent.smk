@@ -10,7 +10,7 @@ rule represent:
         data=subpath(input.data, parent=True),
         folder=subpath(output[0], parent=True),
         weights=lambda wildcards, input: f"--weights {Path(input.weights).parent}" if input.weights else "",
-        source=lambda wildcards: source(wildcards, "studies/represent.py", mechanism=False),
+        source=source("represent"),
     wildcard_constraints:
         backbone="[a-z0-9_]+",
     log:

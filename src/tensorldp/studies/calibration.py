@@ -33,9 +33,10 @@ def calibrate(build: Callable[[float], Mechanism], epsilon: float, delta: float)
     if abs(true_epsilon(mechanism, delta) - epsilon) <= TOLERANCE * epsilon:
         return mechanism
     low, high = -math.log(1e9), math.log(1e9)
+    guess = math.log(epsilon / max(true_epsilon(mechanism, delta), 1e-300))  # right at once where it is a multiple
     found: Mechanism | None = None
     for _ in range(STEPS):
-        middle = (low + high) / 2.0
+        middle = guess if low < guess < high else (low + high) / 2.0
         candidate = build(epsilon * math.exp(middle))
         reached = true_epsilon(candidate, delta)
         if reached <= epsilon:
@@ -44,6 +45,8 @@ def calibrate(build: Callable[[float], Mechanism], epsilon: float, delta: float)
                 break
         else:
             high = middle
+        ratio = epsilon * (1.0 - TOLERANCE / 2.0) / reached if 0.0 < reached < math.inf else 0.0
+        guess = middle + math.log(ratio) if ratio else math.inf
     if found is None:
         raise InputError(f"no nominal epsilon of {mechanism.name} has a true epsilon of {epsilon:g}")
     return found

@@ -52,7 +52,8 @@ def _mobilenet(weights: Path | None) -> Callable[[Tensor], Tensor]:
     def embed(images: Tensor) -> Tensor:
         large = nn.functional.interpolate(images, (SIDE, SIDE), mode="bilinear", align_corners=False)
         x = imagenet_normalise(large).contiguous(memory_format=torch.channels_last)
-        return fused(x).mean(dim=(2, 3)).clamp_min(0.0).sqrt()
+        pooled: Tensor = fused(x).mean(dim=(2, 3))
+        return pooled.clamp_min(0.0).sqrt()
 
     return embed
 

@@ -1,0 +1,194 @@
+"""Accuracy against the true epsilon of a record: what it buys, and where the papers' results lie."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tensorldp.errors import InputError
+from tensorldp.figures.curves import factors, read_metrics
+from tensorldp.figures.printed_points import PRINTED
+from tensorldp.figures.style import appearance, label, order, use_style
+from tensorldp.privacy import accuracy_ceiling
+
+STUDY = "frontier"
+RANGE = (0.08, 2e5)
+CHANCE = 0.1  # of ten equally likely classes
+# what each paper proposes, in the study of it that shows it at its best, with the metric that it prints
+PAPERS = (
+    ("TLDP", "tldp_type1", "tldp-g", "weighted_f1", "#D55E00"),
+    ("LATENT", "latent", "latent", "accuracy", "#7A3E9D"),
+    ("TVG", "tvg_testing", "idn", "accuracy_perturbed_test", "#8C6D1F"),
+    ("PLDP-FL", "pldp_fl", "pdpm", "accuracy", "#C2185B"),
+)
+COLUMNS = ["dataset", "line", "mechanism", "at", "value", "low", "high", "seeds"]
+
+
+def true_epsilon(rows: pd.DataFrame) -> pd.Series:
+    """The pure guarantee, atoms removed, or where there is none that at delta 1e-5."""
+    return rows["guarantee_pure_epsilon"].where(np.isfinite(rows["guarantee_pure_epsilon"]), rows["guarantee_epsilon"])
+
+
+def line_name(mechanism: str, variant: str) -> str:
+    """A mechanism, and what is released or learnt otherwise than in the main arm."""
+    found = {key: value for key, value in factors(variant).items() if key != "backbone"}
+    return " ".join([mechanism, *(f"{key}={value}" for key, value in sorted(found.items()))])
+
+
+def frontier_rows(metrics: pd.DataFrame) -> pd.DataFrame:
+    """Mean, lowest and highest value of each line, data set and true epsilon of the study.
+
+    Raises:
+        InputError: if the table has no rows of the study.
+    """
+    rows = metrics[(metrics["study"] == STUDY) & metrics["metric"].isin(["accuracy", "accuracy_perturbed_test"])].copy()
+    if rows.empty:
+        raise InputError(f"the metrics table has no rows of study {STUDY}")
+    rows["line"] = [line_name(m, v) for m, v in zip(rows["mechanism"], rows["variant"], strict=True)]
+    return _summary(rows.assign(at=true_epsilon(rows)))
+
+
+def paper_rows(metrics: pd.DataFrame) -> pd.DataFrame:
+    """The papers' mechanisms as their studies measured them, at their true epsilons; the best variant at each."""
+    parts = [pd.DataFrame(columns=COLUMNS)]
+    for paper, study, mechanism, metric, _ in PAPERS:
+        rows = metrics[
+            (metrics["study"] == study) & (metrics["mechanism"] == mechanism) & (metrics["metric"] == metric)
+        ].copy()
+        if len(rows):
+            rows = rows.assign(at=true_epsilon(rows), line=rows["variant"])
+            best = _summary(rows).sort_values("value").groupby(["dataset", "at"], as_index=False).last()
+            parts.append(best.assign(line=paper))
+    return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
+
+
+def _summary(rows: pd.DataFrame) -> pd.DataFrame:
+    grouped = rows.groupby(["dataset", "line", "mechanism", "at"], dropna=False)["value"]
+    summary = grouped.agg(value="mean", low="min", high="max", seeds="count").reset_index()
+    return summary[COLUMNS]
+
+
+def frontier_table(metrics: pd.DataFrame) -> pd.DataFrame:
+    """Data set x true epsilon: PrivUnit's pipeline with public and private labels, beside its controls.
+
+    Means over seeds. PrivUnit was chosen for its error, which is optimal up to a constant, not for these numbers.
+    """
+    rows = frontier_rows(metrics)
+    out = []
+    for dataset, own in rows.groupby("dataset"):
+
+        def at(line: str, epsilon: float, own: pd.DataFrame = own) -> float:
+            found = own[(own["line"] == line) & (np.isclose(own["at"], epsilon, rtol=1e-3) | (own["at"] == epsilon))]
+            return float(found["value"].iloc[0]) if len(found) else math.nan
+
+        grid = sorted(own[(own["line"] == "privunit") & np.isfinite(own["at"])]["at"].round(6).unique())
+        for epsilon in grid:
+            out.append(
+                {
+                    "dataset": dataset,
+                    "epsilon": epsilon,
+                    "labels_public": at("privunit", epsilon),
+                    "labels_private": at("privunit private=record", epsilon),
+                    "no_privacy": at("none", math.inf),
+                    "public_only": at("none control=public", 0.0),
+                    "labels_shuffled": at("privunit control=shuffled", epsilon),
+                }
+            )
+    return pd.DataFrame(out)
+
+
+def reference_metrics(metrics: Path) -> pd.DataFrame:
+    """The kept metrics beside a metrics table, or the table itself where it is the kept one or there is none."""
+    kept = metrics.parent / "reference" / metrics.name
+    return read_metrics(kept if kept.exists() else metrics)
+
+
+def _line(ax: Axes, rows: pd.DataFrame, text: str, **style: object) -> None:
+    rows = rows[np.isfinite(rows["at"])].sort_values("at")
+    if rows.empty:
+        return
+    settings = {"linewidth": 1.3, "markersize": 4.0, "markeredgecolor": "white", "markeredgewidth": 0.4, **style}
+    ax.plot(rows["at"], rows["value"], label=text, **settings)  # type: ignore[arg-type]
+    colour = str(style["color"])
+    ax.fill_between(rows["at"], rows["low"], rows["high"], color=colour, alpha=0.12, linewidth=0)
+
+
+def draw_frontier(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
+    """One panel a data set: the frontier, the baselines, the papers where they truly lie and where they print to be.
+
+    Args:
+        metrics: the table with the study's rows.
+        reference: the table with the papers' studies.
+
+    Raises:
+        InputError: if the first has no rows of the study.
+    """
+    use_style()
+    rows, papers = frontier_rows(metrics), paper_rows(reference)
+    datasets = list(dict.fromkeys(rows["dataset"]))
+    figure, axes = plt.subplots(
+        1, len(datasets), figsize=(1.0 + 3.6 * len(datasets), 4.1), sharey=True, squeeze=False, layout="constrained"
+    )
+    for ax, dataset in zip(axes[0], datasets, strict=True):
+        _panel(ax, rows[rows["dataset"] == dataset], papers[papers["dataset"] == dataset], str(dataset))
+    axes[0][0].set_ylabel("accuracy on test records")
+    handles: dict[str, Artist] = {}
+    for ax in axes[0]:
+        for handle, text in zip(*ax.get_legend_handles_labels(), strict=True):
+            handles.setdefault(text, handle)
+    figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=4, frameon=False, fontsize=7)
+    return figure
+
+
+def _panel(ax: Axes, rows: pd.DataFrame, papers: pd.DataFrame, dataset: str) -> None:
+    clean = rows[(rows["line"] == "none")]["value"]
+    if len(clean):
+        ax.axhline(clean.mean(), color="#555555", linewidth=1.0, linestyle=(0, (4, 2)), label="no privacy")
+    only = rows[rows["line"] == "none control=public"]["value"]
+    if len(only):
+        ax.axhline(only.mean(), color="#AAAAAA", linewidth=1.0, linestyle=(0, (1, 2)), label="public records alone")
+    finite = rows[np.isfinite(rows["at"])]
+    best = finite[finite["line"] == "privunit"]
+    _line(ax, best, "PrivUnit on a public representation", color="#0072B2", marker="o", linewidth=2.2)
+    private = finite[finite["line"] == "privunit private=record"]
+    _line(ax, private, "the same, label private too", color="#0072B2", marker="s", linestyle=(0, (4, 1.5)))
+    others = [name for name in order(set(finite["line"])) if " " not in name and name not in ("privunit", "none")]
+    for name in others:
+        look = appearance(name)
+        style = {"color": look["color"], "marker": look["marker"], "linewidth": 0.8, "markersize": 3.0, "alpha": 0.75}
+        _line(ax, finite[finite["line"] == name], f"{label(name)}, same pipeline", **style)
+    answers = finite[finite["line"] == "k-rr private=answer"]
+    _line(ax, answers, "private test records: k-RR of the answer", color="#009E73", marker="v", linestyle=(0, (1, 1)))
+    tested = finite[finite["line"] == "privunit private=test"]
+    _line(ax, tested, "private test records: PrivUnit", color="#009E73", marker="^", linestyle=(0, (1, 1)))
+    if len(answers):
+        at = np.geomspace(*RANGE, 200)
+        bound = [accuracy_ceiling(float(e), 10) for e in at]
+        ax.plot(at, bound, color="#222222", linewidth=0.8, linestyle=":", label="ceiling for private test records")
+    for paper, *_, colour in PAPERS:
+        here = papers[papers["line"] == paper]
+        _line(ax, here, f"{paper}, at its true epsilon", color=colour, marker="D", linewidth=1.0)
+        printed = [point for point in PRINTED if point.paper == paper and point.dataset == dataset]
+        if printed:
+            ax.plot(
+                [point.epsilon for point in printed],
+                [point.value for point in printed],
+                color=colour,
+                marker="D",
+                markersize=6,
+                markerfacecolor="none",
+                linestyle="none",
+                label=f"{paper}, as printed",
+            )
+    ax.set_xscale("log")
+    ax.set_xlim(*RANGE)
+    ax.set_ylim(0.0, 1.02)
+    ax.set_title(dataset)
+    ax.set_xlabel("true ε of one record (nats)")
