@@ -13,7 +13,7 @@ from torch import Tensor
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Box, Mechanism, make
-from tensorldp.representations.dimension import Plan, PublicTask, choose_dimension
+from tensorldp.representations.dimension import DIMENSIONS, Plan, PublicTask, choose_dimension
 from tensorldp.representations.projection import WIDEST, Projection, principal
 from tensorldp.runtime.files import read_arrays
 from tensorldp.studies.calibration import calibrate
@@ -22,6 +22,7 @@ from tensorldp.studies.records import read_records
 
 EXPONENTS = (0.0, 0.25, 0.5)
 RIDGES = (0.3, 1.0, 3.0, math.inf)
+WIDEST_BLOCK = 64  # directions of each class where labels are released: ten times as many numbers are drawn
 FITTED = 10_000  # training records that fit the public model of private test records
 SPHERICAL = ("privunit", "privunit-g", "projunit")  # take unit vectors as they are
 
@@ -123,14 +124,15 @@ def _plan(data: Path, key: str, cell: FrontierCell) -> Plan:
             errors[size] = squared_error(cell, size)
         return errors[size]
 
-    whole = cell.factors.learner != "nearest"
+    whole, private = cell.factors.learner != "nearest", cell.factors.private in ("record", "client")
     return choose_dimension(
         public.tasks(letters),
         error,
         cell.training.clients if cell.factors.private == "client" else records,
+        dimensions=[d for d in DIMENSIONS if d <= WIDEST_BLOCK] if private else DIMENSIONS,
         exponents=EXPONENTS if letters is None else (0.0,),
         ridges=RIDGES if unlabelled and whole else (math.inf,),
-        labels_private=cell.factors.private in ("record", "client"),
+        labels_private=private,
     )
 
 

@@ -1,0 +1,158 @@
+"""The method `frontier` on small made-up data sets in the form that the stage `represent` writes."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from tensorldp.config.cell import parse_cell
+from tensorldp.errors import InputError
+from tensorldp.randomness import generator
+from tensorldp.representations.projection import discriminant
+from tensorldp.runtime.files import write_arrays
+from tensorldp.studies import frontier
+from tensorldp.studies.methods.frontier import METHOD
+
+CPU = torch.device("cpu")
+COLUMNS = 24
+
+
+def blobs(count, *key):
+    centres = torch.randn(10, COLUMNS, generator=generator("centres"))
+    y = torch.arange(count) % 10
+    return (centres[y] + 0.6 * torch.randn(count, COLUMNS, generator=generator(*key))).numpy(), y.numpy()
+
+
+def write_split(folder, split, x, y):
+    metadata = {"dataset": "made", "classes": "10", "low": "-inf", "high": "inf", "kind": "features"}
+    write_arrays(folder / f"{split}.safetensors", {"x": x.astype(np.float16), "y": y}, metadata)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """With and without letters: the first has a fitted projection, the second public records of the same kind."""
+    found = {}
+    task_x, task_y = blobs(600, "task")
+    fit = discriminant(torch.from_numpy(task_x), torch.from_numpy(task_y), 16)
+    letters = {name: getattr(fit, name).contiguous().numpy() for name in ("centre", "directions", "scales")}
+    for backbone, extra in (("strokes", {**letters, "named_x": task_x, "named_y": task_y}), ("gradients", {})):
+        folder = tmp_path_factory.mktemp(backbone)
+        write_split(folder, "train", *blobs(3000, "train"))
+        write_split(folder, "test", *blobs(1000, "test"))
+        write_arrays(folder / "public.safetensors", {"task_x": task_x, "task_y": task_y, **extra})
+        found[backbone] = folder
+    return found
+
+
+def cell(backbone="strokes", mechanism="privunit", epsilon="4", **factors):
+    return parse_cell(
+        {
+            "study": "frontier",
+            "dataset": "made",
+            "variant": "x" + "".join(f"{k}{v}" for k, v in factors.items()) + backbone,
+            "mechanism": mechanism,
+            "epsilon": epsilon,
+            "release": "data",
+            "method": "frontier",
+            "delta": 1e-5,
+            "training": {"public_records": 500, "clients": 100},
+            "factors": {"backbone": backbone, **factors},
+            "seeds": [0, 1],
+        }
+    )
+
+
+def value(found, folder, seed=0):
+    rows = METHOD.measure(found, folder, seed, CPU)
+    assert rows[1]["metric"] == "dimension"
+    return rows[0]["value"]
+
+
+@pytest.mark.parametrize("backbone", ["strokes", "gradients"])
+def test_a_larger_epsilon_buys_accuracy_up_to_that_without_privacy(folders, backbone):
+    folder = folders[backbone]
+    low, high = (value(cell(backbone, epsilon=e), folder) for e in ("0.1", "8"))
+    clean = value(cell(backbone, "none", "inf"), folder)
+    assert low < 0.6
+    assert high > 0.85
+    assert clean > high - 0.02
+
+
+def test_private_labels_cost_and_shuffled_labels_leave_nothing(folders):
+    folder = folders["strokes"]
+    public, private = value(cell(), folder), value(cell(private="record"), folder)
+    assert 0.3 < private <= public
+    shuffled = np.mean([value(cell(control="shuffled"), folder, seed) for seed in range(4)])
+    assert shuffled < 0.3
+
+
+def test_the_public_control_reads_no_private_record(folders, tmp_path):
+    other = tmp_path / "strokes"
+    other.mkdir()
+    write_split(other, "train", np.zeros((3000, COLUMNS), dtype=np.float32), np.arange(3000) % 10)
+    for name in ("test", "public"):
+        (other / f"{name}.safetensors").write_bytes((folders["strokes"] / f"{name}.safetensors").read_bytes())
+    control = cell(mechanism="none", epsilon="inf", control="public")
+    expected = value(control, folders["strokes"])
+    frontier.material.cache_clear()
+    assert value(control, other) == expected
+    assert METHOD.guarantee(control, other)["pure_epsilon"] == 0.0
+
+
+@pytest.mark.parametrize("factors", [{}, {"private": "record"}, {"backbone": "gradients"}])
+def test_the_plan_does_not_change_with_the_private_records(folders, tmp_path, factors):
+    found = cell(**factors)
+    folder, other = folders[found.factors.backbone], tmp_path / "other"
+    other.mkdir()
+    write_split(other, "train", np.full((3000, COLUMNS), 7.0, dtype=np.float32), np.arange(3000) % 10)
+    (other / "public.safetensors").write_bytes((folder / "public.safetensors").read_bytes())
+    # the other folder has no test split at all: the plan can have read none
+    assert frontier.plan_of(found, folder) == frontier.plan_of(found, other)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "factors", "pure"),
+    [
+        ("privunit", {}, 4.0),
+        ("privunit", {"private": "record"}, 4.0),
+        ("privunit", {"private": "client"}, 4.0),
+        ("privunit", {"private": "test"}, 4.0),
+        ("k-rr", {"private": "answer"}, 4.0),
+        ("tldp-l", {}, 4.0),
+        ("laplace", {}, 4.0),
+        ("gaussian-analytic", {}, math.inf),
+    ],
+)
+def test_the_epsilon_of_a_cell_is_its_true_one_and_the_audited_mechanism_is_the_one_used(
+    folders, mechanism, factors, pure
+):
+    found = cell(mechanism=mechanism, **factors)
+    guarantee = METHOD.guarantee(found, folders["strokes"])
+    assert guarantee["pure_epsilon"] == pytest.approx(pure, rel=1e-4)
+    if math.isinf(pure):
+        assert guarantee["epsilon"] == pytest.approx(4.0, rel=1e-4)
+    assert ("labels are released unperturbed" in guarantee["note"]) == (not factors)
+    audited, _ = METHOD.audited(found, folders["strokes"])
+    assert audited.curve().pure_epsilon == pytest.approx(pure, rel=1e-4)
+
+
+def test_an_answer_by_randomised_response_has_the_accuracy_of_its_law(folders):
+    clean = value(cell(mechanism="k-rr", epsilon="50", private="answer"), folders["strokes"])
+    at_two = np.mean(
+        [value(cell(mechanism="k-rr", epsilon="2", private="answer"), folders["strokes"], s) for s in (0, 1, 2)]
+    )
+    keep = math.exp(2) / (math.exp(2) + 9)
+    expected = clean * keep + (1 - clean) * (1 - keep) / 9
+    assert abs(at_two - expected) < 5 * math.sqrt(0.25 / 3000)  # false alarms: 6e-7
+
+
+def test_a_control_that_needs_named_public_records_says_so(folders):
+    with pytest.raises(InputError, match="control: public needs strokes"):
+        METHOD.measure(cell("gradients", "none", "inf", control="public"), folders["gradients"], 0, CPU)
+
+
+def test_too_few_records_for_the_public_ones_are_refused(folders, tmp_path):
+    write_split(tmp_path, "train", *blobs(400, "few"))
+    with pytest.raises(InputError, match="too few for public_records: 500"):
+        METHOD.guarantee(cell("gradients"), tmp_path)
