@@ -12,7 +12,7 @@ from scipy.stats import binom
 from tensorldp.errors import InputError
 from tensorldp.privacy.curves.discrete import DiscreteCurve
 from tensorldp.privacy.curves.lattice import LatticePart, LatticeSum
-from tensorldp.privacy.curves.loss import envelope, lattice_step, loss_law
+from tensorldp.privacy.curves.loss_distribution import envelope, lattice_step, loss_law
 from tensorldp.privacy.curves.pure import PureCurve
 from tensorldp.privacy.curves.roots import epsilon_at
 

@@ -8,8 +8,8 @@ from scipy.stats import norm
 from tensorldp.mechanisms import Box, make
 from tensorldp.privacy.curves.atom import AtomCurve
 from tensorldp.privacy.curves.gaussian import GaussianCurve, log_delta, mu_of
-from tensorldp.privacy.curves.heterogeneous import ProductCurve
 from tensorldp.privacy.curves.laplace import LaplaceCurve
+from tensorldp.privacy.curves.product import ProductCurve
 from tensorldp.privacy.curves.trivial import NoPrivacyCurve
 
 MNIST_G = [

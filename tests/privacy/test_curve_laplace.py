@@ -9,7 +9,7 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 
 from tensorldp.errors import InputError
-from tensorldp.privacy.curves import contour, laplace_series
+from tensorldp.privacy.curves import laplace_series, saddle_point
 from tensorldp.privacy.curves.laplace import LaplaceCumulant, LaplaceCurve
 
 # computed apart from the code: nominal epsilon, pure, at 1e-5
@@ -104,8 +104,8 @@ def test_fft_accountant(shift, count):
 )
 def test_both_routes_agree(shift, count, epsilon):
     cumulant = LaplaceCumulant(shift, count)
-    saddle = contour.right_saddle(cumulant, epsilon)
-    assert contour.log_delta(cumulant, epsilon, saddle) == pytest.approx(
+    saddle = saddle_point.right_saddle(cumulant, epsilon)
+    assert saddle_point.log_delta(cumulant, epsilon, saddle) == pytest.approx(
         laplace_series.log_delta(cumulant, shift, count, epsilon, saddle), rel=1e-8
     )
 

@@ -13,8 +13,8 @@ from tensorldp.errors import InputError
 from tensorldp.privacy.curves.atom import AtomCurve
 from tensorldp.privacy.curves.discrete import DiscreteCurve
 from tensorldp.privacy.curves.gaussian import GaussianCurve
-from tensorldp.privacy.curves.heterogeneous import ProductCurve
 from tensorldp.privacy.curves.laplace import LaplaceCurve
+from tensorldp.privacy.curves.product import ProductCurve
 from tensorldp.privacy.curves.pure import PureCurve
 from tensorldp.privacy.curves.trivial import NoPrivacyCurve
 

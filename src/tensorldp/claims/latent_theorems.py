@@ -57,7 +57,7 @@ def one_hot(_: Evidence) -> Finding:
         worst < ROUNDING,
         f"over all outcomes and pairs for 2, 3 and 6 bits the largest log ratio is within "
         f"{worst:.1e} of eps = 0.5 and 2: two one-hot vectors differ in two bits of eps/2 each",
-        "tests/mechanisms/test_binary.py::test_law",
+        "tests/mechanisms/test_randomized_response.py::test_law",
     )
 
 

@@ -14,7 +14,7 @@ from tensorldp.claims.evidence import Evidence
 from tensorldp.claims.intervals import mean_interval
 from tensorldp.claims.laws import curve_of, pdpm, two_coins
 from tensorldp.mechanisms import Box, make
-from tensorldp.mechanisms.binary import KaryRandomizedResponse
+from tensorldp.mechanisms.randomized_response import KaryRandomizedResponse
 from tensorldp.randomness import generator, numpy_generator
 
 ROUNDING = 1e-9
@@ -56,7 +56,7 @@ def generalised_response(_: Evidence) -> Finding:
     return Finding(
         worst < ROUNDING,
         f"largest deviation {worst:.1e} for k = 2, 3, 10 and 256 and epsilon 0.1, 1 and 5",
-        "tests/mechanisms/test_binary.py::test_grr_oracle",
+        "tests/mechanisms/test_randomized_response.py::test_grr_oracle",
     )
 
 

@@ -7,7 +7,7 @@ import math
 from tensorldp.claims.base import Finding, NotRun, cannot_be_checked, claim
 from tensorldp.claims.evidence import Evidence
 from tensorldp.mechanisms import Box, make
-from tensorldp.mechanisms.binary import KaryRandomizedResponse
+from tensorldp.mechanisms.randomized_response import KaryRandomizedResponse
 from tensorldp.mechanisms.tldp import TldpLaplace
 from tensorldp.privacy import compose
 
@@ -41,7 +41,7 @@ def retention_substitutes_noise(_: Evidence) -> Finding:
         "on the 256 grey levels, where keeping an element can be private at all, the error without "
         f"retention over the least with it is {words} nats an element ({SHARED[-1] * 784:,.0f} for an "
         f"MNIST image at {SHARED[-1]:g})",
-        "tests/mechanisms/test_discrete.py::test_retention_buys_nothing_at_small_budgets",
+        "tests/mechanisms/test_tldp_discrete.py::test_retention_buys_nothing_at_small_budgets",
     )
 
 
@@ -66,7 +66,7 @@ def randomized_response(_: Evidence) -> Finding:
     return Finding(
         worst < ROUNDING,
         f"largest deviation {worst:.1e} for p = 0.55, 0.75, 0.9, 0.99",
-        "tests/mechanisms/test_binary.py::test_grr_oracle",
+        "tests/mechanisms/test_randomized_response.py::test_grr_oracle",
     )
 
 
@@ -80,7 +80,7 @@ def other_values(_: Evidence) -> Finding:
     return Finding(
         worst < ROUNDING,
         f"largest deviation {worst:.1e} for 3, 10 and 256 values",
-        "tests/mechanisms/test_binary.py::test_law",
+        "tests/mechanisms/test_randomized_response.py::test_law",
     )
 
 

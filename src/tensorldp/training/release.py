@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tensorldp.mechanisms import Box, Mechanism, mechanism_class
 from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.heterogeneous import ProductCurve
+from tensorldp.privacy.curves.product import ProductCurve
 
 
 class Maker(Protocol):

@@ -11,9 +11,9 @@ from scipy.special import logsumexp
 
 from tensorldp.errors import InputError, whole
 from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.dots import rounded_up
+from tensorldp.privacy.curves.connect_the_dots import rounded_up
 from tensorldp.privacy.curves.lattice import LatticePart, LatticeSum
-from tensorldp.privacy.curves.loss import LossLaw, envelope, lattice_step, loss_law
+from tensorldp.privacy.curves.loss_distribution import LossLaw, envelope, lattice_step, loss_law
 from tensorldp.privacy.curves.roots import epsilon_at
 
 SUM_TOLERANCE = 1e-6
@@ -26,7 +26,7 @@ class DiscreteCurve(PrivacyCurve):
     A record may be the first of a pair or the second, so delta is that of the larger orientation. Where the pair is
     its own mirror image, as for randomised response, the orientations agree and `count` uses are exact. Otherwise a
     record of several elements may mix them, which can be worse than either; then more than one use is accounted with
-    a law that dominates both (`loss.envelope`) and the curve is not exact.
+    a law that dominates both (`loss_distribution.envelope`) and the curve is not exact.
 
     Losses on a lattice (two values always are) are composed exactly; others are first rounded up onto one.
 

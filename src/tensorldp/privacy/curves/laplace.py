@@ -12,10 +12,10 @@ import numpy as np
 from scipy.special import log1p as complex_log1p
 
 from tensorldp.errors import InputError, positive, whole
-from tensorldp.privacy.curves import contour, laplace_series
+from tensorldp.privacy.curves import laplace_series, saddle_point
 from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.contour import Complex
 from tensorldp.privacy.curves.roots import epsilon_at
+from tensorldp.privacy.curves.saddle_point import Complex
 
 SMOOTH = 25.0  # so many elements expected strictly inside their loss range make the contour's integrand die out
 
@@ -71,9 +71,9 @@ class LaplaceCurve(PrivacyCurve):
         if self.count == 1:
             return math.log(-math.expm1((epsilon - self.shift) / 2.0))
         cumulant = LaplaceCumulant(self.shift, self.count)
-        saddle = contour.right_saddle(cumulant, epsilon)
+        saddle = saddle_point.right_saddle(cumulant, epsilon)
         if cumulant.inside(saddle) >= SMOOTH:
-            return contour.log_delta(cumulant, epsilon, saddle)
+            return saddle_point.log_delta(cumulant, epsilon, saddle)
         return min(0.0, laplace_series.log_delta(cumulant, self.shift, self.count, epsilon, saddle))
 
     def _delta(self, epsilon: float) -> float:

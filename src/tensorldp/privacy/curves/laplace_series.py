@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln
 
-from tensorldp.privacy.curves.contour import Cumulant
+from tensorldp.privacy.curves.saddle_point import Cumulant
 
 Reals = npt.NDArray[np.float64]
 MAX_NODES = 40_000

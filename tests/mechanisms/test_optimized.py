@@ -6,7 +6,7 @@ from gaussian_checks import brute_mu, check_sampler, check_squared_error
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Box, make
-from tensorldp.mechanisms.gradient import box_sigma, loss_budget
+from tensorldp.mechanisms.optimized import box_sigma, loss_budget
 from tensorldp.randomness import generator
 
 

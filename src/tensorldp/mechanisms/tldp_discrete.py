@@ -13,7 +13,7 @@ from torch import Tensor
 
 from tensorldp.errors import InputError, real
 from tensorldp.mechanisms.base import Mechanism
-from tensorldp.mechanisms.binary import alphabet_size
+from tensorldp.mechanisms.randomized_response import alphabet_size
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.discrete import DiscreteCurve

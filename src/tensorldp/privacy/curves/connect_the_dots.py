@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.lattice import LatticePart, LatticeSum
-from tensorldp.privacy.curves.loss import LossLaw
+from tensorldp.privacy.curves.loss_distribution import LossLaw
 
 Reals = npt.NDArray[np.float64]
 POINTS = 600  # lattice points over the range of the narrowest profile

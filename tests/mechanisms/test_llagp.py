@@ -6,7 +6,7 @@ from gaussian_checks import check_sampler, check_squared_error
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Box, make
-from tensorldp.mechanisms.layerwise import layer_weights
+from tensorldp.mechanisms.llagp import layer_weights
 from tensorldp.privacy.curves.gaussian import mu_of
 from tensorldp.randomness import generator
 

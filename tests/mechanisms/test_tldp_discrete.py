@@ -7,7 +7,7 @@ from scipy.stats import chisquare
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
-from tensorldp.mechanisms.discrete import two_sided_geometric
+from tensorldp.mechanisms.tldp_discrete import two_sided_geometric
 from tensorldp.randomness import generator
 
 BYTES = Box(0, 255, (1,))

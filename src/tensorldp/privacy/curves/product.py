@@ -9,15 +9,15 @@ from functools import cached_property
 import numpy as np
 
 from tensorldp.errors import InputError, whole
-from tensorldp.privacy.curves import contour
+from tensorldp.privacy.curves import saddle_point
 from tensorldp.privacy.curves.atom import AtomCurve
 from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.contour import Complex
-from tensorldp.privacy.curves.dots import profiles_up
+from tensorldp.privacy.curves.connect_the_dots import profiles_up
 from tensorldp.privacy.curves.gaussian import GaussianCurve
 from tensorldp.privacy.curves.laplace import SMOOTH, LaplaceCumulant, LaplaceCurve
 from tensorldp.privacy.curves.lattice import LatticeSum
 from tensorldp.privacy.curves.roots import epsilon_at
+from tensorldp.privacy.curves.saddle_point import Complex
 
 GAUSSIAN_SHARE = 1e-6  # of the loss variance, that makes the contour's integrand die out
 
@@ -29,7 +29,7 @@ class ProductCurve(PrivacyCurve):
     Gaussian curves combine exactly in mu, and Laplace curves with each other and with a Gaussian through the sum of
     their cumulants: exact for delta above about 1e-15, where one pair of records is the worst for all parts, as it
     is for the tensors of one model. Any other mix is an upper bound: each part's profile is rounded up onto one
-    lattice (`dots`) and convolved.
+    lattice (`connect_the_dots`) and convolved.
 
     Args:
         parts: pairs of a curve and its number of uses, >= 1.
@@ -129,9 +129,9 @@ class ProductCurve(PrivacyCurve):
         if epsilon >= self.pure_epsilon:
             return -math.inf
         if self._cumulant is not None:
-            saddle = contour.right_saddle(self._cumulant, epsilon)
+            saddle = saddle_point.right_saddle(self._cumulant, epsilon)
             if self._cumulant.smooth(saddle):
-                return contour.log_delta(self._cumulant, epsilon, saddle)
+                return saddle_point.log_delta(self._cumulant, epsilon, saddle)
         total, cut = self._lattice
         return float(np.logaddexp(total.log_delta(epsilon), math.log(cut) if cut > 0.0 else -math.inf))
 
