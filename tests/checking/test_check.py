@@ -14,8 +14,8 @@ from tensorldp.checking.claim import Claim
 from tensorldp.checking.page import page, write_verdict
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
-from tensorldp.mechanisms.additive import Laplace
-from tensorldp.mechanisms.sampled import Piecewise
+from tensorldp.mechanisms.laplace import Laplace
+from tensorldp.mechanisms.piecewise import Piecewise
 from tensorldp.privacy.curves.gaussian import GaussianCurve
 from tensorldp.privacy.curves.laplace import LaplaceCurve
 

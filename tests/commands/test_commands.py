@@ -9,7 +9,7 @@ from tensorldp.commands.main import main
 
 PLUGIN = """
 from tensorldp.mechanisms import Mechanism
-from tensorldp.mechanisms.additive import Laplace
+from tensorldp.mechanisms.laplace import Laplace
 
 
 class Quiet(Laplace):

@@ -7,7 +7,8 @@ from scipy.stats import chisquare
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
-from tensorldp.mechanisms.pldp import PdpmCurve, fedoa_weights
+from tensorldp.mechanisms.pdpm import PdpmCurve
+from tensorldp.mechanisms.plu_fedoa import fedoa_weights
 from tensorldp.randomness import generator
 
 

@@ -11,7 +11,7 @@ from tensorldp import mechanisms
 from tensorldp.errors import InputError
 from tensorldp.figures.style import appearance, label, order
 from tensorldp.mechanisms import Box, Mechanism, register
-from tensorldp.mechanisms.noise import GAUSSIAN, AdditiveNoise
+from tensorldp.mechanisms.additive_noise import GAUSSIAN, AdditiveNoise
 from tensorldp.privacy import audit
 from tensorldp.registration.kinds import MECHANISMS
 from tensorldp.training.gradient_noise import check_schedule, printed_noise
@@ -22,7 +22,7 @@ from tensorldp.training.uploads import make_upload
 COMPLETE = '''
 from tensorldp.errors import positive
 from tensorldp.mechanisms import register
-from tensorldp.mechanisms.noise import LAPLACE, AdditiveNoise
+from tensorldp.mechanisms.additive_noise import LAPLACE, AdditiveNoise
 
 @register
 class Cautious(AdditiveNoise):

@@ -10,7 +10,7 @@ from scipy.stats import binom
 from tensorldp import privacy
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, Mechanism, make
-from tensorldp.mechanisms.additive import Laplace
+from tensorldp.mechanisms.laplace import Laplace
 from tensorldp.mechanisms.tldp import TldpLaplace
 from tensorldp.privacy.auditing.confidence import log_ratio_bound, lower_bound, upper_bound
 from tensorldp.privacy.curves.laplace import LaplaceCurve

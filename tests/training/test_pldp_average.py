@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from tensorldp.mechanisms.pldp import fedoa_weights
+from tensorldp.mechanisms.plu_fedoa import fedoa_weights
 from tensorldp.models import Task, build
 from tensorldp.training.federated import get_vector
 from tensorldp.training.ledger import Ledger

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.latent import Latent
-from tensorldp.mechanisms.pldp import Pdpm
+from tensorldp.mechanisms.pdpm import Pdpm
 from tensorldp.privacy.curves.discrete import DiscreteCurve
 
 

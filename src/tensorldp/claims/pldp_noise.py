@@ -13,7 +13,7 @@ from tensorldp.claims.evidence import Evidence
 from tensorldp.claims.laws import pdpm
 from tensorldp.config.methods.pldp import PldpTraining
 from tensorldp.mechanisms import Box, make
-from tensorldp.mechanisms.pldp import fedoa_weights
+from tensorldp.mechanisms.plu_fedoa import fedoa_weights
 from tensorldp.models import Task, build
 from tensorldp.training.federated import get_vector
 from tensorldp.training.preferences import EPSILON_MODES, participant_count, preferences

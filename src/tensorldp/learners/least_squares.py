@@ -18,8 +18,8 @@ from torch import Tensor
 from tensorldp.errors import InputError, positive, whole
 from tensorldp.learners.means import class_moments
 from tensorldp.learners.scores import LinearScores
-from tensorldp.mechanisms.additive import GaussianAnalytic
 from tensorldp.mechanisms.base import Mechanism
+from tensorldp.mechanisms.gaussian import GaussianAnalytic
 from tensorldp.mechanisms.privunit import PrivUnit
 
 

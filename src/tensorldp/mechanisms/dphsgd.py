@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from tensorldp.errors import InputError, positive, real, whole
+from tensorldp.mechanisms.additive_noise import GAUSSIAN, LAPLACE, AdditiveNoise
 from tensorldp.mechanisms.domain import Ball, Box, Domain
-from tensorldp.mechanisms.noise import GAUSSIAN, LAPLACE, AdditiveNoise
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.gaussian import mu_of

@@ -13,7 +13,7 @@ from torch import Tensor
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
-from tensorldp.mechanisms.sampled import random_signs
+from tensorldp.mechanisms.sampled_coordinates import random_signs
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.discrete import DiscreteCurve
 from tensorldp.privacy.curves.pure import PureCurve

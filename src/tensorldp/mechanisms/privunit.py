@@ -12,7 +12,7 @@ from tensorldp.errors import InputError, flag, whole
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.caps import Cap, gaussian_cap, log_expm1, normal_height, sphere_cap, sphere_height
 from tensorldp.mechanisms.registry import register
-from tensorldp.mechanisms.sampled import distinct_indices, random_signs
+from tensorldp.mechanisms.sampled_coordinates import distinct_indices, random_signs
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.randomness import numpy_generator, standard_normal
 

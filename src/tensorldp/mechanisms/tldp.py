@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from tensorldp.errors import InputError, shown
-from tensorldp.mechanisms.noise import GAUSSIAN, LAPLACE, StatedRange
+from tensorldp.mechanisms.additive_noise import GAUSSIAN, LAPLACE, StatedRange
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.atom import AtomCurve
 from tensorldp.privacy.curves.base import PrivacyCurve

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from tensorldp.mechanisms import Box, Mechanism, make, mechanism_class
-from tensorldp.mechanisms.additive import Laplace
+from tensorldp.mechanisms.laplace import Laplace
 from tensorldp.mechanisms.tldp import TldpGaussian, TldpLaplace
 from tensorldp.randomness import generator
 from tensorldp.studies.norms import gaussian_norm, laplace_norm

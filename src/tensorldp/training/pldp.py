@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from tensorldp.mechanisms.pldp import fedoa_weights
+from tensorldp.mechanisms.plu_fedoa import fedoa_weights
 from tensorldp.runtime.progress import track
 from tensorldp.training.ledger import Ledger
 from tensorldp.training.preferences import participant_count

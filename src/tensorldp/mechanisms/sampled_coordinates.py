@@ -1,4 +1,4 @@
-"""The piecewise and hybrid mechanisms on a few sampled coordinates [wang2019]."""
+"""Randomizing a few sampled coordinates with the piecewise mechanism or Duchi's two points [wang2019]."""
 
 from __future__ import annotations
 
@@ -11,16 +11,9 @@ import torch
 from torch import Tensor
 
 from tensorldp.mechanisms.base import Mechanism
-from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.discrete import DiscreteCurve
 from tensorldp.randomness import numpy_generator, uniform
-
-# above this epsilon per coordinate hybrid mixes in the piecewise mechanism ([wang2019], Eq. 6)
-HYBRID_THRESHOLD = math.log(
-    (-5.0 + 2.0 * (6353.0 - 405.0 * math.sqrt(241.0)) ** (1 / 3) + 2.0 * (6353.0 + 405.0 * math.sqrt(241.0)) ** (1 / 3))
-    / 27.0
-)
 
 
 def distinct_indices(rows: int, d: int, k: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
@@ -56,35 +49,17 @@ def duchi_bound(epsilon: float) -> float:
     return 1.0 / math.tanh(epsilon / 2.0)
 
 
-def piecewise_bound(epsilon: float) -> float:
-    """C = (e^(epsilon/2) + 1) / (e^(epsilon/2) - 1), the largest output of the piecewise mechanism."""
-    return 1.0 / math.tanh(epsilon / 4.0)
-
-
 def duchi_variance(t: float, epsilon: float) -> float:
     """B^2 - t^2, the variance of Duchi's two points at t in [-1, 1]."""
     return duchi_bound(epsilon) ** 2 - t * t
 
 
-def piecewise_variance(t: float, epsilon: float) -> float:
-    """t^2 / (z - 1) + (z + 3) / (3 (z - 1)^2), z = e^(epsilon/2), in terms that do not overflow."""
-    w = math.exp(-epsilon / 2.0)
-    gap = -math.expm1(-epsilon / 2.0)
-    return t * t * w / gap + w * (1.0 + 3.0 * w) / (3.0 * gap * gap)
+def piecewise_bound(epsilon: float) -> float:
+    """C = (e^(epsilon/2) + 1) / (e^(epsilon/2) - 1), the largest output of the piecewise mechanism."""
+    return 1.0 / math.tanh(epsilon / 4.0)
 
 
-def piecewise_share(epsilon: float) -> float:
-    """The probability that hybrid takes the piecewise mechanism: 1 - e^(-epsilon/2) above the threshold, else 0."""
-    return -math.expm1(-epsilon / 2.0) if epsilon > HYBRID_THRESHOLD else 0.0
-
-
-def hybrid_variance(t: float, epsilon: float) -> float:
-    """The variance of the mixture, constant in t above the threshold."""
-    share = piecewise_share(epsilon)
-    return share * piecewise_variance(t, epsilon) + (1.0 - share) * duchi_variance(t, epsilon)
-
-
-class _Sampled(Mechanism):
+class SampledCoordinates(Mechanism):
     """k coordinates drawn without replacement, each randomised with epsilon/k and scaled by d/k; the others 0."""
 
     domain_kind = "box"
@@ -92,7 +67,7 @@ class _Sampled(Mechanism):
     def _prepare(self) -> None:
         super()._prepare()
         self.sampled = max(1, min(self.size, math.floor(self.epsilon / 2.5)))
-        self.share = self.epsilon / self.sampled
+        self.coordinate_epsilon = self.epsilon / self.sampled
 
     @abstractmethod
     def variance(self, t: float) -> float:
@@ -123,13 +98,13 @@ class _Sampled(Mechanism):
         return torch.where(uniform(tuple(t.shape), generator) < weight, pieces, two_points)
 
     def _two_points(self, t: Tensor, generator: torch.Generator) -> Tensor:
-        bound = duchi_bound(self.share)
+        bound = duchi_bound(self.coordinate_epsilon)
         up = uniform(tuple(t.shape), generator) < 0.5 + t / (2.0 * bound)
         return torch.where(up, t.new_tensor(bound), t.new_tensor(-bound))  # of numbers it would be float32
 
     def _pieces(self, t: Tensor, generator: torch.Generator) -> Tensor:
-        bound = piecewise_bound(self.share)
-        near = uniform(tuple(t.shape), generator) < 1.0 / (1.0 + math.exp(-self.share / 2.0))
+        bound = piecewise_bound(self.coordinate_epsilon)
+        near = uniform(tuple(t.shape), generator) < 1.0 / (1.0 + math.exp(-self.coordinate_epsilon / 2.0))
         place = uniform(tuple(t.shape), generator)
         left = (bound + 1.0) / 2.0 * t - (bound - 1.0) / 2.0
         far = place * (bound + 1.0) - bound  # the outside has length C + 1: skip the inner piece
@@ -148,7 +123,7 @@ class _Sampled(Mechanism):
         return self.box.constant(self.box.low if corner else self.box.center)
 
     def curve(self) -> PrivacyCurve:
-        weight, eps = self.piecewise_weight, self.share
+        weight, eps = self.piecewise_weight, self.coordinate_epsilon
         log_z1 = -float(np.logaddexp(0.0, -eps / 2.0))  # log z/(z+1), the inner piece of opposite corners
         log_a1 = -float(np.logaddexp(0.0, -eps))  # log e^eps/(e^eps+1)
         if weight == 0.0:
@@ -172,7 +147,7 @@ class _Sampled(Mechanism):
 
     def _log_density(self, noisy: Tensor, t: Tensor, slack: Tensor) -> Tensor:
         """log density or mass of one output, up to what does not depend on t."""
-        bound, eps = piecewise_bound(self.share), self.share
+        bound, eps = piecewise_bound(self.coordinate_epsilon), self.coordinate_epsilon
         left = (bound + 1.0) / 2.0 * t - (bound - 1.0) / 2.0
         inner = noisy.clamp(-bound, bound)
         pieces = eps * ((inner >= left) & (inner <= left + (bound - 1.0))).double()
@@ -182,39 +157,3 @@ class _Sampled(Mechanism):
         side = t * noisy.sign()  # 1/2 + side/(2B), free of cancellation at a corner
         points = torch.log((1.0 + side) / 2.0 - side * math.exp(-float(np.logaddexp(0.0, eps))))
         return torch.where((noisy.abs() - atom).abs() <= slack, points, pieces)
-
-
-@register
-class Piecewise(_Sampled):
-    """The piecewise mechanism on k = max(1, min(d, floor(epsilon/2.5))) coordinates: exactly epsilon-LDP."""
-
-    name = "piecewise"
-    formula = r"(d/k) \, \mathrm{PM}_{\varepsilon/k}(x_j) \text{ at } k \text{ sampled elements, else } 0"
-    label = "Piecewise"
-    family = "mean estimation"
-    source = "[wang2019], Algorithms 2 and 4"
-
-    @property
-    def piecewise_weight(self) -> float:
-        return 1.0
-
-    def variance(self, t: float) -> float:
-        return piecewise_variance(t, self.share)
-
-
-@register
-class Hybrid(_Sampled):
-    """Piecewise with probability 1 - e^(-epsilon/(2k)), else Duchi's two points, on k sampled coordinates."""
-
-    name = "hybrid"
-    formula = r"(d/k) \, \mathrm{HM}_{\varepsilon/k}(x_j) \text{ at } k \text{ sampled elements, else } 0"
-    label = "Hybrid"
-    family = "mean estimation"
-    source = "[wang2019], section III.C and Algorithm 4"
-
-    @property
-    def piecewise_weight(self) -> float:
-        return piecewise_share(self.share)
-
-    def variance(self, t: float) -> float:
-        return hybrid_variance(t, self.share)

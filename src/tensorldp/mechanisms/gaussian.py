@@ -1,4 +1,4 @@
-"""The reference without noise, and i.i.d. Laplace or Gaussian noise on every element."""
+"""I.i.d. Gaussian noise on every element, with the scale of each source."""
 
 from __future__ import annotations
 
@@ -6,78 +6,12 @@ import math
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
-import torch
-from torch import Tensor
-
 from tensorldp.errors import InputError
-from tensorldp.mechanisms.base import Mechanism
+from tensorldp.mechanisms.additive_noise import GAUSSIAN, AdditiveNoise, StatedRange
 from tensorldp.mechanisms.domain import Box
-from tensorldp.mechanisms.noise import GAUSSIAN, LAPLACE, AdditiveNoise, StatedRange
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.tvg_budget import Schedule, moments_sigma
-from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.gaussian import mu_of
-from tensorldp.privacy.curves.trivial import NoPrivacyCurve
-
-
-@register
-class Identity(Mechanism):
-    """The record itself, unperturbed: the non-private reference."""
-
-    name = "none"
-    formula = r"x"
-    label = "no privacy"
-    family = "reference"
-    source = "-"
-    acts_on = "element"
-    private = False
-    additive = True
-    block_bytes = None
-
-    def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        return x.clone()
-
-    def squared_error(self) -> float:
-        return 0.0
-
-    def curve(self) -> PrivacyCurve:
-        return NoPrivacyCurve()
-
-    def worst_pair(self) -> tuple[Tensor, Tensor]:
-        return self.box.farthest()
-
-    @classmethod
-    def step_sigma(cls, run: Schedule, domain: Box, **options: Any) -> float:
-        return 0.0
-
-    def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
-        same = (self._flat(y) == self._flat(x)).all(dim=1)
-        same_prime = (self._flat(y) == self._flat(x_prime)).all(dim=1)
-        infinity = torch.full(same.shape, math.inf, dtype=torch.float64)
-        return torch.where(
-            same & ~same_prime, infinity, torch.where(same_prime & ~same, -infinity, torch.zeros_like(infinity))
-        )
-
-
-@register
-class Laplace(StatedRange):
-    """Lap(0, I Delta / epsilon) per element: exactly epsilon-LDP for the whole record (TLDP, Theorem 2(1)).
-
-    Args:
-        delta_range: Delta, the range that the formula uses; default high - low.
-    """
-
-    name = "laplace"
-    formula = r"x + \mathrm{Lap}(I \Delta / \varepsilon)^I"
-    label = "Laplace"
-    family = "laplace"
-    source = "TLDP, Theorem 2(1), Eq. 5"
-    law = LAPLACE
-
-    @property
-    def scale(self) -> float:
-        """b, the Laplace scale, in the unit of the data."""
-        return self.size * self.range / self.epsilon
 
 
 class _IsotropicGaussian(AdditiveNoise):

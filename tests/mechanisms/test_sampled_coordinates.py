@@ -6,14 +6,9 @@ import torch
 from scipy.stats import chisquare, kstest
 
 from tensorldp.mechanisms import Box, make
-from tensorldp.mechanisms.sampled import (
-    HYBRID_THRESHOLD,
-    distinct_indices,
-    duchi_variance,
-    hybrid_variance,
-    piecewise_bound,
-    piecewise_variance,
-)
+from tensorldp.mechanisms.hybrid import HYBRID_THRESHOLD, hybrid_variance
+from tensorldp.mechanisms.piecewise import piecewise_variance
+from tensorldp.mechanisms.sampled_coordinates import distinct_indices, duchi_variance, piecewise_bound
 from tensorldp.randomness import generator, numpy_generator
 
 
