@@ -70,13 +70,13 @@ def test_labels_are_those_of_the_classes() -> None:
             assert appearance(f"{name} {variant}")["color"] == appearance(name)["color"]
 
 
-def test_the_nominal_axis_ends_with_the_papers_grid_and_the_honest_one_shows_all() -> None:
+def test_the_nominal_axis_ends_with_the_papers_grid_and_the_guaranteed_one_shows_all() -> None:
     nominal = drawn(draw_study(table(), "tldp_type1"))
-    honest = drawn(draw_study(table(), "tldp_type1", axis="guarantee"))
+    guaranteed = drawn(draw_study(table(), "tldp_type1", axis="guaranteed"))
     assert nominal["TLDP-L"] == [1.0, 5.0]
     assert nominal["Laplace"] == [1.0]
-    assert honest["TLDP-L"] == [64.0, 320.0]
-    assert honest["Laplace"] == [1.0, 64.0]
+    assert guaranteed["TLDP-L"] == [64.0, 320.0]
+    assert guaranteed["Laplace"] == [1.0, 64.0]
     assert "no privacy" in nominal
 
 

@@ -89,7 +89,7 @@ def test_ceilings_are_those_of_the_closed_forms() -> None:
     assert value == pytest.approx(0.1 + math.sqrt(100 * at**2 / (8 * 2560) / 2), rel=1e-3)
 
 
-def test_the_honest_axis_has_every_point_at_its_pure_epsilon() -> None:
+def test_the_guaranteed_axis_has_every_point_at_its_pure_epsilon() -> None:
     lines = draw_accuracy(metrics(), axis="pure").axes[0].get_lines()
     found = {str(line.get_label()).split(":")[0]: list(map(float, line.get_xdata())) for line in lines}
     assert found["LATENT, reading A"] == [0.5, 2.0, 500.0]

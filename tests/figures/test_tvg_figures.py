@@ -45,7 +45,7 @@ def test_lines_are_mechanisms_at_a_unit_with_the_clean_reference_and_the_ceiling
 
 
 def test_a_guarantee_too_small_for_the_axis_has_no_point() -> None:
-    figure = draw_tvg(table(), "tvg_testing", ["accuracy_perturbed_test"], axis="guarantee")
+    figure = draw_tvg(table(), "tvg_testing", ["accuracy_perturbed_test"], axis="guaranteed")
     xs = [x for line in figure.axes[0].get_lines() for x in line.get_xdata() if line.get_label() != "no privacy"]
     assert min(xs) >= SMALLEST
     assert "record" in figure._supxlabel.get_text()  # type: ignore[attr-defined]

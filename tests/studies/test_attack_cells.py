@@ -220,13 +220,13 @@ def test_pictures_on_both_axes(metrics: pd.DataFrame, folder: Path, tmp_path: Pa
     stored = tmp_path / "pictures.safetensors"
     write_arrays(stored, *pictures(metrics, folder))
     assert stored.stat().st_size < 10_000
-    for axis in ("nominal", "honest"):
+    for axis in ("nominal", "guaranteed"):
         grid = draw_pictures(metrics, stored, axis)
         titles = [ax.get_title() for ax in grid.axes if ax.images]
         assert sum("original" in title for title in titles) == 2  # TLDP-L and Laplace
         assert sum("named" in title for title in titles) == 2
         true = [title.split("true ε ")[1] for title in titles if "true" in title]
-        if axis == "honest":
+        if axis == "guaranteed":
             assert true == ["48", "48"]
             assert any(title.startswith("nominal ε 64\n") for title in titles)
         else:
@@ -244,7 +244,7 @@ def test_kept_results_without_pictures_draw_the_numbers_and_say_so(metrics: pd.D
 @pytest.mark.parametrize(
     ("scale", "box"), [("quick", Box(0, 16, (8, 8))), ("desk", Box(0, 255, (28, 28))), ("paper", Box(0, 255, (28, 28)))]
 )
-def test_every_column_of_the_honest_pictures_is_at_one_guarantee(scale: str, box: Box) -> None:
+def test_every_column_of_the_guaranteed_pictures_is_at_one_guarantee(scale: str, box: Box) -> None:
     """The study's own epsilons, each put through its mechanism."""
     study = load_study(STUDY_FILE)
     rows = []
@@ -268,7 +268,7 @@ def test_every_column_of_the_honest_pictures_is_at_one_guarantee(scale: str, box
                         "guarantee_pure_epsilon": found["pure_epsilon"],
                     }
                 )
-    cells = likelihood_cells(pd.DataFrame(rows), "honest")
+    cells = likelihood_cells(pd.DataFrame(rows), "guaranteed")
     others = {"laplace", "gaussian-analytic", "privunit", "tldp-l"}
     for column, part in cells.groupby("column"):
         assert set(part["mechanism"]) == (others if column == 0 else {*others, "tldp-g"})

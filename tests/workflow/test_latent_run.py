@@ -16,7 +16,7 @@ def test_every_figure_and_the_table_come_out_of_a_run(project: Project) -> None:
     done = project.snakemake("results/figures/latent.png", "results/privacy/audits.csv")
     assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
     results = project.folder / "results"
-    for view in ("", "_honest", "_epochs", "_probability"):
+    for view in ("", "_guaranteed", "_epochs", "_probability"):
         assert (results / f"figures/latent{view}.png").stat().st_size > 10_000
     table = pd.read_csv(results / "tables/latent_table2.csv").set_index(["method", "epsilon"])
     b = table.loc[("LATENT, reading B", 0.5)]

@@ -18,7 +18,7 @@ Factors = dict[str, list[str | int | float]]
 
 VIEWS = {
     "": "Against the nominal epsilon, as the source prints it.",
-    "_honest": "The same results against the guarantee of the whole record at delta 1e-5. Mechanisms whose "
+    "_guaranteed": "The same results against the guarantee of the whole record at delta 1e-5. Mechanisms whose "
     "guarantee is infinite there have no place on this axis.",
     "_pure": "The same results against the pure guarantee (delta 0), TLDP without its atoms. Gaussian noise has "
     "no finite pure guarantee and is not drawn.",

@@ -51,7 +51,7 @@ def draw_pictures(metrics: pd.DataFrame, pictures: Path | None, axis: str = "nom
     Args:
         metrics: the metrics table.
         pictures: the arrays of `studies.attack_pictures`; where there are none, the figure has the numbers alone.
-        axis: `nominal` or `honest`.
+        axis: `nominal` or `guaranteed`.
 
     Raises:
         InputError: if there is nothing to show.

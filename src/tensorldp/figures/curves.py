@@ -17,11 +17,11 @@ from tensorldp.figures.style import appearance, label, order, use_style
 from tensorldp.registration.kinds import NO_PRIVACY
 from tensorldp.studies.table import SERIES
 
-Axis = Literal["nominal", "guarantee", "pure"]
+Axis = Literal["nominal", "guaranteed", "pure"]
 
 AXIS_LABELS = {
     "nominal": "nominal ε, as the source writes it (nats; per element for TLDP)",
-    "guarantee": "guaranteed ε of the whole {unit} at δ = 1e-5 (nats)",
+    "guaranteed": "guaranteed ε of the whole {unit} at δ = 1e-5 (nats)",
     "pure": "guaranteed pure ε of the whole {unit}, atoms removed (nats)",
 }
 METRIC_LABELS = {
@@ -73,7 +73,7 @@ def study_rows(metrics: pd.DataFrame, study: str, metric: str) -> pd.DataFrame:
 
 def position(rows: pd.DataFrame, axis: Axis) -> pd.Series:
     """Where each row stands on the chosen epsilon axis; infinite where it has no finite place."""
-    return rows[{"nominal": "epsilon", "guarantee": "guarantee_epsilon", "pure": "guarantee_pure_epsilon"}[axis]]
+    return rows[{"nominal": "epsilon", "guaranteed": "guarantee_epsilon", "pure": "guarantee_pure_epsilon"}[axis]]
 
 
 def draw_line(ax: Axes, rows: pd.DataFrame, axis: Axis, name: str) -> None:

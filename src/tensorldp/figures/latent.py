@@ -22,7 +22,7 @@ from tensorldp.privacy import clean_test_ceiling
 
 AXIS_LABELS = {
     "nominal": "nominal ε of the whole record, as the source writes it (nats)",
-    "guarantee": "guaranteed ε of the whole record at δ = 1e-5 (nats)",
+    "guaranteed": "guaranteed ε of the whole record at δ = 1e-5 (nats)",
     "pure": "guaranteed pure ε of the whole record (nats)",
 }
 LARGEST_NOMINAL = 10.0  # Figure 10 ends there

@@ -223,7 +223,7 @@ def _comparison(ax: Axes, here: pd.DataFrame, dataset: str) -> None:
             _printed(ax, at, value, f"{label(name).split(' (')[0]}: {100 * value:.1f} % printed", here["round"].max())
 
 
-def draw_honest(metrics: pd.DataFrame, title: str = "") -> Figure:
+def draw_guaranteed(metrics: pd.DataFrame, title: str = "") -> Figure:
     """Final accuracy against the guarantee of the largest client's whole model over the whole run."""
     use_style()
     rows = pldp_rows(metrics, "pldp_fl")

@@ -17,10 +17,10 @@ from tensorldp.figures.curves import factors
 from tensorldp.figures.style import label, order, use_style
 from tensorldp.registration.kinds import NO_PRIVACY
 
-Axis = Literal["nominal", "guarantee"]
+Axis = Literal["nominal", "guaranteed"]
 AXIS_LABELS = {
     "nominal": "nominal ε, as the source writes it (nats)",
-    "guarantee": "guaranteed ε of the whole {unit} at δ = 1e-5 (nats)",
+    "guaranteed": "guaranteed ε of the whole {unit} at δ = 1e-5 (nats)",
 }
 METRICS = {
     "rss_noisy": "RSS, eigenvalues of the estimate",
@@ -167,7 +167,7 @@ def draw_tvg(
             curve = _placed(found, axis).groupby("at")["value"].mean()
             if axis == "nominal":
                 ax.plot(curve.index, curve, color=COLOURS.get(str(name), "#7A5195"), linewidth=1.0, linestyle=":")
-        if axis == "guarantee" and len(bound):
+        if axis == "guaranteed" and len(bound):
             curve = _placed(bound, axis).groupby("at")["value"].max()
             ax.plot(curve.index, curve, color="#555555", linewidth=1.2, linestyle=":")
         ax.set_xscale("log")

@@ -27,7 +27,7 @@ VICTIM = 0  # of the victims of seed 0; the noise is a draw of its own
 SAME = 1e-4  # two guarantees that differ by less, relatively, are one
 KINDS = ("original", "released", "reconstructed")
 ANCHORS = ("tldp-l", "tldp-g")
-AXES = ("nominal", "honest")
+AXES = ("nominal", "guaranteed")
 KEYS = ["mechanism", "epsilon", "delta", "variant", "guarantee_epsilon", "guarantee_pure_epsilon"]
 
 
@@ -70,7 +70,7 @@ def columns_of(metrics: pd.DataFrame) -> pd.DataFrame:
 def likelihood_cells(metrics: pd.DataFrame, axis: str) -> pd.DataFrame:
     """The cells to show: mechanism, epsilon, guarantee, share of victims named, and the column of the grid.
 
-    On the nominal axis a column is a nominal epsilon. On the honest axis it is a guarantee at delta 1e-5: that which
+    On the nominal axis a column is a nominal epsilon. On the guaranteed axis it is a guarantee at delta 1e-5: that which
     TLDP-L has at the nominal epsilon of the column.
 
     Raises:
