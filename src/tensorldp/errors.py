@@ -31,7 +31,7 @@ def unknown(kind: str, value: str, allowed: Iterable[str]) -> InputError:
     return InputError(f"unknown {kind} {value!r}: {hint}allowed are {', '.join(names)}")
 
 
-def real(
+def check_real(
     name: str,
     value: object,
     *,
@@ -73,16 +73,16 @@ def real(
     return number
 
 
-def positive(name: str, value: object, *, infinite: bool = False) -> float:
+def check_positive(name: str, value: object, *, infinite: bool = False) -> float:
     """`value` as a float above 0; infinity only if `infinite`.
 
     Raises:
         InputError: otherwise.
     """
-    return real(name, value, low=0.0, open_low=True, infinite=infinite)
+    return check_real(name, value, low=0.0, open_low=True, infinite=infinite)
 
 
-def flag(name: str, value: object) -> bool:
+def check_flag(name: str, value: object) -> bool:
     """`value` if it is True or False.
 
     Raises:
@@ -93,7 +93,7 @@ def flag(name: str, value: object) -> bool:
     return value
 
 
-def budget(name: str, value: object, *, infinite: bool = False) -> float:
+def check_budget(name: str, value: object, *, infinite: bool = False) -> float:
     """`value` as the nominal epsilon of a release, in [1e-12, 1e12]; infinity only if `infinite`.
 
     Beyond these bounds noise or its inverse leaves the range of floats, and no guarantee means anything there.
@@ -101,10 +101,10 @@ def budget(name: str, value: object, *, infinite: bool = False) -> float:
     Raises:
         InputError: otherwise.
     """
-    return real(name, value, low=LEAST_EPSILON, high=MOST_EPSILON, infinite=infinite)
+    return check_real(name, value, low=LEAST_EPSILON, high=MOST_EPSILON, infinite=infinite)
 
 
-def whole(name: str, value: object, *, low: int = 0, high: int | None = None) -> int:
+def check_whole(name: str, value: object, *, low: int = 0, high: int | None = None) -> int:
     """`value` as an int in [low, high].
 
     Raises:

@@ -20,7 +20,7 @@ from tensorldp.training.release import ParameterRelease
 from tensorldp.training.uploads import make_upload
 
 COMPLETE = '''
-from tensorldp.errors import positive
+from tensorldp.errors import check_positive
 from tensorldp.mechanisms import register
 from tensorldp.mechanisms.additive_noise import LAPLACE, AdditiveNoise
 
@@ -42,7 +42,7 @@ class Cautious(AdditiveNoise):
     margin: float = 2.0
 
     def _prepare(self):
-        self.margin = positive("margin of toy-cautious", self.margin)
+        self.margin = check_positive("margin of toy-cautious", self.margin)
 
     @property
     def scale(self):

@@ -14,7 +14,7 @@ from scipy.special import eval_hermitenorm
 from torch import Tensor
 from torch.nn import functional
 
-from tensorldp.errors import InputError, unknown, whole
+from tensorldp.errors import InputError, check_whole, unknown
 
 ZERO = 1e-6
 
@@ -60,7 +60,7 @@ def hermite_coefficient(name: str, order: int) -> float:
     Raises:
         InputError: if the activation is unknown or the order negative.
     """
-    chosen, order = activation(name), whole("order", order)
+    chosen, order = activation(name), check_whole("order", order)
 
     def integrand(z: float) -> float:
         value = float(chosen.function(torch.tensor(z, dtype=torch.float64)))

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 from torch.nn import functional
 
-from tensorldp.errors import InputError, positive, whole
+from tensorldp.errors import InputError, check_positive, check_whole
 
 Parameters = dict[str, Tensor]
 
@@ -25,7 +25,7 @@ class Client:
     """
 
     def __init__(self, model: nn.Sequential, *, steps: int = 1, rate: float = 0.1) -> None:
-        self.steps, self.rate = whole("steps", steps, low=1), positive("rate", rate)
+        self.steps, self.rate = check_whole("steps", steps, low=1), check_positive("rate", rate)
         head = model[-1]
         if not isinstance(head, nn.Linear):
             raise InputError(f"the last layer must be linear, got {type(head).__name__}")

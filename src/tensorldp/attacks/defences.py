@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, positive, real, unknown, whole
+from tensorldp.errors import InputError, check_positive, check_real, check_whole, unknown
 from tensorldp.mechanisms import Mechanism
 from tensorldp.randomness import add_gaussian, uniform
 
@@ -44,15 +44,15 @@ class Defence:
         if self.name not in STRENGTHS:
             raise unknown("defence", self.name, STRENGTHS)
         if self.name == "local":
-            whole(key, self.strength, low=1)
+            check_whole(key, self.strength, low=1)
         elif self.name == "noise":
-            real(key, self.strength, low=0.0)
+            check_real(key, self.strength, low=0.0)
         elif self.name in ("clip", "mechanism"):
-            positive(key, self.strength)
+            check_positive(key, self.strength)
         elif self.name == "prune":
-            real(key, self.strength, low=0.0, high=1.0, open_high=True)
+            check_real(key, self.strength, low=0.0, high=1.0, open_high=True)
         elif self.name == "dropout":
-            real(key, self.strength, low=0.0, high=1.0, open_low=True)
+            check_real(key, self.strength, low=0.0, high=1.0, open_low=True)
         if (self.name == "mechanism") != (self.mechanism is not None):
             raise InputError(
                 "the defence 'mechanism' needs a mechanism and the others take none, "

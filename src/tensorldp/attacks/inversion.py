@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from tensorldp.attacks.client import Client
-from tensorldp.errors import InputError, real, whole
+from tensorldp.errors import InputError, check_real, check_whole
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Inversion:
                 "an Inversion takes distance l2 or cosine, optimizer lbfgs or adam and labels optimised, "
                 f"inferred or known, got {self.distance}, {self.optimizer}, {self.labels}"
             )
-        whole("steps", self.steps, low=1)
-        whole("restarts", self.restarts, low=1)
-        real("tv", self.tv, low=0.0)
+        check_whole("steps", self.steps, low=1)
+        check_whole("restarts", self.restarts, low=1)
+        check_real("tv", self.tv, low=0.0)
 
 
 DLG = Inversion("l2", "lbfgs", "optimised")

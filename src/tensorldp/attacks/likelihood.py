@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, real, whole
+from tensorldp.errors import InputError, check_real, check_whole
 from tensorldp.mechanisms import Mechanism
 from tensorldp.privacy.curves.base import PrivacyCurve
 
@@ -38,7 +38,7 @@ class Prior:
         flat = public.reshape(len(public), -1).double()
         mean = flat.mean(dim=0)
         values, vectors = torch.linalg.eigh((flat - mean).T @ (flat - mean) / (len(flat) - 1))
-        rank = min(whole("rank", rank, low=1), int((values > 1e-9 * values[-1]).sum()) or 1)
+        rank = min(check_whole("rank", rank, low=1), int((values > 1e-9 * values[-1]).sum()) or 1)
         rest = float(values[:-rank].clamp_min(0).sum()) / max(1, flat.shape[1])
         return cls(mean, vectors[:, -rank:], values[-rank:].clamp_min(1e-12), max(rest, 1e-9 * float(values[-1])))
 
@@ -123,5 +123,5 @@ class SuccessBound:
         return cls(tuple((epsilon, curve.delta(epsilon)) for epsilon in {0.0, *found} if math.isfinite(epsilon)))
 
     def __call__(self, base_rate: float) -> float:
-        rate = real("base_rate", base_rate, low=0.0, high=1.0)
+        rate = check_real("base_rate", base_rate, low=0.0, high=1.0)
         return min([1.0, *(math.exp(min(epsilon, 700.0)) * rate + delta for epsilon, delta in self.points)])

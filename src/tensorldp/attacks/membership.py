@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score
 from torch import Tensor, nn
 from torch.nn import functional
 
-from tensorldp.errors import InputError, real
+from tensorldp.errors import InputError, check_real
 
 
 @torch.no_grad()
@@ -25,7 +25,7 @@ def true_positive_rate(members: Tensor, others: Tensor, false_positive_rate: flo
     Raises:
         InputError: if a set is empty or the rate lies outside (0, 1).
     """
-    rate = real("false_positive_rate", false_positive_rate, low=0.0, high=1.0, open_low=True, open_high=True)
+    rate = check_real("false_positive_rate", false_positive_rate, low=0.0, high=1.0, open_low=True, open_high=True)
     if len(members) == 0 or len(others) == 0:
         raise InputError("a membership attack needs members and others, got an empty set")
     allowed = int(rate * len(others) + 1e-9)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from tensorldp.attacks.two_layer import unit_records
-from tensorldp.errors import unknown, whole
+from tensorldp.errors import check_whole, unknown
 
 SCALINGS = ("mean", "root", "sign")  # a_j = 1/m, +-1/sqrt(m), +-1
 
@@ -45,7 +45,7 @@ def measured_change(m: int, d: int, scaling: str, pairs: int, generator: torch.G
     Raises:
         InputError: if a size is below 1 or the scaling unknown.
     """
-    m, d, pairs = whole("m", m, low=1), whole("d", d, low=1), whole("pairs", pairs, low=1)
+    m, d, pairs = check_whole("m", m, low=1), check_whole("d", d, low=1), check_whole("pairs", pairs, low=1)
     w = torch.randn(m, d, generator=generator, dtype=torch.float64)
     a = output_weights(m, scaling, generator)
     x, _ = unit_records(2 * pairs, d, generator)

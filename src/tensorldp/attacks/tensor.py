@@ -16,7 +16,7 @@ from torch import Tensor
 from tensorldp.attacks.activations import tensor_coefficients
 from tensorldp.attacks.inversion import unit
 from tensorldp.attacks.moments import regression_residual, second_moment, third_moment
-from tensorldp.errors import InputError, whole
+from tensorldp.errors import InputError, check_whole
 from tensorldp.randomness import numpy_generator
 
 Array = npt.NDArray[np.float64]
@@ -37,7 +37,7 @@ def tensor_attack(g: Tensor, w: Tensor, batch: int, activation: str, generator: 
         InputError: if the activation cannot be attacked, or sizes do not fit.
     """
     h2, h3 = tensor_coefficients(activation)
-    batch = whole("batch", batch, low=1, high=w.shape[1])
+    batch = check_whole("batch", batch, low=1, high=w.shape[1])
     if g.shape != (len(w),):
         raise InputError(f"the gradient must have one element for each of the {len(w)} neurons, got {tuple(g.shape)}")
     if not bool(torch.isfinite(g).all()):

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from tensorldp.attacks.activations import activation
-from tensorldp.errors import positive, whole
+from tensorldp.errors import check_positive, check_whole
 
 BLOCK = 1 << 15  # neurons at once
 
@@ -34,7 +34,7 @@ class TwoLayer:
         Raises:
             InputError: if a size is below 1 or the activation unknown.
         """
-        m, d = whole("m", m, low=1), whole("d", d, low=1)
+        m, d = check_whole("m", m, low=1), check_whole("d", d, low=1)
         activation(name)
         return cls(torch.randn(m, d, generator=generator), torch.full((m,), 1.0 / m, dtype=torch.float64), name)
 
@@ -73,7 +73,7 @@ class TwoLayer:
         Raises:
             InputError: if steps is below 1 or above the number of records, or the rate is not positive.
         """
-        steps, rate = whole("steps", steps, low=1, high=len(x)), positive("rate", rate)
+        steps, rate = check_whole("steps", steps, low=1, high=len(x)), check_positive("rate", rate)
         total = torch.zeros_like(self.output)
         for part_x, part_y in zip(x.tensor_split(steps), y.tensor_split(steps), strict=True):
             total += self.output_gradient(part_x, part_y, self.output - rate * total)
@@ -86,5 +86,7 @@ def unit_records(count: int, d: int, generator: torch.Generator) -> tuple[Tensor
     Raises:
         InputError: if a size is below 1.
     """
-    x = torch.randn(whole("count", count, low=1), whole("d", d, low=1), generator=generator, dtype=torch.float64)
+    x = torch.randn(
+        check_whole("count", count, low=1), check_whole("d", d, low=1), generator=generator, dtype=torch.float64
+    )
     return x / x.norm(dim=1, keepdim=True), 1.0 - 2.0 * (torch.arange(count) % 2).double()

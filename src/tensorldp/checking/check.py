@@ -22,7 +22,7 @@ from tensorldp.checking.subject import Release, Subject
 from tensorldp.checking.timing import timing_difference
 from tensorldp.checking.verdict import Attempt, Finding, Verdict, breach_finding, epsilon_bound
 from tensorldp.checking.views import VIEWS, OneRelease
-from tensorldp.errors import InputError, flag, positive, real, whole
+from tensorldp.errors import InputError, check_flag, check_positive, check_real, check_whole
 from tensorldp.mechanisms.base import DTYPES, Mechanism
 from tensorldp.mechanisms.domain import Domain
 
@@ -71,11 +71,11 @@ def check(
     Raises:
         InputError: if an argument is out of range, a function has no domain or claim, or the code under test fails.
     """
-    minutes = positive("minutes of a check", minutes)
-    samples = whole("samples of a check", samples, low=256)
-    confidence = real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
-    floating_point, timing = flag("floating_point", floating_point), flag("timing", timing)
-    seed = whole("seed of a check", seed)
+    minutes = check_positive("minutes of a check", minutes)
+    samples = check_whole("samples of a check", samples, low=256)
+    confidence = check_real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
+    floating_point, timing = check_flag("floating_point", floating_point), check_flag("timing", timing)
+    seed = check_whole("seed of a check", seed)
     subject = Subject.of(checked, domain)
     claim = _claim(checked, claim_epsilon, claim_delta)
     for dtype in dtypes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tensorldp.errors import real
+from tensorldp.errors import check_real
 from tensorldp.privacy.curves.base import PrivacyCurve
 
 DELTAS = (0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-5)
@@ -40,8 +40,8 @@ class Claim:
         Raises:
             InputError: if epsilon is negative or delta outside [0, 1).
         """
-        epsilon = real("claimed epsilon", epsilon, low=0.0)
-        delta = real("claimed delta", delta, low=0.0, high=1.0, open_high=True)
+        epsilon = check_real("claimed epsilon", epsilon, low=0.0)
+        delta = check_real("claimed delta", delta, low=0.0, high=1.0, open_high=True)
         return cls(((epsilon, delta),), unit, f"({epsilon:.6g}, {delta:.3g}) for each {unit}")
 
     @classmethod

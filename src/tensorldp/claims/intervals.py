@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from tensorldp.errors import InputError, real
+from tensorldp.errors import InputError, check_real
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Interval
     Raises:
         InputError: if there is no value, one is not finite, or the confidence is not in (0, 1).
     """
-    confidence = real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
+    confidence = check_real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
     data = np.asarray(values, dtype=np.float64)
     if not data.size or not np.isfinite(data).all():
         raise InputError(f"an interval needs finite values, got {list(values)[:5]}")

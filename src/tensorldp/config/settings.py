@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 
-from tensorldp.errors import InputError, budget, shown, unknown
+from tensorldp.errors import InputError, check_budget, shown, unknown
 
 Scale = Literal["quick", "desk", "paper"]
 Device = Literal["auto", "cpu", "cuda"]
@@ -23,7 +23,7 @@ def _epsilon(value: object) -> float:
     """A nominal epsilon, or the word inf, as YAML may give it."""
     if isinstance(value, str) and value in ("inf", ".inf"):
         return math.inf
-    return budget("epsilon", value, infinite=True)
+    return check_budget("epsilon", value, infinite=True)
 
 
 Epsilon = Annotated[

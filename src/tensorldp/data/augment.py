@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from tensorldp.errors import real
+from tensorldp.errors import check_real
 
 
 def augment(
@@ -27,8 +27,8 @@ def augment(
     Raises:
         InputError: if an amount is out of range.
     """
-    shift, flip = real("shift", shift, low=0.0, high=1.0), real("flip", flip, low=0.0, high=1.0)
-    turn = math.radians(real("degrees", degrees, low=0.0, high=180.0))
+    shift, flip = check_real("shift", shift, low=0.0, high=1.0), check_real("flip", flip, low=0.0, high=1.0)
+    turn = math.radians(check_real("degrees", degrees, low=0.0, high=180.0))
     count, _, height, width = images.shape
     draws = torch.rand(4, count, generator=generator)
     angle, mirror = (2.0 * draws[0] - 1.0) * turn, torch.where(draws[1] < flip, -1.0, 1.0)

@@ -11,7 +11,7 @@ from tensorldp.data.checksum import digest
 from tensorldp.data.fetch import read_record
 from tensorldp.data.source import Dataset
 from tensorldp.data.split import Arrays, Options, Parsed, Parser
-from tensorldp.errors import InputError, whole
+from tensorldp.errors import InputError, check_whole
 from tensorldp.registration.kinds import PARSERS
 from tensorldp.runtime.files import write_arrays
 
@@ -48,7 +48,7 @@ def prepare(
     """
     dataset = catalogue.get(name)
     if limit is not None:
-        whole("limit", limit, low=1)
+        check_whole("limit", limit, low=1)
         if dataset.kind != "text":
             raise InputError(f"limit is for reviews, {name} is {dataset.kind} data")
     if dataset.embedded:
@@ -58,7 +58,7 @@ def prepare(
     else:
         files, source, deviation = _source(dataset, source_dir)
     parse: Parser = PARSERS.get(name)  # imports its module alone: pandas, scipy and spaCy take seconds to load
-    parsed = parse(files, Options(expect_full, limit, endpoints, whole("seed", seed)))
+    parsed = parse(files, Options(expect_full, limit, endpoints, check_whole("seed", seed)))
     if expect_full:
         train, test = dataset.sizes
         _check_sizes(dataset, parsed, (min(train, 2 * limit), min(test, 2 * limit)) if limit else (train, test))

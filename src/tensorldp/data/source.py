@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from tensorldp.errors import InputError, unknown, whole
+from tensorldp.errors import InputError, check_whole, unknown
 
 KINDS = ("image", "tabular", "text")
 
@@ -96,9 +96,9 @@ class Dataset:
         what = f"the data set {self.name}"
         if self.kind not in KINDS:
             raise unknown(f"kind of {what}", self.kind, KINDS)
-        whole(f"classes of {what}", self.classes, low=2)
+        check_whole(f"classes of {what}", self.classes, low=2)
         for size in (*self.shape, *self.sizes):
-            whole(f"shape and sizes of {what}", size, low=1)
+            check_whole(f"shape and sizes of {what}", size, low=1)
         if not self.shape or len(self.sizes) != 2:
             raise InputError(f"{what} needs the shape of a record and two sizes, got {self.shape} and {self.sizes}")
         if not self.low < self.high:

@@ -15,7 +15,7 @@ import torch
 from scipy.integrate import quad
 from torch import Tensor
 
-from tensorldp.errors import InputError, positive, whole
+from tensorldp.errors import InputError, check_positive, check_whole
 from tensorldp.learners.means import class_moments
 from tensorldp.learners.scores import LinearScores
 from tensorldp.mechanisms.base import Mechanism
@@ -83,7 +83,7 @@ def least_squares(
     Raises:
         InputError: if releases and labels do not fit, or the mechanism's second moment is not known.
     """
-    classes, ridge = whole("classes", classes, low=2), positive("ridge", ridge)
+    classes, ridge = check_whole("classes", classes, low=2), check_positive("ridge", ridge)
     counts, means, _ = class_moments(releases, labels, classes)
     known, count = second_moment(mechanism), len(releases)
     rows, d = releases.double(), releases.shape[1]

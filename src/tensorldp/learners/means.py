@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, positive, whole
+from tensorldp.errors import InputError, check_positive, check_whole
 from tensorldp.learners.scores import LinearScores, check_releases
 
 
@@ -26,7 +26,7 @@ def class_moments(releases: Tensor, labels: Tensor, classes: int) -> tuple[Tenso
     Raises:
         InputError: if releases and labels do not fit.
     """
-    classes = whole("classes", classes, low=2)
+    classes = check_whole("classes", classes, low=2)
     check_releases(releases, labels, classes)
     counts = labels.bincount(minlength=classes).double()
     rows = releases.double()
@@ -63,7 +63,7 @@ def public_metric(rows: Tensor, ridge: float) -> Metric | None:
     Raises:
         InputError: if there are fewer than two rows or the ridge is not positive.
     """
-    if math.isinf(positive("ridge", ridge, infinite=True)):
+    if math.isinf(check_positive("ridge", ridge, infinite=True)):
         return None
     if rows.dim() != 2 or len(rows) < 2:
         raise InputError(f"a metric needs at least two public rows (records, dimension), got {tuple(rows.shape)}")
@@ -122,7 +122,7 @@ def nearest_block_mean(releases: Tensor, classes: int, metric: Metric | None = N
     Raises:
         InputError: if the releases do not divide into blocks.
     """
-    classes = whole("classes", classes, low=2)
+    classes = check_whole("classes", classes, low=2)
     check_releases(releases, torch.zeros(len(releases), dtype=torch.long), 1)
     if releases.shape[1] % classes:
         raise InputError(f"releases of {releases.shape[1]} numbers do not divide into {classes} blocks")
@@ -150,7 +150,7 @@ def label_blocks(features: Tensor, labels: Tensor, classes: int) -> Tensor:
     Raises:
         InputError: if features and labels do not fit.
     """
-    classes = whole("classes", classes, low=2)
+    classes = check_whole("classes", classes, low=2)
     check_releases(features, labels, classes)
     out = features.new_zeros(len(features), classes, features.shape[1])
     out[torch.arange(len(features)), labels] = features

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from tensorldp.errors import InputError, positive, whole
+from tensorldp.errors import InputError, check_positive, check_whole
 from tensorldp.learners.scores import LinearScores
 
 
@@ -20,7 +20,7 @@ def linear_discriminant(features: Tensor, labels: Tensor, classes: int, *, ridge
     Raises:
         InputError: if features and labels do not fit, or the ridge is not positive.
     """
-    classes, ridge = whole("classes", classes, low=2), positive("ridge", ridge)
+    classes, ridge = check_whole("classes", classes, low=2), check_positive("ridge", ridge)
     if features.dim() != 2 or labels.shape != features.shape[:1]:
         raise InputError(f"features need one label each, got {tuple(features.shape)} and {tuple(labels.shape)}")
     rows, chosen = features.double(), nn.functional.one_hot(labels, classes).double()
@@ -75,7 +75,7 @@ def self_train(
     Raises:
         InputError: if the rows and features are not of the same records, or there are fewer than two.
     """
-    rounds = whole("rounds", rounds, low=1)
+    rounds = check_whole("rounds", rounds, low=1)
     if len(rows) != len(features) or len(rows) < 2:
         raise InputError(
             f"self-training needs rows and features of the same public records, got {len(rows)} and {len(features)}"

@@ -10,7 +10,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from tensorldp.errors import positive
+from tensorldp.errors import check_positive
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.domain import Box, Domain
 from tensorldp.mechanisms.traits import ActsOn
@@ -141,7 +141,7 @@ class StatedRange(AdditiveNoise):
     def _prepare(self) -> None:
         super()._prepare()
         if self.delta_range is not None:
-            self.delta_range = positive("delta_range", self.delta_range)
+            self.delta_range = check_positive("delta_range", self.delta_range)
 
     @property
     def range(self) -> float:

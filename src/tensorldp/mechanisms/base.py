@@ -11,7 +11,7 @@ from typing import Any, ClassVar, dataclass_transform
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, budget, flag, real, shown, unknown
+from tensorldp.errors import InputError, check_budget, check_flag, check_real, shown, unknown
 from tensorldp.mechanisms.domain import TOLERANCE, Ball, Box, Domain, blocks
 from tensorldp.mechanisms.traits import ActsOn, DomainKind, EpsilonUnit, Neighbours, Status, check_traits
 from tensorldp.mechanisms.tvg_budget import Schedule, simple_budget, step_budget
@@ -99,8 +99,8 @@ class Mechanism(ABC):
         dataclass(kw_only=True, eq=False, repr=False)(cls)
 
     def __post_init__(self) -> None:
-        self.epsilon = budget(f"epsilon of {self.name}", self.epsilon, infinite=not self.private)
-        self.delta = real(f"delta of {self.name}", self.delta, low=0.0, high=1.0, open_low=True, open_high=True)
+        self.epsilon = check_budget(f"epsilon of {self.name}", self.epsilon, infinite=not self.private)
+        self.delta = check_real(f"delta of {self.name}", self.delta, low=0.0, high=1.0, open_low=True, open_high=True)
         if not isinstance(self.domain, (Box, Ball)):
             raise InputError(f"domain of {self.name} must be a Box or a Ball, got {type(self.domain).__name__}")
         self.given_domain = self.domain
@@ -108,7 +108,7 @@ class Mechanism(ABC):
             self.domain = self.domain.as_box()
         elif self.domain_kind == "ball":
             self.domain = self.domain.as_ball()
-        self.clip = flag(f"clip of {self.name}", self.clip)
+        self.clip = check_flag(f"clip of {self.name}", self.clip)
         self._prepare()
         notes = (
             "reconstructed from what others say of it" if self.status == "reconstructed" else "",

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from tensorldp.errors import InputError, real, whole
+from tensorldp.errors import InputError, check_real, check_whole
 
 Reading = Literal["A", "B"]
 
@@ -22,9 +22,9 @@ def nth_with_ones(length: int, ones: int, index: int) -> int:
     Raises:
         InputError: if an argument is out of range.
     """
-    length = whole("length", length)
-    ones = whole("ones", ones, high=length)
-    index = whole("index", index, high=math.comb(length, ones) - 1)
+    length = check_whole("length", length)
+    ones = check_whole("ones", ones, high=length)
+    index = check_whole("index", index, high=math.comb(length, ones) - 1)
     number = 0
     while 0 < ones < length:
         length -= 1
@@ -43,13 +43,13 @@ def estimated_ones(released: int, length: int, p: float, reading: Reading = "B")
     Raises:
         InputError: if an argument is out of range; p must be above 0 (B) or 1/2 (A).
     """
-    released = whole("released", released, high=(1 << whole("length", length, low=1)) - 1)
+    released = check_whole("released", released, high=(1 << check_whole("length", length, low=1)) - 1)
     share = released.bit_count() / length
     if reading == "B":
-        p = real("p", p, low=0.0, high=1.0, open_low=True)
+        p = check_real("p", p, low=0.0, high=1.0, open_low=True)
         y = (2.0 * share - (1.0 - p)) / (2.0 * p)
     elif reading == "A":
-        p = real("p", p, low=0.5, high=1.0, open_low=True)
+        p = check_real("p", p, low=0.5, high=1.0, open_low=True)
         y = (share - (1.0 - p)) / (2.0 * p - 1.0)
     else:
         raise InputError(f"reading must be 'A' or 'B', got {reading!r}")
@@ -78,7 +78,7 @@ def mean_errors(length: int, p: float, reading: Reading = "B") -> tuple[float, f
     Raises:
         InputError: if the length is above 12 or as `estimated_ones`.
     """
-    whole("length", length, low=1, high=12)
+    check_whole("length", length, low=1, high=12)
     claimed = np.array([abs(estimation_error(number, length, p, reading)[0]) for number in range(1 << length)])
     keep = p if reading == "A" else (1.0 + p) / 2.0
     return float(claimed.mean()), float((_coins(length, keep) * _gaps(length)).sum()) / (1 << length)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, whole
+from tensorldp.errors import InputError, check_whole
 from tensorldp.randomness import numpy_generator, sparse_positions
 
 
@@ -19,7 +19,7 @@ def bit_count(whole_bits: int, fraction_bits: int) -> int:
     Raises:
         InputError: if a count is negative or l is outside 2 to 24.
     """
-    total = 1 + whole("whole", whole_bits) + whole("fraction", fraction_bits)
+    total = 1 + check_whole("whole", whole_bits) + check_whole("fraction", fraction_bits)
     if not 2 <= total <= 24:
         raise InputError(f"a code needs 2 to 24 bits (sign + whole + fraction), got {total}")
     return total

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import betainc, betaln, log_ndtr, ndtri_exp
 
-from tensorldp.errors import positive, whole
+from tensorldp.errors import check_positive, check_whole
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.discrete import DiscreteCurve
 
@@ -102,7 +102,7 @@ def sphere_cap(epsilon: float, d: int) -> Cap:
     Raises:
         InputError: if epsilon is not positive or d is below 2.
     """
-    epsilon, d = positive("epsilon", epsilon), whole("d", d, low=2)
+    epsilon, d = check_positive("epsilon", epsilon), check_whole("d", d, low=2)
     front = -float(betaln((d - 1) / 2.0, 0.5)) - math.log(d - 1)
     floor = -log_expm1(epsilon)
 
@@ -128,7 +128,7 @@ def gaussian_cap(epsilon: float) -> Cap:
     Raises:
         InputError: if epsilon is not positive.
     """
-    epsilon = positive("epsilon", epsilon)
+    epsilon = check_positive("epsilon", epsilon)
     floor = -log_expm1(epsilon)
 
     def gap(log_gamma: float) -> float:

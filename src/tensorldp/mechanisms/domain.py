@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, positive, real
+from tensorldp.errors import InputError, check_positive, check_real
 
 TOLERANCE = 1e-5
 NORM_BYTES = 8 << 20  # bytes of a batch whose norms are taken at once
@@ -40,12 +40,12 @@ class Box:
     shape: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "low", real("Box low", self.low))
-        object.__setattr__(self, "high", real("Box high", self.high))
+        object.__setattr__(self, "low", check_real("Box low", self.low))
+        object.__setattr__(self, "high", check_real("Box high", self.high))
         object.__setattr__(self, "shape", _shape(self.shape))
         if not self.low < self.high:
             raise InputError(f"a Box needs low < high, got low {self.low:g} and high {self.high:g}")
-        real("width of a Box", self.high - self.low)
+        check_real("width of a Box", self.high - self.low)
 
     @property
     def size(self) -> int:
@@ -104,8 +104,8 @@ class Ball:
     center: float = field(default=0.0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive("Ball radius", self.radius))
-        object.__setattr__(self, "center", real("Ball center", self.center))
+        object.__setattr__(self, "radius", check_positive("Ball radius", self.radius))
+        object.__setattr__(self, "center", check_real("Ball center", self.center))
         object.__setattr__(self, "shape", _shape(self.shape))
 
     @property

@@ -8,7 +8,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, positive, real, whole
+from tensorldp.errors import InputError, check_positive, check_real, check_whole
 from tensorldp.mechanisms.additive_noise import GAUSSIAN, LAPLACE, AdditiveNoise
 from tensorldp.mechanisms.domain import Ball, Box, Domain
 from tensorldp.mechanisms.registry import register
@@ -34,9 +34,9 @@ class SecantThreshold:
     """
 
     def __init__(self, initial: float = 1.0, *, warmup: int = 10, beta2: float = 0.99) -> None:
-        self.initial = positive("initial threshold of dphsgd", initial)
-        self.warmup = whole("warmup of dphsgd", warmup, low=1)
-        self.beta2 = real("beta2 of dphsgd", beta2, low=0.0, high=1.0, open_high=True)
+        self.initial = check_positive("initial threshold of dphsgd", initial)
+        self.warmup = check_whole("warmup of dphsgd", warmup, low=1)
+        self.beta2 = check_real("beta2 of dphsgd", beta2, low=0.0, high=1.0, open_high=True)
         self.threshold = self.initial
         self.curvature: Tensor | None = None
         self._seen = 0
@@ -115,9 +115,9 @@ class Dphsgd(AdditiveNoise):
         super()._prepare()
         if self.noise not in ("laplace", "gaussian"):
             raise InputError(f"noise of dphsgd must be 'laplace' or 'gaussian', got {self.noise!r}")
-        self.threshold = positive("threshold of dphsgd", self.threshold)
+        self.threshold = check_positive("threshold of dphsgd", self.threshold)
         self.additive = self.threshold >= 1.0
-        self.steps = whole("steps of dphsgd", self.steps, low=1)
+        self.steps = check_whole("steps of dphsgd", self.steps, low=1)
         self.law = LAPLACE if self.noise == "laplace" else GAUSSIAN
         self.domain = self.domain.as_box() if self.noise == "laplace" else self.domain.as_ball()
 

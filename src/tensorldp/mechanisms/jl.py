@@ -11,7 +11,7 @@ import torch
 from scipy.stats import binom
 from torch import Tensor
 
-from tensorldp.errors import InputError, real
+from tensorldp.errors import InputError, check_real
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import PrivacyCurve
@@ -95,8 +95,8 @@ class JohnsonLindenstrauss(Mechanism):
 
     def _prepare(self) -> None:
         super()._prepare()
-        self.eta = real("eta of jl", self.eta, low=0.0, high=1.0, open_low=True, open_high=True)
-        self.nu = real("nu of jl", self.nu, low=0.0, high=1.0, open_low=True, open_high=True)
+        self.eta = check_real("eta of jl", self.eta, low=0.0, high=1.0, open_low=True, open_high=True)
+        self.nu = check_real("nu of jl", self.nu, low=0.0, high=1.0, open_low=True, open_high=True)
         if self.center not in ("domain", "mean"):
             raise InputError(f"center of jl must be 'domain' or 'mean', got {self.center!r}")
         if self.center == "mean":

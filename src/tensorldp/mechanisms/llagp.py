@@ -9,7 +9,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, real, unknown, whole
+from tensorldp.errors import InputError, check_real, check_whole, unknown
 from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor
 from tensorldp.mechanisms.domain import Ball
 from tensorldp.mechanisms.registry import register
@@ -29,10 +29,10 @@ def layer_weights(layers: int, *, step: int, steps: int, kappa: float = 0.5, pro
     Raises:
         InputError: if kappa is outside [0, 1), the step is outside [0, steps] or the progress is unknown.
     """
-    layers = whole("layers of llagp", layers, low=1)
-    steps = whole("steps of llagp", steps, low=1)
-    step = whole("step of llagp", step, high=steps)
-    kappa = real("kappa of llagp", kappa, low=0.0, high=1.0, open_high=True)
+    layers = check_whole("layers of llagp", layers, low=1)
+    steps = check_whole("steps of llagp", steps, low=1)
+    step = check_whole("step of llagp", step, high=steps)
+    kappa = check_real("kappa of llagp", kappa, low=0.0, high=1.0, open_high=True)
     if not isinstance(progress, str) or progress not in PROGRESS:
         raise unknown("progress of llagp", progress, PROGRESS)
     place = torch.linspace(1.0 if layers > 1 else 0.0, -1.0, layers, dtype=torch.float64)
@@ -82,12 +82,12 @@ class Llagp(DirectionalGaussian):
         if self.mode not in ("paper", "honest"):
             raise InputError(f"mode of llagp must be 'paper' or 'honest', got {self.mode!r}")
         given = [self.size] if self.layers is None else self.layers
-        self.sizes = tuple(whole("layers of llagp", size, low=1) for size in given)
+        self.sizes = tuple(check_whole("layers of llagp", size, low=1) for size in given)
         if sum(self.sizes) != self.size:
             raise InputError(f"layers of llagp must sum to the record's {self.size} elements, got {sum(self.sizes)}")
         count = len(self.sizes)
         self.additive = count == 1 or not isinstance(self.domain, Ball)  # on a ball layers are clipped
-        self.steps = whole("steps of llagp", self.steps, low=1)
+        self.steps = check_whole("steps of llagp", self.steps, low=1)
         self.weights = layer_weights(count, step=self.step, steps=self.steps, kappa=self.kappa, progress=self.progress)
         expanded = torch.repeat_interleave(self.layer_sigma, torch.tensor(self.sizes))
         self.factors = (ModeFactor(self.layer_sigma if count == 1 else expanded),)

@@ -11,7 +11,7 @@ import torch
 from scipy.optimize import minimize
 from torch import Tensor
 
-from tensorldp.errors import InputError, positive
+from tensorldp.errors import InputError, check_positive
 from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor, matrix
 from tensorldp.mechanisms.domain import Box
 from tensorldp.mechanisms.registry import register
@@ -103,7 +103,7 @@ class MatrixMechanism(DirectionalGaussian):
         share = self.size if self.sensitivity == "element" else 1
         if self.sensitivity == "column":
             self.note = "the nominal epsilon speaks of one element, the guarantee of the whole record"
-        given, self.constant = self.constant, positive("constant of matrix", self.constant)
+        given, self.constant = self.constant, check_positive("constant of matrix", self.constant)
         if self.constant <= self.delta:
             raise InputError(f"constant of matrix must exceed delta, got {given!r} and delta {self.delta:g}")
         self.strategy = self._strategy(self.workload, self.strategy)

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, flag, real, whole
+from tensorldp.errors import InputError, check_flag, check_real, check_whole
 from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor, orthogonal, vector
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.tvg import zeta
@@ -74,8 +74,8 @@ def binary_allocation(rows: int, important: Sequence[int], tau: float) -> Tensor
     Raises:
         InputError: if an index is out of range or repeated, or tau is outside (0, 1).
     """
-    tau = real("tau of mvg", tau, low=0.0, high=1.0, open_low=True, open_high=True)
-    chosen = [whole("important of mvg", index, high=rows - 1) for index in important]
+    tau = check_real("tau of mvg", tau, low=0.0, high=1.0, open_low=True, open_high=True)
+    chosen = [check_whole("important of mvg", index, high=rows - 1) for index in important]
     if len(set(chosen)) != len(chosen):
         raise InputError(f"important of mvg names a direction twice: {chosen}")
     if rows <= 2 or len(chosen) in (0, rows):
@@ -126,8 +126,8 @@ class Mvg(DirectionalGaussian):
         if self.theta is not None and self.tau is not None:
             raise InputError("mvg takes theta or tau, not both")
         half = self.domain.diameter / 2.0
-        self.gamma = half if self.gamma is None else real("gamma of mvg", self.gamma, low=half)
-        self.bug_compat = flag("bug_compat of mvg", self.bug_compat)
+        self.gamma = half if self.gamma is None else check_real("gamma of mvg", self.gamma, low=half)
+        self.bug_compat = check_flag("bug_compat of mvg", self.bug_compat)
         if self.bug_compat:
             self.note = "noise is scaled by the variance instead of the standard deviation, as in one version of TVG"
         rows = self.shape[0]
@@ -150,7 +150,7 @@ class Mvg(DirectionalGaussian):
     def _shares(self, rows: int) -> Tensor:
         """theta, float64: what share of the precision each direction has."""
         if self.tau is not None:
-            important = whole("important of mvg", self.important, high=rows)
+            important = check_whole("important of mvg", self.important, high=rows)
             return binary_allocation(rows, range(important), self.tau)
         if self.theta is None:
             return torch.full((rows,), 1.0 / rows, dtype=torch.float64)

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, positive, whole
+from tensorldp.errors import InputError, check_positive, check_whole
 from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor
 from tensorldp.mechanisms.domain import Ball, Box
 from tensorldp.mechanisms.registry import register
@@ -72,14 +72,14 @@ class Optimized(DirectionalGaussian):
 
     def _prepare(self) -> None:
         super()._prepare()
-        self.steps = whole("steps of optimized", self.steps, low=1)
+        self.steps = check_whole("steps of optimized", self.steps, low=1)
         self.budget = loss_budget(self.epsilon, self.delta, self.steps)
         if self.weights is None:
             sigma = torch.tensor([self.domain.diameter / math.sqrt(self.budget)], dtype=torch.float64)
         else:
             if isinstance(self.domain, Ball):
                 raise InputError("weights of optimized need a Box: over an l2 ball the best noise is isotropic")
-            sigma = box_sigma(self._weights(self.weights), positive("width", self.domain.width), self.budget)
+            sigma = box_sigma(self._weights(self.weights), check_positive("width", self.domain.width), self.budget)
         self.factors = (ModeFactor(sigma),)
 
     @classmethod

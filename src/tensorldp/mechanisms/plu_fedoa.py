@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tensorldp.errors import InputError, positive
+from tensorldp.errors import InputError, check_positive
 from tensorldp.mechanisms.additive_noise import LAPLACE, AdditiveNoise
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import PrivacyCurve
@@ -51,8 +51,8 @@ def fedoa_weights(epsilons: Sequence[float], counts: Sequence[float]) -> list[fl
         raise InputError(
             f"fedoa_weights needs one epsilon and one count per client, got {len(epsilons)} and {len(counts)}"
         )
-    eps = [positive("epsilon of a client", e, infinite=True) for e in epsilons]
-    number = [positive("count of a client", n) for n in counts]
+    eps = [check_positive("epsilon of a client", e, infinite=True) for e in epsilons]
+    number = [check_positive("count of a client", n) for n in counts]
     top = max(eps)
     share = [
         n * ((1.0 if e == top else 0.0) if math.isinf(top) else (e / top) ** 2)

@@ -8,7 +8,7 @@ from abc import abstractmethod
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, flag, whole
+from tensorldp.errors import InputError, check_flag, check_whole
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.caps import Cap, gaussian_cap, log_expm1, normal_height, sphere_cap, sphere_height
 from tensorldp.mechanisms.registry import register
@@ -35,7 +35,7 @@ class _Directional(Mechanism):
     def _prepare(self) -> None:
         super()._prepare()
         self.ball = self.domain.as_ball()
-        self.lift = flag(f"lift of {self.name}", self.lift)
+        self.lift = check_flag(f"lift of {self.name}", self.lift)
         if not self.lift and self.size < 2:
             raise InputError(f"{self.name} without lift needs records of at least 2 elements")
         self.dimension = self.size + 1 if self.lift else self.size
@@ -223,7 +223,7 @@ class ProjUnit(_Directional):
 
     def _prepare(self) -> None:
         super()._prepare()
-        self.k = min(whole("k of projunit", self.k, low=1), self.size)
+        self.k = min(check_whole("k of projunit", self.k, low=1), self.size)
         self.padded = 1 << (self.dimension - 1).bit_length()
 
     def _calibrate(self) -> Cap:

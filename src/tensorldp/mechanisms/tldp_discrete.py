@@ -11,7 +11,7 @@ import torch
 from scipy.optimize import minimize_scalar
 from torch import Tensor
 
-from tensorldp.errors import InputError, real
+from tensorldp.errors import InputError, check_real
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.randomized_response import alphabet_size
 from tensorldp.mechanisms.registry import register
@@ -77,7 +77,7 @@ class TldpDiscrete(Mechanism):
         elif isinstance(self.rho, str):
             raise InputError(f"rho of tldp-discrete must be a number in [0, 1) or 'best', got {self.rho!r}")
         else:
-            rho = real("rho of tldp-discrete", self.rho, low=0.0, high=1.0, open_high=True)
+            rho = check_real("rho of tldp-discrete", self.rho, low=0.0, high=1.0, open_high=True)
         self.rho = rho
         self.rate, self.log_odds = self._calibrate(rho)
 

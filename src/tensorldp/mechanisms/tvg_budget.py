@@ -12,17 +12,17 @@ from dataclasses import dataclass
 
 from scipy.optimize import brentq
 
-from tensorldp.errors import InputError, positive, real, whole
+from tensorldp.errors import InputError, check_positive, check_real, check_whole
 
 KOV_SLACK = 1e-6  # delta~, what the authors' code sets aside for composition
 
 
 def _checked(epsilon: float, delta: float, rate: float, steps: int) -> tuple[float, float, float, int]:
     return (
-        positive("epsilon", epsilon),
-        real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True),
-        real("sampling rate", rate, low=0.0, high=1.0, open_low=True),
-        whole("steps", steps, low=1),
+        check_positive("epsilon", epsilon),
+        check_real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True),
+        check_real("sampling rate", rate, low=0.0, high=1.0, open_low=True),
+        check_whole("steps", steps, low=1),
     )
 
 
@@ -48,7 +48,7 @@ def kov_budget(
         InputError: if an argument is out of range, or slack is not below delta.
     """
     epsilon, delta, rate, steps = _checked(epsilon, delta, rate, steps)
-    slack = real("slack", slack, low=0.0, high=delta, open_low=True, open_high=True)
+    slack = check_real("slack", slack, low=0.0, high=delta, open_low=True, open_high=True)
 
     def spent(e0: float, adaptive: bool) -> float:
         tail = math.log(math.e + math.sqrt(steps) * e0 / slack) if adaptive else math.log(1.0 / slack)
@@ -68,7 +68,7 @@ def moments_sigma(epsilon: float, delta: float, *, rate: float, steps: int, clip
         InputError: if an argument is out of range.
     """
     epsilon, delta, rate, steps = _checked(epsilon, delta, rate, steps)
-    return 2.0 * rate * positive("clip", clip) * math.sqrt(steps * math.log(1.0 / delta)) / epsilon
+    return 2.0 * rate * check_positive("clip", clip) * math.sqrt(steps * math.log(1.0 / delta)) / epsilon
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from tensorldp.errors import InputError, whole
+from tensorldp.errors import InputError, check_whole
 from tensorldp.mechanisms.bits import bytes_to_bits
 from tensorldp.models.seeding import seed_model
 from tensorldp.models.task import Task, image_layout
@@ -145,7 +145,7 @@ class BitANN(nn.Module):
         generator: torch.Generator,
     ) -> None:
         super().__init__()
-        self.bits = whole("bits", bits, low=1)
+        self.bits = check_whole("bits", bits, low=1)
         if activation not in _ACTIVATIONS:
             raise InputError(f"activation must be one of {', '.join(_ACTIVATIONS)}, got {activation!r}")
         self.body = nn.Sequential(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tensorldp.errors import whole
+from tensorldp.errors import check_whole
 from tensorldp.privacy.guarantee import Guarantee
 from tensorldp.privacy.randomizer import Randomizer, check_randomizer
 
@@ -24,7 +24,7 @@ def compose(mechanism: Randomizer, *, count: int, delta: float) -> Guarantee:
         InputError: if an argument is out of range or `mechanism` is not a mechanism.
     """
     check_randomizer("compose", mechanism)
-    count = whole("count", count, low=1)
+    count = check_whole("count", count, low=1)
     curve = mechanism.curve().compose(count)
     unit = "run" if count > 1 and mechanism.unit in RUN_OF else mechanism.unit
     return Guarantee.of(curve, delta, unit, mechanism.note)

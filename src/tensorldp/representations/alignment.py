@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from tensorldp.errors import InputError, positive, whole
+from tensorldp.errors import InputError, check_positive, check_whole
 
 SHEAR = 1.0  # the largest shear, in columns a row
 LEAST_ASPECT = 0.3  # no figure is stretched to more than this share of its longer side
@@ -42,7 +42,7 @@ def align(images: Tensor, *, size: int = 28, spread: float = 5.5) -> Tensor:
         InputError: if the images are no grey images in [0, 1] or a size is not positive.
     """
     check_images(images)
-    size, spread = whole("size", size, low=1), positive("spread", spread)
+    size, spread = check_whole("size", size, low=1), check_positive("spread", spread)
     count, height, width = images.shape
     if not count:
         return images.new_zeros(0, size, size)

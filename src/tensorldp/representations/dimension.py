@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, whole
+from tensorldp.errors import InputError, check_whole
 from tensorldp.learners.means import mean_scores, public_metric
 from tensorldp.mechanisms import Ball, make
 from tensorldp.randomness import generator, standard_normal
@@ -149,7 +149,7 @@ def choose_dimension(
     Raises:
         InputError: if there is no task, or no dimension fits.
     """
-    records = whole("records", records, low=2)
+    records = check_whole("records", records, low=2)
     if not tasks:
         raise InputError("the rule for the dimension needs at least one public task")
     most = min(task.projection.dimension for task in tasks)

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from tensorldp.errors import InputError, whole
+from tensorldp.errors import InputError, check_whole
 from tensorldp.randomness import generator
 
 FONTS = ("DejaVuSans", "DejaVuSerif-Italic", "DejaVuSerif", "STIXGeneral", "STIXGeneralItalic", "DejaVuSans-Oblique")
@@ -97,7 +97,7 @@ def named(characters: str, copies: int = 40) -> Letters:
     if missing:
         raise InputError(f"the fonts have no character {characters[missing[0]]!r}")
     x = torch.from_numpy(np.stack(images)).float() / 255.0
-    y = torch.tensor(positions).repeat(whole("copies", copies, low=1))
+    y = torch.tensor(positions).repeat(check_whole("copies", copies, low=1))
     return Letters(deform(x.repeat(copies, 1, 1), generator("letters", "named", characters)), y)
 
 
@@ -141,7 +141,7 @@ def deform(images: Tensor, source: torch.Generator, *, size: int = SIZE) -> Tens
 
 def deformed(which: Tensor, copies: int, purpose: str) -> Letters:
     """`copies` deformed images of each rendering of the letters `which` (their numbers), seeded by `purpose`."""
-    copies = whole("copies", copies, low=1)
+    copies = check_whole("copies", copies, low=1)
     letters, source = rendered(), generator("letters", purpose)
     chosen = torch.isin(letters.y, which).nonzero().squeeze(1).repeat(copies)
     parts = [deform(letters.x[part], source) for part in chosen.split(1000)]
@@ -159,8 +159,8 @@ def fitting_and_tasks(fit_images: int = 12_000, tasks: int = 4, per_letter: int 
     Raises:
         InputError: if a number is not a whole number above 0.
     """
-    fit_images, tasks = whole("fit_images", fit_images, low=1), whole("tasks", tasks, low=1)
-    per_letter = whole("per_letter", per_letter, low=1)
+    fit_images, tasks = check_whole("fit_images", fit_images, low=1), check_whole("tasks", tasks, low=1)
+    per_letter = check_whole("per_letter", per_letter, low=1)
     letters = rendered()
     counts = letters.y.bincount()
     order = torch.randperm(len(counts), generator=generator("letters", "split"))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, positive, real, whole
+from tensorldp.errors import InputError, check_positive, check_real, check_whole
 from tensorldp.mechanisms import Ball
 
 WIDEST = 256  # directions that a fit keeps
@@ -55,7 +55,7 @@ class Projection:
         Raises:
             InputError: if there are fewer.
         """
-        dimension = whole("dimension", dimension, low=2, high=self.dimension)
+        dimension = check_whole("dimension", dimension, low=2, high=self.dimension)
         return replace(self, directions=self.directions[:, :dimension], scales=self.scales[:dimension])
 
     def weighted(self, exponent: float) -> Projection:
@@ -64,7 +64,7 @@ class Projection:
         Raises:
             InputError: if the exponent is outside [0, 1].
         """
-        factor = self.scales.clamp_min(1e-12) ** -real("exponent", exponent, low=0.0, high=1.0)
+        factor = self.scales.clamp_min(1e-12) ** -check_real("exponent", exponent, low=0.0, high=1.0)
         return replace(self, directions=self.directions * factor, scales=self.scales * factor)
 
     def coordinates(self, features: Tensor) -> Tensor:
@@ -99,7 +99,7 @@ def principal(features: Tensor, dimension: int = WIDEST) -> Projection:
     centre = features.mean(dim=0)
     rows = (features - centre).double()
     values, vectors = torch.linalg.eigh(rows.T @ rows / len(rows))
-    kept = min(whole("dimension", dimension, low=2), len(centre), len(features) - 1)
+    kept = min(check_whole("dimension", dimension, low=2), len(centre), len(features) - 1)
     values, vectors = values.flip(0)[:kept], vectors.flip(1)[:, :kept]
     return Projection(centre, vectors.to(features.dtype), values.clamp_min(0.0).sqrt().to(features.dtype))
 
@@ -120,7 +120,7 @@ def discriminant(features: Tensor, labels: Tensor, dimension: int = WIDEST, *, r
         InputError: if features and labels do not fit, or a number is out of range.
     """
     check_features(features, "public features")
-    ridge = positive("ridge", ridge)
+    ridge = check_positive("ridge", ridge)
     if labels.shape != features.shape[:1] or labels.is_floating_point() or int(labels.min()) < 0:
         raise InputError(
             f"public features need one class index each, got {len(features)} records and labels "
@@ -136,7 +136,7 @@ def discriminant(features: Tensor, labels: Tensor, dimension: int = WIDEST, *, r
     lower = torch.linalg.cholesky(within + ridge * within.diagonal().mean() * torch.eye(len(centre)).double())
     inner = torch.linalg.solve_triangular(lower, apart.T, upper=False)
     values, vectors = torch.linalg.eigh(inner @ inner.T)
-    kept = min(whole("dimension", dimension, low=2), len(centre))
+    kept = min(check_whole("dimension", dimension, low=2), len(centre))
     values, vectors = values.flip(0)[:kept], vectors.flip(1)[:, :kept]
     directions = torch.linalg.solve_triangular(lower.T, vectors, upper=True)
     scales = (1.0 + values.clamp_min(0.0)).sqrt()  # the spread between and within, the latter about 1

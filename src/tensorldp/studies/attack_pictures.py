@@ -70,8 +70,8 @@ def columns_of(metrics: pd.DataFrame) -> pd.DataFrame:
 def likelihood_cells(metrics: pd.DataFrame, axis: str) -> pd.DataFrame:
     """The cells to show: mechanism, epsilon, guarantee, share of victims named, and the column of the grid.
 
-    On the nominal axis a column is a nominal epsilon. On the guaranteed axis it is a guarantee at delta 1e-5: that which
-    TLDP-L has at the nominal epsilon of the column.
+    On the nominal axis a column is a nominal epsilon. On the guaranteed axis it is a guarantee at delta 1e-5: that
+    which TLDP-L has at the nominal epsilon of the column.
 
     Raises:
         InputError: if TLDP was not attacked.

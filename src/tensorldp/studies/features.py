@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from tensorldp.errors import unknown, whole
+from tensorldp.errors import check_whole, unknown
 from tensorldp.models.mobilenet import FEATURES, MobileNet, imagenet_normalise, load_imagenet
 from tensorldp.models.seeding import seed_model
 from tensorldp.models.small import TanhCNN
@@ -42,7 +42,7 @@ def extract(
     Raises:
         InputError: if the backbone is unknown, the records do not fit or the weights cannot be read.
     """
-    workers = whole("workers", workers, low=1)
+    workers = check_whole("workers", workers, low=1)
     shape: tuple[int, ...]
     if backbone in SPLIT:
         split = split_net(backbone, records.task)

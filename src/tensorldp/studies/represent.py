@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from tensorldp.errors import InputError, unknown, whole
+from tensorldp.errors import InputError, check_whole, unknown
 from tensorldp.models.mobilenet import MobileNet, imagenet_normalise, load_imagenet
 from tensorldp.models.seeding import seed_model
 from tensorldp.randomness import generator
@@ -106,7 +106,7 @@ def represent(backbone: str, records: Records, weights: Path | None = None, work
     """
     if records.kind != "image":
         raise InputError(f"the representation {backbone} takes images, but {records.name} holds {records.kind}")
-    embed, workers = extractor(backbone, weights), whole("workers", workers, low=1)
+    embed, workers = extractor(backbone, weights), check_whole("workers", workers, low=1)
 
     def features(part: Tensor) -> Tensor:
         with torch.inference_mode():

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from tensorldp.attacks.client import Client
 from tensorldp.attacks.defences import Defence
-from tensorldp.errors import InputError, positive, whole
+from tensorldp.errors import InputError, check_positive, check_whole
 
 
 def fit_defended(
@@ -40,11 +40,11 @@ def fit_defended(
     Raises:
         InputError: if a setting is out of range or x and y differ in length.
     """
-    users, rounds = whole("users", users, low=1), whole("rounds", rounds, low=1)
+    users, rounds = check_whole("users", users, low=1), check_whole("rounds", rounds, low=1)
     if len(x) != len(y):
         raise InputError(f"training needs as many labels as records, got {len(x)} and {len(y)}")
     client = Client(model, steps=defence.steps)
-    optimizer = torch.optim.Adam(model.parameters(), lr=positive("learning_rate", learning_rate))
+    optimizer = torch.optim.Adam(model.parameters(), lr=check_positive("learning_rate", learning_rate))
     for _ in range(rounds):
         chosen = torch.randint(0, len(x), (users,), generator=generator)
         now = {key: value.detach() for key, value in model.named_parameters()}

@@ -7,7 +7,7 @@ from opacus import GradSampleModule
 from opacus.optimizers import DPOptimizer
 from torch import Tensor, nn
 
-from tensorldp.errors import InputError, positive, real, whole
+from tensorldp.errors import InputError, check_positive, check_real, check_whole
 from tensorldp.privacy.curves.dp_sgd import DpSgdCurve
 from tensorldp.privacy.guarantee import Guarantee
 from tensorldp.runtime.progress import track
@@ -46,21 +46,21 @@ def fit_dp_sgd(
     Raises:
         InputError: if a setting is out of range.
     """
-    lot = whole("lot", lot, low=1, high=len(x))
-    noise_multiplier = real("noise_multiplier", noise_multiplier, low=0.0)
+    lot = check_whole("lot", lot, low=1, high=len(x))
+    noise_multiplier = check_real("noise_multiplier", noise_multiplier, low=0.0)
     if len(x) != len(y):
         raise InputError(f"training needs as many labels as records, got {len(x)} and {len(y)}")
     trainable = [p for p in model.parameters() if p.requires_grad]
     model.train()
     private = GradSampleModule(model)
     optimizer = DPOptimizer(
-        torch.optim.SGD(trainable, lr=positive("learning_rate", learning_rate)),
+        torch.optim.SGD(trainable, lr=check_positive("learning_rate", learning_rate)),
         noise_multiplier=noise_multiplier,
-        max_grad_norm=positive("clip", clip),
+        max_grad_norm=check_positive("clip", clip),
         expected_batch_size=lot,
         generator=noise,
     )
-    for _ in track(range(whole("steps", steps, low=1)), "private steps"):
+    for _ in track(range(check_whole("steps", steps, low=1)), "private steps"):
         chosen = torch.rand(len(x), generator=generator, dtype=torch.float64) < lot / len(x)
         batch = chosen.nonzero().squeeze(1).to(x.device)
         optimizer.zero_grad(set_to_none=True)
@@ -77,8 +77,8 @@ def run_guarantee(*, records: int, lot: int, steps: int, noise_multiplier: float
         InputError: if a setting is out of range; noise_multiplier must be above 0.
     """
     curve = DpSgdCurve(
-        positive("noise_multiplier", noise_multiplier),
-        whole("lot", lot, low=1, high=records) / records,
-        whole("steps", steps, low=1),
+        check_positive("noise_multiplier", noise_multiplier),
+        check_whole("lot", lot, low=1, high=records) / records,
+        check_whole("steps", steps, low=1),
     )
     return Guarantee.of(curve, delta, "run", "for adding or removing one record")

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tensorldp.errors import InputError, positive, real, whole
+from tensorldp.errors import InputError, check_positive, check_real, check_whole
 from tensorldp.mechanisms import Box, mechanism_class
 from tensorldp.mechanisms.tvg_budget import Schedule as Schedule
 from tensorldp.privacy.curves.base import PrivacyCurve
@@ -73,7 +73,7 @@ def printed_noise(
     Raises:
         InputError: if a setting is out of range or the mechanism is not i.i.d. Gaussian within a tensor.
     """
-    clip = positive("clip", clip)
+    clip = check_positive("clip", clip)
     kind = mechanism_class(name)
     kind.check_options(options)
     sigmas = []
@@ -94,7 +94,7 @@ def honest_noise(
     Raises:
         InputError: if a setting is out of range, or the run would need no noise.
     """
-    clip = positive("clip", clip)
+    clip = check_positive("clip", clip)
     seen = -math.expm1(schedule.steps * math.log1p(-schedule.rate)) if schedule.rate < 1.0 else 1.0
     if seen <= schedule.delta:
         raise InputError(
@@ -112,10 +112,10 @@ def check_schedule(epsilon: float, delta: float, records: int, lot: int, steps: 
     Raises:
         InputError: if a value is out of range.
     """
-    lot = whole("lot", lot, low=1, high=records)
+    lot = check_whole("lot", lot, low=1, high=records)
     return Schedule(
-        positive("epsilon", epsilon, infinite=True),
-        real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True),
+        check_positive("epsilon", epsilon, infinite=True),
+        check_real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True),
         lot / records,
-        whole("steps", steps, low=1),
+        check_whole("steps", steps, low=1),
     )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tensorldp.errors import InputError, budget, positive, real, shown, unknown, whole
+from tensorldp.errors import InputError, check_budget, check_positive, check_real, check_whole, shown, unknown
 
 EPSILON_MODES: dict[str, tuple[float, ...]] = {
     "e1": (0.1, 0.2),
@@ -35,9 +35,9 @@ class Preference:
     high: float
 
     def __post_init__(self) -> None:
-        budget(f"epsilon of client {self.client}", self.epsilon, infinite=True)
-        low = real(f"the lower end of the safe range of client {self.client}", self.low)
-        high = real(f"the upper end of the safe range of client {self.client}", self.high)
+        check_budget(f"epsilon of client {self.client}", self.epsilon, infinite=True)
+        low = check_real(f"the lower end of the safe range of client {self.client}", self.low)
+        high = check_real(f"the upper end of the safe range of client {self.client}", self.high)
         if not low < high:
             raise InputError(
                 f"the safe range of client {self.client} must have a width above 0, got [{low:g}, {high:g}]"
@@ -56,7 +56,7 @@ def epsilon_levels(mode: str | Sequence[float], clients: int, largest: float) ->
         InputError: if the mode is unknown or a level is not in [1e-12, 1e12], naming the client.
     """
     levels = _levels("epsilon mode", mode, EPSILON_MODES)
-    levels = [budget(f"epsilon of client {i}", level) for i, level in enumerate(levels)]
+    levels = [check_budget(f"epsilon of client {i}", level) for i, level in enumerate(levels)]
     if math.isinf(largest):
         return [math.inf] * clients
     top = max(levels[:clients])
@@ -74,7 +74,7 @@ def range_lengths(mode: str | float | Sequence[float], clients: int) -> list[flo
         InputError: if the mode is unknown or a length is not above 0, naming the client.
     """
     lengths = _levels("safe range mode", [mode] if isinstance(mode, (int, float)) else mode, RANGE_MODES)
-    lengths = [positive(f"the width of the safe range of client {i}", length) for i, length in enumerate(lengths)]
+    lengths = [check_positive(f"the width of the safe range of client {i}", length) for i, length in enumerate(lengths)]
     return [lengths[i % len(lengths)] for i in range(clients)]
 
 
@@ -108,7 +108,7 @@ def preferences(
     Raises:
         InputError: if a client's epsilon is 0 or its range has no width, naming it.
     """
-    whole("clients", clients, low=1)
+    check_whole("clients", clients, low=1)
     return [
         Preference(i, epsilon, centre - length / 2, centre + length / 2)
         for i, (epsilon, length) in enumerate(
@@ -123,7 +123,7 @@ def participant_count(clients: int, participation: float) -> int:
     Raises:
         InputError: if that is more than there are clients, or participation is not above 0.
     """
-    share = positive("participation", participation)
+    share = check_positive("participation", participation)
     count = max(1, round(share * clients))
     if count > clients:
         raise InputError(

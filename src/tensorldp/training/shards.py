@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, real, unknown
+from tensorldp.errors import InputError, check_real, unknown
 
 SPLITS = ("iid", "dirichlet")
 MOST_TRIES = 100
@@ -47,7 +47,9 @@ def deal(
         shards = list(torch.randperm(len(y), generator=generator).tensor_split(clients))
     elif split == "dirichlet":
         for _ in range(MOST_TRIES):
-            shards = _dirichlet(y, clients, generator, real("alpha of the Dirichlet split", alpha, low=LEAST_ALPHA))
+            shards = _dirichlet(
+                y, clients, generator, check_real("alpha of the Dirichlet split", alpha, low=LEAST_ALPHA)
+            )
             if min(len(shard) for shard in shards):
                 break
     else:

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tensorldp.errors import InputError, positive, unknown, whole
+from tensorldp.errors import InputError, check_positive, check_whole, unknown
 from tensorldp.training.functional import activations, convolves, functional
 from tensorldp.training.shards import check_shards
 
@@ -76,15 +76,15 @@ class ClientSimulation:
         self.sizes = [p.numel() for p in model.parameters()]
         self.size = sum(self.sizes)
         self.x, self.y, self.shards = x, y, [shard.cpu() for shard in shards]
-        self.epochs = whole("epochs", epochs, low=1)
-        self.batch_size = whole("batch_size", batch_size, low=1)
-        self.learning_rate = positive("learning_rate", learning_rate)
-        self.threads = whole("threads", threads, low=1)
+        self.epochs = check_whole("epochs", epochs, low=1)
+        self.batch_size = check_whole("batch_size", batch_size, low=1)
+        self.learning_rate = check_positive("learning_rate", learning_rate)
+        self.threads = check_whole("threads", threads, low=1)
         batched = strategy == "batched" or (strategy == "auto" and (x.device.type != "cpu" or not convolves(model)))
         self.strategy = "batched" if batched else "loop"
         sample = torch.zeros((1, *x.shape[1:]), dtype=x.dtype, device=next(model.parameters()).device)
         per_client = 4 * (4 * self.size + COPIES * self.batch_size * activations(model, sample))
-        self.chunk = max(1, int(positive("memory_mb", memory_mb) * 2**20 / per_client))
+        self.chunk = max(1, int(check_positive("memory_mb", memory_mb) * 2**20 / per_client))
 
     def train(self, start: Tensor, clients: Sequence[int], order: Callable[[int], torch.Generator]) -> Tensor:
         """The weights of each given client after its local training, (clients, I).

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from tensorldp.errors import InputError, unknown, whole
+from tensorldp.errors import InputError, check_whole, unknown
 from tensorldp.runtime.progress import track
 
 # the learning rates are Keras's defaults, the framework of LATENT
@@ -32,8 +32,8 @@ def make_optimizer(name: str, model: nn.Module, learning_rate: float | None = No
 
 def checkpoint_epochs(epochs: int, count: int) -> list[int]:
     """At most `count` epochs from 1 to `epochs`, evenly spread, the last one always among them."""
-    whole("epochs", epochs, low=1)
-    count = min(whole("count", count, low=1), epochs)
+    check_whole("epochs", epochs, low=1)
+    count = min(check_whole("count", count, low=1), epochs)
     return sorted({-(-epochs * (i + 1) // count) for i in range(count)})
 
 

@@ -6,7 +6,7 @@ import torch
 from opacus import GradSampleModule
 from torch import Tensor, nn
 
-from tensorldp.errors import InputError, positive, real, whole
+from tensorldp.errors import InputError, check_positive, check_real, check_whole
 from tensorldp.randomness import add_gaussian
 from tensorldp.runtime.progress import track
 from tensorldp.training.gradient_noise import GradientNoise
@@ -61,7 +61,7 @@ class PrivateStep:
             )
         self.private = GradSampleModule(model, loss_reduction="sum")
         self.optimizer, self.release, self.lot, self.noise = optimizer, release, lot, noise
-        self.physical = whole("physical", physical, low=1)
+        self.physical = check_whole("physical", physical, low=1)
 
     def __call__(self, x: Tensor, y: Tensor) -> None:
         """A step on a lot, which may be empty; x (examples, ...), y (examples,)."""
@@ -117,18 +117,18 @@ def fit_private(
     Raises:
         InputError: if a setting is out of range.
     """
-    lot = whole("lot", lot, low=1, high=len(x))
+    lot = check_whole("lot", lot, low=1, high=len(x))
     if len(x) != len(y):
         raise InputError(f"training needs as many labels as records, got {len(x)} and {len(y)}")
     trainable = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.SGD(
         trainable,
-        lr=positive("learning_rate", learning_rate),
-        momentum=real("momentum", momentum, low=0.0, high=1.0, open_high=True),
+        lr=check_positive("learning_rate", learning_rate),
+        momentum=check_real("momentum", momentum, low=0.0, high=1.0, open_high=True),
     )
     model.train()
     step = PrivateStep(model, optimizer, release, lot=lot, noise=noise)
-    for _ in track(range(whole("steps", steps, low=1)), what):
+    for _ in track(range(check_whole("steps", steps, low=1)), what):
         chosen = torch.rand(len(x), generator=generator, dtype=torch.float64) < lot / len(x)
         batch = chosen.nonzero().squeeze(1).to(x.device)
         step(x[batch], y[batch])

@@ -10,7 +10,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, positive, unknown
+from tensorldp.errors import InputError, check_positive, unknown
 from tensorldp.mechanisms import Ball, Box, Mechanism, make, mechanism_class
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.training.preferences import Preference
@@ -125,4 +125,4 @@ def make_upload(
     if budget not in BUDGETS:
         raise unknown("budget", budget, BUDGETS)
     epsilon = preference.epsilon / rounds if budget == "run" else preference.epsilon
-    return _whole(name, epsilon, positive("clip", clip), size, delta)
+    return _whole(name, epsilon, check_positive("clip", clip), size, delta)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Generic, TypeVar
 from pydantic import BeforeValidator, Field
 
 from tensorldp.config.settings import Strict
-from tensorldp.errors import real
+from tensorldp.errors import check_real
 
 SYNTHETIC = "synthetic"  # the dataset of cells that read none
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -18,7 +18,7 @@ Limit = Annotated[int, Field(ge=10)] | None
 
 
 def _number(value: object) -> object:
-    real("it", value)
+    check_real("it", value)
     return value
 
 

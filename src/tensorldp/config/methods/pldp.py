@@ -7,7 +7,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import BeforeValidator, Field
 
 from tensorldp.config.methods.base import Factors, InsidePlan, MeasurePlan, ModelFactors, Training
-from tensorldp.errors import positive, unknown
+from tensorldp.errors import check_positive, unknown
 
 Levels = Annotated[list[float], Field(min_length=1)]
 
@@ -60,7 +60,7 @@ def _tau(value: object) -> object:
         if value not in get_args(RangeMode):
             raise unknown("safe range mode", value, get_args(RangeMode))
     else:
-        positive("the width of a safe range", value)
+        check_positive("the width of a safe range", value)
     return value
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from tensorldp.errors import real, whole
+from tensorldp.errors import check_real, check_whole
 from tensorldp.privacy.auditing.confidence import lower_bound
 
 
@@ -19,9 +19,9 @@ def accuracy_ceiling(epsilon: float, classes: int, delta: float = 0.0) -> float:
     Raises:
         InputError: if epsilon is negative, classes below 2 or delta outside [0, 1].
     """
-    epsilon = real("epsilon", epsilon, low=0.0, infinite=True)
-    others = whole("classes", classes, low=2) - 1
-    delta = real("delta", delta, low=0.0, high=1.0)
+    epsilon = check_real("epsilon", epsilon, low=0.0, infinite=True)
+    others = check_whole("classes", classes, low=2) - 1
+    delta = check_real("delta", delta, low=0.0, high=1.0)
     shrink = math.exp(-epsilon)
     return (1.0 + others * delta * shrink) / (1.0 + others * shrink)
 
@@ -39,8 +39,8 @@ def clean_test_ceiling(records: int, information: float, chance: float) -> float
     Raises:
         InputError: if an argument is out of range.
     """
-    total = whole("records", records) * real("information", information, low=0.0)
-    return min(1.0, real("chance", chance, low=0.0, high=1.0) + math.sqrt(total / 2.0))
+    total = check_whole("records", records) * check_real("information", information, low=0.0)
+    return min(1.0, check_real("chance", chance, low=0.0, high=1.0) + math.sqrt(total / 2.0))
 
 
 def accuracy_audit(
@@ -61,12 +61,12 @@ def accuracy_audit(
     Raises:
         InputError: if a count or the confidence is out of range.
     """
-    total = whole("total", total, low=1)
-    correct = whole("correct", correct, low=0, high=total)
-    others = whole("classes", classes, low=2) - 1.0
+    total = check_whole("total", total, low=1)
+    correct = check_whole("correct", correct, low=0, high=total)
+    others = check_whole("classes", classes, low=2) - 1.0
     if largest_class is not None:
-        share = real("largest_class", largest_class, low=0.0, high=1.0, open_low=True, open_high=True)
+        share = check_real("largest_class", largest_class, low=0.0, high=1.0, open_low=True, open_high=True)
         others = (1.0 - share) / share
-    confidence = real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
+    confidence = check_real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
     accuracy = float(lower_bound(correct, total, 1.0 - confidence))
     return max(0.0, math.log(others * accuracy / (1.0 - accuracy))) if 0.0 < accuracy < 1.0 else 0.0

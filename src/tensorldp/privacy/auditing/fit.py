@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from tensorldp.errors import InputError, real
+from tensorldp.errors import InputError, check_real
 
 EXPECTED = 10.0  # least expected count of a chi-square cell; smaller ones are pooled
 
@@ -39,7 +39,7 @@ def goodness_of_fit(
         InputError: if there are fewer than 2 draws, a draw is not finite, or the masses do not sum to 1.
     """
     draws = np.asarray(values, dtype=np.float64).reshape(-1)
-    false_alarm = real("false_alarm", false_alarm, low=0.0, high=1.0, open_low=True, open_high=True)
+    false_alarm = check_real("false_alarm", false_alarm, low=0.0, high=1.0, open_low=True, open_high=True)
     if draws.size < 2 or not bool(np.isfinite(draws).all()):
         raise InputError(f"a test of fit needs at least 2 finite draws, got {draws.size}")
     if isinstance(law, Mapping):

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from tensorldp.errors import InputError, real, whole
+from tensorldp.errors import InputError, check_real, check_whole
 from tensorldp.privacy.auditing.confidence import log_ratio_bound, lower_bound, upper_bound
 from tensorldp.privacy.auditing.sampler import Statistic, collect, statistics
 from tensorldp.privacy.randomizer import Randomizer, check_randomizer
@@ -113,7 +113,7 @@ def audits(
         InputError: as `audit`.
     """
     x, x_prime, half, error = _checked(mechanism, samples, confidence, pair)
-    deltas = [real("delta", delta, low=0.0, high=1.0, open_high=True) for delta in deltas]
+    deltas = [check_real("delta", delta, low=0.0, high=1.0, open_high=True) for delta in deltas]
     wanted = statistics(mechanism, x, x_prime, likelihood)
     first = collect(mechanism, x, half, wanted, seed, "choose", "x")
     second = collect(mechanism, x_prime, half, wanted, seed, "choose", "x'")
@@ -167,7 +167,7 @@ def audit_profile(
     x, x_prime, _, error = _checked(mechanism, samples, confidence, pair)
     if not epsilons:
         raise InputError("audit_profile needs at least one epsilon")
-    levels = [real("epsilon", epsilon, low=0.0) for epsilon in epsilons]
+    levels = [check_real("epsilon", epsilon, low=0.0) for epsilon in epsilons]
     wanted: dict[str, Statistic] = {"ratio": lambda y: mechanism.log_likelihood_ratio(y, x, x_prime)}
     mine = collect(mechanism, x, samples, wanted, seed, "profile", "x")["ratio"]
     other = collect(mechanism, x_prime, samples, wanted, seed, "profile", "x'")["ratio"]
@@ -185,8 +185,8 @@ def _checked(
     mechanism: Randomizer, samples: int, confidence: float, pair: tuple[Tensor, Tensor] | None
 ) -> tuple[Tensor, Tensor, int, float]:
     check_randomizer("an audit", mechanism)
-    samples = whole("samples of an audit", samples, low=20)
-    confidence = real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
+    samples = check_whole("samples of an audit", samples, low=20)
+    confidence = check_real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
     x, x_prime = (z.double() for z in (mechanism.worst_pair() if pair is None else pair))
     if bool((x == x_prime).all()):
         raise InputError("an audit needs two records that differ, got the same twice")

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 
 from scipy.optimize import brentq
 
-from tensorldp.errors import real, whole
+from tensorldp.errors import check_real, check_whole
 
 DELTA_FLOOR = 1e-300
 
@@ -50,7 +50,7 @@ class PrivacyCurve(ABC):
         Raises:
             InputError: if epsilon is negative or not a number.
         """
-        epsilon = real("epsilon", epsilon, low=0.0, infinite=True)
+        epsilon = check_real("epsilon", epsilon, low=0.0, infinite=True)
         if epsilon == math.inf:
             return self.atom
         return min(1.0, max(self.atom, self._delta(epsilon)))
@@ -63,7 +63,7 @@ class PrivacyCurve(ABC):
         Raises:
             InputError: if delta is outside [0, 1).
         """
-        delta = real("delta", delta, low=0.0, high=1.0, open_high=True)
+        delta = check_real("delta", delta, low=0.0, high=1.0, open_high=True)
         if delta == 0.0:
             return self.pure_epsilon if self.log_atom == -math.inf else math.inf
         if self.atom > delta:
@@ -76,7 +76,7 @@ class PrivacyCurve(ABC):
         Raises:
             InputError: if delta is outside [0, 1).
         """
-        delta = real("delta", delta, low=0.0, high=1.0, open_high=True)
+        delta = check_real("delta", delta, low=0.0, high=1.0, open_high=True)
         atom = self.atom
         if delta == 0.0 or atom >= 1.0:
             return self.pure_epsilon
@@ -105,5 +105,5 @@ class PrivacyCurve(ABC):
         Raises:
             InputError: if count is not a whole number of at least 1.
         """
-        count = whole("count", count, low=1)
+        count = check_whole("count", count, low=1)
         return self if count == 1 else self._compose(count)

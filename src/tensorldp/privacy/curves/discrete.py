@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import logsumexp
 
-from tensorldp.errors import InputError, whole
+from tensorldp.errors import InputError, check_whole
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.connect_the_dots import rounded_up
 from tensorldp.privacy.curves.lattice import LatticePart, LatticeSum
@@ -56,7 +56,7 @@ class DiscreteCurve(PrivacyCurve):
             total = float(logsumexp(getattr(self, name)))
             if not abs(total) < SUM_TOLERANCE:
                 raise InputError(f"the masses in {name} must sum to 1, got {math.exp(min(total, 700.0)):.9g}")
-        whole("count of a discrete curve", self.count, low=1)
+        check_whole("count of a discrete curve", self.count, low=1)
         if self.count > 1 and (not self._symmetric or lattice_step(self._law.loss) is None):
             object.__setattr__(self, "exact", False)
 

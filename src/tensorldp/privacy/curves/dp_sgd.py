@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr
 from scipy.stats import binom
 
-from tensorldp.errors import InputError, positive, real, whole
+from tensorldp.errors import InputError, check_positive, check_real, check_whole
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.gaussian import GaussianCurve
 
@@ -51,11 +51,11 @@ class DpSgdCurve(PrivacyCurve):
     )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "noise_multiplier", positive("noise_multiplier", self.noise_multiplier))
+        object.__setattr__(self, "noise_multiplier", check_positive("noise_multiplier", self.noise_multiplier))
         object.__setattr__(
-            self, "sampling_rate", real("sampling_rate", self.sampling_rate, low=0.0, high=1.0, open_low=True)
+            self, "sampling_rate", check_real("sampling_rate", self.sampling_rate, low=0.0, high=1.0, open_low=True)
         )
-        whole("steps", self.steps, low=1)
+        check_whole("steps", self.steps, low=1)
         if self.accountant not in ("pld", "rdp"):
             raise InputError(f"accountant must be 'pld' or 'rdp', got {self.accountant!r}")
 
@@ -119,10 +119,10 @@ def noise_multiplier_for(
     if accountant not in ("pld", "rdp"):
         raise InputError(f"accountant must be 'pld' or 'rdp', got {accountant!r}")
     return _least_multiplier(
-        positive("epsilon", epsilon),
-        real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True),
-        real("sampling_rate", sampling_rate, low=0.0, high=1.0, open_low=True),
-        whole("steps", steps, low=1),
+        check_positive("epsilon", epsilon),
+        check_real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True),
+        check_real("sampling_rate", sampling_rate, low=0.0, high=1.0, open_low=True),
+        check_whole("steps", steps, low=1),
         accountant,
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
-from tensorldp.errors import positive, real
+from tensorldp.errors import check_positive, check_real
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.roots import epsilon_at
 
@@ -55,8 +55,8 @@ def mu_of(epsilon: float, delta: float) -> float:
     Raises:
         InputError: if epsilon <= 0 or delta is outside (0, 1).
     """
-    epsilon = positive("epsilon", epsilon)
-    delta = real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
+    epsilon = check_positive("epsilon", epsilon)
+    delta = check_real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
 
     def gap(log_mu: float) -> float:
         return max(log_delta(epsilon, math.exp(log_mu)), -1e6) - math.log(delta)

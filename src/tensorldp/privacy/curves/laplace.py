@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log1p as complex_log1p
 
-from tensorldp.errors import InputError, positive, whole
+from tensorldp.errors import InputError, check_positive, check_whole
 from tensorldp.privacy.curves import laplace_series, saddle_point
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.roots import epsilon_at
@@ -37,8 +37,8 @@ class LaplaceCurve(PrivacyCurve):
 
     def __post_init__(self) -> None:
         if self.shift != 0.0:
-            object.__setattr__(self, "shift", positive("shift of a Laplace curve", self.shift))
-        whole("count of a Laplace curve", self.count, low=1)
+            object.__setattr__(self, "shift", check_positive("shift of a Laplace curve", self.shift))
+        check_whole("count of a Laplace curve", self.count, low=1)
 
     @property
     def pure_epsilon(self) -> float:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tensorldp.errors import InputError, whole
+from tensorldp.errors import InputError, check_whole
 from tensorldp.privacy.curves import saddle_point
 from tensorldp.privacy.curves.atom import AtomCurve
 from tensorldp.privacy.curves.base import PrivacyCurve
@@ -47,7 +47,7 @@ class ProductCurve(PrivacyCurve):
         for part in parts:
             if not (isinstance(part, tuple) and len(part) == 2 and isinstance(part[0], PrivacyCurve)):
                 raise InputError(f"a part of a product must be a pair of a privacy curve and a count, got {part!r}")
-            whole("count of a part", part[1], low=1)
+            check_whole("count of a part", part[1], low=1)
         object.__setattr__(self, "parts", parts)
 
     @cached_property

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tensorldp.errors import positive, whole
+from tensorldp.errors import check_positive, check_whole
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.discrete import DiscreteCurve
 
@@ -32,8 +32,8 @@ class PureCurve(PrivacyCurve):
     count: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "budget", positive("budget of a pure curve", self.budget))
-        whole("count of a pure curve", self.count, low=1)
+        object.__setattr__(self, "budget", check_positive("budget of a pure curve", self.budget))
+        check_whole("count of a pure curve", self.count, low=1)
 
     @property
     def pure_epsilon(self) -> float:
