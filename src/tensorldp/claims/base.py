@@ -14,7 +14,15 @@ from tensorldp.claims.evidence import NotRun as NotRun
 from tensorldp.errors import InputError, unknown
 from tensorldp.registration.kinds import CLAIMS
 
-Verdict = Literal["reproduced", "not reproduced", "refuted", "not run at this scale", "not checkable"]
+Verdict = Literal[
+    "reproduced",
+    "holds with a condition",
+    "not reproduced",
+    "refuted",
+    "undecided",
+    "not run at this scale",
+    "not checkable",
+]
 KINDS = ("theorem", "cost", "empirical", "descriptive")
 
 
@@ -49,14 +57,19 @@ class Finding:
     """What a check found.
 
     Attributes:
-        holds: whether the claim holds; None where it cannot be checked, with the reason in `observed`.
+        holds: whether the claim holds; None where the evidence is too weak, or where it cannot be checked at all, with
+            the reason in `observed`.
         observed: the numbers, in words.
         evidence: a test, a file of the results or a function of the library; the runs used are added by themselves.
+        condition: what a claim that holds needs to hold.
+        wanted: what would decide a claim of which `holds` is None; empty where nothing could.
     """
 
     holds: bool | None
     observed: str
     evidence: str = ""
+    condition: str = ""
+    wanted: str = ""
 
 
 Check = Callable[[Evidence], Finding]
@@ -120,7 +133,7 @@ def load_checks() -> dict[str, Registered]:
 def verdict(claim: Claim, finding: Finding) -> Verdict:
     """A finding in the words of the table: a theorem that fails is refuted, a measurement is not reproduced."""
     if finding.holds is None:
-        return "not checkable"
+        return "undecided" if finding.wanted else "not checkable"
     if finding.holds:
-        return "reproduced"
+        return "holds with a condition" if finding.condition else "reproduced"
     return "refuted" if claim.kind == "theorem" else "not reproduced"

@@ -91,13 +91,7 @@ class Evidence:
                 f"needs {what}, which the {self.scale} grid does not have"
                 + (f" with {', '.join(missing)}" if cells else "")
             )
-        found = []
-        for cell in cells:
-            path = self.results / "metrics" / f"{cell.path}.json"
-            bound = self.results / "privacy" / "guarantees" / f"{cell.path}.json"
-            if not path.exists() or not bound.exists():
-                raise NotRun(f"needs the results of {cell.path}")
-            found.append((read_json(path), read_json(bound)))
+        table = self.measured(cells)
         used = (
             f"results/metrics/{cells[0].path}.json"
             if len(cells) == 1
@@ -105,11 +99,38 @@ class Evidence:
         )
         if used not in self.used:
             self.used.append(used)
-        table = metrics_table(found, self.scale)
         table = table if metric is None else table[table["metric"] == metric]
         if table.empty:
             raise InputError(f"no cell of {what} has the metric {metric}")
         return table
+
+    def measured(self, cells: list[Cell]) -> pd.DataFrame:
+        """The rows of the metrics table of these cells.
+
+        Raises:
+            NotRun: if one has no results.
+            InputError: if a file is damaged.
+        """
+        found = []
+        for cell in cells:
+            path = self.results / "metrics" / f"{cell.path}.json"
+            bound = self.results / "privacy" / "guarantees" / f"{cell.path}.json"
+            if not path.exists() or not bound.exists():
+                raise NotRun(f"needs the results of {cell.path}")
+            found.append((read_json(path), read_json(bound)))
+        return metrics_table(found, self.scale)
+
+    @staticmethod
+    def by_round(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
+        """A metric after each round at which it was taken: a row a seed and a column a round, rising.
+
+        Raises:
+            NotRun: if it was not taken by round.
+        """
+        own = rows[rows["metric"] == f"{metric}_by_round"]
+        if own.empty:
+            raise NotRun(f"needs {metric} by round")
+        return own.assign(round=own["round"].astype(int)).pivot(index="seed", columns="round", values="value")
 
     def table(self, name: str) -> pd.DataFrame:
         """A CSV file of results/tables.

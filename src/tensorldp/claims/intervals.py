@@ -22,20 +22,6 @@ class Interval:
     high: float
     count: int
 
-    @property
-    def least(self) -> float:
-        """The end below, or the value itself where there is one: a verdict on one seed has no interval and says so."""
-        return self.mean if self.count == 1 else self.low
-
-    @property
-    def most(self) -> float:
-        """The end above, or the value itself where there is one."""
-        return self.mean if self.count == 1 else self.high
-
-    def inside(self, low: float, high: float) -> bool:
-        """Whether all of it is in [low, high]."""
-        return low <= self.least and self.most <= high
-
     def __str__(self) -> str:
         if self.count == 1:
             return f"{self.mean:.4g} (one seed, no interval)"

@@ -178,7 +178,7 @@ def neuron_gradient(_: Evidence) -> Finding:
     growth = {scaling: largest(1600, 40, scaling)[1] / largest(100, 40, scaling)[1] for scaling in SCALINGS}
     return Finding(
         max(ratios) <= 1 and growth["mean"] <= 1,
-        f"change over 2 C sqrt d: {min(ratios):.2f} to "
+        f"change over 2 C sqrt d, at most 1 by construction of C: {min(ratios):.2f} to "
         f"{max(ratios):.2f} for d = 20 to 160; from 100 to 1,600 neurons C grows by the factor "
         + ", ".join(f"{factor:.2g} ({scaling})" for scaling, factor in growth.items())
         + f" for output weights {WEIGHTS}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, wraps
 
 import torch
@@ -77,7 +78,7 @@ def with_noise(dataset: str, *arms: Arm) -> Callable[[Check], Check]:
                 finding = check(found)
             except NotRun as missing:
                 raise NotRun(f"{missing}{words}") from None
-            return Finding(finding.holds, finding.observed + words, finding.evidence)
+            return replace(finding, observed=finding.observed + words)
 
         return explained
 

@@ -1,0 +1,127 @@
+"""Verdicts from the reference results: the metrics that are kept of the largest runs, decided with today's checks.
+
+All claims are decided again whenever a run is added, so that no verdict depends on the order in which runs came, and a
+reason why something was not run is always that of the rows that are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from tensorldp.claims.base import NotRun, catalogue
+from tensorldp.claims.evidence import Evidence
+from tensorldp.claims.table import COLUMNS, decide
+from tensorldp.config.grid import Cell, Plan, epsilon_text, make_plan
+from tensorldp.config.settings import parse_settings
+from tensorldp.data.catalogue import names as dataset_names
+from tensorldp.registration.kinds import MECHANISMS
+from tensorldp.studies.error_table import error_table
+from tensorldp.studies.growth_table import growth_table
+from tensorldp.studies.reference import METRICS, SCALES
+
+KEY = ["dataset", "variant", "mechanism", "epsilon"]
+# claims read the exact columns of these alone
+EXACT: dict[str, Callable[..., pd.DataFrame]] = {
+    "tldp_table5": error_table,
+    "tvg_table4": growth_table,
+}
+OPEN = ("not run at this scale", "undecided")
+
+
+class NotKept(NotRun):
+    """A claim needs a file of a run that the reference results do not keep."""
+
+
+def _cells(study: str, rows: pd.DataFrame, studies: Path) -> list[Cell]:
+    """The cells of a study that have rows, with the settings that its file plans for them; others have none."""
+    scale = str(rows["scale"].iloc[0])
+    datasets = sorted(rows["dataset"].unique())
+    settings = parse_settings({"scale": scale, "studies": [study], "datasets": {study: datasets}})
+    planned = make_plan(settings, studies, mechanisms=MECHANISMS.names(), datasets=dataset_names()).cells
+    exact = {(cell.dataset, cell.variant, cell.mechanism, cell.epsilon): cell for cell in planned}
+    alike = {(cell.dataset, cell.variant, cell.mechanism): cell for cell in planned}
+    found = []
+    named = rows.assign(epsilon=rows["epsilon"].map(epsilon_text), **{key: rows[key].astype(str) for key in KEY[:3]})
+    for dataset, variant, mechanism, epsilon in dict.fromkeys(named[KEY].itertuples(index=False, name=None)):
+        own = named[(named[KEY] == (dataset, variant, mechanism, epsilon)).all(axis=1)]
+        cell = exact.get((dataset, variant, mechanism, epsilon)) or alike.get((dataset, variant, mechanism))
+        cell = replace(cell, epsilon=epsilon) if cell else Cell(study, dataset, variant, mechanism, epsilon)
+        found.append(replace(cell, seeds=tuple(sorted(int(seed) for seed in own["seed"].unique()))))
+    return found
+
+
+class KeptEvidence(Evidence):
+    """The metrics of results/reference as claims see them; each study has the scale of its run."""
+
+    def __init__(self, metrics: pd.DataFrame, studies: Path) -> None:
+        cells = [
+            cell for study, rows in metrics.groupby("study", sort=False) for cell in _cells(str(study), rows, studies)
+        ]
+        present = [name for name in SCALES if name in set(metrics["scale"])]
+        settings = parse_settings({"scale": present[-1], "studies": sorted(metrics["study"].unique())})
+        super().__init__(Plan(settings, {}, tuple(cells)), Path())
+        keys = [metrics["study"], *(metrics[key] for key in KEY[:3]), metrics["epsilon"].map(epsilon_text)]
+        self._rows: dict[Any, pd.DataFrame] = dict(iter(metrics.groupby(keys)))
+
+    def measured(self, cells: list[Cell]) -> pd.DataFrame:
+        """The kept rows of these cells."""
+        return pd.concat(
+            [self._rows[cell.study, cell.dataset, cell.variant, cell.mechanism, cell.epsilon] for cell in cells],
+            ignore_index=True,
+        )
+
+    def table(self, name: str) -> pd.DataFrame:
+        """A table of exact columns, computed here with few draws: what was measured in it decides nothing."""
+        if name not in EXACT:
+            raise NotKept(f"needs results/tables/{name}.csv, which is not kept")
+        self.used.append(f"results/tables/{name}.csv")
+        return EXACT[name](draws=2)
+
+    def rows_of_test_set(self, dataset: str) -> list[int]:
+        """Not kept."""
+        raise NotKept(f"needs the test sets of {dataset}, which are not kept")
+
+    def training_records(self, dataset: str) -> int:
+        """Not kept."""
+        raise NotKept(f"needs the prepared data set {dataset}, which is not kept")
+
+    def feature_range(self, study: str) -> tuple[float, float, float]:
+        """Not kept."""
+        raise NotKept(f"needs the features of {study}, which are not kept")
+
+
+def decide_again(reference: Path, studies: Path, earlier: pd.DataFrame | None = None) -> pd.DataFrame:
+    """The table of claims of the reference results, with the scale and the commits of the rows behind it.
+
+    Args:
+        reference: the folder of the reference results.
+        studies: the folder of the studies' files.
+        earlier: rows of earlier tables, oldest first, for claims that need what is not kept; a decided one goes before
+            an open one, and then a later one before an earlier.
+
+    Raises:
+        InputError: if a check fails on damaged results.
+    """
+    metrics = pd.read_parquet(reference / METRICS)
+    evidence = KeptEvidence(metrics, studies)
+    scale, commits = evidence.scale, " ".join(sorted(metrics["commit"].unique()))
+    rows = []
+    for claim in catalogue().values():
+        row = {**decide(claim, evidence), "scale": scale, "commit": commits}
+        kept = _earlier(earlier, claim.id) if "not kept" in row["wanted"] else None
+        rows.append({**row, **kept} if kept else row)
+    return pd.DataFrame(rows, columns=[*COLUMNS, "scale", "commit"])
+
+
+def _earlier(tables: pd.DataFrame | None, id: str) -> dict[str, Any] | None:
+    """The row of a claim that was decided, and last."""
+    if tables is None:
+        return None
+    own = tables[(tables["id"] == id) & ~tables["verdict"].isin(OPEN)]
+    wanted = [column for column in [*COLUMNS, "scale", "commit"] if column in own]
+    return {key: own[key].fillna("").iloc[-1] for key in wanted} if len(own) else None

@@ -1,0 +1,253 @@
+"""Statements about means over seeds, and when seeds decide them.
+
+A claim about runs is a tree: comparisons of a mean with the limits that the source sets, joined by `Every` and `Some`.
+Its chance to be decided wrongly, either way, is at most `ALPHA` for normal values: where several comparisons could each
+decide alone, they share it (Bonferroni); where all must agree, each has the whole. Comparisons of fewer than
+`LEAST_SEEDS` values decide nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from tensorldp.claims.base import Finding
+from tensorldp.errors import InputError
+
+ALPHA = 0.05  # the usual level
+LEAST_SEEDS = 3  # two have one degree of freedom: an interval thirteen standard errors to each side
+MOST_SEEDS = 1000  # beyond it a number of seeds is no advice
+SHOWN = 4  # comparisons that a text lists
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over seeds, its standard error with its degrees of freedom, and the least number of seeds behind it."""
+
+    mean: float
+    error: float
+    freedom: float
+    seeds: int
+
+    def half(self, alpha: float) -> float:
+        """Half the width of Student's interval; infinite for too few seeds."""
+        if self.seeds < LEAST_SEEDS:
+            return math.inf
+        return float(stats.t.ppf(1 - alpha / 2, self.freedom)) * self.error
+
+    def seeds_for(self, distance: float, alpha: float) -> int | None:
+        """How many seeds would have a half width below `distance` at the spread of these; None beyond `MOST_SEEDS`."""
+        if self.seeds < 2 or distance <= 0:
+            return None
+        counts = np.arange(LEAST_SEEDS, MOST_SEEDS + 1)
+        freedom = np.maximum(counts - 1.0, 1.0) * max(self.freedom / (self.seeds - 1), 1.0)
+        half = stats.t.ppf(1 - alpha / 2, freedom) * self.error * np.sqrt(self.seeds / counts)
+        enough = counts[half < distance]
+        return int(enough[0]) if len(enough) else None
+
+    def __str__(self) -> str:
+        if self.seeds < LEAST_SEEDS:
+            return f"{self.mean:.4g} ({'one seed' if self.seeds == 1 else f'{self.seeds} seeds'}, no interval)"
+        half = self.half(ALPHA)
+        return f"{self.mean:.4g} [{self.mean - half:.4g}, {self.mean + half:.4g}] over {self.seeds} seeds"
+
+
+def estimate(values: Sequence[float] | pd.Series) -> Estimate:
+    """The estimate of a mean from one value a seed.
+
+    Raises:
+        InputError: if there is no value or one is not finite.
+    """
+    data = np.asarray(values, dtype=np.float64)
+    if not data.size or not np.isfinite(data).all():
+        raise InputError(f"an estimate needs finite values, got {list(values)[:5]}")
+    if data.size == 1:
+        return Estimate(float(data[0]), math.inf, 1.0, 1)
+    return Estimate(float(data.mean()), float(data.std(ddof=1) / math.sqrt(data.size)), data.size - 1.0, data.size)
+
+
+def minus(first: Estimate, second: Estimate, share: float = 1.0) -> Estimate:
+    """first - share * second of independent seeds (Welch); too wide, and so safe, where the seeds share streams."""
+    variances = first.error**2, (share * second.error) ** 2
+    seeds = min(first.seeds, second.seeds)
+    mean, total = first.mean - share * second.mean, sum(variances)
+    if seeds < 2:
+        return Estimate(mean, math.inf, 1.0, seeds)
+    parts = sum(v**2 / d for v, d in zip(variances, (first.freedom, second.freedom), strict=True))
+    freedom = total**2 / parts if parts > 0 else first.freedom + second.freedom
+    return Estimate(mean, math.sqrt(total), freedom, seeds)
+
+
+def paired(first: Sequence[float], second: Sequence[float]) -> Estimate:
+    """The estimate of first - second for values of the same runs, seed by seed.
+
+    Raises:
+        InputError: if the two have different lengths.
+    """
+    if len(first) != len(second):
+        raise InputError(f"paired values must be as many on both sides, got {len(first)} and {len(second)}")
+    return estimate([a - b for a, b in zip(first, second, strict=True)])
+
+
+class Statement(Protocol):
+    """Something that seeds decide, or do not."""
+
+    def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
+        """Whether it holds; None if undecided at these chances of a wrong yes and a wrong no."""
+
+    def leaves(self) -> list[Inside]:
+        """The comparisons in it."""
+
+    def telling(self) -> list[Inside]:
+        """The comparisons that it stands or falls with: of alternatives the best one."""
+
+
+@dataclass(frozen=True)
+class Inside:
+    """That a mean lies above `low` and below `high`.
+
+    Attributes:
+        name: what the mean is of, in words.
+        value: its estimate.
+        low, high: the limits that the source sets.
+        void: why it decides nothing, whatever the seeds (both at chance); empty as a rule.
+    """
+
+    name: str
+    value: Estimate
+    low: float = -math.inf
+    high: float = math.inf
+    void: str = ""
+
+    def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
+        if self.void or self.value.seeds < LEAST_SEEDS:
+            return None
+        mean, yes, no = self.value.mean, self.value.half(for_it), self.value.half(against_it)
+        if self.low < mean - yes and mean + yes < self.high:
+            return True
+        return False if mean + no < self.low or mean - no > self.high else None
+
+    def leaves(self) -> list[Inside]:
+        return [self]
+
+    def telling(self) -> list[Inside]:
+        return [self]
+
+    def slack(self) -> float:
+        """How far inside the limits the mean lies, in standard errors; negative outside."""
+        distance = min(self.value.mean - self.low, self.high - self.value.mean)
+        if math.isinf(self.value.error):
+            return distance
+        return distance / self.value.error if self.value.error > 0 else math.copysign(math.inf, distance)
+
+    def wanted(self, parts: int = 1) -> str:
+        """What would decide it."""
+        if self.void:
+            return f"{self.name}: {self.void}"
+        if self.value.seeds < LEAST_SEEDS:
+            made = "one seed was run" if self.value.seeds == 1 else f"{self.value.seeds} seeds were run"
+            return f"{self.name}: {made}, at least {LEAST_SEEDS} are needed"
+        mean = self.value.mean
+        distance = min(abs(mean - limit) for limit in (self.low, self.high) if math.isfinite(limit))
+        enough = self.value.seeds_for(distance, ALPHA / parts)
+        advice = f"about {max(enough, self.value.seeds + 1)} seeds would do" if enough else "it lies at the limit"
+        return f"{self.name}: {self.value} around the limit {self._limits()}; {advice}"
+
+    def _limits(self) -> str:
+        ends = [f"{end:.4g}" for end in (self.low, self.high) if math.isfinite(end)]
+        return " or ".join(ends)
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.value}"
+
+
+@dataclass(frozen=True)
+class Every:
+    """That all parts hold."""
+
+    parts: Sequence[Statement]
+
+    def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
+        found = [part.decide(for_it, against_it / len(self.parts)) for part in self.parts]
+        return False if False in found else None if None in found or not found else True
+
+    def leaves(self) -> list[Inside]:
+        return [leaf for part in self.parts for leaf in part.leaves()]
+
+    def telling(self) -> list[Inside]:
+        return [leaf for part in self.parts for leaf in part.telling()]
+
+
+@dataclass(frozen=True)
+class Some:
+    """That at least one part holds."""
+
+    parts: Sequence[Statement]
+
+    def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
+        found = [part.decide(for_it / len(self.parts), against_it) for part in self.parts]
+        return True if True in found else None if None in found or not found else False
+
+    def leaves(self) -> list[Inside]:
+        return [leaf for part in self.parts for leaf in part.leaves()]
+
+    def telling(self) -> list[Inside]:
+        return max(
+            (part.telling() for part in self.parts), key=lambda own: min((leaf.slack() for leaf in own), default=0)
+        )
+
+
+def words(statement: Statement) -> str:
+    """The comparisons that a statement stands or falls with, of many those closest to failing, and how many more."""
+    telling, total = statement.telling(), len(statement.leaves())
+    shown = telling if len(telling) <= SHOWN else sorted(telling, key=Inside.slack)[: SHOWN - 1]
+    more = total - len(shown)
+    return "; ".join(map(str, shown)) + (f"; and {more} more" if more else "")
+
+
+def needs(statement: Statement) -> str:
+    """What would decide a statement: of the comparisons that it stands or falls with the open ones."""
+    telling, total = statement.telling(), len(statement.leaves())
+    open_ = [leaf for leaf in telling if leaf.decide(ALPHA / total, ALPHA / total) is None] or telling
+    shown = sorted(open_, key=lambda leaf: (leaf.value.seeds, leaf.slack()))[: SHOWN - 1]
+    more = len(open_) - len(shown)
+    return "; ".join(leaf.wanted(total) for leaf in shown) + (f"; and {more} more" if more else "")
+
+
+def finding(
+    statement: Statement, observed: str = "", evidence: str = "", *, condition: str = "", wanted: str = ""
+) -> Finding:
+    """The finding of a statement: its comparisons, then `observed`.
+
+    Args:
+        statement: what the claim says.
+        observed: further observations; they decide nothing.
+        evidence: as in `Finding`.
+        condition: what the statement was found under, if it holds.
+        wanted: what would decide it, beside seeds, if it is undecided.
+    """
+    text = "; ".join(filter(None, [words(statement), observed]))
+    holds = statement.decide()
+    if holds is None:
+        return Finding(None, text, evidence, wanted="; ".join(filter(None, [needs(statement), wanted])))
+    return Finding(holds, text, evidence, condition=condition if holds else "")
+
+
+def per_seed(rows: pd.DataFrame, statistic: str = "mean") -> Estimate:
+    """The estimate from one number of each seed's rows, which are not independent: their mean, or another statistic.
+
+    Raises:
+        InputError: if there are no rows.
+    """
+    return estimate(rows.groupby("seed")["value"].agg(statistic).tolist())
+
+
+def joined(parts: Iterable[str]) -> str:
+    """Parts of a text that are not empty, with semicolons."""
+    return "; ".join(filter(None, parts))

@@ -1,0 +1,195 @@
+"""The scores behind TLDP's figures: of which network, on how much of the data, and what is compared with what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from tensorldp.claims.base import Finding, NotRun
+from tensorldp.claims.evidence import Evidence
+from tensorldp.claims.statements import (
+    Estimate,
+    Every,
+    Inside,
+    Some,
+    Statement,
+    finding,
+    joined,
+    minus,
+    per_seed,
+    words,
+)
+from tensorldp.data.catalogue import get
+
+IMAGES = ("mnist", "cifar10", "svhn")
+TLDP = ("tldp-l", "tldp-g")
+BASELINES = ("laplace", "gaussian", "mvg", "idn")
+F1 = "weighted_f1"
+NETWORKS = {"imdb": "bilstm", "darknet": "fcn"}  # and MobileNet for images (TLDP, Tables 2 to 4)
+AT_CHANCE = 0.05  # above one over the number of classes: what imbalance and a lucky guess of labels can add
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The rows of one data set and one arm, of the paper's network where it was run.
+
+    Attributes:
+        name: the data set, and the arm where there are several.
+        rows: of the grid that the paper has; baselines in another form have `form` in their variant.
+        stand_in: the network that was run in the place of the paper's; empty if the paper's was run.
+        subset: the number of training records where they are not all; 0 otherwise.
+    """
+
+    name: str
+    rows: pd.DataFrame
+    stand_in: str
+    subset: int
+
+    @property
+    def reduced(self) -> str:
+        """How the runs are smaller than the paper's, in words."""
+        network = f"{self.stand_in} in the place of the paper's network" if self.stand_in else ""
+        part = f"{self.subset:,} training records" if self.subset else ""
+        return f"{self.name}: {' on '.join(filter(None, [network, part]))}" if network or part else ""
+
+    def of(self, mechanism: str, form: str = "") -> pd.DataFrame:
+        """The rows of one mechanism; of a baseline in its other form with `form`."""
+        rows = self.rows[self.rows["mechanism"] == mechanism]
+        return rows[rows["variant"].str.contains("form=") == bool(form)]
+
+    def points(self, mechanism: str, form: str = "") -> dict[float, Estimate]:
+        """The mean score at each epsilon, rising."""
+        rows = self.of(mechanism, form).sort_values("epsilon")
+        return {float(epsilon): per_seed(own) for epsilon, own in rows.groupby("epsilon")}  # type: ignore[arg-type]
+
+    def clean(self) -> Estimate:
+        """The mean score without perturbation."""
+        return per_seed(self.of("none"))
+
+    def gap(self, first: str, second: str, epsilons: Iterable[float] | None = None, form: str = "") -> Inside:
+        """first - second on average over the epsilons of both, with no limits yet; `form` is the second's."""
+        rows = self.of(first), self.of(second, form)
+        shared = set(rows[0]["epsilon"]) & set(rows[1]["epsilon"])
+        shared = shared if epsilons is None else shared & set(epsilons)
+        if not shared:
+            raise NotRun(f"needs {first} and {second} on {self.name} at the same epsilon")
+        means = [per_seed(own[own["epsilon"].isin(shared)]) for own in rows]
+        seen = [per_seed(own[own["epsilon"] == e]) for own in rows for e in shared]
+        limit = 1 / get(self.dataset).classes + AT_CHANCE
+        void = "" if any(point.mean > limit for point in seen) else "both at chance at every epsilon"
+        return Inside(f"{first} minus {second} on {self.name}", minus(means[0], means[1]), void=void)
+
+    @property
+    def dataset(self) -> str:
+        """The data set."""
+        return str(self.rows["dataset"].iloc[0])
+
+
+def _printed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Without arms that the paper does not have: another range, a wider grid of epsilons."""
+    own = rows[~rows["variant"].str.contains("range=")]
+    grid = own[own["mechanism"].isin(TLDP)]["epsilon"].unique()
+    return own[own["epsilon"].isin(grid) | (own["mechanism"] == "none")]
+
+
+def _network(variant: str, dataset: str) -> tuple[bool, str]:
+    """Whether a variant's network is the paper's, and its name."""
+    factors = dict(pair.split("=", 1) for pair in variant.split(",") if "=" in pair)
+    name = factors.get("backbone", factors.get("model", ""))
+    return name.startswith(NETWORKS.get(dataset, "mobilenet_v2")), name
+
+
+def runs(found: Evidence, study: str, dataset: str, mechanisms: Iterable[str], where: str = "") -> Runs:
+    """The scores of some mechanisms, and of no perturbation, on one data set.
+
+    Raises:
+        NotRun: if the data set is not planned or a result is missing.
+    """
+    if not found.cells(study, dataset=dataset):
+        raise NotRun(f"needs {study} on {dataset}, which the {found.scale} grid does not have")
+    rows = _printed(found.rows(study, F1, dataset=dataset, mechanism={*mechanisms, *TLDP, "none"}))
+    if where:
+        rows = rows[rows["variant"].str.contains(f"where={where}")]
+    own = rows["variant"].map(lambda variant: _network(variant, dataset)[0])
+    rows = rows[own] if own.any() else rows
+    variants = set(rows["variant"])
+    cells = [cell for cell in found.cells(study, dataset=dataset) if cell.variant in variants]
+    names = sorted({_network(variant, dataset)[1] for variant in variants})
+    subset = min((cell.training.limit or 0 for cell in cells), default=0)
+    return Runs(f"{dataset} ({where})" if where else dataset, rows, "" if own.any() else " and ".join(names), subset)
+
+
+def each(
+    found: Evidence, study: str, datasets: Iterable[str], mechanisms: Iterable[str], where: str = ""
+) -> list[Runs]:
+    """The scores on every planned one of some data sets.
+
+    Raises:
+        NotRun: if none is planned.
+    """
+    names = list(datasets)
+    planned = [name for name in names if found.cells(study, dataset=name)]
+    if not planned:
+        raise NotRun(f"needs {study} on {' or '.join(names)}, which the {found.scale} grid does not have")
+    return [runs(found, study, name, mechanisms, where) for name in planned]
+
+
+def settle(
+    made: list[Runs],
+    statement: Statement,
+    observed: str = "",
+    evidence: str = "",
+    *,
+    datasets: Iterable[str] = (),
+    condition: str = "",
+) -> Finding:
+    """The finding of a statement about these runs, fair to the paper where they are smaller than its own.
+
+    A statement that holds says under which conditions. One that does not hold of another network says nothing of the
+    paper's; one that does not hold on part of the data is undecided.
+
+    Args:
+        made: the runs.
+        statement: about them.
+        observed, evidence, condition: as in `finding`.
+        datasets: all data sets of the claim; those that were not run become a condition.
+
+    Raises:
+        NotRun: if the runs are of another network and the statement does not hold of it.
+    """
+    missing = [name for name in datasets if name not in {own.dataset for own in made}]
+    holds = statement.decide()
+    if not holds and (other := sorted({own.stand_in for own in made if own.stand_in})):
+        raise NotRun(f"needs the paper's network; with {' and '.join(other)}: {joined([words(statement), observed])}")
+    reduced = joined(own.reduced for own in made)
+    if holds is False and reduced:
+        text = joined([words(statement), observed])
+        return Finding(None, text, evidence, wanted=f"all training records; these are {reduced}")
+    absent = f"{', '.join(missing)} not run" if missing else ""
+    return finding(statement, observed, evidence, condition=joined([condition, reduced, absent]))
+
+
+def per_form(made: Runs, test: Callable[[str], Statement]) -> Statement:
+    """A statement about the Gaussian baseline: of Theorem 2's form or, where it was run, of Table 5's."""
+    forms = ["", "table5"] if not made.of("gaussian", "table5").empty else [""]
+    return Some([test(form) for form in forms]) if len(forms) > 1 else test("")
+
+
+def below(made: Runs, mechanism: str, limit: float, largest: float = np.inf) -> Statement:
+    """That a baseline stays below a score at every epsilon up to `largest`."""
+
+    def test(form: str) -> Statement:
+        points = made.points(mechanism, form)
+        named = f"{mechanism}{' of Table 5' if form else ''}"
+        return Every(
+            [
+                Inside(f"{named} on {made.name} at epsilon {e:g}", value, high=limit)
+                for e, value in points.items()
+                if e <= largest
+            ]
+        )
+
+    return per_form(made, test) if mechanism == "gaussian" else test("")
