@@ -39,8 +39,9 @@ class Scores:
     def learned(self, mechanism: str, epsilons: Iterable[float]) -> bool:
         """Whether a mechanism is above chance at one of these epsilons."""
         chance = LARGEST_CLASS.get(self.dataset, 1 / get(self.dataset).classes)
-        points = self.points(mechanism)
-        return any(points[epsilon].mean > chance + AT_CHANCE for epsilon in epsilons)
+        rows = self.of(mechanism)
+        means = rows[rows["epsilon"].isin(list(epsilons))].groupby("epsilon")["value"].mean()
+        return bool(means.max() > chance + AT_CHANCE)
 
     def gap(
         self,

@@ -1,0 +1,132 @@
+"""Statements about runs on made-up tables of which the truth is known: what is decided is right."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import pytest
+from truths import NOISE, TRUTHS, World, decided
+
+from tensorldp.claims import statements
+from tensorldp.claims.base import catalogue, load_checks
+from tensorldp.claims.statements import Estimate, Every, Inside, Some, Statement, estimate, minus, paired
+
+HOLDS, FAILS = {"reproduced", "holds with a condition"}, {"not reproduced", "refuted"}
+OPEN = {"undecided", "not run"}
+# decided by an identity of each run, or by a spread and not by a mean
+OTHERWISE = {"V30"}
+
+
+@cache
+def world(id: str, true: bool, seeds: int = 3) -> World:
+    own = TRUTHS[id]
+    return World(own.cells, own.true if true else own.false, seeds=seeds)
+
+
+def test_every_statement_about_runs_has_its_truths() -> None:
+    """Checks that reach `finding` or `settle` are statements about means over seeds."""
+    statistical = set()
+    for id, registered in load_checks().items():
+        source = inspect.getsource(inspect.unwrap(registered.check))
+        if re.search(r"\b(finding|settle|best_centre|_by_\w+|_settle|_table2|_weights|_at_least|_best|_row)\(", source):
+            statistical.add(id)
+    assert statistical <= set(TRUTHS) | OTHERWISE
+    assert set(TRUTHS) <= set(catalogue())
+
+
+@pytest.mark.parametrize("id", sorted(TRUTHS))
+@pytest.mark.parametrize("true", [True, False])
+def test_what_is_true_or_false_by_a_margin_is_decided_rightly(id: str, true: bool) -> None:
+    stream = np.random.Generator(np.random.PCG64(7))
+    assert decided(id, world(id, true).draw(stream)) in (HOLDS if true else FAILS)
+
+
+@pytest.mark.parametrize("id", sorted(TRUTHS))
+def test_one_seed_decides_nothing(id: str) -> None:
+    stream = np.random.Generator(np.random.PCG64(8))
+    for true in (True, False):
+        assert decided(id, world(id, true, seeds=1).draw(stream)) in OPEN
+
+
+def test_noise_as_large_as_the_margin_gives_few_wrong_verdicts() -> None:
+    stream = np.random.Generator(np.random.PCG64(9))
+    wrong, draws, open_ = 0, 0, 0
+    for id in TRUTHS:
+        for true in (True, False):
+            for noise in (4 * NOISE, 20 * NOISE):
+                found = decided(id, world(id, true).draw(stream, noise))
+                wrong += found in (FAILS if true else HOLDS)
+                open_ += found in OPEN
+                draws += 1
+    assert draws >= 200
+    assert wrong <= 0.05 * draws
+    assert open_ > 0.2 * draws  # it is hard: otherwise nothing was tested
+
+
+STATEMENTS: dict[str, Callable[[list[Estimate]], Statement]] = {
+    "one": lambda e: Inside("x", e[0], low=0),
+    "every": lambda e: Every([Inside("x", own, low=0) for own in e]),
+    "some": lambda e: Some([Inside("x", own, low=0) for own in e]),
+    "both sides": lambda e: Every([Inside("x", own, low=0, high=20) for own in e]),
+    "nested": lambda e: Every([Some([Inside("x", own, low=0) for own in e[i : i + 4]]) for i in (0, 4)]),
+}
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_at_the_limit_a_verdict_either_way_is_rare(name: str) -> None:
+    """Means at the limit, where a statement is barely true and barely false: 5 % and five deviations of 1,000 draws.
+
+    For `every`, the worst case of a wrong yes has all other means far inside; of `some`, all others far outside.
+    """
+    stream, draws = np.random.Generator(np.random.PCG64(10)), 1000
+    far = {"every": 10.0, "both sides": 10.0, "some": -10.0}.get(name)
+    values = stream.standard_normal((draws, 8, 3))
+    for others in (0.0, far):
+        if others is None:
+            continue
+        offset = np.zeros((8, 1))
+        offset[1:] = others
+        make = STATEMENTS[name]
+        found = [make([estimate(own) for own in values[i] + offset]).decide() for i in range(draws)]
+        limit = 0.05 * draws + 5 * np.sqrt(0.05 * 0.95 * draws)
+        assert sum(own is True for own in found) <= limit
+        assert sum(own is False for own in found) <= limit
+
+
+def test_differences_cover_zero_as_often_as_they_say() -> None:
+    stream, draws, missed = np.random.Generator(np.random.PCG64(11)), 3000, np.zeros(2)
+    for _ in range(draws):
+        a, b = stream.standard_normal(3), 5 * stream.standard_normal(4)
+        shared = stream.standard_normal(3)
+        for i, value in enumerate((minus(estimate(a), estimate(b)), paired(list(a + shared), list(a[::-1] + shared)))):
+            missed[i] += not abs(value.mean) <= value.half(0.05)
+    assert (missed / draws < 0.05 + 4.8 * np.sqrt(0.05 * 0.95 / draws)).all()  # Welch is a little conservative
+
+
+def test_how_many_seeds_would_do() -> None:
+    value = Estimate(1.0, 0.5, 2.0, 3)
+    enough = value.seeds_for(1.0, 0.05)
+    assert enough is not None
+    scaled = [0.5 * np.sqrt(3 / n) * statements.stats.t.ppf(0.975, n - 1) for n in (enough - 1, enough)]
+    assert scaled[0] >= 1.0 > scaled[1]
+    assert value.seeds_for(1e-6, 0.05) is None
+    assert Estimate(1.0, np.inf, 1.0, 1).seeds_for(1.0, 0.05) is None
+
+
+def test_a_void_comparison_decides_nothing_and_says_why() -> None:
+    leaf = Inside("a minus b", Estimate(1.0, 1e-3, 9.0, 10), low=0, void="both at chance")
+    found = statements.finding(leaf)
+    assert found.holds is None
+    assert "both at chance" in found.wanted
+
+
+def test_undecided_says_how_many_seeds_there_are_and_which_would_do() -> None:
+    one = statements.finding(Inside("x", estimate([0.4]), low=0))
+    assert "one seed was run, at least 3 are needed" in one.wanted
+    few = statements.finding(Inside("x", estimate([0.4, -0.1, 0.6]), low=0))
+    assert few.holds is None
+    assert "around the limit 0" in few.wanted
+    assert "seeds would do" in few.wanted
