@@ -24,7 +24,7 @@ from tensorldp.studies.error_table import error_table
 from tensorldp.studies.growth_table import growth_table
 
 STUDIES = sorted(path.stem for path in invented.STUDIES.glob("*.yaml"))
-COMPUTED = {"reproduced", "not reproduced", "refuted"}
+COMPUTED = {"reproduced", "holds with a condition", "not reproduced", "refuted", "undecided"}
 METRICS = (
     "accuracy",
     "accuracy_perturbed_test",

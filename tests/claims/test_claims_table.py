@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,7 @@ SETTINGS = {
     "datasets": {"tldp_type1": ["mnist"]},
     "mechanisms": {"tldp_type1": ["none", "tldp-l", "tldp-g", "tldp-g-w"]},
     "epsilons": {"tldp_type1": [0.5, 2]},
+    "factors": {"tldp_type1": {"model": ["mobilenet_v2"]}},
     "seeds": [0, 1, 2],
 }
 
@@ -117,13 +119,10 @@ def test_the_table_has_a_verdict_and_evidence_that_exists_for_each_claim(results
     table = claims_table(Evidence(plan(), results))
     assert list(table.columns) == COLUMNS
     assert list(table["id"]) == list(catalogue())
-    assert set(table["verdict"]) <= {
-        "reproduced",
-        "not reproduced",
-        "refuted",
-        "not run at this scale",
-        "not checkable",
-    }
+    assert set(table["verdict"]) <= set(get_args(Verdict))
+    stated = table["verdict"] == "holds with a condition"
+    assert ((table["condition"] != "") == stated).all()
+    assert ((table["wanted"] != "") == table["verdict"].isin(["undecided", "not run at this scale"])).all()
     assert (table["observed"].str.len() > 10).all()
     for row in table.itertuples():
         assert all(known_evidence(part) for part in str(row.evidence).split("; ")), (row.id, row.evidence)
@@ -132,8 +131,8 @@ def test_the_table_has_a_verdict_and_evidence_that_exists_for_each_claim(results
 
 
 def test_verdicts_follow_the_runs(results: Path) -> None:
-    assert run_check("T40", results)[0] == "reproduced"
-    assert run_check("T39", results)[0] == "not reproduced"
+    assert run_check("T40", results)[0] == "holds with a condition"
+    assert run_check("T39", results)[0] == "undecided"
     assert run_check("T35", results)[0] == "not reproduced"
     assert run_check("T18", results)[0] == "reproduced"
     assert run_check("T19", results)[0] == "refuted"
@@ -158,6 +157,9 @@ def test_a_theorem_is_refuted_and_a_measurement_not_reproduced() -> None:
     assert verdict(theorem, Finding(False, "x")) == "refuted"
     assert verdict(empirical, Finding(False, "x")) == "not reproduced"
     assert verdict(empirical, Finding(None, "x")) == "not checkable"
+    assert verdict(empirical, Finding(None, "x", wanted="9 seeds")) == "undecided"
+    assert verdict(theorem, Finding(True, "x", condition="low noise")) == "holds with a condition"
+    assert verdict(theorem, Finding(True, "x")) == "reproduced"
 
 
 def test_unknown_and_double_claims_are_refused() -> None:

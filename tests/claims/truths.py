@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,11 @@ from invented import cell, paper_cells
 
 from tensorldp.claims.base import NotRun, catalogue, load_checks, verdict
 from tensorldp.claims.evidence import Evidence
-from tensorldp.config.grid import Cell, Plan
+from tensorldp.config.cell import AnyCell, variant_factors, variant_text
+from tensorldp.config.grid import Plan
 from tensorldp.config.settings import parse_settings
 
-Means = Callable[[Cell], dict[str, float]]
+Means = Callable[[AnyCell], dict[Any, float]]  # by metric, or by metric and round
 SEEDS = 3
 NOISE = 0.002  # of a score from seed to seed; of log10 of an error eight times as much
 ERRORS = ("error", "relative_error", "rss_noisy", "rss_true")  # noise multiplies them
@@ -32,27 +33,28 @@ GUARANTEE = {"guarantee_unit": "record", "guarantee_epsilon": 1.0, "guarantee_de
 class Draw(Evidence):
     """The results of a world's cells, in memory."""
 
-    def __init__(self, cells: tuple[Cell, ...], table: pd.DataFrame, rows: dict[str, np.ndarray[Any, Any]]) -> None:
+    def __init__(self, cells: tuple[AnyCell, ...], table: pd.DataFrame, rows: dict[str, np.ndarray[Any, Any]]) -> None:
         super().__init__(Plan(parse_settings({"scale": "paper", "studies": ["x"]}), {}, cells), Path())
         self._table, self._rows = table, rows
 
-    def measured(self, cells: list[Cell]) -> pd.DataFrame:
+    def measured(self, cells: list[AnyCell]) -> pd.DataFrame:
         return self._table.take(np.concatenate([self._rows[cell.path] for cell in cells]))
 
 
 class World:
     """Cells with the means of their metrics, from which draws are made."""
 
-    def __init__(self, cells: Iterable[Cell], means: Means, *, seeds: int = SEEDS) -> None:
+    def __init__(self, cells: Iterable[AnyCell], means: Means, *, seeds: int = SEEDS) -> None:
         self.cells = tuple(cells)
         records, paths = [], []
         for planned in self.cells:
             for metric, value in means(planned).items():
+                name, count = metric if isinstance(metric, tuple) else (metric, np.nan)
                 for seed in range(seeds):
                     key = (planned.study, planned.dataset, planned.variant, planned.mechanism, float(planned.epsilon))
-                    records.append((*key, seed, metric, value))
+                    records.append((*key, seed, name, count, value))
                     paths.append(planned.path)
-        names = ["study", "dataset", "variant", "mechanism", "epsilon", "seed", "metric", "value"]
+        names = ["study", "dataset", "variant", "mechanism", "epsilon", "seed", "metric", "round", "value"]
         self.table = pd.DataFrame(records, columns=names).assign(guarantee_pure_epsilon=2.0, **GUARANTEE)
         self.rows = pd.Series(paths).groupby(paths).indices
         own = self.table["metric"]
@@ -78,18 +80,28 @@ def decided(id: str, evidence: Evidence) -> str:
         return "not run"
 
 
+def factors_of(c: AnyCell) -> dict[str, str]:
+    """A cell's further factors as texts."""
+    return variant_factors(c.variant)
+
+
+def centred(c: AnyCell) -> AnyCell:
+    """A cell of PDPM with its safe ranges around the weights that the server has sent."""
+    return replace(c, variant=variant_text({**factors_of(c), "centre": "global"}))
+
+
 @dataclass(frozen=True)
 class Truth:
     """The cells that a claim looks at, with means that make it true and means that make it false."""
 
-    cells: Iterable[Cell]
+    cells: Iterable[AnyCell]
     true: Means
     false: Means
 
 
 def _grid(
     study: str, datasets: str | Iterable[str], mechanisms: Iterable[str], epsilons: Iterable[float], **factors: Any
-) -> list[Cell]:
+) -> list[AnyCell]:
     names = [datasets] if isinstance(datasets, str) else datasets
     return [
         cell(study, dataset, name, epsilon, seeds=SEEDS, **factors)
@@ -116,17 +128,17 @@ ALL = ("none", *BASELINES, *TLDP)
 GOOD = {"none": 0.95, "tldp-l": 0.9, "tldp-g": 0.92}
 
 
-def type1(*datasets: str, epsilons: Iterable[float] = (0.25, 0.5, 2, 5), more: Iterable[str] = ()) -> list[Cell]:
+def type1(*datasets: str, epsilons: Iterable[float] = (0.25, 0.5, 2, 5), more: Iterable[str] = ()) -> list[AnyCell]:
     return _grid("tldp_type1", datasets or IMAGES, (*ALL, *more), epsilons, model="mobilenet_v2")
 
 
-def type2(*datasets: str) -> list[Cell]:
+def type2(*datasets: str) -> list[AnyCell]:
     shared = {"backbone": "mobilenet_v2_tanh", "model": "linear"}
     both = _grid("tldp_type2", datasets or IMAGES, ALL, (0.5, 2, 5, 20), **shared)
     return [*both, *_grid("tldp_type2", datasets or IMAGES, ["gaussian"], (0.5, 2, 5, 20), form="table5", **shared)]
 
 
-def type3(*datasets: str, model: str = "mobilenet_v2") -> list[Cell]:
+def type3(*datasets: str, model: str = "mobilenet_v2") -> list[AnyCell]:
     return [
         planned
         for where in ("user", "server")
@@ -135,7 +147,7 @@ def type3(*datasets: str, model: str = "mobilenet_v2") -> list[Cell]:
 
 
 def _slopes(one: float, two: float, lead: float) -> Means:
-    def means(c: Cell) -> dict[str, float]:
+    def means(c: AnyCell) -> dict[str, float]:
         slope = one if c.study == "tldp_type1" else two
         return (
             {F1: 0.4 + slope * math.log10(float(c.epsilon)) + lead * (c.mechanism == "tldp-g")}
@@ -199,25 +211,22 @@ ROUNDS = {"training": {"participation": 0.7, "rounds": 100}}
 MODES, RANGES = ("e1", "e2", "e3"), ("t1", "t2", "t3")
 
 
-def _federated(datasets: Iterable[str] = ("mnist",)) -> list[Cell]:
+def _federated(datasets: Iterable[str] = ("mnist",)) -> list[AnyCell]:
     nine = [
-        cell("pldp_fl", name, "pdpm", "1", seeds=SEEDS, eps=eps, tau=tau, centre="global", **ROUNDS)
+        cell("pldp_fl", name, "pdpm", "1", seeds=SEEDS, eps=eps, tau=tau, **ROUNDS)
         for name in datasets
         for eps in MODES
         for tau in RANGES
     ]
-    fixed = cell("pldp_fl", "mnist", "pdpm", "1", seeds=SEEDS, eps="e2", tau=2.0, centre="global", **ROUNDS)
+    fixed = cell("pldp_fl", "mnist", "pdpm", "1", seeds=SEEDS, eps="e2", tau=2.0, **ROUNDS)
     shared = cell("pldp_fl", "mnist", "plu-fedoa", "1", seeds=SEEDS, eps="e2", tau=2.0, **ROUNDS)
     none = [cell("pldp_fl", name, "none", "inf", seeds=SEEDS, **ROUNDS) for name in datasets]
-    return [*nine, fixed, shared, *none]
+    return [*map(centred, [*nine, fixed]), shared, *none]
 
 
-def _shares(datasets: Iterable[str] = ("mnist", "fashion_mnist")) -> list[Cell]:
-    nine = [
-        cell("pldp_fl", name, "pdpm", "1", seeds=SEEDS, eps="e3", tau="t1", centre="global", **ROUNDS)
-        for name in datasets
-    ]
-    return nine + [
+def _shares(datasets: Iterable[str] = ("mnist", "fashion_mnist")) -> list[AnyCell]:
+    nine = [cell("pldp_fl", name, "pdpm", "1", seeds=SEEDS, eps="e3", tau="t1", **ROUNDS) for name in datasets]
+    shares = [
         cell(
             "pldp_fl",
             name,
@@ -226,29 +235,32 @@ def _shares(datasets: Iterable[str] = ("mnist", "fashion_mnist")) -> list[Cell]:
             seeds=SEEDS,
             eps="e3",
             tau="t1",
-            centre="global",
             participation=share,
             training={"participation": share, "rounds": 100},
         )
         for name in datasets
         for share in (0.1, 1.0)
     ]
+    return [centred(planned) for planned in (*nine, *shares)]
 
 
-def _after(function: Callable[[Cell], float], start: float = 0.2) -> Means:
-    def means(c: Cell) -> dict[str, float]:
+def _after(function: Callable[[AnyCell], float], start: float = 0.2) -> Means:
+    def means(c: AnyCell) -> dict[Any, float]:
         end = function(c)
-        return {"accuracy": end, "accuracy_round_005": start, "accuracy_round_050": end, "accuracy_round_100": end}
+        rounds = {5: start, 50: end, 100: end}
+        return {"accuracy": end, **{("accuracy_by_round", count): value for count, value in rounds.items()}}
 
     return means
 
 
-def _mode(c: Cell, by: dict[str, float], key: str = "eps") -> float:
-    return by.get(str(c.factors.get(key)), 0.97)
+def _mode(c: AnyCell, by: dict[str, float], key: str = "eps") -> float:
+    return by.get(str(factors_of(c).get(key)), 0.97)
 
 
 def _share(values: tuple[float, float, float]) -> Means:
-    return lambda c: {"accuracy": {0.1: values[0], 1.0: values[2]}.get(c.factors.get("participation"), values[1])}
+    return lambda c: {
+        "accuracy": {"0.1": values[0], "1.0": values[2]}.get(factors_of(c).get("participation", ""), values[1])
+    }
 
 
 SYNTHETIC = [
@@ -267,9 +279,9 @@ SYNTHETIC = [
 SIZE = {"t1": 1.0, "t2": 3.0, "t3": 9.0, "same": 1.0, "e1": 9.0, "e2": 3.0, "e3": 1.0}
 
 
-def _relative(c: Cell) -> float:
-    tau = c.factors["tau"]
-    return SIZE[str(c.factors["eps"])] * (SIZE[tau] if isinstance(tau, str) else float(tau)) / float(c.epsilon)
+def _relative(c: AnyCell) -> float:
+    tau = factors_of(c)["tau"]
+    return SIZE[factors_of(c)["eps"]] * (SIZE[tau] if tau in SIZE else float(tau)) / float(c.epsilon)
 
 
 PLDP_TRUTHS = {
@@ -297,34 +309,38 @@ PLDP_TRUTHS = {
 RECONSTRUCTION = tuple(
     planned
     for planned in paper_cells("reconstruction", seeds=SEEDS)
-    if planned.factors["attack"] == "tensor"
-    or (planned.dataset == "mnist" and planned.factors["attack"] in ("dlg", "cosine") and planned.mechanism == "none")
+    if factors_of(planned)["attack"] == "tensor"
+    or (
+        planned.dataset == "mnist"
+        and factors_of(planned)["attack"] in ("dlg", "cosine")
+        and planned.mechanism == "none"
+    )
 )
 
 
-def _bound(c: Cell) -> float:
+def _bound(c: AnyCell) -> float:
     """The printed bound of a cell's defence."""
-    size = {key: float(c.factors[key]) for key in ("m", "d", "B")}
-    strength = float(c.factors.get("strength", 0))
+    size = {key: float(factors_of(c)[key]) for key in ("m", "d", "B")}
+    strength = float(factors_of(c).get("strength", 0))
     factor = {
         "local": strength * size["B"],
         "noise": size["B"] + strength,
         "mechanism": size["B"] + _noise(c),
         "dropout": size["B"] / math.sqrt(strength or 1),
-    }.get(str(c.factors["defence"]), size["B"])
+    }.get(str(factors_of(c)["defence"]), size["B"])
     return factor * math.sqrt(size["d"] / size["m"])
 
 
-def _noise(c: Cell) -> float:
+def _noise(c: AnyCell) -> float:
     return 10.0 / float(c.epsilon) * 100
 
 
 def _attack(share: float, decibels: float = 40.0, growth: float = 1.0) -> Means:
-    def means(c: Cell) -> dict[str, float]:
-        if c.factors.get("attack") != "tensor":
+    def means(c: AnyCell) -> dict[str, float]:
+        if factors_of(c).get("attack") != "tensor":
             return {"psnr": decibels}
         found = {"error": share * _bound(c) ** growth}
-        return {**found, "noise": _noise(c)} if c.factors["defence"] == "mechanism" else found
+        return {**found, "noise": _noise(c)} if factors_of(c)["defence"] == "mechanism" else found
 
     return means
 
@@ -341,7 +357,7 @@ LARGE = (1.0, 1e4, 1e6)
 MODELS = {"mnist": "lenet", "credit": "mlp_10", "adult": "mlp_12"}
 
 
-def sgd() -> list[Cell]:
+def sgd() -> list[AnyCell]:
     found = [
         planned
         for name, model in MODELS.items()
@@ -350,13 +366,13 @@ def sgd() -> list[Cell]:
     return [*found, *_grid("tvg_sgd", "adult", ["matrix"], (0.1, 1, 10), model="mlp_12")]
 
 
-def features(study: str) -> list[Cell]:
+def features(study: str) -> list[AnyCell]:
     found = _grid(study, (*IMAGES, "imdb"), FEATURES, LARGE, model="m", unit="batch")
     return [*found, *_grid(study, "imdb", ["matrix"], LARGE, model="m", unit="batch")]
 
 
 def _private(scores: dict[str, float], slope: float = 0.0) -> Means:
-    def means(c: Cell) -> dict[str, float]:
+    def means(c: AnyCell) -> dict[str, float]:
         value = scores.get(c.mechanism, 0.95) + (0 if c.mechanism == "none" else slope * math.log10(float(c.epsilon)))
         return {
             "accuracy": value,
@@ -380,7 +396,7 @@ def _rss(scores: dict[str, float]) -> Means:
 
 
 def _two_studies(test: float, train: float) -> Means:
-    def means(c: Cell) -> dict[str, float]:
+    def means(c: AnyCell) -> dict[str, float]:
         lead = test if c.study == "tvg_testing" else train
         value = 0.7 + lead * (c.mechanism == "idn")
         return {"accuracy": value, "accuracy_perturbed_test": value, "accuracy_ceiling": 1.0}
@@ -427,21 +443,25 @@ TVG_TRUTHS = {
 }
 
 
-def _latent() -> list[Cell]:
+def _latent() -> list[AnyCell]:
     found = []
     for name in ("mnist", "cifar10"):
         found += [cell("latent", name, "none", "inf", seeds=SEEDS, model=model) for model in ("cnn", "ann")]
         for reading in "AB":
             found += _grid("latent", name, ["latent"], (0.5, 2, 8), model="ann", reading=reading)
-    return [*found, cell("latent", "cifar10", "none", "inf", seeds=SEEDS, model="ann", augment="1")]
+    return [*found, cell("latent", "cifar10", "none", "inf", seeds=SEEDS, model="ann", augment=1)]
 
 
 def _networks(
-    *, cnn: float = 0.985, bits: float = 0.95, train: float = 0.99, readings: Callable[[Cell], float] = lambda c: 0.97
+    *,
+    cnn: float = 0.985,
+    bits: float = 0.95,
+    train: float = 0.99,
+    readings: Callable[[AnyCell], float] = lambda c: 0.97,
 ) -> Means:
-    def means(c: Cell) -> dict[str, float]:
+    def means(c: AnyCell) -> dict[str, float]:
         records = 60_000 if c.dataset == "mnist" else 50_000
-        value = readings(c) if c.mechanism == "latent" else cnn if c.factors["model"] == "cnn" else bits
+        value = readings(c) if c.mechanism == "latent" else cnn if factors_of(c)["model"] == "cnn" else bits
         return {"accuracy": value, "train_accuracy": train, "train_records": records}
 
     return means

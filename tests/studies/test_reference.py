@@ -1,4 +1,4 @@
-"""Reference results keep the largest run of each study and the best decided claims."""
+"""Reference results keep the largest run of each study."""
 
 from __future__ import annotations
 
@@ -50,9 +50,6 @@ def test_a_larger_run_replaces_a_smaller_one_and_not_the_other_way(tmp_path: Pat
     values = pd.read_parquet(kept / "metrics.parquet").groupby("study")["value"].first()
     assert values.to_dict() == {"a": 0.2, "b": 0.1, "c": 0.3}
     assert pd.read_csv(kept / "audits.csv").set_index("study")["epsilon_lower"].to_dict() == values.to_dict()
-    claims = pd.read_csv(kept / "claims.csv").set_index("id")
-    assert claims.loc["T02"].to_dict() == {"verdict": "reproduced", "scale": "desk", "commit": "c"}
-    assert claims.loc["T01", "scale"] == "desk"
     facts = read_json(kept / "runs.json")
     assert facts["a"] == {
         "scale": "desk",
@@ -83,40 +80,6 @@ def test_pictures_are_kept_with_the_rows_that_they_belong_to(tmp_path: Path) -> 
     assert not (kept / "a.safetensors").exists()
     add_run(run, kept)
     assert not (kept / "a.safetensors").exists()
-
-
-def test_a_computed_verdict_goes_before_a_reason_and_a_reason_before_no_run(tmp_path: Path) -> None:
-    kept, seen = tmp_path / "reference", []
-    for i, (scale, verdict) in enumerate(
-        (
-            ("quick", "not run at this scale"),
-            ("quick", "not checkable"),
-            ("desk", "not run at this scale"),
-            ("quick", "refuted"),
-            ("paper", "not checkable"),
-            ("desk", "reproduced"),
-        )
-    ):
-        add_run(finished(tmp_path / str(i), scale, ["a"], 0.1, verdict, commit=f"c{i}"), kept)
-        row = pd.read_csv(kept / "claims.csv").set_index("id").loc["T02"]
-        seen.append((row["verdict"], row["commit"]))
-    assert seen == [
-        ("not run at this scale", "c0"),
-        ("not checkable", "c1"),
-        ("not checkable", "c1"),
-        ("refuted", "c3"),
-        ("refuted", "c3"),
-        ("reproduced", "c5"),
-    ]
-
-
-def test_rows_kept_before_commits_were_named_stay(tmp_path: Path) -> None:
-    kept = tmp_path / "reference"
-    add_run(finished(tmp_path / "1", "desk", ["a"], 0.1, "reproduced"), kept)
-    claims = pd.read_csv(kept / "claims.csv").drop(columns="commit")
-    claims.to_csv(kept / "claims.csv", index=False)
-    add_run(finished(tmp_path / "2", "quick", ["a"], 0.1, "refuted"), kept)
-    assert pd.read_csv(kept / "claims.csv").set_index("id").loc["T02", "verdict"] == "reproduced"
 
 
 def test_results_that_no_commit_made_are_refused_unless_allowed(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ class Evidence:
             raise InputError(f"no cell of {what} has the metric {metric}")
         return table
 
-    def measured(self, cells: list[Cell]) -> pd.DataFrame:
+    def measured(self, cells: list[AnyCell]) -> pd.DataFrame:
         """The rows of the metrics table of these cells.
 
         Raises:

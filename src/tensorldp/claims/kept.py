@@ -16,9 +16,11 @@ import pandas as pd
 from tensorldp.claims.base import NotRun, catalogue
 from tensorldp.claims.evidence import Evidence
 from tensorldp.claims.table import COLUMNS, decide
-from tensorldp.config.grid import Cell, Plan, epsilon_text, make_plan
+from tensorldp.config.cell import AnyCell, epsilon_text
+from tensorldp.config.grid import Plan, make_plan
 from tensorldp.config.settings import parse_settings
 from tensorldp.data.catalogue import names as dataset_names
+from tensorldp.errors import InputError
 from tensorldp.registration.kinds import MECHANISMS
 from tensorldp.studies.error_table import error_table
 from tensorldp.studies.growth_table import growth_table
@@ -37,7 +39,7 @@ class NotKept(NotRun):
     """A claim needs a file of a run that the reference results do not keep."""
 
 
-def _cells(study: str, rows: pd.DataFrame, studies: Path) -> list[Cell]:
+def _cells(study: str, rows: pd.DataFrame, studies: Path) -> list[AnyCell]:
     """The cells of a study that have rows, with the settings that its file plans for them; others have none."""
     scale = str(rows["scale"].iloc[0])
     datasets = sorted(rows["dataset"].unique())
@@ -50,7 +52,9 @@ def _cells(study: str, rows: pd.DataFrame, studies: Path) -> list[Cell]:
     for dataset, variant, mechanism, epsilon in dict.fromkeys(named[KEY].itertuples(index=False, name=None)):
         own = named[(named[KEY] == (dataset, variant, mechanism, epsilon)).all(axis=1)]
         cell = exact.get((dataset, variant, mechanism, epsilon)) or alike.get((dataset, variant, mechanism))
-        cell = replace(cell, epsilon=epsilon) if cell else Cell(study, dataset, variant, mechanism, epsilon)
+        if cell is None:
+            raise InputError(f"kept rows are of a cell that no arm plans: {study} {dataset} {variant} {mechanism}")
+        cell = replace(cell, epsilon=epsilon)
         found.append(replace(cell, seeds=tuple(sorted(int(seed) for seed in own["seed"].unique()))))
     return found
 
@@ -68,7 +72,7 @@ class KeptEvidence(Evidence):
         keys = [metrics["study"], *(metrics[key] for key in KEY[:3]), metrics["epsilon"].map(epsilon_text)]
         self._rows: dict[Any, pd.DataFrame] = dict(iter(metrics.groupby(keys)))
 
-    def measured(self, cells: list[Cell]) -> pd.DataFrame:
+    def measured(self, cells: list[AnyCell]) -> pd.DataFrame:
         """The kept rows of these cells."""
         return pd.concat(
             [self._rows[cell.study, cell.dataset, cell.variant, cell.mechanism, cell.epsilon] for cell in cells],

@@ -58,8 +58,9 @@ def decide(claim: Claim, evidence: Evidence) -> dict[str, str]:
 
 
 def claims_table(evidence: Evidence) -> pd.DataFrame:
-    """One row per claim of the catalogue, in its order: its verdict, the condition under which a claim holds, and what
-    would decide one that is not decided.
+    """One row per claim of the catalogue, in its order.
+
+    `condition` is what a claim needs to hold, `wanted` what would decide one that is not decided.
 
     Raises:
         InputError: if a claim has no check, or a check fails on damaged results, naming the claim.

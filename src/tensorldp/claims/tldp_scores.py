@@ -154,7 +154,9 @@ def settle(
     Args:
         made: the runs.
         statement: about them.
-        observed, evidence, condition: as in `finding`.
+        observed: further observations; they decide nothing.
+        evidence: as in `Finding`.
+        condition: what the statement needs beside, if it holds.
         datasets: all data sets of the claim; those that were not run become a condition.
 
     Raises:

@@ -142,6 +142,9 @@ def render(
         verdicts=verdicts,
         verdict_names=report_text.VERDICTS,
         claims=claims.to_dict("records"),
+        open_claims=claims[claims["verdict"].isin(report_text.OPEN)]
+        .sort_values("verdict", ascending=False)
+        .to_dict("records"),
         claim_papers={key: paper(key).short for key in papers},
         kinds=sorted(set(claims["kind"])),
         statistics=report_tables.run_statistics(metrics),

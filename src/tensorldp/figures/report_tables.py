@@ -16,7 +16,7 @@ from tensorldp.papers import paper
 from tensorldp.studies.table import SERIES
 
 CELL = ["study", "dataset", "variant", "mechanism", "epsilon"]
-CLAIMS = ["id", "source", "claim", "kind", "verdict", "expected", "observed", "evidence"]
+CLAIMS = ["id", "source", "claim", "kind", "verdict", "condition", "wanted", "expected", "observed", "evidence"]
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def check_claims(claims: pd.DataFrame) -> pd.DataFrame:
     """The claims as text.
 
     Raises:
-        InputError: if a column is missing or a verdict is not one of the five.
+        InputError: if a column is missing or a verdict is not one of `VERDICTS`.
     """
     missing = [column for column in CLAIMS if column not in claims]
     if missing:

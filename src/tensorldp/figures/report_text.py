@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-VERDICTS = ("reproduced", "not reproduced", "refuted", "not checkable", "not run at this scale")
+VERDICTS = (
+    "reproduced",
+    "holds with a condition",
+    "not reproduced",
+    "refuted",
+    "undecided",
+    "not checkable",
+    "not run at this scale",
+)
+OPEN = ("undecided", "not run at this scale")
 
 PRIVACY = {
     "privacy_profiles": "Privacy profiles of one release of 64 elements. A black arrow is an audit: epsilon is at "

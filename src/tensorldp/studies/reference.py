@@ -13,7 +13,6 @@ from tensorldp.runtime.files import read_json, replacing, write_json, write_text
 
 SCALES = ("quick", "desk", "paper")
 METRICS, AUDITS, CLAIMS, RUNS = "metrics.parquet", "audits.csv", "claims.csv", "runs.json"
-UNDECIDED = {"not run at this scale": 0, "not checkable": 1}  # by what they tell; a computed verdict is 2
 
 
 def _read(path: Path) -> pd.DataFrame | None:
@@ -30,28 +29,11 @@ def _replace(old: pd.DataFrame | None, new: pd.DataFrame, studies: set[str]) -> 
     return pd.concat([old[~old["study"].isin(studies)], new], ignore_index=True)
 
 
-def merge_claims(old: pd.DataFrame | None, new: pd.DataFrame, scale: str, commits: str) -> pd.DataFrame:
-    """One row per claim: of the run at the largest scale that decided it.
-
-    A computed verdict goes before a reason why there is none, and that before a run that was not made. The columns
-    `scale` and `commit` say which run it was; `commit` has all commits that made the run's results.
-    """
-    new = new.assign(scale=scale, commit=commits)
-    if old is None:
-        return new
-    rank = {name: i for i, name in enumerate(SCALES)}
-    both = pd.concat([old, new], ignore_index=True)
-    decided = both["verdict"].map(UNDECIDED).fillna(2)
-    order = both.assign(_decided=decided, _rank=both["scale"].map(rank), _age=range(len(both)))
-    best = order.sort_values(["_decided", "_rank", "_age"]).groupby("id").tail(1).set_index("id")
-    ids = list(dict.fromkeys([*new["id"], *old["id"]]))
-    return best.loc[ids].reset_index()[list(new.columns)]
-
-
 def add_run(results: Path, reference: Path, *, allow_dirty: bool = False) -> list[str]:
     """Put the tables of a finished run among the reference results; returns the studies that were taken over.
 
-    A study's rows are replaced as a whole, unless those that are there come from a larger scale.
+    A study's rows are replaced as a whole, unless those that are there come from a larger scale. The claims are decided
+    from the rows that are kept (`claims/kept.py`), not merged.
 
     Args:
         results: the folder of the run, with metrics.parquet, privacy/audits.csv and claims.csv.
@@ -68,10 +50,9 @@ def add_run(results: Path, reference: Path, *, allow_dirty: bool = False) -> lis
     for name, table in tables.items():
         if table is None:
             raise InputError(f"the run in {results} has no {name}: let it finish first")
-    metrics, audits, claims = (tables[name] for name in (METRICS, AUDITS, CLAIMS))
+    metrics, audits = (tables[name] for name in (METRICS, AUDITS))
     assert metrics is not None
     assert audits is not None
-    assert claims is not None
     commits = sorted(str(commit) for commit in metrics["commit"].unique())
     dirty = [commit for commit in commits if commit.endswith("+")]
     if dirty and not allow_dirty:
@@ -94,8 +75,6 @@ def add_run(results: Path, reference: Path, *, allow_dirty: bool = False) -> lis
     with replacing(reference / METRICS) as temporary:
         merged.to_parquet(temporary, index=False)
     write_text(reference / AUDITS, _replace(_read(reference / AUDITS), audits, studies).to_csv(index=False))
-    verdicts = merge_claims(_read(reference / CLAIMS), claims, scale, " ".join(commits))
-    write_text(reference / CLAIMS, verdicts.to_csv(index=False))
     runs: dict[str, Any] = read_json(reference / RUNS) if (reference / RUNS).exists() else {}
     for study in sorted(studies):
         runs[study] = _run_facts(merged[merged["study"] == study])

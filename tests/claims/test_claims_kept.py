@@ -1,0 +1,46 @@
+"""The claims of the reference results are decided from the rows that are kept, whatever was decided before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from truths import TRUTHS, World
+
+from tensorldp.claims.kept import decide_again
+from tensorldp.claims.table import COLUMNS
+from tensorldp.errors import InputError
+
+ROOT = Path(__file__).parents[2]
+REFERENCE, STUDIES = ROOT / "results" / "reference", ROOT / "workflow" / "studies"
+
+
+@pytest.fixture(scope="module")
+def decided() -> pd.DataFrame:
+    return decide_again(REFERENCE, STUDIES, pd.read_csv(REFERENCE / "claims.csv"))
+
+
+def test_the_kept_verdicts_are_those_of_the_kept_rows(decided: pd.DataFrame) -> None:
+    """Otherwise run `python workflow/scripts/reference.py --decide`."""
+    kept = pd.read_csv(REFERENCE / "claims.csv").fillna("")
+    assert list(kept.columns) == [*COLUMNS, "scale", "commit"]
+    same = ["id", "verdict", "condition"]
+    pd.testing.assert_frame_equal(kept[same], decided[same].fillna("").astype(str), check_dtype=False)
+
+
+def test_a_reason_that_a_later_run_gave_does_not_stay(decided: pd.DataFrame) -> None:
+    earlier = decided.assign(observed="a later, smaller run", wanted="a later, smaller run")
+    again = decide_again(REFERENCE, STUDIES, earlier).set_index("id")
+    assert "20, after which the accuracy" in str(again.loc["P13", "observed"])
+    lost = again.index[again["observed"] == "a later, smaller run"]
+    assert set(lost) <= {"T31", "T33"}  # what they need is not kept
+    assert "T33" in lost
+
+
+def test_rows_of_a_cell_that_no_arm_plans_are_refused(tmp_path: Path) -> None:
+    table = World(TRUTHS["V27"].cells, TRUTHS["V27"].true).table
+    table = table.assign(variant="no=arm", scale="desk", commit="c")
+    table.to_parquet(tmp_path / "metrics.parquet")
+    with pytest.raises(InputError, match="a cell that no arm plans: tvg_covariance ctg no=arm"):
+        decide_again(tmp_path, STUDIES)
