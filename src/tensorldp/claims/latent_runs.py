@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from tensorldp.claims.base import Finding, NotRun, claim
 from tensorldp.claims.evidence import Evidence
@@ -172,8 +173,7 @@ def training_accuracy(found: Evidence) -> Finding:
     missing = ", ".join(name for name in printed if name not in names)
     if not decided.holds or not missing:
         return decided
-    condition = joined([decided.condition, f"{missing} not run"])
-    return Finding(True, decided.observed, decided.evidence, condition=condition)
+    return replace(decided, condition=joined([decided.condition, f"{missing} not run"]))
 
 
 @claim("A16", expected=f"any two eps below 10 within {CONSTANT} of each other in one reading, not at chance")

@@ -198,7 +198,7 @@ def clipping(found: Evidence) -> Finding:
     text = f"error with over without clipping deviates from 1 by at most {gap:.1e} in {len(pairs)} runs"
     decided = row.finding()
     if gap >= SAME and pairs["seed"].nunique() >= LEAST_SEEDS:
-        return Finding(False, f"{decided.observed}; {text}", TESTS)
+        return Finding(gap < SAME, f"{decided.observed}; {text}", TESTS)
     return replace(decided, observed=f"{decided.observed}; {text}")
 
 
