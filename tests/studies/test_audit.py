@@ -9,7 +9,8 @@ import pytest
 
 from tensorldp.config.cell import AnyCell, Cell
 from tensorldp.config.methods.learning import FederatedFactors, LearningFactors, LearningTraining
-from tensorldp.mechanisms import Mechanism
+from tensorldp.mechanisms import Box, Mechanism, make
+from tensorldp.privacy.curves.pure import PureCurve
 from tensorldp.runtime.files import write_arrays
 from tensorldp.studies.audit import audit_mechanism, audit_seed, audits_table
 from tensorldp.studies.methods import audited_of
@@ -109,3 +110,24 @@ def test_a_cell_without_a_mechanism_has_the_audits_of_its_accuracy_alone() -> No
     }
     table = audits_table([(metrics, {"epsilon": "inf", "pure_epsilon": "inf"}, None)])
     assert table["kind"].tolist() == ["accuracy"]
+
+
+def test_a_mechanism_without_density_is_audited_as_a_black_box() -> None:
+    (row,) = audit_mechanism(make("projunit", epsilon=4.0, domain=Box(-1, 1, (4,))), cell("projunit", "4"), [0.0])
+    assert row["kind"] == "black box"
+    assert row["samples"] > 0
+    assert 0.0 < row["epsilon_lower"] <= row["guarantee_pure_epsilon"]
+    assert "no tractable output density" in row["note"]
+
+
+def test_a_claim_of_a_hundredth_without_density_is_caught() -> None:
+    honest = make("projunit", epsilon=8.0, domain=Box(-1, 1, (1,)))
+
+    class Liar(type(honest)):  # type: ignore[misc]
+        name = "liar"
+
+        def curve(self) -> PureCurve:
+            return PureCurve(self.epsilon / 100.0)
+
+    (row,) = audit_mechanism(Liar(epsilon=8.0, domain=Box(-1, 1, (1,))), cell("projunit", "8"), [0.0])
+    assert row["epsilon_lower"] > row["guarantee_pure_epsilon"]

@@ -118,11 +118,14 @@ class _Check:
         if not self.claim.points:
             self.attempts.append(Attempt("search", 0.0, 0, 0.0, "nothing is claimed"))
         else:
-            self._search()
+            if floating_point and self.claim.countable:
+                self._floats(dtypes)
+            if not self.findings:
+                self._search()
             if not self.findings and self.subject.mechanism is not None:
                 self._declarations(self.subject.mechanism)
-            if self.claim.countable and (floating_point or not self.findings):
-                self._floats(dtypes, floating_point)
+            if self.claim.countable and not floating_point and not self.findings:
+                self._floats(dtypes)
             if timing:
                 self._timing()
         self.findings.sort(key=lambda finding: finding.kind not in Finding.REFUTES)
@@ -211,7 +214,7 @@ class _Check:
         wrong = ", ".join(found.about for found in (curve, density, stated) if found) or "nothing wrong"
         self._note("declared curve, density and error", SHARES["declarations"], 3 * count, start, wrong)
 
-    def _floats(self, dtypes: Sequence[torch.dtype], claimed: bool) -> None:
+    def _floats(self, dtypes: Sequence[torch.dtype]) -> None:
         for dtype in dtypes:
             start = time.process_time()
             share = SHARES["floating point"] / len(dtypes)

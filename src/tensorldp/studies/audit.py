@@ -34,10 +34,10 @@ COLUMNS = [
 
 
 def audit_mechanism(mechanism: Mechanism, cell: AnyCell, deltas: list[float], note: str = "") -> list[dict[str, Any]]:
-    """Likelihood-ratio audits of one release beside its guarantee, one row a delta.
+    """Audits of one release beside its guarantee, one row a delta: by likelihood ratio, or black box without density.
 
-    A mechanism that has no density is told so in the note. The releases are of the cell's own stream, so that audits of
-    equal mechanisms in two cells are independent of each other.
+    A mechanism that cannot be audited at all has no samples, and the note says why. The releases are of the cell's own
+    stream, so that audits of equal mechanisms in two cells are independent of each other.
     """
     curve = mechanism.curve()
     samples = max(200, min(10_000, ELEMENTS // mechanism.size))
@@ -52,13 +52,28 @@ def audit_mechanism(mechanism: Mechanism, cell: AnyCell, deltas: list[float], no
         "guarantee_epsilon": curve.epsilon(1e-5),
         "guarantee_pure_epsilon": curve.pure_epsilon,
     }
-    try:
-        found = privacy.audits(mechanism, samples=samples, confidence=CONFIDENCE, deltas=deltas, seed=audit_seed(cell))
-    except InputError as error:
-        return [{**row, "delta": delta, "samples": 0, "note": str(error)} for delta in deltas]
-    return [
-        {**row, "delta": audit.delta, "epsilon_lower": audit.epsilon_lower, "event": audit.event} for audit in found
-    ]
+    seed, reason = audit_seed(cell), ""
+    for kind, likelihood in (("likelihood ratio", True), ("black box", False)):
+        try:
+            found = privacy.audits(
+                mechanism, samples=samples, confidence=CONFIDENCE, deltas=deltas, seed=seed, likelihood=likelihood
+            )
+        except InputError as error:
+            reason = reason or str(error)
+            continue
+        seen = "; ".join(filter(None, (note, reason)))
+        return [
+            {
+                **row,
+                "kind": kind,
+                "delta": audit.delta,
+                "epsilon_lower": audit.epsilon_lower,
+                "event": audit.event,
+                "note": seen,
+            }
+            for audit in found
+        ]
+    return [{**row, "delta": delta, "samples": 0, "note": reason} for delta in deltas]
 
 
 def audit_seed(cell: AnyCell) -> int:
