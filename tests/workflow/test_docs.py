@@ -58,7 +58,7 @@ def test_the_map_names_every_folder_and_nothing_that_is_not_there() -> None:
     assert [name for name in paths if not (package / name).exists() and not (ROOT / name).exists()] == []
 
 
-@pytest.mark.parametrize("page", ["getting-started.md", "privacy-pitfalls.md"])
+@pytest.mark.parametrize("page", ["getting-started.md", "privacy-pitfalls.md", "frontier.md"])
 @pytest.mark.workflow
 @pytest.mark.xdist_group("docs")
 def test_what_a_page_shows_comes_out(page: str, tmp_path: Path) -> None:

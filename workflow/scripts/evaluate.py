@@ -15,7 +15,7 @@ from tensorldp.runtime.environment import device as device_wish
 from tensorldp.runtime.files import read_arrays, write_json
 from tensorldp.runtime.provenance import Stopwatch
 from tensorldp.studies.methods import method
-from tensorldp.studies.methods.base import MeasureMethod, ReleaseMethod, read_trained
+from tensorldp.studies.methods.base import MeasureMethod, ReleaseMethod, describe_labels, read_trained
 from tensorldp.studies.records import read_records
 
 
@@ -47,10 +47,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
             found = kind.evaluate(cell, test, trained, seed, device)
         rows += [{"seed": seed, **row} for row in found]
         runs[str(seed)] = record
-    test_set = {"records": len(test.y), "largest_class": float(test.y.bincount().max()) / len(test.y)}
     write_json(
         args.out,
-        {"cell": args.cell, "test_set": test_set, "rows": rows, "runs": runs, "record": watch.record(describe(device))},
+        {
+            "cell": args.cell,
+            "test_set": describe_labels(test.y),
+            "rows": rows,
+            "runs": runs,
+            "record": watch.record(describe(device)),
+        },
     )
 
 

@@ -15,7 +15,7 @@ from tensorldp.runtime.environment import device as device_wish
 from tensorldp.runtime.files import write_json
 from tensorldp.runtime.provenance import Stopwatch
 from tensorldp.studies.methods import method
-from tensorldp.studies.methods.base import MeasureMethod
+from tensorldp.studies.methods.base import MeasureMethod, describe_labels
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -36,7 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         watch = Stopwatch()
         rows += [{"seed": seed, **row} for row in kind.measure(cell, args.data, seed, device)]
         runs[str(seed)] = watch.record(describe(device))
-    write_json(args.out, {"cell": args.cell, "rows": rows, "runs": runs, "record": total.record(describe(device))})
+    labels = kind.test_labels(cell, args.data)
+    scored = {} if labels is None else {"test_set": describe_labels(labels)}
+    record = total.record(describe(device))
+    write_json(args.out, {"cell": args.cell, **scored, "rows": rows, "runs": runs, "record": record})
 
 
 if __name__ == "__main__":

@@ -43,6 +43,11 @@ class Trained:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
+def describe_labels(labels: torch.Tensor) -> dict[str, float]:
+    """How many test records there are and the share of the largest class: an audit from accuracy needs both."""
+    return {"records": len(labels), "largest_class": float(labels.bincount().max()) / len(labels)}
+
+
 def read_trained(folder: Path, seed: int) -> tuple[Trained, dict[str, Any]]:
     """What `train` wrote for a seed, and the record of that run."""
     arrays, metadata = read_arrays(folder / f"seed~{seed}.safetensors")
@@ -197,6 +202,10 @@ class MeasureMethod(Method[T, F]):
     @abstractmethod
     def measure(self, cell: Cell[T, F], data: Path | None, seed: int, device: torch.device) -> Rows:
         """Stage `measure`: all in one step, from the folder of a prepared data set."""
+
+    def test_labels(self, cell: Cell[T, F], data: Path | None) -> torch.Tensor | None:
+        """The labels of the test records that `accuracy_perturbed_test` is of, where a method has that metric."""
+        return None
 
     @abstractmethod
     def guarantee(self, cell: Cell[T, F], data: Path | None) -> dict[str, Any]:

@@ -74,6 +74,10 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
         value = self._private_training(cell, data, found, plan, projection, classes, seed)
         return [{"metric": "accuracy", "value": value}, {"metric": "dimension", "value": float(plan.dimension)}]
 
+    def test_labels(self, cell: FrontierCell, data: Path | None) -> Tensor | None:
+        assert data is not None
+        return labels_of(data, "test")[0]
+
     def _private_training(
         self,
         cell: FrontierCell,

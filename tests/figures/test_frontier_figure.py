@@ -1,0 +1,95 @@
+import math
+
+import pandas as pd
+import pytest
+
+from tensorldp.errors import InputError
+from tensorldp.figures.frontier import draw_frontier, frontier_rows, frontier_table, paper_rows, reference_metrics
+from tensorldp.figures.printed_points import PRINTED
+
+INF = math.inf
+
+
+def row(
+    mechanism, pure, value, *, variant="backbone=strokes", epsilon=None, study="frontier", metric="accuracy", seed=0
+):
+    return {
+        "study": study,
+        "dataset": "mnist",
+        "variant": variant,
+        "mechanism": mechanism,
+        "epsilon": pure,
+        "seed": seed,
+        "metric": metric,
+        "value": value,
+        "guarantee_pure_epsilon": pure,
+        "guarantee_epsilon": pure if epsilon is None else epsilon,
+    }
+
+
+@pytest.fixture
+def metrics():
+    return pd.DataFrame(
+        [
+            row("none", INF, 0.97),
+            row("none", 0.0, 0.8, variant="backbone=strokes,control=public"),
+            *(row("privunit", e, v, seed=s) for e, v in ((1.0, 0.9), (4.0, 0.95)) for s in (0, 1)),
+            row("projunit", 1.0, 0.99),
+            row("privunit", 1.0, 0.7, variant="backbone=strokes,private=record"),
+            row("privunit", 1.0, 0.1, variant="backbone=strokes,control=shuffled"),
+            row("gaussian-analytic", INF, 0.85, epsilon=1.0),
+            row("k-rr", 1.0, 0.2, variant="backbone=strokes,private=answer", metric="accuracy_perturbed_test"),
+            row("tldp-g", INF, 0.9, epsilon=300.0, study="tldp_type1", metric="weighted_f1", variant="model=a"),
+            row("tldp-g", INF, 0.8, epsilon=300.0, study="tldp_type1", metric="weighted_f1", variant="model=b"),
+        ]
+    )
+
+
+def test_rows_stand_at_the_true_epsilon(metrics):
+    rows = frontier_rows(metrics).set_index("line")
+    assert rows.loc["gaussian-analytic", "at"] == 1.0
+    assert rows.loc["privunit"]["seeds"].tolist() == [2, 2]
+    assert rows.loc["k-rr private=answer", "value"] == 0.2
+
+
+def test_the_papers_have_their_best_variant_where_it_truly_lies(metrics):
+    found = paper_rows(metrics)
+    assert found[["line", "at", "value"]].to_numpy().tolist() == [["TLDP", 300.0, 0.9]]
+    assert paper_rows(metrics[metrics["study"] == "frontier"]).empty
+
+
+def test_the_table_is_of_privunit_whatever_else_scores_higher(metrics):
+    table = frontier_table(metrics).set_index("epsilon")
+    assert table.loc[1.0, "labels_public"] == pytest.approx(0.9)
+    assert table.loc[1.0, ["labels_private", "no_privacy", "public_only", "labels_shuffled"]].tolist() == [
+        0.7,
+        0.97,
+        0.8,
+        0.1,
+    ]
+    assert math.isnan(table.loc[4.0, "labels_private"])
+
+
+def test_the_figure_has_the_printed_points_open_at_the_epsilon_that_they_print(metrics):
+    figure = draw_frontier(metrics, metrics)
+    lines = {line.get_label(): line for line in figure.axes[0].get_lines()}
+    for paper in ("TLDP", "LATENT"):
+        drawn = lines[f"{paper}, as printed"]
+        points = [(p.epsilon, p.value) for p in PRINTED if p.paper == paper and p.dataset == "mnist"]
+        assert list(zip(drawn.get_xdata(), drawn.get_ydata(), strict=True)) == points
+        assert drawn.get_markerfacecolor() == "none"
+    assert lines["TLDP, at its true epsilon"].get_xdata().tolist() == [300.0]
+    assert "ceiling for private test records" in lines
+
+
+def test_the_kept_metrics_are_beside_the_others(metrics, tmp_path):
+    (tmp_path / "reference").mkdir()
+    metrics.to_parquet(tmp_path / "metrics.parquet")
+    assert len(reference_metrics(tmp_path / "metrics.parquet")) == len(metrics)
+    metrics[:2].to_parquet(tmp_path / "reference" / "metrics.parquet")
+    assert len(reference_metrics(tmp_path / "metrics.parquet")) == 2
+
+
+def test_a_table_without_the_study_is_refused(metrics):
+    with pytest.raises(InputError, match="no rows of study frontier"):
+        frontier_rows(metrics[metrics["study"] != "frontier"])
