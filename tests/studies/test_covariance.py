@@ -105,8 +105,8 @@ def test_only_additive_mechanisms_release_a_covariance(name: str) -> None:
 def test_mvg_takes_the_norm_of_the_query_itself() -> None:
     domain = query_domain(N, D, "printed")
     given = make("mvg", epsilon=1.0, domain=domain, gamma=float(D))
-    centred = make("mvg", epsilon=1.0, domain=domain)
-    assert given.terms.alpha > 1e4 * centred.terms.alpha  # type: ignore[attr-defined]
+    centered = make("mvg", epsilon=1.0, domain=domain)
+    assert given.terms.alpha > 1e4 * centered.terms.alpha  # type: ignore[attr-defined]
     with pytest.raises(InputError, match="gamma of mvg"):
         make("mvg", epsilon=1.0, domain=domain, gamma=1e-9)
 

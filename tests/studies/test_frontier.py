@@ -19,9 +19,9 @@ COLUMNS = 24
 
 
 def blobs(count, *key):
-    centres = torch.randn(10, COLUMNS, generator=generator("centres"))
+    centers = torch.randn(10, COLUMNS, generator=generator("centres"))
     y = torch.arange(count) % 10
-    return (centres[y] + 0.6 * torch.randn(count, COLUMNS, generator=generator(*key))).numpy(), y.numpy()
+    return (centers[y] + 0.6 * torch.randn(count, COLUMNS, generator=generator(*key))).numpy(), y.numpy()
 
 
 def write_split(folder, split, x, y):
@@ -35,7 +35,7 @@ def folders(tmp_path_factory):
     found = {}
     task_x, task_y = blobs(600, "task")
     fit = discriminant(torch.from_numpy(task_x), torch.from_numpy(task_y), 16)
-    letters = {name: getattr(fit, name).contiguous().numpy() for name in ("centre", "directions", "scales")}
+    letters = {name: getattr(fit, name).contiguous().numpy() for name in ("center", "directions", "scales")}
     for backbone, extra in (("strokes", {**letters, "named_x": task_x, "named_y": task_y}), ("gradients", {})):
         folder = tmp_path_factory.mktemp(backbone)
         write_split(folder, "train", *blobs(3000, "train"))

@@ -175,8 +175,8 @@ def test_the_synthetic_guarantee_is_of_all_of_a_participants_values() -> None:
 
 
 def test_a_mean_of_zero_has_no_relative_error() -> None:
-    with pytest.raises(InputError, match="centre of pldp_synthetic must not be 0"):
-        SYNTHETIC.measure(synthetic(training={"centre": 0.0}), None, 0, CPU)
+    with pytest.raises(InputError, match="center of pldp_synthetic must not be 0"):
+        SYNTHETIC.measure(synthetic(training={"center": 0.0}), None, 0, CPU)
 
 
 def test_audits_are_of_the_largest_clients_mechanism(folder: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import redirect_stderr
 from pathlib import Path
 
+from tensorldp.registration.kinds import NO_PRIVACY
 from tensorldp.runtime.cli import parser, run
 from tensorldp.runtime.files import read_json, replacing
 from tensorldp.studies.audit import audits_table
@@ -19,7 +20,7 @@ def gather(
     rest, cells = iter(audits), []
     for metric, guarantee in zip(metrics, guarantees, strict=True):
         scores = read_json(Path(metric))
-        private = scores["cell"]["mechanism"] != "none"
+        private = scores["cell"]["mechanism"] != NO_PRIVACY
         cells.append((scores, read_json(Path(guarantee)), read_json(Path(next(rest))) if private else None))
     with replacing(Path(out)) as temporary:
         audits_table(cells).to_csv(temporary, index=False)

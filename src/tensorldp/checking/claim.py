@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from tensorldp.deltas import REPORT_DELTA
 from tensorldp.errors import check_real
 from tensorldp.privacy.curves.base import PrivacyCurve
 
@@ -56,5 +57,7 @@ class Claim:
         if math.isfinite(pure):
             text = f"pure epsilon {pure:.6g} for each {unit}, and its whole privacy curve"
         else:
-            text = f"epsilon {curve.epsilon(1e-5):.6g} at delta 1e-5 for each {unit}, and its whole privacy curve"
+            text = (
+                f"epsilon {curve.epsilon(REPORT_DELTA):.6g} at delta 1e-5 for each {unit}, and its whole privacy curve"
+            )
         return cls(kept, unit, text, curve)

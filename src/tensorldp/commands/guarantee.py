@@ -6,6 +6,7 @@ import argparse
 import math
 
 from tensorldp.commands.target import add_target_arguments, domain_of, target_of
+from tensorldp.deltas import REPORT_DELTA
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Mechanism
 from tensorldp.privacy import compose
@@ -14,7 +15,7 @@ from tensorldp.privacy import compose
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     add_target_arguments(parser, epsilon=True)
-    parser.add_argument("--delta", type=float, default=1e-5, help="of the guarantee (default: 1e-5)")
+    parser.add_argument("--delta", type=float, default=REPORT_DELTA, help="of the guarantee (default: 1e-5)")
     parser.add_argument("--uses", type=int, default=1, help="releases of the same record (default: 1)")
 
 

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Box, Domain, Mechanism, make
 from tensorldp.mechanisms.registry import option_names
@@ -18,7 +19,9 @@ def add_target_arguments(parser: argparse.ArgumentParser, *, epsilon: bool) -> N
     """The arguments that name a mechanism and its domain."""
     parser.add_argument("target", help="a mechanism's key, or module:name of a class, object or function")
     parser.add_argument("--epsilon", type=float, required=epsilon, help="the nominal epsilon of the mechanism")
-    parser.add_argument("--nominal-delta", type=float, default=1e-5, help="the nominal delta, where it has one")
+    parser.add_argument(
+        "--nominal-delta", type=float, default=NOMINAL_DELTA, help="the nominal delta, where it has one"
+    )
     parser.add_argument("--shape", type=int, nargs="+", default=[4], help="of one record (default: 4)")
     domain = parser.add_mutually_exclusive_group()
     domain.add_argument("--box", type=float, nargs=2, metavar=("LOW", "HIGH"), help="range of elements (default: 0 1)")

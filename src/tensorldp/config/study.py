@@ -10,6 +10,7 @@ from pydantic import Field, ValidationError
 
 from tensorldp.config.methods import METHODS
 from tensorldp.config.settings import Epsilon, Scale, Seed, Strict, explain, short
+from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.errors import InputError, unknown
 
 Release = Literal["data", "features", "test_features", "gradients", "parameters", "bits"]
@@ -76,7 +77,7 @@ class Study(Strict):
     tables: list[str] = Field(
         default_factory=list, description="files that its notebook writes into results/tables, without .csv"
     )
-    delta: Annotated[float, Field(gt=0, lt=1)] = 1e-5
+    delta: Annotated[float, Field(gt=0, lt=1)] = NOMINAL_DELTA
     arms: Annotated[list[Arm], Field(min_length=1)]
     scales: dict[Scale, ScalePlan]
 

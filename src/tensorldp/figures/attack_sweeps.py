@@ -15,6 +15,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocat
 from tensorldp.config.cell import variant_factors
 from tensorldp.errors import InputError
 from tensorldp.figures.style import use_style
+from tensorldp.registration.kinds import NO_PRIVACY
 from tensorldp.studies.attack_table import SIZES, STUDY
 
 BASE = {"m": 20000.0, "d": 30.0, "B": 4.0}
@@ -74,7 +75,7 @@ def draw_sweeps(metrics: pd.DataFrame) -> Figure:
     """Error of the tensor attack against m, d and B, each beside B sqrt(d/m) through its first point."""
     use_style()
     rows = attack_rows(metrics, "tensor", "error")
-    rows = rows[(rows["defence"] == "none") & (rows["mechanism"] == "none")]
+    rows = rows[(rows["defence"] == "none") & (rows["mechanism"] == NO_PRIVACY)]
     figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.5), sharey=True, layout="constrained")
     for ax, size in zip(axes, SIZES, strict=True):
         fixed = {key: value for key, value in BASE.items() if key != size}
@@ -132,7 +133,7 @@ def draw_table1(metrics: pd.DataFrame) -> Figure:
     use_style()
     rows = attack_rows(metrics, "tensor", "error")
     rows = rows[np.logical_and.reduce([rows[key] == value for key, value in BASE.items()])]
-    base = float(rows[(rows["defence"] == "none") & (rows["mechanism"] == "none")]["value"].median())
+    base = float(rows[(rows["defence"] == "none") & (rows["mechanism"] == NO_PRIVACY)]["value"].median())
     rms = float(attack_rows(metrics, "tensor", "gradient_rms").query("defence == 'none'")["value"].median())
     batch = BASE["B"]
 

@@ -19,6 +19,7 @@ from tensorldp.figures.style import label, use_style
 from tensorldp.mechanisms import Box
 from tensorldp.mechanisms.latent import Latent
 from tensorldp.privacy import clean_test_ceiling
+from tensorldp.registration.kinds import NO_PRIVACY
 
 AXIS_LABELS = {
     "nominal": "nominal ε of the whole record, as the source writes it (nats)",
@@ -51,7 +52,7 @@ def latent_rows(metrics: pd.DataFrame) -> pd.DataFrame:
     rows["model"] = [f.get("model", "") for f in split]
     rows["reading"] = [f.get("reading", "") for f in split]
     rows["projections"] = [f.get("features", "") for f in split]
-    plain = (rows["model"] == "centroid") & (rows["mechanism"] == "none")
+    plain = (rows["model"] == "centroid") & (rows["mechanism"] == NO_PRIVACY)
     rows["line"] = rows["reading"].where(rows["reading"] != "", rows["model"].where(~plain, "centroid none"))
     altered = pd.Series(["augment" in f for f in split], index=rows.index)
     return rows[~altered]

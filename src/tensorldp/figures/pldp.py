@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from tensorldp.errors import InputError
 from tensorldp.figures.curves import factors
 from tensorldp.figures.style import appearance, label, order, use_style
+from tensorldp.registration.kinds import NO_PRIVACY
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v")
@@ -142,7 +143,7 @@ def over_rounds(rows: pd.DataFrame, stem: str = "accuracy") -> pd.DataFrame:
 
 
 def _free(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows[(rows["mechanism"] == "none") & (rows["participation"] == "") & (rows["split"] == "")]
+    return rows[(rows["mechanism"] == NO_PRIVACY) & (rows["participation"] == "") & (rows["split"] == "")]
 
 
 def _chance(ax: Axes) -> None:
@@ -355,7 +356,7 @@ def _by_share(rows: pd.DataFrame) -> pd.DataFrame:
 
     The study's own share is no factor: its cells are those that the other figures show.
     """
-    free = (rows["mechanism"] == "none") & (rows["eps"] == "") & (rows["tau"] == "")
+    free = (rows["mechanism"] == NO_PRIVACY) & (rows["eps"] == "") & (rows["tau"] == "")
     private = (rows["mechanism"] == "pdpm") & (rows["eps"] == "e3") & (rows["tau"] == "t1")
     rows = rows[(free | private) & (rows["budget"] == "") & (rows["split"] == "")]
     shares = rows[rows["metric"] == "participation"].groupby("variant")["value"].first()
@@ -373,7 +374,7 @@ def draw_participation(metrics: pd.DataFrame, title: str = "") -> Figure:
         _empty(left)
         _empty(right)
     for dataset in sorted(set(rows["dataset"])):
-        for name, line in (("none", (0, (4, 2))), ("pdpm", "-")):
+        for name, line in ((NO_PRIVACY, (0, (4, 2))), ("pdpm", "-")):
             part = rows[(rows["mechanism"] == name) & (rows["dataset"] == dataset)]
             look = appearance(name)
             text = f"{dataset}: {label(name)}" + (" e3, t1" if name == "pdpm" else "")

@@ -12,6 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from tensorldp.deltas import REPORT_DELTA
 from tensorldp.figures.style import appearance, label, order, use_style
 from tensorldp.mechanisms import Box, make
 from tensorldp.privacy import accuracy_ceiling, audits
@@ -54,7 +55,7 @@ def audit_points(
     for name in mechanisms:
         for epsilon in nominal:
             for found in audits(
-                make(name, epsilon=epsilon, domain=box), samples=samples, deltas=[0.0, 1e-5], confidence=0.99
+                make(name, epsilon=epsilon, domain=box), samples=samples, deltas=[0.0, REPORT_DELTA], confidence=0.99
             ):
                 rows.append(
                     {"mechanism": name, "nominal": epsilon, "epsilon_lower": found.epsilon_lower, "delta": found.delta}
@@ -157,7 +158,7 @@ def ceiling_table(classes: int = 10) -> pd.DataFrame:
         {
             "epsilon": grid,
             "pure": [accuracy_ceiling(float(e), classes) for e in grid],
-            "at_1e-5": [accuracy_ceiling(float(e), classes, 1e-5) for e in grid],
+            "at_1e-5": [accuracy_ceiling(float(e), classes, REPORT_DELTA) for e in grid],
         }
     )
 

@@ -92,6 +92,6 @@ def least_squares(
     noise = 2.0 * math.sqrt(d / count) * (known.around + known.along / d) / known.along
     inverse = vectors @ torch.diag(1.0 / (values.clamp_min(0.0) + ridge * noise)) @ vectors.T
     shares = counts / count
-    centre = shares @ means
-    weight = shares[:, None] * (means - centre) @ inverse
-    return LinearScores(weight.float(), (shares - weight @ centre).float())
+    center = shares @ means
+    weight = shares[:, None] * (means - center) @ inverse
+    return LinearScores(weight.float(), (shares - weight @ center).float())

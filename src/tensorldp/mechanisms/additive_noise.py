@@ -110,6 +110,11 @@ class AdditiveNoise(Mechanism):
         """b of Laplace noise, or the standard deviation of Gaussian noise, in the unit of the data."""
 
     @property
+    def retention(self) -> float:
+        """The probability that an element is released as it is."""
+        return 0.0
+
+    @property
     def isotropic_sigma(self) -> float | None:
         return self.scale if self.law is GAUSSIAN and self.additive else None
 

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar, dataclass_transform
 
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, check_budget, check_flag, check_real, shown, unknown
+from tensorldp.deltas import NOMINAL_DELTA
+from tensorldp.errors import InputError, check_budget, check_flag, check_real
 from tensorldp.mechanisms.domain import TOLERANCE, Ball, Box, Domain, blocks
-from tensorldp.mechanisms.traits import ActsOn, DomainKind, EpsilonUnit, Neighbours, Status, check_traits
+from tensorldp.mechanisms.options import Options
+from tensorldp.mechanisms.traits import (
+    ActsOn,
+    DomainKind,
+    EpsilonUnit,
+    Neighbours,
+    ServerWeights,
+    Status,
+    check_traits,
+)
 from tensorldp.mechanisms.tvg_budget import Schedule, simple_budget, step_budget
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.guarantee import Guarantee
@@ -25,7 +35,7 @@ DTYPES = (torch.float32, torch.float64, torch.bfloat16)
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
 @dataclass(kw_only=True, eq=False, repr=False)
-class Mechanism(ABC):
+class Mechanism(Options, ABC):
     """A randomizer of one record, a tensor in `domain`.
 
     A subclass states its traits and implements `_randomize`, `squared_error` and `curve`; `worst_pair` and
@@ -53,6 +63,7 @@ class Mechanism(ABC):
         additive: whether release(x) - x is drawn without looking at x, so that x may be added afterwards.
         private: False only for the reference that releases the record itself.
         scheduled: whether its noise depends on the round of training, see `round_options`.
+        server_weights: how a server averages the uploads of clients whose budgets differ.
         integer: whether records are whole numbers.
         same_shape: False where `privatize` refuses and the class has a method of its own.
         block_bytes: bytes of input randomised at once, a few times that is in use; None for the whole batch.
@@ -75,6 +86,7 @@ class Mechanism(ABC):
     neighbours: ClassVar[Neighbours] = "replace"
     private: ClassVar[bool] = True
     scheduled: ClassVar[bool] = False
+    server_weights: ClassVar[ServerWeights] = "equal"
     domain_kind: ClassVar[DomainKind] = "any"
     integer: ClassVar[bool] = False
     same_shape: ClassVar[bool] = True
@@ -87,7 +99,7 @@ class Mechanism(ABC):
 
     epsilon: float
     domain: Domain
-    delta: float = 1e-5
+    delta: float = NOMINAL_DELTA
     clip: bool = False
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -117,39 +129,8 @@ class Mechanism(ABC):
         )
         self.note = "; ".join(filter(None, notes))
 
-    def _prepare(self) -> None:  # noqa: B027  # most mechanisms have nothing to prepare
+    def _prepare(self) -> None:  # most mechanisms have nothing to prepare
         """Check the options and compute what follows from them, once epsilon, delta and domain are checked."""
-
-    @classmethod
-    def options(cls) -> frozenset[str]:
-        """The keyword options that it takes beyond epsilon, domain and delta."""
-        return frozenset(f.name for f in fields(cls) if f.init) - {"epsilon", "domain", "delta"}
-
-    @classmethod
-    def check_options(cls, names: Iterable[str]) -> None:
-        """Refuse what is not an option.
-
-        Args:
-            names: of the options that somebody wants to set.
-
-        Raises:
-            InputError: if one is unknown, naming the nearest.
-        """
-        for name in names:
-            if name not in cls.options():
-                raise unknown(f"option of {cls.name}", name, cls.options())
-
-    def __repr__(self) -> str:
-        """Name, epsilon, domain, and whatever differs from its default."""
-        words = [f"epsilon={self.epsilon:g}", f"domain={self.given_domain}"]
-        for f in fields(self):
-            if f.init and f.name not in ("epsilon", "domain"):
-                value = getattr(self, f.name)
-                if isinstance(value, Tensor):
-                    words.append(f"{f.name}=<tensor of shape {tuple(value.shape)}>")
-                elif value != f.default:
-                    words.append(f"{f.name}={shown(value)}")
-        return f"{self.name}({', '.join(words)})"
 
     @property
     def shape(self) -> tuple[int, ...]:

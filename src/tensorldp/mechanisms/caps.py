@@ -106,18 +106,18 @@ def sphere_cap(epsilon: float, d: int) -> Cap:
     front = -float(betaln((d - 1) / 2.0, 0.5)) - math.log(d - 1)
     floor = -log_expm1(epsilon)
 
-    def sides(share: float) -> tuple[float, float]:  # the logit of g resolves g near 0 and near 1 alike
-        return 1.0 / (1.0 + math.exp(-share)), 1.0 / (1.0 + math.exp(share))
+    def sides(logit: float) -> tuple[float, float]:  # the logit of g resolves g near 0 and near 1 alike
+        return 1.0 / (1.0 + math.exp(-logit)), 1.0 / (1.0 + math.exp(logit))
 
-    def gap(share: float) -> float:
-        gamma, complement = sides(share)
+    def gap(logit: float) -> float:
+        gamma, complement = sides(logit)
         tail = sphere_log_tail(gamma, d, complement)
         log_square = math.log(complement) + math.log1p(gamma)
         return front + (d - 1) / 2.0 * log_square - float(np.logaddexp(tail, floor)) - math.log(gamma)
 
     # in two or three dimensions a huge epsilon leaves no angle that a float could hold: any cap keeps the budget
-    share = float(brentq(gap, -40.0, 700.0, xtol=1e-13, rtol=1e-14)) if gap(700.0) < 0.0 else 700.0
-    gamma, complement = sides(share)
+    logit = float(brentq(gap, -40.0, 700.0, xtol=1e-13, rtol=1e-14)) if gap(700.0) < 0.0 else 700.0
+    gamma, complement = sides(logit)
     return Cap(epsilon, gamma, sphere_log_tail(gamma, d, complement), complement)
 
 

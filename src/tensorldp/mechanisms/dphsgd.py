@@ -124,10 +124,10 @@ class Dphsgd(AdditiveNoise):
     @property
     def clipped_domain(self) -> Domain:
         """What a record is clipped to: the domain, shrunk about its centre by a threshold below 1."""
-        share, domain = min(self.threshold, 1.0), self.domain
+        factor, domain = min(self.threshold, 1.0), self.domain
         if isinstance(domain, Ball):
-            return Ball(share * domain.radius, domain.shape, center=domain.center)
-        half = share * domain.width / 2
+            return Ball(factor * domain.radius, domain.shape, center=domain.center)
+        half = factor * domain.width / 2
         return Box(domain.center - half, domain.center + half, domain.shape)
 
     @property

@@ -92,8 +92,8 @@ class Latent(Mechanism):
     @property
     def flip(self) -> float:
         """1 - q, the probability that a released bit is not the true one."""
-        share = self.bit_epsilon
-        flip = math.exp(-share) / (1.0 + math.exp(-share))
+        odds = math.exp(-self.bit_epsilon)
+        flip = odds / (1.0 + odds)
         return flip if self.reading == "A" else flip / 2.0
 
     @property
@@ -104,8 +104,8 @@ class Latent(Mechanism):
     @property
     def bit_loss(self) -> float:
         """ln(q / (1 - q)), the pure epsilon of one released bit."""
-        share = self.bit_epsilon
-        return share if self.reading == "A" else float(np.logaddexp(0.0, math.log(2.0) + share))
+        eps = self.bit_epsilon
+        return eps if self.reading == "A" else float(np.logaddexp(0.0, math.log(2.0) + eps))
 
     @property
     def information(self) -> float:

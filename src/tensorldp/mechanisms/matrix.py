@@ -100,7 +100,7 @@ class MatrixMechanism(DirectionalGaussian):
         super()._prepare()
         if self.sensitivity not in ("record", "column", "element"):
             raise InputError(f"sensitivity of matrix must be 'record', 'column' or 'element', got {self.sensitivity!r}")
-        share = self.size if self.sensitivity == "element" else 1
+        parts = self.size if self.sensitivity == "element" else 1
         if self.sensitivity == "column":
             self.note = "the nominal epsilon speaks of one element, the guarantee of the whole record"
         given, self.constant = self.constant, check_positive("constant of matrix", self.constant)
@@ -115,8 +115,8 @@ class MatrixMechanism(DirectionalGaussian):
             curve = self.curve()
             assert isinstance(curve, GaussianCurve)
             reach = curve.mu
-        tail = math.log(self.constant * share / self.delta)
-        self.answer_sigma = reach * math.sqrt(2.0 * tail) * share / self.epsilon
+        tail = math.log(self.constant * parts / self.delta)
+        self.answer_sigma = reach * math.sqrt(2.0 * tail) * parts / self.epsilon
         self.factors = (ModeFactor(unit.sigma * self.answer_sigma, unit.directions),)
 
     @classmethod

@@ -28,6 +28,12 @@ def loss_budget(epsilon: float, delta: float, steps: int = 1) -> float:
     return 2.0 * (epsilon / (math.sqrt(epsilon + tail) + math.sqrt(tail))) ** 2 / steps
 
 
+def epsilon_at_mu(mu: float, delta: float) -> float:
+    """The nominal epsilon at which one use is the Gaussian mechanism of mu: the inverse of mu = sqrt(y*)."""
+    tail = math.log(1.0 / delta)
+    return float((mu / 2.0**0.5 + tail**0.5) ** 2 - tail)
+
+
 def _floored(weights: Tensor) -> Tensor:
     weights = weights.abs()
     return weights.clamp_min(WEIGHT_FLOOR * float(weights.max()))

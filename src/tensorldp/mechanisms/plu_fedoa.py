@@ -26,6 +26,7 @@ class PluFedOa(AdditiveNoise):
     epsilon_unit = "element"
     domain_kind = "box"
     law = LAPLACE
+    server_weights = "inverse variance"
     source = "[yang2021], after what PLDP-FL says of it"
     status = "reconstructed"
     note = "the nominal epsilon is per element (one parameter), not per record"
@@ -42,7 +43,7 @@ class PluFedOa(AdditiveNoise):
 def fedoa_weights(epsilons: Sequence[float], counts: Sequence[float]) -> list[float]:
     """The server's weights a_i = n_i epsilon_i^2 / sum_j n_j epsilon_j^2 (inverse noise variance), which sum to 1.
 
-    Clients without noise (epsilon `math.inf`) share all the weight by their counts, in the limit.
+    Clients without noise (epsilon `math.inf`) divide all the weight by their counts, in the limit.
 
     Raises:
         InputError: if the lengths differ or are 0, or a value is not positive.
@@ -54,9 +55,9 @@ def fedoa_weights(epsilons: Sequence[float], counts: Sequence[float]) -> list[fl
     eps = [check_positive("epsilon of a client", e, infinite=True) for e in epsilons]
     number = [check_positive("count of a client", n) for n in counts]
     top = max(eps)
-    share = [
+    weights = [
         n * ((1.0 if e == top else 0.0) if math.isinf(top) else (e / top) ** 2)
         for e, n in zip(eps, number, strict=True)
     ]
-    total = math.fsum(share)
-    return [s / total for s in share]
+    total = math.fsum(weights)
+    return [weight / total for weight in weights]

@@ -126,8 +126,8 @@ class PrivUnit(_Directional):
 
     def squared_error(self) -> float:
         m = self.cap.gamma
-        share = self.size / self.dimension if self.lift else 1.0
-        return self.ball.radius**2 * self.cap.complement * (1.0 + m) / m**2 * share
+        lifted = self.size / self.dimension if self.lift else 1.0
+        return self.ball.radius**2 * self.cap.complement * (1.0 + m) / m**2 * lifted
 
     def _log_density(self, y: Tensor, x: Tensor) -> Tensor:
         unit, rest = self._cosine_limit(y)

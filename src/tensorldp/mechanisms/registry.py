@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.domain import Domain
@@ -42,7 +43,7 @@ def mechanism_class(name: str) -> type[Mechanism]:
     return found
 
 
-def make(name: str, *, epsilon: float, domain: Domain, delta: float = 1e-5, **options: object) -> Mechanism:
+def make(name: str, *, epsilon: float, domain: Domain, delta: float = NOMINAL_DELTA, **options: object) -> Mechanism:
     """The mechanism `name` at a nominal epsilon on a domain.
 
     Args:

@@ -48,11 +48,11 @@ class _Tldp(StatedRange):
         """p, the probability that an element of weight 0 is kept; 0.0 where float64 underflows."""
         return math.exp(self.log_retention) if self.log_retention > -745.0 else 0.0
 
-    def keep_weights(self, x: Tensor) -> Tensor | None:
+    def keep_factors(self, x: Tensor) -> Tensor | None:
         """1 - w per element of the batch `x` (shape broadcasts to it), or None where every weight is 0."""
         return None
 
-    def _weights_at(self, values: Tensor, places: Tensor) -> Tensor | None:
+    def _keep_factors_at(self, values: Tensor, places: Tensor) -> Tensor | None:
         """1 - w of elements with these values at these places of their records, or None where every weight is 0."""
         return None
 
@@ -66,13 +66,13 @@ class _Tldp(StatedRange):
             if len(kept) == 0:
                 continue
             kept = kept.to(x.device)
-            keep = self._weights_at(piece[kept], (start + kept) % self.size)
+            keep = self._keep_factors_at(piece[kept], (start + kept) % self.size)
             if keep is not None:
                 kept = kept[coins < keep.double()]
             flat_out[start : start + PIECE][kept] = piece[kept]
         return out
 
-    def _kept_share(self) -> float:
+    def _expected_kept(self) -> float:
         """The sum over elements of 1 - w at `worst_input`, times p: the expected number of kept elements."""
         return self.size * self.retention
 
@@ -90,7 +90,7 @@ class _Tldp(StatedRange):
         return math.log(self.size)
 
     def squared_error(self) -> float:
-        return self.law.variance(self.scale) * (self.size - self._kept_share())
+        return self.law.variance(self.scale) * (self.size - self._expected_kept())
 
     def curve(self) -> PrivacyCurve:
         return AtomCurve.over(super().curve(), self._atom(), self._log_atom())
@@ -103,7 +103,7 @@ class _Tldp(StatedRange):
             return ratio.sum(dim=1)
         keep, keep_prime = (
             torch.full_like(z, p)
-            if (w := self.keep_weights(z.reshape(-1, *self.shape))) is None
+            if (w := self.keep_factors(z.reshape(-1, *self.shape))) is None
             else (w * p).expand(z.shape[0], *self.shape).reshape(-1, self.size).double()
             for z in (x, x_prime)
         )
@@ -150,14 +150,14 @@ class _Weighted(_Tldp):
             )
         self.weights = w
 
-    def keep_weights(self, x: Tensor) -> Tensor:
+    def keep_factors(self, x: Tensor) -> Tensor:
         if self.weights is None:
             return 1.0 - ((x - self.box.low) / self.box.width).clamp(0.0, 1.0)
         return (1.0 - self.weights).to(x.device)
 
-    def _weights_at(self, values: Tensor, places: Tensor) -> Tensor:
+    def _keep_factors_at(self, values: Tensor, places: Tensor) -> Tensor:
         if self.weights is None:
-            return self.keep_weights(values)
+            return self.keep_factors(values)
         return (1.0 - self.weights).reshape(-1).to(values.device)[places]
 
     def curve(self) -> PrivacyCurve:
@@ -171,9 +171,9 @@ class _Weighted(_Tldp):
         assert isinstance(curve.inner, (LaplaceCurve, GaussianCurve))
         return replace(curve, inner=replace(curve.inner, exact=False))
 
-    def _kept_share(self) -> float:
-        share = 0.0 if self.weights is None else float((1.0 - self.weights).sum())
-        return share * self.retention
+    def _expected_kept(self) -> float:
+        factors = 0.0 if self.weights is None else float((1.0 - self.weights).sum())
+        return factors * self.retention
 
     def _atom(self) -> float:
         if self.weights is None or self.retention in (0.0, 1.0):

@@ -11,6 +11,7 @@ DomainKind = Literal["box", "ball", "any"]
 EpsilonUnit = Literal["record", "element", "run"]
 ActsOn = Literal["element", "vector", "matrix", "tensor"]
 Neighbours = Literal["replace", "add or remove"]
+ServerWeights = Literal["equal", "inverse variance"]
 Status = Literal["as printed", "reconstructed", "textbook"]
 
 WORDS: dict[str, tuple[str, ...]] = {
@@ -18,6 +19,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "epsilon_unit": get_args(EpsilonUnit),
     "acts_on": get_args(ActsOn),
     "neighbours": get_args(Neighbours),
+    "server_weights": get_args(ServerWeights),
     "status": get_args(Status),
     "unit": UNITS,
 }

@@ -16,6 +16,7 @@ from tensorldp.attacks.likelihood import Prior
 from tensorldp.config.cell import Cell, variant_factors
 from tensorldp.config.methods.attacks import ATTACKS, AttackFactors, AttackTraining
 from tensorldp.errors import InputError
+from tensorldp.registration.kinds import NO_PRIVACY
 from tensorldp.studies.attack_table import STUDY
 from tensorldp.studies.attacks.releases import candidates_of, decode
 from tensorldp.studies.cell import mechanism_on
@@ -77,7 +78,7 @@ def likelihood_cells(metrics: pd.DataFrame, axis: str) -> pd.DataFrame:
         InputError: if TLDP was not attacked.
     """
     rows = _attacked(metrics)
-    rows = rows[(rows["dataset"] == picture_dataset(metrics)) & (rows["mechanism"] != "none")]
+    rows = rows[(rows["dataset"] == picture_dataset(metrics)) & (rows["mechanism"] != NO_PRIVACY)]
     cells = rows.groupby(KEYS, dropna=False)["value"].mean().reset_index()
     columns = columns_of(metrics)
     anchor = columns["mechanism"].iloc[0]

@@ -8,6 +8,7 @@ import pandas as pd
 
 from tensorldp.config.cell import variant_factors
 from tensorldp.errors import InputError
+from tensorldp.registration.kinds import NO_PRIVACY
 
 STUDY = "reconstruction"
 KEYS = ["dataset", "attack", "defence", "strength", "mechanism", "epsilon"]
@@ -53,7 +54,7 @@ def wide_rows(metrics: pd.DataFrame) -> pd.DataFrame:
 
 def _references(table: pd.DataFrame) -> dict[tuple[str, str], float]:
     """The accuracy without defence of each data set and network or release that a row is compared with."""
-    plain = table[(table["defence"] == "none") & (table["mechanism"] == "none") & table["accuracy"].notna()]
+    plain = table[(table["defence"] == "none") & (table["mechanism"] == NO_PRIVACY) & table["accuracy"].notna()]
     return {
         (dataset, _group(attack)): float(accuracy)
         for dataset, attack, accuracy in zip(plain["dataset"], plain["attack"], plain["accuracy"], strict=True)

@@ -8,6 +8,7 @@ import pandas as pd
 
 from tensorldp import privacy
 from tensorldp.config.cell import AnyCell
+from tensorldp.deltas import REPORT_DELTA
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Mechanism
 from tensorldp.randomness import derive_seed
@@ -49,7 +50,7 @@ def audit_mechanism(mechanism: Mechanism, cell: AnyCell, deltas: list[float], no
         "epsilon_lower": 0.0,
         "event": "",
         "note": note,
-        "guarantee_epsilon": curve.epsilon(1e-5),
+        "guarantee_epsilon": curve.epsilon(REPORT_DELTA),
         "guarantee_pure_epsilon": curve.pure_epsilon,
     }
     seed, reason = audit_seed(cell), ""

@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
+from tensorldp.deltas import REPORT_DELTA
 from tensorldp.mechanisms import Box, Mechanism, make, mechanism_class
-from tensorldp.mechanisms.laplace import Laplace
-from tensorldp.mechanisms.tldp import TldpGaussian, TldpLaplace
+from tensorldp.mechanisms.additive_noise import GAUSSIAN, LAPLACE, AdditiveNoise
 from tensorldp.randomness import generator
 from tensorldp.studies.norms import gaussian_norm, laplace_norm
 
@@ -41,18 +41,15 @@ PRINTED: dict[str, Callable[[float, int, int, float, float], float]] = {
     "tldp-l": lambda d, n, rows, e, p: d / e * math.sqrt(2 * (1 - p) * n),
     "tldp-g": lambda d, n, rows, e, p: d / (2 * e) * math.sqrt((1 - p) * n),
 }
+NORMS = {LAPLACE: laplace_norm, GAUSSIAN: gaussian_norm}
 
 
 def expected_norm(mechanism: Mechanism) -> float:
-    """E ||Z||_2, exact for i.i.d. Laplace or Gaussian noise with or without kept elements."""
-    if isinstance(mechanism, TldpLaplace):
-        return laplace_norm(mechanism.scale, mechanism.size, mechanism.retention)
-    if isinstance(mechanism, TldpGaussian):
-        return gaussian_norm(mechanism.scale, mechanism.size, mechanism.retention)
+    """E ||Z||_2, exact for i.i.d. noise with or without kept elements; other noise is taken as i.i.d. Gaussian."""
+    if isinstance(mechanism, AdditiveNoise):
+        return NORMS[mechanism.law](mechanism.scale, mechanism.size, mechanism.retention)
     error = mechanism.squared_error()
     assert error is not None
-    if isinstance(mechanism, Laplace) or mechanism.name == "dphsgd":
-        return laplace_norm(math.sqrt(error / (2 * mechanism.size)), mechanism.size)
     return gaussian_norm(math.sqrt(error / mechanism.size), mechanism.size)
 
 
@@ -79,7 +76,7 @@ def error_table(draws: int = 400, seed: int = 0) -> pd.DataFrame:
                 stated = "delta_range" in mechanism_class(name).options()
                 options = {"delta_range": setting.delta_range} if stated else {}
                 mechanism = make(name, epsilon=epsilon, domain=setting.box, **options)
-                keep = mechanism.retention if isinstance(mechanism, (TldpLaplace, TldpGaussian)) else 0.0
+                keep = mechanism.retention if isinstance(mechanism, AdditiveNoise) else 0.0
                 printed = formula(setting.delta_range, setting.box.size, setting.box.shape[0], epsilon, keep)
                 corrected = expected_norm(mechanism)
                 mean, error = measured_norm(mechanism, draws, seed)
@@ -94,7 +91,7 @@ def error_table(draws: int = 400, seed: int = 0) -> pd.DataFrame:
                         "measured": mean,
                         "standard_error": error,
                         "printed_over_corrected": printed / corrected,
-                        "guarantee_epsilon": mechanism.guarantee(1e-5).epsilon,
+                        "guarantee_epsilon": mechanism.guarantee(REPORT_DELTA).epsilon,
                     }
                 )
     return pd.DataFrame(rows)

@@ -38,7 +38,7 @@ class Public:
         """The projection fitted on letters, where the representation has them."""
         if "directions" not in self.arrays:
             return None
-        return Projection(self.arrays["centre"], self.arrays["directions"], self.arrays["scales"])
+        return Projection(self.arrays["center"], self.arrays["directions"], self.arrays["scales"])
 
     def tasks(self, letters: Projection | None) -> list[PublicTask]:
         """The public tasks that choose the dimension; without letters each has its own principal directions."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from tensorldp.deltas import REPORT_DELTA
 from tensorldp.mechanisms import Box, Mechanism
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.studies.batches import BATCH, batch_box, record_in_batch
 from tensorldp.studies.cell import LearningCell, mechanism_on
 from tensorldp.training.release import ParameterRelease
 
-REPORT_DELTA = 1e-5
 LABELS = "labels are released unperturbed"
 
 

@@ -28,7 +28,7 @@ def client_preferences(cell: PldpCell) -> list[Preference]:
         settings.client_ranges or cell.factors.tau,
         clients=settings.clients,
         largest=cell.nominal_epsilon,
-        centre=settings.centre,
+        center=settings.center,
     )
 
 
@@ -49,11 +49,11 @@ def new_ledger(cell: PldpCell, size: int) -> Ledger:
     """An empty ledger of the cell's clients for a model of `size` weights."""
     settings = cell.training
     wanted = client_preferences(cell)
-    share = settings.rounds if cell.factors.budget == "run" else 1
+    uses = settings.rounds if cell.factors.budget == "run" else 1
     return Ledger(
         [upload_of(cell, preference, size) for preference in wanted],
         nominal=[preference.epsilon for preference in wanted],
-        price=[preference.epsilon / share for preference in wanted],
+        price=[preference.epsilon / uses for preference in wanted],
         on_exhausted=settings.on_exhausted,
         budget=settings.allowance,
     )

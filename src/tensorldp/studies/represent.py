@@ -120,7 +120,7 @@ def represent(backbone: str, records: Records, weights: Path | None = None, work
 def public_arrays(backbone: str, weights: Path | None = None) -> dict[str, NDArray[Any]]:
     """The public records that go with a representation, as its features.
 
-    `task_x` and `task_y` choose the dimension: letter or digit k belongs to task k // 10. For `strokes`, `centre`,
+    `task_x` and `task_y` choose the dimension: letter or digit k belongs to task k // 10. For `strokes`, `center`,
     `directions` and `scales` are the projection fitted on other letters, and `named_x` and `named_y` digits of the
     fonts, which no fit and no rule reads: they serve a control.
 
@@ -148,7 +148,7 @@ def public_arrays(backbone: str, weights: Path | None = None) -> dict[str, NDArr
     digits_of_fonts = named("0123456789")
     projection = discriminant(torch.from_numpy(features(fit.x)), fit.y)
     return {
-        "centre": projection.centre.numpy(),
+        "center": projection.center.numpy(),
         "directions": projection.directions.contiguous().numpy(),
         "scales": projection.scales.numpy(),
         "task_x": features(tasks.x),

@@ -69,9 +69,9 @@ class ParameterRelease:
 
     def _mechanisms(self, round_index: int) -> list[Mechanism]:
         if self.tensorwise:
-            share = len(self.shapes)
+            parts = len(self.shapes)
             return [
-                self.make(self._box(shape), epsilon=self.epsilon / share, delta=self.delta / share)
+                self.make(self._box(shape), epsilon=self.epsilon / parts, delta=self.delta / parts)
                 for shape in self.shapes
             ]
         options = self.kind.round_options(

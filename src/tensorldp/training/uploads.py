@@ -10,6 +10,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
+from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.errors import InputError, check_positive, unknown
 from tensorldp.mechanisms import Ball, Box, Mechanism, make, mechanism_class
 from tensorldp.privacy.curves.base import PrivacyCurve
@@ -84,8 +85,8 @@ class WholeModel(Upload):
 
 @lru_cache(maxsize=256)
 def _whole(name: str, epsilon: float, radius: float, size: int, delta: float) -> WholeModel:
-    share = epsilon / size if mechanism_class(name).epsilon_unit == "element" else epsilon
-    return WholeModel(make(name, epsilon=share, domain=Ball(radius, (size,)), delta=delta), radius)
+    nominal = epsilon / size if mechanism_class(name).epsilon_unit == "element" else epsilon
+    return WholeModel(make(name, epsilon=nominal, domain=Ball(radius, (size,)), delta=delta), radius)
 
 
 @lru_cache(maxsize=256)
@@ -101,7 +102,7 @@ def make_upload(
     budget: str = "weight",
     rounds: int = 1,
     clip: float = 1.0,
-    delta: float = 1e-5,
+    delta: float = NOMINAL_DELTA,
 ) -> Upload:
     """A client's upload.
 

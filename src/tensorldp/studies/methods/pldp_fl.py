@@ -9,8 +9,10 @@ import numpy as np
 import torch
 
 from tensorldp.config.methods.pldp import PldpFactors, PldpTraining
+from tensorldp.deltas import REPORT_DELTA
+from tensorldp.mechanisms import mechanism_class
 from tensorldp.studies.cell import PldpCell, cell_stream
-from tensorldp.studies.guarantee import LABELS, REPORT_DELTA, describe
+from tensorldp.studies.guarantee import LABELS, describe
 from tensorldp.studies.methods.base import Audited, InsideMethod, Rows, Trained
 from tensorldp.studies.personal import (
     client_preferences,
@@ -70,7 +72,7 @@ class PldpFl(InsideMethod[PldpTraining, PldpFactors]):
             selected(cell, seed),
             order=lambda purpose: cell_stream(cell, seed, purpose),
             noise=lambda purpose: cell_stream(cell, seed, purpose, device),
-            optimised=cell.mechanism == "plu-fedoa",
+            optimised=mechanism_class(cell.mechanism).server_weights == "inverse variance",
             every=settings.every,
             what=f"{cell.variant} {cell.mechanism} {cell.epsilon} seed {seed}",
         )

@@ -8,11 +8,12 @@ from typing import Any
 import torch
 
 from tensorldp.config.methods.pldp import SyntheticFactors, SyntheticTraining
+from tensorldp.deltas import REPORT_DELTA
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Mechanism
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.studies.cell import SyntheticCell, cell_stream
-from tensorldp.studies.guarantee import REPORT_DELTA, describe
+from tensorldp.studies.guarantee import describe
 from tensorldp.studies.methods.base import Audited, MeasureMethod, Rows
 from tensorldp.training.mean import expected_error, released_means
 from tensorldp.training.preferences import preferences
@@ -31,7 +32,7 @@ def participants(cell: SyntheticCell) -> list[PerWeight]:
         cell.factors.tau,
         clients=settings.participants,
         largest=cell.nominal_epsilon,
-        centre=settings.centre,
+        center=settings.center,
     )
     found = [make_upload(cell.mechanism, preference, size=settings.records) for preference in wanted]
     return [upload for upload in found if isinstance(upload, PerWeight)]
@@ -42,9 +43,9 @@ class PldpSynthetic(MeasureMethod[SyntheticTraining, SyntheticFactors]):
 
     def measure(self, cell: SyntheticCell, data: Path | None, seed: int, device: torch.device) -> Rows:
         mechanisms: list[Mechanism] = [upload.mechanism for upload in participants(cell)]
-        centre = abs(cell.training.centre)
-        if centre == 0.0:
-            raise InputError("centre of pldp_synthetic must not be 0: the relative error of a mean of 0 is not defined")
+        center = abs(cell.training.center)
+        if center == 0.0:
+            raise InputError("center of pldp_synthetic must not be 0: the relative error of a mean of 0 is not defined")
         truth, released = released_means(
             mechanisms, cell.training.records, cell_stream(cell, seed, "values"), cell_stream(cell, seed, "noise")
         )
@@ -57,7 +58,7 @@ class PldpSynthetic(MeasureMethod[SyntheticTraining, SyntheticFactors]):
         if expected is not None:
             rows += [
                 {"metric": "expected_absolute_error", "value": expected},
-                {"metric": "expected_relative_error", "value": expected / centre},
+                {"metric": "expected_relative_error", "value": expected / center},
             ]
         return rows
 

@@ -11,7 +11,10 @@ from torch import nn
 
 from tensorldp.config.methods.base import ModelFactors
 from tensorldp.config.methods.tvg import PrivateSgdTraining
+from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.mechanisms import Ball, Box, Mechanism, make
+from tensorldp.mechanisms.optimized import epsilon_at_mu
+from tensorldp.registration.kinds import NO_PRIVACY
 from tensorldp.studies.cell import PrivateSgdCell, cell_stream
 from tensorldp.studies.evaluate import evaluate
 from tensorldp.studies.guarantee import describe
@@ -92,7 +95,7 @@ class PrivateSgd(InsideMethod[PrivateSgdTraining, ModelFactors]):
         """The noise of one step, as the Gaussian mechanism that it is, on a gradient of 64 elements."""
         records = read_records(data / "train.safetensors").first(cell.training.limit)
         if not cell.private:
-            return make("none", epsilon=float("inf"), domain=Box(-1.0, 1.0, STAND_IN)), ""
+            return make(NO_PRIVACY, epsilon=float("inf"), domain=Box(-1.0, 1.0, STAND_IN)), ""
         release, _ = gradient_release(cell, empty_model(cell, records.task), len(records.x))
         reach = 1.0 / release.multiplier  # replacing a gradient moves the sum by up to 2 Mahalanobis units of this
         return (
@@ -103,9 +106,8 @@ class PrivateSgd(InsideMethod[PrivateSgdTraining, ModelFactors]):
 
 def _gaussian(mu: float) -> Mechanism:
     """The Gaussian mechanism of a given mu, as `optimized` of one step: its mu is the square root of its budget."""
-    tail = 11.512925464970229  # ln(1e5)
-    root = mu / 2.0**0.5 + tail**0.5
-    return make("optimized", epsilon=root**2 - tail, delta=1e-5, domain=Ball(1.0, STAND_IN))
+    epsilon = epsilon_at_mu(mu, NOMINAL_DELTA)
+    return make("optimized", epsilon=epsilon, delta=NOMINAL_DELTA, domain=Ball(1.0, STAND_IN))
 
 
 METHOD = PrivateSgd()

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from tensorldp.config.methods.tvg import TestingFactors, TestingTraining
+from tensorldp.deltas import REPORT_DELTA
 from tensorldp.models.split import SplitNet, split_net
 from tensorldp.privacy.auditing.ceiling import profile_ceiling
 from tensorldp.studies.cell import TestingCell, cell_stream
@@ -56,10 +57,10 @@ class Testing(SharedMethod[TestingTraining, TestingFactors]):
         """The weakest over the seeds, for one test record; the batch's own stands in the note."""
         test = read_records(data / "test.safetensors")
         made = [directed(cell, _net(cell, test, trained).workload) for trained in models]
-        weakest = max(made, key=lambda mechanism: mechanism.curve().epsilon(1e-5))
+        weakest = max(made, key=lambda mechanism: mechanism.curve().epsilon(REPORT_DELTA))
         notes = [weakest.note, "the model and its directions are public"]
         if cell.factors.unit == "batch" and cell.private:
-            own = weakest.curve().epsilon(1e-5)
+            own = weakest.curve().epsilon(REPORT_DELTA)
             notes.append(f"the noise is made for a batch of 256 records, which as a whole has epsilon {own:.4g}")
         return describe(record_curve(cell, weakest), "record", notes)
 
