@@ -4,7 +4,7 @@ CORES ?= $(shell getconf _NPROCESSORS_ONLN)
 VENV := .venv
 READY := $(VENV)/.ready
 
-.PHONY: figures test lint clean
+.PHONY: figures test test-portable lint clean
 
 figures: $(READY)
 	$(VENV)/bin/snakemake --cores $(CORES)
@@ -14,6 +14,9 @@ test: $(READY)
 	$(VENV)/bin/ruff format --check --quiet .
 	$(VENV)/bin/mypy
 	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n $(CORES) --dist loadgroup
+
+test-portable: $(READY)  # other instruction sets, threads, orders, a path with a space: hours
+	tests/portability.sh
 
 lint: $(READY)
 	$(VENV)/bin/ruff check --fix .
