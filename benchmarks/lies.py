@@ -9,8 +9,8 @@ import json
 import sys
 from pathlib import Path
 
-from tensorldp.checking import Verdict, check
 from tensorldp.privacy.auditing.confidence import upper_bound
+from tensorldp.privacy.checking import Verdict, check
 from tensorldp.runtime.cli import parser, run
 from tensorldp.runtime.files import read_json, write_json, write_text
 from tensorldp.runtime.progress import track

@@ -15,8 +15,6 @@ MODULES = {
     for path in (SOURCE / "tensorldp").rglob("*.py")
 }
 TREES = {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
-# `privacy.check` is asked for under that name, and lies above the mechanisms, whose curves lie in the same package
-ABOVE = {"tensorldp.privacy": "tensorldp.checking"}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -38,11 +36,6 @@ def statements(node: ast.AST, inside: bool = False) -> Iterator[tuple[ast.AST, b
         yield from statements(child, within)
 
 
-def lies_above(name: str, module: str) -> bool:
-    """Whether an import is one of the stated exceptions."""
-    return module in ABOVE and name.startswith(ABOVE[module])
-
-
 def packages(module: str) -> list[str]:
     """The packages whose `__init__` runs before a module."""
     parts = module.split(".")
@@ -53,8 +46,7 @@ def needs(module: str) -> set[str]:
     """What has to be there for a module to load: its imports, those for types alone too, and packages around them."""
     direct = {name for node, inside in statements(TREES[module]) if not inside for name in imported(node)}
     around = {package for name in direct for package in packages(name)}
-    found = (direct | (around - set(packages(module)))) - {module}
-    return {name for name in found if not lies_above(name, module)}
+    return (direct | (around - set(packages(module)))) - {module}
 
 
 def test_no_module_needs_itself() -> None:
@@ -95,14 +87,12 @@ def test_no_function_imports_what_would_be_a_circle() -> None:
         for node, inside in statements(TREES[module])
         if inside
         for name in imported(node)
-        if not lies_above(name, module) and reaches(name, module)
+        if reaches(name, module)
     ]
     assert circles == []
 
 
 def test_no_package_makes_up_its_attributes() -> None:
     for module, tree in TREES.items():
-        if module in ABOVE:
-            continue
         defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
         assert not {"__getattr__", "__dir__"} & defined, module

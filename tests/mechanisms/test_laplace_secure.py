@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from tensorldp.checking import check
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.laplace_secure import STEPS, bernoulli_exp, discrete_laplace
 from tensorldp.privacy import goodness_of_fit
+from tensorldp.privacy.checking import check
 from tensorldp.randomness import generator
 
 UNIT = Box(-1.0, 1.0, (1,))

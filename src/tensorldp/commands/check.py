@@ -6,9 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from tensorldp.checking.check import check
-from tensorldp.checking.page import write_verdict
 from tensorldp.commands.target import add_target_arguments, domain_of, target_of
+from tensorldp.privacy.checking.check import check
+from tensorldp.privacy.checking.page import write_verdict
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from tensorldp.deltas import NOMINAL_DELTA
+from tensorldp.domain import DTYPES, TOLERANCE, Ball, Box, Domain, blocks
 from tensorldp.errors import InputError, check_budget, check_flag, check_real
-from tensorldp.mechanisms.domain import TOLERANCE, Ball, Box, Domain, blocks
 from tensorldp.mechanisms.options import Options
 from tensorldp.mechanisms.traits import (
     ActsOn,
@@ -30,7 +30,6 @@ from tensorldp.privacy.guarantee import Guarantee
 from tensorldp.randomness import check_generator
 
 CLIP_BYTES = 8 << 20  # bytes of input projected and released at once
-DTYPES = (torch.float32, torch.float64, torch.bfloat16)
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
@@ -149,7 +148,7 @@ class Mechanism(Options, ABC):
 
     def _examined(self, x: Tensor) -> tuple[Tensor, Domain | None]:
         """The batch, cut off from any graph that leads to it, and the domain that it has to be projected to, if any."""
-        if not isinstance(x, Tensor) or x.dtype not in DTYPES:  # float16 ends at 65,504, which noise exceeds
+        if not isinstance(x, Tensor) or x.dtype not in DTYPES:
             got = str(x.dtype) if isinstance(x, Tensor) else type(x).__name__
             raise InputError(f"{self.name} takes a floating-point tensor of float32, float64 or bfloat16, got {got}")
         x = x.detach()

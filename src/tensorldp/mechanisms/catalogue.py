@@ -12,9 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from tensorldp.domain import Box
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.base import Mechanism
-from tensorldp.mechanisms.domain import Box
 from tensorldp.mechanisms.registry import make, mechanism_class, names
 
 PAGE = Path("docs/mechanisms.md")

@@ -10,9 +10,9 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from tensorldp.domain import Ball
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.base import Mechanism
-from tensorldp.mechanisms.domain import Ball
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.gaussian import GaussianCurve
 from tensorldp.randomness import add_gaussian, standard_normal

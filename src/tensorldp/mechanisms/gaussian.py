@@ -6,9 +6,9 @@ import math
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
+from tensorldp.domain import Box
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.additive_noise import GAUSSIAN, AdditiveNoise, StatedRange
-from tensorldp.mechanisms.domain import Box
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.tvg_budget import Schedule, moments_sigma
 from tensorldp.privacy.curves.gaussian import mu_of

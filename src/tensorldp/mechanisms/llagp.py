@@ -9,9 +9,9 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from tensorldp.domain import Ball
 from tensorldp.errors import InputError, check_real, check_whole, unknown
 from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor
-from tensorldp.mechanisms.domain import Ball
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.gaussian import GaussianCurve, mu_of

@@ -11,9 +11,9 @@ import torch
 from scipy.optimize import minimize
 from torch import Tensor
 
+from tensorldp.domain import Box
 from tensorldp.errors import InputError, check_positive
 from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor, matrix
-from tensorldp.mechanisms.domain import Box
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.tvg import IMPORTANCE_FLOOR
 from tensorldp.mechanisms.tvg_budget import Schedule, simple_budget, step_budget

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tensorldp.domain import Box
 from tensorldp.mechanisms.base import Mechanism
-from tensorldp.mechanisms.domain import Box
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.tvg_budget import Schedule
 from tensorldp.privacy.curves.base import PrivacyCurve

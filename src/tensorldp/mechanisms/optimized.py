@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tensorldp.domain import Ball, Box
 from tensorldp.errors import InputError, check_positive, check_whole
 from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor
-from tensorldp.mechanisms.domain import Ball, Box
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.tvg_budget import Schedule, sampled_budget, step_budget
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from torch import Tensor
 
+from tensorldp.domain import Domain
 from tensorldp.errors import shown, unknown
-from tensorldp.mechanisms.domain import Domain
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tensorldp.domain import Box
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.base import Mechanism
-from tensorldp.mechanisms.domain import Box
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.discrete import DiscreteCurve

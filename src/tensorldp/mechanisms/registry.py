@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TypeVar
 
 from tensorldp.deltas import NOMINAL_DELTA
+from tensorldp.domain import Domain
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.base import Mechanism
-from tensorldp.mechanisms.domain import Domain
 from tensorldp.registration.kinds import MECHANISMS
 
 M = TypeVar("M", bound=type[Mechanism])

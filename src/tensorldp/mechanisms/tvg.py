@@ -14,9 +14,9 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from tensorldp.domain import Box
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor, matrix, orthogonal, vector
-from tensorldp.mechanisms.domain import Box
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.tvg_budget import KOV_SLACK, Schedule, kov_budget, step_budget
 

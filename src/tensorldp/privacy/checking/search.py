@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
-from tensorldp.checking.budget import Budget
-from tensorldp.checking.claim import Claim
-from tensorldp.checking.distinguishers import Columns, Distinguisher, Scene
-from tensorldp.checking.distinguishers.base import Reals, Statistic
-from tensorldp.checking.events import Event, Lead, best_lead
-from tensorldp.checking.pairs import Pair, changed, pairs
-from tensorldp.checking.subject import Subject
-from tensorldp.checking.views import View
+from tensorldp.privacy.checking.budget import Budget
+from tensorldp.privacy.checking.claim import Claim
+from tensorldp.privacy.checking.distinguishers import Columns, Distinguisher, Scene
+from tensorldp.privacy.checking.distinguishers.base import Reals, Statistic
+from tensorldp.privacy.checking.events import Event, Lead, best_lead
+from tensorldp.privacy.checking.pairs import Pair, changed, pairs
+from tensorldp.privacy.checking.subject import Subject
+from tensorldp.privacy.checking.views import View
 
 FAST, SLOW, GROWTH = 400, 64, 4  # releases of each record at first, by view, and the factor between rounds
 SLOW_PAIRS = 2  # pairs that are looked at among other records

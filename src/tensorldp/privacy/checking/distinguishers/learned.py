@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 from scipy import linalg
 
-from tensorldp.checking.distinguishers.base import Columns, Distinguisher, Reals, Scene
-from tensorldp.checking.distinguishers.geometry import chosen
+from tensorldp.privacy.checking.distinguishers.base import Columns, Distinguisher, Reals, Scene
+from tensorldp.privacy.checking.distinguishers.geometry import chosen
 
 RIDGE = 1e-9
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tensorldp.checking.distinguishers.base import Columns, Distinguisher, Scene
-from tensorldp.checking.distinguishers.bits import Floats
-from tensorldp.checking.distinguishers.geometry import Coordinates, Distances, Likelihood, Shapes
-from tensorldp.checking.distinguishers.learned import Directions, Tree
-from tensorldp.checking.distinguishers.values import Atoms, Repeats
+from tensorldp.privacy.checking.distinguishers.base import Columns, Distinguisher, Scene
+from tensorldp.privacy.checking.distinguishers.bits import Floats
+from tensorldp.privacy.checking.distinguishers.geometry import Coordinates, Distances, Likelihood, Shapes
+from tensorldp.privacy.checking.distinguishers.learned import Directions, Tree
+from tensorldp.privacy.checking.distinguishers.values import Atoms, Repeats
 
 IDEAL: tuple[Distinguisher, ...] = (
     Likelihood(),

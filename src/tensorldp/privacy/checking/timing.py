@@ -7,8 +7,8 @@ import time
 import torch
 from scipy import stats
 
-from tensorldp.checking.pairs import Pair
-from tensorldp.checking.subject import Subject
+from tensorldp.privacy.checking.pairs import Pair
+from tensorldp.privacy.checking.subject import Subject
 from tensorldp.randomness import generator
 
 CALLS = 400

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tensorldp.checking.betting import Bet, make_bet, scores, smoothed
 from tensorldp.privacy.auditing.confidence import log_ratio_bound
+from tensorldp.privacy.checking.betting import Bet, make_bet, scores, smoothed
 
 Reals = npt.NDArray[np.float64]
 QUANTUM = 1e-9  # of a statistic's largest value: finer differences are rounding errors, which ideal reals do not have

@@ -4,16 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol, TypeGuard, runtime_checkable
 
 import torch
 from torch import Tensor
 
+from tensorldp.domain import Domain
 from tensorldp.errors import InputError
-from tensorldp.mechanisms.base import Mechanism
-from tensorldp.mechanisms.domain import Domain
+from tensorldp.privacy.randomizer import Randomizer
 
 Release = Callable[[Tensor, torch.Generator], Tensor]
 LikelihoodRatio = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+@runtime_checkable
+class Declared(Randomizer, Protocol):
+    """A randomizer that says where its records live and how far its releases lie from them, as mechanisms do."""
+
+    @property
+    def domain(self) -> Domain:
+        """Where records live."""
+
+    @property
+    def integer(self) -> bool:
+        """Whether records are whole numbers."""
+
+    @property
+    def same_shape(self) -> bool:
+        """Whether a release has the shape of its record."""
+
+    def worst_input(self) -> Tensor:
+        """The record whose mean squared error is the largest."""
+
+    def squared_error(self) -> float | None:
+        """The mean squared error at the worst input, or None where it has no closed form."""
+
+
+def is_mechanism(checked: object) -> TypeGuard[Declared]:
+    """Whether this is a mechanism, and not a plain function or a class."""
+    return isinstance(checked, Declared) and not isinstance(checked, type)
 
 
 @dataclass(frozen=True)
@@ -34,17 +63,17 @@ class Subject:
     domain: Domain
     integer: bool = False
     dtype: torch.dtype = torch.float64
-    mechanism: Mechanism | None = field(default=None, repr=False)
+    mechanism: Declared | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, checked: Mechanism | Release, domain: Domain | None, dtype: torch.dtype = torch.float64) -> Subject:
+    def of(cls, checked: Declared | Release, domain: Domain | None, dtype: torch.dtype = torch.float64) -> Subject:
         """The subject that a mechanism or a function is.
 
         Raises:
             InputError: if it is neither, if a function comes without a domain, or a mechanism does not release
                 records of its own shape.
         """
-        if isinstance(checked, Mechanism):
+        if is_mechanism(checked):
             if not checked.same_shape:
                 raise InputError(
                     f"{checked.name} does not release a tensor of the record's shape: it cannot be checked"
@@ -90,4 +119,4 @@ class Subject:
             mechanism.log_likelihood_ratio(x.unsqueeze(0), x, x_prime)
         except InputError:
             return None
-        return lambda y: mechanism.log_likelihood_ratio(y.reshape(-1, *mechanism.shape), x, x_prime)
+        return lambda y: mechanism.log_likelihood_ratio(y.reshape(-1, *mechanism.domain.shape), x, x_prime)

@@ -10,14 +10,13 @@ import numpy as np
 import torch
 from scipy import stats
 
-from tensorldp.checking.betting import CAUTION
-from tensorldp.checking.claim import Claim
-from tensorldp.checking.distinguishers.base import Reals
-from tensorldp.checking.events import QUANTUM, rounded
-from tensorldp.checking.pairs import Pair
-from tensorldp.checking.subject import Subject
-from tensorldp.checking.views import OneRelease
-from tensorldp.mechanisms.base import Mechanism
+from tensorldp.privacy.checking.betting import CAUTION
+from tensorldp.privacy.checking.claim import Claim
+from tensorldp.privacy.checking.distinguishers.base import Reals
+from tensorldp.privacy.checking.events import QUANTUM, rounded
+from tensorldp.privacy.checking.pairs import Pair
+from tensorldp.privacy.checking.subject import Declared, Subject
+from tensorldp.privacy.checking.views import OneRelease
 
 ROUNDING = 1e-6  # of a loss: a larger excess is no rounding error
 MATERIAL = 0.02  # of the stated squared error: less is nobody's concern
@@ -144,7 +143,7 @@ def _miscalibrated(surprise: Reals, loss: Reals, seen: Reals) -> float:
 
 
 def stated_error(
-    mechanism: Mechanism, tried: Sequence[Pair], *, samples: int, error: float, seed: int
+    mechanism: Declared, tried: Sequence[Pair], *, samples: int, error: float, seed: int
 ) -> Contradiction | None:
     """Whether the mean squared error at the worst input is the stated one, and no other record's is larger.
 

@@ -12,6 +12,7 @@ from torch import Tensor
 from tensorldp.errors import InputError, check_positive, check_real
 
 TOLERANCE = 1e-5
+DTYPES = (torch.float32, torch.float64, torch.bfloat16)  # of records; float16 ends at 65,504, which noise exceeds
 NORM_BYTES = 8 << 20  # bytes of a batch whose norms are taken at once
 
 

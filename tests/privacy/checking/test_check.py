@@ -9,13 +9,13 @@ import torch
 from torch import Tensor
 
 from tensorldp import privacy
-from tensorldp.checking.check import check
-from tensorldp.checking.claim import Claim
-from tensorldp.checking.page import page, write_verdict
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.laplace import Laplace
 from tensorldp.mechanisms.piecewise import Piecewise
+from tensorldp.privacy.checking.check import check
+from tensorldp.privacy.checking.claim import Claim
+from tensorldp.privacy.checking.page import page, write_verdict
 from tensorldp.privacy.curves.gaussian import GaussianCurve
 from tensorldp.privacy.curves.laplace import LaplaceCurve
 

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from tensorldp.checking.distinguishers.base import Columns, Distinguisher, Reals, Scene
+from tensorldp.privacy.checking.distinguishers.base import Columns, Distinguisher, Reals, Scene
 
 CLOSE = 1e-9  # of the domain's width: values nearer than that count as equal
 REPEATS = 0.99  # share of distinct values below which a coordinate counts as discrete

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tensorldp.checking.subject import Subject
+from tensorldp.domain import Ball, Box
 from tensorldp.errors import InputError
-from tensorldp.mechanisms.domain import Ball, Box
+from tensorldp.privacy.checking.subject import Subject
 from tensorldp.randomness import generator
 
 NEAR = 1e-3  # of the domain's width: how far apart near-duplicates are

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from tensorldp.checking.distinguishers.base import Columns, Distinguisher, Reals, Scene
+from tensorldp.privacy.checking.distinguishers.base import Columns, Distinguisher, Reals, Scene
 
 TINY = 1e-300
 

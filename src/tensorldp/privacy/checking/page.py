@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import Environment
 
-from tensorldp.checking.verdict import Verdict
+from tensorldp.privacy.checking.verdict import Verdict
 from tensorldp.runtime.files import write_json, write_text
 
 WIDTH, HEIGHT = 640, 200
@@ -26,7 +26,7 @@ def write_verdict(folder: Path, verdict: Verdict) -> Path:
 def page(verdict: Verdict) -> str:
     """The page: what is claimed, what is proved, what was tried, and what refutes it."""
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string(files("tensorldp.checking").joinpath("verdict.html").read_text())
+    template = environment.from_string(files("tensorldp.privacy.checking").joinpath("verdict.html").read_text())
     pictures = [_bars(finding.histogram) if finding.histogram else None for finding in verdict.findings]
     return template.render(
         verdict=verdict, found=list(zip(verdict.findings, pictures, strict=True)), width=WIDTH, height=HEIGHT

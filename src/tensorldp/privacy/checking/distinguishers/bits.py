@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from tensorldp.checking.distinguishers.base import Columns, Distinguisher, Reals, Scene
+from tensorldp.privacy.checking.distinguishers.base import Columns, Distinguisher, Reals, Scene
 
 Codes = npt.NDArray[np.int64]
 LOW_BITS = 4

@@ -11,20 +11,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tensorldp.checking import declared
-from tensorldp.checking.budget import Budget
-from tensorldp.checking.claim import Claim
-from tensorldp.checking.distinguishers import FLOATING, IDEAL
-from tensorldp.checking.events import Event, strongest
-from tensorldp.checking.pairs import pairs
-from tensorldp.checking.search import Breach, Search, Trail
-from tensorldp.checking.subject import Release, Subject
-from tensorldp.checking.timing import timing_difference
-from tensorldp.checking.verdict import Attempt, Finding, Verdict, breach_finding, epsilon_bound
-from tensorldp.checking.views import VIEWS, OneRelease
+from tensorldp.domain import DTYPES, Domain
 from tensorldp.errors import InputError, check_flag, check_positive, check_real, check_whole
-from tensorldp.mechanisms.base import DTYPES, Mechanism
-from tensorldp.mechanisms.domain import Domain
+from tensorldp.privacy.checking import declared
+from tensorldp.privacy.checking.budget import Budget
+from tensorldp.privacy.checking.claim import Claim
+from tensorldp.privacy.checking.distinguishers import FLOATING, IDEAL
+from tensorldp.privacy.checking.events import Event, strongest
+from tensorldp.privacy.checking.pairs import pairs
+from tensorldp.privacy.checking.search import Breach, Search, Trail
+from tensorldp.privacy.checking.subject import Declared, Release, Subject, is_mechanism
+from tensorldp.privacy.checking.timing import timing_difference
+from tensorldp.privacy.checking.verdict import Attempt, Finding, Verdict, breach_finding, epsilon_bound
+from tensorldp.privacy.checking.views import VIEWS, OneRelease
 
 SHARES = {"search": 0.5, "floating point": 0.2, "declarations": 0.2, "bound": 0.1}  # of the error
 TIMES = {"search": 0.7, "floating point": 0.5, "declarations": 0.5}  # of the time that is left when each starts
@@ -32,7 +31,7 @@ BINS = 40
 
 
 def check(
-    checked: Mechanism | Release,
+    checked: Declared | Release,
     *,
     domain: Domain | None = None,
     claim_epsilon: float | None = None,
@@ -86,11 +85,11 @@ def check(
     )
 
 
-def _claim(checked: Mechanism | Release, epsilon: float | None, delta: float) -> Claim:
-    unit = checked.unit if isinstance(checked, Mechanism) else "record"
+def _claim(checked: Declared | Release, epsilon: float | None, delta: float) -> Claim:
+    unit = checked.unit if is_mechanism(checked) else "record"
     if epsilon is not None:
         return Claim.point(epsilon, delta, unit)
-    if isinstance(checked, Mechanism):
+    if is_mechanism(checked):
         return Claim.of_curve(checked.curve(), unit)
     raise InputError("a check of a function needs claim_epsilon, the epsilon that it is said to have")
 
@@ -195,7 +194,7 @@ class _Check:
         outcome = f'epsilon >= {bound:.4g} at delta {event.delta:.3g}: {hits} and {others} of {trials} in "{event}"'
         self._note("lower bound on epsilon", SHARES["bound"], trials, start, outcome)
 
-    def _declarations(self, mechanism: Mechanism) -> None:
+    def _declarations(self, mechanism: Declared) -> None:
         start = time.process_time()
         share = SHARES["declarations"] / 4.0
         error = self.error * share

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tensorldp.checking.search import Breach
 from tensorldp.privacy.auditing.confidence import log_ratio_bound
+from tensorldp.privacy.checking.search import Breach
 
 
 @dataclass(frozen=True)

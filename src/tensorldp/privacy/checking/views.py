@@ -11,8 +11,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from tensorldp.checking.pairs import Pair
-from tensorldp.checking.subject import Subject
+from tensorldp.privacy.checking.pairs import Pair
+from tensorldp.privacy.checking.subject import Subject
 from tensorldp.randomness import derive_seed, generator
 
 Reals = npt.NDArray[np.float64]
