@@ -4,7 +4,15 @@ import pandas as pd
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.figures.frontier import draw_frontier, frontier_rows, frontier_table, paper_rows, reference_metrics
+from tensorldp.figures.frontier import (
+    draw_frontier,
+    draw_shuffled,
+    frontier_rows,
+    frontier_table,
+    paper_rows,
+    reference_metrics,
+    shuffled_rows,
+)
 from tensorldp.figures.printed_points import PRINTED
 
 INF = math.inf
@@ -93,3 +101,12 @@ def test_the_kept_metrics_are_beside_the_others(metrics, tmp_path):
 def test_a_table_without_the_study_is_refused(metrics):
     with pytest.raises(InputError, match="no rows of study frontier"):
         frontier_rows(metrics[metrics["study"] != "frontier"])
+
+
+def test_the_central_epsilon_has_a_figure_of_its_own(metrics):
+    central = row("privunit", 1.0, 0.02, metric="shuffled_epsilon")
+    table = pd.concat([metrics, pd.DataFrame([central])], ignore_index=True)
+    assert shuffled_rows(table)[["line", "at", "value"]].to_numpy().tolist() == [["privunit", 0.02, 0.9]]
+    (line,) = draw_shuffled(table).axes[0].get_lines()
+    assert line.get_xdata().tolist() == [0.02]
+    assert "shuffled_epsilon" not in set(frontier_rows(table)["line"])

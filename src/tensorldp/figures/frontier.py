@@ -75,6 +75,41 @@ def _summary(rows: pd.DataFrame) -> pd.DataFrame:
     return summary[COLUMNS]
 
 
+def shuffled_rows(metrics: pd.DataFrame) -> pd.DataFrame:
+    """As `frontier_rows`, at the central epsilon (delta 1e-6) behind a trusted shuffler, where there is one."""
+    own = metrics[metrics["study"] == STUDY]
+    key = ["dataset", "variant", "mechanism", "epsilon", "seed"]
+    central = own[own["metric"] == "shuffled_epsilon"][[*key, "value"]].rename(columns={"value": "at"})
+    rows = own[own["metric"] == "accuracy"].merge(central, on=key)
+    rows["line"] = [line_name(m, v) for m, v in zip(rows["mechanism"], rows["variant"], strict=True)]
+    return _summary(rows)
+
+
+def draw_shuffled(metrics: pd.DataFrame) -> Figure:
+    """Accuracy against the central epsilon that a trusted shuffler adds: another trust model, so another figure."""
+    use_style()
+    rows = shuffled_rows(metrics)
+    datasets = list(dict.fromkeys(rows["dataset"])) or [""]
+    figure, axes = plt.subplots(
+        1, len(datasets), figsize=(1.0 + 3.4 * len(datasets), 3.4), sharey=True, squeeze=False, layout="constrained"
+    )
+    for ax, dataset in zip(axes[0], datasets, strict=True):
+        here = rows[rows["dataset"] == dataset]
+        for line, text, marker in (
+            ("privunit", "labels public, mixed within a label", "o"),
+            ("privunit private=record", "labels private, all mixed", "s"),
+        ):
+            _line(ax, here[here["line"] == line], text, color="#0072B2", marker=marker)
+        ax.set_xscale("log")
+        ax.set_ylim(0.0, 1.02)
+        ax.set_title(dataset)
+        ax.set_xlabel("central ε at δ = 1e-6, trusted shuffler (nats)")
+    axes[0][0].set_ylabel("accuracy on test records")
+    if axes[0][0].get_legend_handles_labels()[0]:
+        axes[0][0].legend(frameon=False, fontsize=7)
+    return figure
+
+
 def frontier_table(metrics: pd.DataFrame) -> pd.DataFrame:
     """Data set x true epsilon: PrivUnit's pipeline with public and private labels, beside its controls.
 

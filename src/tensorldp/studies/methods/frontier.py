@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from tensorldp.learners.means import (
 from tensorldp.learners.scores import LinearScores
 from tensorldp.learners.self_training import linear_discriminant, self_train
 from tensorldp.mechanisms import Mechanism
+from tensorldp.privacy.shuffling import shuffled_epsilon
 from tensorldp.representations.dimension import Plan
 from tensorldp.representations.projection import Projection, discriminant
 from tensorldp.studies.cell import FrontierCell, cell_stream
@@ -39,6 +41,7 @@ from tensorldp.studies.frontier import (
 from tensorldp.studies.guarantee import LABELS, describe
 from tensorldp.studies.methods.base import Audited, MeasureMethod, Rows
 
+SHUFFLED_DELTA = 1e-6
 COVERED = {
     "features": LABELS,
     "record": "the label is part of the release",
@@ -56,7 +59,10 @@ def _client_means(features: Tensor, labels: Tensor, classes: int, clients: int) 
 
 
 class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
-    """Metric `accuracy` on clean test records, or `accuracy_perturbed_test`, and the `dimension` of a release."""
+    """Metric `accuracy` on clean test records, or `accuracy_perturbed_test`, and the `dimension` of a release.
+
+    `shuffled_epsilon` is the central guarantee of the same releases behind a trusted shuffler, where it is known.
+    """
 
     def measure(self, cell: FrontierCell, data: Path | None, seed: int, device: torch.device) -> Rows:
         assert data is not None
@@ -72,7 +78,16 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
         plan = plan_of(cell, data)
         projection = found.projection.weighted(plan.exponent).first(plan.dimension)
         value = self._private_training(cell, data, found, plan, projection, classes, seed)
-        return [{"metric": "accuracy", "value": value}, {"metric": "dimension", "value": float(plan.dimension)}]
+        rows = [{"metric": "accuracy", "value": value}, {"metric": "dimension", "value": float(plan.dimension)}]
+        return rows + self._shuffled(cell, data, found.y, classes)
+
+    def _shuffled(self, cell: FrontierCell, data: Path, y: Tensor, classes: int) -> Rows:
+        """The central epsilon at delta 1e-6 where a shuffler mixes the releases of all records, or of one public label."""
+        local = self._mechanism(cell, data).guarantee(0.0).epsilon  # infinite where there is an atom
+        if cell.factors.control or cell.factors.private == "client" or not 0.0 < local < math.inf:
+            return []
+        together = len(y) if cell.factors.private == "record" else int(y.bincount(minlength=classes).min())
+        return [{"metric": "shuffled_epsilon", "value": shuffled_epsilon(local, max(together, 1), SHUFFLED_DELTA)}]
 
     def test_labels(self, cell: FrontierCell, data: Path | None) -> Tensor | None:
         assert data is not None

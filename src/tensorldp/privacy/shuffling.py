@@ -1,0 +1,76 @@
+"""The central guarantee when a trusted shuffler mixes one release of each record: the clone reduction, exactly.
+
+Each of the other n - 1 releases of an epsilon0-LDP mechanism is with probability e^-epsilon0 a clone of one of the two
+releases to be told apart [feldman2021]. What is left to tell apart are two mixtures of binomial counts, and their
+privacy profile bounds that of the shuffled releases. It is of another trust model than the local guarantee: whoever
+holds the releases before the shuffler has the local one alone.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.stats import binom
+
+from tensorldp.errors import InputError, check_positive, check_real, check_whole
+
+TAIL = 1e-6  # of delta: the share that may lie in counts of clones that are not summed, and is added in full
+STEPS = 60
+
+
+def _profile(epsilon: float, local: float, records: int, tail: float) -> float:
+    """An upper bound on delta(epsilon): the sum over likely counts of clones, plus the mass `tail` of the others."""
+    if epsilon >= local:
+        return 0.0
+    clones = binom(records - 1, math.exp(-local))
+    first, last = (int(v) for v in clones.ppf([tail / 2.0, 1.0 - tail / 2.0]))
+    c = np.arange(first, last + 1, dtype=np.float64)
+    keep = 1.0 / (1.0 + math.exp(-local))
+    # among c clones, half of them on average like either release, the likelihood ratio at a count k rises with
+    # k / (c - k + 1); the event of largest difference is k >= the least one whose ratio exceeds e^epsilon
+    growth = math.exp(epsilon)
+    ratio = (growth * keep - (1.0 - keep)) / (keep - growth * (1.0 - keep))
+    least = np.floor(ratio * (c + 1.0) / (1.0 + ratio)) + 1.0
+    above, at = binom.sf(least - 2.0, c, 0.5), binom.sf(least - 1.0, c, 0.5)  # A >= least - 1 and A >= least
+    one, other = keep * above + (1.0 - keep) * at, (1.0 - keep) * above + keep * at
+    return float((clones.pmf(c) * np.maximum(one - growth * other, 0.0)).sum()) + tail
+
+
+def shuffled_delta(epsilon: float, local_epsilon: float, records: int) -> float:
+    """An upper bound on delta(epsilon) of the shuffled releases for replacing one record.
+
+    Args:
+        epsilon: of the central guarantee, >= 0.
+        local_epsilon: the pure local guarantee of one release.
+        records: how many releases are shuffled, each of its own record.
+
+    Raises:
+        InputError: if an argument is out of range.
+    """
+    epsilon, local = check_real("epsilon", epsilon, low=0.0), check_positive("local_epsilon", local_epsilon)
+    return _profile(epsilon, local, check_whole("records", records, low=1), 1e-15)
+
+
+def shuffled_epsilon(local_epsilon: float, records: int, delta: float) -> float:
+    """The smallest central epsilon that the clone reduction proves at `delta`, never above the local one.
+
+    Args:
+        local_epsilon: the pure local guarantee of one release.
+        records: how many releases are shuffled, each of its own record.
+        delta: in (0, 1).
+
+    Raises:
+        InputError: if an argument is out of range.
+    """
+    local, records = check_positive("local_epsilon", local_epsilon), check_whole("records", records, low=1)
+    if not 0.0 < check_real("delta", delta, low=0.0, high=1.0) < 1.0:
+        raise InputError(f"delta of shuffled releases must lie between 0 and 1, got {delta:g}")
+    low, high = 0.0, local
+    for _ in range(STEPS):
+        middle = (low + high) / 2.0
+        if _profile(middle, local, records, TAIL * delta) <= delta:
+            high = middle
+        else:
+            low = middle
+    return high
