@@ -82,7 +82,7 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
         return rows + self._shuffled(cell, data, found.y, classes)
 
     def _shuffled(self, cell: FrontierCell, data: Path, y: Tensor, classes: int) -> Rows:
-        """The central epsilon at delta 1e-6 where a shuffler mixes the releases of all records, or of one public label."""
+        """The central epsilon at delta 1e-6 behind a shuffler of all records, or of those with one public label."""
         local = self._mechanism(cell, data).guarantee(0.0).epsilon  # infinite where there is an atom
         if cell.factors.control or cell.factors.private == "client" or not 0.0 < local < math.inf:
             return []
