@@ -20,6 +20,7 @@ CACHED = (
     syntax,
     source_digest,
     source_files,
+    sources._searched,
     sources._steps,
     sources._called_names,
     sources._resolve,
@@ -86,7 +87,7 @@ def test_the_digest_of_every_rule_changes_with_each_of_its_files(monkeypatch: py
             self.path = path
 
         def __call__(self, path: Path) -> object:
-            return type("Edited", (), {"digest": b"edited"}) if path == self.path else syntax(path)
+            return type("Edited", (), {"digest": b"edited", "looks": ()}) if path == self.path else syntax(path)
 
     for rule, each in jobs().items():
         for job in each:
@@ -184,6 +185,33 @@ def test_of_the_settings_a_cell_needs_those_of_its_method() -> None:
     assert "config/methods/learning.py" in stage("train", "learning", "laplace")
     assert "config/methods/pldp.py" in stage("train", "pldp_fl", "pdpm")
     assert "config/methods/pldp.py" not in stage("train", "learning", "laplace")
+
+
+def test_figures_run_again_for_a_label_and_not_for_the_noise_of_a_mechanism(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laplace, curves = sources.ROOT / "mechanisms" / "laplace.py", NOTEBOOKS / "tldp_type1.ipynb"
+    text = laplace.read_text()
+    assert "mechanisms/laplace.py" not in labels(script=curves)
+
+    def digest(version: str) -> str:
+        (tmp_path / "laplace.py").write_text(version)
+        edited = syntax(tmp_path / "laplace.py")
+        syntax.cache_clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(sources, "syntax", lambda path: edited if path == laplace else syntax(path))
+            return source_digest.__wrapped__(curves)
+
+    for line, counts in (
+        ('label = "Laplace"', True),
+        ('family = "laplace"', True),
+        ('name = "laplace"', True),
+        ("law = LAPLACE", False),
+        ("/ self.epsilon", False),
+    ):
+        assert text.count(line) == 1
+        changed = text.replace(line, line.replace("aplace", "aplacian") if counts else f"{line} + 0")
+        assert (digest(changed) != digest(text)) == counts, line
 
 
 def test_what_does_not_count_exists_and_says_why() -> None:

@@ -9,7 +9,16 @@ import torch
 
 from tensorldp import mechanisms
 from tensorldp.errors import InputError
-from tensorldp.figures.style import appearance, label, order
+from tensorldp.figures.style import (
+    MARKERS,
+    OWN_LOOKS,
+    POINT_MARKERS,
+    appearance,
+    label,
+    order,
+    own_appearance,
+    point_marker,
+)
 from tensorldp.mechanisms import Box, Mechanism, register
 from tensorldp.mechanisms.additive_noise import GAUSSIAN, AdditiveNoise
 from tensorldp.privacy import audit
@@ -83,6 +92,8 @@ def test_a_class_of_forty_lines_is_complete() -> None:
     look = appearance("toy-cautious")
     assert look["color"] not in {other["color"] for other in before.values()} | {"#000000"}
     assert {name: appearance(name) for name in before} == before
+    assert own_appearance("toy-cautious")["color"] not in {own_appearance(name)["color"] for name in OWN_LOOKS}
+    assert point_marker("toy-cautious") not in {*POINT_MARKERS.values(), *MARKERS}
     assert order({"toy-cautious", "none", "tldp-g"}) == ["none", "tldp-g", "toy-cautious"]
     assert make_upload("toy-cautious", Preference(0, 1.0, -1, 1), size=4, budget="model").per_weight is None
     with pytest.raises(InputError, match="Gaussian noise to a tensor, not toy-cautious"):

@@ -16,9 +16,10 @@ from tensorldp.config.cell import variant_text
 from tensorldp.config.methods.attacks import AttackFactors, AttackTraining
 from tensorldp.config.study import load_study
 from tensorldp.errors import InputError
+from tensorldp.figures.attack_cost import draw_cost
 from tensorldp.figures.attack_pictures import MISSING, draw_pictures
 from tensorldp.figures.attack_sweeps import draw_sensitivity, draw_sweeps, draw_table1, fitted_slope
-from tensorldp.figures.attack_tradeoff import draw_membership, draw_tradeoff
+from tensorldp.figures.membership import draw_membership
 from tensorldp.mechanisms import Box
 from tensorldp.privacy.curves.gaussian import GaussianCurve
 from tensorldp.runtime.files import sha256, write_arrays, write_json
@@ -212,7 +213,7 @@ def test_every_figure_is_drawn_with_labelled_axes(metrics: pd.DataFrame, folder:
     assert "slope -0.5" in sweeps.axes[0].get_legend().get_texts()[1].get_text()
     assert sum(ax.get_visible() for ax in draw_table1(metrics).axes) == 6
     assert "m√d" in draw_sensitivity(metrics).axes[0].get_legend().get_texts()[-1].get_text()
-    assert all(ax.get_xlabel() for ax in draw_tradeoff(metrics).axes)
+    assert all(ax.get_xlabel() for ax in draw_cost(metrics).axes)
     assert "true positive rate at 10%" in draw_membership(metrics).axes[0].get_ylabel()
 
 

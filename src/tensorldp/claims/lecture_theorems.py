@@ -270,4 +270,4 @@ def hardness(_: Evidence) -> Finding:
 
 @claim("L21", expected="an opinion")
 def impractical(_: Evidence) -> Finding:
-    return cannot_be_checked("an opinion; what each epsilon costs and stops is in the study's trade-off figure")
+    return cannot_be_checked("an opinion; what each epsilon costs and stops is in the study's figure of costs")

@@ -39,11 +39,15 @@ def source_digest(
 ) -> str:
     """One short text that changes with the code of any file of `source_files`, and not with comments and docstrings.
 
+    Where figures read the labels of classes from their syntax trees (`class_literals`), these labels count too.
     Arguments are those of `source_files`.
     """
+    search = _searched(script, method, mechanism, plugins, others)
     found = hashlib.sha256()
-    for path in source_files(script, method=method, mechanism=mechanism, plugins=plugins, others=others):
+    for path in sorted(search.found, key=_label):
         found.update(_label(path).encode() + syntax(path).digest)
+    for look in sorted(look for package in search.shows for path in _modules(package) for look in syntax(path).looks):
+        found.update(look.encode())
     return found.hexdigest()[:16]
 
 
@@ -66,11 +70,21 @@ def source_files(
     Returns:
         Absolute paths, in an order that does not depend on where the package lies.
     """
-    return tuple(sorted(_Search(script, method, mechanism, plugins, others).run(), key=_label))
+    return tuple(sorted(_searched(script, method, mechanism, plugins, others).found, key=_label))
+
+
+@cache
+def _searched(script: Path, method: str, mechanism: str, plugins: tuple[str, ...], others: tuple[str, ...]) -> _Search:
+    return _Search(script, method, mechanism, plugins, others)
 
 
 class _Search:
-    """The walk from a script along imports."""
+    """The walk from a script along imports.
+
+    Attributes:
+        found: the files that count.
+        shows: packages of whose classes only what a figure shows counts.
+    """
 
     def __init__(
         self, script: Path, method: str, mechanism: str, plugins: tuple[str, ...], others: tuple[str, ...]
@@ -79,8 +93,10 @@ class _Search:
         self.plugins = [path for name in plugins if (path := _module_file(Path.cwd(), name))]
         self.names = {method, mechanism, *others}
         self.called = _called_names(self.script, method) if method else frozenset()
+        self.shows: set[str] = set()
+        self.found = self._run()
 
-    def run(self) -> set[Path]:
+    def _run(self) -> set[Path]:
         waiting = [self.script]
         waiting += [path for path in self.plugins if not self.method or self.names & syntax(path).strings]
         found: set[Path] = set()
@@ -103,6 +119,7 @@ class _Search:
         """What a file depends on directly."""
         in_method = self.method and _label(path).startswith(f"{METHODS}/")
         steps = _steps(path, self.called if in_method else None)
+        self.shows.update(steps.shows)
         return [*steps.files, *(file for package in steps.chooses for file in self._chosen(package))]
 
     def _chosen(self, package: str) -> Sequence[Path]:
@@ -118,11 +135,12 @@ class _Search:
 class _Steps(NamedTuple):
     files: tuple[Path, ...]
     chooses: tuple[str, ...]
+    shows: tuple[str, ...]
 
 
 @cache
 def _steps(path: Path, called: frozenset[str] | None) -> _Steps:
-    """The files that one imports or reads, and the packages whose modules it chooses by name.
+    """The files that one imports or reads, and the packages whose modules it chooses by name or shows the classes of.
 
     Args:
         path: the file.
@@ -135,7 +153,10 @@ def _steps(path: Path, called: frozenset[str] | None) -> _Steps:
     files += [file for package in said.reads for file in _modules(package, data=True)]
     kinds = [found.name for found in imports if found.module == f"{PACKAGE}.registration.kinds"]
     packages = syntax(_file(ROOT / "registration" / "kinds.py")).packages if kinds else {}
-    return _Steps(tuple(files), (*said.chooses, *(packages[kind] for kind in kinds if kind in packages)))
+    chosen = tuple(packages[kind] for kind in kinds if kind in packages)
+    if any(found.name == "class_literals" for found in imports):
+        return _Steps(tuple(files), tuple(said.chooses), chosen)
+    return _Steps(tuple(files), (*said.chooses, *chosen), ())
 
 
 @cache

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+LOOKS = frozenset({"name", "label", "family", "variant_labels"})  # class attributes that figures read
 
 
 class Import(NamedTuple):
@@ -48,6 +49,7 @@ class Syntax:
         reads: packages whose data files it reads, `files("package")`.
         makes: names that it gives to `make` literally.
         defines: the text of class attributes `name`.
+        looks: what its classes state of how a figure shows them: `LOOKS`.
         packages: of names bound to a registry, the package whose modules define its members.
         strings: all texts in it.
     """
@@ -58,6 +60,7 @@ class Syntax:
     reads: frozenset[str] = frozenset()
     makes: frozenset[str] = frozenset()
     defines: frozenset[str] = frozenset()
+    looks: tuple[str, ...] = ()
     packages: dict[str, str] = field(default_factory=dict)
     strings: frozenset[str] = frozenset()
 
@@ -82,6 +85,7 @@ def syntax(path: Path) -> Syntax:
         frozenset(found.reads),
         frozenset(found.makes),
         frozenset(found.defines),
+        tuple(found.looks),
         found.packages,
         frozenset(found.strings),
     )
@@ -144,6 +148,7 @@ class _Found:
         self.reads: set[str] = set()
         self.makes: set[str] = set()
         self.defines: set[str] = set()
+        self.looks: list[str] = []
         self.strings: set[str] = set()
 
     def add(self, node: ast.AST) -> None:
@@ -176,6 +181,8 @@ class _Found:
                 continue
             targets = item.targets if isinstance(item, ast.Assign) else [item.target]
             names = [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+            if LOOKS.intersection(names):
+                self.looks.append(f"{names} {ast.dump(item.value)}")
             if "name" in names:
                 self.defines |= {_text(value) for value in ast.walk(item.value) if _text(value)}
 

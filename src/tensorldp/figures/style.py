@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -31,6 +32,23 @@ COLOURS = {
 FURTHER_COLOURS = ("#332288", "#999933", "#661100", "#44AA99", "#AA4499", "#117733")  # of families from outside
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("", (4, 1.5), (1, 1), (3, 1, 1, 1), (6, 2), (2, 2), (5, 1, 1, 1, 1, 1))
+# colour and marker where the members of a family must be told apart by colour too [wong2011]
+OWN_LOOKS = {
+    "gaussian-analytic": ("#000000", "D"),
+    "gaussian": ("#009E73", "o"),
+    "gaussian-per-element": ("#009E73", "o"),
+    "mvg": ("#CC79A7", "s"),
+    "udn": ("#E69F00", "^"),
+    "idn": ("#0072B2", "v"),
+    "matrix": ("#56B4E9", "P"),
+    "jl": ("#D55E00", "X"),
+    "optimized": ("#D55E00", "X"),
+    "none": ("#555555", "*"),
+}
+OTHERS_MARKERS = ("*", "h", "p", "8", "d", "<", ">")
+# markers of mechanisms among points that are not mechanisms and have MARKERS
+POINT_MARKERS = {"gaussian-analytic": "^", "laplace": "v", "privunit": "<", "tldp-l": ">"}
+OTHER_POINTS = ("h", "p", "8", "d", "H", "1", "2")
 UNKNOWN: dict[str, object] = {"color": "#000000", "marker": "*", "dashes": ""}
 
 
@@ -62,6 +80,31 @@ def appearance(name: str) -> dict[str, object]:
         return dict(UNKNOWN)
     turn, place = divmod(look.rank[1], len(MARKERS))
     return {"color": look.colour, "marker": MARKERS[place], "dashes": DASHES[(place + turn) % len(DASHES)]}
+
+
+def own_appearance(name: str) -> dict[str, str]:
+    """Colour and marker where every mechanism needs a colour of its own, not its family's.
+
+    Those that have none in `OWN_LOOKS` take further ones in turn, the package's before those from outside.
+    """
+    if name in OWN_LOOKS:
+        colour, marker = OWN_LOOKS[name]
+    else:
+        place = _place(name, OWN_LOOKS)
+        colour = ("#7A5195", *FURTHER_COLOURS)[place % (1 + len(FURTHER_COLOURS))]
+        marker = OTHERS_MARKERS[place % len(OTHERS_MARKERS)]
+    return {"color": colour, "marker": marker}
+
+
+def point_marker(name: str) -> str:
+    """The marker of a mechanism among points that are not mechanisms, of none of these points' forms."""
+    return POINT_MARKERS.get(name) or OTHER_POINTS[_place(name, POINT_MARKERS) % len(OTHER_POINTS)]
+
+
+def _place(name: str, known: Collection[str]) -> int:
+    """The place of a mechanism among those that are not `known`, the package's first."""
+    others = sorted((MECHANISMS.module(other) is None, other) for other in MECHANISMS.names() if other not in known)
+    return next((i for i, (_, other) in enumerate(others) if other == name), len(others))
 
 
 def order(names: set[str]) -> list[str]:

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 
 from tensorldp.errors import InputError
 from tensorldp.figures.curves import factors
-from tensorldp.figures.style import label, order, use_style
+from tensorldp.figures.style import label, order, own_appearance, use_style
 from tensorldp.registration.kinds import NO_PRIVACY
 
 Axis = Literal["nominal", "guaranteed"]
@@ -28,30 +28,6 @@ METRICS = {
     "accuracy": "accuracy on clean test records",
     "auc": "AUC on clean test records",
     "accuracy_perturbed_test": "accuracy on private test features",
-}
-# the mechanisms of this source are one family elsewhere; here each needs a colour of its own [wong2011]
-COLOURS = {
-    "gaussian-analytic": "#000000",
-    "gaussian": "#009E73",
-    "gaussian-per-element": "#009E73",
-    "mvg": "#CC79A7",
-    "udn": "#E69F00",
-    "idn": "#0072B2",
-    "matrix": "#56B4E9",
-    "jl": "#D55E00",
-    "optimized": "#D55E00",
-    "none": "#555555",
-}
-MARKERS = {
-    "gaussian-analytic": "D",
-    "gaussian": "o",
-    "gaussian-per-element": "o",
-    "mvg": "s",
-    "udn": "^",
-    "idn": "v",
-    "matrix": "P",
-    "jl": "X",
-    "optimized": "X",
 }
 NAMES = {
     ("tvg_sgd", "gaussian"): "Gaussian, moments accountant",
@@ -89,7 +65,8 @@ def _draw(ax: Axes, part: pd.DataFrame, axis: Axis, log: bool) -> None:
     for name in order(set(part["mechanism"])):
         for unit in sorted(set(part[part["mechanism"] == name]["unit"])):
             rows = part[(part["mechanism"] == name) & (part["unit"] == unit)]
-            colour = COLOURS.get(name, "#7A5195")
+            look = own_appearance(name)
+            colour = look["color"]
             text = NAMES.get((str(rows["study"].iloc[0]), name), label(name)) + (f", {UNIT[unit]}" if unit else "")
             if name == NO_PRIVACY:
                 if not log:
@@ -101,7 +78,7 @@ def _draw(ax: Axes, part: pd.DataFrame, axis: Axis, log: bool) -> None:
                 summary.index,
                 summary["mean"],
                 color=colour,
-                marker=MARKERS.get(name, "*"),
+                marker=look["marker"],
                 markersize=SIZES.get(name, 4.5),
                 linewidth=1.3,
                 linestyle=(0, (3, 1.5)) if record else "-",
@@ -166,7 +143,7 @@ def draw_tvg(
         for (name, _), found in bound.groupby(["mechanism", "unit"]):
             curve = _placed(found, axis).groupby("at")["value"].mean()
             if axis == "nominal":
-                ax.plot(curve.index, curve, color=COLOURS.get(str(name), "#7A5195"), linewidth=1.0, linestyle=":")
+                ax.plot(curve.index, curve, color=own_appearance(str(name))["color"], linewidth=1.0, linestyle=":")
         if axis == "guaranteed" and len(bound):
             curve = _placed(bound, axis).groupby("at")["value"].max()
             ax.plot(curve.index, curve, color="#555555", linewidth=1.2, linestyle=":")

@@ -1,4 +1,4 @@
-"""Reconstruction quality against cost and against guarantee, and membership beside its bound."""
+"""Reconstruction quality against what a defence costs and against what is guaranteed."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
-from scipy.stats import beta
 
-from tensorldp.figures.attack_sweeps import attack_rows
-from tensorldp.figures.style import appearance, label, order, use_style
+from tensorldp.figures.style import appearance, label, order, point_marker, use_style
+from tensorldp.registration.kinds import NO_PRIVACY
 from tensorldp.studies.attack_table import RECOVERED, attack_table
 
 DEFENCES = {
@@ -22,10 +21,9 @@ DEFENCES = {
     "dropout": ("dropout, kept p", "#009E73", "P"),
     "local": ("k local steps", "#999999", "X"),
 }
-MECHANISM_MARKERS = {"gaussian-analytic": "^", "laplace": "v", "privunit": "<", "tldp-l": ">"}
 
 
-def draw_tradeoff(metrics: pd.DataFrame) -> Figure:
+def draw_cost(metrics: pd.DataFrame) -> Figure:
     """Left: gradient inversion, PSNR against utility loss. Right: naming a victim from a release, against epsilon."""
     use_style()
     figure, (left, right) = plt.subplots(1, 2, figsize=(12.6, 4.6), layout="constrained")
@@ -53,7 +51,7 @@ def _draw_cost(ax: Axes, rows: pd.DataFrame) -> None:
     ):
         if defence == "mechanism":
             text = f"{label(mechanism)} at ε" + (" (DP-SGD)" if mechanism == "gaussian-analytic" else "")
-            colour, marker = str(appearance(mechanism)["color"]), MECHANISM_MARKERS.get(mechanism, "h")
+            colour, marker = str(appearance(mechanism)["color"]), point_marker(mechanism)
             notes = [f"{e:g}" if e < 1e4 else f"1e{np.log10(e):.0f}" for e in part["epsilon"]]
         else:
             text, colour, marker = DEFENCES[defence]
@@ -87,7 +85,7 @@ def _draw_cost(ax: Axes, rows: pd.DataFrame) -> None:
 
 
 def _draw_named(ax: Axes, rows: pd.DataFrame) -> None:
-    rows = rows[rows["mechanism"] != "none"].sort_values("guarantee_epsilon")
+    rows = rows[rows["mechanism"] != NO_PRIVACY].sort_values("guarantee_epsilon")
     finite = rows[np.isfinite(rows["guarantee_epsilon"])]
     for name in order(set(finite["mechanism"])):
         part = finite[finite["mechanism"] == name]
@@ -113,61 +111,3 @@ def _draw_named(ax: Axes, rows: pd.DataFrame) -> None:
     ax.set_ylabel("share of victims named")
     ax.set_title("Likelihood attack on released pictures", fontsize=9.5)
     ax.legend(fontsize=7.5, frameon=False, loc="upper left")
-
-
-def draw_membership(metrics: pd.DataFrame, rate: str = "0.1") -> Figure:
-    """True positive rate of the loss threshold by mechanism and epsilon, with 95 % intervals, beside the bound.
-
-    Intervals are those of [clopper1934] for the members of all seeds together.
-    """
-    use_style()
-    table = _membership_table(metrics, rate)
-    figure, ax = plt.subplots(figsize=(9.0, 3.9), layout="constrained")
-    at = np.arange(len(table))
-    colours = [str(appearance(name)["color"]) for name in table["mechanism"]]
-    for shift, kind, marker, text in (
-        (-0.14, "", "o", "records with their labels"),
-        (0.14, "canary_", "D", "canaries with random labels"),
-    ):
-        count = table["members"] / 2
-        hits = (table[f"{kind}tpr"] * count).round()
-        low, high = beta.ppf(0.025, hits, count - hits + 1), beta.ppf(0.975, hits + 1, count - hits)
-        ax.vlines(at + shift, np.nan_to_num(low), np.nan_to_num(high, nan=1.0), color=colours, linewidth=2)
-        ax.scatter(at + shift, table[f"{kind}tpr"], color=colours, zorder=3, s=30, marker=marker, label=text)
-    ax.scatter(at, table["bound"], marker="_", s=260, color="#000000", label="most that the guarantee allows", zorder=3)
-    ax.axhline(float(rate), color="#999999", linestyle=":", linewidth=1.0, label="guessing")
-    ax.set_xticks(
-        at,
-        [
-            f"{label(name)}\n" + ("" if np.isinf(epsilon) else f"nominal ε {epsilon:g}")
-            for name, epsilon in zip(table["mechanism"], table["epsilon"], strict=True)
-        ],
-        fontsize=7.5,
-        rotation=35,
-        ha="right",
-    )
-    ax.set_ylim(-0.02, 1.05)
-    ax.set_ylabel(f"true positive rate at {float(rate):.0%} false positives")
-    ax.set_title("Loss-threshold membership attack on models trained on released pictures; 95 % intervals", fontsize=10)
-    ax.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return figure
-
-
-def _membership_table(metrics: pd.DataFrame, rate: str) -> pd.DataFrame:
-    keys = ["mechanism", "epsilon"]
-    parts = {
-        "tpr": f"tpr_at_fpr_{rate}",
-        "canary_tpr": f"canary_tpr_at_fpr_{rate}",
-        "bound": f"tpr_bound_at_fpr_{rate}",
-    }
-    table = pd.DataFrame(
-        {
-            name: attack_rows(metrics, "membership", metric).groupby(keys)["value"].mean()
-            for name, metric in parts.items()
-        }
-    )
-    table["members"] = attack_rows(metrics, "membership", "members").groupby(keys)["value"].sum()
-    table = table.reset_index()
-    names = order(set(table["mechanism"]))
-    table["rank"] = [names.index(name) for name in table["mechanism"]]
-    return table.sort_values(["rank", "epsilon"], ignore_index=True)
