@@ -95,7 +95,7 @@ def tables(rows: list[dict]) -> str:
     lines = ["| lie | claim | truth | refuted | releases | seconds | kind |", "|---|---|---|---|---|---|---|"]
     for row in (row for row in rows if row["kind"] == "lie"):
         lines.append(
-            f"| {row['name']} | {row['claim'].split(',  and')[0]} | {row['truth']} | {row['refuted']} of {row['runs']} "
+            f"| {row['name']} | {row['claim']} | {row['truth']} | {row['refuted']} of {row['runs']} "
             f"| {row['samples'][-1]:,} | {row['seconds'][-1]:.1f} | {', '.join(row['kinds'])} |"
         )
     lines += ["", "| honest | claim | refuted | at most, at 95 % |", "|---|---|---|---|"]

@@ -52,8 +52,8 @@ def sign_response(x: Tensor, g: torch.Generator) -> Tensor:
 
 def octet_response(x: Tensor, g: torch.Generator) -> Tensor:
     keep = uniform(x, g) < math.e / (math.e + 7.0)
-    other = (x + torch.randint(1, 8, x.shape, generator=g)) % 8
-    return torch.where(keep, x.round(), other.round())
+    other = (x.round() + torch.randint(1, 8, x.shape, generator=g)) % 8
+    return torch.where(keep, x.round(), other)
 
 
 def geometric(x: Tensor, g: torch.Generator) -> Tensor:

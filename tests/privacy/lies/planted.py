@@ -150,8 +150,8 @@ def gaussian_delta_off(x: Tensor, g: torch.Generator) -> Tensor:
 
 def wrong_denominator(x: Tensor, g: torch.Generator) -> Tensor:
     keep = uniform(x, g) < math.e / (math.e + 1.0)  # right for 2 values, and there are 8
-    other = (x + torch.randint(1, 8, x.shape, generator=g)) % 8
-    return torch.where(keep, x.round(), other.round())
+    other = (x.round() + torch.randint(1, 8, x.shape, generator=g)) % 8
+    return torch.where(keep, x.round(), other)
 
 
 def one_sided(x: Tensor, g: torch.Generator) -> Tensor:

@@ -47,5 +47,5 @@ def test_a_lie_is_refuted(case: Case) -> None:
 
 @pytest.mark.parametrize("case", HONEST, ids=lambda case: case.name)
 def test_an_honest_randomizer_is_not(case: Case) -> None:
-    found = verdict(case, minutes=0.02, samples=400, confidence=1 - 1e-6)  # a false alarm once in 10^6 runs
+    found = verdict(case, minutes=0.005, samples=400, confidence=1 - 1e-6)  # a false alarm once in 10^6 runs
     assert not found.refuted, found
