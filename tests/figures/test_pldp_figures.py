@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.figures import pldp
+from tensorldp.figures import pldp, pldp_ledger
 
 
 def table(rows: list[dict[str, object]]) -> pd.DataFrame:
@@ -37,7 +37,7 @@ def test_rounds_and_clients_are_read_from_their_columns() -> None:
     assert rows["budget"].unique().tolist() == [""]
     found = pldp.over_rounds(rows)
     assert found[["round", "value"]].to_numpy().tolist() == [[5, 0.3], [100, 0.5]]
-    client = pldp.client_table(rows).iloc[0]
+    client = pldp_ledger.client_table(rows).iloc[0]
     assert (client["client"], client["uploads"], client["epsilon"]) == (7, 4.0, 90.0)
     assert client["nominal"] == pytest.approx(0.9)
 
@@ -56,7 +56,7 @@ def test_the_ledger_figure_shows_every_client_twice() -> None:
             for word in ("least", "median", "most")
             for mark in (5, 10)
         ]
-    left, right = pldp.draw_ledger(table(rows)).axes
+    left, right = pldp_ledger.draw_ledger(table(rows)).axes
     points = np.vstack([c.get_offsets() for c in left.collections])
     assert len(points) == 3 * 2 * 5
     assert {round(x, 6) for x, _ in points} == {0.1, 0.2, 0.3, 0.4, 0.5}

@@ -95,3 +95,14 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
     done = project.snakemake()
     assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
     return project
+
+
+@pytest.fixture(scope="session")
+def calm(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """An undisturbed run. Tests copy it."""
+    from faults import finish, leftovers, small  # which import this module
+
+    project = small(tmp_path_factory.mktemp("faults") / "calm")
+    finish(project)
+    assert not leftovers(project)
+    return project

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from tensorldp.data.entries import ENTRIES, WEIGHTS
+from tensorldp.data.entries import ENTRIES
 from tensorldp.data.source import Dataset, File, Source, Weights
+from tensorldp.data.weights import WEIGHTS
 from tensorldp.errors import unknown
 from tensorldp.registration.kinds import PARSERS
 from tensorldp.registration.registry import Registry

@@ -1,4 +1,4 @@
-"""PLDP-FL's figures: errors of a mean, accuracy over rounds, at what is guaranteed, and what clients have spent."""
+"""PLDP-FL's figures of federated averaging: accuracy over rounds, at what is guaranteed, and by participation."""
 
 from __future__ import annotations
 
@@ -50,11 +50,13 @@ def pldp_rows(metrics: pd.DataFrame, study: str) -> pd.DataFrame:
     return rows
 
 
-def _summary(rows: pd.DataFrame, at: str) -> pd.DataFrame:
+def summary(rows: pd.DataFrame, at: str) -> pd.DataFrame:
+    """Mean, least and most of the values at each place."""
     return rows.groupby(at)["value"].agg(["mean", "min", "max"]).reset_index().sort_values(at)
 
 
-def _band(ax: Axes, table: pd.DataFrame, at: str, colour: str, marker: str, text: str, line: str = "-") -> None:
+def draw_band(ax: Axes, table: pd.DataFrame, at: str, colour: str, marker: str, text: str, line: str = "-") -> None:
+    """A line of means with a band from the least to the most."""
     ax.plot(
         table[at],
         table["mean"],
@@ -70,70 +72,9 @@ def _band(ax: Axes, table: pd.DataFrame, at: str, colour: str, marker: str, text
     ax.fill_between(table[at], table["min"], table["max"], color=colour, alpha=0.15, linewidth=0)
 
 
-def _empty(ax: Axes, text: str = "not run at this scale") -> None:
+def say_empty(ax: Axes, text: str = "not run at this scale") -> None:
+    """Words in a panel without rows."""
     ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", color=GREY)
-
-
-def _errors(ax: Axes, rows: pd.DataFrame, at: str, colour: str, marker: str, text: str) -> None:
-    measured = _summary(rows[rows["metric"] == "relative_error"], at)
-    expected = _summary(rows[rows["metric"] == "expected_relative_error"], at)
-    ax.plot(expected[at], expected["mean"], color=colour, linewidth=1.2)
-    ax.plot(
-        measured[at],
-        measured["mean"],
-        color=colour,
-        marker=marker,
-        linestyle="",
-        markersize=5,
-        markeredgecolor="white",
-        markeredgewidth=0.5,
-        label=text,
-    )
-    ax.fill_between(measured[at], measured["min"], measured["max"], color=colour, alpha=0.2, linewidth=0)
-
-
-def draw_errors(metrics: pd.DataFrame, title: str = "") -> Figure:
-    """Figure 2: relative error against epsilon by modes of safe ranges, and against the range by modes of epsilon."""
-    use_style()
-    rows = pldp_rows(metrics, "pldp_synthetic")
-    rows = rows[rows["mechanism"] == "pdpm"]
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.8), sharey=True, layout="constrained")
-    for mode, colour, marker in zip(("t1", "t2", "t3"), COLOURS, MARKERS, strict=False):
-        part = rows[(rows["eps"] == "same") & (rows["tau"] == mode)]
-        _errors(left, part, "epsilon", colour, marker, MODE_WORDS[mode])
-    for mode, colour, marker in zip(("e1", "e2", "e3"), COLOURS, MARKERS, strict=False):
-        part = rows[rows["eps"] == mode]
-        _errors(right, part.assign(width=part["tau"].astype(float)), "width", colour, marker, MODE_WORDS[mode])
-    left.set(
-        yscale="log",
-        xlabel="ε of every participant, per value (nats)",
-        ylabel="relative error of the mean (1 = as large as it)",
-    )
-    right.set(xlabel="width of every participant's safe range")
-    for ax in (left, right):
-        ax.legend(frameon=False, fontsize=8.5)
-    if title:
-        figure.suptitle(title, fontsize=11)
-    return figure
-
-
-def draw_error_mechanisms(metrics: pd.DataFrame, title: str = "") -> Figure:
-    """The same error of all mechanisms on ranges of width 2, one epsilon for all."""
-    use_style()
-    rows = pldp_rows(metrics, "pldp_synthetic")
-    rows = rows[(rows["eps"] == "same") & (rows["tau"] == "2.0")]
-    figure, ax = plt.subplots(figsize=(5.6, 3.8), layout="constrained")
-    for name, colour, marker in zip(order(set(rows["mechanism"])), COLOURS, MARKERS, strict=False):
-        _errors(ax, rows[rows["mechanism"] == name], "epsilon", colour, marker, label(name))
-    ax.set(
-        yscale="log",
-        xlabel="ε of every participant, per value (nats)",
-        ylabel="relative error of the mean (1 = as large as it)",
-    )
-    ax.legend(frameon=False, fontsize=8.5)
-    if title:
-        figure.suptitle(title, fontsize=11)
-    return figure
 
 
 def over_rounds(rows: pd.DataFrame, stem: str = "accuracy") -> pd.DataFrame:
@@ -177,7 +118,7 @@ def draw_rounds(metrics: pd.DataFrame, title: str = "") -> Figure:
     )
     for line, dataset in zip(axes, datasets, strict=True):
         here = over_rounds(rows[rows["dataset"] == dataset])
-        free = _summary(_free(here), "round")
+        free = summary(_free(here), "round")
         for ax, mode in zip(line, ("e1", "e2", "e3", "all"), strict=True):
             ax.plot(free["round"], free["mean"], color=GREY, linestyle=(0, (4, 2)), linewidth=1.2, label="no privacy")
             _chance(ax)
@@ -188,7 +129,7 @@ def draw_rounds(metrics: pd.DataFrame, title: str = "") -> Figure:
                 for tau, colour, marker in zip(("t1", "t2", "t3"), COLOURS, MARKERS, strict=False):
                     part = here[(here["mechanism"] == "pdpm") & (here["eps"] == mode) & (here["tau"] == tau)]
                     if len(part):
-                        _band(ax, _summary(part, "round"), "round", colour, marker, MODE_WORDS[tau])
+                        draw_band(ax, summary(part, "round"), "round", colour, marker, MODE_WORDS[tau])
                 if (dataset, mode) in PRINTED:
                     _printed(ax, *PRINTED[dataset, mode], here["round"].max())
                 ax.set_title(f"{dataset}: PDPM, {mode} ({MODE_WORDS[mode]})", fontsize=9)
@@ -218,7 +159,7 @@ def _printed(ax: Axes, at: int, value: float, text: str, last: float) -> None:
 
 def _comparison(ax: Axes, here: pd.DataFrame, dataset: str) -> None:
     for name, colour, marker in zip(order(set(here["mechanism"])), COLOURS, MARKERS, strict=False):
-        _band(ax, _summary(here[here["mechanism"] == name], "round"), "round", colour, marker, label(name))
+        draw_band(ax, summary(here[here["mechanism"] == name], "round"), "round", colour, marker, label(name))
         if dataset == "mnist" and name in PRINTED_COMPARISON:
             at, value = PRINTED_COMPARISON[name]
             _printed(ax, at, value, f"{label(name).split(' (')[0]}: {100 * value:.1f} % printed", here["round"].max())
@@ -267,90 +208,6 @@ def draw_guaranteed(metrics: pd.DataFrame, title: str = "") -> Figure:
     return figure
 
 
-def client_table(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row per variant, seed and client: `uploads`, `epsilon` (whole model, whole run), `per_weight`, `nominal`."""
-    found = rows[rows["metric"].isin(["client_uploads", "client_epsilon", "client_per_weight"])]
-    found = found.assign(client=found["client"].astype(int), what=found["metric"].str.removeprefix("client_"))
-    table = found.pivot_table(index=["variant", "eps", "tau", "seed", "client"], columns="what", values="value")
-    table = table.reset_index()
-    return table.assign(nominal=table["per_weight"] / table["uploads"])
-
-
-def draw_ledger(metrics: pd.DataFrame, title: str = "") -> Figure:
-    """What clients have spent: per client against its nominal epsilon, and over the rounds."""
-    use_style()
-    rows = pldp_rows(metrics, "pldp_fl")
-    rows = rows[
-        (rows["mechanism"] == "pdpm")
-        & (rows["budget"] == "")
-        & (rows["participation"] == "")
-        & (rows["tau"] == "t1")
-        & (rows["split"] == "")
-    ]
-    rows = rows[rows["dataset"] == sorted(set(rows["dataset"]))[0]]
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10.4, 4.0), layout="constrained")
-    table = client_table(rows[rows["seed"] == rows["seed"].min()])
-    for mode, colour, marker in zip(("e1", "e2", "e3"), COLOURS, MARKERS, strict=False):
-        part = table[table["eps"] == mode]
-        left.scatter(
-            part["nominal"],
-            part["epsilon"],
-            s=22,
-            color=colour,
-            marker=marker,
-            alpha=0.6,
-            linewidths=0,
-            label=f"{mode}: its whole model, δ = 1e-5",
-        )
-        left.scatter(
-            part["nominal"],
-            part["per_weight"],
-            s=16,
-            facecolors="none",
-            edgecolors=colour,
-            marker=marker,
-            linewidths=0.8,
-            label=f"{mode}: one weight, pure",
-        )
-        grown = {word: over_rounds(rows[rows["eps"] == mode], f"spent_{word}") for word in ("least", "median", "most")}
-        lines = {word: _summary(found, "round") for word, found in grown.items()}
-        right.plot(
-            lines["median"]["round"],
-            lines["median"]["mean"],
-            color=colour,
-            marker=marker,
-            markersize=4.5,
-            markeredgecolor="white",
-            label=f"{mode}: median client",
-        )
-        right.fill_between(
-            lines["median"]["round"],
-            lines["least"]["mean"],
-            lines["most"]["mean"],
-            color=colour,
-            alpha=0.15,
-            linewidth=0,
-        )
-    at = np.array([0.1, 1.0])
-    left.plot(at, at, color=GREY, linestyle=(0, (4, 2)), linewidth=1.2, label="what the paper calls the budget")
-    left.set(
-        xscale="log",
-        yscale="log",
-        xlabel="the client's ε in the paper (nats per weight and upload)",
-        ylabel="ε that the client has spent in the run (nats)",
-    )
-    left.set_xticks([0.1, 0.2, 0.5, 1.0], ["0.1", "0.2", "0.5", "1"])
-    left.minorticks_off()
-    right.xaxis.set_major_locator(MaxNLocator(integer=True))
-    right.set(yscale="log", xlabel="round", ylabel="ε of the whole model so far, δ = 1e-5 (nats)")
-    right.legend(frameon=False, fontsize=8, title="bands: least to most", title_fontsize=8)
-    left.set_ylim(bottom=2e-3)
-    left.legend(frameon=False, fontsize=7.5, loc="lower right", ncols=2, columnspacing=1.0)
-    if title:
-        figure.suptitle(title, fontsize=11)
-    return figure
-
-
 def _by_share(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows of Figure 3 with the share of clients in a round as a column; none if the table has a single share.
 
@@ -371,15 +228,15 @@ def draw_participation(metrics: pd.DataFrame, title: str = "") -> Figure:
     rows = _by_share(rows)
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.6), layout="constrained")
     if rows.empty:
-        _empty(left)
-        _empty(right)
+        say_empty(left)
+        say_empty(right)
     for dataset in sorted(set(rows["dataset"])):
         for name, line in ((NO_PRIVACY, (0, (4, 2))), ("pdpm", "-")):
             part = rows[(rows["mechanism"] == name) & (rows["dataset"] == dataset)]
             look = appearance(name)
             text = f"{dataset}: {label(name)}" + (" e3, t1" if name == "pdpm" else "")
             for ax, metric in ((left, "uploaded_megabytes"), (right, "accuracy")):
-                table = _summary(part[part["metric"] == metric], "share")
+                table = summary(part[part["metric"] == metric], "share")
                 ax.plot(
                     table["share"],
                     table["mean"],

@@ -1,0 +1,188 @@
+"""Runs that are killed, interrupted, or doubled."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from conftest import Project
+from faults import (
+    CELL,
+    TARGET,
+    WARM,
+    after_jobs,
+    alive,
+    copy_of,
+    finish,
+    leftovers,
+    locks,
+    output,
+    rows,
+    small,
+    started,
+    until,
+)
+
+from tensorldp.runtime.files import read_arrays, write_arrays
+
+pytestmark = [
+    pytest.mark.workflow,
+    pytest.mark.xdist_group("faults"),
+    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc"),
+]
+
+KILLS = 20
+
+
+def kill_once(project: Project, chance: random.Random) -> str:
+    """Kill a run at a random moment: `early`, `working` (a job was running), or `finished` before it."""
+    with started(project, TARGET) as process:
+        if chance.random() < 0.2:
+            time.sleep(chance.uniform(0.1, 2.0))
+        elif not after_jobs(project, process, chance.choice([0, 1, 1, 2, 3, 5])):
+            assert process.returncode == 0, output(project)[-4000:]
+            return "finished"
+        time.sleep(chance.uniform(0.0, 0.7))
+        if process.poll() is not None:
+            assert process.returncode == 0, output(project)[-4000:]
+            return "finished"
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(30)
+        text = output(project)
+    assert until(lambda: not alive(project.folder), 10), alive(project.folder)
+    assert "Traceback" not in text
+    return "working" if "\nExecute " in text else "early"
+
+
+def test_a_run_killed_twenty_times_ends_with_the_same_numbers(calm: Project, tmp_path: Path) -> None:
+    chance, ends, unlocked, copies = random.Random(20), [], 0, 0
+    while sum(end != "finished" for end in ends) < KILLS:
+        copies += 1
+        project = small(tmp_path / f"copy{copies}")
+        while sum(end != "finished" for end in ends) < KILLS:
+            ends.append(kill_once(project, chance))
+            if ends[-1] == "finished":
+                break
+            if locks(project) and unlocked < 2:
+                # what a user sees and types: the message names the option
+                refused = project.snakemake(TARGET, timeout=60)
+                assert refused.returncode != 0
+                assert "cannot be locked" in refused.stdout + refused.stderr
+                assert "--unlock" in refused.stdout + refused.stderr
+                assert project.snakemake("--unlock", timeout=60).returncode == 0
+                assert not locks(project)
+                unlocked += 1
+            for lock in locks(project):  # the same, without the two seconds of a start
+                lock.unlink()
+        text = finish(project)
+        assert "IncompleteFilesException" not in text
+        assert rows(project) == rows(calm)
+        assert not leftovers(project)
+        assert project.planned(TARGET) == []
+        assert until(lambda folder=project.folder: not alive(folder), 30), alive(project.folder)
+    assert ends.count("working") >= KILLS // 2, ends
+    assert unlocked
+
+
+def test_models_that_were_half_deleted_at_a_kill_are_not_used(calm: Project, tmp_path: Path) -> None:
+    project = copy_of(calm, tmp_path / "copy")
+    results = project.folder / "results"
+    metrics = next((results / "metrics").rglob("*.json"))
+    models = results / "models" / metrics.relative_to(results / "metrics").with_suffix("")
+    models.mkdir(parents=True)  # newer than what was computed from it
+    assert project.planned(TARGET) == []
+    assert not models.exists()
+
+
+def test_temporary_folders_that_outlived_their_last_reader_at_a_kill_are_deleted_in_the_end(
+    calm: Project, tmp_path: Path
+) -> None:
+    """The state between the end of the scoring job and the deletion of the release and the models that it read."""
+    project = copy_of(calm, tmp_path / "copy")
+    (project.folder / CELL).unlink()
+    done = project.snakemake(CELL, "--notemp", env=WARM, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {path.relative_to(project.folder).parts[1] for path in leftovers(project)} == {"perturbed", "models"}
+    models = CELL.replace("metrics", "models", 1).removesuffix(".json")
+    assert finish(project, models).count("Finished jobid") == 1  # the table
+    assert {path.parent for path in leftovers(project)} == {project.folder / models}  # asked for, this time
+    finish(project, "--forcerun", "collect")
+    assert not leftovers(project)
+    assert rows(project) == rows(calm)
+
+
+def test_a_file_that_was_half_written_at_a_kill_is_cleared_by_the_next_writer(tmp_path: Path) -> None:
+    import numpy as np
+
+    target = tmp_path / "x.safetensors"
+    child = os.fork()
+    if child == 0:
+        from tensorldp.runtime.files import replacing
+
+        with replacing(target) as temporary:
+            temporary.write_bytes(b"half")
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert len(list(tmp_path.glob(".*.part"))) == 1
+    write_arrays(target, {"x": np.zeros(3)})
+    assert read_arrays(target)[0]["x"].tolist() == [0.0, 0.0, 0.0]
+    assert [path.name for path in tmp_path.iterdir()] == ["x.safetensors"]
+
+
+def test_a_figure_killed_in_its_notebook_leaves_no_kernel_and_is_made_by_the_next_run(
+    calm: Project, tmp_path: Path
+) -> None:
+    project = copy_of(calm, tmp_path / "copy")
+    figure = "results/figures/tldp_type1.png"
+    with started(project, figure) as process:
+        assert until(lambda: any("kernel.py" in line for line in alive(project.folder)), 60), output(project)
+        time.sleep(0.3)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(30)
+    # what starts a kernel is a session of its own, so the kill does not reach it: it looks for who wants it each second
+    assert until(lambda: not alive(project.folder), 20), alive(project.folder)
+    assert not (project.folder / figure).exists() or locks(project)
+    assert project.snakemake("--unlock", timeout=60).returncode == 0
+    done = project.snakemake(figure, env=WARM, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (project.folder / figure).read_bytes()[:4] == b"\x89PNG"
+    assert not leftovers(project)
+
+
+def test_ctrl_c_ends_cleanly_and_the_next_run_goes_on(calm: Project, tmp_path: Path) -> None:
+    project = small(tmp_path / "copy")
+    with started(project, TARGET) as process:
+        assert after_jobs(project, process, 4), output(project)
+        os.killpg(process.pid, signal.SIGINT)  # what a terminal sends
+        assert process.wait(60) in (1, 130, -signal.SIGINT)
+    assert not locks(project)
+    assert not list(project.folder.rglob("*.part"))
+    assert until(lambda: not alive(project.folder), 30), alive(project.folder)
+    text = finish(project)
+    assert "Nothing to be done" not in text
+    assert text.count("Finished jobid") < 34  # what was finished is not repeated
+    assert rows(project) == rows(calm)
+    assert not leftovers(project)
+
+
+def test_a_second_run_in_the_same_folder_is_refused_and_harms_nothing(calm: Project, tmp_path: Path) -> None:
+    project = small(tmp_path / "copy")
+    with started(project, TARGET) as process:
+        assert until(lambda: locks(project) or process.poll() is not None, 60)
+        os.killpg(process.pid, signal.SIGSTOP)  # holds its locks for as long as the second one needs
+        assert process.poll() is None, "the first run ended before the second began"
+        second = project.snakemake(TARGET, timeout=120)
+        os.killpg(process.pid, signal.SIGCONT)
+        text = second.stdout + second.stderr
+        assert second.returncode != 0
+        assert "cannot be locked" in text
+        assert "no other Snakemake process" in text
+        assert "Traceback" not in text
+        assert process.wait(240) == 0, output(project)[-4000:]
+    assert rows(project) == rows(calm)
+    assert not leftovers(project)
+    assert not locks(project)
