@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from truths import TRUTHS, World
+from truths import TRUTHS
+from worlds import World
 
 from tensorldp.claims.kept import decide_again
 from tensorldp.claims.table import COLUMNS

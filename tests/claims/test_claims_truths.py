@@ -9,7 +9,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from truths import NOISE, TRUTHS, World, decided
+from truths import TRUTHS
+from worlds import NOISE, World, decided
 
 from tensorldp.claims import statements
 from tensorldp.claims.base import catalogue, load_checks

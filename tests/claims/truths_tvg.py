@@ -1,0 +1,102 @@
+"""Worlds in which a claim of TVG is true, and others in which it is false."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from truths_tldp import IMAGES
+from worlds import Means, Truth, grid_of
+
+from tensorldp.config.cell import AnyCell
+
+SGD = ("optimized", "mvg", "udn", "idn")
+FEATURES = ("gaussian-per-element", "mvg", "udn", "idn")
+LARGE = (1.0, 1e4, 1e6)
+MODELS = {"mnist": "lenet", "credit": "mlp_10", "adult": "mlp_12"}
+
+
+def sgd() -> list[AnyCell]:
+    found = [
+        planned
+        for name, model in MODELS.items()
+        for planned in grid_of("tvg_sgd", name, ("none", *SGD), (0.1, 1, 10), model=model)
+    ]
+    return [*found, *grid_of("tvg_sgd", "adult", ["matrix"], (0.1, 1, 10), model="mlp_12")]
+
+
+def features(study: str) -> list[AnyCell]:
+    found = grid_of(study, (*IMAGES, "imdb"), FEATURES, LARGE, model="m", unit="batch")
+    return [*found, *grid_of(study, "imdb", ["matrix"], LARGE, model="m", unit="batch")]
+
+
+def _private(scores: dict[str, float], slope: float = 0.0) -> Means:
+    def means(c: AnyCell) -> dict[str, float]:
+        value = scores.get(c.mechanism, 0.95) + (0 if c.mechanism == "none" else slope * math.log10(float(c.epsilon)))
+        return {
+            "accuracy": value,
+            "auc": value,
+            "accuracy_perturbed_test": value,
+            "accuracy_ceiling": 1.0,
+        }
+
+    return means
+
+
+def _by_epsilon(function: Callable[[str, float], float]) -> Means:
+    return lambda c: {
+        metric: function(c.mechanism, float(c.epsilon))
+        for metric in ("accuracy", "accuracy_perturbed_test", "accuracy_ceiling")
+    }
+
+
+def _rss(scores: dict[str, float]) -> Means:
+    return lambda c: dict.fromkeys(("rss_noisy", "rss_true"), scores[c.mechanism])
+
+
+def _two_studies(test: float, train: float) -> Means:
+    def means(c: AnyCell) -> dict[str, float]:
+        lead = test if c.study == "tvg_testing" else train
+        value = 0.7 + lead * (c.mechanism == "idn")
+        return {"accuracy": value, "accuracy_perturbed_test": value, "accuracy_ceiling": 1.0}
+
+    return means
+
+
+ORDER = {"idn": 0.95, "gaussian-per-element": 0.85, "udn": 0.75, "mvg": 0.65, "matrix": 0.9}
+REVERSED = {"idn": 0.65, "gaussian-per-element": 0.75, "udn": 0.85, "mvg": 0.95, "matrix": 0.6}
+CTG = grid_of("tvg_covariance", "ctg", ("gaussian-per-element", "idn", "jl", "matrix", "mvg", "udn"), (0.1, 1, 10))
+CTG_ORDER = {"idn": 1.0, "udn": 30.0, "matrix": 100.0, "gaussian-per-element": 100.0, "mvg": 1e5, "jl": 1e8}
+CTG_REVERSED = {"jl": 1.0, "mvg": 30.0, "matrix": 100.0, "gaussian-per-element": 1e4, "udn": 1e5, "idn": 1e8}
+FAR = {"optimized": 0.9, "idn": 0.89, "udn": 0.86, "mvg": 0.8, "matrix": 0.83}
+
+TVG_TRUTHS = {
+    "V21": Truth(sgd(), _private(FAR), _private({**FAR, "idn": 0.8, "udn": 0.79, "mvg": 0.88, "matrix": 0.88})),
+    "V33": Truth(sgd(), _private(FAR, 0.02), _private(FAR, -0.02)),
+    "V34": Truth(sgd(), _private(FAR), _private({**FAR, "matrix": 0.95})),
+    "V22": Truth(features("tvg_features"), _private(ORDER), _private(REVERSED)),
+    "V31": Truth(
+        features("tvg_features"),
+        _by_epsilon(lambda name, e: 0.9 - (0.2 if name != "idn" and e < 1e6 else 0)),
+        _private(REVERSED),
+    ),
+    "V32": Truth(
+        features("tvg_features"),
+        _by_epsilon(lambda name, e: 0.5 + (0.3 if name == "udn" and e == 1e6 else 0)),
+        _by_epsilon(lambda name, e: 0.5 + (0.3 if name == "mvg" and e == 1e6 else 0)),
+    ),
+    "V35": Truth(features("tvg_features"), _private({**ORDER, "matrix": 0.75}), _private({**ORDER, "matrix": 0.99})),
+    "V23": Truth(features("tvg_testing"), _private(ORDER), _private(REVERSED)),
+    "V36": Truth(
+        features("tvg_testing"),
+        _by_epsilon(lambda name, e: 0.9 - (0.2 if name == "matrix" and e < 1e6 else 0)),
+        _by_epsilon(lambda name, e: 0.9 - (0.2 if name == "idn" else 0)),
+    ),
+    "V37": Truth(features("tvg_testing"), _private(ORDER), _private(REVERSED)),
+    "V38": Truth(
+        [*features("tvg_testing"), *features("tvg_features")], _two_studies(0.2, 0.05), _two_studies(0.05, 0.2)
+    ),
+    "V27": Truth(CTG, _rss(CTG_ORDER), _rss(CTG_REVERSED)),
+    "V28": Truth(CTG, _rss(CTG_ORDER), _rss(CTG_REVERSED)),
+    "V29": Truth(CTG, _rss(CTG_ORDER), _rss(CTG_REVERSED)),
+}
