@@ -1,0 +1,1 @@
+"""Numbers in the pages that are computed from the kept results, and the marks around them."""

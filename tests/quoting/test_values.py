@@ -1,0 +1,130 @@
+"""Quotes are computed from made-up kept results with known values."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from tensorldp.errors import InputError
+from tensorldp.quoting.values import Quotes, Table, read_table, written
+
+
+def row(mechanism: str, epsilon: float, seed: int, value: float) -> dict[str, Any]:
+    return {
+        "study": "s",
+        "dataset": "d",
+        "variant": "v",
+        "mechanism": mechanism,
+        "epsilon": epsilon,
+        "seed": seed,
+        "metric": "m",
+        "value": value,
+        "guarantee_epsilon": 64 * epsilon,
+    }
+
+
+KEPT = {"study": "s", "metric": "m"}
+ENTRIES: dict[str, dict[str, Any]] = {
+    "mean": {"arguments": ["mechanism", "epsilon"], **KEPT, "format": ".2f"},
+    "guaranteed": {"arguments": ["mechanism", "epsilon"], **KEPT, "column": "guarantee_epsilon", "format": ".0f"},
+    "all": {**KEPT},
+    "lowest": {"arguments": ["up_to"], **KEPT, "statistic": "lowest", "format": ".2f", "scale": 100},
+    "highest": {"arguments": ["up_to"], **KEPT, "statistic": "highest", "but": ["b"], "format": ".2f"},
+    "seeds": {**KEPT, "mechanism": "a", "epsilon": 1, "statistic": "seeds", "format": ".0f"},
+    "claim": {"claim": "X1", "after": "grows like m^", "format": ".2f"},
+    "large": {"claim": "X1", "after": "from", "format": ",.0f"},
+    "count": {"arguments": ["count"], "format": ".0f"},
+    "ceiling": {"function": "mnist_ceiling", "format": ".4f"},
+    "no-claim": {"claim": "X9", "after": "like"},
+    "no-number": {"claim": "X1", "after": "shrinks like"},
+    "no-function": {"function": "mnist_celling"},
+}
+
+
+@pytest.fixture
+def quotes(tmp_path: Path) -> Quotes:
+    rows = [row("a", 1, 0, 0.2), row("a", 1, 1, 0.4), row("a", math.inf, 0, 0.9), row("b", 1, 0, 0.5)]
+    pd.DataFrame(rows).to_parquet(tmp_path / "metrics.parquet")
+    pd.DataFrame(
+        {
+            "id": ["X1", "X2", "X3"],
+            "verdict": ["refuted", "not reproduced", "refuted"],
+            "observed": ["the error grows like m^-0.507 [-0.6, -0.4] from 1,092,000", "", ""],
+        }
+    ).to_csv(tmp_path / "claims.csv", index=False)
+    return Quotes(Table.model_validate({"entries": ENTRIES}), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("mark", "expected"),
+    [
+        ("mean a 1", "0.30"),
+        ("mean a 1,inf", "0.30 | 0.90"),
+        ("guaranteed a 1,inf", "64 | ∞"),
+        ("lowest 10", "30.00"),
+        ("highest 10", "0.30"),
+        ("seeds", "2"),
+        ("claim", "-0.51"),
+        ("large", "1,092,000"),
+        ("count refuted", "2"),
+        ("count not_reproduced", "1"),
+        ("count all", "3"),
+        ("ceiling 1e-12", "0.1135"),  # the largest class
+    ],
+)
+def test_values(quotes: Quotes, mark: str, expected: str) -> None:
+    assert quotes(mark) == expected
+
+
+@pytest.mark.parametrize(
+    ("mark", "told"),
+    [
+        ("maen a 1", "did you mean 'mean'"),
+        ("mean a", "needs the arguments mechanism, epsilon"),
+        ("mean a 1 2", "needs the arguments mechanism, epsilon"),
+        ("mean a one", "valid number"),
+        ("mean c 1", "no such rows"),
+        ("all", "3 cells"),
+        ("no-claim", "no kept claim 'X9'"),
+        ("no-number", "states no number after"),
+        ("no-function", "did you mean 'mnist_ceiling'"),
+    ],
+)
+def test_a_wrong_mark_is_told_in_a_sentence(quotes: Quotes, mark: str, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        quotes(mark)
+
+
+def test_two_values_for_a_seed_have_no_mean(quotes: Quotes) -> None:
+    path = quotes.reference / "metrics.parquet"
+    table = pd.read_parquet(path)
+    pd.concat([table, table]).to_parquet(path)
+    with pytest.raises(InputError, match="more than one value for a seed"):
+        quotes("mean a 1")
+
+
+@pytest.mark.parametrize(
+    ("number", "form", "expected"),
+    [(1.46e7, ".2g", "1.5e7"), (2.5e-9, ".2g", "2.5e-9"), (3330.2, ".4g", "3330"), (math.inf, ".1f", "∞")],
+)
+def test_numbers_as_pages_write_them(number: float, form: str, expected: str) -> None:
+    assert written(number, form) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("entries: {x: {metrics: m}}", "entries.x.metrics"),
+        ("entries: {x: {metric: m, claim: T01}}", "exactly one of"),
+        ("entries: [", "is not YAML"),
+    ],
+)
+def test_a_wrong_table_is_told_in_a_sentence(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "quotes.yaml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=told):
+        read_table(path)
+    with pytest.raises(InputError, match="missing"):
+        read_table(tmp_path / "none.yaml")

@@ -1,0 +1,42 @@
+"""Compare the marked numbers of README.md and docs/ with the kept results, or write them anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tensorldp.errors import InputError
+from tensorldp.quoting.marks import check_marks, drifts, rewritten
+from tensorldp.quoting.values import Quotes, read_table
+from tensorldp.runtime.cli import parser, run
+from tensorldp.runtime.files import write_text
+
+ROOT = Path(__file__).parents[2]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    arg = parser(__doc__)
+    arg.add_argument("--root", type=Path, default=ROOT, help="folder with README.md, docs/ and results/reference/")
+    what = arg.add_mutually_exclusive_group(required=True)
+    what.add_argument("--check", action="store_true", help="list the numbers that differ, and fail if there are any")
+    what.add_argument("--write", action="store_true", help="write the computed numbers into the pages")
+    args = arg.parse_args(arguments)
+    quotes = Quotes(read_table(args.root / "docs" / "quotes.yaml"), args.root / "results" / "reference")
+    wrong = []
+    for page in [args.root / "README.md", *sorted((args.root / "docs").glob("*.md"))]:
+        text, name = page.read_text(), str(page.relative_to(args.root))
+        check_marks(text, name)
+        found = drifts(text, quotes)
+        wrong += found
+        for drift in found:
+            print(f"{name}, line {drift.line}: {drift.id}: written {drift.written}, computed {drift.computed}")
+        if args.write and found:
+            write_text(page, rewritten(text, quotes))
+    if args.check and wrong:
+        raise InputError(
+            f"{len(wrong)} quoted numbers differ from the kept results: run quotes.py --write and read them"
+        )
+
+
+if __name__ == "__main__":
+    run(main)
