@@ -16,7 +16,7 @@ from tensorldp.errors import InputError, unknown
 from tensorldp.quoting.guarantees import FUNCTIONS
 from tensorldp.studies.reference import CLAIMS, METRICS
 
-ROW = ("study", "dataset", "variant", "mechanism", "metric")
+ROW = ("dataset", "variant", "mechanism")
 
 
 class Entry(BaseModel):
@@ -110,8 +110,9 @@ class Quotes:
         self.used: set[str] = set()
 
     @cached_property
-    def _metrics(self) -> pd.DataFrame:
-        return pd.read_parquet(self.reference / METRICS)
+    def _metrics(self) -> dict[Any, pd.DataFrame]:
+        """The kept rows by study and metric: each mark would search them all otherwise."""
+        return dict(iter(pd.read_parquet(self.reference / METRICS).groupby(["study", "metric"])))
 
     @cached_property
     def _claims(self) -> pd.DataFrame:
@@ -161,7 +162,7 @@ class Quotes:
         """The number that the evidence of a claim states after some words."""
         if entry.claim not in self._claims.index:
             raise InputError(f"the quote {mark!r}: no kept claim {entry.claim!r}")
-        text = str(self._claims["observed"][entry.claim])
+        text = str(self._claims["observed"][str(entry.claim)])
         match = re.search(re.escape(entry.after or "") + r"\s*(-?[0-9][0-9,]*(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)", text)
         if match is None:
             raise InputError(f"the quote {mark!r}: {entry.claim} states no number after {entry.after!r}")
@@ -169,7 +170,9 @@ class Quotes:
 
     def _kept(self, mark: str, entry: Entry) -> float:
         """A statistic of the means over seeds, of the kept rows that the entry names."""
-        rows = self._metrics
+        if (entry.study, entry.metric) not in self._metrics:
+            raise InputError(f"the quote {mark!r}: no kept rows of {entry.study} have the metric {entry.metric}")
+        rows = self._metrics[entry.study, entry.metric]
         for key in ROW:
             if getattr(entry, key) is not None:
                 rows = rows[rows[key] == getattr(entry, key)]
@@ -180,8 +183,8 @@ class Quotes:
             rows = rows[rows["epsilon"] <= entry.up_to]
         if rows.empty:
             raise InputError(f"the quote {mark!r}: the kept results have no such rows")
-        cell = ["study", "dataset", "variant", "mechanism", "epsilon"]
-        if rows.duplicated([*cell, "metric", "seed"]).any() or rows["metric"].nunique() > 1:
+        cell = [*ROW, "epsilon"]
+        if rows.duplicated([*cell, "seed"]).any():
             raise InputError(f"the quote {mark!r}: more than one value for a seed")
         if entry.statistic == "seeds":
             return float(rows["seed"].nunique())
