@@ -16,7 +16,7 @@ from tensorldp.figures.report import render
 from tensorldp.figures.report_text import PRIVACY, VERDICTS
 from tensorldp.figures.style import save, use_style
 from tensorldp.studies.audit import COLUMNS as AUDIT_COLUMNS
-from tensorldp.studies.table import FIXED
+from tensorldp.studies.table import COLUMNS
 
 STUDIES = {
     "tldp_type1": ("weighted_f1", "accuracy"),
@@ -61,7 +61,7 @@ def metrics() -> pd.DataFrame:
                                 "c",
                             ]
                         )
-    return pd.DataFrame(rows, columns=FIXED)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def claims(count: int = 145) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from tensorldp.figures.curves import draw_study, factors, study_data
 from tensorldp.figures.privacy import ceiling_table, draw_ceiling, draw_profiles, profile_table
 from tensorldp.figures.style import appearance, label, order, save
 from tensorldp.registration.kinds import MECHANISMS
-from tensorldp.studies.table import FIXED
+from tensorldp.studies.table import COLUMNS
 
 
 def table() -> pd.DataFrame:
@@ -39,7 +39,7 @@ def table() -> pd.DataFrame:
                             "c",
                         ]
                     )
-    return pd.DataFrame(rows, columns=FIXED)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def drawn(figure) -> dict[str, list[float]]:  # type: ignore[no-untyped-def]

@@ -33,6 +33,8 @@ def finished(folder: Path, scale: str, studies: list[str], value: float, verdict
         for seed in (0, 1)
     ]
     pd.DataFrame(rows).to_parquet(folder / "metrics.parquet", index=False)
+    rounds = [{"study": study, "metric": "accuracy_by_round", "round": 5, "value": value} for study in studies]
+    pd.DataFrame(rounds).to_parquet(folder / "series.parquet", index=False)
     pd.DataFrame([{"study": study, "epsilon_lower": value} for study in studies]).to_csv(
         folder / "privacy" / "audits.csv", index=False
     )
@@ -49,6 +51,8 @@ def test_a_larger_run_replaces_a_smaller_one_and_not_the_other_way(tmp_path: Pat
     assert add_run(finished(tmp_path / "3", "quick", ["a", "c"], 0.3, "not run at this scale"), kept) == ["c"]
     values = pd.read_parquet(kept / "metrics.parquet").groupby("study")["value"].first()
     assert values.to_dict() == {"a": 0.2, "b": 0.1, "c": 0.3}
+    series = pd.read_parquet(kept / "series.parquet").set_index("study")["value"]
+    assert series.sort_index().to_dict() == values.to_dict()
     assert pd.read_csv(kept / "audits.csv").set_index("study")["epsilon_lower"].to_dict() == values.to_dict()
     facts = read_json(kept / "runs.json")
     assert facts["a"] == {

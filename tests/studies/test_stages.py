@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -19,7 +20,16 @@ from tensorldp.studies.guarantee import record_guarantee, run_guarantee
 from tensorldp.studies.methods.learning import METHOD
 from tensorldp.studies.perturb import perturb
 from tensorldp.studies.records import Records, Scaling, matrix_shape, model_inputs, read_records
-from tensorldp.studies.table import COLUMNS, metrics_table
+from tensorldp.studies.table import (
+    COLUMNS,
+    KEY,
+    SERIES,
+    SERIES_COLUMNS,
+    all_rows,
+    metrics_table,
+    series_table,
+    with_series,
+)
 from tensorldp.studies.train import empty_model, has_buffers, parameter_release, train_federated, train_on_releases
 
 CPU = torch.device("cpu")
@@ -201,6 +211,43 @@ def test_the_table_has_its_columns_and_names_what_a_cell_lacks() -> None:
         metrics_table([(metrics, {k: v for k, v in guarantee.items() if k != "atom"})], "quick")
     with pytest.raises(InputError, match="no cells"):
         metrics_table([], "quick")
+
+
+def test_series_have_a_table_of_their_own_so_that_keys_are_unique() -> None:
+    key = {"study": "s", "dataset": "d", "variant": "base", "release": "data", "mechanism": "none", "delta": 1e-5}
+    run = {"seconds": 1.0, "peak_mb": 2.0, "device": "cpu", "commit": "c"}
+    rows = [
+        {"seed": 0, "metric": "accuracy", "value": 0.5},
+        {"seed": 0, "metric": "accuracy_by_round", "round": 10, "value": 0.5},
+        {"seed": 0, "metric": "accuracy_by_round", "round": 5, "value": 0.25},
+        {"seed": 0, "metric": "client_uploads", "client": 3, "value": 2.0},
+    ]
+    guarantee = {"unit": "record", "epsilon": "inf", "delta": 1e-5, "pure_epsilon": "inf", "atom": 1.0, "exact": True}
+    metrics = {"cell": {**key, "epsilon": "inf"}, "rows": rows, "runs": {"0": run}}
+    table, series = metrics_table([(metrics, guarantee)], "quick"), series_table([(metrics, guarantee)])
+    assert list(table.columns) == COLUMNS
+    assert not table.duplicated(KEY).any()
+    assert list(series.columns) == SERIES_COLUMNS
+    assert not series.duplicated([*KEY, *SERIES]).any()
+    assert series["value"].tolist() == [0.25, 0.5, 2.0]
+    assert series["round"].dropna().tolist() == [5, 10]
+    assert series["client"].dropna().tolist() == [3]
+    pd.testing.assert_frame_equal(with_series(table, series), all_rows([(metrics, guarantee)], "quick"))
+    pd.testing.assert_frame_equal(
+        with_series(table, series[:0]), all_rows([({**metrics, "rows": rows[:1]}, guarantee)], "quick")
+    )
+    twice = {**metrics, "rows": [*rows, {"seed": 0, "metric": "accuracy", "value": 0.75}]}
+    with pytest.raises(InputError, match="two values of accuracy for seed 0"):
+        metrics_table([(twice, guarantee)], "quick")
+
+
+def test_kept_keys_are_unique() -> None:
+    kept = Path(__file__).parents[2] / "results" / "reference"
+    metrics, series = (pd.read_parquet(kept / f"{name}.parquet") for name in ("metrics", "series"))
+    assert list(metrics.columns) == COLUMNS
+    assert not metrics.duplicated(KEY).any()
+    assert list(series.columns) == SERIES_COLUMNS
+    assert not series.duplicated([*KEY, *SERIES]).any()
 
 
 def test_linear_models_of_all_seeds_train_together_as_they_would_alone() -> None:

@@ -1,3 +1,4 @@
+import hashlib
 import json
 import re
 import sys
@@ -15,6 +16,7 @@ try:
     from tensorldp.errors import InputError
     from tensorldp.registration.kinds import MECHANISMS
     from tensorldp.runtime import environment
+    from tensorldp.runtime.files import write_text
     from tensorldp.runtime.leftovers import clear_partial_folders, clear_spent_folders
 except ImportError as error:
     sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e .` first")
@@ -112,7 +114,22 @@ def cell_source(script):
 
 def notebook_source(notebook):
     """The same of a figure, from its notebook's code cells."""
-    return source_digest(NOTEBOOKS / f"{notebook}.ipynb", plugins=PLUGINS)
+    path = NOTEBOOKS / f"{notebook}.ipynb"
+    if not path.is_file():
+        sys.exit(f"error: the study {notebook} has no notebook: add notebooks/{notebook}.ipynb, which draws its figure")
+    return source_digest(path, plugins=PLUGINS)
+
+
+def list_of_cells():
+    """The file that names the plan's cells to jobs whose command line cannot hold thousands of file names.
+
+    Its own name changes with what it says, so that plans beside each other keep apart.
+    """
+    text = "".join(f"{cell.path}\n" for cell in PLAN.cells)
+    path = Path(".snakemake") / "cells" / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.txt"
+    if not path.exists():
+        write_text(path, text)
+    return str(path)
 
 
 def data_folder(wildcards):

@@ -35,9 +35,11 @@ rule collect:
         metrics=METRICS,
         guarantees=GUARANTEES,
     output:
-        "results/metrics.parquet",
+        metrics="results/metrics.parquet",
+        series="results/series.parquet",
     params:
         source=source("collect"),
+        cells=list_of_cells(),
         scale=PLAN.settings.scale,
     priority: 40  # figures wait for it
     log:
@@ -45,5 +47,6 @@ rule collect:
     conda:
         "../../envs/tensorldp.yaml"
     localrule: True
-    script:  # thousands of file names do not fit on a command line
-        "../scripts/collect.py"
+    shell:
+        "stage collect --cells {params.cells} --results results --scale {params.scale} --out {output.metrics} "
+        "--series {output.series} > {log} 2>&1"

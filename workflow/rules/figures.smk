@@ -23,6 +23,7 @@ for study in PLAN.studies.values():
             f"figure_{study.study}"
         input:
             metrics="results/metrics.parquet",
+            series="results/series.parquet",
             tables=STUDY_TABLES.get(study.study, []),
             pictures=STUDY_PICTURES.get(study.study, []),
             notebook=f"notebooks/{study.study}.ipynb",

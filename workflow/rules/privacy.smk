@@ -93,13 +93,14 @@ rule collect_audits:
         "results/privacy/audits.csv",
     params:
         source=source("collect_audits"),
+        cells=list_of_cells(),
     log:
         "logs/collect_audits.log",
     conda:
         "../../envs/tensorldp.yaml"
     localrule: True
-    script:  # thousands of file names do not fit on a command line
-        "../scripts/collect_audits.py"
+    shell:
+        "stage collect_audits --cells {params.cells} --results results --out {output} > {log} 2>&1"
 
 
 rule privacy_figure:

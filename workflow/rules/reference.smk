@@ -6,6 +6,7 @@ for study in REFERENCE_STUDIES:
             f"reference_{study.study}"
         input:
             metrics="results/reference/metrics.parquet",
+            series="results/reference/series.parquet",
             pictures=kept_pictures(study.study),
             notebook=f"notebooks/{study.study}.ipynb",
         output:

@@ -1,6 +1,7 @@
 rule report:
     input:
         metrics="results/metrics.parquet",
+        series="results/series.parquet",
         figures=FIGURES + PRIVACY_FIGURES,
         audits="results/privacy/audits.csv",
         tables=TABLES,

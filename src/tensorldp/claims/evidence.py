@@ -14,7 +14,7 @@ from tensorldp.config.grid import Plan
 from tensorldp.config.methods.learning import LearningFactors
 from tensorldp.errors import InputError
 from tensorldp.runtime.files import read_arrays, read_json
-from tensorldp.studies.table import metrics_table
+from tensorldp.studies.table import all_rows
 
 
 def _chosen(value: str, wanted: str | Iterable[str] | None) -> bool:
@@ -118,7 +118,7 @@ class Evidence:
             if not path.exists() or not bound.exists():
                 raise NotRun(f"needs the results of {cell.path}")
             found.append((read_json(path), read_json(bound)))
-        return metrics_table(found, self.scale)
+        return all_rows(found, self.scale)
 
     @staticmethod
     def by_round(rows: pd.DataFrame, metric: str) -> pd.DataFrame:

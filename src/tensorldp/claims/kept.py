@@ -25,6 +25,7 @@ from tensorldp.registration.kinds import MECHANISMS
 from tensorldp.studies.error_table import error_table
 from tensorldp.studies.growth_table import growth_table
 from tensorldp.studies.reference import METRICS, SCALES
+from tensorldp.studies.table import read_rows
 
 KEY = ["dataset", "variant", "mechanism", "epsilon"]
 # claims read the exact columns of these alone
@@ -111,7 +112,7 @@ def decide_again(reference: Path, studies: Path, earlier: pd.DataFrame | None = 
     Raises:
         InputError: if a check fails on damaged results.
     """
-    metrics = pd.read_parquet(reference / METRICS)
+    metrics = read_rows(reference / METRICS)
     evidence = KeptEvidence(metrics, studies)
     scale, commits = evidence.scale, " ".join(sorted(metrics["commit"].unique()))
     rows = []

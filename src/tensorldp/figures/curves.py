@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from tensorldp.errors import InputError
 from tensorldp.figures.style import appearance, label, order, use_style
 from tensorldp.registration.kinds import NO_PRIVACY
-from tensorldp.studies.table import SERIES
+from tensorldp.studies.table import SERIES, read_rows
 
 Axis = Literal["nominal", "guaranteed", "pure"]
 
@@ -34,13 +34,13 @@ PANEL_FACTORS = ("backbone", "model", "where", "range")
 
 
 def read_metrics(path: Path) -> pd.DataFrame:
-    """The metrics table.
+    """The metrics table, with the rows of the table of series where that lies beside it.
 
     Raises:
-        InputError: if the file is missing or is no Parquet table.
+        InputError: if a file is missing or is no Parquet table.
     """
     try:
-        return pd.read_parquet(path)
+        return read_rows(path)
     except (OSError, ValueError) as error:
         raise InputError(f"the metrics table {path} cannot be read: {str(error).splitlines()[0]}") from None
 

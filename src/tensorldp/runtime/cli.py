@@ -31,6 +31,25 @@ def json_argument(text: str) -> dict[str, Any]:
     return value
 
 
+def cell_paths(listed: Path | None, results: Path) -> list[str]:
+    """The middles of the file names of cells to gather, as "study/dataset/variant/mechanism/epsilon~1".
+
+    Args:
+        listed: a file with one of them on each line; None for every cell with metrics.
+        results: the folder with metrics/.
+
+    Raises:
+        InputError: if the list cannot be read.
+    """
+    if listed is None:
+        folder = results / "metrics"
+        return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.json"))
+    try:
+        return listed.read_text().splitlines()
+    except OSError as error:
+        raise InputError(f"the list of cells {listed} cannot be read: {error.strerror}") from None
+
+
 def _note_time(main: Callable[[Sequence[str] | None], None], seconds: float, cpu: float) -> None:
     """Append {script, seconds, cpu, peak_mb} to the file that TENSORLDP_TIMES names, for benchmarks/workflow.py."""
     times = os.environ.get("TENSORLDP_TIMES")

@@ -12,7 +12,8 @@ from tensorldp.errors import InputError
 from tensorldp.runtime.files import read_json, replacing, write_json, write_text
 
 SCALES = ("quick", "desk", "paper")
-METRICS, AUDITS, CLAIMS, RUNS = "metrics.parquet", "audits.csv", "claims.csv", "runs.json"
+METRICS, SERIES, AUDITS = "metrics.parquet", "series.parquet", "audits.csv"
+CLAIMS, RUNS = "claims.csv", "runs.json"
 
 
 def _read(path: Path) -> pd.DataFrame | None:
@@ -36,7 +37,7 @@ def add_run(results: Path, reference: Path, *, allow_dirty: bool = False) -> lis
     from the rows that are kept (`claims/kept.py`), not merged.
 
     Args:
-        results: the folder of the run, with metrics.parquet, privacy/audits.csv and claims.csv.
+        results: the folder of the run, with metrics.parquet, series.parquet, privacy/audits.csv and claims.csv.
         reference: the folder that holds the reference results.
         allow_dirty: also take results of sources that no commit has, whose `commit` ends in "+".
 
@@ -45,13 +46,14 @@ def add_run(results: Path, reference: Path, *, allow_dirty: bool = False) -> lis
     """
     tables = {
         name: _read(results / path)
-        for name, path in ((METRICS, METRICS), (AUDITS, f"privacy/{AUDITS}"), (CLAIMS, CLAIMS))
+        for name, path in ((METRICS, METRICS), (SERIES, SERIES), (AUDITS, f"privacy/{AUDITS}"), (CLAIMS, CLAIMS))
     }
     for name, table in tables.items():
         if table is None:
             raise InputError(f"the run in {results} has no {name}: let it finish first")
-    metrics, audits = (tables[name] for name in (METRICS, AUDITS))
+    metrics, series, audits = (tables[name] for name in (METRICS, SERIES, AUDITS))
     assert metrics is not None
+    assert series is not None
     assert audits is not None
     commits = sorted(str(commit) for commit in metrics["commit"].unique())
     dirty = [commit for commit in commits if commit.endswith("+")]
@@ -72,8 +74,9 @@ def add_run(results: Path, reference: Path, *, allow_dirty: bool = False) -> lis
     studies = set(metrics["study"]) - larger
     merged = _replace(old, metrics, studies)
     reference.mkdir(parents=True, exist_ok=True)
-    with replacing(reference / METRICS) as temporary:
-        merged.to_parquet(temporary, index=False)
+    for name, table in ((METRICS, merged), (SERIES, _replace(_read(reference / SERIES), series, studies))):
+        with replacing(reference / name) as temporary:
+            table.to_parquet(temporary, index=False)
     write_text(reference / AUDITS, _replace(_read(reference / AUDITS), audits, studies).to_csv(index=False))
     runs: dict[str, Any] = read_json(reference / RUNS) if (reference / RUNS).exists() else {}
     for study in sorted(studies):

@@ -1,7 +1,8 @@
-"""The table that every figure, claim and reader starts from."""
+"""The tables that every figure, claim and reader starts from: one value a metric, and series of values."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -17,21 +18,89 @@ GUARANTEE = [
     "guarantee_atom",
     "guarantee_exact",
 ]
-FIXED = [*KEY, "value", *GUARANTEE, "scale", "seconds", "peak_mb", "device", "commit"]
-SERIES = ["round", "epoch", "client"]  # which value of a series a row is; empty in other rows
-COLUMNS = [*FIXED, *SERIES]
+RUN = KEY[:-1]  # a cell and a seed
+COLUMNS = [*KEY, "value", *GUARANTEE, "scale", "seconds", "peak_mb", "device", "commit"]
+SERIES = ["round", "epoch", "client"]  # which value of a series a row is
+SERIES_COLUMNS = [*RUN, *SERIES, "metric", "value"]
+Cells = list[tuple[dict[str, Any], dict[str, Any]]]
 
 
-def metrics_table(cells: list[tuple[dict[str, Any], dict[str, Any]]], scale: str) -> pd.DataFrame:
-    """One row per (study, dataset, variant, mechanism, epsilon, seed, metric) and, in a series, round, epoch or client.
+def metrics_table(cells: Cells, scale: str) -> pd.DataFrame:
+    """One row per (study, dataset, variant, mechanism, epsilon, seed, metric), sorted by that key.
 
     Args:
         cells: for each cell what `evaluate` and `guarantee` wrote.
         scale: quick, desk or paper.
 
-    Sorted by that key. `epsilon` and the guarantee's numbers are floats, infinite where there is none.
-    `guarantee_pure_epsilon` is with the atom removed, whose mass is `guarantee_atom`. `seconds` and `peak_mb` are of
-    the training of the seed.
+    Returns:
+        The columns `COLUMNS`. `epsilon` and the guarantee's numbers are floats, infinite where there is none.
+        `guarantee_pure_epsilon` is with the atom removed, whose mass is `guarantee_atom`. `seconds` and `peak_mb` are
+        of the training of the seed.
+
+    Raises:
+        InputError: as `all_rows`; if a metric has two values without a round, epoch or client.
+    """
+    rows = all_rows(cells, scale)
+    table = rows.loc[rows[SERIES].isna().all(axis=1), COLUMNS].reset_index(drop=True)
+    twice = table[table.duplicated(KEY)]
+    if not twice.empty:
+        first = twice.iloc[0]
+        raise InputError(
+            f"a cell of {first['study']} with {first['mechanism']} has two values of {first['metric']} for seed "
+            f"{first['seed']}: rows of a series need a {', '.join(SERIES[:-1])} or {SERIES[-1]}"
+        )
+    return table
+
+
+def series_table(cells: Cells) -> pd.DataFrame:
+    """The values of metrics that a run has many of: one row per metric and its round, epoch or client.
+
+    Args:
+        cells: for each cell what `evaluate` and `guarantee` wrote.
+
+    Returns:
+        The columns `SERIES_COLUMNS`, sorted; what does not count of round, epoch and client is empty.
+
+    Raises:
+        InputError: as `all_rows`.
+    """
+    rows = all_rows(cells, "")
+    return rows.loc[rows[SERIES].notna().any(axis=1), SERIES_COLUMNS].reset_index(drop=True)
+
+
+def with_series(metrics: pd.DataFrame, series: pd.DataFrame) -> pd.DataFrame:
+    """Both tables as one, as `all_rows`: a series' rows have the guarantee and the costs of their run.
+
+    Args:
+        metrics: of `metrics_table`.
+        series: of `series_table`.
+    """
+    runs = metrics.drop_duplicates(RUN).drop(columns=["metric", "value"])
+    rows = series.merge(runs, on=RUN, validate="many_to_one")
+    single = metrics.assign(**{key: pd.array([pd.NA] * len(metrics), dtype="Int64") for key in SERIES})
+    return pd.concat([single, rows[single.columns]]).sort_values([*KEY, *SERIES], ignore_index=True)
+
+
+def read_rows(path: Path) -> pd.DataFrame:
+    """The metrics table, with the rows of the table of series where that lies beside it.
+
+    Args:
+        path: of metrics.parquet.
+
+    Raises:
+        OSError: if a file cannot be read.
+        ValueError: if one is no Parquet table.
+    """
+    metrics, beside = pd.read_parquet(path), path.with_name("series.parquet")
+    return with_series(metrics, pd.read_parquet(beside)) if beside.exists() else metrics
+
+
+def all_rows(cells: Cells, scale: str) -> pd.DataFrame:
+    """The metrics and the series of cells together, with nullable columns round, epoch and client.
+
+    Args:
+        cells: for each cell what `evaluate` and `guarantee` wrote.
+        scale: quick, desk or paper.
 
     Raises:
         InputError: if there are no cells or a cell lacks a key.
@@ -62,5 +131,5 @@ def metrics_table(cells: list[tuple[dict[str, Any], dict[str, Any]]], scale: str
                 )
         except KeyError as error:
             raise InputError(f"the metrics of a cell lack {error}: delete the file and run again") from None
-    table = pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(SERIES, "Int64"))
+    table = pd.DataFrame(rows, columns=[*COLUMNS, *SERIES]).astype(dict.fromkeys(SERIES, "Int64"))
     return table.sort_values([*KEY, *SERIES], ignore_index=True)
