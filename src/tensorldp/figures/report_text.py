@@ -15,9 +15,9 @@ OPEN = ("undecided", "not run at this scale")
 
 PRIVACY = {
     "privacy_profiles": "Privacy profiles of one release of 64 elements. A black arrow is an audit: epsilon is at "
-    "least this. An audit to the right of its profile would refute it.",
-    "accuracy_ceiling": "The highest accuracy that any classifier can have on records released with epsilon-LDP, what "
-    "sources claim, and our runs at their nominal and at their guaranteed epsilon.",
+    "least this, at 99 % confidence. An audit to the right of its profile would refute it.",
+    "accuracy_ceiling": "The highest expected accuracy that a classifier can have on test records released with "
+    "epsilon-LDP, what sources claim, and our runs at their nominal and at their guaranteed epsilon.",
 }
 
 TABLES = {
