@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             write_text(page, rewritten(text, quotes))
     if args.check and wrong:
         raise InputError(
-            f"{len(wrong)} quoted numbers differ from the kept results: run quotes.py --write and read them"
+            f"{len(wrong)} quoted number(s) differ from the kept results: run quotes.py --write and read them"
         )
 
 

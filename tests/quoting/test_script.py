@@ -1,0 +1,31 @@
+"""workflow/scripts/quotes.py finds a changed number and writes it back."""
+
+import importlib.util
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tensorldp.errors import InputError
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_check_finds_a_changed_number_and_write_mends_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec = importlib.util.spec_from_file_location("quotes_script", ROOT / "workflow" / "scripts" / "quotes.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    shutil.copytree(ROOT / "results" / "reference", tmp_path / "results" / "reference")
+    (tmp_path / "docs").mkdir()
+    shutil.copy(ROOT / "docs" / "quotes.yaml", tmp_path / "docs")
+    right = "the CNN: <!-- q: latent model=cnn none inf -->0.981<!-- /q -->\n"
+    wrong = right.replace("0.981", "0.999")
+    (tmp_path / "README.md").write_text("first line\n" + wrong)
+    with pytest.raises(InputError, match=r"1 quoted number\(s\) differ"):
+        script.main(["--root", str(tmp_path), "--check"])
+    assert "README.md, line 2: latent model=cnn none inf: written 0.999, computed 0.981" in capsys.readouterr().out
+    script.main(["--root", str(tmp_path), "--write"])
+    assert (tmp_path / "README.md").read_text() == "first line\n" + right
+    script.main(["--root", str(tmp_path), "--check"])
