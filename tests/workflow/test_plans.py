@@ -1,5 +1,7 @@
 """Lint, dry runs of every scale, and mistakes of a user."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -89,3 +91,22 @@ def test_a_corrupted_file_is_named_and_nothing_is_lost(project: Project, tmp_pat
     assert "Traceback" not in text
     assert any("error: " in line and "idx" in line and "SHA-256" in line for line in text.splitlines()), text
     assert (mirror / "train-images-idx3-ubyte.gz").exists()
+
+
+DRY_RUN = """
+import sys
+from snakemake.cli import main
+try:
+    main(["--dry-run", "--quiet", "all", "--cores", "1"])
+except SystemExit as end:
+    print("exit", end.code)
+print("heavy", sorted({"torch", "torchvision", "sklearn", "scipy"} & set(sys.modules)))
+"""
+
+
+def test_a_whole_dry_run_imports_no_torch(project: Project) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", DRY_RUN], cwd=project.folder, capture_output=True, text=True, check=False
+    )
+    assert "exit 0" in done.stdout, done.stderr
+    assert "heavy []" in done.stdout

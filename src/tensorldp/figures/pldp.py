@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from tensorldp.errors import InputError
 from tensorldp.figures.curves import factors
 from tensorldp.figures.style import appearance, label, order, use_style
-from tensorldp.registration.kinds import NO_PRIVACY
+from tensorldp.registration.kinds import MECHANISMS, NO_PRIVACY
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v")
@@ -33,6 +33,16 @@ PRINTED = {
     ("fashion_mnist", "e3"): (50, 0.856, "85.6 % printed"),
 }
 PRINTED_COMPARISON = {"pdpm": (100, 0.975), "plu-fedoa": (100, 0.903)}
+
+
+def apart(names: set[str]) -> list[tuple[str, str, str]]:
+    """Names in the legend's order, with colours and markers that tell them apart, but for one from outside."""
+    own = [name for name in order(names) if name not in MECHANISMS or MECHANISMS.module(name) is not None]
+    looks = dict(zip(own, zip(COLOURS, MARKERS, strict=False), strict=False))
+    for name in names - set(looks):
+        look = appearance(name)
+        looks[name] = (str(look["color"]), str(look["marker"]))
+    return [(name, *looks[name]) for name in order(names)]
 
 
 def pldp_rows(metrics: pd.DataFrame, study: str) -> pd.DataFrame:
@@ -158,7 +168,7 @@ def _printed(ax: Axes, at: int, value: float, text: str, last: float) -> None:
 
 
 def _comparison(ax: Axes, here: pd.DataFrame, dataset: str) -> None:
-    for name, colour, marker in zip(order(set(here["mechanism"])), COLOURS, MARKERS, strict=False):
+    for name, colour, marker in apart(set(here["mechanism"])):
         draw_band(ax, summary(here[here["mechanism"] == name], "round"), "round", colour, marker, label(name))
         if dataset == "mnist" and name in PRINTED_COMPARISON:
             at, value = PRINTED_COMPARISON[name]

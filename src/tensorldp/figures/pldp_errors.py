@@ -7,8 +7,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tensorldp.figures.pldp import COLOURS, MARKERS, MODE_WORDS, pldp_rows, summary
-from tensorldp.figures.style import label, order, use_style
+from tensorldp.figures.pldp import COLOURS, MARKERS, MODE_WORDS, apart, pldp_rows, summary
+from tensorldp.figures.style import label, use_style
 
 
 def _errors(ax: Axes, rows: pd.DataFrame, at: str, colour: str, marker: str, text: str) -> None:
@@ -60,7 +60,7 @@ def draw_error_mechanisms(metrics: pd.DataFrame, title: str = "") -> Figure:
     rows = pldp_rows(metrics, "pldp_synthetic")
     rows = rows[(rows["eps"] == "same") & (rows["tau"] == "2.0")]
     figure, ax = plt.subplots(figsize=(5.6, 3.8), layout="constrained")
-    for name, colour, marker in zip(order(set(rows["mechanism"])), COLOURS, MARKERS, strict=False):
+    for name, colour, marker in apart(set(rows["mechanism"])):
         _errors(ax, rows[rows["mechanism"] == name], "epsilon", colour, marker, label(name))
     ax.set(
         yscale="log",
