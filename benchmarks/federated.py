@@ -13,12 +13,12 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
-import sys
 import tempfile
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("RAY_DEDUP_LOGS", "0")
@@ -95,12 +95,13 @@ def _start_worker(problem: Problem) -> None:
 
 def _work(task: tuple[np.ndarray, list[int]]) -> np.ndarray:
     weights, clients = task
-    model, total = _WORKER["model"], 0.0
+    model = _WORKER["model"]
+    total: Any = 0.0
     for client in clients:
         set_vector(model, torch.from_numpy(weights))  # type: ignore[arg-type]
         train_plainly(model, _WORKER["x"], _WORKER["y"], _WORKER["shards"][client], client)  # type: ignore
         total = total + get_vector(model)  # type: ignore[arg-type]
-    return total.numpy()  # type: ignore[attr-defined, no-any-return]
+    return total.numpy()  # type: ignore[no-any-return]
 
 
 def plain_processes(problem: Problem, workers: int) -> Result:
@@ -314,4 +315,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

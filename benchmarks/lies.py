@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from tensorldp.privacy.auditing.confidence import upper_bound
 from tensorldp.privacy.checking import Verdict, check
@@ -33,7 +35,7 @@ def checked(case: object, *, seed: int, minutes: float, samples: int) -> Verdict
     )
 
 
-def main(arguments: list[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, or write the page from measurements."""
     options = parser(__doc__ or "")
     options.add_argument("--seeds", type=int, default=3, help="checks of each lie")
@@ -82,7 +84,7 @@ def main(arguments: list[str] | None = None) -> None:
             print(json.dumps({key: row[key] for key in ("name", "refuted", "runs", "seconds", "samples")}), flush=True)
 
 
-def write_page(page: Path, rows: list[dict]) -> None:
+def write_page(page: Path, rows: list[dict[str, Any]]) -> None:
     """Put the tables of the measurements between the page's marks."""
     text = page.read_text()
     before, rest = text.split(START)
@@ -90,7 +92,7 @@ def write_page(page: Path, rows: list[dict]) -> None:
     write_text(page, before + START + "\n" + tables(rows) + "\n" + END + after)
 
 
-def tables(rows: list[dict]) -> str:
+def tables(rows: list[dict[str, Any]]) -> str:
     """Both tables in Markdown."""
     lines = ["| lie | claim | truth | refuted | releases | seconds | kind |", "|---|---|---|---|---|---|---|"]
     for row in (row for row in rows if row["kind"] == "lie"):

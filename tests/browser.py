@@ -67,7 +67,8 @@ class Browser:
 
     def problems(self) -> list[str]:
         """What the accessibility check finds."""
-        return self.run(ACCESSIBILITY + "\nreturn problems();")
+        problems: list[str] = self.run(ACCESSIBILITY + "\nreturn problems();")
+        return problems
 
 
 @contextmanager

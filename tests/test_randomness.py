@@ -1,4 +1,6 @@
 import math
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,18 +24,18 @@ from tensorldp.randomness import (
 DRAWS = 100_000_000
 
 
-def blocks(add, scale, dtype=torch.float32):
+def blocks(add: Any, scale: float, dtype: torch.dtype = torch.float32) -> Iterator[torch.Tensor]:
     source = generator("tails", add.__name__)
     zero = torch.zeros(1_000_000, dtype=dtype)
     for _ in range(DRAWS // zero.numel()):
         yield add(zero, scale, source)
 
 
-def inside_poisson(count, expected):
+def inside_poisson(count: int, expected: float) -> bool:
     return stats.poisson.ppf(5e-7, expected) <= count <= stats.poisson.ppf(1 - 5e-7, expected)
 
 
-def test_laplace_tails():
+def test_laplace_tails() -> None:
     far, beyond, largest = 0, 0, 0.0
     for z in blocks(add_laplace, 2.0):
         size = z.abs() / 2.0
@@ -48,7 +50,7 @@ def test_laplace_tails():
     assert largest > 24 * math.log(2.0)
 
 
-def test_gaussian_tails():
+def test_gaussian_tails() -> None:
     far, beyond, largest = 0, 0, 0.0
     for z in blocks(add_gaussian, 3.0):
         size = z.abs() / 3.0
@@ -63,14 +65,14 @@ def test_gaussian_tails():
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_laws(dtype):
+def test_laws(dtype: torch.dtype) -> None:
     zero = torch.zeros(200_000, dtype=dtype)
     assert stats.kstest(add_laplace(zero, 1.5, generator("ks")).numpy(), stats.laplace(scale=1.5).cdf).pvalue > 1e-6
     assert stats.kstest(add_gaussian(zero, 1.5, generator("ks")).numpy(), stats.norm(scale=1.5).cdf).pvalue > 1e-6
     assert stats.kstest(standard_normal(zero, generator("ks")).numpy(), stats.norm.cdf).pvalue > 1e-6
 
 
-def test_uniform_is_open_and_uniform():
+def test_uniform_is_open_and_uniform() -> None:
     u = uniform((300_000,), generator("uniform")).numpy()
     assert u.min() > 0.0
     assert u.max() < 1.0
@@ -78,7 +80,7 @@ def test_uniform_is_open_and_uniform():
 
 
 @pytest.mark.parametrize("probability", [0.0, 1e-30, 1e-6, 0.01, 0.3, 1.0])
-def test_sparse_positions(probability):
+def test_sparse_positions(probability: float) -> None:
     count, source = 1000, generator("sparse", probability)
     hits = np.zeros(count)
     totals = []
@@ -94,7 +96,7 @@ def test_sparse_positions(probability):
         assert stats.chi2.sf(((hits - expected) ** 2 / spread).sum(), count) > 1e-6
 
 
-def test_seeds():
+def test_seeds() -> None:
     assert derive_seed("a", 1) == derive_seed("a", 1)
     assert derive_seed("a", 1) != derive_seed("a", 2)
     assert derive_seed("ab", "c") != derive_seed("a", "bc")
@@ -103,13 +105,13 @@ def test_seeds():
     assert numpy_generator(source).random() != numpy_generator(source).random()
 
 
-def test_check_generator():
+def test_check_generator() -> None:
     with pytest.raises(InputError, match=r"torch.Generator"):
         check_generator(np.random.default_rng(0), torch.zeros(1))
 
 
 @pytest.mark.parametrize("add", [add_laplace, add_gaussian])
-def test_draws_do_not_depend_on_threads_and_segments_differ(add):
+def test_draws_do_not_depend_on_threads_and_segments_differ(add: Any) -> None:
     zero = torch.zeros(3 * SEGMENT + 5, dtype=torch.float64)
     before = torch.get_num_threads()
     try:
@@ -125,7 +127,7 @@ def test_draws_do_not_depend_on_threads_and_segments_differ(add):
     assert np.abs(correlation).max() < 5.1 / math.sqrt(SEGMENT)  # 1e-6 over three pairs
 
 
-def test_laplace_signs_are_fair_and_independent():
+def test_laplace_signs_are_fair_and_independent() -> None:
     z = add_laplace(torch.zeros(8 * 250_000, dtype=torch.float64), 1.0, generator("signs")).sign().reshape(-1, 8)
     correlation = (z.T @ z) / len(z) - torch.eye(8, dtype=torch.float64)
     assert float(correlation.abs().max()) < 5.5 / math.sqrt(len(z))  # 1e-6 over 28 pairs

@@ -3,10 +3,12 @@
 import pytest
 import torch
 from scipy import stats
+from typed import make_as
 
 from tensorldp.attacks.defences import Defence, clip, prune
 from tensorldp.errors import InputError
-from tensorldp.mechanisms import Ball, make
+from tensorldp.mechanisms import Ball
+from tensorldp.mechanisms.gaussian import GaussianAnalytic
 
 STREAM = torch.Generator().manual_seed(0)
 GRADIENTS = torch.randn(3, 1000, generator=STREAM, dtype=torch.float64)
@@ -63,7 +65,7 @@ def test_dropout_keeps_each_neuron_with_its_probability() -> None:
 
 def test_a_mechanism_sees_a_clipped_gradient() -> None:
     """DP-SGD's step: noise of the analytic Gaussian for the ball that gradients are clipped to."""
-    mechanism = make("gaussian-analytic", epsilon=1.0, domain=Ball(0.5, (1000,)))
+    mechanism = make_as(GaussianAnalytic, epsilon=1.0, domain=Ball(0.5, (1000,)))
     defence = Defence("mechanism", 0.5, mechanism)
     noise = defence.protect(GRADIENTS, torch.Generator().manual_seed(3)) - clip(GRADIENTS, 0.5)
     sigma = (mechanism.squared_error() / 1000) ** 0.5

@@ -6,10 +6,13 @@ import pytest
 import torch
 from sklearn.datasets import load_digits
 from torch import Tensor
+from typed import make_as
 
 from tensorldp.attacks.likelihood import Prior, SuccessBound, denoise, identify
 from tensorldp.errors import InputError
-from tensorldp.mechanisms import Box, make
+from tensorldp.mechanisms import Box, Mechanism, make
+from tensorldp.mechanisms.gaussian import GaussianAnalytic
+from tensorldp.mechanisms.tldp import TldpLaplace
 from tensorldp.privacy.curves.gaussian import GaussianCurve
 from tensorldp.privacy.curves.trivial import NoPrivacyCurve
 
@@ -18,13 +21,13 @@ DIGITS = torch.from_numpy(load_digits().images)
 PUBLIC, CANDIDATES = DIGITS[:1000], DIGITS[1000:1040]
 
 
-def release(name: str, epsilon: float) -> tuple[object, Tensor]:
+def release(name: str, epsilon: float) -> tuple[Mechanism, Tensor]:
     mechanism = make(name, epsilon=epsilon, domain=BOX)
     return mechanism, mechanism.privatize(CANDIDATES, torch.Generator().manual_seed(0))
 
 
 def test_the_denoiser_is_the_posterior_mean_of_gaussian_records() -> None:
-    mechanism = make("gaussian-analytic", epsilon=200.0, domain=BOX)
+    mechanism = make_as(GaussianAnalytic, epsilon=200.0, domain=BOX)
     released = mechanism.privatize(CANDIDATES, torch.Generator().manual_seed(0))
     prior = Prior.of(PUBLIC, rank=64)
     flat = PUBLIC.reshape(1000, -1)
@@ -49,7 +52,7 @@ def test_without_noise_the_denoiser_changes_nothing() -> None:
 
 
 def test_kept_elements_are_taken_as_they_are() -> None:
-    mechanism = make("tldp-l", epsilon=0.1, domain=BOX)
+    mechanism = make_as(TldpLaplace, epsilon=0.1, domain=BOX)
     noise = torch.full((1, 8, 8), 0.37, dtype=torch.float64)
     released = CANDIDATES[:1] + 40 * noise
     released[0, 3, 3] = CANDIDATES[0, 3, 3]

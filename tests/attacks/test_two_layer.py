@@ -16,7 +16,8 @@ def autograd(network: TwoLayer, x: torch.Tensor, y: torch.Tensor) -> tuple[torch
     a = network.output.clone().requires_grad_()
     w = network.weights.double().requires_grad_()
     loss = ((torch.relu(x @ w.T - 1.0) @ a - y) ** 2 / 2).sum()
-    return torch.autograd.grad(loss, (a, w))
+    of_output, of_weights = torch.autograd.grad(loss, (a, w))
+    return of_output, of_weights
 
 
 def test_the_gradient_is_autograds() -> None:

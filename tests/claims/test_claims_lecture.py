@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from pathlib import Path
+from typing import Any
 
 import invented
 import pytest
@@ -18,7 +19,7 @@ THEOREMS = {
     **dict.fromkeys(("L12", "L21"), "not checkable"),
 }
 ATTACKS = ("L13", "L14", "L15", "L16", "L17", "L18", "L19")
-BASE = {"m": 20000, "d": 30, "B": 4}
+BASE: dict[str, Any] = {"m": 20000, "d": 30, "B": 4}
 DP_SGD = {"1000": 3.6, "10000": 1.1, "100000": 0.33, "1000000": 0.1}
 STRENGTHS = {
     "local": (2, 3),
@@ -74,10 +75,10 @@ def error(
     named = variant_factors(cell.variant)
     m, d, batch = (float(named[key]) for key in ("m", "d", "B"))
     strength = float(named.get("strength", 1))
-    own = 0.6 * batch * (d / 20000) ** 0.5 * (m / 20000) ** power_of_m
+    own: float = 0.6 * batch * (d / 20000) ** 0.5 * (m / 20000) ** power_of_m
     match named["defence"]:
         case "local":
-            return own * min(strength**local, 7.0)
+            return own * min(float(strength**local), 7.0)
         case "noise":
             return math.hypot(own, noise * strength * (d / m) ** 0.5)
         case "mechanism":
@@ -85,7 +86,7 @@ def error(
         case "clip":
             return own * (1 + clip / strength)
         case "dropout":
-            return own * strength**power_of_p
+            return own * float(strength**power_of_p)
         case "prune":
             return 2.5 * own
     return own
@@ -94,10 +95,10 @@ def error(
 def attacks(tmp_path: Path, *, psnr: float = 40.0, **growth: float) -> invented.Run:
     """All cells of the tensor attack, and gradient inversion on digits."""
 
-    def tensor(mechanism: str = "none", epsilon: str = "inf", **factors: object) -> AnyCell:
+    def tensor(mechanism: str = "none", epsilon: str = "inf", **factors: Any) -> AnyCell:
         return invented.cell("reconstruction", "synthetic", mechanism, epsilon, attack="tensor", **factors)
 
-    sizes = [
+    sizes: list[dict[str, Any]] = [
         {**BASE, key: value}
         for key, values in (("m", (5000, 10000, 20000, 50000)), ("d", (20, 40, 50)), ("B", (2, 3, 6, 8)))
         for value in values

@@ -52,7 +52,7 @@ def _type3_lead(leads: dict[float, float]) -> Means:
 
 
 def _darknet(g: dict[float, float]) -> Means:
-    return score_by(F1, lambda name, e: {10: g[10], 500: g[500]}.get(e, 0.6) if name == "tldp-g" else 0.6)
+    return score_by(F1, lambda name, e: {10.0: g[10], 500.0: g[500]}.get(e, 0.6) if name == "tldp-g" else 0.6)
 
 
 TLDP_TRUTHS = {

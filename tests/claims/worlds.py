@@ -26,7 +26,7 @@ NOISE = 0.002  # of a score from seed to seed; of log10 of an error eight times 
 ERRORS = ("error", "relative_error", "rss_noisy", "rss_true")  # noise multiplies them
 SHARED = ("error",)  # one attack on the same records: the noise is the seed's, whatever the defence
 EXACT = ("train_records", "noise", "accuracy_ceiling", "uploaded_megabytes")
-GUARANTEE = {"guarantee_unit": "record", "guarantee_epsilon": 1.0, "guarantee_delta": 1e-5}
+GUARANTEE: dict[str, Any] = {"guarantee_unit": "record", "guarantee_epsilon": 1.0, "guarantee_delta": 1e-5}
 
 
 class Draw(Evidence):
@@ -55,7 +55,7 @@ class World:
                     paths.append(planned.path)
         names = ["study", "dataset", "variant", "mechanism", "epsilon", "seed", "metric", "round", "value"]
         self.table = pd.DataFrame(records, columns=names).assign(guarantee_pure_epsilon=2.0, **GUARANTEE)
-        self.rows = pd.Series(paths).groupby(paths).indices
+        self.rows = {str(path): np.asarray(own) for path, own in pd.Series(paths).groupby(paths).indices.items()}
         own = self.table["metric"]
         self.exact = (own.isin(EXACT)).to_numpy()
         self.errors = own.isin(ERRORS).to_numpy()

@@ -21,6 +21,7 @@ from tensorldp.config import grid
 from tensorldp.config.grid import Plan, make_plan
 from tensorldp.config.methods import METHODS
 from tensorldp.config.settings import Settings, parse_settings
+from tensorldp.config.study import load_study
 from tensorldp.errors import InputError
 from tensorldp.registration.kinds import MECHANISMS as REGISTERED
 
@@ -221,7 +222,7 @@ def check(config: Any) -> Plan | InputError:
 def each_study_is_read_once() -> Iterator[None]:
     """Reading YAML is most of a plan's time, and the files do not change."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grid, "load_study", functools.cache(grid.load_study))
+        patch.setattr(grid, "load_study", functools.cache(load_study))
         yield
 
 

@@ -4,6 +4,7 @@ import json
 import math
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -206,7 +207,7 @@ def test_an_option_may_name_an_arm() -> None:
         ({"training": {"tldp_type1": {"epochs": 0}}}, ["epochs", "0"]),
     ],
 )
-def test_unknown_names_are_told_with_the_nearest(raw: dict, words: list[str]) -> None:
+def test_unknown_names_are_told_with_the_nearest(raw: dict[str, Any], words: list[str]) -> None:
     with pytest.raises(InputError) as caught:
         plan(**raw)
     assert all(word in str(caught.value) for word in words), str(caught.value)

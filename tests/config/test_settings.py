@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -46,7 +47,9 @@ def test_the_schema_files_match_the_models(name: str) -> None:
         ({"studies": "tldp_type1"}, ["studies", "list"]),
     ],
 )
-def test_a_mistake_is_one_sentence_naming_key_value_and_what_is_allowed(change: dict, words: list[str]) -> None:
+def test_a_mistake_is_one_sentence_naming_key_value_and_what_is_allowed(
+    change: dict[str, Any], words: list[str]
+) -> None:
     with pytest.raises(InputError) as caught:
         parse_settings({"studies": ["tldp_type1"], **change})
     message = str(caught.value)

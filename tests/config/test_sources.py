@@ -59,7 +59,7 @@ def jobs() -> dict[str, list[dict[str, object]]]:
 
 
 def labels(**job: object) -> set[str]:
-    return {sources._label(path) for path in source_files(**job)}  # type: ignore[arg-type]
+    return {sources._label(path) for path in source_files(**job)}
 
 
 def stage(name: str, method: str = "", mechanism: str = "") -> set[str]:
@@ -91,7 +91,7 @@ def test_the_digest_of_every_rule_changes_with_each_of_its_files(monkeypatch: py
 
     for rule, each in jobs().items():
         for job in each:
-            before, files = source_digest(**job), source_files(**job)  # type: ignore[arg-type]
+            before, files = source_digest(**job), source_files(**job)
             assert len(files) >= 1, rule
             for path in files:
                 with monkeypatch.context() as patch:
@@ -126,7 +126,8 @@ def homes(module: ModuleType) -> set[str]:
         value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
         for value in vars(module).values()
     }
-    files = {name.removeprefix("tensorldp.").replace(".", "/") for name in names if str(name).startswith("tensorldp.")}
+    found = {str(name) for name in names if str(name).startswith("tensorldp.")}
+    files = {name.removeprefix("tensorldp.").replace(".", "/") for name in found}
     return {f"{file}.py" for file in files if (sources.ROOT / f"{file}.py").is_file()}
 
 

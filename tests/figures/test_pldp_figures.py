@@ -60,7 +60,7 @@ def test_the_ledger_figure_shows_every_client_twice() -> None:
     points = np.vstack([c.get_offsets() for c in left.collections])
     assert len(points) == 3 * 2 * 5
     assert {round(x, 6) for x, _ in points} == {0.1, 0.2, 0.3, 0.4, 0.5}
-    assert [line.get_xdata().tolist() for line in right.lines] == [[5, 10]] * 3
+    assert [np.asarray(line.get_xdata()).tolist() for line in right.lines] == [[5, 10]] * 3
     assert "nats" in left.get_ylabel()
 
 
@@ -86,9 +86,9 @@ def test_the_studys_own_share_is_on_figure_3() -> None:
         for variant in ("eps=e3,model=mlp,tau=t3", "budget=model,eps=e3,model=mlp,tau=t1")
     ]
     left, right = pldp.draw_participation(table(rows)).axes
-    lines = {ax: [line for line in ax.lines if len(line.get_xdata())] for ax in (left, right)}
-    assert [line.get_xdata().tolist() for line in lines[left]] == [[0.1, 0.7, 1.0]]
-    assert lines[right][0].get_ydata().tolist() == [0.05, 0.35, 0.5]
+    lines = {ax: [line for line in ax.lines if len(np.asarray(line.get_xdata()))] for ax in (left, right)}
+    assert [np.asarray(line.get_xdata()).tolist() for line in lines[left]] == [[0.1, 0.7, 1.0]]
+    assert np.asarray(lines[right][0].get_ydata()).tolist() == [0.05, 0.35, 0.5]
 
 
 def test_a_table_without_the_study_is_one_sentence() -> None:

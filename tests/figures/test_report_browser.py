@@ -28,7 +28,8 @@ def browser() -> Iterator[Browser]:
 
 
 def shown(browser: Browser) -> list[str]:
-    return browser.run(f"return {ROWS}.map(row => row.cells[0].textContent)")
+    ids: list[str] = browser.run(f"return {ROWS}.map(row => row.cells[0].textContent)")
+    return ids
 
 
 def test_it_opens_without_a_network_and_without_a_word_in_the_console(browser: Browser, report: Path) -> None:

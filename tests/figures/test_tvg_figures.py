@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -38,15 +39,20 @@ def test_lines_are_mechanisms_at_a_unit_with_the_clean_reference_and_the_ceiling
     named = {line.get_label(): line for line in ax.get_lines() if not str(line.get_label()).startswith("_")}
     assert set(named) == {"no privacy", "IDN, noise for a batch", "IDN, noise for a record"}
     line = named["IDN, noise for a batch"]
-    assert list(line.get_xdata()) == [1.0, 10.0]
-    assert list(line.get_ydata()) == pytest.approx([0.15, 0.15])
+    assert np.asarray(line.get_xdata()).tolist() == [1.0, 10.0]
+    assert np.asarray(line.get_ydata()).tolist() == pytest.approx([0.15, 0.15])
     assert ax.get_ylabel() == "accuracy on private test features"
     assert any(line.get_linestyle() == ":" for line in ax.get_lines())
 
 
 def test_a_guarantee_too_small_for_the_axis_has_no_point() -> None:
     figure = draw_tvg(table(), "tvg_testing", ["accuracy_perturbed_test"], axis="guaranteed")
-    xs = [x for line in figure.axes[0].get_lines() for x in line.get_xdata() if line.get_label() != "no privacy"]
+    xs = [
+        x
+        for line in figure.axes[0].get_lines()
+        for x in np.asarray(line.get_xdata())
+        if line.get_label() != "no privacy"
+    ]
     assert min(xs) >= SMALLEST
     assert "record" in figure._supxlabel.get_text()  # type: ignore[attr-defined]
 

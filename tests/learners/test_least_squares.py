@@ -12,7 +12,7 @@ from tensorldp.randomness import generator
     ("name", "epsilon", "d", "options"),
     [("privunit", 1.0, 5, {"lift": False}), ("privunit", 8.0, 40, {"lift": False}), ("gaussian-analytic", 2.0, 5, {})],
 )
-def test_the_second_moment_is_that_of_releases(name, epsilon, d, options):
+def test_the_second_moment_is_that_of_releases(name: str, epsilon: float, d: int, options: dict[str, bool]) -> None:
     mechanism = make(name, epsilon=epsilon, domain=Ball(1.0, (d,)), **options)
     x = torch.zeros(60_000, d, dtype=torch.float64)
     x[:, 0] = 1.0
@@ -22,7 +22,7 @@ def test_the_second_moment_is_that_of_releases(name, epsilon, d, options):
         assert abs(float(squares.mean()) - expected) < 5.0 * float(squares.std()) / 60_000**0.5  # false alarms: 6e-7
 
 
-def test_at_a_large_epsilon_it_uses_the_covariance_that_the_nearest_mean_does_not():
+def test_at_a_large_epsilon_it_uses_the_covariance_that_the_nearest_mean_does_not() -> None:
     g = torch.Generator().manual_seed(0)
     y = torch.arange(20_000) % 2
     x = torch.randn(20_000, 6, generator=g) * torch.tensor([1.0, 4.0, 4.0, 1.0, 1.0, 1.0])
@@ -39,6 +39,6 @@ def test_at_a_large_epsilon_it_uses_the_covariance_that_the_nearest_mean_does_no
     assert squares > clean - 0.02
 
 
-def test_a_mechanism_without_a_known_second_moment_is_refused():
+def test_a_mechanism_without_a_known_second_moment_is_refused() -> None:
     with pytest.raises(InputError, match="not for laplace"):
         second_moment(make("laplace", epsilon=1.0, domain=Ball(1.0, (4,))))

@@ -1,33 +1,35 @@
 import pytest
 import torch
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from typed import make_as
 
 from tensorldp.errors import InputError
 from tensorldp.learners.means import class_moments, label_blocks, nearest_block_mean, nearest_mean, public_metric
 from tensorldp.mechanisms import Ball, make
+from tensorldp.mechanisms.privunit import PrivUnit
 from tensorldp.randomness import generator
 
 
 @pytest.fixture(scope="module")
-def sphere():
+def sphere() -> tuple[torch.Tensor, ...]:
     g = torch.Generator().manual_seed(0)
     y = torch.arange(4000) % 4
     x = torch.randn(4, 6, generator=g)[y] * 1.5 + torch.randn(4000, 6, generator=g)
     return x / x.norm(dim=1, keepdim=True), y
 
 
-def test_without_noise_it_is_the_nearest_mean(sphere):
+def test_without_noise_it_is_the_nearest_mean(sphere: tuple[torch.Tensor, ...]) -> None:
     x, y = sphere
     _, means, _ = class_moments(x, y, 4)
     nearest = torch.cdist(x.double(), means).argmin(dim=1)
     assert float((nearest_mean(x, y, 4).predict(x) == nearest).float().mean()) > 0.995  # the debiasing moves ties
 
 
-def test_the_squared_length_of_a_mean_is_unbiased():
+def test_the_squared_length_of_a_mean_is_unbiased() -> None:
     """300 classes of one record at (1, 0, .., 0), 40 releases each: squared lengths of 1 on average, not of 1 + v."""
     x = torch.zeros(12_000, 16)
     x[:, 0] = 1.0
-    mechanism = make("privunit", epsilon=1.0, domain=Ball(1.0, (16,)), lift=False)
+    mechanism = make_as(PrivUnit, epsilon=1.0, domain=Ball(1.0, (16,)), lift=False)
     y = torch.arange(12_000) % 300
     _, means, error = class_moments(mechanism.privatize(x, generator("length")), y, 300)
     lengths = means.square().sum(dim=1)
@@ -37,14 +39,14 @@ def test_the_squared_length_of_a_mean_is_unbiased():
     assert float((lengths - 1.0).mean()) > 10.0 * float(gap.std()) / 300**0.5
 
 
-def test_a_class_without_releases_gets_the_mean_of_all(sphere):
+def test_a_class_without_releases_gets_the_mean_of_all(sphere: tuple[torch.Tensor, ...]) -> None:
     x, y = sphere
     _, means, error = class_moments(x, y, 6)
     assert torch.allclose(means[5], x.double().mean(dim=0))
     assert float(error[5]) == 0.0
 
 
-def test_blocks_hold_the_features_at_the_label(sphere):
+def test_blocks_hold_the_features_at_the_label(sphere: tuple[torch.Tensor, ...]) -> None:
     x, y = sphere
     blocks = label_blocks(x, y, 4)
     assert blocks.shape == (4000, 24)
@@ -53,21 +55,21 @@ def test_blocks_hold_the_features_at_the_label(sphere):
     assert float(blocks.reshape(4000, 4, 6)[7].abs().sum()) == pytest.approx(float(x[7].abs().sum()))
 
 
-def test_blocks_of_equal_classes_give_the_same_means(sphere):
+def test_blocks_of_equal_classes_give_the_same_means(sphere: tuple[torch.Tensor, ...]) -> None:
     x, y = sphere
     apart, together = nearest_mean(x, y, 4), nearest_block_mean(label_blocks(x, y, 4), 4)
     assert torch.allclose(apart.weight, together.weight, atol=1e-5)
     assert torch.allclose(apart.bias, together.bias, atol=5e-3)
 
 
-def test_private_labels_at_a_large_epsilon_cost_little(sphere):
+def test_private_labels_at_a_large_epsilon_cost_little(sphere: tuple[torch.Tensor, ...]) -> None:
     x, y = sphere
     mechanism = make("privunit", epsilon=30.0, domain=Ball(1.0, (24,)), lift=False)
     released = mechanism.privatize(label_blocks(x, y, 4), generator("blocks"))
     assert nearest_block_mean(released, 4).accuracy(x, y) > nearest_mean(x, y, 4).accuracy(x, y) - 0.02
 
 
-def test_what_does_not_fit_is_refused(sphere):
+def test_what_does_not_fit_is_refused(sphere: tuple[torch.Tensor, ...]) -> None:
     x, y = sphere
     with pytest.raises(InputError, match=r"lie in 0 .. 2"):
         nearest_mean(x, y, 3)
@@ -79,7 +81,7 @@ def test_what_does_not_fit_is_refused(sphere):
         nearest_mean(x, y, 4)(x[:, :5])
 
 
-def test_with_the_metric_of_unlabelled_records_it_is_the_linear_discriminant():
+def test_with_the_metric_of_unlabelled_records_it_is_the_linear_discriminant() -> None:
     g = torch.Generator().manual_seed(1)
     y = torch.arange(9000) % 3
     x = torch.randn(3, 4, generator=g)[y] + torch.randn(9000, 4, generator=g) * torch.tensor([1.0, 3.0, 1.0, 0.3])

@@ -7,21 +7,21 @@ from tensorldp.learners.scores import LinearScores
 from tensorldp.learners.self_training import linear_discriminant, self_train
 
 
-def mixture(seed, count=3000):
+def mixture(seed: int, count: int = 3000) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     centers = torch.randn(5, 20, generator=torch.Generator().manual_seed(11)) * 0.9
     g = torch.Generator().manual_seed(seed)
     y = torch.arange(count) % 5
     return centers[y] + torch.randn(count, 20, generator=g), y, centers
 
 
-def test_the_discriminant_is_scikit_learns_up_to_the_ridge():
+def test_the_discriminant_is_scikit_learns_up_to_the_ridge() -> None:
     x, y, _ = mixture(1)
     ours = linear_discriminant(x, y, 5, ridge=1e-9).predict(x)
     theirs = torch.from_numpy(LinearDiscriminantAnalysis(solver="lsqr").fit(x.numpy(), y.numpy()).predict(x.numpy()))
     assert float((ours == theirs).float().mean()) > 0.999
 
 
-def test_public_records_without_labels_improve_a_noisy_classifier():
+def test_public_records_without_labels_improve_a_noisy_classifier() -> None:
     x, _, centers = mixture(2)
     test, y, _ = mixture(3)
     noise = torch.randn(5, 20, generator=torch.Generator().manual_seed(4)) * 0.9
@@ -30,13 +30,13 @@ def test_public_records_without_labels_improve_a_noisy_classifier():
     assert trained.accuracy(test, test, y) > noisy.accuracy(test, y) + 0.05
 
 
-def test_a_class_that_no_public_record_gets_is_not_predicted_by_the_discriminant():
+def test_a_class_that_no_public_record_gets_is_not_predicted_by_the_discriminant() -> None:
     x, y, _ = mixture(5)
     scores = linear_discriminant(x[y < 4], y[y < 4], 5)
     assert int(scores.predict(x).max()) == 3
 
 
-def test_rows_and_features_must_be_of_the_same_records():
+def test_rows_and_features_must_be_of_the_same_records() -> None:
     x, _, centers = mixture(6)
     with pytest.raises(InputError, match="the same public records"):
         self_train(LinearScores(centers, torch.zeros(5)), x, x[:10])

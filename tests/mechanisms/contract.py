@@ -1,6 +1,8 @@
 """What every mechanism of one record must do, as checks that also serve mechanisms from outside the package."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -12,18 +14,19 @@ from tensorldp.randomness import generator
 INTEGER_BOXES = {"randomized-response": (0, 1), "k-rr": (0, 9), "tldp-discrete": (0, 9)}
 
 
-def build(name, shape, *, epsilon=1.0, clip=False):
+def build(name: str, shape: tuple[int, ...], *, epsilon: float = 1.0, clip: bool = False) -> mechanisms.Mechanism:
     low, high = INTEGER_BOXES.get(name, (-1, 1))
     return mechanisms.make(name, epsilon=epsilon, domain=mechanisms.Box(low, high, shape), clip=clip)
 
 
-def records(m, count, *, dtype=torch.float32, seed=0):
+def records(m: mechanisms.Mechanism, count: int, *, dtype: torch.dtype = torch.float32, seed: int = 0) -> torch.Tensor:
     box = m.given_domain
+    assert isinstance(box, mechanisms.Box)
     x = box.low + box.width * torch.rand((count, *m.shape), generator=generator("records", seed), dtype=torch.float64)
     return (x.round() if m.integer else x).to(dtype)
 
 
-def check_release(m):
+def check_release(m: mechanisms.Mechanism) -> None:
     """Shape, dtype, untouched input, finiteness, seeds, strides and empty batches."""
     for dtype in (torch.float32, torch.float64):
         x = records(m, 6, dtype=dtype)
@@ -51,7 +54,7 @@ def check_release(m):
     assert m.privatize(many[:0], generator("release")).shape == (0, *m.shape)
 
 
-def check_squared_error(m, *, elements=400_000):
+def check_squared_error(m: mechanisms.Mechanism, *, elements: int = 400_000) -> None:
     """The mean over independent releases at the worst input, within five standard errors."""
     exact = m.squared_error()
     if exact is None:
@@ -64,7 +67,7 @@ def check_squared_error(m, *, elements=400_000):
     assert abs(float(errors.mean()) - exact) <= 5.0 * standard_error + 1e-6 * exact
 
 
-def check_privacy(m):
+def check_privacy(m: mechanisms.Mechanism) -> None:
     """The profile decreases, agrees with the guarantee, and the pure guarantee is the largest."""
     pure = m.guarantee(0.0)
     assert pure.unit == m.unit
@@ -90,7 +93,7 @@ def check_privacy(m):
         assert m.privacy_profile(pure.epsilon) <= 1e-12
 
 
-def check_worst_records(m):
+def check_worst_records(m: mechanisms.Mechanism) -> None:
     """The worst pair and input lie in the domain and have its shape."""
     for record in (*m.worst_pair(), m.worst_input()):
         assert record.dtype == torch.float64
@@ -100,7 +103,7 @@ def check_worst_records(m):
             assert torch.equal(record, record.round())
 
 
-def check_likelihood(m):
+def check_likelihood(m: mechanisms.Mechanism) -> None:
     """The ratio is antisymmetric, of shape (batch,), and between the pure guarantees at the worst pair."""
     first, second = m.worst_pair()
     y = m.privatize(first.expand(50, *m.shape).contiguous(), generator("likelihood"))
@@ -116,12 +119,13 @@ def check_likelihood(m):
     assert float(ratio.mean()) >= -5.0 * float(ratio.std().nan_to_num(0.0)) / math.sqrt(50) or math.isinf(limit)
 
 
-def check_input_errors(m, clipping):
+def check_input_errors(m: mechanisms.Mechanism, clipping: mechanisms.Mechanism) -> None:
     """Bad inputs are refused in one sentence; `clipping` is the same mechanism with clip=True."""
     x = records(m, 3)
     box = m.given_domain
+    assert isinstance(box, mechanisms.Box)
 
-    def refused(value, source, *words):
+    def refused(value: Any, source: Any, *words: str) -> None:
         with pytest.raises(InputError) as caught:
             m.privatize(value, source)
         text = str(caught.value)
@@ -150,22 +154,22 @@ def check_input_errors(m, clipping):
         refused(torch.full_like(x, box.low + 0.5), source, "whole numbers")
 
 
-def check_construction_errors(name, shape):
+def check_construction_errors(name: str, shape: tuple[int, ...]) -> None:
     low, high = INTEGER_BOXES.get(name, (-1, 1))
     box = mechanisms.Box(low, high, shape)
     for epsilon in (0.0, -1.0, "one", math.nan, None):
         with pytest.raises(InputError, match="epsilon"):
-            mechanisms.make(name, epsilon=epsilon, domain=box)
+            mechanisms.make(name, epsilon=epsilon, domain=box)  # type: ignore[arg-type]
     for delta in (0.0, 1.0, -1e-5, "small", math.nan):
         with pytest.raises(InputError, match="delta"):
-            mechanisms.make(name, epsilon=1.0, domain=box, delta=delta)
+            mechanisms.make(name, epsilon=1.0, domain=box, delta=delta)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="domain"):
-        mechanisms.make(name, epsilon=1.0, domain=(0, 1))
+        mechanisms.make(name, epsilon=1.0, domain=(0, 1))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="option"):
         mechanisms.make(name, epsilon=1.0, domain=box, no_such_option=1)
 
 
-def check_audit(m, audit):
+def check_audit(m: mechanisms.Mechanism, audit: Callable[..., Any]) -> None:
     """An empirical lower bound at one error in a million never exceeds the guarantee."""
     try:
         found = audit(m, samples=2000, confidence=1 - 1e-6, seed=3, delta=1e-5)

@@ -22,11 +22,11 @@ def test_the_printed_base_case_is_wrong() -> None:
         if ones == 0:
             return 0
         if length == ones:
-            return 2 ** (ones - 1)
+            return int(2 ** (ones - 1))
         below = comb(length - 1, ones)
         if index < below:
             return printed(length - 1, ones, index)
-        return 2 ** (length - 1) + printed(length - 1, ones - 1, index - below)
+        return int(2 ** (length - 1)) + printed(length - 1, ones - 1, index - below)
 
     cases = [(length, number.bit_count(), number) for length in range(1, 8) for number in range(1 << length)]
     wrong = 0
@@ -71,8 +71,8 @@ def test_arguments_are_checked() -> None:
         lambda: estimated_ones(16, 4, 0.7),
         lambda: estimated_ones(3, 4, 0.5, "A"),
         lambda: estimated_ones(3, 4, 0.0),
-        lambda: estimated_ones(3, 4, 0.7, "C"),
+        lambda: estimated_ones(3, 4, 0.7, "C"),  # type: ignore[arg-type]
         lambda: mean_errors(13, 0.7),
-    ):  # type: ignore[arg-type]
+    ):
         with pytest.raises(InputError):
             call()

@@ -1,32 +1,34 @@
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from scipy.stats import chi2
+from typed import make_as
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Box, make
-from tensorldp.mechanisms.jl import StatedCurve, dimension, floor
+from tensorldp.mechanisms.jl import JohnsonLindenstrauss, StatedCurve, dimension, floor
 from tensorldp.randomness import generator
 
 
-def table(rows=200, columns=4, seed=3):
+def table(rows: int = 200, columns: int = 4, seed: int = 3) -> torch.Tensor:
     return torch.rand(rows, columns, dtype=torch.float64, generator=generator("table", seed)) * 2 - 1
 
 
 @pytest.mark.parametrize(("eta", "nu", "r", "w"), [(0.5, 0.05, 119, 11625.456), (0.1, 0.05, 2952, 67654.785)])
-def test_constants(eta, nu, r, w):
+def test_constants(eta: float, nu: float, r: int, w: float) -> None:
     assert dimension(eta, nu) == r
     assert floor(r, 1, 1e-5) == pytest.approx(w, abs=5e-4)
-    m = make("jl", epsilon=1, domain=Box(-1, 1, (21,)), eta=eta, nu=nu)
+    m = make_as(JohnsonLindenstrauss, epsilon=1, domain=Box(-1, 1, (21,)), eta=eta, nu=nu)
     assert (m.rows, m.floor) == (r, pytest.approx(w, abs=5e-4))
     assert 8 * math.log(40) / 0.25 == pytest.approx(118.044, abs=5e-4)
 
 
-def test_mean_of_the_gram_matrix():
+def test_mean_of_the_gram_matrix() -> None:
     """E C~ = A^T A + w^2 E within five standard errors; rows of Y are normal, so entries have known variance."""
-    m = make("jl", epsilon=1e6, domain=Box(-1, 1, (4,)))
+    m = make_as(JohnsonLindenstrauss, epsilon=1e6, domain=Box(-1, 1, (4,)))
     x = table()
     scaled = x / m.diameter
     target = scaled.T @ scaled + m.floor**2 * torch.eye(4)
@@ -36,8 +38,8 @@ def test_mean_of_the_gram_matrix():
     assert float(z.abs().max()) < 5
 
 
-def test_projection_has_the_wishart_law():
-    m = make("jl", epsilon=1e6, domain=Box(-1, 1, (4,)))
+def test_projection_has_the_wishart_law() -> None:
+    m = make_as(JohnsonLindenstrauss, epsilon=1e6, domain=Box(-1, 1, (4,)))
     x = table()
     scaled = x / m.diameter
     target = scaled.T @ scaled + m.floor**2 * torch.eye(4)
@@ -47,15 +49,15 @@ def test_projection_has_the_wishart_law():
     assert chi2.ppf(1e-6, 200 * m.rows * 4) < sum(traces) < chi2.isf(1e-6, 200 * m.rows * 4)
 
 
-def test_many_rows_and_no_floor_give_the_exact_covariance():
-    m = make("jl", epsilon=1e12, domain=Box(-1, 1, (4,)), eta=0.005)
+def test_many_rows_and_no_floor_give_the_exact_covariance() -> None:
+    m = make_as(JohnsonLindenstrauss, epsilon=1e12, domain=Box(-1, 1, (4,)), eta=0.005)
     x = table()
     exact = x.T @ x / 200
     assert float((m.covariance(x, generator("exact")) - exact).norm() / exact.norm()) < 0.01
 
 
-def test_estimate_is_centred_scaled_and_symmetric():
-    m = make("jl", epsilon=1e9, domain=Box(0, 10, (2, 2)), eta=0.02)
+def test_estimate_is_centred_scaled_and_symmetric() -> None:
+    m = make_as(JohnsonLindenstrauss, epsilon=1e9, domain=Box(0, 10, (2, 2)), eta=0.02)
     x = (table().reshape(200, 2, 2) + 1) * 5
     estimate = m.covariance(x.float(), generator("scale"))
     exact = (x.reshape(200, 4) - 5).T @ (x.reshape(200, 4) - 5) / 200
@@ -65,18 +67,20 @@ def test_estimate_is_centred_scaled_and_symmetric():
     assert float((estimate - exact).norm() / exact.norm()) < 0.05
 
 
-def test_a_table_with_fewer_rows_than_columns_has_a_floor_everywhere():
-    m = make("jl", epsilon=1, domain=Box(-1, 1, (6,)))
+def test_a_table_with_fewer_rows_than_columns_has_a_floor_everywhere() -> None:
+    m = make_as(JohnsonLindenstrauss, epsilon=1, domain=Box(-1, 1, (6,)))
     gram = m.gram(table(2, 6), generator("few"))
     assert float(torch.linalg.eigvalsh(gram)[0]) > 0.2 * m.floor**2
 
 
-def test_scaling_moves_a_replaced_row_by_at_most_one():
-    assert make("jl", epsilon=1, domain=Box(-1, 1, (21,))).diameter == pytest.approx(2 * math.sqrt(21))
-    assert make("jl", epsilon=1, domain=Ball(3.0, (21,))).diameter == 6.0
+def test_scaling_moves_a_replaced_row_by_at_most_one() -> None:
+    assert make_as(JohnsonLindenstrauss, epsilon=1, domain=Box(-1, 1, (21,))).diameter == pytest.approx(
+        2 * math.sqrt(21)
+    )
+    assert make_as(JohnsonLindenstrauss, epsilon=1, domain=Ball(3.0, (21,))).diameter == 6.0
 
 
-def test_guarantee_is_the_theorems_and_not_exact():
+def test_guarantee_is_the_theorems_and_not_exact() -> None:
     m = make("jl", epsilon=1, domain=Box(-1, 1, (21,)))
     guarantee = m.guarantee(1e-5)
     assert (guarantee.epsilon, guarantee.exact, guarantee.unit) == (1.0, False, "record")
@@ -85,7 +89,7 @@ def test_guarantee_is_the_theorems_and_not_exact():
     assert make("jl", epsilon=1, domain=Box(-1, 1, (3,)), center="mean").guarantee(1e-5).note
 
 
-def test_stated_curve_composes_like_randomized_response():
+def test_stated_curve_composes_like_randomized_response() -> None:
     curve = StatedCurve(0.3, 1e-4).compose(7)
     losses = np.array([(2 * b - 7) * 0.3 for b in range(8)])
     p = 1 / (1 + math.exp(-0.3))
@@ -97,7 +101,7 @@ def test_stated_curve_composes_like_randomized_response():
     assert StatedCurve(0.3, 1e-4).delta(0.0) == pytest.approx(1e-4 + (1 - 1e-4) * math.tanh(0.15), rel=1e-12)
 
 
-def test_it_is_outside_the_same_shape_contract():
+def test_it_is_outside_the_same_shape_contract() -> None:
     m = make("jl", epsilon=1, domain=Box(-1, 1, (4,)))
     assert not m.same_shape
     assert m.squared_error() is None
@@ -110,13 +114,13 @@ def test_it_is_outside_the_same_shape_contract():
 @pytest.mark.parametrize(
     ("options", "words"), [({"eta": 0}, "eta"), ({"nu": 1}, "nu"), ({"center": "median"}, "center")]
 )
-def test_mistakes_are_told_in_a_sentence(options, words):
+def test_mistakes_are_told_in_a_sentence(options: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         make("jl", epsilon=1, domain=Box(-1, 1, (4,)), **options)
 
 
-def test_data_outside_or_empty_is_refused():
-    m = make("jl", epsilon=1, domain=Box(-1, 1, (4,)))
+def test_data_outside_or_empty_is_refused() -> None:
+    m = make_as(JohnsonLindenstrauss, epsilon=1, domain=Box(-1, 1, (4,)))
     with pytest.raises(InputError, match="outside"):
         m.covariance(table() * 3, generator("outside"))
     with pytest.raises(InputError, match="at least one row"):

@@ -4,20 +4,21 @@ import numpy as np
 import pytest
 import torch
 from scipy.stats import chisquare
+from typed import make_as
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
-from tensorldp.mechanisms.pdpm import PdpmCurve
-from tensorldp.mechanisms.plu_fedoa import fedoa_weights
+from tensorldp.mechanisms.pdpm import Pdpm, PdpmCurve
+from tensorldp.mechanisms.plu_fedoa import PluFedOa, fedoa_weights
 from tensorldp.randomness import generator
 
 
-def pdpm(epsilon, width=1.0, size=1):
-    return make("pdpm", epsilon=epsilon, domain=Box(-width / 2, width / 2, (size,)))
+def pdpm(epsilon: float, width: float = 1.0, size: int = 1) -> Pdpm:
+    return make_as(Pdpm, epsilon=epsilon, domain=Box(-width / 2, width / 2, (size,)))
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0, 800.0])
-def test_probabilities_mean_and_ratio(epsilon):
+def test_probabilities_mean_and_ratio(epsilon: float) -> None:
     m = pdpm(epsilon, 2.0)
     up, down, zero = m.outcomes
     for v in (-1.0, -0.3, 0.0, 1.0):
@@ -31,7 +32,7 @@ def test_probabilities_mean_and_ratio(epsilon):
 
 
 @pytest.mark.parametrize(("epsilon", "variance", "laplace"), [(0.1, 1046.17, 800), (0.5, 39.88, 32), (1, 10.04, 8)])
-def test_more_variance_than_laplace(epsilon, variance, laplace):
+def test_more_variance_than_laplace(epsilon: float, variance: float, laplace: int) -> None:
     assert pdpm(epsilon, 2.0).variance(0.0) == pytest.approx(variance, rel=5e-4)
     assert make("plu-fedoa", epsilon=epsilon, domain=Box(-1, 1, (1,))).squared_error() == pytest.approx(laplace)
 
@@ -39,7 +40,7 @@ def test_more_variance_than_laplace(epsilon, variance, laplace):
 @pytest.mark.parametrize(
     ("epsilon", "expected"), [(0.1, 264.3), (0.2, 65.46), (0.5, 10.13), (1, 2.516), (2, 0.777), (5, 0.405)]
 )
-def test_largest_variance(epsilon, expected):
+def test_largest_variance(epsilon: float, expected: float) -> None:
     m = pdpm(epsilon)
     assert m.squared_error() == pytest.approx(expected, rel=2e-3)
     assert m.squared_error() > 2 / epsilon**2
@@ -48,7 +49,7 @@ def test_largest_variance(epsilon, expected):
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
-def test_second_moment_formula(epsilon):
+def test_second_moment_formula(epsilon: float) -> None:
     """docs/mathematics/papers.md#pldp-fl."""
     m, e, length = pdpm(epsilon, 3.0), math.exp(epsilon), 3.0
     for v in (-1.5, 0.2, 1.0):
@@ -66,15 +67,15 @@ def test_second_moment_formula(epsilon):
 
 
 @pytest.mark.parametrize(("length", "holds"), [(2.8, True), (4.0, False)])
-def test_printed_variance_bound_has_the_wrong_dimension(length, holds):
+def test_printed_variance_bound_has_the_wrong_dimension(length: float, holds: bool) -> None:
     e = math.e
     bound = (e + 1) * (e + 3) * length / (e - 1) ** 2
     assert (pdpm(1.0, length).squared_error() <= bound) == holds
     assert pdpm(1.0, length).squared_error() <= bound * length
 
 
-def test_sampler():
-    m = make("pdpm", epsilon=1.0, domain=Box(2, 6, (1000,)))
+def test_sampler() -> None:
+    m = make_as(Pdpm, epsilon=1.0, domain=Box(2, 6, (1000,)))
     y = m.privatize(torch.full((300, 1000), 5.0), generator("pdpm")).double() - 4
     counts = [int((y - v).abs().lt(1e-3).sum()) for v in m.outcomes]
     first = m.positive_probability(1.0)
@@ -86,7 +87,7 @@ def test_sampler():
     ("epsilon", "pure", "approximate"),
     [(0.1, 2184, 101), (0.2, 4368, 325), (0.55, 12012, 2193), (0.9, 19656, 5926), (1.0, 21840, 7345)],
 )
-def test_one_round_of_the_cnn(epsilon, pure, approximate):
+def test_one_round_of_the_cnn(epsilon: float, pure: int, approximate: int) -> None:
     m = pdpm(epsilon, size=21_840)
     assert m.guarantee(0.0).epsilon == pytest.approx(pure)
     assert m.guarantee(1e-5).epsilon == pytest.approx(approximate, rel=1e-2)
@@ -96,20 +97,20 @@ def test_one_round_of_the_cnn(epsilon, pure, approximate):
 @pytest.mark.parametrize(
     ("epsilon", "rounds", "approximate"), [(0.1, 50, 3142), (1.0, 50, 345_647), (1.0, 100, 689_206)]
 )
-def test_many_rounds_of_the_cnn(epsilon, rounds, approximate):
+def test_many_rounds_of_the_cnn(epsilon: float, rounds: int, approximate: int) -> None:
     composed = pdpm(epsilon, size=21_840).curve().compose(rounds)
     assert composed.epsilon(1e-5) == pytest.approx(approximate, rel=1e-3)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
-def test_one_element_profile(epsilon):
+def test_one_element_profile(epsilon: float) -> None:
     m, e = pdpm(epsilon), math.exp(epsilon)
     for other in (0.0, 0.5 * epsilon, 0.9 * epsilon):
         assert m.privacy_profile(other) == pytest.approx((e - math.exp(other)) / (e + 2))
     assert m.guarantee(0.0).exact
 
 
-def test_two_elements_by_enumeration():
+def test_two_elements_by_enumeration() -> None:
     """The worst pair of two elements mixes directions: all from the upper end is not the worst everywhere."""
     eps = 0.5
     e = math.exp(eps)
@@ -130,21 +131,21 @@ def test_two_elements_by_enumeration():
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 2.0, 8.0])
 @pytest.mark.parametrize("count", [20, 60, 128])
-def test_the_bound_for_many_elements_is_above_every_mixture(epsilon, count):
+def test_the_bound_for_many_elements_is_above_every_mixture(epsilon: float, count: int) -> None:
     curve = PdpmCurve(epsilon, count)
     step = epsilon + curve._fall
     for other in np.linspace(0.0, curve.pure_epsilon, 150):
         assert curve.delta(float(other)) <= curve.forward(float(other) - step) * (1 + 1e-9) + 1e-15
 
 
-def test_plu_fedoa_guarantee():
-    m = make("plu-fedoa", epsilon=0.4, domain=Box(-1, 1, (30,)))
+def test_plu_fedoa_guarantee() -> None:
+    m = make_as(PluFedOa, epsilon=0.4, domain=Box(-1, 1, (30,)))
     assert m.scale == pytest.approx(2 / 0.4)
     assert m.guarantee(0.0).epsilon == pytest.approx(12.0)
     assert m.status == "reconstructed"
 
 
-def test_fedoa_weights():
+def test_fedoa_weights() -> None:
     w = fedoa_weights([0.1, 0.5, 1.0], [10, 10, 10])
     assert sum(w) == pytest.approx(1)
     assert w[2] / w[1] == pytest.approx(4)
@@ -158,7 +159,7 @@ def test_fedoa_weights():
             fedoa_weights(*bad)
 
 
-def test_averaged_noise_of_the_second_mode():
+def test_averaged_noise_of_the_second_mode() -> None:
     """Seventy clients with epsilon 0.1 .. 1.0 on [-1, 1]: PDPM 1.514, Laplace 1.331; 100 with weights 0.456."""
     levels = np.arange(1, 11) / 10
     mean = np.mean([pdpm(float(e), 2.0).variance(0.0) for e in levels])
@@ -169,7 +170,7 @@ def test_averaged_noise_of_the_second_mode():
     assert math.sqrt((w**2 * 8 / eps**2).sum()) == pytest.approx(0.456, rel=2e-3)
 
 
-def test_float64_releases_far_from_zero_have_no_bias():
+def test_float64_releases_far_from_zero_have_no_bias() -> None:
     m = make("pdpm", epsilon=0.5, domain=Box(1e8, 1e8 + 1.0, (1,)))
     x = torch.full((200_000, 1), 1e8 + 0.25, dtype=torch.float64)
     noise = m.privatize(x, generator("far")) - x

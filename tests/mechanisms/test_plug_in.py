@@ -167,5 +167,5 @@ def test_a_trait_outside_the_vocabulary_is_one_sentence() -> None:
 
 def test_a_subclass_with_a_name_of_its_own_has_a_label_of_its_own() -> None:
     parent = mechanisms.mechanism_class("laplace")
-    child = type("Child", (parent,), {"name": "toy-child"})
+    child: type[mechanisms.Mechanism] = type("Child", (parent,), {"name": "toy-child"})
     assert (child.label, child.family) == ("toy-child", "laplace")

@@ -1,16 +1,18 @@
 import math
 import time
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from scipy.special import betainc
 from scipy.stats import kstest, norm
+from typed import make_as
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Box, make
 from tensorldp.mechanisms.caps import gaussian_cap, normal_height, sphere_cap, sphere_height, sphere_log_tail
-from tensorldp.mechanisms.privunit import hadamard
+from tensorldp.mechanisms.privunit import PrivUnit, PrivUnitG, ProjUnit, hadamard
 from tensorldp.randomness import generator, numpy_generator
 
 EXACT = {
@@ -24,14 +26,14 @@ EXACT = {
 
 
 @pytest.mark.parametrize("d", sorted(EXACT))
-def test_exact_error(d):
+def test_exact_error(d: int) -> None:
     for epsilon, expected in zip((0.5, 1, 2, 4, 8), EXACT[d], strict=True):
         g = sphere_cap(float(epsilon), d).gamma
         assert 1 / g**2 - 1 == pytest.approx(expected, rel=2e-5, abs=6e-5)
 
 
 @pytest.mark.parametrize(("epsilon", "d", "expected"), [(1, 50, 312.856), (4, 50, 21.0559), (12, 50, 3.0848)])
-def test_error_at_50(epsilon, d, expected):
+def test_error_at_50(epsilon: int, d: int, expected: float) -> None:
     assert 1 / sphere_cap(float(epsilon), d).gamma ** 2 - 1 == pytest.approx(expected, rel=2e-5)
 
 
@@ -47,7 +49,7 @@ def test_error_at_50(epsilon, d, expected):
         (5, 500_000, 191004.5, 145990.7),
     ],
 )
-def test_below_the_published_table(epsilon, d, apple, moment):
+def test_below_the_published_table(epsilon: int, d: int, apple: float, moment: float) -> None:
     found = 1 / sphere_cap(float(epsilon), d).gamma ** 2
     assert found == pytest.approx(moment, rel=1e-5)
     assert found <= apple
@@ -66,7 +68,7 @@ def test_below_the_published_table(epsilon, d, apple, moment):
         (100, 13.509606, 6.86271e-42, 0.994609, 0.005479),
     ],
 )
-def test_gaussian_table(epsilon, g, q, p, error):
+def test_gaussian_table(epsilon: float, g: float, q: float, p: float, error: float) -> None:
     cap = gaussian_cap(float(epsilon))
     assert cap.gamma == pytest.approx(g, abs=1e-6)
     assert math.exp(cap.log_q) == pytest.approx(q, rel=1e-5)
@@ -76,14 +78,14 @@ def test_gaussian_table(epsilon, g, q, p, error):
 
 @pytest.mark.parametrize("epsilon", [1e-12, 1e-8, 1e-6])
 @pytest.mark.parametrize("d", [2, 65, 3073, 2_236_683])
-def test_a_tiny_epsilon_has_two_caps_and_little_or_nothing_between(epsilon, d):
+def test_a_tiny_epsilon_has_two_caps_and_little_or_nothing_between(epsilon: float, d: int) -> None:
     curve = sphere_cap(epsilon, d).curve()
     assert curve.epsilon(0.0) == pytest.approx(epsilon, rel=1e-3)
 
 
 @pytest.mark.parametrize("epsilon", [1e-3, 0.5, 5.0, 50.0, 700.0])
 @pytest.mark.parametrize("d", [2, 3, 10, 785, 2_236_683])
-def test_budget_and_optimum(epsilon, d):
+def test_budget_and_optimum(epsilon: float, d: int) -> None:
     start = time.perf_counter()
     cap = sphere_cap.__wrapped__(epsilon, d)
     assert time.perf_counter() - start < 0.05
@@ -93,7 +95,7 @@ def test_budget_and_optimum(epsilon, d):
     # m(g) = g, and no neighbour is better; m = E[u] is recomputed from the law of u
     if cap.complement > 1e-6:
 
-        def mean(g):
+        def mean(g: float) -> float:
             tail = math.exp(sphere_log_tail(g, d))
             density = math.exp(-math.log(d - 1) + (d - 1) / 2 * math.log1p(-g * g) - log_beta(d))
             return density / (tail + 1 / math.expm1(epsilon)) if epsilon < 600 else math.nan
@@ -103,11 +105,11 @@ def test_budget_and_optimum(epsilon, d):
             assert mean(cap.gamma) >= max(mean(cap.gamma * 0.98), mean(min(cap.gamma * 1.02, 1 - 1e-9))) * (1 - 1e-7)
 
 
-def log_beta(d):
+def log_beta(d: int) -> float:
     return math.lgamma((d - 1) / 2) + math.lgamma(0.5) - math.lgamma(d / 2)
 
 
-def test_continued_fraction_meets_the_incomplete_beta():
+def test_continued_fraction_meets_the_incomplete_beta() -> None:
     for d, g in ((785, 0.88), (50, 0.9999), (20_000, 0.23)):
         direct = float(betainc((d - 1) / 2, 0.5, 1 - g * g)) / 2
         assert direct > 0
@@ -123,17 +125,17 @@ def test_continued_fraction_meets_the_incomplete_beta():
 
 @pytest.mark.parametrize("d", [2, 3, 4, 785, 2_236_683])
 @pytest.mark.parametrize("epsilon", [0.5, 3.0, 9.0])
-def test_height_law(d, epsilon):
+def test_height_law(d: int, epsilon: float) -> None:
     cap = sphere_cap(epsilon, d)
     u, sine = sphere_height(100_000, cap, d, numpy_generator(generator("height", d, epsilon)))
     assert np.allclose(u**2 + sine**2, 1.0, atol=1e-9)
     q = math.exp(cap.log_q)
 
-    def tail(g):
+    def tail(g: Any) -> Any:
         half = betainc((d - 1) / 2, 0.5, np.clip(1 - g * g, 0, 1)) / 2
         return np.where(g >= 0, half, 1 - half)
 
-    def cdf(v):
+    def cdf(v: Any) -> Any:
         outside = np.minimum((1 - tail(v)) / (1 - q), 1.0)
         inside = np.clip(1 - tail(v) / q, 0.0, 1.0)
         return cap.p * inside + (1 - cap.p) * outside
@@ -142,12 +144,12 @@ def test_height_law(d, epsilon):
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 4.0, 100.0])
-def test_normal_height_law(epsilon):
+def test_normal_height_law(epsilon: float) -> None:
     cap = gaussian_cap(epsilon)
     a = normal_height(100_000, cap, numpy_generator(generator("normal height", epsilon)))
     q = math.exp(cap.log_q)
 
-    def cdf(v):
+    def cdf(v: Any) -> Any:
         inside = np.clip(1 - norm.sf(v) / q, 0, 1)
         return cap.p * inside + (1 - cap.p) * np.minimum(norm.cdf(v) / (1 - q), 1.0)
 
@@ -156,8 +158,8 @@ def test_normal_height_law(epsilon):
 
 
 @pytest.mark.parametrize("shape", [(1,), (2,), (50,), (3, 32, 32)])
-def test_norm_and_mean(shape):
-    m = make("privunit", epsilon=4.0, domain=Ball(3.0, shape, center=0.5))
+def test_norm_and_mean(shape: tuple[int, ...]) -> None:
+    m = make_as(PrivUnit, epsilon=4.0, domain=Ball(3.0, shape, center=0.5))
     d = math.prod(shape)
     record = 0.5 + 3.0 * torch.randn(shape, generator=generator("v"), dtype=torch.float64) / (2 * math.sqrt(d))
     record = m.ball.project(record.unsqueeze(0))[0]
@@ -169,8 +171,8 @@ def test_norm_and_mean(shape):
     assert float(along.mean()) == pytest.approx(float(v.norm()), abs=5 * float(along.std()) / math.sqrt(4000))
 
 
-def test_unlifted_records_keep_the_norm_and_the_printed_error():
-    m = make("privunit", epsilon=4.0, domain=Ball(2.0, (784,)), lift=False)
+def test_unlifted_records_keep_the_norm_and_the_printed_error() -> None:
+    m = make_as(PrivUnit, epsilon=4.0, domain=Ball(2.0, (784,)), lift=False)
     assert m.squared_error() / 4 == pytest.approx(340.574, rel=1e-5)
     v = torch.randn(100, 784, generator=generator("unlifted"))
     v = 2.0 * v / v.norm(dim=1, keepdim=True)
@@ -182,7 +184,7 @@ def test_unlifted_records_keep_the_norm_and_the_printed_error():
 
 @pytest.mark.parametrize("name", ["privunit", "privunit-g"])
 @pytest.mark.parametrize("norm_share", [0.0, 0.6, 1.0])
-def test_error_is_the_same_everywhere(name, norm_share):
+def test_error_is_the_same_everywhere(name: str, norm_share: float) -> None:
     m = make(name, epsilon=3.0, domain=Ball(1.0, (12,)))
     x = torch.zeros(100_000, 12, dtype=torch.float64)
     x[:, 3] = norm_share
@@ -195,22 +197,22 @@ def test_error_is_the_same_everywhere(name, norm_share):
     ("epsilon", "exact", "gaussian"),
     [(0.5, 19730, 19740), (1, 4959, 4963), (4, 340.6, 341.3), (16, 37.2, 37.7), (64, 6.51, 7.00), (100, 3.81, 4.30)],
 )
-def test_cube_of_784(epsilon, exact, gaussian):
+def test_cube_of_784(epsilon: float, exact: float, gaussian: float) -> None:
     box = Box(-1, 1, (784,))
-    assert make("privunit", epsilon=epsilon, domain=box).squared_error() / 784 == pytest.approx(exact, rel=2e-3)
-    assert make("privunit-g", epsilon=epsilon, domain=box).squared_error() / 784 == pytest.approx(gaussian, rel=2e-3)
+    assert make_as(PrivUnit, epsilon=epsilon, domain=box).squared_error() / 784 == pytest.approx(exact, rel=2e-3)
+    assert make_as(PrivUnitG, epsilon=epsilon, domain=box).squared_error() / 784 == pytest.approx(gaussian, rel=2e-3)
 
 
 @pytest.mark.parametrize("name", ["privunit", "privunit-g", "projunit"])
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 10.0, 100.0])
-def test_exactly_epsilon(name, epsilon):
+def test_exactly_epsilon(name: str, epsilon: float) -> None:
     g = make(name, epsilon=epsilon, domain=Ball(1.0, (784,))).guarantee(0.0)
     assert g.epsilon == pytest.approx(epsilon, rel=1e-9)
     assert g.exact == (name != "projunit")
 
 
 @pytest.mark.parametrize("name", ["privunit", "privunit-g"])
-def test_likelihood_matches_the_profile(name):
+def test_likelihood_matches_the_profile(name: str) -> None:
     m = make(name, epsilon=1.5, domain=Box(-1, 1, (6,)))
     first, second = m.worst_pair()
     y = m.privatize(first.expand(100_000, 6).contiguous(), generator("llr", name))
@@ -221,7 +223,7 @@ def test_likelihood_matches_the_profile(name):
 
 
 @pytest.mark.parametrize("name", ["privunit", "privunit-g"])
-def test_likelihood_of_inner_records(name):
+def test_likelihood_of_inner_records(name: str) -> None:
     """E over M(x') of the ratio is 1, and it stays within epsilon."""
     m = make(name, epsilon=2.0, domain=Ball(1.0, (4,)))
     x, x_prime = torch.tensor([0.3, 0.0, -0.2, 0.1]), torch.tensor([0.0, 0.9, 0.1, 0.0])
@@ -231,7 +233,7 @@ def test_likelihood_of_inner_records(name):
     assert float(ratio.mean()) == pytest.approx(1.0, abs=5 * float(ratio.std()) / math.sqrt(200_000))
 
 
-def test_hadamard():
+def test_hadamard() -> None:
     for n in (1, 2, 64, 512):
         x = torch.randn(3, n, generator=generator("h"), dtype=torch.float64)
         y = hadamard(x)
@@ -244,8 +246,8 @@ def test_hadamard():
 
 
 @pytest.mark.parametrize(("k", "expected"), [(64, 461), (256, 449), (1000, 445.8)])
-def test_projected_error(k, expected):
-    m = make("projunit", epsilon=4.0, domain=Ball(1.0, (1024,)), k=k, lift=False)
+def test_projected_error(k: int, expected: float) -> None:
+    m = make_as(ProjUnit, epsilon=4.0, domain=Ball(1.0, (1024,)), k=k, lift=False)
     assert m.k == k
     v = torch.randn(3000, 1024, generator=generator("proj"))
     v = v / v.norm(dim=1, keepdim=True)
@@ -256,9 +258,9 @@ def test_projected_error(k, expected):
     assert float(along.mean()) == pytest.approx(1.0, abs=0.01 + 5 * float(along.std()) / math.sqrt(3000))
 
 
-def test_a_large_record():
-    m = make("privunit", epsilon=1.0, domain=Ball(1.0, (2_236_682,)))
+def test_a_large_record() -> None:
+    m = make_as(PrivUnit, epsilon=1.0, domain=Ball(1.0, (2_236_682,)))
     y = m.privatize(torch.zeros(1, 2_236_682), generator("large"))
     assert math.sqrt(m.squared_error() / m.size) == pytest.approx(2.52, rel=3e-3)
     assert float(y.double().square().sum()) == pytest.approx(m.squared_error(), rel=0.02)
-    assert make("projunit", epsilon=1.0, domain=Ball(1.0, (300_000,))).k == 1000
+    assert make_as(ProjUnit, epsilon=1.0, domain=Ball(1.0, (300_000,))).k == 1000

@@ -2,6 +2,8 @@ import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
+from typing import Any
 
 import contract
 import pytest
@@ -36,16 +38,16 @@ class Toy(Mechanism):
 
 
 @pytest.fixture
-def toy_folder(tmp_path):
+def toy_folder(tmp_path: Path) -> Path:
     (tmp_path / "toy_half.py").write_text(textwrap.dedent(TOY))
     return tmp_path
 
 
-def test_a_users_mechanism_by_one_import_line(toy_folder, monkeypatch):
+def test_a_users_mechanism_by_one_import_line(toy_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mechanisms.names()
     monkeypatch.syspath_prepend(str(toy_folder))
     try:
-        import toy_half  # noqa: F401
+        import toy_half  # type: ignore[import-not-found]  # noqa: F401
 
         assert "toy-half" in mechanisms.names()
         for shape in ((64,), (3, 8, 8), (1,)):
@@ -63,12 +65,12 @@ def test_a_users_mechanism_by_one_import_line(toy_folder, monkeypatch):
         sys.modules.pop("toy_half", None)
 
 
-def run_python(folder, code, **environment):
+def run_python(folder: Path, code: str, **environment: Any) -> str:
     env = {**os.environ, "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1", **environment}
     return subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout
 
 
-def test_a_users_mechanism_by_entry_point(toy_folder):
+def test_a_users_mechanism_by_entry_point(toy_folder: Path) -> None:
     info = toy_folder / "toy_half-0.1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-half\nVersion: 0.1\n")
@@ -82,7 +84,7 @@ def test_a_users_mechanism_by_entry_point(toy_folder):
     assert float(out) == pytest.approx(0.5)
 
 
-def test_every_class_says_where_it_comes_from():
+def test_every_class_says_where_it_comes_from() -> None:
     for name in mechanisms.names():
         cls = mechanisms.mechanism_class(name)
         assert cls.source
@@ -90,7 +92,7 @@ def test_every_class_says_where_it_comes_from():
         assert cls.__doc__
 
 
-def test_unknown_names_and_options():
+def test_unknown_names_and_options() -> None:
     box = mechanisms.Box(0, 1, (2,))
     for wrong, nearest in (("privunitt", "privunit"), ("TLDP-L", "tldp-l"), ("Laplace", "laplace")):
         with pytest.raises(InputError, match=f"did you mean '{nearest}'"):
@@ -102,9 +104,9 @@ def test_unknown_names_and_options():
     with pytest.raises(InputError, match="already registered"):
         mechanisms.register(type("Other", (mechanisms.Mechanism,), {"name": "laplace"}))
     with pytest.raises(InputError, match="only a class derived from Mechanism"):
-        mechanisms.register(object)
+        mechanisms.register(object)  # type: ignore[type-var]
 
 
-def test_the_package_shows_what_it_has_without_tricks():
+def test_the_package_shows_what_it_has_without_tricks() -> None:
     assert {"Ball", "Box", "Mechanism", "make", "names", "register"} <= set(dir(mechanisms))
     assert not hasattr(mechanisms, "__getattr__")

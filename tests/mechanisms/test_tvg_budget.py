@@ -1,4 +1,5 @@
 import math
+from typing import Any
 
 import pytest
 
@@ -6,19 +7,19 @@ from tensorldp.errors import InputError
 from tensorldp.mechanisms.tvg_budget import kov_budget, moments_sigma, simple_budget
 
 
-def test_simple_composition_oracle():
+def test_simple_composition_oracle() -> None:
     epsilon, delta = simple_budget(1, 1e-5, rate=0.01, steps=1000)
     assert epsilon == pytest.approx(0.46599005, abs=5e-9)
     assert delta == pytest.approx(5e-7, rel=1e-12)
 
 
-def test_kairouz_oh_viswanath_oracle():
+def test_kairouz_oh_viswanath_oracle() -> None:
     epsilon, delta = kov_budget(1, 1e-5, rate=0.01, steps=1000)
     assert epsilon == pytest.approx(0.62761691, abs=5e-9)
     assert delta == pytest.approx(9.00005e-7, rel=1e-6)
 
 
-def test_kov_budget_solves_one_of_its_equations_and_grows_with_epsilon():
+def test_kov_budget_solves_one_of_its_equations_and_grows_with_epsilon() -> None:
     e0 = kov_budget(2, 1e-5, rate=1, steps=50)[0]
     linear = 50 * e0 * math.expm1(e0) / (math.exp(e0) + 1)
     tails = (math.log(1e6), math.log(math.e + math.sqrt(50) * e0 * 1e6))
@@ -26,7 +27,7 @@ def test_kov_budget_solves_one_of_its_equations_and_grows_with_epsilon():
     assert e0 < kov_budget(3, 1e-5, rate=1, steps=50)[0]
 
 
-def test_gaussian_sigma_oracle():
+def test_gaussian_sigma_oracle() -> None:
     assert moments_sigma(1, 1e-5, rate=512 / 60000, steps=7031) == pytest.approx(4.855680, abs=5e-7)
     assert moments_sigma(1, 1e-5, rate=0.01, steps=100, clip=3) == pytest.approx(
         3 * moments_sigma(1, 1e-5, rate=0.01, steps=100), rel=1e-12
@@ -34,7 +35,7 @@ def test_gaussian_sigma_oracle():
 
 
 @pytest.mark.parametrize("options", [{"rate": 0, "steps": 10}, {"rate": 0.1, "steps": 0}, {"rate": 2, "steps": 1}])
-def test_mistakes_are_told(options):
+def test_mistakes_are_told(options: dict[str, Any]) -> None:
     for budget in (simple_budget, kov_budget, moments_sigma):
         with pytest.raises(InputError):
             budget(1, 1e-5, **options)

@@ -18,7 +18,9 @@ GREY, COLOUR = (28, 28), (32, 32, 3)
 @pytest.mark.parametrize(
     ("shape", "layout", "features", "bits"), [(GREY, (1, 28, 28), 9216, 92_160), (COLOUR, (3, 32, 32), 2304, 23_040)]
 )
-def test_flattening_layers_have_the_printed_sizes(shape, layout, features, bits) -> None:
+def test_flattening_layers_have_the_printed_sizes(
+    shape: tuple[int, ...], layout: tuple[int, ...], features: int, bits: int
+) -> None:
     module = conv_module(shape, generator("conv"))
     assert module(torch.rand(2, *layout)).shape == (2, features)
     assert feature_count(shape) == features
@@ -46,13 +48,18 @@ def test_baselines_count_their_weights() -> None:
 def test_weights_are_glorot_uniform_and_follow_the_seed() -> None:
     first, again, other = (conv_module(GREY, generator("conv", seed)) for seed in (0, 0, 1))
     assert all(torch.equal(a, b) for a, b in zip(first.parameters(), again.parameters(), strict=True))
-    assert not torch.equal(first[0].weight, other[0].weight)
+    start, changed, second = first[0], other[0], first[2]
+    assert isinstance(start, nn.Conv2d)
+    assert isinstance(changed, nn.Conv2d)
+    assert isinstance(second, nn.Conv2d)
+    assert second.bias is not None
+    assert not torch.equal(start.weight, changed.weight)
     bound = math.sqrt(6 / (32 * 9 + 64 * 9))
-    weight = first[2].weight
+    weight = second.weight
     assert float(weight.abs().max()) <= bound
     assert float(weight.abs().max()) > 0.99 * bound
     assert float(weight.square().mean()) == pytest.approx(bound**2 / 3, rel=0.03)
-    assert not first[2].bias.any()
+    assert not second.bias.any()
 
 
 def test_the_ann_on_packed_bits_is_the_dense_network_on_centred_bits() -> None:

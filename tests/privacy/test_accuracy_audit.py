@@ -1,6 +1,7 @@
 """Accuracy ceilings and what an accuracy certifies (docs/mathematics/audits.md#ceiling-on-released-inputs)."""
 
 import math
+from typing import Any
 
 import pytest
 
@@ -12,23 +13,23 @@ from tensorldp.privacy.auditing.accuracy import accuracy_audit, accuracy_ceiling
 @pytest.mark.parametrize(
     ("epsilon", "ceiling"), [(0, 0.1), (0.5, 0.1548), (1, 0.2320), (2, 0.4509), (4, 0.8585), (5, 0.9428), (6, 0.9782)]
 )
-def test_ceilings(epsilon, ceiling):
+def test_ceilings(epsilon: int, ceiling: float) -> None:
     assert accuracy_ceiling(epsilon, 10) == pytest.approx(ceiling, abs=5e-5)
 
 
-def test_ceiling_limits():
+def test_ceiling_limits() -> None:
     assert accuracy_ceiling(math.inf, 10) == accuracy_ceiling(1e6, 10) == 1.0
     assert accuracy_ceiling(0.0, 10, delta=1.0) == 1.0
     assert accuracy_ceiling(1.0, 2, delta=0.1) == pytest.approx((math.e + 0.1) / (math.e + 1))
 
 
 @pytest.mark.parametrize(("accuracy", "epsilon"), [(0.9, 4.39), (0.9626, 5.45), (0.9147, 4.57)])
-def test_accuracy_certifies(accuracy, epsilon):
+def test_accuracy_certifies(accuracy: float, epsilon: float) -> None:
     total = 10**8
     assert accuracy_audit(round(accuracy * total), total, 10) == pytest.approx(epsilon, abs=0.01)
 
 
-def test_bound_is_below_the_plain_estimate_and_inverts_the_ceiling():
+def test_bound_is_below_the_plain_estimate_and_inverts_the_ceiling() -> None:
     found = accuracy_audit(900, 1000, 10, 0.999)
     assert found < math.log(9 * 0.9 / 0.1)
     assert accuracy_ceiling(found, 10) < 0.9
@@ -38,7 +39,7 @@ def test_bound_is_below_the_plain_estimate_and_inverts_the_ceiling():
 
 
 @pytest.mark.parametrize("arguments", [(11, 10, 10), (5, 0, 10), (5, 10, 1), (5, 10, 10, 1.0)])
-def test_bad_arguments(arguments):
+def test_bad_arguments(arguments: tuple[Any, ...]) -> None:
     with pytest.raises(InputError):
         accuracy_audit(*arguments)
 

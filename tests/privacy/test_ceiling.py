@@ -62,5 +62,6 @@ def test_without_delta_some_channel_attains_the_ceiling(epsilon: float, shares: 
     for c in range(count):
         sums[c, c::count] = 1.0
     gain = np.diag(shares).reshape(-1)
-    best = -linprog(-gain, A_ub=np.array(bounds), b_ub=np.zeros(len(bounds)), A_eq=sums, b_eq=np.ones(count)).fun
-    assert class_ceiling(epsilon, 0.0, shares) == pytest.approx(best, rel=1e-6)
+    found = linprog(-gain, A_ub=np.array(bounds), b_ub=np.zeros(len(bounds)), A_eq=sums, b_eq=np.ones(count)).fun
+    assert found is not None
+    assert class_ceiling(epsilon, 0.0, shares) == pytest.approx(-found, rel=1e-6)

@@ -30,7 +30,9 @@ def latent(dataset: str, epsilon: float, reading: str = "A") -> Latent:
         ("cifar10", 2.0, 100_000, 0.1, 1.0),
     ],
 )
-def test_ceilings_for_clean_test_records(dataset, epsilon, records, chance, expected) -> None:
+def test_ceilings_for_clean_test_records(
+    dataset: str, epsilon: float, records: int, chance: float, expected: float
+) -> None:
     bound = clean_test_ceiling(records, latent(dataset, epsilon).information, chance)
     assert bound == pytest.approx(expected, abs=6e-4)
 

@@ -26,11 +26,11 @@ PDPM = [
 ]
 
 
-def logs(*masses):
+def logs(*masses: float) -> tuple[float, ...]:
     return tuple(math.log(m) if m > 0 else -math.inf for m in masses)
 
 
-def brute_force(pairs, epsilon):
+def brute_force(pairs: list[tuple[tuple[float, ...], ...]], epsilon: float) -> float:
     """The hockey-stick divergence of a product of pairs, over every outcome."""
     total = 0.0
     for outcome in itertools.product(*(range(len(p)) for p, _ in pairs)):
@@ -41,7 +41,7 @@ def brute_force(pairs, epsilon):
 
 
 @pytest.mark.parametrize("count", range(1, 13))
-def test_randomized_response_enumerated(count):
+def test_randomized_response_enumerated(count: int) -> None:
     budget = 0.7
     keep = 1 / (1 + math.exp(-budget))
     curve = PureCurve(budget, True, count)
@@ -52,7 +52,7 @@ def test_randomized_response_enumerated(count):
 
 
 @pytest.mark.parametrize(("budget", "count"), [(1e-3, 92160), (5e-5, 23040), (0.1, 10**6), (2.0, 1000)])
-def test_randomized_response_by_the_binomial(budget, count):
+def test_randomized_response_by_the_binomial(budget: float, count: int) -> None:
     curve = PureCurve(budget, True, count)
     k = np.arange(count + 1)
     mass, loss = binom.pmf(k, count, 1 / (1 + math.exp(-budget))), (2 * k - count) * budget
@@ -64,7 +64,7 @@ def test_randomized_response_by_the_binomial(budget, count):
 
 
 @pytest.mark.parametrize(("length", "pure", "approximate"), [(92160, 101248, 51852), (23040, 25312, 13268)])
-def test_latent_reading_b(length, pure, approximate):
+def test_latent_reading_b(length: int, pure: int, approximate: int) -> None:
     """The exact sum; a normal approximation would have 51,856 and 13,272."""
     budget = math.log(1 + 2 * math.exp(0.5 / length))
     curve = PureCurve(budget, True, length)
@@ -78,7 +78,7 @@ def test_latent_reading_b(length, pure, approximate):
 
 
 @pytest.mark.parametrize(("nominal", "one", "fifty", "hundred"), PDPM)
-def test_pdpm_table(nominal, one, fifty, hundred):
+def test_pdpm_table(nominal: float, one: int, fifty: int, hundred: int) -> None:
     """All weights from the upper end, by the lattice engine."""
     big = math.exp(nominal)
     low, high = -math.log((big + 1) / 2), nominal
@@ -90,7 +90,7 @@ def test_pdpm_table(nominal, one, fifty, hundred):
         assert found == pytest.approx(expected, rel=5e-3 if expected < 200 else 3e-4)
 
 
-def test_one_use_is_the_larger_orientation():
+def test_one_use_is_the_larger_orientation() -> None:
     p, q = (0.6, 0.3, 0.1), (0.2, 0.3, 0.5)
     curve = DiscreteCurve(logs(*p), logs(*q))
     assert curve.exact
@@ -100,7 +100,7 @@ def test_one_use_is_the_larger_orientation():
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_envelope_bounds_every_mixture_of_orientations(seed):
+def test_envelope_bounds_every_mixture_of_orientations(seed: int) -> None:
     rng = np.random.default_rng(seed)
     p, q = (tuple(rng.dirichlet(np.ones(3))) for _ in range(2))
     count = 4
@@ -111,7 +111,7 @@ def test_envelope_bounds_every_mixture_of_orientations(seed):
         assert curve.delta(float(epsilon)) >= worst - 1e-9
 
 
-def test_a_mixture_of_orientations_can_be_the_worst():
+def test_a_mixture_of_orientations_can_be_the_worst() -> None:
     """Why an asymmetric pair is not exact: two uses, one each way, beat both pure choices."""
     rng = np.random.default_rng(0)
     found = False
@@ -123,14 +123,14 @@ def test_a_mixture_of_orientations_can_be_the_worst():
     assert found
 
 
-def test_envelope_of_a_symmetric_pair_is_itself():
+def test_envelope_of_a_symmetric_pair_is_itself() -> None:
     p, q = np.log([0.6, 0.3, 0.1]), np.log([0.1, 0.3, 0.6])
     law = loss_law(p, q)
     assert envelope(law, loss_law(q, p)).matches(law)
 
 
 @pytest.mark.parametrize("count", [2, 5, 200])
-def test_three_outcomes_by_the_fft_accountant(count):
+def test_three_outcomes_by_the_fft_accountant(count: int) -> None:
     """k-ary randomised response is on a lattice and exact; dp_accounting rounds it up."""
     keep, other, rest = 0.5, 0.1, 0.4
     curve = DiscreteCurve(logs(keep, other, rest), logs(other, keep, rest), count)
@@ -151,7 +151,7 @@ def test_three_outcomes_by_the_fft_accountant(count):
 
 
 @pytest.mark.parametrize("count", [2, 4])
-def test_no_lattice_is_a_close_upper_bound(count):
+def test_no_lattice_is_a_close_upper_bound(count: int) -> None:
     p = (0.5, 0.2, 0.13, 0.1, 0.07)
     q = (0.07, 0.1, 0.13, 0.2, 0.5)
     curve = DiscreteCurve(logs(*p), logs(*q), count)
@@ -161,7 +161,7 @@ def test_no_lattice_is_a_close_upper_bound(count):
         assert true - 1e-12 <= curve.delta(epsilon) <= true * 1.01 + 1e-9
 
 
-def test_impossible_outcomes_are_an_atom():
+def test_impossible_outcomes_are_an_atom() -> None:
     curve = DiscreteCurve(logs(0.1, 0.6, 0.3, 0.0), logs(0.0, 0.3, 0.6, 0.1), 2)
     assert curve.atom == pytest.approx(1 - 0.9**2)
     assert curve.epsilon(0.1) == math.inf
@@ -170,20 +170,20 @@ def test_impossible_outcomes_are_an_atom():
     assert curve.delta(0.5) == pytest.approx(brute_force([(p, q)] * 2, 0.5), rel=1e-9)
 
 
-def test_envelope_of_huge_losses_is_randomised_response():
+def test_envelope_of_huge_losses_is_randomised_response() -> None:
     curve = DiscreteCurve((math.log(0.7), math.log(0.3)), (-800.0, 0.0), 2)
     assert not curve.exact
     assert curve.pure_epsilon == pytest.approx(2 * (800 + math.log(0.7)))
     assert 0.7 < curve.delta(100.0) <= 1.0
 
 
-def test_lattice_steps():
+def test_lattice_steps() -> None:
     assert lattice_step(np.array([-1.0, 0.0, 1.0])) == pytest.approx(1.0)
     assert lattice_step(np.array([-0.75, -0.25, 0.5])) == pytest.approx(0.25)
     assert lattice_step(np.array([0.0, 1.0, math.sqrt(2), math.pi])) is None
 
 
-def test_pure_curve_closed_form_and_composition():
+def test_pure_curve_closed_form_and_composition() -> None:
     curve = PureCurve(1.5)
     assert not curve.exact
     assert curve.delta(0.4) == pytest.approx((math.exp(1.5) - math.exp(0.4)) / (1 + math.exp(1.5)))
@@ -192,13 +192,13 @@ def test_pure_curve_closed_form_and_composition():
     assert PureCurve(40000.0).epsilon(1e-5) == pytest.approx(40000.0, rel=1e-6)
 
 
-def test_equal_masses_give_nothing_away():
+def test_equal_masses_give_nothing_away() -> None:
     curve = DiscreteCurve(logs(0.5, 0.5), logs(0.5, 0.5), 3)
     assert curve.delta(0.0) == 0.0
     assert curve.epsilon(1e-5) == curve.pure_epsilon == 0.0
 
 
-def test_fast_for_a_million_uses():
+def test_fast_for_a_million_uses() -> None:
     start = time.perf_counter()
     PureCurve(0.5, True, 2_236_682 * 50).epsilon(1e-5)
     assert time.perf_counter() - start < 1.0
@@ -208,6 +208,6 @@ def test_fast_for_a_million_uses():
     ("p", "q", "count"),
     [((0.5, 0.5), (1.0,), 1), ((), (), 1), ((0.5, 0.4), (0.5, 0.5), 1), ((0.5, 0.5), (0.5, 0.5), 0)],
 )
-def test_bad_arguments(p, q, count):
+def test_bad_arguments(p: tuple[float, ...], q: tuple[float, ...], count: int) -> None:
     with pytest.raises(InputError):
         DiscreteCurve(logs(*p), logs(*q), count)

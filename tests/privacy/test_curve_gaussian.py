@@ -4,6 +4,7 @@ import math
 
 import pytest
 from scipy.stats import norm
+from typed import gaussian_mu
 
 from tensorldp.mechanisms import Box, make
 from tensorldp.privacy.curves.atom import AtomCurve
@@ -28,51 +29,51 @@ FEATURES_G = [(0.1, 195.4), (1, 1495), (10, 13481), (100, 1.302e5)]
 
 
 @pytest.mark.parametrize(("nominal", "expected"), MNIST_G)
-def test_mnist_table(nominal, expected):
+def test_mnist_table(nominal: float, expected: float) -> None:
     assert GaussianCurve(255 / 256 * math.sqrt(2 * nominal * 784)).epsilon(1e-5) == pytest.approx(expected, rel=5e-4)
 
 
 @pytest.mark.parametrize(("nominal", "expected"), FEATURES_G)
-def test_features_table(nominal, expected):
+def test_features_table(nominal: float, expected: float) -> None:
     assert GaussianCurve(math.sqrt(2 * nominal * 1280)).epsilon(1e-5) == pytest.approx(expected, rel=5e-4)
 
 
 @pytest.mark.parametrize(("nominal", "expected"), [(0.5, 4.377), (1, 6.573), (2, 9.997), (10, 28.4), (100, 159.4)])
-def test_one_element(nominal, expected):
+def test_one_element(nominal: float, expected: float) -> None:
     assert GaussianCurve(math.sqrt(2 * nominal)).epsilon(1e-5) == pytest.approx(expected, rel=1e-3)
 
 
 @pytest.mark.parametrize(("epsilon", "mu"), [(0.1, 0.032521), (0.5, 0.1422), (1, 0.26805), (10, 2.0004), (100, 10.563)])
-def test_mu_table(epsilon, mu):
+def test_mu_table(epsilon: float, mu: float) -> None:
     assert mu_of(epsilon, 1e-5) == pytest.approx(mu, rel=2e-4)
     assert GaussianCurve(mu_of(epsilon, 1e-5)).epsilon(1e-5) == pytest.approx(epsilon, rel=1e-8)
 
 
-def test_closed_form():
+def test_closed_form() -> None:
     mu, epsilon = 1.3, 0.7
     expected = norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
     assert GaussianCurve(mu).delta(epsilon) == pytest.approx(expected, rel=1e-12)
     assert log_delta(1e4, 1.0) < -1e6
 
 
-def test_idn_as_printed():
+def test_idn_as_printed() -> None:
     """Theorem 3 with (b - a) / sqrt(I): sigma = 2 / (sqrt(I) kappa) and a shift of 2 sqrt(I), I = 784."""
     kappa = 0.031654
     assert GaussianCurve(784 * kappa).epsilon(1e-5) == pytest.approx(413, rel=2e-3)
 
 
-def test_classical_formula_stops_at_8_42():
+def test_classical_formula_stops_at_8_42() -> None:
     profile = [make("gaussian-classical", epsilon=e, domain=Box(0, 1, (4,))).privacy_profile(e) for e in (8.40, 8.42)]
     assert profile[0] < 1e-5 < profile[1]
 
 
-def test_composition_and_no_noise():
-    assert GaussianCurve(0.5).compose(9).mu == pytest.approx(1.5)
+def test_composition_and_no_noise() -> None:
+    assert gaussian_mu(GaussianCurve(0.5).compose(9)) == pytest.approx(1.5)
     assert GaussianCurve(0.0).epsilon(1e-5) == 0.0
     assert NoPrivacyCurve().epsilon(0.5) == math.inf
 
 
-def test_atom():
+def test_atom() -> None:
     curve = AtomCurve.over(GaussianCurve(1.0), 1e-3)
     assert curve.epsilon(1e-3) == curve.epsilon(0.0) == math.inf
     assert curve.delta(2.0) == pytest.approx(1e-3 + 0.999 * GaussianCurve(1.0).delta(2.0))
@@ -80,7 +81,7 @@ def test_atom():
     assert curve.delta(curve.epsilon(0.01)) == pytest.approx(0.01, rel=1e-6)
 
 
-def test_tldp_of_the_smallest_epsilon_has_atoms():
+def test_tldp_of_the_smallest_epsilon_has_atoms() -> None:
     """At epsilon 0.01 the atoms of MNIST raise 1.041 to 1.104."""
     box = Box(0, 255, (784,))
     guarantee = make("tldp-l", epsilon=0.01, domain=box, delta_range=256).guarantee(1e-5)
@@ -90,7 +91,7 @@ def test_tldp_of_the_smallest_epsilon_has_atoms():
 
 
 @pytest.mark.parametrize("log_mass", [math.log(1e-3), -700.0, -740.0, -5000.0])
-def test_an_atom_is_there_however_small(log_mass):
+def test_an_atom_is_there_however_small(log_mass: float) -> None:
     mass = math.exp(log_mass)
     curve = AtomCurve.over(LaplaceCurve(0.5, 4), mass, log_mass)
     for many in (curve, curve.compose(3), ProductCurve(((curve, 2), (LaplaceCurve(0.1, 1), 1)))):
@@ -102,14 +103,14 @@ def test_an_atom_is_there_however_small(log_mass):
     assert curve.compose(2).compose(3).log_atom == pytest.approx(curve.compose(6).log_atom)
 
 
-def test_without_an_atom_there_is_one_number():
+def test_without_an_atom_there_is_one_number() -> None:
     for curve in (GaussianCurve(1.0), LaplaceCurve(0.5, 4), ProductCurve(((LaplaceCurve(0.5, 4), 1),))):
         for delta in (0.0, 1e-5, 0.2):
             assert curve.epsilon_without_atom(delta) == curve.epsilon(delta)
     assert NoPrivacyCurve().epsilon_without_atom(1e-5) == math.inf
 
 
-def test_without_its_atom_a_curve_is_the_rest():
+def test_without_its_atom_a_curve_is_the_rest() -> None:
     curve = AtomCurve(LaplaceCurve(0.5, 4), 1e-3)
     product = ProductCurve(((curve, 1), (LaplaceCurve(0.1, 1), 1)))
     assert curve.epsilon_without_atom(1e-5) == LaplaceCurve(0.5, 4).epsilon(1e-5)

@@ -3,6 +3,7 @@
 import itertools
 import math
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,23 +20,23 @@ from tensorldp.privacy.curves.pure import PureCurve
 from tensorldp.privacy.curves.trivial import NoPrivacyCurve
 
 
-def test_gaussians_combine_in_mu():
+def test_gaussians_combine_in_mu() -> None:
     curve = ProductCurve(((GaussianCurve(1.0), 3), (GaussianCurve(2.0), 1)))
     assert curve.exact
     assert curve.epsilon(1e-5) == pytest.approx(GaussianCurve(math.sqrt(7)).epsilon(1e-5), rel=1e-9)
     assert curve.delta(1.0) == pytest.approx(GaussianCurve(math.sqrt(7)).delta(1.0), rel=1e-12)
 
 
-def test_equal_laplaces_merge():
+def test_equal_laplaces_merge() -> None:
     curve = ProductCurve(((LaplaceCurve(0.5, 3), 2), (LaplaceCurve(0.5, 4), 1)))
     assert curve.exact
     assert curve.delta(1.0) == pytest.approx(LaplaceCurve(0.5, 10).delta(1.0), rel=1e-12)
 
 
-def test_laplace_and_gaussian_by_quadrature():
+def test_laplace_and_gaussian_by_quadrature() -> None:
     mu, shift = 0.8, 1.2
 
-    def rest(x):  # the Laplace delta at any real epsilon
+    def rest(x: float) -> float:  # the Laplace delta at any real epsilon
         if x >= shift:
             return 0.0
         return -math.expm1(x) if x < -shift else -math.expm1((x - shift) / 2)
@@ -53,7 +54,7 @@ def test_laplace_and_gaussian_by_quadrature():
         assert curve.delta(epsilon) == pytest.approx(expected, rel=1e-6)
 
 
-def test_different_laplaces_by_simulation():
+def test_different_laplaces_by_simulation() -> None:
     curve = ProductCurve(((LaplaceCurve(0.5, 100), 1), (LaplaceCurve(1.5, 40), 1)))
     assert curve.exact
     rng = np.random.default_rng(1)
@@ -67,7 +68,7 @@ def test_different_laplaces_by_simulation():
         assert abs(curve.delta(epsilon) - gain.mean()) < 5 * gain.std() / math.sqrt(loss.size)
 
 
-def test_a_model_tensor_by_tensor_is_fast():
+def test_a_model_tensor_by_tensor_is_fast() -> None:
     parts = tuple((LaplaceCurve(0.01 * k, 100 * k), 50) for k in range(1, 159))
     start = time.perf_counter()
     curve = ProductCurve(parts)
@@ -79,7 +80,7 @@ def test_a_model_tensor_by_tensor_is_fast():
     assert epsilon == pytest.approx(mean + 4.265 * spread, rel=1e-3)
 
 
-def test_randomized_responses_are_a_close_upper_bound():
+def test_randomized_responses_are_a_close_upper_bound() -> None:
     budgets = (1.0, 0.5, 0.3)
     curve = ProductCurve(tuple((PureCurve(b, True), 1) for b in budgets))
     assert not curve.exact
@@ -93,11 +94,11 @@ def test_randomized_responses_are_a_close_upper_bound():
         assert true - 1e-9 <= curve.delta(epsilon) <= true + 2e-3
 
 
-def test_gaussian_beside_randomized_response():
+def test_gaussian_beside_randomized_response() -> None:
     curve = ProductCurve(((GaussianCurve(0.7), 1), (PureCurve(1.0, True), 1)))
     keep = 1 / (1 + math.exp(-1))
 
-    def gaussian(x):
+    def gaussian(x: float) -> float:
         value = GaussianCurve(0.7).delta(abs(x))
         return value if x >= 0 else 1 - math.exp(x) * (1 - value)
 
@@ -107,7 +108,7 @@ def test_gaussian_beside_randomized_response():
     assert curve.delta(curve.epsilon(1e-5)) == pytest.approx(1e-5, rel=1e-4)
 
 
-def test_atoms_are_taken_apart():
+def test_atoms_are_taken_apart() -> None:
     curve = ProductCurve(((AtomCurve(LaplaceCurve(0.5, 20), 1e-4), 2), (GaussianCurve(1.0), 1)))
     assert curve.atom == pytest.approx(1 - (1 - 1e-4) ** 2)
     assert curve.epsilon(1e-4) == math.inf
@@ -115,7 +116,7 @@ def test_atoms_are_taken_apart():
     assert curve.delta(3.0) == pytest.approx(curve.atom + (1 - curve.atom) * inner.delta(3.0), rel=1e-9)
 
 
-def test_atoms_of_finite_pairs_and_of_no_privacy():
+def test_atoms_of_finite_pairs_and_of_no_privacy() -> None:
     logs = tuple(math.log(v) if v else -math.inf for v in (0.1, 0.6, 0.3, 0.0))
     curve = ProductCurve(((DiscreteCurve(logs, logs[::-1]), 1), (GaussianCurve(1.0), 1)))
     assert curve.atom == pytest.approx(0.1)
@@ -124,13 +125,13 @@ def test_atoms_of_finite_pairs_and_of_no_privacy():
     assert ProductCurve(((NoPrivacyCurve(), 1), (GaussianCurve(1.0), 1))).epsilon(0.5) == math.inf
 
 
-def test_nested_products_and_composition():
+def test_nested_products_and_composition() -> None:
     inner = ProductCurve(((GaussianCurve(1.0), 1), (LaplaceCurve(0.5, 60), 1)))
     assert inner.compose(2).delta(5.0) == pytest.approx(ProductCurve(((inner, 2),)).delta(5.0))
     assert inner.compose(1) is inner
 
 
 @pytest.mark.parametrize("parts", [(), ((GaussianCurve(1.0), 0),), ((1.0, 1),), (GaussianCurve(1.0),)])
-def test_bad_parts(parts):
+def test_bad_parts(parts: Any) -> None:
     with pytest.raises(InputError):
         ProductCurve(parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ SHAPES = "from tensorldp_test_shapes import SHAPES\n"
 
 
 @pytest.fixture
-def shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry[object]:
+def shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry[object]]:
     """The registry of a package with two members; the modules that tests write find it under `SHAPES`."""
     folder = tmp_path / "shapes_package"
     folder.mkdir()

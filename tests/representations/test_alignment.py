@@ -1,4 +1,5 @@
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -7,7 +8,9 @@ from tensorldp.errors import InputError
 from tensorldp.representations.alignment import align
 
 
-def ellipse(row=28.0, column=28.0, *, tall=6.0, wide=3.0, shear=0.0, side=56):
+def ellipse(
+    row: float = 28.0, column: float = 28.0, *, tall: float = 6.0, wide: float = 3.0, shear: float = 0.0, side: int = 56
+) -> torch.Tensor:
     y, x = torch.meshgrid(torch.arange(side).float(), torch.arange(side).float(), indexing="ij")
     across = x - column - shear * (y - row)
     return torch.exp(-((y - row) / tall).square() / 2 - (across / wide).square() / 2)[None]
@@ -16,11 +19,11 @@ def ellipse(row=28.0, column=28.0, *, tall=6.0, wide=3.0, shear=0.0, side=56):
 @pytest.mark.parametrize(
     "moved", [{"row": 33.0}, {"column": 21.0}, {"shear": 0.5}, {"shear": -0.4, "row": 25.0}, {"tall": 9.0, "wide": 4.5}]
 )
-def test_a_moved_sheared_or_scaled_figure_has_one_standard_position(moved):
+def test_a_moved_sheared_or_scaled_figure_has_one_standard_position(moved: dict[str, Any]) -> None:
     assert torch.allclose(align(ellipse(**moved)), align(ellipse()), atol=0.02)
 
 
-def test_the_ink_is_centred_and_has_the_standard_spread():
+def test_the_ink_is_centred_and_has_the_standard_spread() -> None:
     image = align(ellipse(row=20.0, column=33.0, shear=0.3), size=40, spread=5.0)[0]
     at = torch.arange(40).float()
     mass = image.sum()
@@ -34,7 +37,7 @@ def test_the_ink_is_centred_and_has_the_standard_spread():
     assert math.sqrt(float(wide)) == pytest.approx(5.0 * math.sqrt(0.5), rel=0.03)
 
 
-def test_each_image_alone_decides_its_place():
+def test_each_image_alone_decides_its_place() -> None:
     images = torch.cat([ellipse(), ellipse(row=20.0), torch.zeros(1, 56, 56)])
     together = align(images)
     for k in range(3):
@@ -46,6 +49,6 @@ def test_each_image_alone_decides_its_place():
 @pytest.mark.parametrize(
     "images", [torch.zeros(28, 28), torch.zeros(1, 28, 28, dtype=torch.uint8), torch.ones(1, 8, 8) * 2]
 )
-def test_what_is_no_grey_image_is_refused(images):
+def test_what_is_no_grey_image_is_refused(images: torch.Tensor) -> None:
     with pytest.raises(InputError, match="grey images"):
         align(images)

@@ -17,7 +17,7 @@ from tensorldp.representations.projection import principal
 
 
 @pytest.fixture(scope="module")
-def task():
+def task() -> PublicTask:
     g = torch.Generator().manual_seed(3)
     centers = torch.randn(10, 64, generator=g) * torch.linspace(0.6, 0.15, 64)
     y = torch.arange(4000) % 10
@@ -26,7 +26,7 @@ def task():
 
 
 @pytest.mark.parametrize("private", [False, True])
-def test_the_error_of_a_class_mean_is_that_of_privunit(private):
+def test_the_error_of_a_class_mean_is_that_of_privunit(private: bool) -> None:
     d, classes, records, epsilon = 8, 4, 20_000, 1.0
     size = d * classes if private else d
     mechanism = make("privunit", epsilon=epsilon, domain=Ball(1.0, (size,)), lift=False)
@@ -39,7 +39,7 @@ def test_the_error_of_a_class_mean_is_that_of_privunit(private):
     assert mean_error(mechanism_error, d, records, classes, labels_private=private) == pytest.approx(expected, rel=0.05)
 
 
-def test_more_records_or_a_larger_epsilon_promise_more(task):
+def test_more_records_or_a_larger_epsilon_promise_more(task: PublicTask) -> None:
     few, many = (promised_accuracy(task, privunit_error(1.0), n, draws=8) for n in (2_000, 100_000))
     assert few < many
     assert promised_accuracy(task, privunit_error(0.2), 20_000) < promised_accuracy(task, privunit_error(4.0), 20_000)
@@ -48,7 +48,7 @@ def test_more_records_or_a_larger_epsilon_promise_more(task):
     )
 
 
-def test_the_dimension_grows_with_epsilon_and_the_plan_is_the_best(task):
+def test_the_dimension_grows_with_epsilon_and_the_plan_is_the_best(task: PublicTask) -> None:
     low = choose_dimension([task], privunit_error(0.3), 5_000, exponents=(0.0, 0.5))
     high = choose_dimension([task], privunit_error(20.0), 60_000, exponents=(0.0, 0.5))
     assert low.dimension < high.dimension
@@ -57,13 +57,13 @@ def test_the_dimension_grows_with_epsilon_and_the_plan_is_the_best(task):
     assert choose_dimension([task], privunit_error(0.3), 5_000, exponents=(0.0, 0.5)) == low
 
 
-def test_the_rule_has_no_way_to_see_a_private_record():
+def test_the_rule_has_no_way_to_see_a_private_record() -> None:
     parameters = inspect.signature(choose_dimension).parameters
     assert list(parameters) == ["tasks", "error", "records", "dimensions", "exponents", "ridges", "labels_private"]
     assert parameters["records"].annotation == "int"
 
 
-def test_what_does_not_fit_is_refused(task):
+def test_what_does_not_fit_is_refused(task: PublicTask) -> None:
     with pytest.raises(InputError, match="at least one public task"):
         choose_dimension([], privunit_error(1.0), 100)
     with pytest.raises(InputError, match="no dimension among"):

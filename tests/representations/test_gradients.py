@@ -5,7 +5,7 @@ from tensorldp.errors import InputError
 from tensorldp.representations.gradients import FEATURES, GRID, ORIENTATIONS, oriented_energies
 
 
-def test_rows_have_unit_length_and_depend_on_one_image_alone():
+def test_rows_have_unit_length_and_depend_on_one_image_alone() -> None:
     images = torch.rand(1100, 12, 12, generator=torch.Generator().manual_seed(0))
     rows = oriented_energies(images)
     assert rows.shape == (1100, FEATURES)
@@ -14,7 +14,7 @@ def test_rows_have_unit_length_and_depend_on_one_image_alone():
 
 
 @pytest.mark.parametrize(("slope", "direction"), [((1, 0), 0), ((1, 1), 1), ((0, 1), 2), ((-1, 0), 4), ((0, -1), 6)])
-def test_a_ramp_has_the_orientation_of_its_gradient(slope, direction):
+def test_a_ramp_has_the_orientation_of_its_gradient(slope: tuple[int, ...], direction: int) -> None:
     y, x = torch.meshgrid(torch.arange(28).float(), torch.arange(28).float(), indexing="ij")
     ramp = 0.5 + (slope[0] * (x - 13.5) + slope[1] * (y - 13.5)) / 60.0
     row = oriented_energies(ramp[None]).reshape(2, ORIENTATIONS, GRID, GRID)
@@ -23,7 +23,7 @@ def test_a_ramp_has_the_orientation_of_its_gradient(slope, direction):
     assert float(center[direction] / center.sum()) > 0.98
 
 
-def test_brightness_and_contrast_do_not_matter_and_an_empty_image_is_zero():
+def test_brightness_and_contrast_do_not_matter_and_an_empty_image_is_zero() -> None:
     image = torch.rand(1, 28, 28, generator=torch.Generator().manual_seed(1))
     inside = oriented_energies(0.3 * image)
     assert torch.allclose(oriented_energies(image), inside, atol=1e-5)

@@ -7,7 +7,7 @@ from tensorldp.representations.projection import discriminant, principal
 
 
 @pytest.fixture(scope="module")
-def blobs():
+def blobs() -> tuple[torch.Tensor, ...]:
     """Three classes apart along coordinate 0, with a spread within of 5 along coordinate 1 and of 1 elsewhere."""
     g = torch.Generator().manual_seed(0)
     y = torch.arange(6000) % 3
@@ -17,7 +17,7 @@ def blobs():
     return x, y
 
 
-def test_principal_directions_are_those_of_the_covariance(blobs):
+def test_principal_directions_are_those_of_the_covariance(blobs: tuple[torch.Tensor, ...]) -> None:
     x, _ = blobs
     projection = principal(x, 4)
     assert projection.dimension == 4
@@ -27,14 +27,14 @@ def test_principal_directions_are_those_of_the_covariance(blobs):
     assert float(projection.scales[0]) == pytest.approx(5.0, rel=0.05)
 
 
-def test_the_exponent_one_whitens(blobs):
+def test_the_exponent_one_whitens(blobs: tuple[torch.Tensor, ...]) -> None:
     x, _ = blobs
     rows = principal(x, 5).weighted(1.0).coordinates(x)
     assert torch.allclose(rows.T @ rows / len(rows), torch.eye(5), atol=1e-3)
     assert torch.equal(principal(x, 5).weighted(0.0).coordinates(x), principal(x, 5).coordinates(x))
 
 
-def test_the_first_discriminant_is_fishers(blobs):
+def test_the_first_discriminant_is_fishers(blobs: tuple[torch.Tensor, ...]) -> None:
     x, y = blobs
     direction = discriminant(x, y, 3, ridge=1e-6).directions[:, 0]
     means = torch.stack([x[y == k].mean(0) for k in range(3)])
@@ -45,7 +45,7 @@ def test_the_first_discriminant_is_fishers(blobs):
     assert torch.allclose(within.T @ within / len(x), torch.eye(3), atol=1e-2)
 
 
-def test_records_go_to_the_unit_sphere_each_alone(blobs):
+def test_records_go_to_the_unit_sphere_each_alone(blobs: tuple[torch.Tensor, ...]) -> None:
     x, y = blobs
     projection = discriminant(x, y, 6).first(2)
     rows = projection(x)
@@ -54,7 +54,7 @@ def test_records_go_to_the_unit_sphere_each_alone(blobs):
     assert projection(projection.center[None]).tolist() == [[1.0, 0.0]]
 
 
-def test_what_does_not_fit_is_refused(blobs):
+def test_what_does_not_fit_is_refused(blobs: tuple[torch.Tensor, ...]) -> None:
     x, y = blobs
     with pytest.raises(InputError, match="one class index each"):
         discriminant(x, y[:5])

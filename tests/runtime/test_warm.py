@@ -161,7 +161,7 @@ def test_a_notebook_draws_the_same_in_a_warm_kernel(tmp_path: Path) -> None:
     printed = []
     for warm in "10":
         out = tmp_path / f"{warm}.ipynb"
-        command = [
+        command: list[str | Path] = [
             sys.executable,
             "-S",
             "-E",

@@ -7,18 +7,18 @@ from tensorldp.studies.calibration import calibrate, true_epsilon
 
 @pytest.mark.parametrize("name", ["tldp-l", "laplace", "idn", "gaussian-analytic"])
 @pytest.mark.parametrize("epsilon", [0.5, 30.0])
-def test_the_true_epsilon_is_the_one_asked_for_and_not_more(name, epsilon):
+def test_the_true_epsilon_is_the_one_asked_for_and_not_more(name: str, epsilon: float) -> None:
     domain = Box(0.0, 1.0, (4, 4))
     found = calibrate(lambda e: make(name, epsilon=e, domain=domain), epsilon, 1e-5)
     assert epsilon * (1 - 1e-5) <= true_epsilon(found, 1e-5) <= epsilon * (1 + 1e-6)
 
 
-def test_a_mechanism_that_keeps_its_word_is_left_alone():
+def test_a_mechanism_that_keeps_its_word_is_left_alone() -> None:
     found = calibrate(lambda e: make("privunit", epsilon=e, domain=Ball(1.0, (8,)), lift=False), 2.0, 1e-5)
     assert found.epsilon == 2.0
 
 
-def test_a_guarantee_that_no_nominal_epsilon_gives_is_refused():
+def test_a_guarantee_that_no_nominal_epsilon_gives_is_refused() -> None:
     fixed = make("laplace", epsilon=5.0, domain=Box(0.0, 1.0, (2,)))
     with pytest.raises(InputError, match="no nominal epsilon of laplace"):
         calibrate(lambda _: fixed, 1.0, 1e-5)

@@ -6,9 +6,12 @@ from typing import Any
 import pytest
 import torch
 from scipy.stats import kstest
+from typed import gaussian_mu, make_as
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make, mechanism_class, names
+from tensorldp.mechanisms.mvg import Mvg
+from tensorldp.mechanisms.tvg import Idn
 from tensorldp.studies.covariance import (
     covariance,
     covariance_curve,
@@ -32,8 +35,8 @@ def records(x: torch.Tensor, **changes: Any) -> Records:
 def test_the_query_has_the_sensitivities_of_the_source_and_of_the_proof() -> None:
     printed = make("gaussian-classical", epsilon=1.0, domain=query_domain(N, D, "printed"))
     tight = make("gaussian-classical", epsilon=1.0, domain=query_domain(N, D, "tight"))
-    assert printed.domain.diameter == pytest.approx(0.0197554, rel=1e-5)  # type: ignore[attr-defined]
-    assert tight.domain.diameter == pytest.approx(0.0139692, rel=1e-5)  # type: ignore[attr-defined]
+    assert printed.domain.diameter == pytest.approx(0.0197554, rel=1e-5)
+    assert tight.domain.diameter == pytest.approx(0.0139692, rel=1e-5)
     with pytest.raises(InputError, match="must be one of printed, tight, got 'loose'"):
         query_domain(N, D, "loose")
 
@@ -63,13 +66,13 @@ def test_both_readings_of_the_eigenvalues_on_a_worked_example() -> None:
 
 
 def test_the_noise_is_symmetric_and_has_the_law_of_the_mechanism() -> None:
-    mechanism = make("idn", epsilon=1.0, domain=query_domain(len(ROWS), 5, "printed"))
+    mechanism = make_as(Idn, epsilon=1.0, domain=query_domain(len(ROWS), 5, "printed"))
     draws = torch.stack(
         [release_covariance(mechanism, ROWS, torch.Generator().manual_seed(k)) - covariance(ROWS) for k in range(400)]
     )
     assert torch.allclose(draws, draws.mT)
-    diagonal = draws.diagonal(dim1=1, dim2=2).flatten() / mechanism.sigma  # type: ignore[attr-defined]
-    corner = draws[:, 0, 1] * math.sqrt(2) / mechanism.sigma  # type: ignore[attr-defined]
+    diagonal = draws.diagonal(dim1=1, dim2=2).flatten() / mechanism.sigma
+    corner = draws[:, 0, 1] * math.sqrt(2) / mechanism.sigma
     assert kstest(diagonal.numpy(), "norm").pvalue > 1e-6
     assert kstest(corner.numpy(), "norm").pvalue > 1e-6
 
@@ -78,7 +81,7 @@ def test_a_record_is_guaranteed_more_than_a_corner_of_the_domain() -> None:
     mechanism = make("idn", epsilon=1.0, domain=query_domain(N, D, "printed"))
     curve = covariance_curve(mechanism, N, D)
     corner = mechanism.curve()
-    assert curve.mu == pytest.approx(corner.mu / math.sqrt(2))  # type: ignore[attr-defined]
+    assert gaussian_mu(curve) == pytest.approx(gaussian_mu(corner) / math.sqrt(2))
     assert not curve.exact
     tight = make("gaussian-analytic", epsilon=2.0, domain=query_domain(N, 30, "tight"))
     assert covariance_curve(tight, N, 30).epsilon(1e-5) == pytest.approx(2.0)
@@ -104,9 +107,9 @@ def test_only_additive_mechanisms_release_a_covariance(name: str) -> None:
 
 def test_mvg_takes_the_norm_of_the_query_itself() -> None:
     domain = query_domain(N, D, "printed")
-    given = make("mvg", epsilon=1.0, domain=domain, gamma=float(D))
-    centered = make("mvg", epsilon=1.0, domain=domain)
-    assert given.terms.alpha > 1e4 * centered.terms.alpha  # type: ignore[attr-defined]
+    given = make_as(Mvg, epsilon=1.0, domain=domain, gamma=float(D))
+    centered = make_as(Mvg, epsilon=1.0, domain=domain)
+    assert given.terms.alpha > 1e4 * centered.terms.alpha
     with pytest.raises(InputError, match="gamma of mvg"):
         make("mvg", epsilon=1.0, domain=domain, gamma=1e-9)
 

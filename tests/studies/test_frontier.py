@@ -1,12 +1,14 @@
 """The method `frontier` on small made-up data sets in the form that the stage `represent` writes."""
 
 import math
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from tensorldp.config.cell import parse_cell
+from tensorldp.config.cell import Cell, parse_cell
 from tensorldp.errors import InputError
 from tensorldp.randomness import generator
 from tensorldp.representations.projection import discriminant
@@ -18,19 +20,19 @@ CPU = torch.device("cpu")
 COLUMNS = 24
 
 
-def blobs(count, *key):
+def blobs(count: int, *key: str) -> tuple[np.ndarray, np.ndarray]:
     centers = torch.randn(10, COLUMNS, generator=generator("centres"))
     y = torch.arange(count) % 10
     return (centers[y] + 0.6 * torch.randn(count, COLUMNS, generator=generator(*key))).numpy(), y.numpy()
 
 
-def write_split(folder, split, x, y):
+def write_split(folder: Path, split: str, x: np.ndarray, y: np.ndarray) -> None:
     metadata = {"dataset": "made", "classes": "10", "low": "-inf", "high": "inf", "kind": "features"}
     write_arrays(folder / f"{split}.safetensors", {"x": x.astype(np.float16), "y": y}, metadata)
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory):
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """With and without letters: the first has a fitted projection, the second public records of the same kind."""
     found = {}
     task_x, task_y = blobs(600, "task")
@@ -45,7 +47,7 @@ def folders(tmp_path_factory):
     return found
 
 
-def cell(backbone="strokes", mechanism="privunit", epsilon="4", **factors):
+def cell(backbone: str = "strokes", mechanism: str = "privunit", epsilon: str = "4", **factors: Any) -> Cell[Any, Any]:
     return parse_cell(
         {
             "study": "frontier",
@@ -63,14 +65,14 @@ def cell(backbone="strokes", mechanism="privunit", epsilon="4", **factors):
     )
 
 
-def value(found, folder, seed=0):
+def value(found: Cell[Any, Any], folder: Path, seed: int = 0) -> float:
     rows = METHOD.measure(found, folder, seed, CPU)
     assert rows[1]["metric"] == "dimension"
-    return rows[0]["value"]
+    return float(rows[0]["value"])
 
 
 @pytest.mark.parametrize("backbone", ["strokes", "gradients"])
-def test_a_larger_epsilon_buys_accuracy_up_to_that_without_privacy(folders, backbone):
+def test_a_larger_epsilon_buys_accuracy_up_to_that_without_privacy(folders: dict[str, Path], backbone: str) -> None:
     folder = folders[backbone]
     low, high = (value(cell(backbone, epsilon=e), folder) for e in ("0.1", "8"))
     clean = value(cell(backbone, "none", "inf"), folder)
@@ -79,7 +81,7 @@ def test_a_larger_epsilon_buys_accuracy_up_to_that_without_privacy(folders, back
     assert clean > high - 0.02
 
 
-def test_private_labels_cost_and_shuffled_labels_leave_nothing(folders):
+def test_private_labels_cost_and_shuffled_labels_leave_nothing(folders: dict[str, Path]) -> None:
     folder = folders["strokes"]
     public, private = value(cell(), folder), value(cell(private="record"), folder)
     assert 0.3 < private <= public
@@ -87,7 +89,7 @@ def test_private_labels_cost_and_shuffled_labels_leave_nothing(folders):
     assert shuffled < 0.3
 
 
-def test_the_public_control_reads_no_private_record(folders, tmp_path):
+def test_the_public_control_reads_no_private_record(folders: dict[str, Path], tmp_path: Path) -> None:
     other = tmp_path / "strokes"
     other.mkdir()
     write_split(other, "train", np.zeros((3000, COLUMNS), dtype=np.float32), np.arange(3000) % 10)
@@ -101,7 +103,9 @@ def test_the_public_control_reads_no_private_record(folders, tmp_path):
 
 
 @pytest.mark.parametrize("factors", [{}, {"private": "record"}, {"backbone": "gradients"}])
-def test_the_plan_does_not_change_with_the_private_records(folders, tmp_path, factors):
+def test_the_plan_does_not_change_with_the_private_records(
+    folders: dict[str, Path], tmp_path: Path, factors: dict[str, str]
+) -> None:
     found = cell(**factors)
     folder, other = folders[found.factors.backbone], tmp_path / "other"
     other.mkdir()
@@ -125,8 +129,8 @@ def test_the_plan_does_not_change_with_the_private_records(folders, tmp_path, fa
     ],
 )
 def test_the_epsilon_of_a_cell_is_its_true_one_and_the_audited_mechanism_is_the_one_used(
-    folders, mechanism, factors, pure
-):
+    folders: dict[str, Path], mechanism: str, factors: dict[str, str], pure: float
+) -> None:
     found = cell(mechanism=mechanism, **factors)
     guarantee = METHOD.guarantee(found, folders["strokes"])
     assert guarantee["pure_epsilon"] == pytest.approx(pure, rel=1e-4)
@@ -134,10 +138,11 @@ def test_the_epsilon_of_a_cell_is_its_true_one_and_the_audited_mechanism_is_the_
         assert guarantee["epsilon"] == pytest.approx(4.0, rel=1e-4)
     assert ("labels are released unperturbed" in guarantee["note"]) == (not factors)
     audited, _ = METHOD.audited(found, folders["strokes"])
+    assert audited is not None
     assert audited.curve().pure_epsilon == pytest.approx(pure, rel=1e-4)
 
 
-def test_an_answer_by_randomised_response_has_the_accuracy_of_its_law(folders):
+def test_an_answer_by_randomised_response_has_the_accuracy_of_its_law(folders: dict[str, Path]) -> None:
     clean = value(cell(mechanism="k-rr", epsilon="50", private="answer"), folders["strokes"])
     at_two = np.mean(
         [value(cell(mechanism="k-rr", epsilon="2", private="answer"), folders["strokes"], s) for s in (0, 1, 2)]
@@ -147,12 +152,12 @@ def test_an_answer_by_randomised_response_has_the_accuracy_of_its_law(folders):
     assert abs(at_two - expected) < 5 * math.sqrt(0.25 / 3000)  # false alarms: 6e-7
 
 
-def test_a_control_that_needs_named_public_records_says_so(folders):
+def test_a_control_that_needs_named_public_records_says_so(folders: dict[str, Path]) -> None:
     with pytest.raises(InputError, match="control: public needs strokes"):
         METHOD.measure(cell("gradients", "none", "inf", control="public"), folders["gradients"], 0, CPU)
 
 
-def test_too_few_records_for_the_public_ones_are_refused(folders, tmp_path):
+def test_too_few_records_for_the_public_ones_are_refused(folders: dict[str, Path], tmp_path: Path) -> None:
     write_split(tmp_path, "train", *blobs(400, "few"))
     with pytest.raises(InputError, match="too few for public_records: 500"):
         METHOD.guarantee(cell("gradients"), tmp_path)

@@ -39,7 +39,7 @@ def test_a_method_computes_the_settings_and_factors_of_its_plan(name: str) -> No
 
 
 @pytest.mark.parametrize("kind", HOOKS, ids=lambda kind: kind.__name__)
-def test_a_kind_has_the_hooks_of_its_stages_and_no_other(kind: type[Method]) -> None:
+def test_a_kind_has_the_hooks_of_its_stages_and_no_other(kind: type[Method[typing.Any, typing.Any]]) -> None:
     hooks = {key for key, _ in inspect.getmembers(kind, inspect.isfunction) if not key.startswith("_")}
     assert hooks == HOOKS[kind]
     assert kind.__abstractmethods__ == HOOKS[kind] - {"train_all", "test_labels"}

@@ -8,7 +8,7 @@ from tensorldp.studies.records import Records
 from tensorldp.studies.represent import extractor, fuse_batch_norms, public_arrays, represent
 
 
-def images(count=6, shape=(8, 8), kind="image"):
+def images(count: int = 6, shape: tuple[int, ...] = (8, 8), kind: str = "image") -> Records:
     g = torch.Generator().manual_seed(0)
     return Records(
         torch.randint(0, 17, (count, *shape), generator=g).byte(), torch.zeros(count).long(), "made", 10, 0, 16, kind
@@ -16,7 +16,7 @@ def images(count=6, shape=(8, 8), kind="image"):
 
 
 @pytest.mark.parametrize(("backbone", "columns"), [("strokes", 784), ("gradients", 784), ("mobilenet_v2_96", 1280)])
-def test_features_are_of_one_record_alone(backbone, columns):
+def test_features_are_of_one_record_alone(backbone: str, columns: int) -> None:
     records = images(4)
     together = represent(backbone, records, workers=2)
     assert together.shape == (4, columns)
@@ -24,13 +24,14 @@ def test_features_are_of_one_record_alone(backbone, columns):
     assert torch.allclose(together[:1], alone, atol=1e-4)
 
 
-def test_batch_norms_fold_into_their_convolutions():
+def test_batch_norms_fold_into_their_convolutions() -> None:
     g = torch.Generator().manual_seed(1)
-    net = nn.Sequential(
-        nn.Conv2d(2, 3, 3, bias=False), nn.BatchNorm2d(3), nn.ReLU(), nn.Sequential(nn.Conv2d(3, 3, 1))
-    ).eval()
-    net[1].running_mean.copy_(torch.randn(3, generator=g))
-    net[1].running_var.copy_(torch.rand(3, generator=g) + 0.5)
+    norm = nn.BatchNorm2d(3)
+    assert norm.running_mean is not None
+    assert norm.running_var is not None
+    net = nn.Sequential(nn.Conv2d(2, 3, 3, bias=False), norm, nn.ReLU(), nn.Sequential(nn.Conv2d(3, 3, 1))).eval()
+    norm.running_mean.copy_(torch.randn(3, generator=g))
+    norm.running_var.copy_(torch.rand(3, generator=g) + 0.5)
     x = torch.randn(2, 2, 8, 8, generator=g)
     before = net(x)
     fused = fuse_batch_norms(net)
@@ -38,14 +39,14 @@ def test_batch_norms_fold_into_their_convolutions():
     assert torch.allclose(fused(x), before, atol=1e-5)
 
 
-def test_the_public_records_of_gradients_are_scikit_learns_digits():
+def test_the_public_records_of_gradients_are_scikit_learns_digits() -> None:
     arrays = public_arrays("gradients")
     assert set(arrays) == {"task_x", "task_y"}
     assert arrays["task_x"].shape == (1797, 784)
     assert np.unique(arrays["task_y"]).tolist() == list(range(10))
 
 
-def test_what_is_no_image_or_no_representation_is_refused():
+def test_what_is_no_image_or_no_representation_is_refused() -> None:
     with pytest.raises(InputError, match="takes images, but made holds tabular"):
         represent("strokes", images(kind="tabular"))
     with pytest.raises(InputError, match="stroke"):

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import pytest
 import torch
+from typed import gaussian_mu, make_as
 
 from tensorldp.config.grid import make_plan
 from tensorldp.config.methods import tvg
@@ -14,6 +15,9 @@ from tensorldp.config.methods.learning import LearningFactors, LearningTraining
 from tensorldp.config.settings import parse_settings
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
+from tensorldp.mechanisms.matrix import MatrixMechanism
+from tensorldp.mechanisms.mvg import Mvg
+from tensorldp.mechanisms.tvg import Idn, Udn
 from tensorldp.privacy.curves.trivial import NoPrivacyCurve
 from tensorldp.studies.batches import batch_box, privatize_batches, record_in_batch
 from tensorldp.studies.cell import LearningCell, TestingCell, cell_stream
@@ -62,14 +66,12 @@ def test_batches_keep_the_order_and_the_count_of_their_records(first: Any) -> No
 
 
 def test_a_batch_has_the_noise_of_the_papers_tensor_and_a_record_of_it_a_sixteenth_of_its_mu() -> None:
-    mechanism = make("idn", epsilon=10.0, domain=batch_box(Box(-1.0, 1.0, (16, 25)), "records"))
-    assert mechanism.sigma == pytest.approx(20699, rel=1e-4)  # type: ignore[attr-defined]
+    mechanism = make_as(Idn, epsilon=10.0, domain=batch_box(Box(-1.0, 1.0, (16, 25)), "records"))
+    assert mechanism.sigma == pytest.approx(20699, rel=1e-4)
     curve = record_in_batch(mechanism.curve())
-    assert curve.mu == pytest.approx(0.0019, rel=0.02)  # type: ignore[attr-defined]
-    one = make("idn", epsilon=1.0, domain=Box(-1.0, 1.0, (400,)))
-    assert curve.mu == pytest.approx(  # type: ignore[attr-defined]
-        one.curve().mu * one.sigma / mechanism.sigma
-    )  # type: ignore[attr-defined]
+    assert gaussian_mu(curve) == pytest.approx(0.0019, rel=0.02)
+    one = make_as(Idn, epsilon=1.0, domain=Box(-1.0, 1.0, (400,)))
+    assert gaussian_mu(curve) == pytest.approx(gaussian_mu(one.curve()) * one.sigma / mechanism.sigma)
     assert record_in_batch(NoPrivacyCurve()).atom == 1.0
     with pytest.raises(InputError, match="additive Gaussian"):
         record_in_batch(make("laplace", epsilon=1.0, domain=Box(0.0, 1.0, (2,))).curve())
@@ -78,8 +80,9 @@ def test_a_batch_has_the_noise_of_the_papers_tensor_and_a_record_of_it_a_sixteen
 @pytest.mark.parametrize("name", ["udn", "idn"])
 def test_directional_noise_is_algorithm_1_and_spends_the_whole_bound(name: str) -> None:
     mechanism = directed(cell(name), W)
-    sigma = mechanism.factors[0].sigma  # type: ignore[attr-defined]
-    assert float((sigma**-2).sum()) == pytest.approx(mechanism.bound)  # type: ignore[attr-defined]
+    assert isinstance(mechanism, Udn | Idn)
+    sigma = mechanism.factors[0].sigma
+    assert float((sigma**-2).sum()) == pytest.approx(mechanism.bound)
     basis = torch.linalg.svd(W)[2].T if name == "udn" else torch.eye(12, dtype=torch.float64)
     weight = ((W @ basis) ** 2).sum(dim=0)
     important = weight > 1e-6 * weight.max()  # P_i is 0 beyond the rank of W, and capped there
@@ -89,20 +92,24 @@ def test_directional_noise_is_algorithm_1_and_spends_the_whole_bound(name: str) 
 
 
 def test_directions_save_error_where_the_model_looks() -> None:
-    flat = make("idn", epsilon=10.0, domain=Box(-1.0, 1.0, (12,)))
+    flat = make_as(Idn, epsilon=10.0, domain=Box(-1.0, 1.0, (12,)))
     mine = directed(cell("idn", unit="record"), W)
-    sigma = mine.factors[0].sigma  # type: ignore[attr-defined]
+    assert isinstance(mine, Idn)
+    sigma = mine.factors[0].sigma
     weighted = float(((W * sigma) ** 2).sum())
-    assert weighted < float((W**2).sum()) * flat.sigma**2  # type: ignore[attr-defined]
+    assert weighted < float((W**2).sum()) * flat.sigma**2
     assert mine.curve().epsilon(1e-5) == pytest.approx(flat.curve().epsilon(1e-5))
 
 
 def test_binary_allocation_and_the_matrix_mechanism_take_the_weights() -> None:
-    precise = directed(cell("mvg"), W).shares  # type: ignore[attr-defined]
-    assert sorted(precise.tolist(), reverse=True)[:3] == pytest.approx([0.4, 0.4, 0.02])
+    mvg = directed(cell("mvg"), W)
+    assert isinstance(mvg, Mvg)
+    assert sorted(mvg.shares.tolist(), reverse=True)[:3] == pytest.approx([0.4, 0.4, 0.02])
     matrix = directed(cell("matrix", sensitivity="element", constant=1.25), W)
+    assert isinstance(matrix, MatrixMechanism)
+    assert matrix.strategy is not None
     gaussian = directed(cell("gaussian-per-element"), W)
-    assert float(matrix.strategy.norm(dim=0).max()) == pytest.approx(1.0)  # type: ignore[attr-defined]
+    assert float(matrix.strategy.norm(dim=0).max()) == pytest.approx(1.0)
     flat = make("matrix", epsilon=10.0, domain=matrix.domain, sensitivity="element", constant=1.25)
     assert flat.squared_error() == pytest.approx(gaussian.squared_error())
 
@@ -161,8 +168,8 @@ def test_features_of_tanh_networks_are_released_in_batches_and_guaranteed_for_a_
     records = Records(found, images().y, "d", 4, -1.0, 1.0, "features")
     released = perturb(records, settings, 0, "train", CPU, batch=True)
     assert torch.equal(released, perturb(records, settings, 0, "train", CPU, batch=True))
-    batch = make("idn", epsilon=10.0, domain=Box(-1.0, 1.0, (256, 16, 4)))
-    assert float((released - found).std()) == pytest.approx(batch.sigma, rel=0.1)  # type: ignore[attr-defined]
+    batch = make_as(Idn, epsilon=10.0, domain=Box(-1.0, 1.0, (256, 16, 4)))
+    assert float((released - found).std()) == pytest.approx(batch.sigma, rel=0.1)
     guaranteed = record_guarantee(settings, records.box())
     assert guaranteed["unit"] == "record"
     assert guaranteed["epsilon"] == pytest.approx(record_in_batch(batch.curve()).epsilon(1e-5))

@@ -1,6 +1,7 @@
 """DP-SGD through opacus."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -97,7 +98,7 @@ def test_the_guarantee_of_a_run_has_a_unit_and_shrinks_with_noise() -> None:
         ({"steps": 0}, "steps must be"),
     ],
 )
-def test_settings_out_of_range_are_named(change: dict, words: str) -> None:
+def test_settings_out_of_range_are_named(change: dict[str, Any], words: str) -> None:
     settings = {"lot": 8, "steps": 1, "noise_multiplier": 1.0, "clip": 1.0, **change}
     with pytest.raises(InputError, match=words):
         fit_dp_sgd(model(), *data(), learning_rate=0.1, generator=gen(), noise=gen(), **settings)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import nn
@@ -43,7 +45,7 @@ def test_the_weights_are_those_of_each_training_alone(records: int) -> None:
 
 def test_mistakes_are_told() -> None:
     x, y = [torch.zeros(4, 12)], torch.zeros(4, dtype=torch.long)
-    settings = {"epochs": 1, "batch_size": 2, "learning_rate": 0.1}
+    settings: dict[str, Any] = {"epochs": 1, "batch_size": 2, "learning_rate": 0.1}
     with pytest.raises(InputError, match="got 2, 1 and 1"):
         fit_linear_heads(heads(2), x, y, generators=generators(1), **settings)
     with pytest.raises(InputError, match=r"shape \(4, 12\)"):

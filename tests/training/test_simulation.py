@@ -1,5 +1,7 @@
 """Clients simulated together against a plain loop of nn.Module and torch.optim.SGD."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -112,7 +114,7 @@ def test_a_gpu_agrees_with_the_plain_loop() -> None:
 
 def test_mistakes_are_named() -> None:
     model, x, y, shards = setting("mlp")
-    settings = {"epochs": 1, "batch_size": 20, "learning_rate": 0.1}
+    settings: dict[str, Any] = {"epochs": 1, "batch_size": 20, "learning_rate": 0.1}
     with pytest.raises(InputError, match="client 2 of 3 has no data"):
         ClientSimulation(model, x, y, [shards[0], shards[1], shards[2][:0]], **settings)
     with pytest.raises(InputError, match="unknown strategy 'lop': did you mean 'loop'"):

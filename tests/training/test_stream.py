@@ -1,5 +1,7 @@
 """Streamed training: the same arithmetic as training at once, one batch at a time."""
 
+import functools
+
 import pytest
 import torch
 from torch import nn
@@ -24,6 +26,10 @@ def net() -> BitANN:
     return BitANN(48, 3, width=8, dropout=0.0, generator=generator("net"))
 
 
+def note(seen: list[tuple[int, float]], epoch: int, right: float) -> None:
+    seen.append((epoch, right))
+
+
 @pytest.mark.parametrize("name", ["sgd", "adadelta", "adam"])
 def test_training_learns_and_is_deterministic(name: str) -> None:
     x, y = strings()
@@ -40,7 +46,7 @@ def test_training_learns_and_is_deterministic(name: str) -> None:
             batch_size=16,
             generator=generator("order"),
             device=CPU,
-            after_epoch=lambda epoch, right, seen=seen: seen.append((epoch, right)),
+            after_epoch=functools.partial(note, seen),
         )
         models.append(model)
         assert [epoch for epoch, _ in seen] == list(range(1, 31))

@@ -99,7 +99,7 @@ def test_a_newcomers_claims_have_computed_verdicts(newcomer: Path) -> None:
     claims = pd.read_csv(newcomer / "results" / "claims.csv").set_index("id")
     assert claims.loc["M01", "verdict"] == "reproduced"
     assert claims.loc["M02", "verdict"] in {"reproduced", "not reproduced", "undecided"}
-    gap, low, high = map(float, re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", claims.loc["M02", "observed"])[:3])
+    gap, low, high = map(float, re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", str(claims.loc["M02", "observed"]))[:3])
     assert low <= gap <= high
     assert (low > 0) == (claims.loc["M02", "verdict"] == "reproduced")
 

@@ -122,7 +122,7 @@ class Bomb:
 
 def write_bomb(path: Path, mark: Path) -> None:
     if path.suffix == ".npz":
-        np.savez(path, **{"features.0.0.weight": np.array([Bomb(mark)], dtype=object)})
+        np.savez(path, allow_pickle=True, **{"features.0.0.weight": np.array([Bomb(mark)], dtype=object)})
     elif path.suffix == ".zip":  # torch's own format
         torch.save({"features.0.0.weight": Bomb(mark)}, path)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import random
 import signal
@@ -58,8 +59,13 @@ def kill_once(project: Project, chance: random.Random) -> str:
     return "working" if "\nExecute " in text else "early"
 
 
+def dead(folder: Path) -> bool:
+    return not alive(folder)
+
+
 def test_a_run_killed_twenty_times_ends_with_the_same_numbers(calm: Project, tmp_path: Path) -> None:
-    chance, ends, unlocked, copies = random.Random(20), [], 0, 0
+    ends: list[str] = []
+    chance, unlocked, copies = random.Random(20), 0, 0
     while sum(end != "finished" for end in ends) < KILLS:
         copies += 1
         project = small(tmp_path / f"copy{copies}")
@@ -83,7 +89,7 @@ def test_a_run_killed_twenty_times_ends_with_the_same_numbers(calm: Project, tmp
         assert rows(project) == rows(calm)
         assert not leftovers(project)
         assert project.planned(TARGET) == []
-        assert until(lambda folder=project.folder: not alive(folder), 30), alive(project.folder)
+        assert until(functools.partial(dead, project.folder), 30), alive(project.folder)
     assert ends.count("working") >= KILLS // 2, ends
     assert unlocked
 

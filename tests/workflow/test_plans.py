@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import ROOT, Project
@@ -36,7 +37,7 @@ def test_the_default_config_has_a_plan_at_every_scale(project: Project, scale: s
         ({"mirror": "/no/such/folder"}, ["mirror folder /no/such/folder does not exist"]),
     ],
 )
-def test_a_mistake_in_the_config_is_one_sentence(project: Project, changes: dict, words: list[str]) -> None:
+def test_a_mistake_in_the_config_is_one_sentence(project: Project, changes: dict[str, Any], words: list[str]) -> None:
     project.configure(**changes)
     done = project.snakemake()
     text = done.stdout + done.stderr

@@ -128,7 +128,8 @@ def running(run: subprocess.Popen[str]) -> str:
 
 
 def rows(project: Project, cell: str) -> list[dict[str, object]]:
-    return json.loads((project.folder / "results" / "metrics" / cell).read_text())["rows"]
+    found: list[dict[str, object]] = json.loads((project.folder / "results" / "metrics" / cell).read_text())["rows"]
+    return found
 
 
 def test_the_tldp_study_on_a_cluster_gives_the_values_of_a_local_run(

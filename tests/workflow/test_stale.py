@@ -22,8 +22,8 @@ def edited(project: Project, texts: dict[str, str]) -> Iterator[None]:
             path.write_bytes(kept[path] + text.encode())
         yield
     finally:
-        for path, text in kept.items():
-            path.write_bytes(text)
+        for path, content in kept.items():
+            path.write_bytes(content)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -43,7 +44,7 @@ def test_the_claim_of_a_mechanism_is_its_curve_and_a_right_one_stands() -> None:
 
 def test_what_floats_give_away_refutes_only_a_claim_that_includes_them() -> None:
     mechanism = make("laplace", epsilon=1.0, domain=Box(-1.0, 1.0, (1,)))
-    options = {"minutes": 0.03, "samples": 3000, "dtypes": (torch.float32,)}
+    options: dict[str, Any] = {"minutes": 0.03, "samples": 3000, "dtypes": (torch.float32,)}
     beside, included = (check(mechanism, floating_point=claimed, **options) for claimed in (False, True))
     assert [finding.kind for finding in beside.findings] == ["floating point"]
     assert not beside.refuted
@@ -123,7 +124,7 @@ def test_the_page_stands_alone_and_the_json_is_plain(tmp_path: Path) -> None:
         ({"domain": BOX, "claim_epsilon": 1.0, "dtypes": (torch.float16,)}, "dtypes"),
     ],
 )
-def test_mistakes_are_told_in_a_sentence(options: dict, message: str) -> None:
+def test_mistakes_are_told_in_a_sentence(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         check(no_noise, **options)
 

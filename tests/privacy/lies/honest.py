@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from case import BIT, FOUR, SIXTEEN, Case, laplace, normal, uniform
 from planted import OCTET, WIDTH
 from torch import Tensor
 
-from tensorldp.mechanisms import Ball, Box, make
+from tensorldp.mechanisms import Ball, Box, Mechanism, make
 from tensorldp.privacy.curves.gaussian import mu_of
 
 
@@ -75,7 +77,7 @@ def stated_leak(x: Tensor, g: torch.Generator) -> Tensor:
     return torch.where(leak, x, tight_laplace(x, g))
 
 
-def _key(name: str, domain: Box | Ball, **options):
+def _key(name: str, domain: Box | Ball, **options: Any) -> Callable[[], Mechanism]:
     return lambda: make(name, epsilon=1.0, domain=domain, **options)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from case import BIT, FOUR, SIXTEEN, SIXTY_FOUR, Case, laplace, normal, uniform
@@ -15,7 +16,7 @@ from tensorldp.privacy.curves.laplace import LaplaceCurve
 WIDTH = 2.0
 
 
-def little_noise(factor: float):
+def little_noise(factor: float) -> Callable[[Tensor, torch.Generator], Tensor]:
     def ten_percent_less(x: Tensor, g: torch.Generator) -> Tensor:
         return x + laplace(x, WIDTH / factor, g)
 
@@ -184,7 +185,8 @@ def overflow(x: Tensor, g: torch.Generator) -> Tensor:
 
 def copied_norm(x: Tensor, g: torch.Generator) -> Tensor:
     y = x + laplace(x, x.shape[1] * WIDTH, g)
-    return y / y.norm(dim=1, keepdim=True) * x.norm(dim=1, keepdim=True)  # rescaled to the record's own norm
+    rescaled: Tensor = y / y.norm(dim=1, keepdim=True) * x.norm(dim=1, keepdim=True)
+    return rescaled  # to the record's own norm
 
 
 def rank_kept(x: Tensor, g: torch.Generator) -> Tensor:
@@ -210,7 +212,7 @@ class ThinCurve(Mechanism):
         return self.domain.constant(-1.0), self.domain.constant(1.0)
 
 
-def _mechanism(cls: type[Mechanism], domain: Box):
+def _mechanism(cls: type[Mechanism], domain: Box) -> Callable[[], Mechanism]:
     return lambda: cls(epsilon=1.0, domain=domain)
 
 
