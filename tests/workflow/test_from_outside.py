@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -127,7 +128,7 @@ print("further colour", to_hex(FURTHER_COLOURS[0]))
 print(page(["half-laplace"]))
 """
 
-STUDIES = {
+STUDIES: dict[str, dict[str, Any]] = {
     "lights_training": {
         "release": "data",
         "arms": [{"mechanisms": ["none", "half-laplace"]}],
