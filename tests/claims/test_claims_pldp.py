@@ -30,6 +30,7 @@ THEOREMS = {
     "P19": "not checkable",
     "P20": "refuted",
     "P21": "reproduced",
+    "P23": "not checkable",
 }
 
 

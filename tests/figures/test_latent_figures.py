@@ -12,7 +12,7 @@ from tensorldp.figures.latent import draw_accuracy, draw_epochs, epoch_table, la
 from tensorldp.figures.latent_probability import draw_probability
 from tensorldp.figures.latent_table import PRINTED, table2
 from tensorldp.privacy import accuracy_ceiling
-from tensorldp.studies.table import COLUMNS
+from tensorldp.studies.table import COLUMNS, SERIES
 
 ARMS = {
     "model=cnn": ("none", (math.inf,)),
@@ -67,7 +67,7 @@ def metrics(dataset: str = "mnist") -> pd.DataFrame:
                             None,
                         ]
                     )
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=[*COLUMNS, *SERIES])
 
 
 def test_both_readings_are_drawn_with_their_true_epsilon_and_the_papers_claims() -> None:

@@ -13,6 +13,11 @@ from tensorldp.config.settings import Epsilon, Scale, Seed, Strict, explain, sho
 from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.errors import InputError, unknown
 
+try:
+    from yaml import CSafeLoader as SafeLoader  # several times as fast, and planning reads every study
+except ImportError:  # PyYAML without libyaml
+    from yaml import SafeLoader  # type: ignore[assignment]
+
 Release = Literal["data", "features", "test_features", "gradients", "parameters", "bits"]
 Factors = dict[str, list[str | int | float]]
 
@@ -100,7 +105,7 @@ def load_study(path: Path) -> Study:
         InputError: if the file is missing, is not YAML or does not fit the model, naming the file and the key.
     """
     try:
-        raw = yaml.safe_load(path.read_text())
+        raw = yaml.load(path.read_text(), Loader=SafeLoader)
     except OSError:
         raise InputError(f"the study file {path} cannot be read") from None
     except yaml.YAMLError as error:
