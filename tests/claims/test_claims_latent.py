@@ -59,8 +59,10 @@ def as_printed(cell: AnyCell, seed: int) -> dict[str, float]:
 def test_the_study_at_paper_scale_has_every_cell_that_claims_ask_for(tmp_path: Path) -> None:
     run = invented.Run(invented.paper_cells("latent", seeds=3), tmp_path).write(as_printed)
     found = {id: run.check(id)[0] for id in NEEDS_RUNS}
-    with_eq7 = {"A12": "holds with a condition", "A13": "holds with a condition"}
-    assert found == {**dict.fromkeys(NEEDS_RUNS, "reproduced"), **with_eq7, "A22": "undecided", "A23": "not reproduced"}
+    # no network learns MNIST from one release with the coins of Eq. 6, whereas two releases of an image of CIFAR-10
+    # have no such limit; here the bits stay below the CNN on MNIST
+    others = {"A12": "holds with a condition", "A22": "not reproduced", "A23": "not reproduced"}
+    assert found == {**dict.fromkeys(NEEDS_RUNS, "reproduced"), **others}
 
 
 def test_part_of_the_records_decides_nothing_against_the_paper(tmp_path: Path) -> None:
