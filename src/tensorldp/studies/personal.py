@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorldp.errors import InputError
 from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.studies.cell import PldpCell, cell_stream
+from tensorldp.studies.cell import PldpCell, common_stream
 from tensorldp.training.ledger import Ledger
 from tensorldp.training.pldp import replay, selections
 from tensorldp.training.preferences import Preference, preferences
@@ -62,7 +62,7 @@ def new_ledger(cell: PldpCell, size: int) -> Ledger:
 def selected(cell: PldpCell, seed: int) -> list[list[int]]:
     """The clients that the server draws in each round."""
     settings = cell.training
-    return selections(settings.clients, settings.participation, settings.rounds, cell_stream(cell, seed, "selection"))
+    return selections(settings.clients, settings.participation, settings.rounds, common_stream(cell, seed, "selection"))
 
 
 def largest_curve(cell: PldpCell, size: int) -> tuple[PrivacyCurve, int, int]:
