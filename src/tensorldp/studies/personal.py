@@ -20,9 +20,14 @@ def client_preferences(cell: PldpCell) -> list[Preference]:
     """The (tau, epsilon) of every client of the cell; the largest epsilon is the cell's.
 
     Raises:
-        InputError: naming the client whose epsilon or safe range is not valid.
+        InputError: naming the client whose epsilon or safe range is not valid, or if ranges have two centres.
     """
     settings = cell.training
+    if cell.factors.centre == "global" and settings.center != 0.0:
+        raise InputError(
+            f"center of {cell.study} is {settings.center:g} where centre is global: a range around the weight that the "
+            "server has sent has center: 0"
+        )
     return preferences(
         settings.client_epsilons or cell.factors.eps,
         settings.client_ranges or cell.factors.tau,
@@ -40,6 +45,7 @@ def upload_of(cell: PldpCell, preference: Preference, size: int) -> Upload:
         size=size,
         budget=cell.factors.budget,
         rounds=cell.training.rounds,
+        centre=cell.factors.centre,
         clip=cell.training.clip,
         delta=cell.delta,
     )
