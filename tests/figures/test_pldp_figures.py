@@ -64,31 +64,6 @@ def test_the_ledger_figure_shows_every_client_twice() -> None:
     assert "nats" in left.get_ylabel()
 
 
-def test_both_centres_of_safe_ranges_are_drawn() -> None:
-    rows: list[dict[str, object]] = []
-    for variant, value in (
-        ("centre=zero,eps=e3,model=mlp,tau=t1", 0.3),
-        ("centre=global,eps=e3,model=mlp,tau=t1", 0.8),
-    ):
-        rows += [{"variant": variant, "metric": "accuracy_by_round", "round": r, "value": value} for r in (5, 10)]
-        rows += [{"variant": variant, "metric": "accuracy", "value": value}]
-    rows += [
-        {"variant": "model=mlp", "mechanism": "none", "metric": name, "round": r, "value": 0.9}
-        for name, r in (("accuracy_by_round", 5), ("accuracy_by_round", 10), ("accuracy", None))
-    ]
-    panel = pldp.draw_rounds(table(rows)).axes[2]
-    drawn = {
-        line.get_label().split(", ")[-1]: line.get_ydata().tolist() for line in panel.lines if "," in line.get_label()
-    }
-    assert drawn["around 0"] == [0.3, 0.3]
-    assert drawn["around the weights sent"] == [0.8, 0.8]
-    marks = pldp.draw_guaranteed(table(rows)).axes[0].containers
-    assert {mark.get_label().split(", ")[-1]: float(mark.lines[0].get_ydata()[0]) for mark in marks} == {
-        "ranges around 0": 0.3,
-        "around the weights sent": 0.8,
-    }
-
-
 def test_a_scale_without_other_shares_says_so() -> None:
     figure = pldp.draw_participation(table([{"metric": "accuracy", "value": 0.5}]))
     assert any("not run" in text.get_text() for ax in figure.axes for text in ax.texts)
