@@ -65,6 +65,7 @@ def metrics() -> pd.DataFrame:
 
 
 def claims(count: int = 145) -> pd.DataFrame:
+    verdicts = [VERDICTS[i // len(SOURCES) % len(VERDICTS)] for i in range(count)]  # every pair of source and verdict
     return pd.DataFrame(
         [
             {
@@ -72,14 +73,14 @@ def claims(count: int = 145) -> pd.DataFrame:
                 "source": SOURCES[i % 5],
                 "claim": f"<statement> {i} & more",
                 "kind": KINDS[i % 4],
-                "verdict": VERDICTS[i % 5],
-                "condition": "low noise only" if i % 5 == 1 else "",
-                "wanted": "about 9 seeds" if i % 5 == 4 else "",
+                "verdict": verdict,
+                "condition": "low noise only" if verdict == "holds with a condition" else "",
+                "wanted": "about 9 seeds" if verdict in ("undecided", "not run at this scale") else "",
                 "expected": "a number above 0",
                 "observed": f"the number {i * 7 % 100}",
                 "evidence": "tests/mechanisms/test_tldp.py::test_a_name_that_is_long_enough_to_need_a_line_of_its_own",
             }
-            for i in range(count)
+            for i, verdict in enumerate(verdicts)
         ]
     )
 

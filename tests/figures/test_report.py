@@ -134,7 +134,7 @@ def test_mistakes_are_named(figures: Path, tmp_path: Path) -> None:
 def test_what_is_undecided_stands_by_itself_with_what_it_would_take(text: str) -> None:
     part = text[text.index('<h2 id="open">') : text.index('<h2 id="claims"')]
     assert part.count("<tr>") == 1 + (claims()["verdict"] == "undecided").sum()
-    assert part.count("about 9 seeds") == 29
+    assert part.count("about 9 seeds") == 20
     assert "<dt>condition</dt><dd>low noise only</dd>" in text
 
 
@@ -145,7 +145,7 @@ def test_the_verdicts_of_the_page_are_those_of_the_claims() -> None:
 def test_verdicts_are_counted_by_paper() -> None:
     *papers, last = verdict_counts(claims(), list(PAPERS))
     assert [row["total"] for row in papers] == [29] * 5
-    assert last["counts"] == {**dict.fromkeys(VERDICTS, 0), **dict.fromkeys(VERDICTS[:5], 29)}
+    assert last["counts"] == {**dict.fromkeys(VERDICTS, 20), VERDICTS[0]: 25}
     assert all(sum(row["counts"][v] for row in papers) == last["counts"][v] for v in VERDICTS)
 
 

@@ -155,7 +155,7 @@ def element_counts(_: Evidence) -> Finding:
     return Finding(
         sizes == {"mnist": 784, "cifar10": 1024, "svhn": 1024},
         ", ".join(f"{name} {size:,}" for name, size in sizes.items()) + ": colour has three channels",
-        "tests/data/test_catalogue.py",
+        "tests/data/test_dataset_catalogue.py",
     )
 
 
