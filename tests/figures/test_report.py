@@ -133,8 +133,8 @@ def test_mistakes_are_named(figures: Path, tmp_path: Path) -> None:
 
 def test_what_is_undecided_stands_by_itself_with_what_it_would_take(text: str) -> None:
     part = text[text.index('<h2 id="open">') : text.index('<h2 id="claims"')]
-    assert part.count("<tr>") == 1 + (claims()["verdict"] == "undecided").sum()
-    assert part.count("about 9 seeds") == 20
+    assert part.count("<tr>") == 1 + claims()["verdict"].isin(["undecided", "not run at this scale"]).sum()
+    assert part.count("about 9 seeds") == 40
     assert "<dt>condition</dt><dd>low noise only</dd>" in text
 
 
