@@ -13,7 +13,7 @@ from tensorldp.runtime import environment, provenance
 
 @pytest.fixture(autouse=True)
 def clean(monkeypatch: pytest.MonkeyPatch) -> None:
-    for key in ("MIRROR", "PLUGINS", "DEVICE", "GPU", "WARM", "PROVENANCE"):
+    for key in ("MIRROR", "PLUGINS", "DEVICE", "GPU", "PRECISION", "WARM", "PROVENANCE"):
         monkeypatch.setenv(f"TENSORLDP_{key}", "")
         monkeypatch.delenv(f"TENSORLDP_{key}")
 
@@ -56,3 +56,15 @@ def test_jobs_record_the_commit_and_versions_of_the_start_of_the_run(monkeypatch
 def test_a_mirror_that_is_not_there_is_named() -> None:
     with pytest.raises(InputError, match="mirror folder /no/such does not exist"):
         environment.export(parse_settings({"studies": ["s"], "mirror": "/no/such"}), main_process=True)
+
+
+def test_a_cluster_job_computes_in_the_precision_of_the_submitting_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(environment, "instruction_set", lambda: "amx_bf16")
+    settings = parse_settings({"studies": ["s"], "scale": "desk", "device": "cpu"})
+    environment.export(settings, main_process=True)
+    assert environment.precision() == "bfloat16"
+    monkeypatch.setattr(environment, "instruction_set", lambda: "avx2")  # a compute node
+    environment.export(settings, main_process=False)
+    assert environment.precision() == "bfloat16"
+    environment.export(settings, main_process=True)
+    assert environment.precision() == "float32"

@@ -7,6 +7,7 @@ from torch import nn
 from tensorldp.errors import InputError
 from tensorldp.models import Task, build
 from tensorldp.training.classify import fit, predict, scores
+from tensorldp.training.plain import plain_fit, plain_predict
 
 
 def gen(seed: int = 0) -> torch.Generator:
@@ -61,3 +62,49 @@ def test_lengths_must_agree() -> None:
         fit(
             build("linear", Task((5,), 3), gen()), x, y[:-1], epochs=1, batch_size=8, learning_rate=0.1, generator=gen()
         )
+
+
+def images(shape: tuple[int, ...], count: int = 200) -> tuple[torch.Tensor, torch.Tensor]:
+    """Noise in which a bright corner tells the class."""
+    x = torch.randn(count, *shape, generator=gen(3))
+    y = torch.arange(count) % 4
+    for i, label in enumerate(y.tolist()):
+        x[i, :, 4 * (label // 2) :, 4 * (label % 2) :][:, :4, :4] += 1.5
+    return x, y
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_training_gives_the_weights_of_the_plain_loop(channels: int) -> None:
+    x, y = images((channels, 8, 8))
+    task = Task((8, 8) if channels == 1 else (8, 8, 3), 4)
+    quick, plain = (
+        loop(build("small_cnn", task, gen()), x, y, epochs=3, batch_size=16, learning_rate=1e-3, generator=gen(1))
+        for loop in (fit, plain_fit)
+    )
+    for a, b in zip(quick.parameters(), plain.parameters(), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-3, atol=2e-5)  # 39 steps of Adam of 1e-3 each
+    assert torch.equal(predict(quick, x), plain_predict(plain, x))
+
+
+def test_bfloat16_learns_as_much_and_gives_the_same_bits_again() -> None:
+    x, y = images((1, 8, 8))
+    found = [
+        fit(
+            build("small_cnn", Task((8, 8), 4), gen()),
+            x,
+            y,
+            epochs=6,
+            batch_size=16,
+            learning_rate=3e-3,
+            generator=gen(1),
+            precision=precision,
+        )
+        for precision in ("float32", "bfloat16", "bfloat16")
+    ]
+    assert all(torch.equal(a, b) for a, b in zip(found[1].parameters(), found[2].parameters(), strict=True))
+    assert not torch.equal(next(found[0].parameters()), next(found[1].parameters()))
+    reached = [
+        scores(y, predict(model, x, precision=precision))["accuracy"]
+        for model, precision in zip(found[:2], ("float32", "bfloat16"), strict=True)
+    ]
+    assert min(reached) > 0.9

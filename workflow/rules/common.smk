@@ -31,7 +31,13 @@ def validated_plan():
     try:
         settings = parse_settings(config)
         environment.export(settings, main_process=workflow.is_main_process)
-        return make_plan(settings, STUDIES, mechanisms=MECHANISMS.names(), datasets=dataset_names())
+        return make_plan(
+            settings,
+            STUDIES,
+            mechanisms=MECHANISMS.names(),
+            datasets=dataset_names(),
+            precision=environment.precision(),
+        )
     except InputError as error:
         sys.exit(f"error: {error}")
 
@@ -90,6 +96,11 @@ def perturbation(wildcards):
 
 def training(wildcards):
     return json.dumps(cell_of(wildcards).settings(), sort_keys=True)
+
+
+def privacy(wildcards):
+    """What a guarantee and an audit depend on: not the precision of networks."""
+    return json.dumps(cell_of(wildcards).private_settings(), sort_keys=True)
 
 
 # Each job has a parameter `source`: a digest of its script and all that this imports, so that an edit of what could

@@ -7,7 +7,7 @@ rule guarantee:
     output:
         f"results/privacy/guarantees/{CELL}.json",
     params:
-        cell=training,
+        cell=privacy,
         source=cell_source("guarantee"),
         data=data_argument,
         models=models_argument,
@@ -65,7 +65,7 @@ rule audit:
     output:
         f"results/privacy/audits/{CELL}.json",
     params:
-        cell=training,
+        cell=privacy,
         source=cell_source("audit"),
         data=data_argument,
         models=models_argument,

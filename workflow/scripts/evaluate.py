@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "test_set": describe_labels(test.y),
             "rows": rows,
             "runs": runs,
-            "record": watch.record(describe(device)),
+            "record": watch.record(describe(device), cell.precision),
         },
     )
 

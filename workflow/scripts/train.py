@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         else kind.train_all(cell, records, device, weights)
     )
     for seed, trained, seconds in models:
-        record = {**watch.record(describe(device)), "seconds": seconds}
+        record = {**watch.record(describe(device), cell.precision), "seconds": seconds}
         write_arrays(
             args.out / f"seed~{seed}.safetensors",
             trained.arrays,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from types import GenericAlias
-from typing import Any, Generic
+from typing import Any, Generic, Self
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -17,6 +17,7 @@ from tensorldp.config.methods.base import AnyPlan, F_co, Factors, T_co, Training
 from tensorldp.config.settings import explain
 from tensorldp.errors import InputError
 from tensorldp.registration.kinds import NO_PRIVACY
+from tensorldp.runtime.precision import Precision
 
 
 def epsilon_text(epsilon: float) -> str:
@@ -50,6 +51,7 @@ class Cell(Generic[T_co, F_co]):
         training: the method's settings.
         factors: what the method reads of the variant.
         base: the variant of the cell of `none` whose models this one uses, where a method shares them.
+        precision: what its networks compute in, float32 or bfloat16; never its mechanism.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
@@ -67,6 +69,7 @@ class Cell(Generic[T_co, F_co]):
     options: dict[str, Any] = field(compare=False, default_factory=dict)
     seeds: tuple[int, ...] = field(compare=False, default=())
     base: str = field(compare=False, default="base")
+    precision: Precision = field(compare=False, default="float32")
 
     @property
     def folder(self) -> str:
@@ -102,7 +105,17 @@ class Cell(Generic[T_co, F_co]):
 
     def settings(self) -> dict[str, Any]:
         """All of the cell as a JSON object, which `parse_cell` reads: what its models and scores depend on."""
+        precision = {} if self.precision == "float32" else {"precision": self.precision}
+        return {**self.private_settings(), **precision}
+
+    def private_settings(self) -> dict[str, Any]:
+        """The same without the precision: what its guarantee and its audit depend on."""
         return {**self.release_settings(), "training": self.training.model_dump()}
+
+    def computing_in(self, precision: Precision) -> Self:
+        """The cell with that precision, or itself if its networks always compute in float32."""
+        reduced = getattr(self.factors, "model", None) in self.plan.reduced
+        return replace(self, precision=precision) if reduced and precision != self.precision else self
 
     def release_settings(self) -> dict[str, Any]:
         """What a release of the cell depends on, which `parse_release` reads: of its training only the limit."""

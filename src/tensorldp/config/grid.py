@@ -18,6 +18,7 @@ from tensorldp.config.settings import Settings, explain, short
 from tensorldp.config.study import Arm, ScalePlan, Study, load_study
 from tensorldp.errors import InputError, unknown
 from tensorldp.registration.kinds import NO_PRIVACY
+from tensorldp.runtime.precision import Precision
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -189,11 +190,26 @@ class Plan:
         return {(c.study, c.dataset, c.folder, c.mechanism, c.epsilon): c for c in self.cells}
 
 
-def make_plan(settings: Settings, folder: Path, *, mechanisms: list[str], datasets: list[str]) -> Plan:
+def make_plan(
+    settings: Settings,
+    folder: Path,
+    *,
+    mechanisms: list[str],
+    datasets: list[str],
+    precision: Precision = "float32",
+) -> Plan:
     """The cells of the chosen studies, which are read from `folder`.
 
+    Args:
+        settings: the run's.
+        folder: of the studies' files.
+        mechanisms: the names that there are.
+        datasets: the names that there are.
+        precision: of the networks that may compute in less than float32.
+
     Raises:
-        InputError: if a study, dataset, mechanism or training setting is unknown or not valid.
+        InputError: if a study, dataset, mechanism or training setting is unknown or not valid, or if bfloat16 is asked
+            for and no cell computes in it.
     """
     available = sorted(path.stem for path in folder.glob("*.yaml"))
     for name in settings.studies:
@@ -204,7 +220,11 @@ def make_plan(settings: Settings, folder: Path, *, mechanisms: list[str], datase
             if name not in available:
                 raise unknown(f"study under {key}", short(name), available)
     studies = {name: load_study(folder / f"{name}.yaml") for name in dict.fromkeys(settings.studies)}
-    cells = tuple(cell for study in studies.values() for cell in study_cells(study, settings))
+    cells = tuple(cell.computing_in(precision) for study in studies.values() for cell in study_cells(study, settings))
+    if settings.precision == "bfloat16" and all(cell.precision == "float32" for cell in cells):
+        raise InputError(
+            "precision is 'bfloat16' but every network of the chosen studies computes in float32: set it to auto"
+        )
     for cell in cells:
         if cell.mechanism not in mechanisms:
             raise unknown("mechanism", short(cell.mechanism), mechanisms)

@@ -20,6 +20,8 @@ AROUND = {
     "runtime/cli.py": "how a script reads its command line; what it reads is a parameter of the job",
     "runtime/environment.py": "what a run hands to its jobs: mirror, device, plug-ins",
     "runtime/leftovers.py": "deletes what a killed run left",
+    "runtime/memory.py": "where freed memory goes",
+    "runtime/precision.py": "the precision is a parameter of the job",
     "runtime/progress.py": "progress bars",
     "runtime/provenance.py": "times, versions and the commit, beside the numbers",
     "data/fetch.py": "what it fetches is compared with a checksum, and data and weights with their digests",

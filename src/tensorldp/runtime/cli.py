@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tensorldp.errors import InputError
+from tensorldp.runtime.memory import keep_freed_memory
 
 
 def parser(description: str) -> argparse.ArgumentParser:
@@ -68,6 +69,7 @@ def _note_time(main: Callable[[Sequence[str] | None], None], seconds: float, cpu
 def run(main: Callable[[Sequence[str] | None], None], arguments: Sequence[str] | None = None) -> None:
     """Run a script's `main`; a user's mistake ends it with one sentence and exit code 1, without a traceback."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    keep_freed_memory()
     start, used = time.perf_counter(), time.process_time()
     try:
         main(arguments)

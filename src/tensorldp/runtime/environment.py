@@ -10,12 +10,13 @@ from pathlib import Path
 from tensorldp.config.settings import Settings
 from tensorldp.errors import InputError
 from tensorldp.runtime import provenance
+from tensorldp.runtime.precision import instruction_set, resolve_precision
 
 GPU_NODE = Path("/dev/nvidiactl")  # tells that there is a GPU without importing torch
 
 
 def export(settings: Settings, *, main_process: bool) -> None:
-    """Set TENSORLDP_MIRROR, _PLUGINS, _DEVICE, _GPU, _WARM and _PROVENANCE for this process and all that it starts.
+    """Set TENSORLDP_MIRROR, _PLUGINS, _DEVICE, _GPU, _PRECISION, _WARM and _PROVENANCE for this process and its jobs.
 
     Args:
         settings: the run's.
@@ -23,7 +24,7 @@ def export(settings: Settings, *, main_process: bool) -> None:
             runs scripts without a warm server, which would serve a single call.
 
     Raises:
-        InputError: if the mirror folder does not exist.
+        InputError: if the mirror folder does not exist, or the machine cannot compute in the wished precision.
     """
     mirror = settings.mirror or os.environ.get("TENSORLDP_MIRROR")
     if mirror and not Path(mirror).is_dir():
@@ -35,6 +36,9 @@ def export(settings: Settings, *, main_process: bool) -> None:
     wants = settings.device == "cuda" or (settings.device == "auto" and GPU_NODE.exists())
     if main_process:
         os.environ["TENSORLDP_GPU"] = str(int(wants))
+        os.environ["TENSORLDP_PRECISION"] = resolve_precision(
+            settings.precision, gpu=wants, embedded=settings.scale == "quick", instructions=instruction_set()
+        )
         provenance.share()
     else:
         os.environ.setdefault("TENSORLDP_GPU", str(int(wants)))
@@ -44,6 +48,11 @@ def export(settings: Settings, *, main_process: bool) -> None:
 def gpu_slots() -> int:
     """Slots of the `gpu` resource that a job takes: 1 where jobs use a GPU, 0 where they must not wait for one."""
     return int(os.environ.get("TENSORLDP_GPU", "0"))
+
+
+def precision() -> str:
+    """The arithmetic of the run's networks, which its main process chose: a cluster's nodes do not choose again."""
+    return os.environ.get("TENSORLDP_PRECISION", "float32")
 
 
 def device() -> str:

@@ -14,6 +14,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from tensorldp.runtime.precision import instruction_set
+
 PACKAGES = ("torch", "torchvision", "numpy", "scipy", "scikit-learn", "snakemake")
 
 FOUND = "TENSORLDP_PROVENANCE"  # set by `share`: asking git and importlib takes 28 ms, which is much for a small job
@@ -81,13 +83,15 @@ class Stopwatch:
         """Seconds since the start."""
         return round(time.perf_counter() - self._start, 3)
 
-    def record(self, device: str) -> dict[str, Any]:
-        """The provenance of an output made by this process; memory in MB."""
+    def record(self, device: str, precision: str = "float32") -> dict[str, Any]:
+        """The provenance of an output made by this process, whose networks computed in `precision`; memory in MB."""
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return {
             "commit": commit(),
             "versions": versions(),
             "device": device,
+            "isa": instruction_set(),
+            "precision": precision,
             "seconds": self.seconds,
             "peak_mb": round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1),
         }

@@ -12,7 +12,12 @@ from tensorldp.training.classify import predict, scores
 
 
 def evaluate(
-    model: nn.Module, test: Records, scaling: Scaling, device: torch.device, released: Tensor | None = None
+    model: nn.Module,
+    test: Records,
+    scaling: Scaling,
+    device: torch.device,
+    released: Tensor | None = None,
+    precision: str = "float32",
 ) -> list[dict[str, Any]]:
     """Rows {metric, value}: accuracy and weighted F1 on clean records, and on released ones if given.
 
@@ -22,6 +27,7 @@ def evaluate(
         scaling: of the model's inputs.
         device: where the model is.
         released: (records, *shape) test records as released, or None.
+        precision: what the network computes in.
     """
     model = model.to(device)
     splits = {"": test.x} if released is None else {"": test.x, "_perturbed_test": released}
@@ -29,6 +35,6 @@ def evaluate(
     for suffix, x in splits.items():
         inputs = model_inputs(x, test.kind)
         inputs = inputs if test.kind == "text" else scaling(inputs)
-        for metric, value in scores(test.y, predict(model, inputs.to(device))).items():
+        for metric, value in scores(test.y, predict(model, inputs.to(device), precision=precision)).items():
             rows.append({"metric": metric + suffix, "value": value})
     return rows

@@ -19,7 +19,7 @@ GUARANTEE = [
     "guarantee_exact",
 ]
 RUN = KEY[:-1]  # a cell and a seed
-COLUMNS = [*KEY, "value", *GUARANTEE, "scale", "seconds", "peak_mb", "device", "commit"]
+COLUMNS = [*KEY, "value", *GUARANTEE, "scale", "seconds", "peak_mb", "device", "isa", "precision", "commit"]
 SERIES = ["round", "epoch", "client"]  # which value of a series a row is
 SERIES_COLUMNS = [*RUN, *SERIES, "metric", "value"]
 Cells = list[tuple[dict[str, Any], dict[str, Any]]]
@@ -126,6 +126,8 @@ def all_rows(cells: Cells, scale: str) -> pd.DataFrame:
                         "seconds": run["seconds"],
                         "peak_mb": run["peak_mb"],
                         "device": run["device"],
+                        "isa": run.get("isa", ""),
+                        "precision": run.get("precision", "float32"),
                         "commit": run["commit"],
                     }
                 )

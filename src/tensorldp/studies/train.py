@@ -63,6 +63,7 @@ def train_on_releases(
         batch_size=settings.batch_size,
         learning_rate=settings.learning_rate,
         generator=cell_stream(cell, seed, "batches"),
+        precision=cell.precision,
         what=f"{cell.mechanism} {cell.epsilon} seed {seed}",
     )
     return model, scaling

@@ -9,6 +9,7 @@ from sklearn.metrics import accuracy_score, f1_score
 from torch import Tensor, nn
 
 from tensorldp.errors import InputError
+from tensorldp.models.computing import arithmetic, channels_last, flushing_denormals, lay_out
 from tensorldp.runtime.progress import track
 
 
@@ -21,9 +22,12 @@ def fit(
     batch_size: int,
     learning_rate: float,
     generator: torch.Generator,
+    precision: str = "float32",
     what: str = "training",
 ) -> nn.Module:
     """Minimise cross-entropy with Adam, in place; x and y lie on the model's device.
+
+    The numbers are those of `tensorldp.training.plain` to rounding.
 
     Args:
         model: the network, changed in place.
@@ -33,6 +37,7 @@ def fit(
         batch_size: records in a batch.
         learning_rate: Adam's.
         generator: a CPU generator for the order of records, so that devices see the same batches.
+        precision: what the network computes in, float32 or bfloat16; weights, losses and Adam's sums are float32.
         what: what a progress line calls it.
 
     Raises:
@@ -41,23 +46,32 @@ def fit(
     if len(x) != len(y) or len(x) < 2:
         raise InputError(f"training needs as many labels as records and at least two, got {len(x)} and {len(y)}")
     trainable = [p for p in model.parameters() if p.requires_grad]
-    optimizer = torch.optim.Adam(trainable, lr=learning_rate, foreach=True)
-    model.train()
-    for epoch in range(epochs):
-        order = torch.randperm(len(x), generator=generator).to(x.device)
-        batches = [b for b in order.split(batch_size) if len(b) > 1]  # batch-norm needs two
-        for batch in track(batches, f"{what}, epoch {epoch + 1} of {epochs}"):
-            optimizer.zero_grad(set_to_none=True)
-            nn.functional.cross_entropy(model(x[batch]), y[batch]).backward()
-            optimizer.step()
+    optimizer = torch.optim.Adam(trainable, lr=learning_rate, fused=True)
+    lay_out(model).train()
+    with flushing_denormals():
+        for epoch in range(epochs):
+            order = torch.randperm(len(x), generator=generator).to(x.device)
+            batches = [b for b in order.split(batch_size) if len(b) > 1]  # batch-norm needs two
+            for batch in track(batches, f"{what}, epoch {epoch + 1} of {epochs}"):
+                optimizer.zero_grad(set_to_none=True)
+                with arithmetic(precision, x.device):
+                    found = model(channels_last(x[batch]))
+                nn.functional.cross_entropy(found.float(), y[batch]).backward()
+                optimizer.step()
     return model
 
 
 @torch.no_grad()
-def predict(model: nn.Module, x: Tensor, batch_size: int = 500) -> Tensor:
+def predict(model: nn.Module, x: Tensor, batch_size: int = 250, *, precision: str = "float32") -> Tensor:
     """Predicted class indices, (records,), in evaluation mode; a model with NaN scores predicts class 0."""
-    model.eval()
-    return torch.cat([model(part).nan_to_num(nan=-torch.inf).argmax(dim=1) for part in x.split(batch_size)])
+    lay_out(model).eval()
+    with arithmetic(precision, x.device):
+        return torch.cat(
+            [
+                model(channels_last(part)).float().nan_to_num(nan=-torch.inf).argmax(dim=1)
+                for part in x.split(batch_size)
+            ]
+        )
 
 
 def scores(truth: Tensor, predicted: Tensor) -> dict[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 from pydantic import BeforeValidator, Field
@@ -72,12 +72,15 @@ class MethodPlan(ABC, Generic[T_co, F_co]):
         training: its settings.
         factors: what its computation reads of a cell's variant.
         data: whether cells read a prepared data set; the dataset `synthetic` stands for none in any case.
+        reduced: the values of the factor `model` whose networks may compute in bfloat16: those that it makes faster
+            without a loss of accuracy. Networks that make releases are never among them.
     """
 
     name: str
     training: type[T_co]
     factors: type[F_co]
     data: bool = True
+    reduced: frozenset[str] = field(default=frozenset(), kw_only=True)
 
     perturbs: ClassVar[bool] = False
     trains: ClassVar[bool] = True

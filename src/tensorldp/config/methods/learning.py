@@ -34,5 +34,5 @@ class FederatedFactors(ModelFactors):
     where: Literal["server", "user"]
 
 
-LEARNING = ReleasePlan("learning", LearningTraining, LearningFactors)
+LEARNING = ReleasePlan("learning", LearningTraining, LearningFactors, reduced=frozenset({"small_cnn"}))
 FEDERATED = InsidePlan("federated", LearningTraining, FederatedFactors)

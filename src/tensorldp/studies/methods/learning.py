@@ -70,7 +70,7 @@ class Learning(ReleaseMethod[LearningTraining, LearningFactors]):
     ) -> Rows:
         model, scaling = restored(cell, test, trained)
         perturbed = None if not cell.private else torch.from_numpy(released["test"])
-        return evaluate(model, test, scaling, device, perturbed)
+        return evaluate(model, test, scaling, device, perturbed, cell.precision)
 
     def guarantee(self, cell: LearningCell, data: Path) -> dict[str, Any]:
         return record_guarantee(cell, read_records(data / "test.safetensors").box())

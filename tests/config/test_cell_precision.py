@@ -1,0 +1,49 @@
+"""The precision of networks: where it belongs to a cell, and where it must not."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tensorldp.config.cell import parse_cell, parse_release
+from tensorldp.config.grid import Plan, make_plan
+from tensorldp.config.methods import METHODS
+from tensorldp.config.settings import parse_settings
+from tensorldp.data.catalogue import names
+from tensorldp.errors import InputError
+from tensorldp.registration.kinds import MECHANISMS, MODELS
+from tensorldp.runtime.precision import Precision
+
+STUDIES = Path(__file__).parents[2] / "workflow" / "studies"
+
+
+def plan(chosen: Precision, **raw: object) -> Plan:
+    settings = parse_settings({"studies": ["tldp_type1"], **raw})
+    return make_plan(settings, STUDIES, mechanisms=MECHANISMS.names(), datasets=names(), precision=chosen)
+
+
+def test_it_belongs_to_the_cells_whose_networks_it_changes_and_to_no_release_guarantee_or_audit() -> None:
+    exact, reduced = plan("float32", scale="desk").cells, plan("bfloat16", scale="desk").cells
+    found = {cell.factors.named()["model"]: cell.precision for cell in reduced}
+    assert found == {"small_cnn": "bfloat16", "mobilenet_v2": "float32"}
+    for a, b in zip(exact, reduced, strict=True):
+        assert a.path == b.path
+        assert a.release_settings() == b.release_settings()
+        assert a.private_settings() == b.private_settings() == a.settings()
+        assert (a.settings() == b.settings()) == (b.precision == "float32")
+        assert parse_cell(json.loads(json.dumps(b.settings()))).precision == b.precision
+        assert parse_release(b.release_settings()).precision == "float32"
+
+
+def test_only_networks_that_exist_are_named() -> None:
+    for method in (METHODS[name] for name in METHODS.names()):
+        own = method.factors.model_fields.get("model")
+        assert not method.reduced or own is not None
+        for name in method.reduced:
+            assert name in MODELS.names() or name in str(own)
+
+
+def test_asking_for_it_where_no_network_takes_it_is_a_mistake() -> None:
+    assert any(cell.precision == "bfloat16" for cell in plan("bfloat16", precision="bfloat16").cells)
+    with pytest.raises(InputError, match="precision is 'bfloat16' but every network of the chosen studies computes in"):
+        plan("bfloat16", precision="bfloat16", studies=["tvg_covariance"])
