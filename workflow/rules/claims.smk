@@ -2,13 +2,14 @@ rule claims:
     input:
         metrics=METRICS,
         guarantees=GUARANTEES,
+        standing="results/standing.csv",
         tables=TABLES,
         studies=[f"workflow/studies/{study}.yaml" for study in PLAN.studies],
     output:
         "results/claims.csv",
     params:
         source=source("claims"),
-        settings=PLAN.settings.model_dump_json(exclude={"mirror", "device"}),
+        settings=PLAN.settings.model_dump_json(exclude={"mirror", "device", "check_minutes"}),
     log:
         "logs/claims.log",
     conda:
@@ -16,5 +17,5 @@ rule claims:
     resources:
         mem_mb=2000,
     shell:
-        "stage claims --settings {params.settings:q} --studies workflow/studies --results results --out {output} "
-        "> {log} 2>&1"
+        "stage claims --settings {params.settings:q} --studies workflow/studies --results results "
+        "--standing {input.standing} --report results/report.html --out {output} > {log} 2>&1"

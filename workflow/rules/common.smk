@@ -1,10 +1,12 @@
 import hashlib
 import json
 import re
+import shlex
 import sys
 from pathlib import Path
 
 try:
+    from tensorldp.config.cell import check_name
     from tensorldp.config.grid import make_plan
     from tensorldp.config.methods import METHODS
     from tensorldp.config.methods.base import SYNTHETIC, ModelTraining
@@ -52,6 +54,11 @@ def kept_pictures(study):
     """The pictures among the kept results, if there are any."""
     kept = Path(f"results/reference/{study}.safetensors")
     return str(kept) if kept.exists() else []
+
+
+def kept_standing():
+    """Where the guarantees of the kept results stand, if that is kept."""
+    return "results/reference/standing.csv" if Path("results/reference/standing.csv").exists() else []
 
 
 PLAN = validated_plan()
@@ -206,6 +213,11 @@ def backbone_weights(wildcards):
 def releases(wildcards):
     """The released records to train on; none where the mechanism works inside the training."""
     return f"results/perturbed/{CELL}".format(**wildcards) if plan_of(wildcards).perturbs else []
+
+
+def quoted(paths):
+    """File names for a command line."""
+    return " ".join(shlex.quote(str(path)) for path in paths)
 
 
 def pictures_argument(wildcards, input):

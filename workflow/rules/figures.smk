@@ -24,6 +24,7 @@ for study in PLAN.studies.values():
         input:
             metrics="results/metrics.parquet",
             series="results/series.parquet",
+            standing="results/standing.csv",
             tables=STUDY_TABLES.get(study.study, []),
             pictures=STUDY_PICTURES.get(study.study, []),
             notebook=f"notebooks/{study.study}.ipynb",

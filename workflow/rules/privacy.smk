@@ -89,23 +89,29 @@ rule collect_audits:
         metrics=METRICS,
         guarantees=GUARANTEES,
         audits=AUDITS,
+        checks=CHECKS_MADE,
     output:
-        "results/privacy/audits.csv",
+        audits="results/privacy/audits.csv",
+        standing="results/standing.csv",
     params:
         source=source("collect_audits"),
         cells=list_of_cells(),
+        checks=lambda wildcards, input: f"--checks {quoted(input.checks)}" if input.checks else "",
+    priority: 40  # figures wait for it
     log:
         "logs/collect_audits.log",
     conda:
         "../../envs/tensorldp.yaml"
     localrule: True
     shell:
-        "stage collect_audits --cells {params.cells} --results results --out {output} > {log} 2>&1"
+        "stage collect_audits --cells {params.cells} --results results {params.checks} --out {output.audits} "
+        "--standing {output.standing} > {log} 2>&1"
 
 
 rule privacy_figure:
     input:
         metrics=lambda wildcards: "results/metrics.parquet" if wildcards.figure == "accuracy_ceiling" else [],
+        standing=lambda wildcards: "results/standing.csv" if wildcards.figure == "accuracy_ceiling" else [],
         notebook="notebooks/{figure}.ipynb",
     output:
         figures=expand("results/figures/{{figure}}.{kind}", kind=["png", "svg"]),

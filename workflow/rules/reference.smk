@@ -7,6 +7,7 @@ for study in REFERENCE_STUDIES:
         input:
             metrics="results/reference/metrics.parquet",
             series="results/reference/series.parquet",
+            standing=kept_standing(),
             pictures=kept_pictures(study.study),
             notebook=f"notebooks/{study.study}.ipynb",
         output:

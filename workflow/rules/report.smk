@@ -4,6 +4,7 @@ rule report:
         series="results/series.parquet",
         figures=FIGURES + PRIVACY_FIGURES,
         audits="results/privacy/audits.csv",
+        standing="results/standing.csv",
         tables=TABLES,
         claims="results/claims.csv",
     output:
@@ -30,5 +31,5 @@ rule report:
         "../../envs/tensorldp.yaml"
     shell:
         "stage report --metrics {input.metrics} --figures results/figures --tables {input.tables} "
-        "--claims {input.claims} --audits {input.audits} --studies {params.studies:q} "
+        "--claims {input.claims} --audits {input.audits} --standing {input.standing} --studies {params.studies:q} "
         "--settings {params.settings:q} --out {output} > {log} 2>&1"

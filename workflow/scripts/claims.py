@@ -14,6 +14,7 @@ from tensorldp.registration.kinds import MECHANISMS
 from tensorldp.registration.plugins import import_plugins
 from tensorldp.runtime.cli import json_argument, parser, run
 from tensorldp.runtime.files import write_text
+from tensorldp.studies.standing import stop_if_refuted
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -22,7 +23,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--studies", type=Path, required=True, help="folder of the studies' YAML files")
     arg.add_argument("--results", type=Path, required=True, help="folder with metrics/, privacy/ and tables/")
     arg.add_argument("--out", type=Path, required=True, help="CSV file to write")
+    arg.add_argument("--standing", type=Path, help="table of refuted guarantees; one of them stops this")
+    arg.add_argument("--report", type=Path, default=Path("results/report.html"), help="page that then says so")
     args = arg.parse_args(arguments)
+    if args.standing:
+        stop_if_refuted(args.standing, args.report)
     settings = parse_settings(args.settings)
     import_plugins(settings.plugins)
     plan = make_plan(settings, args.studies, mechanisms=MECHANISMS.names(), datasets=dataset_names())

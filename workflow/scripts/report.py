@@ -12,6 +12,7 @@ from tensorldp.figures.curves import read_metrics
 from tensorldp.figures.report import render
 from tensorldp.runtime.cli import parser, run
 from tensorldp.runtime.files import write_text
+from tensorldp.studies.standing import stop_if_refuted
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -26,7 +27,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     arg.add_argument("--settings", default="{}", help="the run's settings, as JSON")
     arg.add_argument("--out", type=Path, required=True, help="HTML file to write")
+    arg.add_argument("--standing", type=Path, help="table of refuted guarantees; one of them stops this")
     args = arg.parse_args(arguments)
+    if args.standing:
+        stop_if_refuted(args.standing, args.out)
     page = render(
         read_metrics(args.metrics),
         args.figures,

@@ -32,6 +32,11 @@ def variant_text(factors: Mapping[str, Any]) -> str:
     return ",".join(f"{key}={factors[key]}" for key in sorted(factors)) or "base"
 
 
+def check_name(mechanism: str, options: Mapping[str, Any]) -> str:
+    """The name of a mechanism's check, in which options make another mechanism: `gaussian+form=table5`."""
+    return "+".join([mechanism, *(f"{key}={options[key]}" for key in sorted(options))])
+
+
 def variant_factors(variant: str) -> dict[str, str]:
     """`key=value,...` as a dictionary of texts, what `variant_text` was given; `base` is empty."""
     return {} if variant == "base" else dict(pair.split("=", 1) for pair in variant.split(","))

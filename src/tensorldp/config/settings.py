@@ -72,6 +72,9 @@ class Settings(Strict):
     training: dict[str, dict[str, Setting]] = Field(
         default_factory=dict, description="study: training settings that replace the study's own"
     )
+    check_minutes: Annotated[float, Field(gt=0, le=600)] = Field(
+        2.0, description="processor time of each job of `snakemake checks`, in minutes"
+    )
     mirror: str | None = Field(None, description="a folder that holds the datasets' files")
     device: Device = Field("auto", description="auto, cpu or cuda")
     precision: PrecisionWish = Field("auto", description="what networks compute in: auto, float32 or bfloat16")
@@ -92,7 +95,7 @@ def explain(error: ValidationError, where: str, allowed: dict[str, Any] | None =
     return InputError(f"{where}: {key} = {shown(first['input'])} is not valid: {message[0].lower() + message[1:]}")
 
 
-NUMERIC = ("seeds", "epsilons", "factors", "training")
+NUMERIC = ("seeds", "epsilons", "factors", "training", "check_minutes")
 
 
 def _typed(value: Any) -> Any:

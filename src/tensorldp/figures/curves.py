@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tensorldp.errors import InputError
+from tensorldp.figures.standing import WORDS, mark_standing, with_standing
 from tensorldp.figures.style import appearance, label, order, use_style
 from tensorldp.registration.kinds import NO_PRIVACY
 from tensorldp.studies.table import SERIES, read_rows
@@ -34,13 +35,13 @@ PANEL_FACTORS = ("backbone", "model", "where", "range")
 
 
 def read_metrics(path: Path) -> pd.DataFrame:
-    """The metrics table, with the rows of the table of series where that lies beside it.
+    """The metrics table, with the rows of the table of series and the standings of guarantees that lie beside it.
 
     Raises:
         InputError: if a file is missing or is no Parquet table.
     """
     try:
-        return read_rows(path)
+        return with_standing(read_rows(path), path)
     except (OSError, ValueError) as error:
         raise InputError(f"the metrics table {path} cannot be read: {str(error).splitlines()[0]}") from None
 
@@ -105,6 +106,7 @@ def draw_line(ax: Axes, rows: pd.DataFrame, axis: Axis, name: str) -> None:
         label=label(name),
         linestyle=(0, dashes) if dashes else "-",
     )
+    mark_standing(ax, rows, at="at", colour=str(look["color"]), marker=str(look["marker"]))
     ax.fill_between(summary["at"], summary["min"], summary["max"], color=str(look["color"]), alpha=0.15, linewidth=0)
 
 
@@ -150,7 +152,7 @@ def draw_study(
     if title:
         figure.suptitle(title, fontsize=11)
     handles = {text: handle for ax in axes.flat for handle, text in zip(*ax.get_legend_handles_labels(), strict=True)}
-    wanted = [label(name) for name in order(set(rows["line"]))]
+    wanted = [*(label(name) for name in order(set(rows["line"]))), *WORDS.values()]
     figure.legend(
         [handles[text] for text in wanted if text in handles],
         [t for t in wanted if t in handles],

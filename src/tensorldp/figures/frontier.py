@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from tensorldp.errors import InputError
 from tensorldp.figures.curves import factors, read_metrics
 from tensorldp.figures.printed_points import PRINTED
+from tensorldp.figures.standing import mark_standing
 from tensorldp.figures.style import appearance, label, order, use_style
 from tensorldp.privacy import accuracy_ceiling
 
@@ -71,8 +72,11 @@ def paper_rows(metrics: pd.DataFrame) -> pd.DataFrame:
 
 def _summary(rows: pd.DataFrame) -> pd.DataFrame:
     grouped = rows.groupby(["dataset", "line", "mechanism", "at"], dropna=False)["value"]
-    summary = grouped.agg(value="mean", low="min", high="max", seeds="count").reset_index()
-    return summary[COLUMNS]
+    summary = grouped.agg(value="mean", low="min", high="max", seeds="count")
+    if "standing" in rows:
+        summary["standing"] = rows.groupby(grouped.keys, dropna=False)["standing"].first()
+        return summary.reset_index()[[*COLUMNS, "standing"]]
+    return summary.reset_index()[COLUMNS]
 
 
 def shuffled_rows(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -153,6 +157,7 @@ def _line(ax: Axes, rows: pd.DataFrame, text: str, **style: object) -> None:
     ax.plot(rows["at"], rows["value"], label=text, **settings)  # type: ignore[arg-type]
     colour = str(style["color"])
     ax.fill_between(rows["at"], rows["low"], rows["high"], color=colour, alpha=0.12, linewidth=0)
+    mark_standing(ax, rows, at="at", colour=colour, marker=str(settings.get("marker", "o")))
 
 
 def draw_frontier(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:

@@ -15,6 +15,7 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 from tensorldp.errors import InputError
 from tensorldp.figures.curves import Axis, factors, position
 from tensorldp.figures.latent_table import CLAIMED_TEST
+from tensorldp.figures.standing import mark_standing
 from tensorldp.figures.style import label, use_style
 from tensorldp.mechanisms import Box
 from tensorldp.mechanisms.latent import Latent
@@ -98,6 +99,7 @@ def _draw(ax: Axes, part: pd.DataFrame, axis: Axis, line: str, name: str) -> Non
         label=name,
     )
     ax.fill_between(summary["at"], summary["min"], summary["max"], color=colour, alpha=0.15, linewidth=0)
+    mark_standing(ax, part, at="at", colour=colour, marker=marker)
 
 
 def _fact(rows: pd.DataFrame, metric: str, line: str | None = None) -> float:

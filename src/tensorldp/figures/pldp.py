@@ -11,6 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from tensorldp.errors import InputError
 from tensorldp.figures.curves import factors
+from tensorldp.figures.standing import mark_standing
 from tensorldp.figures.style import appearance, label, order, use_style
 from tensorldp.registration.kinds import MECHANISMS, NO_PRIVACY
 
@@ -207,6 +208,9 @@ def draw_guaranteed(metrics: pd.DataFrame, title: str = "") -> Figure:
                     capsize=2,
                     markerfacecolor=str(look["color"]) if budget == "" else "white",
                     label=f"{label(name)}, ε {words}",
+                )
+                mark_standing(
+                    ax, part, at="guarantee_epsilon", colour=str(look["color"]), marker=str(look["marker"]), size=6
                 )
         ax.set(xscale="log", ylim=(-0.02, 1.02), title=dataset)
     figure.supxlabel("guaranteed ε of the largest client's whole model, whole run, at δ = 1e-5 (nats)", fontsize=10)

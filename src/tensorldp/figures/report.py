@@ -18,6 +18,7 @@ from PIL import Image
 from tensorldp.config.study import paper_of
 from tensorldp.errors import InputError
 from tensorldp.figures import report_tables, report_text
+from tensorldp.figures.standing import standing_words
 from tensorldp.figures.style import label, order
 from tensorldp.papers import PAPERS, paper
 from tensorldp.runtime.provenance import commit, versions
@@ -59,9 +60,11 @@ def _description(study: dict[str, Any], caption: str, rows: pd.DataFrame) -> str
 
 def _section(study: dict[str, Any], metrics: pd.DataFrame, figures: Path) -> dict[str, Any]:
     rows = metrics[metrics["study"] == study["study"]]
+    words = standing_words(rows)
+    views = {view: f"{caption} {words}".strip() for view, caption in study["views"].items()}
     pictures = [
         _picture(figures, f"{study['study']}{view}", caption, study["study"], _description(study, caption, rows))
-        for view, caption in study["views"].items()
+        for view, caption in views.items()
     ]
     return {
         **study,

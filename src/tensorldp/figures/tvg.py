@@ -14,6 +14,7 @@ from matplotlib.lines import Line2D
 
 from tensorldp.errors import InputError
 from tensorldp.figures.curves import factors
+from tensorldp.figures.standing import mark_standing
 from tensorldp.figures.style import label, order, own_appearance, use_style
 from tensorldp.registration.kinds import NO_PRIVACY
 
@@ -72,7 +73,8 @@ def _draw(ax: Axes, part: pd.DataFrame, axis: Axis, log: bool) -> None:
                 if not log:
                     ax.axhline(rows["value"].mean(), color=colour, linewidth=1.0, linestyle=(0, (4, 2)), label=text)
                 continue
-            summary = _placed(rows, axis).groupby("at")["value"].agg(["mean", "min", "max"])
+            placed = _placed(rows, axis)
+            summary = placed.groupby("at")["value"].agg(["mean", "min", "max"])
             record = unit == "record"
             ax.plot(
                 summary.index,
@@ -95,6 +97,7 @@ def _draw(ax: Axes, part: pd.DataFrame, axis: Axis, log: bool) -> None:
                 alpha=0.15,
                 linewidth=0,
             )
+            mark_standing(ax, placed, at="at", colour=colour, marker=look["marker"])
 
 
 def draw_tvg(

@@ -14,6 +14,7 @@ from tensorldp.mechanisms import Mechanism
 from tensorldp.randomness import derive_seed
 
 CONFIDENCE = 0.95
+REFUTING = 1.0 - 1e-6  # a run has thousands of audits, and one refutation stops it
 ELEMENTS = 1_000_000  # drawn for one audit: half a second
 COLUMNS = [
     "study",
@@ -31,13 +32,17 @@ COLUMNS = [
     "guarantee_pure_epsilon",
     "unit",
     "note",
+    "claimed",
+    "refuted",
 ]
 
 
 def audit_mechanism(mechanism: Mechanism, cell: AnyCell, deltas: list[float], note: str = "") -> list[dict[str, Any]]:
     """Audits of one release beside its guarantee, one row a delta: by likelihood ratio, or black box without density.
 
-    A mechanism that cannot be audited at all has no samples, and the note says why. The releases are of the cell's own
+    `claimed` is the epsilon of the mechanism's curve at the row's delta, and `refuted` says whether the same releases
+    prove a larger one at confidence 1 - 1e-6. A mechanism that cannot be audited at all has no samples, and the note
+    says why. The releases are of the cell's own
     stream, so that audits of equal mechanisms in two cells are independent of each other.
     """
     curve = mechanism.curve()
@@ -71,10 +76,13 @@ def audit_mechanism(mechanism: Mechanism, cell: AnyCell, deltas: list[float], no
                 "epsilon_lower": audit.epsilon_lower,
                 "event": audit.event,
                 "note": seen,
+                "claimed": (claimed := curve.epsilon(audit.delta)),
+                "refuted": audit.bound_at(REFUTING) > claimed,
             }
             for audit in found
         ]
-    return [{**row, "delta": delta, "samples": 0, "note": reason} for delta in deltas]
+    nothing = {"samples": 0, "note": reason, "refuted": False}
+    return [{**row, **nothing, "delta": delta, "claimed": curve.epsilon(delta)} for delta in deltas]
 
 
 def audit_seed(cell: AnyCell) -> int:
@@ -103,6 +111,8 @@ def audit_accuracy(metrics: dict[str, Any]) -> list[dict[str, Any]]:
                 "samples": total,
                 "unit": "record",
                 "note": "",
+                "claimed": None,
+                "refuted": False,
                 "event": f"accuracy {row['value']:.4f} on perturbed test records, seed {row['seed']}",
             }
         )

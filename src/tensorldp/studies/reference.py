@@ -13,6 +13,7 @@ from tensorldp.runtime.files import read_json, replacing, write_json, write_text
 
 SCALES = ("quick", "desk", "paper")
 METRICS, SERIES, AUDITS = "metrics.parquet", "series.parquet", "audits.csv"
+STANDING = "standing.csv"
 CLAIMS, RUNS = "claims.csv", "runs.json"
 
 
@@ -78,6 +79,9 @@ def add_run(results: Path, reference: Path, *, allow_dirty: bool = False) -> lis
         with replacing(reference / name) as temporary:
             table.to_parquet(temporary, index=False)
     write_text(reference / AUDITS, _replace(_read(reference / AUDITS), audits, studies).to_csv(index=False))
+    if (standing := _read(results / STANDING)) is not None:
+        kept = _replace(_read(reference / STANDING), standing, studies)
+        write_text(reference / STANDING, kept.to_csv(index=False))
     runs: dict[str, Any] = read_json(reference / RUNS) if (reference / RUNS).exists() else {}
     for study in sorted(studies):
         runs[study] = _run_facts(merged[merged["study"] == study])

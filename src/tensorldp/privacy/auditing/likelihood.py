@@ -33,6 +33,8 @@ class Audit:
         unit: the unit that the pair differs in.
         atom_lower: at the same confidence, a lower bound on the chance that a release is impossible under the other
             record, if the mechanism's own likelihood ratio is right about which releases are.
+        hits, other_hits: how many releases of the second half lie in the event, of the record that is likelier to
+            and of the other.
     """
 
     epsilon_lower: float
@@ -43,6 +45,18 @@ class Audit:
     samples: int
     unit: str
     atom_lower: float = 0.0
+    hits: int = 0
+    other_hits: int = 0
+
+    def bound_at(self, confidence: float) -> float:
+        """`epsilon_lower` at another confidence: the event was fixed before the releases that are counted here.
+
+        Raises:
+            InputError: if the confidence is not between 0 and 1.
+        """
+        confidence = check_real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
+        bound = log_ratio_bound(self.hits, self.other_hits, self.samples // 2, 1.0 - confidence, self.delta)
+        return max(0.0, float(bound))
 
 
 @dataclass(frozen=True)
@@ -142,6 +156,8 @@ def audits(
                 samples,
                 mechanism.unit,
                 _atom(fresh, half, error) if likelihood else 0.0,
+                mine,
+                other,
             )
         )
     return found

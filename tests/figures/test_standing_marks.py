@@ -1,0 +1,44 @@
+"""Points of refuted and of untried guarantees are told apart from the others."""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from tensorldp.figures.standing import WORDS, mark_standing, standing_words, with_standing
+from tensorldp.studies.standing import KEY, REFUTED, TRIED, UNTRIED
+
+ROWS = pd.DataFrame(
+    {
+        "study": "s",
+        "dataset": "d",
+        "variant": "base",
+        "mechanism": ["laplace", "laplace", "jl", "privunit"],
+        "epsilon": [1.0, 1.0, 1.0, float("inf")],
+        "value": [0.2, 0.4, 0.5, 0.6],
+    }
+)
+
+
+def test_the_table_beside_the_metrics_is_joined(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.parquet"
+    assert set(with_standing(ROWS, path)["standing"]) == {""}
+    table = ROWS[KEY].drop_duplicates().assign(standing=[REFUTED, UNTRIED, TRIED], reason="")
+    table[table["mechanism"] != "privunit"].to_csv(tmp_path / "standing.csv", index=False)
+    joined = with_standing(ROWS, path)
+    assert joined["standing"].tolist() == [REFUTED, REFUTED, UNTRIED, ""]
+    words = standing_words(joined)
+    assert "Hollow, because no audit has tried the guarantee: JL" in words
+    assert "refuted: Laplace" in words
+
+
+def test_the_marks_lie_on_the_means_of_their_points() -> None:
+    figure, ax = plt.subplots()
+    rows = ROWS.assign(standing=[REFUTED, REFUTED, UNTRIED, TRIED], at=ROWS["epsilon"])
+    mark_standing(ax, rows, at="at", colour="#0072B2", marker="o")
+    drawn = {line.get_label(): line for line in ax.lines}
+    plt.close(figure)
+    assert set(drawn) == set(WORDS.values())
+    assert drawn[WORDS[REFUTED]].get_ydata().tolist() == [(0.2 + 0.4) / 2]  # type: ignore[union-attr]
+    assert drawn[WORDS[UNTRIED]].get_markerfacecolor() == "white"
+    assert drawn[WORDS[UNTRIED]].get_markeredgecolor() == "#0072B2"

@@ -1,0 +1,22 @@
+"""The page of all checks of a config's mechanisms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tensorldp.runtime.cli import parser, run
+from tensorldp.runtime.files import write_text
+from tensorldp.studies.mechanism_check import summary
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    arg = parser(__doc__)
+    arg.add_argument("--verdicts", type=Path, nargs="+", required=True, help="verdict.json of each check")
+    arg.add_argument("--out", type=Path, required=True, help="HTML file to write")
+    args = arg.parse_args(arguments)
+    write_text(args.out, summary(args.verdicts))
+
+
+if __name__ == "__main__":
+    run(main)
