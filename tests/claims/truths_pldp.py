@@ -24,7 +24,7 @@ def _federated(datasets: Iterable[str] = ("mnist",)) -> list[AnyCell]:
     fixed = cell("pldp_fl", "mnist", "pdpm", "1", seeds=SEEDS, eps="e2", tau=2.0, **ROUNDS)
     shared = cell("pldp_fl", "mnist", "plu-fedoa", "1", seeds=SEEDS, eps="e2", tau=2.0, **ROUNDS)
     none = [cell("pldp_fl", name, "none", "inf", seeds=SEEDS, **ROUNDS) for name in datasets]
-    return [*map(centred, [*nine, fixed]), shared, *none]
+    return [*map(centred, [*nine, fixed, shared]), *none]
 
 
 def _shares(datasets: Iterable[str] = ("mnist", "fashion_mnist")) -> list[AnyCell]:

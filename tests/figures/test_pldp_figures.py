@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.container import ErrorbarContainer
 
 from tensorldp.errors import InputError
 from tensorldp.figures import pldp, pldp_ledger
@@ -62,6 +63,34 @@ def test_the_ledger_figure_shows_every_client_twice() -> None:
     assert {round(x, 6) for x, _ in points} == {0.1, 0.2, 0.3, 0.4, 0.5}
     assert [np.asarray(line.get_xdata()).tolist() for line in right.lines] == [[5, 10]] * 3
     assert "nats" in left.get_ylabel()
+
+
+def test_both_centres_of_safe_ranges_are_drawn() -> None:
+    rows: list[dict[str, object]] = []
+    for variant, value in (
+        ("centre=zero,eps=e3,model=mlp,tau=t1", 0.3),
+        ("centre=global,eps=e3,model=mlp,tau=t1", 0.8),
+    ):
+        rows += [{"variant": variant, "metric": "accuracy_by_round", "round": r, "value": value} for r in (5, 10)]
+        rows += [{"variant": variant, "metric": "accuracy", "value": value}]
+    rows += [
+        {"variant": "model=mlp", "mechanism": "none", "metric": name, "round": r, "value": 0.9}
+        for name, r in (("accuracy_by_round", 5), ("accuracy_by_round", 10), ("accuracy", None))
+    ]
+    panel = pldp.draw_rounds(table(rows)).axes[2]
+    labels = {str(line.get_label()): np.asarray(line.get_ydata()).tolist() for line in panel.lines}
+    drawn = {text.split(", ")[-1]: values for text, values in labels.items() if "," in text}
+    assert drawn["around 0"] == [0.3, 0.3]
+    assert drawn["around the weights sent"] == [0.8, 0.8]
+    marks = [
+        mark for mark in pldp.draw_guaranteed(table(rows)).axes[0].containers if isinstance(mark, ErrorbarContainer)
+    ]
+    assert {
+        str(mark.get_label()).split(", ")[-1]: np.asarray(mark.lines[0].get_ydata()).tolist() for mark in marks
+    } == {
+        "ranges around 0": [0.3],
+        "around the weights sent": [0.8],
+    }
 
 
 def test_a_scale_without_other_shares_says_so() -> None:

@@ -1,6 +1,7 @@
 """PLDP-FL's studies on small records."""
 
 import math
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,23 @@ def test_the_ledger_is_what_each_client_gave_away(records: Records, folder: Path
 def test_an_honest_budget_is_of_the_whole_model(budget: str, pure: float, folder: Path) -> None:
     settings = learning("privunit", "1", {"participation": 1.0}, budget=budget, eps="same")
     assert LEARNING.guarantee(settings, folder)["pure_epsilon"] == pytest.approx(pure)
+
+
+def test_ranges_about_the_weights_sent_learn_more_at_the_same_guarantee(records: Records, folder: Path) -> None:
+    """Weights must leave [-0.01, 0.01] to tell the classes apart, and little noise is added to that range."""
+    tight: dict[str, Any] = {"eps": "same", "tau": 0.02}
+    wide = {"rounds": 20, "learning_rate": 0.3, "every": 20, "participation": 1.0}
+    gains, cells = [], [learning("pdpm", "10", wide, centre=centre, **tight) for centre in ("global", "zero")]
+    for seed in (0, 1, 2):
+        about, zero = (run(cell, records, seed)["accuracy"] for cell in cells)
+        gains.append(about - zero)
+    assert statistics.mean(gains) - 3 * statistics.stdev(gains) / math.sqrt(3) > 0.2
+    assert LEARNING.guarantee(cells[0], folder) == LEARNING.guarantee(cells[1], folder)
+
+
+def test_a_range_has_one_centre(folder: Path) -> None:
+    with pytest.raises(InputError, match="center of pldp_fl is 1 where centre is global"):
+        LEARNING.guarantee(learning(training={"center": 1.0}, centre="global"), folder)
 
 
 def test_clients_stop_when_their_budget_is_spent(records: Records) -> None:

@@ -20,7 +20,7 @@ from tensorldp.mechanisms.mvg import Mvg
 from tensorldp.mechanisms.tvg import Idn, Udn
 from tensorldp.privacy.curves.trivial import NoPrivacyCurve
 from tensorldp.studies.batches import batch_box, privatize_batches, record_in_batch
-from tensorldp.studies.cell import LearningCell, TestingCell, cell_stream
+from tensorldp.studies.cell import LearningCell, TestingCell, noise_stream
 from tensorldp.studies.features import extract
 from tensorldp.studies.guarantee import record_guarantee
 from tensorldp.studies.methods.testing import METHOD
@@ -120,7 +120,7 @@ def test_a_model_is_trained_once_and_its_features_are_released_reproducibly() ->
     assert clean.shape == (40, 64)
     assert float(clean.abs().max()) < 1.0
     mechanism = directed(cell("idn"), net.workload)
-    again = [private_features(cell("idn"), mechanism, clean, cell_stream(cell("idn"), 0, "n")) for _ in range(2)]
+    again = [private_features(cell("idn"), mechanism, clean, noise_stream(cell("idn"), 0, "n")) for _ in range(2)]
     assert torch.equal(*again)
     assert float((again[0] - clean).std()) == pytest.approx(
         directed(cell("idn"), net.workload).sigma,  # type: ignore

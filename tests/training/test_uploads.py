@@ -31,6 +31,31 @@ def test_a_weight_is_released_unbiased_and_clipped_to_the_safe_range(mechanism: 
     assert upload.per_weight == 1.0
 
 
+@pytest.mark.parametrize("mechanism", ["pdpm", "plu-fedoa", "duchi", "piecewise"])
+def test_about_the_weights_sent_the_change_is_clipped_and_released_unbiased(mechanism: str) -> None:
+    size, start = 200_000, 7.0
+    upload = make_upload(mechanism, CLIENT, size=size, centre="global")
+    for weight, inside in ((7.2, 7.2), (3.0, 6.5), (math.nan, 7.0), (math.inf, 7.5)):
+        released = upload.release(torch.full((size,), start), torch.full((size,), weight), gen()).double()
+        limit = norm.isf(5e-7) * float(released.std()) / math.sqrt(size)
+        assert abs(float(released.mean()) - inside) < limit
+
+
+@pytest.mark.parametrize("mechanism", ["pdpm", "plu-fedoa", "duchi", "piecewise"])
+def test_the_guarantee_does_not_depend_on_the_centre(mechanism: str) -> None:
+    zero, about = (make_upload(mechanism, CLIENT, size=50, centre=centre) for centre in ("zero", "global"))
+    assert zero.per_weight == about.per_weight
+    for delta in (0.0, 1e-5):
+        assert zero.curve().epsilon(delta) == about.curve().epsilon(delta)
+
+
+def test_a_centre_is_one_of_two_and_of_safe_ranges() -> None:
+    with pytest.raises(InputError, match="centre"):
+        make_upload("pdpm", CLIENT, size=4, centre="mean")
+    with pytest.raises(InputError, match="centre is 'global', but a budget of a model has no safe ranges"):
+        make_upload("privunit", CLIENT, size=4, budget="model", centre="global")
+
+
 def test_a_whole_model_is_clipped_in_l2_and_released_unbiased() -> None:
     size, draws = 20, 2_000
     start = torch.linspace(-1, 1, size)

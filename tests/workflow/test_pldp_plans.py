@@ -44,7 +44,7 @@ def test_a_small_run_makes_every_figure(project: Project) -> None:
     largest = table[
         (table["study"] == "pldp_fl")
         & (table["mechanism"] == "pdpm")
-        & table["variant"].str.fullmatch("eps=e3,model=mlp,tau=t1")
+        & table["variant"].str.fullmatch("centre=(zero|global),eps=e3,model=mlp,tau=t1")
     ]
     assert largest["guarantee_unit"].unique().tolist() == ["run"]
     # the largest client spends 1 on each of 2,410 weights in each of at most two rounds
@@ -54,7 +54,8 @@ def test_a_small_run_makes_every_figure(project: Project) -> None:
 def test_a_client_with_no_budget_is_one_sentence(project: Project) -> None:
     project.configure(studies=["pldp_fl"], training={"pldp_fl": {"client_epsilons": [1.0, 0.0]}})
     done = project.snakemake(
-        "results/privacy/guarantees/pldp_fl/digits/eps=e1+model=mlp+tau=t1/pdpm/epsilon~0.2.json", "--show-failed-logs"
+        "results/privacy/guarantees/pldp_fl/digits/centre=zero+eps=e1+model=mlp+tau=t1/pdpm/epsilon~0.2.json",
+        "--show-failed-logs",
     )
     text = done.stdout + done.stderr
     assert done.returncode != 0

@@ -1,4 +1,4 @@
-"""PDPM's cells in our runs of PLDP-FL: where the safe ranges are centred, and what that does to a verdict.
+"""PLDP-FL's cells in our runs: where the safe ranges are centred, and what that does to a verdict.
 
 The paper lets a client place its safe range. Ranges around zero clip every larger weight; ranges around the weights
 that the server has just sent give the same guarantee. A claim on accuracy is decided on the better of the two, and is
@@ -29,21 +29,23 @@ def rounds(found: Evidence, dataset: str) -> int:
     return min(cell.training.rounds for cell in cells if isinstance(cell.training, PldpTraining))
 
 
-def centres(found: Evidence, dataset: str, **factors: Any) -> list[Any]:
+def centres(found: Evidence, dataset: str, mechanism: str = "pdpm", **factors: Any) -> list[Any]:
     """Where the safe ranges of these cells are centred: the values of that factor, None where there is no such one."""
     return sorted(
         {
             variant_factors(cell.variant).get("centre")
-            for cell in found.cells(FEDERATED, dataset=dataset, mechanism="pdpm", **factors)
+            for cell in found.cells(FEDERATED, dataset=dataset, mechanism=mechanism, **factors)
         },
         key=str,
     )
 
 
-def best_centre(found: Evidence, dataset: str, test: Callable[[Any], Statement], observed: str = "") -> Finding:
-    """The finding of a statement about PDPM in the better of its centres; undecided if the better was not run."""
+def best_centre(
+    found: Evidence, dataset: str, test: Callable[[Any], Statement], observed: str = "", mechanism: str = "pdpm"
+) -> Finding:
+    """The finding of a statement about a mechanism in the better of its centres; undecided if that was not run."""
     rounds(found, dataset)
-    where = centres(found, dataset, participation=None, budget=None)
+    where = centres(found, dataset, mechanism, participation=None, budget=None)
     parts = [test(centre) for centre in where]
     both = parts[0] if len(parts) == 1 else Some(parts)
     names = [f"safe ranges around {'the weights sent' if centre == 'global' else 'zero'}" for centre in where]

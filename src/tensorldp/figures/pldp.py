@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -27,6 +29,8 @@ MODE_WORDS = {
     "t2": "τ₂: widths 0.2 to 2",
     "t3": "τ₃: widths 1.8, 2",
 }
+CENTRES = {"zero": "around 0", "global": "around the weights sent"}
+CENTRE_LINES = {"zero": (0, (1, 1)), "global": "-"}
 PRINTED = {
     ("mnist", "e2"): (50, 0.957, "95.7 % printed"),
     ("mnist", "e3"): (50, 0.979, "97.9 % printed"),
@@ -49,6 +53,8 @@ def apart(names: set[str]) -> list[tuple[str, str, str]]:
 def pldp_rows(metrics: pd.DataFrame, study: str) -> pd.DataFrame:
     """The rows of a study with its factors as columns; a factor that a cell lacks is empty text.
 
+    A cell with safe ranges that does not name their centre has `zero`.
+
     Raises:
         InputError: if there are none.
     """
@@ -58,6 +64,7 @@ def pldp_rows(metrics: pd.DataFrame, study: str) -> pd.DataFrame:
     split = rows["variant"].map(factors)
     for key in ("eps", "tau", "budget", "participation", "model", "split"):
         rows[key] = [found.get(key, "") for found in split]
+    rows["centre"] = [found.get("centre", "zero" if "tau" in found else "") for found in split]
     return rows
 
 
@@ -66,7 +73,7 @@ def summary(rows: pd.DataFrame, at: str) -> pd.DataFrame:
     return rows.groupby(at)["value"].agg(["mean", "min", "max"]).reset_index().sort_values(at)
 
 
-def draw_band(ax: Axes, table: pd.DataFrame, at: str, colour: str, marker: str, text: str, line: str = "-") -> None:
+def draw_band(ax: Axes, table: pd.DataFrame, at: str, colour: str, marker: str, text: str, line: Any = "-") -> None:
     """A line of means with a band from the least to the most."""
     ax.plot(
         table[at],
@@ -113,7 +120,7 @@ def _chance(ax: Axes) -> None:
 
 
 def draw_rounds(metrics: pd.DataFrame, title: str = "") -> Figure:
-    """Figures 4, 5 and 6: accuracy over rounds, one row of panels for each data set."""
+    """Figures 4, 5 and 6: accuracy over rounds, one row of panels for each data set, a line style for each centre."""
     use_style()
     rows = pldp_rows(metrics, "pldp_fl")
     rows = rows[(rows["budget"] == "") & (rows["participation"] == "") & (rows["split"] == "")]
@@ -139,8 +146,7 @@ def draw_rounds(metrics: pd.DataFrame, title: str = "") -> Figure:
             else:
                 for tau, colour, marker in zip(("t1", "t2", "t3"), COLOURS, MARKERS, strict=False):
                     part = here[(here["mechanism"] == "pdpm") & (here["eps"] == mode) & (here["tau"] == tau)]
-                    if len(part):
-                        draw_band(ax, summary(part, "round"), "round", colour, marker, MODE_WORDS[tau])
+                    _by_centre(ax, part, colour, marker, MODE_WORDS[tau])
                 if (dataset, mode) in PRINTED:
                     _printed(ax, *PRINTED[dataset, mode], here["round"].max())
                 ax.set_title(f"{dataset}: PDPM, {mode} ({MODE_WORDS[mode]})", fontsize=9)
@@ -153,6 +159,13 @@ def draw_rounds(metrics: pd.DataFrame, title: str = "") -> Figure:
     if title:
         figure.suptitle(title, fontsize=11)
     return figure
+
+
+def _by_centre(ax: Axes, part: pd.DataFrame, colour: str, marker: str, text: str) -> None:
+    for centre, words in CENTRES.items():
+        own = part[part["centre"] == centre]
+        if len(own):
+            draw_band(ax, summary(own, "round"), "round", colour, marker, f"{text}, {words}", CENTRE_LINES[centre])
 
 
 def _printed(ax: Axes, at: int, value: float, text: str, last: float) -> None:
@@ -170,14 +183,25 @@ def _printed(ax: Axes, at: int, value: float, text: str, last: float) -> None:
 
 def _comparison(ax: Axes, here: pd.DataFrame, dataset: str) -> None:
     for name, colour, marker in apart(set(here["mechanism"])):
-        draw_band(ax, summary(here[here["mechanism"] == name], "round"), "round", colour, marker, label(name))
+        _by_centre(ax, here[here["mechanism"] == name], colour, marker, label(name))
         if dataset == "mnist" and name in PRINTED_COMPARISON:
             at, value = PRINTED_COMPARISON[name]
             _printed(ax, at, value, f"{label(name).split(' (')[0]}: {100 * value:.1f} % printed", here["round"].max())
 
 
+KINDS = (  # budget, centre, words, marker (empty: the mechanism's own), how it is filled
+    ("", "zero", "per weight, ranges around 0", "", "full"),
+    ("", "global", "per weight, around the weights sent", "", "left"),
+    ("model", "", "per model", "o", "full"),
+    ("run", "", "per run", "D", "full"),
+)
+
+
 def draw_guaranteed(metrics: pd.DataFrame, title: str = "") -> Figure:
-    """Final accuracy against the guarantee of the largest client's whole model over the whole run."""
+    """Final accuracy against the guarantee of the largest client's whole model over the whole run.
+
+    Marks are filled where epsilon is of a weight (half where the range is around the weights sent), else open.
+    """
     use_style()
     rows = pldp_rows(metrics, "pldp_fl")
     rows = rows[(rows["metric"] == "accuracy") & (rows["participation"] == "") & (rows["split"] == "")]
@@ -190,9 +214,10 @@ def draw_guaranteed(metrics: pd.DataFrame, title: str = "") -> Figure:
         ax.axhline(_free(here)["value"].mean(), color=GREY, linestyle=(0, (4, 2)), linewidth=1.2, label="no privacy")
         _chance(ax)
         private = here[np.isfinite(here["guarantee_epsilon"])]
-        for place, (budget, words) in enumerate((("", "per weight"), ("model", "per model"), ("run", "per run"))):
-            for name in order(set(private[private["budget"] == budget]["mechanism"])):
-                part = private[(private["budget"] == budget) & (private["mechanism"] == name)]
+        for budget, centre, words, shape, fill in KINDS:
+            kind = private[(private["budget"] == budget) & (private["centre"] == centre)]
+            for name in order(set(kind["mechanism"])):
+                part = kind[kind["mechanism"] == name]
                 table = part.groupby(["guarantee_epsilon", "variant"])["value"].agg(["mean", "min", "max"])
                 table = table.reset_index()
                 look = appearance(name)
@@ -201,12 +226,14 @@ def draw_guaranteed(metrics: pd.DataFrame, title: str = "") -> Figure:
                     table["mean"],
                     yerr=[table["mean"] - table["min"], table["max"] - table["mean"]],
                     color=str(look["color"]),
-                    marker=(str(look["marker"]), "o", "D")[place],
+                    marker=shape or str(look["marker"]),
+                    fillstyle=fill,
                     linewidth=1.0,
                     linestyle="-" if budget == "model" else "",
                     markersize=6,
                     capsize=2,
                     markerfacecolor=str(look["color"]) if budget == "" else "white",
+                    markerfacecoloralt="white",
                     label=f"{label(name)}, ε {words}",
                 )
                 mark_standing(
@@ -236,7 +263,7 @@ def _by_share(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_participation(metrics: pd.DataFrame, title: str = "") -> Figure:
-    """Figure 3: communication and final accuracy against the share of clients in a round."""
+    """Figure 3: communication, the same for both centres, and final accuracy against the share of clients."""
     use_style()
     rows = pldp_rows(metrics, "pldp_fl")
     rows = _by_share(rows)
@@ -245,10 +272,15 @@ def draw_participation(metrics: pd.DataFrame, title: str = "") -> Figure:
         say_empty(left)
         say_empty(right)
     for dataset in sorted(set(rows["dataset"])):
-        for name, line in ((NO_PRIVACY, (0, (4, 2))), ("pdpm", "-")):
-            part = rows[(rows["mechanism"] == name) & (rows["dataset"] == dataset)]
+        for name, centre, line in (
+            (NO_PRIVACY, "", (0, (4, 2))),
+            *(("pdpm", *style) for style in CENTRE_LINES.items()),
+        ):
+            part = rows[(rows["mechanism"] == name) & (rows["dataset"] == dataset) & (rows["centre"] == centre)]
+            if part.empty:
+                continue
             look = appearance(name)
-            text = f"{dataset}: {label(name)}" + (" e3, t1" if name == "pdpm" else "")
+            text = f"{dataset}: {label(name)}" + (f" e3, t1 {CENTRES[centre]}" if centre else "")
             for ax, metric in ((left, "uploaded_megabytes"), (right, "accuracy")):
                 table = summary(part[part["metric"] == metric], "share")
                 ax.plot(

@@ -30,6 +30,7 @@ def draw_ledger(metrics: pd.DataFrame, title: str = "") -> Figure:
         & (rows["budget"] == "")
         & (rows["participation"] == "")
         & (rows["tau"] == "t1")
+        & (rows["centre"] == "zero")
         & (rows["split"] == "")
     ]
     rows = rows[rows["dataset"] == sorted(set(rows["dataset"]))[0]]

@@ -18,7 +18,7 @@ from tensorldp.mechanisms.latent import Latent
 from tensorldp.models.latent import conv_module, feature_count, printed
 from tensorldp.randomness import generator
 from tensorldp.runtime.progress import track
-from tensorldp.studies.cell import cell_stream, mechanism_on
+from tensorldp.studies.cell import common_stream, mechanism_on, noise_stream
 from tensorldp.studies.records import Records, model_inputs
 
 ReleasedBits = Cell[Training, LatentFactors]  # releases depend on no setting of the training
@@ -51,7 +51,7 @@ def feature_blocks(
 ) -> Iterator[Tensor]:
     """Blocks (up to 250, r) of z-scored features, of all records and then of `copies` altered ones of each."""
     module = module_of(cell, records.shape, seed).to(device)
-    altered = cell_stream(cell, seed, "augmentation")
+    altered = common_stream(cell, seed, "augmentation")
     for turn in range(1 + copies):
         blocks = records.x.split(BLOCK)
         for part in track(blocks, f"features of {records.name}", total=len(blocks)):
@@ -104,7 +104,7 @@ def release_bits(
     n, m = code_of(cell, records.shape)
     mechanism = bit_mechanism(cell, records.shape) if private else None
     copies = cell.factors.augment if split == "train" else 0
-    stream = cell_stream(cell, seed, f"{split} noise", device)
+    stream = noise_stream(cell, seed, f"{split} noise", device)
     size = feature_count(records.shape) * (1 + n + m)
     out = torch.empty((len(records.x) * (1 + copies), -(-size // 8)), dtype=torch.uint8)
     start = 0
@@ -128,7 +128,7 @@ def release_projection(
     source = generator("latent projection", cell.dataset, seed)
     matrix = torch.randn(feature_count(records.shape), size, generator=source).to(device)
     mechanism = projection_mechanism(cell)
-    stream = cell_stream(cell, seed, f"{split} noise", device)
+    stream = noise_stream(cell, seed, f"{split} noise", device)
     out = []
     for block in feature_blocks(cell, records, seed, device):
         unit = nn.functional.normalize(block @ matrix)

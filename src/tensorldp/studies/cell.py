@@ -46,6 +46,18 @@ def mechanism_on(cell: AnyCell, domain: Domain, **extra: Any) -> Mechanism:
     )
 
 
-def cell_stream(cell: AnyCell, seed: int, purpose: str, device: str | torch.device = "cpu") -> torch.Generator:
-    """The cell's random stream for one seed and one purpose, whatever ran before it."""
-    return generator(cell.study, cell.dataset, cell.mechanism, cell.epsilon, seed, purpose, device=device)
+def common_stream(cell: AnyCell, seed: int, purpose: str, device: str | torch.device = "cpu") -> torch.Generator:
+    """What all mechanisms and epsilons of a data set share for a seed: first weights, orders of records, selections.
+
+    The difference between two cells of one seed is therefore paired.
+    """
+    return generator(cell.study, cell.dataset, seed, purpose, device=device)
+
+
+def noise_stream(cell: AnyCell, seed: int, purpose: str, device: str | torch.device = "cpu") -> torch.Generator:
+    """What a mechanism draws for a seed: its own, and the same at every epsilon and in every variant.
+
+    A mechanism that scales a standard draw scales the same one at every epsilon. This is for comparisons alone: two
+    releases of one record that share their draw give the record away.
+    """
+    return generator(cell.study, cell.dataset, cell.mechanism, seed, purpose, device=device)

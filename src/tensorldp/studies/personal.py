@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorldp.errors import InputError
 from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.studies.cell import PldpCell, cell_stream
+from tensorldp.studies.cell import PldpCell, common_stream
 from tensorldp.training.ledger import Ledger
 from tensorldp.training.pldp import replay, selections
 from tensorldp.training.preferences import Preference, preferences
@@ -20,9 +20,14 @@ def client_preferences(cell: PldpCell) -> list[Preference]:
     """The (tau, epsilon) of every client of the cell; the largest epsilon is the cell's.
 
     Raises:
-        InputError: naming the client whose epsilon or safe range is not valid.
+        InputError: naming the client whose epsilon or safe range is not valid, or if ranges have two centres.
     """
     settings = cell.training
+    if cell.factors.centre == "global" and settings.center != 0.0:
+        raise InputError(
+            f"center of {cell.study} is {settings.center:g} where centre is global: a range around the weight that the "
+            "server has sent has center: 0"
+        )
     return preferences(
         settings.client_epsilons or cell.factors.eps,
         settings.client_ranges or cell.factors.tau,
@@ -40,6 +45,7 @@ def upload_of(cell: PldpCell, preference: Preference, size: int) -> Upload:
         size=size,
         budget=cell.factors.budget,
         rounds=cell.training.rounds,
+        centre=cell.factors.centre,
         clip=cell.training.clip,
         delta=cell.delta,
     )
@@ -62,7 +68,7 @@ def new_ledger(cell: PldpCell, size: int) -> Ledger:
 def selected(cell: PldpCell, seed: int) -> list[list[int]]:
     """The clients that the server draws in each round."""
     settings = cell.training
-    return selections(settings.clients, settings.participation, settings.rounds, cell_stream(cell, seed, "selection"))
+    return selections(settings.clients, settings.participation, settings.rounds, common_stream(cell, seed, "selection"))
 
 
 def largest_curve(cell: PldpCell, size: int) -> tuple[PrivacyCurve, int, int]:

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from tensorldp.config.cell import AnyCell
 from tensorldp.studies.batches import BATCH, batch_box, privatize_batches
-from tensorldp.studies.cell import cell_stream, mechanism_on
+from tensorldp.studies.cell import mechanism_on, noise_stream
 from tensorldp.studies.records import Records
 
 BLOCK_ELEMENTS = 1 << 22
@@ -31,7 +31,7 @@ def perturb(
     """
     box = records.box()
     mechanism = mechanism_on(cell, batch_box(box, "records") if batch else box)
-    stream = cell_stream(cell, seed, f"{split} noise", device)
+    stream = noise_stream(cell, seed, f"{split} noise", device)
     out = torch.empty((len(records.x), *records.shape), dtype=torch.float32)
     step = max(1, BLOCK_ELEMENTS // box.size)
     if batch:

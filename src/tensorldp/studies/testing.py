@@ -12,7 +12,7 @@ from tensorldp.models.seeding import seed_model
 from tensorldp.models.split import SplitNet, split_net
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.studies.batches import batch_box, privatize_batches, record_in_batch
-from tensorldp.studies.cell import TestingCell, cell_stream, mechanism_on
+from tensorldp.studies.cell import TestingCell, common_stream, mechanism_on
 from tensorldp.studies.records import Records, Scaling, model_inputs
 from tensorldp.training.classify import fit, predict
 
@@ -28,7 +28,7 @@ def inputs(records: Records) -> Tensor:
 
 def train_clean(cell: TestingCell, records: Records, seed: int, device: torch.device) -> SplitNet:
     """The cell's network, trained on the clean records."""
-    net = seed_model(split_net(cell.factors.model, records.task), cell_stream(cell, seed, "model")).to(device)
+    net = seed_model(split_net(cell.factors.model, records.task), common_stream(cell, seed, "model")).to(device)
     assert isinstance(net, SplitNet)
     settings = cell.training
     fit(
@@ -38,7 +38,7 @@ def train_clean(cell: TestingCell, records: Records, seed: int, device: torch.de
         epochs=settings.epochs,
         batch_size=settings.batch_size,
         learning_rate=settings.learning_rate,
-        generator=cell_stream(cell, seed, "batches"),
+        generator=common_stream(cell, seed, "batches"),
         what=f"{cell.study} {cell.factors.model} seed {seed}",
     )
     return net

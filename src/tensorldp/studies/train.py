@@ -17,7 +17,7 @@ from tensorldp.mechanisms import Box, Mechanism
 from tensorldp.mechanisms import make as make_mechanism
 from tensorldp.models import Task, build
 from tensorldp.models.small import BiLSTM
-from tensorldp.studies.cell import FederatedCell, LearningCell, cell_stream
+from tensorldp.studies.cell import FederatedCell, LearningCell, common_stream, noise_stream
 from tensorldp.studies.methods.base import Trained
 from tensorldp.studies.records import Records, Scaling, model_inputs
 from tensorldp.training.classify import fit
@@ -28,7 +28,7 @@ from tensorldp.training.release import ParameterRelease
 
 def new_model(cell: Cell[ModelTraining, ModelFactors], task: Task, seed: int, weights: Path | None = None) -> nn.Module:
     """The cell's network, freshly initialised for a seed; `weights` is a file of ImageNet weights for MobileNetV2."""
-    model = build(cell.factors.model, task, cell_stream(cell, seed, "model"))
+    model = build(cell.factors.model, task, common_stream(cell, seed, "model"))
     if cell.training.pretrained:
         from tensorldp.models.mobilenet import MobileNet, load_imagenet  # torchvision takes seconds to import
 
@@ -62,7 +62,7 @@ def train_on_releases(
         epochs=settings.epochs,
         batch_size=settings.batch_size,
         learning_rate=settings.learning_rate,
-        generator=cell_stream(cell, seed, "batches"),
+        generator=common_stream(cell, seed, "batches"),
         precision=cell.precision,
         what=f"{cell.mechanism} {cell.epsilon} seed {seed}",
     )
@@ -104,7 +104,7 @@ def train_heads_on_releases(
         epochs=settings.epochs,
         batch_size=settings.batch_size,
         learning_rate=settings.learning_rate,
-        generators=[cell_stream(cell, seed, "batches") for seed in models],
+        generators=[common_stream(cell, seed, "batches") for seed in models],
         what=f"{cell.mechanism} {cell.epsilon}, {len(models)} seeds",
     )
     return {seed: (model, scaling) for (seed, model), scaling in zip(models.items(), scalings, strict=True)}
@@ -151,7 +151,7 @@ def train_federated(
         model.use_embedding(records.embedding)
     release = parameter_release(cell, model)
     inputs, scaling = federated_inputs(records)
-    shards = split_users(len(records.x), release.users, cell_stream(cell, seed, "users"))
+    shards = split_users(len(records.x), release.users, common_stream(cell, seed, "users"))
     settings = cell.training
     federated_average(
         model,
@@ -162,8 +162,8 @@ def train_federated(
         epochs=settings.epochs,
         batch_size=settings.batch_size,
         learning_rate=settings.learning_rate,
-        order=lambda user: cell_stream(cell, seed, f"batches of user {user}"),
-        noise=cell_stream(cell, seed, "parameter noise", device),
+        order=lambda user: common_stream(cell, seed, f"batches of user {user}"),
+        noise=noise_stream(cell, seed, "parameter noise", device),
         what=f"{cell.mechanism} {cell.epsilon} seed {seed}",
     )
     return model, scaling

@@ -17,6 +17,7 @@ from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.training.preferences import Preference
 
 BUDGETS = ("weight", "model", "run")
+CENTRES = ("zero", "global")
 
 
 class Upload(ABC):
@@ -41,10 +42,18 @@ class Upload(ABC):
 
 @dataclass(frozen=True)
 class PerWeight(Upload):
-    """Every weight is clipped to the safe range and randomised on its own, with the client's epsilon each."""
+    """Every weight is clipped to the safe range and randomised on its own, with the client's epsilon each.
+
+    Attributes:
+        mechanism: of one weight, on the safe range.
+        size: I, the number of weights.
+        about_global: the range is around the weight that the server has sent: its change is clipped, randomised and
+            added to it. What was sent is public, so that the guarantee is the same.
+    """
 
     mechanism: Mechanism
     size: int
+    about_global: bool = False
 
     @property
     def per_weight(self) -> float:  # type: ignore[override]
@@ -54,8 +63,10 @@ class PerWeight(Upload):
         if not self.mechanism.private:
             return weights
         box = self.mechanism.domain.as_box()
-        inside = weights.nan_to_num(nan=box.center, posinf=box.high, neginf=box.low).clamp(box.low, box.high)
-        return self.mechanism.privatize(inside.unsqueeze(1), generator).squeeze(1)
+        values = weights - start if self.about_global else weights
+        inside = values.nan_to_num(nan=box.center, posinf=box.high, neginf=box.low).clamp(box.low, box.high)
+        released = self.mechanism.privatize(inside.unsqueeze(1), generator).squeeze(1)
+        return start + released if self.about_global else released
 
     def curve(self) -> PrivacyCurve:
         return self.mechanism.curve().compose(self.size)
@@ -90,8 +101,10 @@ def _whole(name: str, epsilon: float, radius: float, size: int, delta: float) ->
 
 
 @lru_cache(maxsize=256)
-def _weight(name: str, epsilon: float, low: float, high: float, size: int, delta: float) -> PerWeight:
-    return PerWeight(make(name, epsilon=epsilon, domain=Box(low, high, (1,)), delta=delta), size)
+def _weight(
+    name: str, epsilon: float, low: float, high: float, size: int, delta: float, about_global: bool
+) -> PerWeight:
+    return PerWeight(make(name, epsilon=epsilon, domain=Box(low, high, (1,)), delta=delta), size, about_global)
 
 
 def make_upload(
@@ -101,6 +114,7 @@ def make_upload(
     size: int,
     budget: str = "weight",
     rounds: int = 1,
+    centre: str = "zero",
     clip: float = 1.0,
     delta: float = NOMINAL_DELTA,
 ) -> Upload:
@@ -113,17 +127,27 @@ def make_upload(
         budget: what the client's epsilon is of: one `weight` of one upload (as PLDP-FL and PLU-FedOA have it), the
             whole `model` of one upload, or the whole `run`: split equally over `rounds` uploads, basic composition.
         rounds: the most uploads that the client may make.
+        centre: `zero` takes the safe range as it is; `global` as one of changes from the weight that the server has
+            sent, where the budget is of a weight.
         clip: the l2 radius of a model's change, where the budget is of a model or a run.
         delta: of mechanisms that have one.
 
     Raises:
-        InputError: if the budget is unknown or the mechanism refuses its domain.
+        InputError: if the budget or the centre is unknown, they do not go together, or the mechanism refuses its
+            domain.
     """
+    if centre not in CENTRES:
+        raise unknown("centre", centre, CENTRES)
     if budget == "weight":
         if math.isfinite(preference.epsilon) and not mechanism_class(name).private:
             raise InputError(f"client {preference.client} has a finite epsilon but the mechanism {name}")
-        return _weight(name, preference.epsilon, preference.low, preference.high, size, delta)
+        return _weight(name, preference.epsilon, preference.low, preference.high, size, delta, centre == "global")
     if budget not in BUDGETS:
         raise unknown("budget", budget, BUDGETS)
+    if centre != "zero":
+        raise InputError(
+            f"centre is {centre!r}, but a budget of a {budget} has no safe ranges: allowed is zero, as what is clipped "
+            "there is the model's change in any case"
+        )
     epsilon = preference.epsilon / rounds if budget == "run" else preference.epsilon
     return _whole(name, epsilon, check_positive("clip", clip), size, delta)

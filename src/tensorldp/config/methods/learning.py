@@ -32,6 +32,7 @@ class FederatedFactors(ModelFactors):
     """Who perturbs the parameters."""
 
     where: Literal["server", "user"]
+    range: Literal["printed"] | None = Field(None, description="marks an arm that has the printed Delta as an option")
 
 
 LEARNING = ReleasePlan("learning", LearningTraining, LearningFactors, reduced=frozenset({"small_cnn"}))

@@ -80,6 +80,9 @@ class PldpFactors(ModelFactors):
     eps: EpsilonMode = Field("same", description="mode of the clients' epsilons")
     tau: Tau = Field(2.0, description="mode of the safe ranges, or one width for all: [-1, 1] (6.2.4)")
     budget: Literal["weight", "model", "run"] = Field("weight", description="what the epsilon of a client is of")
+    centre: Literal["zero", "global"] = Field(
+        "zero", description="what safe ranges are around: the number 0, or each weight as the server has just sent it"
+    )
 
 
 SYNTHETIC = MeasurePlan("pldp_synthetic", SyntheticTraining, SyntheticFactors, data=False)

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, TypeVar
-
-import torch
 
 from tensorldp.attacks.defences import Defence
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball
-from tensorldp.registration.kinds import NO_PRIVACY
-from tensorldp.studies.cell import AttackCell, cell_stream, mechanism_on
+from tensorldp.studies.cell import AttackCell, mechanism_on
 
 V = TypeVar("V")
-
-
-def shared_stream(cell: AttackCell, seed: int, purpose: str) -> torch.Generator:
-    """A random stream that all mechanisms of a data set share, so that they are tried on the same victims."""
-    return cell_stream(replace(cell, mechanism=NO_PRIVACY, epsilon="inf"), seed, purpose)
 
 
 def needed(cell: AttackCell, key: str, value: V | None) -> V:

@@ -15,8 +15,8 @@ from tensorldp.attacks.quality import image_scores, nearest
 from tensorldp.models.lenet import SigmoidLeNet
 from tensorldp.models.seeding import seed_model
 from tensorldp.models.task import image_layout
-from tensorldp.studies.attacks.common import defence_of, shared_stream
-from tensorldp.studies.cell import AttackCell, cell_stream
+from tensorldp.studies.attacks.common import defence_of
+from tensorldp.studies.cell import AttackCell, common_stream, noise_stream
 from tensorldp.studies.records import Records, Scaling, model_inputs
 from tensorldp.training.classify import predict, scores
 from tensorldp.training.defended import fit_defended
@@ -51,7 +51,7 @@ def unit_inputs(records: Records) -> Tensor:
 def measure_gradient(cell: AttackCell, train: Records, test: Records, seed: int) -> dict[str, float]:
     """Reconstruction quality over the cell's victims, and the accuracy that training with the defence reaches."""
     attack = cell.factors.attack
-    model = network(attack, test, shared_stream(cell, seed, "attacked network"))
+    model = network(attack, test, common_stream(cell, seed, "attacked network"))
     size = sum(p.numel() for p in model.parameters())
     defence = defence_of(cell, size)
     scores = attack_victims(cell, attack, model.double(), test, defence, seed)
@@ -64,10 +64,10 @@ def attack_victims(
     """rmse, psnr, ssim, identification among the candidates, and how many labels were found."""
     settings = cell.training
     inputs = unit_inputs(test).double()
-    order = torch.randperm(len(inputs), generator=shared_stream(cell, seed, "candidates"))[: settings.candidates]
+    order = torch.randperm(len(inputs), generator=common_stream(cell, seed, "candidates"))[: settings.candidates]
     candidates, labels = inputs[order], test.y[order]
     client = Client(model, steps=defence.steps, rate=settings.local_rate)
-    noise, starts = cell_stream(cell, seed, "defence"), shared_stream(cell, seed, "starts")
+    noise, starts = noise_stream(cell, seed, "defence"), common_stream(cell, seed, "starts")
     found, guessed, ratio = [], [], []
     for victim in range(min(settings.victims, len(candidates))):
         x, y = candidates[victim : victim + 1], labels[victim : victim + 1]
@@ -128,7 +128,7 @@ def reconstruct(
 def utility(cell: AttackCell, attack: str, train: Records, test: Records, defence: Defence, seed: int) -> float:
     """Test accuracy after federated training in which every user's gradient is defended."""
     settings = cell.training
-    model = network(attack, train, shared_stream(cell, seed, "trained network"), trainable=True)
+    model = network(attack, train, common_stream(cell, seed, "trained network"), trainable=True)
     fit_defended(
         model,
         unit_inputs(train),
@@ -137,7 +137,7 @@ def utility(cell: AttackCell, attack: str, train: Records, test: Records, defenc
         users=settings.users,
         rounds=settings.rounds,
         learning_rate=settings.learning_rate,
-        generator=shared_stream(cell, seed, "users"),
-        noise=cell_stream(cell, seed, "training defence"),
+        generator=common_stream(cell, seed, "users"),
+        noise=noise_stream(cell, seed, "training defence"),
     )
     return scores(test.y, predict(model, unit_inputs(test)))["accuracy"]

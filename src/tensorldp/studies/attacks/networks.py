@@ -14,8 +14,8 @@ from tensorldp.attacks.matching import vector_error
 from tensorldp.attacks.sensitivity import measured_change
 from tensorldp.attacks.tensor import tensor_attack
 from tensorldp.attacks.two_layer import TwoLayer, unit_records
-from tensorldp.studies.attacks.common import defence_of, needed, shared_stream
-from tensorldp.studies.cell import AttackCell, cell_stream
+from tensorldp.studies.attacks.common import defence_of, needed
+from tensorldp.studies.cell import AttackCell, common_stream, noise_stream
 
 
 def measure_tensor(cell: AttackCell, seed: int) -> dict[str, float]:
@@ -30,9 +30,9 @@ def measure_tensor(cell: AttackCell, seed: int) -> dict[str, float]:
     tensor_coefficients(activation)  # a clear error before any work
     defence = defence_of(cell, m)
     streams = [
-        shared_stream(cell, seed, "network"),
-        cell_stream(cell, seed, "defence"),
-        shared_stream(cell, seed, "attack"),
+        common_stream(cell, seed, "network"),
+        noise_stream(cell, seed, "defence"),
+        common_stream(cell, seed, "attack"),
     ]
     rate = cell.training.local_rate / m
     found = [_one_attack(m, d, batch, activation, defence, rate, streams) for _ in range(cell.training.draws)]
@@ -85,6 +85,6 @@ def measure_sensitivity(cell: AttackCell, seed: int) -> dict[str, float]:
         needed(cell, "d", cell.factors.d),
         needed(cell, "scaling", cell.factors.scaling),
         cell.training.pairs,
-        shared_stream(cell, seed, "sensitivity"),
+        common_stream(cell, seed, "sensitivity"),
     )
     return {"change_a": a_part, "change_w": w_part, "change": a_part + w_part}

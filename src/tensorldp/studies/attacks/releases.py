@@ -12,8 +12,7 @@ from tensorldp.attacks.membership import attack_auc, record_losses, true_positiv
 from tensorldp.attacks.quality import image_scores
 from tensorldp.mechanisms import Mechanism
 from tensorldp.models import build
-from tensorldp.studies.attacks.common import shared_stream
-from tensorldp.studies.cell import AttackCell, cell_stream, mechanism_on
+from tensorldp.studies.cell import AttackCell, common_stream, mechanism_on, noise_stream
 from tensorldp.studies.perturb import perturb
 from tensorldp.studies.records import Records, Scaling, model_inputs
 from tensorldp.training.classify import fit, predict, scores
@@ -32,7 +31,7 @@ class Pictures:
 
 def candidates_of(cell: AttackCell, test: Records, seed: int) -> Tensor:
     """The records among which victims are to be named, in the shape that is released; the victims come first."""
-    order = torch.randperm(len(test.x), generator=shared_stream(cell, seed, "candidates"))
+    order = torch.randperm(len(test.x), generator=common_stream(cell, seed, "candidates"))
     return test.x[order[: cell.training.candidates]].double().reshape(-1, *test.box().shape)
 
 
@@ -41,7 +40,7 @@ def decode(
 ) -> Pictures:
     """Release the first `victims` candidates and denoise them."""
     original = candidates[:victims]
-    released = mechanism.privatize(original.float(), cell_stream(cell, seed, "released victims")).double()
+    released = mechanism.privatize(original.float(), noise_stream(cell, seed, "released victims")).double()
     return Pictures(original, released, denoise(mechanism, released, prior))
 
 
@@ -67,7 +66,7 @@ def release_accuracy(cell: AttackCell, train: Records, test: Records, seed: int,
     """Test accuracy of a linear classifier trained on released records."""
     released = perturb(train, cell, seed, "train", device)
     scaling = Scaling.of(released)
-    model = build("linear", train.task, shared_stream(cell, seed, "classifier"))
+    model = build("linear", train.task, common_stream(cell, seed, "classifier"))
     fit(
         model,
         scaling(model_inputs(released, train.kind)),
@@ -75,7 +74,7 @@ def release_accuracy(cell: AttackCell, train: Records, test: Records, seed: int,
         epochs=cell.training.epochs,
         batch_size=64,
         learning_rate=0.01,
-        generator=shared_stream(cell, seed, "batches"),
+        generator=common_stream(cell, seed, "batches"),
     )
     return scores(test.y, predict(model, scaling(model_inputs(test.x, test.kind))))["accuracy"]
 
@@ -90,14 +89,14 @@ def measure_membership(
     few records, as membership attacks need it; the attacker has the clean records.
     """
     settings = cell.training
-    stream = shared_stream(cell, seed, "members")
+    stream = common_stream(cell, seed, "members")
     order = torch.randperm(len(train.x), generator=stream)[: settings.members]
     random, random_test = (torch.randint(0, train.classes, (n,), generator=stream) for n in (len(order), len(test.x)))
     canary = torch.arange(len(order)) % 2 == 1
     members = replace(train, x=train.x[order], y=torch.where(canary, random, train.y[order]))
     released = perturb(members, cell, seed, "members", device)
     scaling = Scaling.of(released)
-    model = build("small_cnn", train.task, shared_stream(cell, seed, "member model"))
+    model = build("small_cnn", train.task, common_stream(cell, seed, "member model"))
     fit(
         model,
         scaling(model_inputs(released, train.kind)),
@@ -105,7 +104,7 @@ def measure_membership(
         epochs=settings.member_epochs,
         batch_size=32,
         learning_rate=3e-3,
-        generator=shared_stream(cell, seed, "member batches"),
+        generator=common_stream(cell, seed, "member batches"),
     )
 
     def losses(x: Tensor, y: Tensor) -> Tensor:

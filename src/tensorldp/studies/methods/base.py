@@ -57,7 +57,8 @@ def read_trained(folder: Path, seed: int) -> tuple[Trained, dict[str, Any]]:
 class Method(ABC, Generic[T, F]):
     """How the cells of a study are computed, for training settings T and factors F.
 
-    Every hook is called for one cell and, where it has one, one seed. All randomness comes from `cell_stream`.
+    Every hook is called for one cell and, where it has one, one seed. All randomness comes from `common_stream`
+    and `noise_stream`.
     """
 
     plan_type: ClassVar[type[MethodPlan[Any, Any]]]  # what `tensorldp.config.methods` says of such a method

@@ -9,7 +9,7 @@ import torch
 
 from tensorldp.config.methods.tvg import CovarianceFactors, CovarianceTraining
 from tensorldp.mechanisms import Box, Mechanism
-from tensorldp.studies.cell import CovarianceCell, cell_stream, mechanism_on
+from tensorldp.studies.cell import CovarianceCell, mechanism_on, noise_stream
 from tensorldp.studies.covariance import (
     check_additive,
     covariance,
@@ -47,7 +47,7 @@ class Covariance(MeasureMethod[CovarianceTraining, CovarianceFactors]):
         assert data is not None
         table, _ = self.rows(cell, data)
         mechanism = self.mechanism(cell, *table.shape)
-        estimate = release_covariance(mechanism, table, cell_stream(cell, seed, "covariance noise"))
+        estimate = release_covariance(mechanism, table, noise_stream(cell, seed, "covariance noise"))
         return [{"metric": key, "value": value} for key, value in residual_sums(estimate, covariance(table)).items()]
 
     def guarantee(self, cell: CovarianceCell, data: Path | None) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from tensorldp.mechanisms import Mechanism
 from tensorldp.privacy.shuffling import shuffled_epsilon
 from tensorldp.representations.dimension import Plan
 from tensorldp.representations.projection import Projection, discriminant
-from tensorldp.studies.cell import FrontierCell, cell_stream
+from tensorldp.studies.cell import FrontierCell, common_stream, noise_stream
 from tensorldp.studies.frontier import (
     FITTED,
     Material,
@@ -114,10 +114,10 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
             _, means, error = class_moments(projection(arrays["named_x"]), arrays["named_y"], classes)
             return mean_scores(means, error).accuracy(test, found.y_test)
         if cell.factors.control == "shuffled":
-            y = y[torch.randperm(len(y), generator=cell_stream(cell, seed, "shuffled labels"))]
+            y = y[torch.randperm(len(y), generator=common_stream(cell, seed, "shuffled labels"))]
         unlabelled = projection(found.unlabelled) if len(found.unlabelled) else None
         metric = None if unlabelled is None else public_metric(unlabelled, plan.ridge)
-        source, private = cell_stream(cell, seed, "releases"), cell.factors.private
+        source, private = noise_stream(cell, seed, "releases"), cell.factors.private
         if private == "features":
             mechanism = mechanism_of(cell, projection.dimension)
             released = mechanism.privatize(rows, source)
@@ -141,7 +141,7 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
 
     def _private_test(self, cell: FrontierCell, found: Material, classes: int, seed: int) -> tuple[float, int]:
         """Accuracy on private test records under a public model of clean training records, and the release's size."""
-        source, x, y = cell_stream(cell, seed, "releases"), found.x[:FITTED], found.y[:FITTED]
+        source, x, y = noise_stream(cell, seed, "releases"), found.x[:FITTED], found.y[:FITTED]
         if cell.factors.private == "answer":
             coordinates = found.projection.coordinates
             model = linear_discriminant(coordinates(x), y, classes, ridge=0.01)

@@ -21,7 +21,7 @@ from tensorldp.mechanisms import Mechanism
 from tensorldp.mechanisms.bits import bit_count
 from tensorldp.models.latent import BitANN, baseline_cnn, feature_count
 from tensorldp.studies import bit_strings
-from tensorldp.studies.cell import LatentCell, cell_stream, mechanism_on
+from tensorldp.studies.cell import LatentCell, common_stream, mechanism_on
 from tensorldp.studies.guarantee import LABELS, describe
 from tensorldp.studies.methods.base import Arrays, Audited, ReleaseMethod, Rows, Trained
 from tensorldp.studies.records import Records, read_records
@@ -47,7 +47,7 @@ def model_of(cell: Cell[Training, LatentFactors]) -> Literal["ann", "cnn", "cent
 
 def network(cell: LatentCell, records: Records, seed: int) -> nn.Module:
     """The cell's network, freshly initialised."""
-    source = cell_stream(cell, seed, "model")
+    source = common_stream(cell, seed, "model")
     if model_of(cell) == "cnn":
         return baseline_cnn(records.task, source)
     settings = cell.training
@@ -113,7 +113,7 @@ class LatentMethod(ReleaseMethod[LatentTraining, LatentFactors]):
             batch_size=settings.batch_size,
             device=device,
             after_epoch=keep,
-            generator=cell_stream(cell, seed, "batches"),
+            generator=common_stream(cell, seed, "batches"),
             prepare=self._preparation(cell, records),
             what=f"{cell.mechanism} {cell.epsilon} seed {seed}",
         )

@@ -11,7 +11,7 @@ import torch
 from tensorldp.config.methods.pldp import PldpFactors, PldpTraining
 from tensorldp.deltas import REPORT_DELTA
 from tensorldp.mechanisms import mechanism_class
-from tensorldp.studies.cell import PldpCell, cell_stream
+from tensorldp.studies.cell import PldpCell, common_stream, noise_stream
 from tensorldp.studies.guarantee import LABELS, describe
 from tensorldp.studies.methods.base import Audited, InsideMethod, Rows, Trained
 from tensorldp.studies.personal import (
@@ -43,12 +43,12 @@ class PldpFl(InsideMethod[PldpTraining, PldpFactors]):
         from tensorldp.models import build
 
         settings = cell.training
-        model = build(cell.factors.model, records.task, cell_stream(cell, seed, "model")).to(device)
+        model = build(cell.factors.model, records.task, common_stream(cell, seed, "model")).to(device)
         inputs, scaling = federated_inputs(records)
         shards = deal(
             records.y,
             settings.clients,
-            cell_stream(cell, seed, "clients"),
+            common_stream(cell, seed, "clients"),
             split=settings.split,
             alpha=settings.alpha,
         )
@@ -70,8 +70,8 @@ class PldpFl(InsideMethod[PldpTraining, PldpFactors]):
             get_vector(model),
             ledger,
             selected(cell, seed),
-            order=lambda purpose: cell_stream(cell, seed, purpose),
-            noise=lambda purpose: cell_stream(cell, seed, purpose, device),
+            order=lambda purpose: common_stream(cell, seed, purpose),
+            noise=lambda purpose: noise_stream(cell, seed, purpose, device),
             optimised=mechanism_class(cell.mechanism).server_weights == "inverse variance",
             every=settings.every,
             what=f"{cell.variant} {cell.mechanism} {cell.epsilon} seed {seed}",

@@ -12,7 +12,7 @@ from tensorldp.deltas import REPORT_DELTA
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Mechanism
 from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.studies.cell import SyntheticCell, cell_stream
+from tensorldp.studies.cell import SyntheticCell, common_stream, noise_stream
 from tensorldp.studies.guarantee import describe
 from tensorldp.studies.methods.base import Audited, MeasureMethod, Rows
 from tensorldp.training.mean import expected_error, released_means
@@ -47,7 +47,7 @@ class PldpSynthetic(MeasureMethod[SyntheticTraining, SyntheticFactors]):
         if center == 0.0:
             raise InputError("center of pldp_synthetic must not be 0: the relative error of a mean of 0 is not defined")
         truth, released = released_means(
-            mechanisms, cell.training.records, cell_stream(cell, seed, "values"), cell_stream(cell, seed, "noise")
+            mechanisms, cell.training.records, common_stream(cell, seed, "values"), noise_stream(cell, seed, "noise")
         )
         error = float((released - truth).abs().mean())
         rows: Rows = [

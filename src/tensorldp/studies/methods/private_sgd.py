@@ -15,7 +15,7 @@ from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.mechanisms import Ball, Box, Mechanism, make
 from tensorldp.mechanisms.optimized import epsilon_at_mu
 from tensorldp.registration.kinds import NO_PRIVACY
-from tensorldp.studies.cell import PrivateSgdCell, cell_stream
+from tensorldp.studies.cell import PrivateSgdCell, common_stream, noise_stream
 from tensorldp.studies.evaluate import evaluate
 from tensorldp.studies.guarantee import describe
 from tensorldp.studies.methods.base import Audited, InsideMethod, Rows, Trained
@@ -64,8 +64,8 @@ class PrivateSgd(InsideMethod[PrivateSgdTraining, ModelFactors]):
             steps=settings.steps,
             learning_rate=settings.learning_rate_l2 if honest else settings.learning_rate,
             momentum=settings.momentum,
-            generator=cell_stream(cell, seed, "lots"),
-            noise=cell_stream(cell, seed, "gradient noise", device),
+            generator=common_stream(cell, seed, "lots"),
+            noise=noise_stream(cell, seed, "gradient noise", device),
             what=f"{cell.mechanism} {cell.epsilon} seed {seed}",
         )
         return kept(model, scaling)

@@ -11,7 +11,7 @@ from tensorldp.config.methods.tvg import TestingFactors, TestingTraining
 from tensorldp.deltas import REPORT_DELTA
 from tensorldp.models.split import SplitNet, split_net
 from tensorldp.privacy.auditing.ceiling import profile_ceiling
-from tensorldp.studies.cell import TestingCell, cell_stream
+from tensorldp.studies.cell import TestingCell, noise_stream
 from tensorldp.studies.guarantee import describe
 from tensorldp.studies.methods.base import Audited, Rows, SharedMethod, Trained
 from tensorldp.studies.records import Records, read_records
@@ -44,7 +44,7 @@ class Testing(SharedMethod[TestingTraining, TestingFactors]):
         if not cell.private:
             return [{"metric": key, "value": value} for key, value in scores(test.y, classify(net, clean)).items()]
         mechanism = directed(cell, net.workload)
-        private = private_features(cell, mechanism, clean, cell_stream(cell, seed, "test feature noise", device))
+        private = private_features(cell, mechanism, clean, noise_stream(cell, seed, "test feature noise", device))
         rows = [
             {"metric": f"{key}_perturbed_test", "value": value}
             for key, value in scores(test.y, classify(net, private)).items()

@@ -1,0 +1,79 @@
+"""Arms that are meant to overlap on the guaranteed axis do, by the guarantees that the library computes."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tensorldp.config.cell import AnyCell
+from tensorldp.config.grid import study_cells
+from tensorldp.config.settings import parse_settings
+from tensorldp.config.study import load_study
+from tensorldp.runtime.files import sha256, write_arrays, write_json
+from tensorldp.studies.methods import guarantee_of
+
+STUDIES = Path(__file__).parents[2] / "workflow" / "studies"
+RECORDS = {
+    "digits": ((8, 8), 10, "image", 16),
+    "mnist": ((28, 28), 10, "image", 255),
+    "breast_cancer": ((30,), 2, "tabular", 1),
+}
+
+
+def cells(study: str, scale: str, dataset: str) -> list[AnyCell]:
+    found = study_cells(load_study(STUDIES / f"{study}.yaml"), parse_settings({"scale": scale, "studies": [study]}))
+    return [cell for cell in found if cell.dataset == dataset]
+
+
+def folder(tmp_path: Path, name: str) -> Path:
+    """Records of the right shape: guarantees depend on nothing else."""
+    shape, classes, kind, high = RECORDS[name]
+    x = np.zeros((classes, *shape), dtype=np.uint8 if kind == "image" else np.float32)
+    metadata = {"dataset": name, "classes": str(classes), "low": "0", "high": str(high), "kind": kind}
+    write_arrays(tmp_path / "test.safetensors", {"x": x, "y": np.arange(classes)}, metadata)
+    write_json(tmp_path / "digest.json", {"test": sha256(tmp_path / "test.safetensors")})
+    return tmp_path
+
+
+@pytest.mark.parametrize(("scale", "dataset"), [("quick", "breast_cancer"), ("desk", "mnist")])
+def test_type3_baselines_reach_the_guarantees_of_tldp(scale: str, dataset: str, tmp_path: Path) -> None:
+    data = folder(tmp_path, dataset)
+    made = [c for c in cells("tldp_type3", scale, dataset) if "where=user" in c.variant and "range=" not in c.variant]
+    ours = {c.epsilon: guarantee_of(c, data)["epsilon"] for c in made if c.mechanism == "tldp-l"}
+    for name in ("laplace", "gaussian-analytic"):
+        reached = sorted(guarantee_of(c, data)["epsilon"] for c in made if c.mechanism == name)[-3:]
+        assert reached == pytest.approx([ours["10"], ours["100"], ours["500"]], rel=0.1)
+
+
+@pytest.mark.parametrize(("scale", "dataset"), [("quick", "digits"), ("desk", "mnist")])
+def test_whole_models_reach_the_guarantees_of_pdpm(scale: str, dataset: str, tmp_path: Path) -> None:
+    data, made = folder(tmp_path, dataset), cells("pldp_fl", scale, dataset)
+    ours = {
+        mode: guarantee_of(c, data)["epsilon"]
+        for mode in ("e1", "e2")
+        for c in made
+        if c.mechanism == "pdpm" and f"eps={mode}," in c.variant and "tau=t1" in c.variant
+        if "participation" not in c.variant and "centre=zero" in c.variant
+    }
+    for name in ("privunit", "gaussian-analytic"):
+        whole = [c for c in made if c.mechanism == name and "budget=model" in c.variant]
+        reached = [guarantee_of(c, data)["epsilon"] for c in whole]
+        for mode in ("e1", "e2"):
+            assert min(abs(one / ours[mode] - 1) for one in reached) < 0.02
+
+
+@pytest.mark.parametrize(("scale", "dataset"), [("quick", "digits"), ("desk", "mnist")])
+def test_short_projections_reach_the_guarantees_of_bit_strings(scale: str, dataset: str, tmp_path: Path) -> None:
+    data, made = folder(tmp_path, dataset), cells("latent", scale, dataset)
+    honest = [guarantee_of(c, data)["pure_epsilon"] for c in made if c.mechanism == "privunit"]
+    for cell in made:
+        if cell.mechanism == "latent":
+            pure = guarantee_of(cell, data)["pure_epsilon"]
+            assert min(abs(one / pure - 1) for one in honest) < 0.01
+
+
+def test_the_printed_range_is_run_at_every_scale() -> None:
+    for study, dataset in (("tldp_type2", "digits"), ("tldp_type3", "breast_cancer")):
+        printed = [c for c in cells(study, "quick", dataset) if "range=printed" in c.variant]
+        assert {c.mechanism for c in printed} == {"laplace", "tldp-l", "tldp-g"}
+        assert all(c.options == {"delta_range": 256} for c in printed)
