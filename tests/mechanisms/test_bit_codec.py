@@ -52,6 +52,7 @@ def test_bytes_become_the_bits_in_reading_order(count: int, rows: int, seed: int
     assert bits.dtype == torch.float32
     expected = [[int(packed[r, i // 8]) >> (7 - i % 8) & 1 for i in range(count)] for r in range(rows)]
     assert bits.tolist() == expected
+    assert bytes_to_bits(torch.from_numpy(packed), count, torch.bfloat16).tolist() == expected
 
 
 def test_strings_of_another_length_are_refused() -> None:

@@ -131,6 +131,11 @@ def test_a_model_is_trained_once_and_its_features_are_released_reproducibly() ->
 def test_scores_come_with_a_ceiling_and_guarantees_speak_of_one_record(tmp_path: Path) -> None:
     trained = METHOD.train(cell("none", "inf"), images(), 0, CPU)
     rows = METHOD.evaluate(cell("idn", "0.1"), images(), trained, 0, CPU)
+    kept = METHOD.common(cell("none", "inf"), images(), trained, 0, CPU)
+    assert (
+        METHOD.evaluate(cell("idn", "0.1"), images(), replace(trained, arrays={**trained.arrays, **kept}), 0, CPU)
+        == rows
+    )
     found = {row["metric"]: row["value"] for row in rows}
     assert found["accuracy_ceiling"] == pytest.approx(0.25, abs=1e-3)
     assert set(found) == {"accuracy_perturbed_test", "weighted_f1_perturbed_test", "accuracy_ceiling"}

@@ -18,7 +18,7 @@ from tensorldp.runtime.environment import device as device_wish
 from tensorldp.runtime.files import read_arrays, write_arrays
 from tensorldp.runtime.provenance import Stopwatch
 from tensorldp.studies.methods import method
-from tensorldp.studies.methods.base import Arrays, MeasureMethod, ReleaseMethod
+from tensorldp.studies.methods.base import Arrays, MeasureMethod, ReleaseMethod, SharedMethod
 from tensorldp.studies.records import read_records
 
 
@@ -52,6 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         else kind.train_all(cell, records, device, weights)
     )
     for seed, trained, seconds in models:
+        if isinstance(kind, SharedMethod):
+            test = read_records(args.data / "test.safetensors").first(cell.training.scored)
+            trained.arrays |= kind.common(cell, test, trained, seed, device)
         record = {**watch.record(describe(device), cell.precision), "seconds": seconds}
         write_arrays(
             args.out / f"seed~{seed}.safetensors",

@@ -11,6 +11,7 @@ import torchvision
 from torch import Tensor, nn
 
 from tensorldp.errors import InputError
+from tensorldp.models.products import as_products
 from tensorldp.models.registry import register_model
 from tensorldp.models.seeding import replace_modules
 from tensorldp.models.task import Task, image_layout
@@ -34,6 +35,7 @@ class MobileNet(nn.Module):
         net = torchvision.models.mobilenet_v2(weights=None, num_classes=classes)
         if tanh:
             replace_modules(net, nn.ReLU6, lambda _: nn.Tanh())
+        as_products(net)
         self.features, self.classifier = net.features, net.classifier
 
     def embed(self, x: Tensor) -> Tensor:

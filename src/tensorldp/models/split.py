@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from tensorldp.errors import InputError, unknown
+from tensorldp.models.computing import pool_first
 from tensorldp.models.registry import register_model
 from tensorldp.models.seeding import replace_modules
 from tensorldp.models.task import Task, image_layout
@@ -73,13 +74,13 @@ def _lenet(
     else:
         kernel, pads = 5, (2 if min(height, width) == 28 else 0, 0)
         rows, columns = ((n + 2 * pads[0] - 4) // 2 - 4 for n in (height, width))
-    body = nn.Sequential(
+    body = [
         *_conv(channels, 6, kernel=kernel, padding=pads[0], active=active),
         pool(2),
         *_conv(6, 16, kernel=kernel, padding=pads[1], active=active),
         pool(2),
-    )
-    return body, (16, rows // 2, columns // 2)
+    ]
+    return nn.Sequential(*pool_first(body)), (16, rows // 2, columns // 2)
 
 
 def _vgg16(channels: int, height: int, width: int) -> tuple[nn.Module, tuple[int, int, int]]:
@@ -89,12 +90,12 @@ def _vgg16(channels: int, height: int, width: int) -> tuple[nn.Module, tuple[int
     features = torchvision.models.vgg16_bn(weights=None).features
     features[0] = nn.Conv2d(channels, 64, 3, padding=1)
     replace_modules(features, nn.ReLU, lambda _: nn.Tanh())
-    return features, (512, height // 32, width // 32)
+    return nn.Sequential(*pool_first(list(features))), (512, height // 32, width // 32)
 
 
 def _alexnet(channels: int, height: int, width: int) -> tuple[nn.Module, tuple[int, int, int]]:
     _at_least("alexnet_tanh", 8, height, width)
-    body = nn.Sequential(
+    body = [
         *_conv(channels, 64, kernel=5, padding=2),
         nn.MaxPool2d(2),
         *_conv(64, 192, kernel=5, padding=2),
@@ -103,8 +104,8 @@ def _alexnet(channels: int, height: int, width: int) -> tuple[nn.Module, tuple[i
         *_conv(384, 256, kernel=3, padding=1),
         *_conv(256, 256, kernel=3, padding=1),
         nn.MaxPool2d(2),
-    )
-    return body, (256, height // 8, width // 8)
+    ]
+    return nn.Sequential(*pool_first(body)), (256, height // 8, width // 8)
 
 
 def _at_least(name: str, size: int, height: int, width: int) -> None:

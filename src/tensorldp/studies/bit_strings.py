@@ -15,6 +15,7 @@ from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Box, Mechanism
 from tensorldp.mechanisms.bits import encode_bits
 from tensorldp.mechanisms.latent import Latent
+from tensorldp.models.computing import channels_last, lay_out
 from tensorldp.models.latent import conv_module, feature_count, printed
 from tensorldp.randomness import generator
 from tensorldp.runtime.progress import track
@@ -50,14 +51,14 @@ def feature_blocks(
     cell: ReleasedBits, records: Records, seed: int, device: torch.device, *, copies: int = 0
 ) -> Iterator[Tensor]:
     """Blocks (up to 250, r) of z-scored features, of all records and then of `copies` altered ones of each."""
-    module = module_of(cell, records.shape, seed).to(device)
+    module = lay_out(module_of(cell, records.shape, seed).to(device))
     altered = common_stream(cell, seed, "augmentation")
     for turn in range(1 + copies):
         blocks = records.x.split(BLOCK)
         for part in track(blocks, f"features of {records.name}", total=len(blocks)):
             images = unit_images(records, part)
             images = augment(images, altered) if turn else images
-            yield standardise_records(module(images.to(device)))
+            yield standardise_records(module(channels_last(images.to(device))))
 
 
 def code_of(cell: ReleasedBits, shape: tuple[int, ...]) -> tuple[int, int]:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from tensorldp.errors import check_whole, unknown
+from tensorldp.models.computing import channels_last, lay_out
 from tensorldp.models.mobilenet import FEATURES, MobileNet, imagenet_normalise, load_imagenet
 from tensorldp.models.seeding import seed_model
 from tensorldp.models.small import TanhCNN
@@ -48,18 +49,18 @@ def extract(
         split = split_net(backbone, records.task)
         seed_model(split, generator("features", backbone))
         spread(split)
-        shape, embed = matrix_shape(split.feature_shape), split.to(device).eval().body.forward
+        shape, embed = matrix_shape(split.feature_shape), lay_out(split.body.to(device)).eval().forward
     elif backbone == "tanh_cnn":
         channels, height, width = image_layout(records.shape)
         net = TanhCNN(channels, height, width)
         seed_model(net, generator("features", backbone))
-        shape, embed = net.feature_shape, net.to(device).eval().forward
+        shape, embed = net.feature_shape, lay_out(net.to(device)).eval().forward
     elif backbone == "mobilenet_v2_tanh":
         mobile = MobileNet(2, tanh=True)
         seed_model(mobile, generator("features", backbone))
         if weights is not None:
             load_imagenet(mobile, weights)
-        mobile.to(device).eval()
+        lay_out(mobile.to(device)).eval()
         shape, embed = FEATURE_SHAPES[backbone], mobile.embed
     else:
         raise unknown("backbone", backbone, BACKBONES)
@@ -72,8 +73,8 @@ def extract(
             if records.kind != "text":
                 x = (x - records.low) / (records.high - records.low)
                 x = imagenet_normalise(x) if backbone == "mobilenet_v2_tanh" else 2.0 * x - 1.0
-            found: Tensor = embed(x).cpu()
-            return found
+            found: Tensor = embed(channels_last(x)).cpu()
+            return found.flatten(1)
 
     parts = records.x.split(500)
     with ThreadPoolExecutor(workers if device.type == "cpu" else 1) as pool:

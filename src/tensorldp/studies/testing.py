@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from tensorldp.mechanisms import Box, Mechanism
+from tensorldp.models.computing import channels_last, lay_out
 from tensorldp.models.seeding import seed_model
 from tensorldp.models.split import SplitNet, split_net
 from tensorldp.privacy.curves.base import PrivacyCurve
@@ -39,6 +40,7 @@ def train_clean(cell: TestingCell, records: Records, seed: int, device: torch.de
         batch_size=settings.batch_size,
         learning_rate=settings.learning_rate,
         generator=common_stream(cell, seed, "batches"),
+        precision=cell.precision,
         what=f"{cell.study} {cell.factors.model} seed {seed}",
     )
     return net
@@ -72,8 +74,8 @@ def record_curve(cell: TestingCell, mechanism: Mechanism) -> PrivacyCurve:
 @torch.no_grad()
 def features(net: SplitNet, records: Records, device: torch.device, batch_size: int = 500) -> Tensor:
     """The body's output for all records, flat, (N, features), in (-1, 1)."""
-    net = net.to(device).eval()
-    return torch.cat([net.body(part.to(device)).flatten(1) for part in inputs(records).split(batch_size)])
+    body = lay_out(net.to(device).eval().body)
+    return torch.cat([body(channels_last(part.to(device))).flatten(1) for part in inputs(records).split(batch_size)])
 
 
 def private_features(cell: TestingCell, mechanism: Mechanism, clean: Tensor, generator: torch.Generator) -> Tensor:

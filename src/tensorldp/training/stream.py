@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from tensorldp.errors import InputError, check_whole, unknown
+from tensorldp.models.computing import arithmetic, channels_last, flushing_denormals, lay_out
 from tensorldp.runtime.progress import track
 
 # the learning rates are Keras's defaults, the framework of LATENT
@@ -47,6 +48,7 @@ def fit_stream(
     batch_size: int,
     generator: torch.Generator,
     device: torch.device,
+    precision: str = "float32",
     prepare: Callable[[Tensor], Tensor] | None = None,
     after_epoch: Callable[[int, float], None] | None = None,
     what: str = "training",
@@ -62,6 +64,7 @@ def fit_stream(
         batch_size: records in a batch.
         generator: a CPU generator for the order of records.
         device: where the model is.
+        precision: what the network computes in, float32 or bfloat16; weights and losses are float32.
         prepare: makes model inputs of a batch that has been moved to the device.
         after_epoch: called with the epoch (from 1) and the share of right answers seen while training in it.
         what: what a progress line calls it.
@@ -72,16 +75,18 @@ def fit_stream(
     if len(stored) != len(y) or len(stored) < 2:
         raise InputError(f"training needs as many labels as records and at least two, got {len(stored)} and {len(y)}")
     for epoch in range(1, epochs + 1):
-        model.train()
+        lay_out(model).train()
         order = torch.randperm(len(stored), generator=generator)
         correct = torch.zeros((), dtype=torch.int64, device=device)
-        for chosen in track(order.split(batch_size), f"{what}, epoch {epoch} of {epochs}"):
-            batch, truth = stored[chosen].to(device), y[chosen].to(device)
-            optimizer.zero_grad(set_to_none=True)
-            scores = model(batch if prepare is None else prepare(batch))
-            nn.functional.cross_entropy(scores, truth).backward()
-            optimizer.step()
-            correct += (scores.detach().argmax(dim=1) == truth).sum()
+        with flushing_denormals():
+            for chosen in track(order.split(batch_size), f"{what}, epoch {epoch} of {epochs}"):
+                batch, truth = stored[chosen].to(device), y[chosen].to(device)
+                optimizer.zero_grad(set_to_none=True)
+                with arithmetic(precision, device):
+                    scores = model(batch if prepare is None else channels_last(prepare(batch)))
+                nn.functional.cross_entropy(scores.float(), truth).backward()
+                optimizer.step()
+                correct += (scores.detach().argmax(dim=1) == truth).sum()
         if after_epoch is not None:
             after_epoch(epoch, int(correct) / len(stored))
     return model
@@ -92,14 +97,17 @@ def predict_stream(
     model: nn.Module,
     stored: Tensor,
     device: torch.device,
-    batch_size: int = 500,
+    batch_size: int = 250,
     prepare: Callable[[Tensor], Tensor] | None = None,
+    *,
+    precision: str = "float32",
 ) -> Tensor:
     """Predicted class indices on the CPU, (records,), in evaluation mode."""
-    model.eval()
+    lay_out(model).eval()
     parts = []
     for part in stored.split(batch_size):
         batch = part.to(device)
-        scores = model(batch if prepare is None else prepare(batch))
-        parts.append(scores.nan_to_num(nan=-torch.inf).argmax(dim=1).cpu())
+        with arithmetic(precision, device):
+            scores = model(batch if prepare is None else channels_last(prepare(batch)))
+        parts.append(scores.float().nan_to_num(nan=-torch.inf).argmax(dim=1).cpu())
     return torch.cat(parts)

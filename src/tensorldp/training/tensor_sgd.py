@@ -1,4 +1,7 @@
-"""Private SGD with any clipping and any Gaussian noise per tensor; per-example gradients come from opacus."""
+"""Private SGD with any clipping and any Gaussian noise per tensor.
+
+Networks of linear layers and convolutions have their clipped sums from `ExampleGradients`; others from opacus.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from torch import Tensor, nn
 from tensorldp.errors import InputError, check_positive, check_real, check_whole
 from tensorldp.randomness import add_gaussian
 from tensorldp.runtime.progress import track
+from tensorldp.training.example_gradients import ExampleGradients
 from tensorldp.training.gradient_noise import GradientNoise
 
 PHYSICAL = 256  # examples whose gradients are held at once
@@ -33,7 +37,7 @@ class PrivateStep:
     """One step after another: clipped sums over a lot, noise, and a step of an optimiser in the mean direction.
 
     Args:
-        model: any network of layers that opacus knows; wrapped until `close`.
+        model: any network of layers that `ExampleGradients` or opacus knows; opacus wraps it until `close`.
         optimizer: a torch optimiser of the trainable parameters.
         release: clipping and noise, its tensors in the order of the trainable parameters.
         lot: expected number of examples in a lot, which the sum is divided by.
@@ -59,7 +63,8 @@ class PrivateStep:
                 f"the noise is for tensors of {release.sizes} elements, the model has "
                 f"{tuple(p.numel() for p in self.parameters)}"
             )
-        self.private = GradSampleModule(model, loss_reduction="sum")
+        self.own = ExampleGradients(model) if ExampleGradients.fits(model) else None
+        self.private = None if self.own else GradSampleModule(model, loss_reduction="sum")
         self.optimizer, self.release, self.lot, self.noise = optimizer, release, lot, noise
         self.physical = check_whole("physical", physical, low=1)
 
@@ -69,20 +74,28 @@ class PrivateStep:
         for inputs, labels in zip(x.split(self.physical), y.split(self.physical), strict=True):
             if not len(inputs):
                 continue
-            nn.functional.cross_entropy(self.private(inputs), labels, reduction="sum").backward()
-            gradients = [p.grad_sample for p in self.parameters]  # type: ignore[attr-defined]
-            part = clipped_sums(gradients, self.release.norm, self.release.clip)
+            part = self._clipped_sums(inputs, labels)
             sums = part if sums is None else [a.add_(b) for a, b in zip(sums, part, strict=True)]
-            for p in self.parameters:
-                p.grad_sample, p.grad = None, None  # type: ignore[attr-defined]
         for index, (parameter, sigma) in enumerate(zip(self.parameters, self.release.sigmas, strict=True)):
             total = torch.zeros_like(parameter) if sums is None else sums[index]
             parameter.grad = (add_gaussian(total, sigma, self.noise) if sigma else total).div_(self.lot)
         self.optimizer.step()
 
+    def _clipped_sums(self, x: Tensor, y: Tensor) -> list[Tensor]:
+        if self.own is not None:
+            return self.own.clipped_sums(x, y, self.release.norm, self.release.clip)
+        assert self.private is not None
+        nn.functional.cross_entropy(self.private(x), y, reduction="sum").backward()
+        gradients = [p.grad_sample for p in self.parameters]  # type: ignore[attr-defined]
+        found = clipped_sums(gradients, self.release.norm, self.release.clip)
+        for p in self.parameters:
+            p.grad_sample, p.grad = None, None  # type: ignore[attr-defined]
+        return found
+
     def close(self) -> None:
-        """Take the hooks off the model."""
-        self.private.to_standard_module()
+        """Take opacus' hooks off the model."""
+        if self.private is not None:
+            self.private.to_standard_module()
 
 
 def fit_private(

@@ -32,4 +32,10 @@ class LatentFactors(Factors):
     augment: Annotated[int, Field(ge=0)] = Field(0, description="altered copies released of each training image")
 
 
-LATENT = ReleasePlan("latent", LatentTraining, LatentFactors, release_module="studies/methods/latent.py")
+LATENT = ReleasePlan(
+    "latent",
+    LatentTraining,
+    LatentFactors,
+    release_module="studies/methods/latent.py",
+    reduced=frozenset({"ann", "cnn"}),
+)

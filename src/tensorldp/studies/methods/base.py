@@ -186,6 +186,15 @@ class SharedMethod(_OnRecords[T, F]):
 
     plan_type = SharedPlan
 
+    def common(
+        self, cell: Cell[T, F], test: Records, trained: Trained, seed: int, device: torch.device
+    ) -> dict[str, NDArray[Any]]:
+        """What the scoring of every cell would compute alike from the test records and the model, once and for all.
+
+        `train` keeps it with the model's arrays.
+        """
+        return {}
+
     @abstractmethod
     def guarantee(self, cell: Cell[T, F], data: Path, models: list[Trained]) -> dict[str, Any]:
         """As of `ReleaseMethod`; the mechanisms may follow the shared models, of which there is one for each seed."""

@@ -112,6 +112,7 @@ class LatentMethod(ReleaseMethod[LatentTraining, LatentFactors]):
             epochs=settings.epochs,
             batch_size=settings.batch_size,
             device=device,
+            precision=cell.precision,
             after_epoch=keep,
             generator=common_stream(cell, seed, "batches"),
             prepare=self._preparation(cell, records),
@@ -169,7 +170,7 @@ class LatentMethod(ReleaseMethod[LatentTraining, LatentFactors]):
         if model is None:
             return nearest_mean(state["means"], x)
         model.load_state_dict(state)
-        return predict_stream(model, x, device, prepare=self._preparation(cell, test))
+        return predict_stream(model, x, device, prepare=self._preparation(cell, test), precision=cell.precision)
 
     @staticmethod
     def _preparation(cell: LatentCell, records: Records) -> Any:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from numpy.typing import NDArray
 
 from tensorldp.config.methods.tvg import TestingFactors, TestingTraining
 from tensorldp.deltas import REPORT_DELTA
@@ -19,10 +20,12 @@ from tensorldp.studies.testing import classify, directed, features, private_feat
 from tensorldp.studies.train import state_arrays
 from tensorldp.training.classify import scores
 
+FEATURES = "clean test features"  # the name of the array beside the model's own
+
 
 def _net(cell: TestingCell, records: Records, trained: Trained) -> SplitNet:
     net = split_net(cell.factors.model, records.task)
-    net.load_state_dict({key: torch.from_numpy(value) for key, value in trained.arrays.items()})
+    net.load_state_dict({key: torch.from_numpy(value) for key, value in trained.arrays.items() if key != FEATURES})
     return net.eval()
 
 
@@ -38,9 +41,16 @@ class Testing(SharedMethod[TestingTraining, TestingFactors]):
     ) -> Trained:
         return Trained(state_arrays(train_clean(cell, records, seed, device)))
 
+    def common(
+        self, cell: TestingCell, test: Records, trained: Trained, seed: int, device: torch.device
+    ) -> dict[str, NDArray[Any]]:
+        return {FEATURES: features(_net(cell, test, trained), test, device).cpu().numpy()}
+
     def evaluate(self, cell: TestingCell, test: Records, trained: Trained, seed: int, device: torch.device) -> Rows:
         net = _net(cell, test, trained)
-        clean = features(net, test, device)
+        arrays = trained.arrays if FEATURES in trained.arrays else self.common(cell, test, trained, seed, device)
+        clean = torch.from_numpy(arrays[FEATURES]).to(device)
+        net.to(device)
         if not cell.private:
             return [{"metric": key, "value": value} for key, value in scores(test.y, classify(net, clean)).items()]
         mechanism = directed(cell, net.workload)
