@@ -11,7 +11,7 @@ from tensorldp import mechanisms
 from tensorldp.errors import InputError
 from tensorldp.randomness import generator
 
-INTEGER_BOXES = {"randomized-response": (0, 1), "k-rr": (0, 9), "tldp-discrete": (0, 9)}
+INTEGER_BOXES = {"randomized-response": (0, 1), "k-rr": (0, 9), "k-rr-secure": (0, 9), "tldp-discrete": (0, 9)}
 
 
 def build(name: str, shape: tuple[int, ...], *, epsilon: float = 1.0, clip: bool = False) -> mechanisms.Mechanism:

@@ -5,60 +5,20 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.base import Mechanism
+from tensorldp.mechanisms.exact_draws import discrete_laplace
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.pure import PureCurve
 from tensorldp.randomness import numpy_generator
 
-Integers = npt.NDArray[np.int64]
 STEPS = 1024  # of the grid over the range of an element
 BITS = 20  # of the rate's numerator: epsilon is met up to a part in 2^20, from below
 MOST = 1 << 52  # of the scale's numerator, so that 64-bit integers do not overflow
-
-
-def bernoulli_exp(numerator: Integers, denominator: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
-    """Coins that are True with probability exp(-numerator / denominator), exactly, for ratios in [0, 1].
-
-    Forsyth and von Neumann's series (Canonne, Kamath and Steinke, NeurIPS 2020, Algorithm 1): only whole numbers are
-    drawn and compared.
-    """
-    count = np.ones(numerator.size, dtype=np.int64)
-    active = np.arange(numerator.size)
-    for k in range(1, 1024):
-        going = rng.integers(0, denominator * k, size=active.size) < numerator[active]
-        active = active[going]
-        count[active] += 1
-        if active.size == 0:
-            break
-    return np.asarray(count % 2 == 1)
-
-
-def discrete_laplace(size: int, scale: int, unit: int, rng: np.random.Generator) -> Integers:
-    """Whole numbers with P(Z = k) proportional to exp(-|k| unit / scale), exactly (the same paper, Algorithm 2)."""
-    out = np.empty(size, dtype=np.int64)
-    missing = np.arange(size)
-    while missing.size:
-        low = rng.integers(0, scale, size=missing.size)
-        kept = bernoulli_exp(low, scale, rng)
-        places, low = missing[kept], low[kept]
-        turns = np.zeros(low.size, dtype=np.int64)
-        active = np.arange(low.size)
-        while active.size:
-            active = active[bernoulli_exp(np.ones(active.size, dtype=np.int64), 1, rng)]
-            turns[active] += 1
-        value = (low + scale * turns) // unit
-        negative = rng.integers(0, 2, size=value.size) == 1
-        valid = ~(negative & (value == 0))  # zero has one sign
-        out[places[valid]] = np.where(negative, -value, value)[valid]
-        missing = np.setdiff1d(missing, places[valid], assume_unique=True)
-    return out
 
 
 @register

@@ -134,11 +134,15 @@ class Latent(Mechanism):
         step = max(1, BITS_BYTES // width)
         for start in range(0, packed.shape[0], step):
             block = packed[start : start + step]
-            mask = torch.from_numpy(flip_mask(block.numel(), self.flip, self.signal, generator))
+            mask = self._mask(block.numel(), generator)
             out[start : start + step] = block ^ mask.view(block.shape).to(packed.device)
         unused = 8 * width - self.size * self.bits
         out[:, -1] &= 0xFF << unused & 0xFF
         return out
+
+    def _mask(self, count: int, generator: torch.Generator) -> Tensor:
+        """`count` bytes whose bits are 1 where a bit is flipped."""
+        return torch.from_numpy(flip_mask(count, self.flip, self.signal, generator))
 
     def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
         packed = encode_bits(x, whole_bits=self.whole, fraction_bits=self.fraction)

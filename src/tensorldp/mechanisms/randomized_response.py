@@ -52,14 +52,19 @@ class KaryRandomizedResponse(Mechanism):
         self.values = alphabet_size(self.name, self.box)
 
     @property
+    def loss(self) -> float:
+        """log(p / q), the loss of one element: epsilon."""
+        return self.epsilon
+
+    @property
     def log_other(self) -> float:
         """log q, q = 1 / (e^epsilon + k - 1): the probability of one given other value."""
-        return -float(np.logaddexp(self.epsilon, math.log(self.values - 1)))
+        return -float(np.logaddexp(self.loss, math.log(self.values - 1)))
 
     @property
     def keep(self) -> float:
         """p = e^epsilon / (e^epsilon + k - 1)."""
-        return math.exp(self.epsilon + self.log_other)
+        return math.exp(self.loss + self.log_other)
 
     def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
         change = (self.values - 1) * math.exp(self.log_other)
@@ -85,7 +90,7 @@ class KaryRandomizedResponse(Mechanism):
         return self.size * math.exp(self.log_other) * (k - 1) * k * (2 * k - 1) / 6
 
     def curve(self) -> PrivacyCurve:
-        keep, other = self.epsilon + self.log_other, self.log_other
+        keep, other = self.loss + self.log_other, self.log_other
         log_p, log_q = (keep, other), (other, keep)
         if self.values > 2:
             rest = math.log(self.values - 2) + other
@@ -94,7 +99,7 @@ class KaryRandomizedResponse(Mechanism):
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         y, x, x_prime = self._flat(y), self._flat(x), self._flat(x_prime)
-        return self.epsilon * ((y == x).double() - (y == x_prime).double()).sum(dim=1)
+        return self.loss * ((y == x).double() - (y == x_prime).double()).sum(dim=1)
 
 
 @register
