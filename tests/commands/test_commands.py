@@ -56,6 +56,9 @@ def test_guarantee_says_what_an_epsilon_means(capsys: pytest.CaptureFixture[str]
     text = capsys.readouterr().out
     assert "pure epsilon: 1\n" in text
     assert "10 releases, for each run" in text
+    assert "an epsilon of at least 9.8" in text
+    assert outcome("guarantee", "laplace-secure", "--epsilon", "1") == 0
+    assert "their floats add nothing" in capsys.readouterr().out
 
 
 def test_mechanisms_lists_every_key(capsys: pytest.CaptureFixture[str]) -> None:

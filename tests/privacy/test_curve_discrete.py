@@ -10,7 +10,9 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 from scipy.stats import binom
 
 from tensorldp.errors import InputError
+from tensorldp.mechanisms import Box, make
 from tensorldp.privacy.curves.discrete import DiscreteCurve
+from tensorldp.privacy.curves.gaussian import GaussianCurve
 from tensorldp.privacy.curves.lattice import LatticePart, LatticeSum
 from tensorldp.privacy.curves.loss_distribution import envelope, lattice_step, loss_law
 from tensorldp.privacy.curves.pure import PureCurve
@@ -211,3 +213,26 @@ def test_fast_for_a_million_uses() -> None:
 def test_bad_arguments(p: tuple[float, ...], q: tuple[float, ...], count: int) -> None:
     with pytest.raises(InputError):
         DiscreteCurve(logs(*p), logs(*q), count)
+
+
+def test_a_million_small_losses_are_on_their_lattice() -> None:
+    """TLDP on whole numbers at a tiny epsilon: differences of logs would show no lattice; the sum is near normal."""
+    curve = make("tldp-discrete", epsilon=1e-6, domain=Box(0, 9, (10**6,))).curve()
+    assert isinstance(curve, DiscreteCurve)
+    assert curve.exact
+    law = curve.loss_law
+    mu = math.sqrt(10**6 * float(np.exp(law.log_mass) @ law.loss**2))
+    assert curve.epsilon(1e-5) == pytest.approx(GaussianCurve(mu).epsilon(1e-5), rel=1e-3)
+
+
+def test_one_window_serves_epsilons_near_each_other() -> None:
+    law = logs(0.5, 0.3, 0.2), logs(0.2, 0.3, 0.5)
+    curve = DiscreteCurve(*law, count=500)
+    centre = curve.epsilon(1e-4)
+    for epsilon in np.linspace(0.8 * centre, 1.2 * centre, 9):
+        assert curve.log_delta(epsilon) == pytest.approx(DiscreteCurve(*law, count=500).log_delta(epsilon), rel=1e-10)
+
+
+def test_known_losses_pair_up_with_the_masses() -> None:
+    with pytest.raises(InputError, match="as many losses"):
+        DiscreteCurve(logs(0.5, 0.5), logs(0.5, 0.5), losses=(0.0,))

@@ -11,6 +11,12 @@ from tensorldp.errors import InputError
 from tensorldp.mechanisms import Mechanism
 from tensorldp.privacy import compose
 
+FLOATS = {
+    True: "releases are on a grid that the record has no part in, so that their floats add nothing",
+    False: "over the real numbers: the released floats give more away (laplace at epsilon 1 on one float32 element: an "
+    "epsilon of at least 9.8, docs/checking.md#floats); `python -m tensorldp check --floating-point` measures it",
+}
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
@@ -42,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"root mean squared error of an element: {math.sqrt(error / mechanism.size):.6g}")
     if mechanism.note:
         print(f"note: {mechanism.note}")
-    print("over the real numbers; what the released floats add, `python -m tensorldp check` tells")
+    print(FLOATS[mechanism.on_grid])
     return 0
 
 

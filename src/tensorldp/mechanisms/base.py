@@ -64,6 +64,7 @@ class Mechanism(Options, ABC):
         scheduled: whether its noise depends on the round of training, see `round_options`.
         server_weights: how a server averages the uploads of clients whose budgets differ.
         integer: whether records are whole numbers.
+        on_grid: whether releases are on a grid that the record has no part in, so that floats give nothing away.
         same_shape: False where `privatize` refuses and the class has a method of its own.
         block_bytes: bytes of input randomised at once, a few times that is in use; None for the whole batch.
         formula: its release, in TeX.
@@ -88,6 +89,7 @@ class Mechanism(Options, ABC):
     server_weights: ClassVar[ServerWeights] = "equal"
     domain_kind: ClassVar[DomainKind] = "any"
     integer: ClassVar[bool] = False
+    on_grid: ClassVar[bool] = False
     same_shape: ClassVar[bool] = True
     block_bytes: ClassVar[int | None] = 8 << 20
     formula: ClassVar[str] = ""

@@ -35,6 +35,7 @@ class GaussianSecure(Mechanism):
     label = "Gaussian, on a grid"
     family = "gaussian"
     acts_on = "element"
+    on_grid = True
     domain_kind = "box"
     source = "Canonne, Kamath and Steinke, NeurIPS 2020, Algorithm 3; Mironov, CCS 2012"
 

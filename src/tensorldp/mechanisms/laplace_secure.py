@@ -35,6 +35,7 @@ class LaplaceSecure(Mechanism):
     label = "Laplace, on a grid"
     family = "laplace"
     acts_on = "element"
+    on_grid = True
     domain_kind = "box"
     source = "Canonne, Kamath and Steinke, NeurIPS 2020, Algorithms 1 and 2; Mironov, CCS 2012"
 

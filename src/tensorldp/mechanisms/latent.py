@@ -67,6 +67,7 @@ class Latent(Mechanism):
     label = "LATENT"
     family = "randomised response"
     acts_on = "element"
+    on_grid = True
     block_bytes = 4 << 20
     domain_kind = "box"
     source = "LATENT, Eq. 4 to 7"

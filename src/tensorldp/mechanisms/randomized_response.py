@@ -41,6 +41,7 @@ class KaryRandomizedResponse(Mechanism):
     family = "randomised response"
     epsilon_unit = "element"
     acts_on = "element"
+    on_grid = True
     block_bytes = 4 << 20
     domain_kind = "box"
     integer = True

@@ -57,6 +57,7 @@ class TldpDiscrete(Mechanism):
     family = "tldp-laplace"
     epsilon_unit = "element"
     acts_on = "element"
+    on_grid = True
     block_bytes = 4 << 20
     domain_kind = "box"
     integer = True
@@ -148,7 +149,9 @@ class TldpDiscrete(Mechanism):
         clamped_retention = self.output == "clamped" and self.log_odds > -math.inf
         if clamped_retention or self.top >= CURVE_VALUES:
             return PureCurve(self.size * self.epsilon)
-        return DiscreteCurve(*self._dominating_pair(), count=self.size)
+        steps = range(self.top, -self.top - 1, -2)  # of the rate; keeping an element has a loss of its own
+        losses = tuple(self.rate * step for step in steps) if self.log_odds == -math.inf else None
+        return DiscreteCurve(*self._dominating_pair(), count=self.size, losses=losses)
 
     def _dominating_pair(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """The laws of the outputs < 0, 0, 1, .., D, > D from x = 0, and from x = D, which is its mirror image."""

@@ -24,7 +24,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "unit": UNITS,
 }
 TEXTS = ("name", "label", "family", "formula", "source")
-FLAGS = ("private", "additive", "integer", "same_shape", "scheduled")
+FLAGS = ("private", "additive", "integer", "same_shape", "scheduled", "on_grid")
 
 
 def check_traits(cls: type[Any]) -> None:

@@ -34,6 +34,8 @@ class DiscreteCurve(PrivacyCurve):
         log_p, log_q: logs of the masses, -inf where there is none.
         count: independent uses, >= 1.
         exact: whether the mechanism attains the pair.
+        losses: log_p - log_q, where it is known without the rounding errors of a difference: small losses show their
+            lattice only then.
 
     Raises:
         InputError: if the masses do not pair up or do not sum to 1, or count is not a whole number of at least 1.
@@ -43,6 +45,7 @@ class DiscreteCurve(PrivacyCurve):
     log_q: tuple[float, ...]
     count: int = 1
     exact: bool = True
+    losses: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         for name in ("log_p", "log_q"):
@@ -56,6 +59,10 @@ class DiscreteCurve(PrivacyCurve):
             total = float(logsumexp(getattr(self, name)))
             if not abs(total) < SUM_TOLERANCE:
                 raise InputError(f"the masses in {name} must sum to 1, got {math.exp(min(total, 700.0)):.9g}")
+        if self.losses is not None:
+            object.__setattr__(self, "losses", tuple(float(v) for v in self.losses))
+            if len(self.losses) != len(self.log_p):
+                raise InputError(f"a discrete curve of {len(self.log_p)} masses needs as many losses")
         check_whole("count of a discrete curve", self.count, low=1)
         if self.count > 1 and (not self._symmetric or lattice_step(self._law.loss) is None):
             object.__setattr__(self, "exact", False)
@@ -63,7 +70,8 @@ class DiscreteCurve(PrivacyCurve):
     @cached_property
     def _laws(self) -> tuple[LossLaw, LossLaw]:
         p, q = np.array(self.log_p), np.array(self.log_q)
-        return loss_law(p, q), loss_law(q, p)
+        known = None if self.losses is None else np.array(self.losses)
+        return loss_law(p, q, known), loss_law(q, p, None if known is None else -known)
 
     @cached_property
     def _symmetric(self) -> bool:
@@ -120,4 +128,4 @@ class DiscreteCurve(PrivacyCurve):
         return epsilon_at(self.log_delta, math.log(left), mean=mean, spread=math.sqrt(variance), top=self.pure_epsilon)
 
     def _compose(self, count: int) -> PrivacyCurve:
-        return DiscreteCurve(self.log_p, self.log_q, self.count * count, self.exact)
+        return DiscreteCurve(self.log_p, self.log_q, self.count * count, self.exact, self.losses)

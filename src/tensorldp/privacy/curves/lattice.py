@@ -13,6 +13,8 @@ from scipy.optimize import brentq
 Reals = npt.NDArray[np.float64]
 TAIL = 42.0  # -log of the tilted mass that a window may leave out
 
+NEAR = 3.0  # standard deviations of the tilted sum within which a window serves another epsilon
+
 
 @dataclass(frozen=True, eq=False)
 class LatticePart:
@@ -22,6 +24,18 @@ class LatticePart:
     index: npt.NDArray[np.int64]
     log_mass: Reals
     count: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Window:
+    """The tilted masses around the sum that an epsilon asks about, from the lattice point `low` on."""
+
+    epsilon: float
+    spread: float
+    tilt: float
+    log_total: float
+    low: int
+    mass: Reals
 
 
 class LatticeSum:
@@ -37,6 +51,7 @@ class LatticeSum:
         self.base = math.fsum(part.count * part.first for part in parts)
         self.last = sum(part.count * int(part.index[-1]) for part in parts)
         self.reach = max(int(part.index[-1]) for part in parts)
+        self._kept: _Window | None = None
 
     @property
     def top(self) -> float:
@@ -77,18 +92,23 @@ class LatticeSum:
         start = math.floor((epsilon - self.base) / self.step) + 1
         if start > self.last or epsilon >= self.top:
             return -math.inf
+        if self._kept is None or abs(epsilon - self._kept.epsilon) > NEAR * self._kept.spread:
+            self._kept = self._window_at(epsilon)  # a search for epsilon asks for many that are near each other
+        t, log_total, low, mass = self._kept.tilt, self._kept.log_total, self._kept.low, self._kept.mass
+        index = np.arange(max(low, start), low + mass.size)
+        above = self.base - epsilon + self.step * index
+        terms = mass[index - low] * np.exp(-t * np.maximum(above, 0.0)) * -np.expm1(np.minimum(-above, 0.0))
+        total = float(terms.sum())
+        return log_total - t * epsilon + math.log(total) if total > 0.0 else -math.inf
+
+    def _window_at(self, epsilon: float) -> _Window:
         t = self._tilt(epsilon)
         log_total, mean, variance = self.tilted(t)
         bound = self.reach * TAIL / 3.0
         radius = bound + math.sqrt(bound**2 + 2.0 * TAIL * variance / self.step**2) + 2.0
         center = (mean - self.base) / self.step
         low, high = max(0, math.floor(center - radius)), min(self.last, math.ceil(center + radius))
-        mass = self._window(t, low, high - low + 1)
-        index = np.arange(max(low, start), high + 1)
-        above = self.base - epsilon + self.step * index
-        terms = mass[index - low] * np.exp(-t * np.maximum(above, 0.0)) * -np.expm1(np.minimum(-above, 0.0))
-        total = float(terms.sum())
-        return log_total - t * epsilon + math.log(total) if total > 0.0 else -math.inf
+        return _Window(epsilon, math.sqrt(variance), t, log_total, low, self._window(t, low, high - low + 1))
 
     def _window(self, t: float, low: int, size: int) -> Reals:
         """The tilted masses of base + step * (low .. low + size - 1)."""

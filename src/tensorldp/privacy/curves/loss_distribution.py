@@ -40,13 +40,20 @@ class LossLaw:
         )
 
 
-def loss_law(log_p: Reals, log_q: Reals) -> LossLaw:
-    """The law of ln(p/q) under p, from the logs of two mass functions; equal losses merge."""
+def loss_law(log_p: Reals, log_q: Reals, losses: Reals | None = None) -> LossLaw:
+    """The law of ln(p/q) under p, from the logs of two mass functions; equal losses merge.
+
+    Args:
+        log_p: logs of the first one's masses, -inf where there is none.
+        log_q: logs of the second one's.
+        losses: log_p - log_q, where it is known without the rounding errors of a difference.
+    """
     kept = log_p > -math.inf
+    differences = log_p[kept] - log_q[kept] if losses is None else losses[kept]
     log_p, log_q = log_p[kept], log_q[kept]
     infinite = float(np.exp(log_p[log_q == -math.inf]).sum())
     finite = log_q > -math.inf
-    loss, mass = log_p[finite] - log_q[finite], log_p[finite]
+    loss, mass = differences[finite], log_p[finite]
     order = np.argsort(loss)
     loss, mass = loss[order], mass[order]
     if loss.size == 0:
