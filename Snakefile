@@ -57,6 +57,7 @@ rule figures:
 # Snakemake 9.27 limits the rate of job starts, and after every job its limiter checks all waiting jobs again each second
 # until the end, which costs more than the jobs of a large grid; no limit unless the user sets another than the default.
 onstart:
+    gc.enable()
     limiter = getattr(workflow.scheduler, "job_rate_limiter", None)
     if limiter and (limiter.max_jobs, limiter.timespan) == (100, 1):
         workflow.scheduler.job_rate_limiter = None

@@ -111,8 +111,8 @@ def test_without_an_atom_there_is_one_number() -> None:
 
 
 def test_without_its_atom_a_curve_is_the_rest() -> None:
-    curve = AtomCurve(LaplaceCurve(0.5, 4), 1e-3)
-    product = ProductCurve(((curve, 1), (LaplaceCurve(0.1, 1), 1)))
-    assert curve.epsilon_without_atom(1e-5) == LaplaceCurve(0.5, 4).epsilon(1e-5)
-    rest = ProductCurve(((LaplaceCurve(0.5, 4), 1), (LaplaceCurve(0.1, 1), 1)))
+    curve = AtomCurve(GaussianCurve(1.0), 1e-3)
+    product = ProductCurve(((curve, 1), (GaussianCurve(0.5), 1)))
+    assert curve.epsilon_without_atom(1e-5) == GaussianCurve(1.0).epsilon(1e-5)
+    rest = ProductCurve(((GaussianCurve(1.0), 1), (GaussianCurve(0.5), 1)))
     assert product.epsilon_without_atom(1e-2) == pytest.approx(rest.epsilon(1e-2), rel=1e-6)

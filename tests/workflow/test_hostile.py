@@ -36,7 +36,6 @@ FORBIDDEN_CALLS = {
     "exec",
     "os.system",
     "os.popen",
-    "yaml.load",
     "yaml.unsafe_load",
     "yaml.full_load",
     "pd.read_pickle",
@@ -65,6 +64,11 @@ def complaints(text: str) -> list[str]:
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in FORBIDDEN_MODULES:
             # torch refuses a checkpoint with this exception, which has to be caught
             found += [name.name for name in node.names if name.name != "UnpicklingError"]
+        elif isinstance(node, ast.ImportFrom) and node.module == "yaml":
+            safe = {"SafeLoader", "CSafeLoader"}
+            found += [
+                f"yaml.{name.name}" for name in node.names if name.asname == "SafeLoader" and name.name not in safe
+            ]
         elif isinstance(node, ast.Call):
             name = ast.unparse(node.func)
             given = {keyword.arg: keyword.value for keyword in node.keywords}
@@ -73,6 +77,8 @@ def complaints(text: str) -> list[str]:
             to_disk = name.endswith((".extractall", ".extract")) and not name.endswith(".str.extract")
             if name in FORBIDDEN_CALLS or to_disk:
                 found.append(name)
+            if name == "yaml.load" and ast.unparse(given.get("Loader", node)) != "SafeLoader":
+                found.append("yaml.load without Loader=SafeLoader")
             if name.endswith("torch.load") and "weights_only" not in truth:
                 found.append("torch.load without weights_only=True")
             if "allow_pickle" in given and not (
@@ -101,6 +107,8 @@ def test_nothing_that_is_shipped_runs_code_from_data() -> None:
         "np.load(p, allow_pickle=x)",
         "eval(x)",
         "yaml.load(x)",
+        "yaml.load(x, Loader=FullLoader)",
+        "from yaml import UnsafeLoader as SafeLoader",
         "t.extractall(p)",
         "subprocess.run(x, shell=True)",
         "pd.read_pickle(p)",

@@ -4,7 +4,7 @@ import pytest
 from browser import open_browser
 from conftest import Project
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("finished")]
 
 
 def test_the_report_of_a_run_is_silent_accessible_and_its_links_lead_somewhere(finished: Project) -> None:

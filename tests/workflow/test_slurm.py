@@ -22,7 +22,7 @@ from conftest import SNAKEMAKE, Project, make_project
 
 from tensorldp.studies.table import KEY
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("slurm")]
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("finished")]
 SCRIPT = Path(__file__).with_name("slurm.sh")
 CONFIG = {
     "studies": ["tldp_type1", "tldp_type3"],

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 from conftest import Project
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("finished")]
 
 CELLS = {"perturb", "train", "evaluate", "guarantee", "audit"}
 

@@ -1,9 +1,12 @@
+import gc
 import hashlib
 import json
 import re
 import shlex
 import sys
 from pathlib import Path
+
+gc.disable()  # until the run starts: planning only allocates, and looking for garbage took a quarter of a large plan's time
 
 try:
     from tensorldp.config.cell import check_name
@@ -162,15 +165,13 @@ def data_folder(wildcards):
     return f"resources/datasets/{cell.dataset}"
 
 
-def data_digest(wildcards):
-    """The small file that stands for the data: large files would be compared by time."""
+def data_of(wildcards, split=""):
+    """A cell's data, one split or both: a small file stands for it, as large files would be compared by time."""
     folder = data_folder(wildcards)
-    return f"{folder}/digest.json" if folder else []
-
-
-def splits(wildcards):
-    folder = data_folder(wildcards)
-    return [f"{folder}/train.safetensors", f"{folder}/test.safetensors"] if folder else []
+    if not folder:
+        return {"digest": [], "data": []}
+    splits = [f"{folder}/{name}.safetensors" for name in ([split] if split else ["train", "test"])]
+    return {"digest": f"{folder}/digest.json", "data": ancient(splits[0] if split else splits)}
 
 
 def data_argument(wildcards):
@@ -223,3 +224,20 @@ def quoted(paths):
 def pictures_argument(wildcards, input):
     """The parameter of a notebook that shows pictures; without it, it draws the numbers alone."""
     return f"-p pictures {input.pictures}" if input.pictures else ""
+
+
+# One function gives all inputs of a stage: Snakemake inspects and calls each function by itself, for every job.
+def perturb_inputs(wildcards):
+    return data_of(wildcards, "train")
+
+
+def train_inputs(wildcards):
+    return {"released": releases(wildcards), **data_of(wildcards, "train"), "weights": weights_of(wildcards)}
+
+
+def evaluate_inputs(wildcards):
+    return {"models": models_of(wildcards), "released": releases(wildcards), **data_of(wildcards, "test")}
+
+
+def privacy_inputs(wildcards):
+    return {**data_of(wildcards), "models": shared_models(wildcards)}

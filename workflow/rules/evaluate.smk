@@ -1,9 +1,6 @@
 rule evaluate:
     input:
-        models=models_of,
-        released=releases,
-        digest=data_digest,
-        data=lambda wildcards: ancient(f"{data_folder(wildcards)}/test.safetensors"),
+        unpack(evaluate_inputs),
     output:
         f"results/metrics/{CELL}.json",
     params:

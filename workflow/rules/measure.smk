@@ -1,8 +1,7 @@
 # studies that go from the data to the metrics in one step
 rule measure:
     input:
-        digest=data_digest,
-        data=lambda wildcards: ancient(splits(wildcards)),
+        unpack(data_of),
     output:
         f"results/metrics/{CELL}.json",
     params:

@@ -1,7 +1,6 @@
 rule perturb:
     input:
-        digest=data_digest,
-        data=lambda wildcards: ancient(f"{data_folder(wildcards)}/train.safetensors"),
+        unpack(perturb_inputs),
     output:
         temp(directory(f"results/perturbed/{CELL}")),
     params:

@@ -1,9 +1,7 @@
 # first, because Snakemake looks at every waiting job again after each job: many short ones should not wait long
 rule guarantee:
     input:
-        digest=data_digest,
-        data=lambda wildcards: ancient(splits(wildcards)),
-        models=shared_models,
+        unpack(privacy_inputs),
     output:
         f"results/privacy/guarantees/{CELL}.json",
     params:
@@ -59,9 +57,7 @@ rule growth_table:
 
 rule audit:
     input:
-        digest=data_digest,
-        data=lambda wildcards: ancient(splits(wildcards)),
-        models=shared_models,
+        unpack(privacy_inputs),
     output:
         f"results/privacy/audits/{CELL}.json",
     params:

@@ -1,10 +1,7 @@
 # a cell is finished before the next is begun, so that few released copies of the data lie on the disk
 rule train:
     input:
-        released=releases,
-        digest=data_digest,
-        data=lambda wildcards: ancient(f"{data_folder(wildcards)}/train.safetensors"),
-        weights=weights_of,
+        unpack(train_inputs),
     output:
         temp(directory(f"results/models/{CELL}")),
     params:

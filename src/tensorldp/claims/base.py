@@ -89,6 +89,7 @@ def claim(statement: str | Claim, *, expected: str) -> Callable[[Check], Check]:
 
     Args:
         statement: the id of a line of catalogue.csv, or from outside the package the whole `Claim`.
+        expected: what the results would show if the claim holds, in words of the claims table.
 
     Raises:
         InputError: if the id is not in the catalogue, or the claim has a check already.
