@@ -89,3 +89,15 @@ def test_a_mistake_is_one_sentence_and_exit_code_2(
     assert message in error
     assert error.startswith("error: ")
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(("arguments", "code"), [((), 0), (("--true-noise", "0"), 1)])
+def test_canaries_in_dp_sgd(arguments: tuple[str, ...], code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    small = ("--canaries", "100", "--records", "20", "--lot", "120", "--steps", "3", "--noise-multiplier", "6")
+    assert outcome("canaries", "dp-sgd", *small, *arguments) == code
+    assert ("not refuted" in capsys.readouterr().out) == (code == 0)
+
+
+def test_canaries_in_a_federated_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert outcome("canaries", "federated", "--mechanism", "privunit", "--canaries", "50") == 0
+    assert "the accountant says epsilon 2," in capsys.readouterr().out

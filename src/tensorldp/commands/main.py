@@ -11,6 +11,7 @@ from tensorldp.errors import InputError
 
 COMMANDS = {
     "check": "try to prove a claimed guarantee wrong",
+    "canaries": "try to prove a whole training's guarantee wrong, in one run with canaries",
     "guarantee": "say what an epsilon on paper means for a record",
     "mechanisms": "list the mechanisms",
 }

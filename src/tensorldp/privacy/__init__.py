@@ -3,6 +3,7 @@
 from tensorldp.privacy.auditing.accuracy import accuracy_audit, accuracy_ceiling, clean_test_ceiling
 from tensorldp.privacy.auditing.fit import Fit, goodness_of_fit
 from tensorldp.privacy.auditing.likelihood import Audit, audit, audit_profile, audits
+from tensorldp.privacy.auditing.one_run import OneRun, one_run_audit, one_run_bound
 from tensorldp.privacy.checking import check
 from tensorldp.privacy.composition import compose
 from tensorldp.privacy.guarantee import Guarantee
@@ -11,6 +12,7 @@ __all__ = [
     "Audit",
     "Fit",
     "Guarantee",
+    "OneRun",
     "accuracy_audit",
     "accuracy_ceiling",
     "audit",
@@ -20,4 +22,6 @@ __all__ = [
     "clean_test_ceiling",
     "compose",
     "goodness_of_fit",
+    "one_run_audit",
+    "one_run_bound",
 ]
