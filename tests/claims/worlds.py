@@ -43,8 +43,10 @@ class Draw(Evidence):
 class World:
     """Cells with the means of their metrics, from which draws are made."""
 
-    def __init__(self, cells: Iterable[AnyCell], means: Means, *, seeds: int = SEEDS) -> None:
-        self.cells = tuple(cells)
+    def __init__(
+        self, cells: Iterable[AnyCell], means: Means, *, seeds: int = SEEDS, noise: float | None = None
+    ) -> None:
+        self.cells, self.noise = tuple(cells), noise
         records, paths = [], []
         for planned in self.cells:
             for metric, value in means(planned).items():
@@ -54,7 +56,8 @@ class World:
                     records.append((*key, seed, name, count, value))
                     paths.append(planned.path)
         names = ["study", "dataset", "variant", "mechanism", "epsilon", "seed", "metric", "round", "value"]
-        self.table = pd.DataFrame(records, columns=names).assign(guarantee_pure_epsilon=2.0, **GUARANTEE)
+        texts = dict.fromkeys(("study", "dataset", "variant", "mechanism", "metric"), object)  # quicker than Arrow's
+        self.table = pd.DataFrame(records, columns=names).assign(guarantee_pure_epsilon=2.0, **GUARANTEE).astype(texts)
         self.rows = {str(path): np.asarray(own) for path, own in pd.Series(paths).groupby(paths).indices.items()}
         own = self.table["metric"]
         self.exact = (own.isin(EXACT)).to_numpy()
@@ -62,7 +65,8 @@ class World:
         self.shared = own.isin(SHARED).to_numpy()
 
     def draw(self, stream: np.random.Generator, noise: float = NOISE) -> Draw:
-        """The world's results with fresh noise."""
+        """The world's results with fresh noise, which is the world's own if it has one."""
+        noise = self.noise or noise
         values, seeds = self.table["value"].to_numpy(), self.table["seed"].to_numpy()
         own = stream.standard_normal(len(values))
         own = np.where(self.shared, stream.standard_normal(seeds.max() + 1)[seeds], own)
@@ -96,6 +100,13 @@ class Truth:
     cells: Iterable[AnyCell]
     true: Means
     false: Means
+    noise: tuple[float, float] | None = None  # of the two, where the claim is about the noise
+
+    def world(self, true: bool, seeds: int = SEEDS) -> World:
+        """The world in which the claim is true, or the one in which it is false."""
+        return World(
+            self.cells, self.true if true else self.false, seeds=seeds, noise=self.noise and self.noise[not true]
+        )
 
 
 def grid_of(

@@ -61,6 +61,8 @@ def metrics(dataset: str = "mnist") -> pd.DataFrame:
                             1.0,
                             2.0,
                             "cpu",
+                            "",
+                            "float32",
                             "c",
                             None,
                             epoch,

@@ -18,6 +18,7 @@ RECORDS = {
     "mnist": ((28, 28), 10, "image", 255),
     "breast_cancer": ((30,), 2, "tabular", 1),
 }
+FEATURES = {"digits": 64, "mnist": 400}  # of LeNet's body with tanh
 
 
 def cells(study: str, scale: str, dataset: str) -> list[AnyCell]:
@@ -33,6 +34,14 @@ def folder(tmp_path: Path, name: str) -> Path:
     write_arrays(tmp_path / "test.safetensors", {"x": x, "y": np.arange(classes)}, metadata)
     write_json(tmp_path / "digest.json", {"test": sha256(tmp_path / "test.safetensors")})
     return tmp_path
+
+
+def write_features(folder: Path, dataset: str) -> None:
+    """Features of the right number, in the range of tanh."""
+    x = np.zeros((2, FEATURES[dataset]), dtype=np.float32)
+    metadata = {"dataset": dataset, "classes": "10", "low": "-1", "high": "1", "kind": "features"}
+    write_arrays(folder / "test.safetensors", {"x": x, "y": np.arange(2)}, metadata)
+    write_json(folder / "digest.json", {"test": sha256(folder / "test.safetensors")})
 
 
 @pytest.mark.parametrize(("scale", "dataset"), [("quick", "breast_cancer"), ("desk", "mnist")])
@@ -77,3 +86,37 @@ def test_the_printed_range_is_run_at_every_scale() -> None:
         printed = [c for c in cells(study, "quick", dataset) if "range=printed" in c.variant]
         assert {c.mechanism for c in printed} == {"laplace", "tldp-l", "tldp-g"}
         assert all(c.options == {"delta_range": 256} for c in printed)
+
+
+@pytest.mark.parametrize(("scale", "dataset"), [("quick", "digits"), ("desk", "mnist")])
+def test_records_reach_the_guarantees_of_noise_for_a_batch(scale: str, dataset: str, tmp_path: Path) -> None:
+    write_features(tmp_path, dataset)
+    made = cells("tvg_features", scale, dataset)
+    batch = {float(c.epsilon): c for c in made if c.mechanism == "idn" and "unit=batch" in c.variant}
+    single = [float(c.epsilon) for c in made if c.mechanism == "gaussian-analytic" and "unit=record" in c.variant]
+    for epsilon in (1e4, 1e6):
+        ours = guarantee_of(batch[epsilon], tmp_path)["epsilon"]
+        assert min(abs(one / ours - 1) for one in single) < 1e-3
+    testing = [c for c in cells("tvg_testing", scale, dataset) if c.mechanism == "gaussian-analytic"]
+    assert set(single) <= {float(c.epsilon) for c in testing if "unit=record" in c.variant}
+
+
+@pytest.mark.parametrize(("scale", "dataset", "size"), [("quick", "digits", 128), ("desk", "mnist", 1280)])
+def test_features_reach_the_guarantees_of_tldp(scale: str, dataset: str, size: int) -> None:
+    made = [c for c in cells("tldp_type2", scale, dataset) if "=printed" not in c.variant and "form=" not in c.variant]
+    tldp = {float(c.epsilon) for c in made if c.mechanism == "tldp-l"}
+    for name in ("laplace", "gaussian-analytic", "privunit", "duchi", "hybrid"):
+        own = {float(c.epsilon) for c in made if c.mechanism == name}
+        assert len([e for e in tldp if e * size in own]) >= 4
+        assert max(tldp) * size in own
+
+
+def test_membership_is_tried_at_the_guarantees_of_tldp() -> None:
+    for scale, dataset in (("quick", "digits"), ("desk", "mnist")):
+        own: dict[str, dict[str, set[str]]] = {"likelihood": {}, "membership": {}}
+        for c in cells("reconstruction", scale, dataset):
+            for attack, found in own.items():
+                if f"attack={attack}" in c.variant:
+                    found.setdefault(c.mechanism, set()).add(c.epsilon)
+        for name in ("laplace", "gaussian-analytic", "privunit"):
+            assert len(own["membership"][name] & own["likelihood"][name]) >= 4

@@ -78,6 +78,20 @@ def test_strings_are_the_codes_of_standardised_features() -> None:
     assert np.unpackbits((packed ^ by_hand).numpy()).mean() < 1e-3  # where rounding differs
 
 
+def test_permuted_labels_teach_nothing() -> None:
+    records = images(200)
+    arrays, scores = [], []
+    for factors in ({}, {"labels": "permuted"}, {"labels": "permuted"}):
+        one = cell("none", "inf", model="ann", **factors)
+        released = METHOD.release(one, records, 0, "train", CPU)
+        trained = METHOD.train(one, records, released, 0, CPU)
+        arrays.append(trained.arrays)
+        rows = METHOD.evaluate(one, records, trained, released, 0, CPU)
+        scores.append(next(row["value"] for row in rows if row["metric"] == "accuracy"))
+    assert all((arrays[1][key] == arrays[2][key]).all() for key in arrays[1])
+    assert scores[0] > scores[1] + 0.3
+
+
 def test_a_blank_image_has_a_string_of_zeros() -> None:
     assert not standardise_records(torch.full((2, 9), 3.0)).any()
     blank = Records(torch.zeros(2, 8, 8, dtype=torch.uint8), torch.tensor([0, 1]), "d", 2, 0.0, 255.0, "image")

@@ -41,7 +41,9 @@ LOOKS: dict[str, tuple[str, str, tuple[float, ...]]] = {
 
 
 def latent_rows(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The study's rows with `model`, `reading` and `line`, the key of `LOOKS`; altered images are left out.
+    """The study's rows with `model`, `reading` and `line`, the key of `LOOKS`.
+
+    Altered images and permuted labels are left out.
 
     Raises:
         InputError: if there are none.
@@ -55,8 +57,8 @@ def latent_rows(metrics: pd.DataFrame) -> pd.DataFrame:
     rows["projections"] = [f.get("features", "") for f in split]
     plain = (rows["model"] == "centroid") & (rows["mechanism"] == NO_PRIVACY)
     rows["line"] = rows["reading"].where(rows["reading"] != "", rows["model"].where(~plain, "centroid none"))
-    altered = pd.Series(["augment" in f for f in split], index=rows.index)
-    return rows[~altered]
+    other = pd.Series(["augment" in f or "labels" in f for f in split], index=rows.index)
+    return rows[~other]
 
 
 def _number(value: float) -> str:

@@ -66,7 +66,7 @@ def _method(variant: str, mechanism: str) -> str:
     own = factors(variant)
     if own.get("model") == "cnn":
         return "NPCNN"
-    altered = ", altered images" if "augment" in own else ""
+    altered = ", altered images" if "augment" in own else ", permuted labels" if "labels" in own else ""
     if mechanism == "latent":
         return f"LATENT, reading {own['reading']}{altered}"
     if own.get("model") == "ann":

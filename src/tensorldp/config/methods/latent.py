@@ -30,6 +30,7 @@ class LatentFactors(Factors):
     model: Literal["ann", "cnn", "centroid"]
     features: Annotated[int, Field(ge=2)] = Field(64, description="k, random projections that `centroid` releases")
     augment: Annotated[int, Field(ge=0)] = Field(0, description="altered copies released of each training image")
+    labels: Literal["permuted"] | None = Field(None, description="trains on permuted labels, to show what chance is")
 
 
 LATENT = ReleasePlan(

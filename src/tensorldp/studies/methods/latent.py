@@ -84,7 +84,10 @@ class LatentMethod(ReleaseMethod[LatentTraining, LatentFactors]):
         weights: Path | None = None,
     ) -> Trained:
         x = torch.from_numpy(released["train"])
-        y = records.y.repeat(len(x) // len(records.y))
+        labels = records.y
+        if cell.factors.labels == "permuted":
+            labels = labels[torch.randperm(len(labels), generator=common_stream(cell, seed, "permuted labels"))]
+        y = labels.repeat(len(x) // len(labels))
         if model_of(cell) == "centroid":
             means = class_means(x, y, records.classes)
             right = float((nearest_mean(means, x) == y).float().mean())
