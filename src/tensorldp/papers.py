@@ -36,6 +36,13 @@ class Paper:
             filter(None, (f"{', '.join(self.authors)}: {self.title}. {self.venue}", str(self.year), self.identifier))
         )
 
+    @property
+    def address(self) -> str:
+        """Where the source is on the web; empty where it has no DOI and no archive number."""
+        kind, _, number = self.identifier.partition(":")
+        resolvers = {"doi": "https://doi.org/", "arXiv": "https://arxiv.org/abs/"}
+        return resolvers[kind] + number if kind in resolvers else ""
+
 
 PAPERS: dict[str, Paper] = {
     "tldp": Paper(

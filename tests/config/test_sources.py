@@ -116,7 +116,7 @@ def test_a_statement_counts_and_a_comment_or_a_docstring_does_not(tmp_path: Path
 
 def test_data_files_count_where_code_reads_them() -> None:
     assert "claims/catalogue.csv" in stage("claims")
-    assert {"figures/report.html", "figures/report.css", "figures/report.js"} <= stage("report")
+    assert {"figures/page/report.html", "figures/page/report.css", "figures/page/explorer.js"} <= stage("report")
     assert "claims/catalogue.csv" not in stage("error_table")
 
 

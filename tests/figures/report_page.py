@@ -58,6 +58,8 @@ def metrics() -> pd.DataFrame:
                                 1.5,
                                 300.0 + seed,
                                 "cpu",
+                                "avx2",
+                                "float32",
                                 "c",
                             ]
                         )
@@ -88,6 +90,12 @@ def claims(count: int = 145) -> pd.DataFrame:
 def audits() -> pd.DataFrame:
     row: dict[str, Any] = dict.fromkeys(AUDIT_COLUMNS, "") | {
         "study": "tldp_type1",
+        "dataset": "digits",
+        "variant": "base",
+        "mechanism": "tldp-l",
+        "epsilon": 1.0,
+        "kind": "likelihood ratio",
+        "confidence": 0.95,
         "delta": 1e-5,
         "samples": 100,
         "guarantee_epsilon": 2.0,

@@ -80,6 +80,24 @@ rule audit:
 AUDITS = [f"results/privacy/audits/{cell.path}.json" for cell in PLAN.cells if cell.private]
 
 
+rule collect_guarantees:
+    input:
+        metrics=METRICS,
+        guarantees=GUARANTEES,
+    output:
+        "results/privacy/guarantees.csv",
+    params:
+        source=source("collect_guarantees"),
+        cells=list_of_cells(),
+    log:
+        "logs/collect_guarantees.log",
+    conda:
+        "../../envs/tensorldp.yaml"
+    localrule: True
+    shell:
+        "stage collect_guarantees --cells {params.cells} --results results --out {output} > {log} 2>&1"
+
+
 rule collect_audits:
     input:
         metrics=METRICS,

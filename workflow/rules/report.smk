@@ -5,6 +5,7 @@ rule report:
         figures=FIGURES + PRIVACY_FIGURES,
         audits="results/privacy/audits.csv",
         standing="results/standing.csv",
+        guarantees="results/privacy/guarantees.csv",
         tables=TABLES,
         claims="results/claims.csv",
     output:
@@ -31,5 +32,6 @@ rule report:
         "../../envs/tensorldp.yaml"
     shell:
         "stage report --metrics {input.metrics} --figures results/figures --tables {input.tables} "
-        "--claims {input.claims} --audits {input.audits} --standing {input.standing} --studies {params.studies:q} "
+        "--claims {input.claims} --audits {input.audits} --guarantees {input.guarantees} --standing {input.standing} "
+        "--studies {params.studies:q} "
         "--settings {params.settings:q} --out {output} > {log} 2>&1"

@@ -22,6 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--tables", type=Path, nargs="*", default=[], help="CSV files to show")
     arg.add_argument("--claims", type=Path, default=Path("results/claims.csv"))
     arg.add_argument("--audits", type=Path, default=Path("results/privacy/audits.csv"))
+    arg.add_argument("--guarantees", type=Path, default=None, help="CSV file with every cell's profile")
     arg.add_argument(
         "--studies", type=json.loads, required=True, help="JSON list of {study, title, source, figure, views, paper}"
     )
@@ -39,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         tables={path.stem: pd.read_csv(path) for path in args.tables},
         claims=pd.read_csv(args.claims, keep_default_na=False),
         audits=pd.read_csv(args.audits),
+        guarantees=pd.read_csv(args.guarantees) if args.guarantees else None,
     )
     write_text(args.out, page)
 

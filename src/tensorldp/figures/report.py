@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import json
 from collections import Counter
 from collections.abc import Sequence
 from importlib.resources import files
@@ -11,18 +12,23 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 from PIL import Image
 
+from tensorldp.claims.base import catalogue
 from tensorldp.config.study import paper_of
 from tensorldp.errors import InputError
 from tensorldp.figures import report_tables, report_text
+from tensorldp.figures.report_data import explorer_data, packed_json
+from tensorldp.figures.report_findings import findings
+from tensorldp.figures.report_pictures import epsilons_picture, scores_picture
 from tensorldp.figures.standing import standing_words
 from tensorldp.figures.style import label, order
 from tensorldp.papers import PAPERS, paper
 from tensorldp.runtime.provenance import commit, versions
 
+SCRIPTS = ("basics", "view", "chart", "legend", "table", "explorer", "calculator", "claims", "pictures", "start")
 SHARPNESS = 1.5  # pixels of a figure (150 an inch) for one of the page
 
 
@@ -104,6 +110,7 @@ def render(
     tables: dict[str, pd.DataFrame],
     claims: pd.DataFrame,
     audits: pd.DataFrame,
+    guarantees: pd.DataFrame | None = None,
 ) -> str:
     """The report's HTML, to be written beside the folders `figures`, `notebooks` and `tables` that it links to.
 
@@ -115,6 +122,8 @@ def render(
         tables: those of results/tables by name, shown with their paper.
         claims: the table of claims, columns `report_tables.CLAIMS`.
         audits: the table of audits.
+        guarantees: each cell's epsilon at several deltas, columns `tensorldp.studies.table.PROFILE_COLUMNS`; without,
+            the explorer knows only delta 1e-5 and 0.
 
     Raises:
         InputError: if a figure is missing, or the claims lack a column.
@@ -134,11 +143,30 @@ def render(
         for key in papers
     ]
     privacy = [_picture(figures, name, caption, name, caption) for name, caption in report_text.PRIVACY.items()]
-    folder = files("tensorldp.figures")
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(folder.joinpath("report.html").read_text()).render(
-        style=Markup(folder.joinpath("report.css").read_text()),
-        script=Markup(folder.joinpath("report.js").read_text()),
+    folder = files("tensorldp.figures.page")
+    environment = Environment(
+        loader=FunctionLoader(lambda name: folder.joinpath(name).read_text()),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    curves = json.loads(folder.joinpath("curves.json").read_text())
+    data = {
+        "explorer": explorer_data(metrics, studies, claims=claims, audits=audits, guarantees=guarantees),
+        "calculator": curves,
+        "labels": {name: label(name) for name in curves["curves"]},
+    }
+    script = "".join(folder.joinpath(f"{name}.js").read_text() for name in SCRIPTS)
+    return environment.get_template("report.html").render(
+        style=Markup("".join(folder.joinpath(f"{name}.css").read_text() for name in ("report", "explorer"))),
+        script=Markup(f'(() => {{\n"use strict";\n{script}}})();'),
+        data=Markup(packed_json(data)),
+        findings=findings(metrics, claims, audits, report_text.VERDICTS),
+        epsilons_picture=epsilons_picture(metrics),
+        scores_picture=scores_picture(metrics),
+        places={name: found.place for name, found in catalogue().items()},
+        has_guarantees=guarantees is not None,
         sections=sections,
         known=[paper(key) for key in papers if key in PAPERS],
         privacy=privacy,

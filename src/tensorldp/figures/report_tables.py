@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from tensorldp.errors import InputError
-from tensorldp.figures.report_text import VERDICTS, heading, metric_label, table_text
+from tensorldp.figures.report_text import VERDICTS, heading, metric_label, table_text, variant_words
 from tensorldp.figures.style import label
 from tensorldp.papers import paper
 from tensorldp.studies.table import SERIES
@@ -41,9 +41,20 @@ def number(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
+def mechanism_label(mechanism: str, variant: str) -> str:
+    """What figures call a mechanism, with the option of its variant that its class has a label for."""
+    own = (f"{mechanism} {pair}" for pair in variant.split(","))
+    return next((label(name) for name in own if label(name) != name), label(mechanism))
+
+
 def as_table(frame: pd.DataFrame, title: str, caption: str = "") -> Table:
-    """Any data frame as a `Table`; mechanisms get their labels."""
-    frame = frame.assign(mechanism=frame["mechanism"].map(label)) if "mechanism" in frame else frame
+    """Any data frame as a `Table`; mechanisms get the labels that figures give them, variants stand in words."""
+    if "mechanism" in frame:
+        variants = frame["variant"] if "variant" in frame else pd.Series("base", index=frame.index)
+        names = [mechanism_label(str(m), str(v)) for m, v in zip(frame["mechanism"], variants, strict=True)]
+        frame = frame.assign(mechanism=names)
+    if "variant" in frame:
+        frame = frame.assign(variant=frame["variant"].astype(str).map(variant_words))
     numeric = [pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind) for kind in frame.dtypes]
     rows = [[number(value) for value in row] for row in frame.astype(object).itertuples(index=False, name=None)]
     return Table(title, caption or title, [heading(str(column)) for column in frame.columns], numeric, rows)

@@ -48,13 +48,79 @@ METRICS = {
     "weighted_f1_perturbed_test": ("weighted F1 on perturbed test records", HIGHER),
     "accuracy": ("accuracy on clean test records", HIGHER),
     "accuracy_perturbed_test": ("accuracy on perturbed test records", HIGHER),
+    "accuracy_ceiling": ("the highest accuracy that any classifier could have on perturbed test records", ""),
+    "train_accuracy": ("accuracy on the training records", HIGHER),
+    "train_records": ("training records", ""),
+    "largest_class": ("share of the largest class", ""),
+    "string_bits": ("bits of a record's string", ""),
     "auc": ("area under the ROC curve", HIGHER),
     "rss": ("residual sum of squares", LOWER),
-    "relative_error": ("relative error", LOWER),
+    "rss_noisy": ("residual sum of squares, eigenvalues of the estimate", LOWER),
+    "rss_true": ("residual sum of squares, eigenvalues of the true covariance", LOWER),
+    "frobenius": ("error of the covariance, Frobenius norm", LOWER),
+    "absolute_error": ("absolute error of the mean", LOWER),
+    "relative_error": ("relative error of the mean", LOWER),
+    "expected_absolute_error": ("absolute error of the mean by the closed form", LOWER),
+    "expected_relative_error": ("relative error of the mean by the closed form", LOWER),
+    "uploaded_megabytes": ("uploaded in the run (MB)", LOWER),
+    "participation": ("share of clients in a round", ""),
+    "shuffled_epsilon": ("central ε at δ = 1e-6 behind a trusted shuffler", LOWER),
     "mse": ("mean squared error", LOWER),
-    "rmse": ("root mean squared error", LOWER),
+    "rmse": ("root mean squared error of the reconstruction", ""),
     "psnr": ("peak signal-to-noise ratio of the reconstruction (dB)", ""),
     "ssim": ("structural similarity of the reconstruction", ""),
+    "identification": ("share of records that the attack identifies", ""),
+    "identification_bound": ("the largest share that the guarantee lets an attack identify", ""),
+    "label_accuracy": ("share of labels that the attack finds", ""),
+    "members": ("members among the records that the attack judges", ""),
+    "canary_auc": ("attack on canaries: area under the ROC curve", ""),
+    "noise": ("norm of the noise", ""),
+    "distortion": ("relative change of the gradient by the defence", ""),
+    "error": ("error of the reconstruction", ""),
+    "change": ("change of the gradients by one record", ""),
+    "change_a": ("change of the biases' gradients by one record", ""),
+    "change_w": ("change of the weights' gradients by one record", ""),
+    "gradient_norm": ("norm of the gradient", ""),
+    "gradient_rms": ("root mean square of the gradient", ""),
+    "tpr_at_fpr_0.01": ("attack on members: true positives at 1 % false ones", ""),
+    "tpr_at_fpr_0.1": ("attack on members: true positives at 10 % false ones", ""),
+    "canary_tpr_at_fpr_0.01": ("attack on canaries: true positives at 1 % false ones", ""),
+    "canary_tpr_at_fpr_0.1": ("attack on canaries: true positives at 10 % false ones", ""),
+    "tpr_bound_at_fpr_0.01": ("what the guarantee allows: true positives at 1 % false ones", ""),
+    "tpr_bound_at_fpr_0.1": ("what the guarantee allows: true positives at 10 % false ones", ""),
+}
+
+FACTORS = {
+    ("backbone", "lenet_tanh"): "features of LeNet",
+    ("backbone", "mobilenet_v2_tanh"): "features of MobileNetV2",
+    ("backbone", "tanh_cnn"): "features of a small CNN",
+    ("budget", "model"): "ε for a whole model",
+    ("budget", "run"): "ε for the whole run",
+    ("control", "public"): "public records alone",
+    ("control", "shuffled"): "labels shuffled",
+    ("private", "record"): "label private too",
+    ("private", "test"): "private test records",
+    ("private", "answer"): "private answers",
+    ("sensitivity", "tight"): "tight sensitivity",
+    ("unit", "batch"): "noise for a batch",
+    ("unit", "record"): "noise for a record",
+    ("where", "server"): "noise added at the server",
+    ("where", "user"): "noise added by users",
+    ("eps", "same"): "one ε for all clients",
+    ("eps", "e1"): "clients' ε: 0.1, 0.2",
+    ("eps", "e2"): "clients' ε: 0.1 to 1",
+    ("eps", "e3"): "clients' ε: 0.9, 1",
+    ("tau", "t1"): "ranges of width 0.2, 0.4",
+    ("tau", "t2"): "ranges of width 0.2 to 2",
+    ("tau", "t3"): "ranges of width 1.8, 2",
+}
+FACTOR_NAMES = {
+    "B": "batch size",
+    "d": "input size",
+    "m": "width",
+    "tau": "range of width",
+    "eps": "clients' ε",
+    "features": "size of the features",
 }
 
 WORDS = {
@@ -64,6 +130,18 @@ WORDS = {
     "guarantee_pure_epsilon": "guaranteed pure ε",
     "guarantee_unit": "unit",
     "setting": "records",
+    "variant": "setting",
+    **{name: words for name, (words, _) in METRICS.items()},
+    "tpr": "true positives",
+    "fpr": "false positives",
+    "recovered": "record recovered",
+    "at_utility_loss": "at a loss of utility",
+    "utility_loss": "loss of accuracy",
+    "printed_over_corrected": "printed over corrected",
+    "times_idn": "times IDN's",
+    "B": "batch size",
+    "d": "input size",
+    "m": "width",
 }
 
 
@@ -71,6 +149,18 @@ def metric_label(name: str) -> str:
     """A metric in words, with its direction where it has one."""
     words, direction = METRICS.get(name, (name.replace("_", " "), ""))
     return f"{words} ({direction})" if direction else words
+
+
+def factor_words(key: str, value: str) -> str:
+    """A factor of a variant in words."""
+    return FACTORS.get((key, value)) or f"{FACTOR_NAMES.get(key, key)}: {value.replace('_', ' ')}"
+
+
+def variant_words(variant: str) -> str:
+    """A variant, as the tables of results have it, in words."""
+    if variant == "base":
+        return "as in the source"
+    return ", ".join(factor_words(*pair.split("=", 1)) for pair in variant.split(","))
 
 
 def heading(column: str) -> str:

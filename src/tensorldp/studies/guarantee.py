@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorldp.deltas import REPORT_DELTA
+from tensorldp.deltas import PROFILE_DELTAS, REPORT_DELTA
 from tensorldp.mechanisms import Box, Mechanism
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.studies.batches import BATCH, batch_box, record_in_batch
@@ -15,14 +15,21 @@ LABELS = "labels are released unperturbed"
 
 
 def describe(curve: PrivacyCurve, unit: str, notes: list[str]) -> dict[str, Any]:
-    """A guarantee as a JSON object: at delta 1e-5, pure (atoms removed), the atom, and whether it is exact."""
+    """A guarantee as a JSON object: at delta 1e-5, pure (atoms removed), the atom, and whether it is exact.
+
+    `profile` has epsilon at delta 0, atoms counted, and at each of `PROFILE_DELTAS`, by the delta as text.
+    """
+    epsilon = curve.epsilon(REPORT_DELTA)
     return {
         "unit": unit,
-        "epsilon": curve.epsilon(REPORT_DELTA),
+        "epsilon": epsilon,
         "delta": REPORT_DELTA,
         "pure_epsilon": curve.pure_epsilon,
         "atom": curve.atom,
         "exact": curve.exact,
+        "profile": {
+            f"{delta:g}": epsilon if delta == REPORT_DELTA else curve.epsilon(delta) for delta in (0.0, *PROFILE_DELTAS)
+        },
         "note": "; ".join(note for note in notes if note),
     }
 

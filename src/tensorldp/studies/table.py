@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from tensorldp.deltas import PROFILE_DELTAS
 from tensorldp.errors import InputError
 
 KEY = ["study", "dataset", "variant", "release", "mechanism", "epsilon", "delta", "seed", "metric"]
@@ -22,6 +23,9 @@ RUN = KEY[:-1]  # a cell and a seed
 COLUMNS = [*KEY, "value", *GUARANTEE, "scale", "seconds", "peak_mb", "device", "isa", "precision", "commit"]
 SERIES = ["round", "epoch", "client"]  # which value of a series a row is
 SERIES_COLUMNS = [*RUN, *SERIES, "metric", "value"]
+CELL = ["study", "dataset", "variant", "mechanism", "epsilon"]
+PROFILE = {delta: f"epsilon_at_{delta:g}" for delta in (0.0, *PROFILE_DELTAS)}
+PROFILE_COLUMNS = [*CELL, "unit", "exact", "atom", "pure_epsilon", *PROFILE.values(), "note"]
 Cells = list[tuple[dict[str, Any], dict[str, Any]]]
 
 
@@ -135,3 +139,24 @@ def all_rows(cells: Cells, scale: str) -> pd.DataFrame:
             raise InputError(f"the metrics of a cell lack {error}: delete the file and run again") from None
     table = pd.DataFrame(rows, columns=[*COLUMNS, *SERIES]).astype(dict.fromkeys(SERIES, "Int64"))
     return table.sort_values([*KEY, *SERIES], ignore_index=True)
+
+
+def guarantees_table(cells: Cells) -> pd.DataFrame:
+    """One row per cell: what it guarantees at every delta that is kept, sorted by cell.
+
+    Args:
+        cells: for each cell what `evaluate` and `guarantee` wrote.
+
+    Returns:
+        The columns `PROFILE_COLUMNS`; epsilons in nats, infinite where there is none, empty where a method keeps no
+        profile.
+    """
+    rows = []
+    for metrics, guarantee in cells:
+        cell, profile = metrics["cell"], guarantee.get("profile", {})
+        row = {key: cell[key] for key in CELL} | {key: guarantee.get(key, "") for key in ("unit", "exact", "note")}
+        row |= {key: float(value) for key, value in (("epsilon", cell["epsilon"]), ("atom", guarantee["atom"]))}
+        row["pure_epsilon"] = float(guarantee["pure_epsilon"])
+        row |= {column: float(profile.get(f"{delta:g}", "nan")) for delta, column in PROFILE.items()}
+        rows.append(row)
+    return pd.DataFrame(rows, columns=PROFILE_COLUMNS).sort_values(CELL, ignore_index=True)

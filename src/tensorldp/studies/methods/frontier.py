@@ -176,7 +176,8 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
         unit = "run" if cell.factors.private == "client" else "record"
         described = describe(mechanism.curve(), unit, notes)
         if cell.factors.control == "public":  # no private record is read
-            described |= {"epsilon": 0.0, "pure_epsilon": 0.0, "atom": 0.0, "exact": True}
+            nothing = dict.fromkeys(described["profile"], 0.0)
+            described |= {"epsilon": 0.0, "pure_epsilon": 0.0, "atom": 0.0, "exact": True, "profile": nothing}
         return described
 
     def audited(self, cell: FrontierCell, data: Path | None) -> Audited:

@@ -1,5 +1,5 @@
-(() => {
-  "use strict";
+// The table of claims: filters, sorting, and counts that lead to their claims.
+function claimsTable() {
   const table = document.getElementById("claims-table"), body = table.tBodies[0];
   const rows = [...body.rows], form = document.getElementById("filters"), status = document.getElementById("shown");
   const box = name => document.getElementById("by-" + name);
@@ -48,21 +48,4 @@
       filter();
     });
   }
-  for (const picture of document.querySelectorAll(".picture")) {
-    const button = document.createElement("button"), image = picture.querySelector("img");
-    button.type = "button";
-    button.className = "enlarge";
-    button.textContent = "Enlarge";
-    button.setAttribute("aria-pressed", "false");
-    button.setAttribute("aria-label", "Enlarge the figure: " + image.alt.split(".")[0]);
-    button.addEventListener("click", () => {
-      const large = picture.classList.toggle("large");
-      button.setAttribute("aria-pressed", String(large));
-      picture.tabIndex = large ? 0 : -1;
-    });
-    new ResizeObserver(() => {
-      button.hidden = !picture.classList.contains("large") && picture.clientWidth > .9 * image.getAttribute("width");
-    }).observe(picture);
-    picture.after(button);
-  }
-})();
+}

@@ -1,0 +1,119 @@
+// The chart of a view, in plain SVG.
+const MARKS = {
+  o: "M4,0A4,4 0 1 1 -4,0A4,4 0 1 1 4,0Z", s: "M-3.6,-3.6H3.6V3.6H-3.6Z", "^": "M0,-4.6L4.4,3.4H-4.4Z",
+  v: "M0,4.6L4.4,-3.4H-4.4Z", D: "M0,-4.8L4.8,0L0,4.8L-4.8,0Z",
+  P: "M-1.6,-4.6H1.6V-1.6H4.6V1.6H1.6V4.6H-1.6V1.6H-4.6V-1.6H-1.6Z",
+  X: "M-4.4,-2.4L-2.4,-4.4L0,-2L2.4,-4.4L4.4,-2.4L2,0L4.4,2.4L2.4,4.4L0,2L-2.4,4.4L-4.4,2.4L-2,0Z",
+  "*": "M0,-5.5L1.4,-1.8L5.2,-1.7L2.2,.7L3.2,4.4L0,2.2L-3.2,4.4L-2.2,.7L-5.2,-1.7L-1.4,-1.8Z",
+};
+const markOf = look => MARKS[look.marker] || MARKS.o;
+
+// 1, 10, 100, ... and what lies between where there are few.
+function logTicks(low, high) {
+  const ticks = [], decades = Math.log10(high / low), steps = decades < 1.2 ? [1, 2, 5] : decades < 3 ? [1, 3] : [1];
+  const every = decades > 8 ? 2 : 1;
+  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
+    if (power % every) continue;
+    for (const step of steps) if (step * 10 ** power >= low * .999 && step * 10 ** power <= high * 1.001) ticks.push(step * 10 ** power);
+  }
+  return ticks;
+}
+
+function linearTicks(low, high) {
+  const rough = (high - low) / 5, power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * [1, 2, 5, 10].find(factor => factor * power >= rough * .999), ticks = [];
+  for (let at = Math.ceil(low / step - 1e-9) * step; at <= high + step * 1e-9; at += step) ticks.push(Number(at.toPrecision(12)));
+  return ticks;
+}
+
+// Maps of values to pixels with their ticks. Scores between 0 and 1 fill that range, wide ranges are logarithmic.
+function scales(points, marks, size) {
+  const xs = [...points.map(p => p.x), ...marks.map(m => m.epsilon)].filter(x => x > 0);
+  const ys = [...points.flatMap(p => [p.low, p.high]), ...marks.map(m => m.value)];
+  const left = xs.length ? Math.min(...xs) / 1.3 : .1, right = xs.length ? Math.max(...xs) * 1.3 : 10;
+  let low = Math.min(...ys), high = Math.max(...ys);
+  const log = low > 0 && high / low > 50 && high > 1;
+  if (!log) {
+    if (low >= 0 && high <= 1) [low, high] = [0, 1];
+    else if (low === high) [low, high] = [low - .5, high + .5];
+    else if (low >= 0) low = 0;
+  }
+  const across = Math.log(right / left), up = log ? Math.log(high / low) : high - low;
+  return {
+    x: value => size.left + size.width * Math.log(value / left) / across,
+    y: value => size.top + size.height * (1 - (log ? Math.log(value / low) : value - low) / up),
+    xTicks: logTicks(left, right), yTicks: log ? logTicks(low, high) : linearTicks(low, high), left, right,
+  };
+}
+
+function axesOf(scale, size, xLabel, yLabel) {
+  const group = drawn("g", {class: "axes"});
+  for (const at of scale.yTicks) group.append(
+    drawn("line", {x1: size.left, x2: size.left + size.width, y1: scale.y(at), y2: scale.y(at)}),
+    drawn("text", {x: size.left - 8, y: scale.y(at) + 4, "text-anchor": "end"}, text(at)));
+  let last = -Infinity;
+  for (const at of scale.xTicks) {
+    group.append(drawn("line", {x1: scale.x(at), x2: scale.x(at), y1: size.top, y2: size.top + size.height}));
+    if (scale.x(at) - last < 34) continue;
+    last = scale.x(at);
+    group.append(drawn("text", {x: last, y: size.top + size.height + 18, "text-anchor": "middle"}, text(at)));
+  }
+  group.append(
+    drawn("text", {x: size.left + size.width / 2, y: size.top + size.height + 40, "text-anchor": "middle"}, xLabel),
+    drawn("text", {class: "head", x: 2, y: 14}, yLabel));
+  return group;
+}
+
+// Chance of the best classifier on records of classes of one size: (e^ε + (K - 1) δ) / (e^ε + K - 1).
+function ceilingPath(scale, classes, delta) {
+  const steps = Array.from({length: 121}, (_, i) => scale.left * (scale.right / scale.left) ** (i / 120));
+  const highest = epsilon => (1 + (classes - 1) * delta * Math.exp(-epsilon)) / (1 + (classes - 1) * Math.exp(-epsilon));
+  return "M" + steps.map(at => `${scale.x(at).toFixed(1)},${scale.y(Math.min(1, highest(at))).toFixed(1)}`).join("L");
+}
+
+// Draws the shown lines and returns the drawing and its marks, in the order of the arrow keys.
+function drawChart(data, view, points, width, labels) {
+  const height = width < 520 ? 320 : 400, size = {left: 52, top: 28, width: width - 64, height: height - 78};
+  const shown = points.filter(p => !view.lines || view.lines.includes(p.line));
+  const placed = shown.filter(p => p.x > 0 && !data.lines[p.line].reference);
+  const printed = view.axis === "mu" ? [] : data.printed.filter(
+    p => p.study === view.study && p.dataset === view.dataset && p.metric === view.metric);
+  const scale = scales(placed.length ? placed.concat(shown.filter(p => data.lines[p.line].reference).map(p => ({...p, x: 0}))) : shown.map(p => ({...p, x: 0})), printed, size);
+  const svg = drawn("svg", {
+    viewBox: `0 0 ${width} ${height}`, width, height, role: "img", tabindex: 0, "aria-label": labels.title,
+    "aria-describedby": "explore-keys",
+  });
+  svg.append(axesOf(scale, size, labels.x, labels.y));
+  const marks = [];
+  for (const line of [...new Set(shown.map(p => p.line))]) {
+    const look = data.lines[line], own = shown.filter(p => p.line === line);
+    const group = drawn("g", {class: "line", style: `--light: ${look.light}; --dark: ${look.dark}`, "data-line": line});
+    if (look.reference) {
+      const mean = own.reduce((sum, p) => sum + p.y, 0) / own.length;
+      group.append(drawn("line", {class: "reference", x1: size.left, x2: size.left + size.width, y1: scale.y(mean), y2: scale.y(mean)}));
+    }
+    const here = placed.filter(p => p.line === line);
+    if (here.length > 1) group.append(drawn("path", {
+      class: "trace", d: "M" + here.map(p => `${scale.x(p.x).toFixed(1)},${scale.y(p.y).toFixed(1)}`).join("L"),
+      "stroke-dasharray": look.dashes ? [...look.dashes].map(n => 1.6 * n).join(" ") : "none",
+    }));
+    for (const p of here) {
+      const mark = drawn("g", {class: "mark" + (p.cell[AUDITS].length ? "" : " untried"), transform: `translate(${scale.x(p.x).toFixed(1)},${scale.y(p.y).toFixed(1)})`});
+      if (p.seeds > 1) group.append(drawn("line", {class: "seeds", x1: scale.x(p.x), x2: scale.x(p.x), y1: scale.y(p.low), y2: scale.y(p.high)}));
+      mark.append(drawn("path", {d: markOf(look)}));
+      group.append(mark);
+      marks.push({...p, mark, px: scale.x(p.x), py: scale.y(p.y)});
+    }
+    svg.append(group);
+  }
+  const classes = data.classes[view.dataset], bounded = view.metric === "accuracy_perturbed_test" && view.axis !== "mu";
+  if (classes && bounded) svg.append(drawn("path", {
+    class: "ceiling", d: ceilingPath(scale, classes, view.axis === "guaranteed" ? Number(view.delta) : 0)}));
+  for (const point of printed) {
+    const mark = drawn("g", {class: "mark printed", transform: `translate(${scale.x(point.epsilon)},${scale.y(point.value)})`});
+    mark.append(drawn("path", {d: MARKS["*"]}));
+    svg.append(mark);
+    marks.push({printed: point, mark, px: scale.x(point.epsilon), py: scale.y(point.value)});
+  }
+  return {svg, marks, left: shown.filter(p => !(p.x > 0) && !data.lines[p.line].reference).length, ceiling: Boolean(classes && bounded), printed: printed.length};
+}

@@ -1,0 +1,31 @@
+// The legend: a box to show or hide each line, a name that singles it out.
+function swatch(look) {
+  const svg = drawn("svg", {viewBox: "0 0 34 14", width: 34, height: 14, "aria-hidden": "true"});
+  const group = drawn("g", {class: "line", style: `--light: ${look.light}; --dark: ${look.dark}`});
+  if (look.reference) group.append(drawn("line", {class: "reference", x1: 1, x2: 33, y1: 7, y2: 7}));
+  else {
+    group.append(drawn("path", {class: "trace", d: "M1,7H33", "stroke-dasharray": look.dashes ? [...look.dashes].map(n => 1.6 * n).join(" ") : "none"}));
+    const mark = drawn("g", {class: "mark", transform: "translate(17,7)"});
+    mark.append(drawn("path", {d: markOf(look)}));
+    group.append(mark);
+  }
+  svg.append(group);
+  return svg;
+}
+
+// `change` gets the lines that are shown from now on, null for all.
+function drawLegend(place, data, lines, shown, change) {
+  const visible = line => !shown || shown.includes(line);
+  place.replaceChildren(...lines.map(line => {
+    const look = data.lines[line], only = shown && shown.length === 1 && shown[0] === line;
+    const box = element("input", {type: "checkbox", "aria-label": `show ${look.label}`, "data-line": line});
+    box.checked = visible(line);
+    box.addEventListener("change", () => {
+      const next = lines.filter(other => other === line ? box.checked : visible(other));
+      change(next.length === lines.length ? null : next, `input[data-line="${CSS.escape(line)}"]`);
+    });
+    const name = element("button", {type: "button", "data-line": line, "aria-pressed": String(Boolean(only)), title: only ? "show all again" : "show this one alone"}, swatch(look), look.label);
+    name.addEventListener("click", () => change(only ? null : [line], `button[data-line="${CSS.escape(line)}"]`));
+    return element("div", visible(line) ? {} : {class: "off"}, box, name);
+  }));
+}

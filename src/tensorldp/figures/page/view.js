@@ -1,0 +1,75 @@
+// What the explorer shows: the choices, kept in the page's address, and the points that they single out.
+const AXES = {
+  printed: "printed ε, as the source writes it (nats)",
+  guaranteed: "guaranteed ε (nats)",
+  pure: "guaranteed pure ε, atoms removed (nats)",
+  mu: "μ of the Gaussian release with the same ε",
+};
+const ADDRESS = "#explore?";
+const [STUDY, DATASET, SETTING, LINE, PRINTED, UNIT, EXACT, PURE, PROFILE, MUS, AUDITS] = Array(11).keys();
+
+function readAddress(hash) {
+  if (!hash.startsWith(ADDRESS)) return null;
+  const found = Object.fromEntries(new URLSearchParams(hash.slice(ADDRESS.length)));
+  if (found.lines !== undefined) found.lines = found.lines.split("|").filter(Boolean);
+  return found;
+}
+
+function writeAddress(view) {
+  const kept = new URLSearchParams();
+  for (const key of ["study", "dataset", "metric", "setting", "axis", "delta"]) kept.set(key, view[key]);
+  if (view.lines) kept.set("lines", view.lines.join("|"));
+  return ADDRESS + kept;
+}
+
+function position(cell, view, deltas) {
+  const at = deltas.indexOf(Number(view.delta));
+  if (view.axis === "printed") return cell[PRINTED];
+  if (view.axis === "pure") return cell[PURE];
+  return (view.axis === "mu" ? cell[MUS] : cell[PROFILE])[at];
+}
+
+// Every value of the chosen study, data set, metric and setting, one point a cell.
+function pointsOf(data, view) {
+  const points = [];
+  for (const [index, ...values] of data.values[view.metric] || []) {
+    const cell = data.cells[index];
+    if (cell[STUDY] !== view.study || cell[DATASET] !== view.dataset || cell[SETTING] !== view.setting) continue;
+    const seen = values.filter(value => value !== INFINITE);
+    if (!seen.length) continue;
+    points.push({
+      cell, line: cell[LINE], x: position(cell, view, data.deltas),
+      y: seen.reduce((sum, value) => sum + value, 0) / seen.length,
+      low: Math.min(...seen), high: Math.max(...seen), seeds: seen.length, values: seen,
+    });
+  }
+  return points.sort((a, b) => (a.x ?? Infinity) - (b.x ?? Infinity));
+}
+
+// What the selects may offer, each list given the choices before it.
+function offered(data, view) {
+  const studies = Object.keys(data.studies).filter(name => data.cells.some(cell => cell[STUDY] === name));
+  const of = test => data.cells.filter(test);
+  const unique = values => [...new Set(values)];
+  return {
+    study: studies,
+    dataset: unique(of(cell => cell[STUDY] === view.study).map(cell => cell[DATASET])),
+    metric: Object.keys(data.metrics).filter(metric => data.values[metric].some(
+      ([index]) => data.cells[index][STUDY] === view.study && data.cells[index][DATASET] === view.dataset)),
+    setting: unique((data.values[view.metric] || []).map(([index]) => data.cells[index])
+      .filter(cell => cell[STUDY] === view.study && cell[DATASET] === view.dataset).map(cell => cell[SETTING])),
+  };
+}
+
+function auditWords(cell) {
+  if (!cell[AUDITS].length) return "none tried";
+  return cell[AUDITS].map(([epsilon, delta, kind, samples, confidence]) => epsilon === 0
+    ? `found nothing at δ = ${text(delta)} (${kind}, ${samples.toLocaleString("en")} samples)`
+    : `ε ≥ ${text(epsilon)} at δ = ${text(delta)} (${kind}, ${samples.toLocaleString("en")} samples, ${100 * confidence} %)`
+  ).join("; ");
+}
+
+function guaranteeWords(cell, view, deltas) {
+  const at = deltas.indexOf(Number(view.delta)), exact = cell[EXACT] ? "exact" : "a bound";
+  return `ε = ${text(cell[PROFILE][at])} at δ = ${text(Number(view.delta))} for one ${cell[UNIT]} (${exact})`;
+}
