@@ -8,6 +8,8 @@ import pytest
 from tensorldp import privacy
 from tensorldp.errors import InputError
 from tensorldp.privacy.auditing.accuracy import accuracy_audit, accuracy_ceiling
+from tensorldp.privacy.auditing.ceiling import class_ceiling
+from tensorldp.privacy.auditing.confidence import lower_bound
 
 
 @pytest.mark.parametrize(
@@ -53,3 +55,19 @@ def test_unbalanced_classes_use_the_share_of_the_largest() -> None:
     assert accuracy_audit(10**9 * 9 // 10, 10**9, 2, largest_class=0.63) == pytest.approx(
         math.log(a * 0.37 / ((1 - a) * 0.63)), abs=1e-3
     )
+
+
+@pytest.mark.parametrize("shares", [[0.1] * 10, [0.5, 0.5]])
+def test_equal_shares_give_the_closed_form(shares: list[float]) -> None:
+    found = accuracy_audit(900, 1000, len(shares), shares=shares)
+    assert found == pytest.approx(accuracy_audit(900, 1000, len(shares), largest_class=max(shares)), abs=1e-6)
+
+
+def test_unequal_shares_prove_more_than_the_largest_alone() -> None:
+    shares = [0.5, 0.3, 0.1, 0.1]
+    loose, tight = (accuracy_audit(900, 1000, 4, **given) for given in ({"largest_class": 0.5}, {"shares": shares}))
+    assert tight > loose + 0.1
+    assert class_ceiling(tight, 0.0, shares) == pytest.approx(float(lower_bound(900, 1000, 0.05)), abs=1e-6)
+    assert accuracy_audit(500, 1000, 4, shares=shares) == 0.0
+    with pytest.raises(InputError, match="shares"):
+        accuracy_audit(900, 1000, 2, shares=[0.5, 0.2])

@@ -86,7 +86,7 @@ def test_the_table_has_accuracy_audits_too(data: Path) -> None:
     key = {"study": "s", "dataset": "d", "variant": "v", "mechanism": "laplace", "epsilon": "3"}
     metrics = {
         "cell": key,
-        "test_set": {"records": 1000, "largest_class": 0.1},
+        "test_set": {"records": 1000, "shares": [0.1] * 10},
         "rows": [
             {"seed": 0, "metric": "accuracy_perturbed_test", "value": 0.9},
             {"seed": 0, "metric": "accuracy", "value": 0.95},
@@ -105,7 +105,7 @@ def test_a_cell_without_a_mechanism_has_the_audits_of_its_accuracy_alone() -> No
     key = {"study": "s", "dataset": "d", "variant": "v", "mechanism": "none", "epsilon": "inf"}
     metrics = {
         "cell": key,
-        "test_set": {"records": 1000, "largest_class": 0.1},
+        "test_set": {"records": 1000, "shares": [0.1] * 10},
         "rows": [{"seed": 0, "metric": "accuracy_perturbed_test", "value": 0.9}],
     }
     table = audits_table([(metrics, {"epsilon": "inf", "pure_epsilon": "inf"}, None)])

@@ -93,15 +93,15 @@ def audit_seed(cell: AnyCell) -> int:
 def audit_accuracy(metrics: dict[str, Any]) -> list[dict[str, Any]]:
     """Black-box audits: accuracy on released test records certifies epsilon, one row per seed.
 
-    With a largest class of share q a classifier of accuracy a certifies ln(a (1 - q) / ((1 - a) q)).
+    It is the epsilon at which no classifier exceeds the accuracy for these shares of the classes.
     """
     rows = []
     for row in metrics["rows"]:
         if row["metric"] != "accuracy_perturbed_test":
             continue
-        total, largest = metrics["test_set"]["records"], metrics["test_set"]["largest_class"]
+        total, shares = metrics["test_set"]["records"], metrics["test_set"]["shares"]
         correct = round(row["value"] * total)
-        bound = privacy.accuracy_audit(correct, total, 2, CONFIDENCE, largest_class=largest)
+        bound = privacy.accuracy_audit(correct, total, max(2, len(shares)), CONFIDENCE, shares=shares)
         rows.append(
             {
                 "kind": "accuracy",

@@ -6,9 +6,15 @@ Derived in docs/mathematics/audits.md.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+
+from scipy.optimize import brentq
 
 from tensorldp.errors import check_real, check_whole
+from tensorldp.privacy.auditing.ceiling import class_ceiling
 from tensorldp.privacy.auditing.confidence import lower_bound
+
+LARGEST = 32.0  # nats: an accuracy so near to 1 has no larger bound
 
 
 def accuracy_ceiling(epsilon: float, classes: int, delta: float = 0.0) -> float:
@@ -44,12 +50,20 @@ def clean_test_ceiling(records: int, information: float, chance: float) -> float
 
 
 def accuracy_audit(
-    correct: int, total: int, classes: int, confidence: float = 0.95, *, largest_class: float | None = None
+    correct: int,
+    total: int,
+    classes: int,
+    confidence: float = 0.95,
+    *,
+    largest_class: float | None = None,
+    shares: Sequence[float] | None = None,
 ) -> float:
     """A lower bound on epsilon (pure) from an accuracy on perturbed test inputs.
 
     ln((K - 1) a / (1 - a)) at the Clopper-Pearson lower bound a of the accuracy; 0 where that is below chance.
     For classes that are not balanced the share q of the largest takes the place of 1 / K: ln(a (1 - q) / ((1 - a) q)).
+    With the shares of all classes it is the epsilon at which `class_ceiling`, the optimum of the linear programme, is
+    a: never less, and the same where all shares are equal.
 
     Args:
         correct: test inputs classified rightly; the classifier must not have seen them.
@@ -57,9 +71,10 @@ def accuracy_audit(
         classes: K, balanced unless `largest_class` is given.
         confidence: the probability that the bound does not exceed the truth.
         largest_class: the share of the largest class, in (0, 1).
+        shares: those of all classes, in place of `largest_class`.
 
     Raises:
-        InputError: if a count or the confidence is out of range.
+        InputError: if the shares are none, a count or the confidence is out of range.
     """
     total = check_whole("total", total, low=1)
     correct = check_whole("correct", correct, low=0, high=total)
@@ -69,4 +84,18 @@ def accuracy_audit(
         others = (1.0 - share) / share
     confidence = check_real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
     accuracy = float(lower_bound(correct, total, 1.0 - confidence))
+    if shares is not None:
+        return _epsilon_of_ceiling(accuracy, shares)
     return max(0.0, math.log(others * accuracy / (1.0 - accuracy))) if 0.0 < accuracy < 1.0 else 0.0
+
+
+def _epsilon_of_ceiling(accuracy: float, shares: Sequence[float]) -> float:
+    """The smallest epsilon whose ceiling is no less than an accuracy below 1."""
+    if accuracy <= class_ceiling(0.0, 0.0, shares) or accuracy >= 1.0:
+        return 0.0
+    high = 1.0
+    while class_ceiling(high, 0.0, shares) < accuracy:
+        high *= 2.0
+        if high > LARGEST:
+            return LARGEST
+    return float(brentq(lambda epsilon: class_ceiling(epsilon, 0.0, shares) - accuracy, 0.0, high, xtol=1e-9))

@@ -43,9 +43,10 @@ class Trained:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-def describe_labels(labels: torch.Tensor) -> dict[str, float]:
-    """How many test records there are and the share of the largest class: an audit from accuracy needs both."""
-    return {"records": len(labels), "largest_class": float(labels.bincount().max()) / len(labels)}
+def describe_labels(labels: torch.Tensor) -> dict[str, Any]:
+    """How many test records there are and the shares of their classes: an audit from accuracy needs both."""
+    shares = (labels.bincount().double() / len(labels)).tolist()
+    return {"records": len(labels), "largest_class": max(shares), "shares": shares}
 
 
 def read_trained(folder: Path, seed: int) -> tuple[Trained, dict[str, Any]]:
