@@ -4,31 +4,35 @@ CORES ?= $(shell getconf _NPROCESSORS_ONLN)
 VENV := .venv
 READY := $(VENV)/.ready
 
-.PHONY: figures test test-portable lint clean
+.PHONY: help figures test test-portable lint clean
 
-figures: $(READY)
-	$(VENV)/bin/snakemake --cores $(CORES)
+figures: $(READY)  ## the figures, tables and report of config.yaml; ARGS="..." goes to Snakemake, as in ARGS="--config scale=desk"
+	$(VENV)/bin/snakemake --cores $(CORES) $(ARGS)
 
-test: $(READY)
+help:  ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
+
+test: $(READY)  ## lint, types, docs and every test
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check --quiet .
 	$(VENV)/bin/mypy
 	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n $(CORES) --dist loadgroup
 
-test-portable: $(READY)  # other instruction sets, threads, orders, a path with a space: hours
+test-portable: $(READY)  ## the tests under other instruction sets, threads, orders, a path with a space: hours
 	tests/portability.sh
 
-lint: $(READY)
+lint: $(READY)  ## mend what ruff can, then ruff, mypy and snakemake --lint
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/snakemake --lint
 
 $(READY): pyproject.toml envs/constraints.txt
+	@echo "Installing PyTorch, Snakemake and what they need into $(VENV), once: this takes minutes"
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --upgrade pip
 	$(VENV)/bin/python -m pip install --quiet -c envs/constraints.txt -e ".[dev,slurm]"
 	touch $@
 
-clean:
+clean:  ## delete what runs made, but not downloads and the kept reference results
 	rm -rf results/metrics results/models results/perturbed results/figures .snakemake

@@ -101,3 +101,34 @@ def test_canaries_in_dp_sgd(arguments: tuple[str, ...], code: int, capsys: pytes
 def test_canaries_in_a_federated_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert outcome("canaries", "federated", "--mechanism", "privunit", "--canaries", "50") == 0
     assert "the accountant says epsilon 2," in capsys.readouterr().out
+
+
+def test_calibrate_gives_a_record_what_was_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    from tensorldp.mechanisms import Box, make
+
+    cases = [
+        ("laplace", 0.0, 1.0),
+        ("randomized-response", 0.0, 1.0),
+        ("gaussian-analytic", 1e-5, 2.0),
+        ("tldp-l", 0.3, 1.0),
+    ]
+    for key, delta, wanted in cases:
+        assert outcome("calibrate", key, "--record-epsilon", f"{wanted}", "--shape", "4", "--delta", f"{delta}") == 0
+        lines = dict(line.split(": ") for line in capsys.readouterr().out.splitlines() if ": " in line)
+        mechanism = make(key, epsilon=float(lines["nominal epsilon"]), domain=Box(0, 1, (4,)))
+        assert mechanism.guarantee(delta).epsilon == pytest.approx(wanted, rel=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("tldp-l", "--record-epsilon", "1"), "give a larger --delta than its atom's probability"),
+        (("laplace", "--record-epsilon", "-1"), "record-epsilon must be a number"),
+        (("laplace", "--record-epsilon", "1", "--delta", "1"), "delta must be at least 0 and below 1"),
+    ],
+)
+def test_what_calibrate_cannot_do_is_one_sentence(
+    arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert outcome("calibrate", *arguments) == 2
+    assert message in capsys.readouterr().err

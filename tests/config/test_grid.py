@@ -219,3 +219,8 @@ def test_a_study_file_that_is_broken_is_named(tmp_path: Path) -> None:
         load_study(tmp_path / "x.yaml")
     with pytest.raises(InputError, match=r"y\.yaml cannot be read"):
         load_study(tmp_path / "y.yaml")
+
+
+def test_a_grid_without_a_finite_epsilon_is_refused() -> None:
+    with pytest.raises(InputError, match=r"epsilons of tldp_type1 = \[inf\]: at least one must be finite"):
+        plan(epsilons={"tldp_type1": ["inf"]})

@@ -71,3 +71,8 @@ def test_numbers_of_the_command_line_come_as_text_and_are_numbers() -> None:
     assert settings.epsilons == {"s": [0.1, 1e-3, math.inf, 2]}
     assert settings.training == {"s": {"epochs": 3, "pretrained": True, "model": "x1"}}
     assert settings.factors == {"s": {"m": [100, "quick"]}}
+
+
+def test_a_number_where_a_list_belongs_is_shown_as_one() -> None:
+    with pytest.raises(InputError, match=r"seeds = 3 is not valid: input should be a list, \[3\]"):
+        parse_settings({"studies": ["s"], "seeds": 3})

@@ -53,6 +53,9 @@ def jobs() -> dict[str, list[dict[str, object]]]:
         elif stage := re.search(r"\bcell_source\(\"(\w+)\"\)", text):
             script = SCRIPTS / f"{stage.group(1)}.py"
             found[rule] = [{"script": script, "method": method, "mechanism": key} for method, key in cells]
+        elif stage := re.search(r"\bmechanism_source\(\"(\w+)\"\)", text):
+            script = SCRIPTS / f"{stage.group(1)}.py"
+            found[rule] = [{"script": script, "mechanism": key} for _, key in cells]
         elif "notebook_source(" in text:
             found[rule] = [{"script": path} for path in sorted(NOTEBOOKS.glob("*.ipynb"))]
     return found
@@ -75,7 +78,9 @@ def test_every_rule_states_the_source_of_what_it_runs() -> None:
         ran = re.search(r"\"stage (\w+)|scripts/(\w+)\.py", text)
         named = ran.group(1) or ran.group(2) if ran else None
         pattern = (
-            rf"source=(cell_)?source\(\"{named}\"\)" if named else r"source=(lambda wildcards: )?notebook_source\("
+            rf"source=(cell_|mechanism_)?source\(\"{named}\"\)"
+            if named
+            else r"source=(lambda wildcards: )?notebook_source\("
         )
         assert re.search(pattern, text), f"the rule {rule} needs the parameter source, as common.smk explains"
     assert set(jobs()) == set(running)

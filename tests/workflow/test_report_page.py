@@ -1,4 +1,7 @@
-"""The report of a real run in a real browser."""
+"""The report of a real run in a real browser, and Snakemake's own."""
+
+import zipfile
+from pathlib import Path
 
 import pytest
 from browser import open_browser
@@ -24,3 +27,13 @@ def test_the_report_of_a_run_is_silent_accessible_and_its_links_lead_somewhere(f
         )
     assert len(links) > 30
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_snakemakes_report_shows_each_figure_once(finished: Project, tmp_path: Path) -> None:
+    done = finished.snakemake("--report", str(tmp_path / "jobs.zip"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    with zipfile.ZipFile(tmp_path / "jobs.zip") as page:
+        shown = sorted(Path(name).name for name in page.namelist() if name.endswith((".png", ".svg")))
+        texts = b"".join(page.read(name) for name in page.namelist() if name.endswith((".js", ".html")))
+    assert shown == sorted(path.name for path in (finished.folder / "results" / "figures").glob("*.png"))
+    assert b"guaranteed epsilon" in texts

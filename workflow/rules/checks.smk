@@ -1,28 +1,12 @@
-# one check a mechanism, an option making another one; a run takes account of the checks that it finds
-CHECKED = {
-    check_name(cell.mechanism, cell.options): (cell.mechanism, cell.options)
-    for cell in PLAN.cells
-    if cell.private
-}
-
-
-def options_of(wildcards):
-    return json.dumps(CHECKED[wildcards.checked][1], sort_keys=True)
-
-
-def check_source(wildcards):
-    return source_digest(SCRIPTS / "check.py", mechanism=CHECKED[wildcards.checked][0], plugins=PLUGINS)
-
-
 rule check:
     output:
         verdict="results/checks/{checked}/verdict.json",
         page="results/checks/{checked}/verdict.html",
     params:
         mechanism=lambda wildcards: CHECKED[wildcards.checked][0],
-        options=options_of,
+        options=lambda wildcards: json.dumps(CHECKED[wildcards.checked][1], sort_keys=True),
         minutes=PLAN.settings.check_minutes,
-        source=check_source,
+        source=mechanism_source("check"),
         folder=subpath(output.verdict, parent=True),
     wildcard_constraints:
         checked=one_of(CHECKED),

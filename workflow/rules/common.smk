@@ -133,12 +133,34 @@ def cell_source(script):
     return digest
 
 
+# one check a mechanism, an option making another one; a run takes account of the checks that it finds
+CHECKED = {
+    check_name(cell.mechanism, cell.options): (cell.mechanism, cell.options)
+    for cell in PLAN.cells
+    if cell.private
+}
+
+
+def mechanism_source(script):
+    """The same of a check, which has one mechanism and no method."""
+    return lambda wildcards: source_digest(
+        SCRIPTS / f"{script}.py", mechanism=CHECKED[wildcards.checked][0], plugins=PLUGINS
+    )
+
+
 def notebook_source(notebook):
     """The same of a figure, from its notebook's code cells."""
     path = NOTEBOOKS / f"{notebook}.ipynb"
     if not path.is_file():
         sys.exit(f"error: the study {notebook} has no notebook: add notebooks/{notebook}.ipynb, which draws its figure")
     return source_digest(path, plugins=PLUGINS)
+
+
+def shown(path, category, axis):
+    """A figure as `snakemake --report` shows it, once: as a picture, under its study."""
+    if not path.endswith(".png"):
+        return path
+    return report(path, category=category, labels={"figure": Path(path).stem, "axis": axis})
 
 
 def list_of_cells():

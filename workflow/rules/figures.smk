@@ -15,6 +15,9 @@ STUDY_TABLES = {"reconstruction": ["results/tables/reconstruction.csv"]}
 STUDY_PICTURES = {"reconstruction": ["results/pictures/reconstruction.safetensors"]}
 
 
+AXES = {"": "printed epsilon", "_guaranteed": "guaranteed epsilon", "_pure": "pure epsilon"}
+
+
 # a rule for each study, because studies have different views
 for study in PLAN.studies.values():
 
@@ -29,7 +32,11 @@ for study in PLAN.studies.values():
             pictures=STUDY_PICTURES.get(study.study, []),
             notebook=f"notebooks/{study.study}.ipynb",
         output:
-            figures=[f"results/figures/{study.study}{view}.{kind}" for view in study.views for kind in ("png", "svg")],
+            figures=[
+                shown(f"results/figures/{study.study}{view}.{kind}", study.title, AXES.get(view, "its own"))
+                for view in study.views
+                for kind in ("png", "svg")
+            ],
             data=f"results/figures/{study.study}.csv",
             tables=[f"results/tables/{table}.csv" for table in study.tables],
             notebook=f"results/notebooks/{study.study}.ipynb",

@@ -128,7 +128,10 @@ rule privacy_figure:
         standing=lambda wildcards: "results/standing.csv" if wildcards.figure == "accuracy_ceiling" else [],
         notebook="notebooks/{figure}.ipynb",
     output:
-        figures=expand("results/figures/{{figure}}.{kind}", kind=["png", "svg"]),
+        figures=[
+            shown("results/figures/{figure}.png", "Privacy of the mechanisms", "its own"),
+            "results/figures/{figure}.svg",
+        ],
         data="results/figures/{figure}.csv",
         notebook="results/notebooks/{figure}.ipynb",
     wildcard_constraints:

@@ -13,6 +13,7 @@ COMMANDS = {
     "check": "try to prove a claimed guarantee wrong",
     "canaries": "try to prove a whole training's guarantee wrong, in one run with canaries",
     "guarantee": "say what an epsilon on paper means for a record",
+    "calibrate": "find the nominal epsilon that guarantees a record a given one",
     "mechanisms": "list the mechanisms",
 }
 

@@ -15,10 +15,11 @@ from tensorldp.mechanisms import Ball, Box, Domain, Mechanism, make
 from tensorldp.mechanisms.registry import option_names
 
 
-def add_target_arguments(parser: argparse.ArgumentParser, *, epsilon: bool) -> None:
-    """The arguments that name a mechanism and its domain."""
+def add_target_arguments(parser: argparse.ArgumentParser, *, epsilon: bool | None) -> None:
+    """The arguments that name a mechanism and its domain; `epsilon` is whether it is required, None for no argument."""
     parser.add_argument("target", help="a mechanism's key, or module:name of a class, object or function")
-    parser.add_argument("--epsilon", type=float, required=epsilon, help="the nominal epsilon of the mechanism")
+    if epsilon is not None:
+        parser.add_argument("--epsilon", type=float, required=epsilon, help="the nominal epsilon of the mechanism")
     parser.add_argument(
         "--nominal-delta", type=float, default=NOMINAL_DELTA, help="the nominal delta, where it has one"
     )

@@ -215,6 +215,12 @@ def make_plan(
     for name in settings.studies:
         if name not in available:
             raise unknown("study", short(name), available)
+    for name, grid in settings.epsilons.items():
+        if all(map(math.isinf, grid)):
+            raise InputError(
+                f"epsilons of {name} = {grid}: at least one must be finite; the mechanism none, which alone has an "
+                "infinite one, needs no entry"
+            )
     for key in ("datasets", "mechanisms", "epsilons", "factors", "training"):
         for name in getattr(settings, key):
             if name not in available:

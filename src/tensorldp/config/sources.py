@@ -27,6 +27,7 @@ AROUND = {
     "data/fetch.py": "what it fetches is compared with a checksum, and data and weights with their digests",
     "data/checksum.py": "as data/fetch.py",
     "config/settings.py": "reads config.yaml for the plan; what a job needs of it is a parameter of the job",
+    "config/reading.py": "as config/settings.py",
     "config/methods/__init__.py": "the list of methods; the one that a cell names counts by itself",
     "config/sources.py": "this file",
     "config/syntax.py": "this file's reader",

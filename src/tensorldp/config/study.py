@@ -5,18 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import Field, ValidationError
 
 from tensorldp.config.methods import METHODS
+from tensorldp.config.reading import read_yaml
 from tensorldp.config.settings import Epsilon, Scale, Seed, Strict, explain, short
 from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.errors import InputError, unknown
-
-try:
-    from yaml import CSafeLoader as SafeLoader  # several times as fast, and planning reads every study
-except ImportError:  # PyYAML without libyaml
-    from yaml import SafeLoader  # type: ignore[assignment]
 
 Release = Literal["data", "features", "test_features", "gradients", "parameters", "bits"]
 Factors = dict[str, list[str | int | float]]
@@ -104,12 +99,7 @@ def load_study(path: Path) -> Study:
     Raises:
         InputError: if the file is missing, is not YAML or does not fit the model, naming the file and the key.
     """
-    try:
-        raw = yaml.load(path.read_text(), Loader=SafeLoader)
-    except OSError:
-        raise InputError(f"the study file {path} cannot be read") from None
-    except yaml.YAMLError as error:
-        raise InputError(f"the study file {path} is not valid YAML: {str(error).splitlines()[0]}") from None
+    raw = read_yaml(path, "the study file")
     try:
         study = Study.model_validate(raw)
     except ValidationError as error:

@@ -18,27 +18,34 @@ def true_epsilon(mechanism: Mechanism, delta: float) -> float:
     return curve.pure_epsilon if math.isfinite(curve.pure_epsilon) else curve.epsilon(delta)
 
 
-def calibrate(build: Callable[[float], Mechanism], epsilon: float, delta: float) -> Mechanism:
+def calibrate(
+    build: Callable[[float], Mechanism],
+    epsilon: float,
+    delta: float,
+    *,
+    epsilon_of: Callable[[Mechanism, float], float] = true_epsilon,
+) -> Mechanism:
     """The mechanism with the largest nominal epsilon whose true one is at most `epsilon`.
 
     Args:
         build: makes the mechanism at a nominal epsilon; its true epsilon must rise with it.
         epsilon: > 0.
         delta: where the mechanism has no pure guarantee.
+        epsilon_of: the true epsilon of a mechanism at a delta.
 
     Raises:
         InputError: if no nominal epsilon between 1e-9 and 1e9 of it gives that guarantee.
     """
     mechanism = build(epsilon)
-    if abs(true_epsilon(mechanism, delta) - epsilon) <= TOLERANCE * epsilon:
+    if abs(epsilon_of(mechanism, delta) - epsilon) <= TOLERANCE * epsilon:
         return mechanism
     low, high = -math.log(1e9), math.log(1e9)
-    guess = math.log(epsilon / max(true_epsilon(mechanism, delta), 1e-300))  # right at once where it is a multiple
+    guess = math.log(epsilon / max(epsilon_of(mechanism, delta), 1e-300))  # right at once where it is a multiple
     found: Mechanism | None = None
     for _ in range(STEPS):
         middle = guess if low < guess < high else (low + high) / 2.0
         candidate = build(epsilon * math.exp(middle))
-        reached = true_epsilon(candidate, delta)
+        reached = epsilon_of(candidate, delta)
         if reached <= epsilon:
             low, found = middle, candidate
             if reached >= epsilon * (1.0 - TOLERANCE):

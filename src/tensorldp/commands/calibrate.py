@@ -1,0 +1,54 @@
+"""`python -m tensorldp calibrate`: the nominal setting that gives a record exactly the guarantee asked for."""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+from tensorldp.commands.target import add_target_arguments, domain_of, target_of
+from tensorldp.errors import InputError, check_budget
+from tensorldp.mechanisms import Mechanism
+from tensorldp.studies.calibration import calibrate
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    add_target_arguments(parser, epsilon=None)
+    parser.add_argument("--record-epsilon", type=float, required=True, help="what one record shall be guaranteed")
+    parser.add_argument("--delta", type=float, default=0.0, help="of that guarantee (default: 0, a pure one)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the nominal epsilon, and the guarantee and the error that come with it.
+
+    Raises:
+        InputError: if the mechanism has no such guarantee at any nominal epsilon.
+    """
+    wanted, delta = check_budget("record-epsilon", options.record_epsilon), options.delta
+    if not 0.0 <= delta < 1.0:
+        raise InputError(f"delta must be at least 0 and below 1, got {delta!r}")
+    domain = domain_of(options)
+
+    def build(nominal: float) -> Mechanism:
+        options.epsilon = nominal
+        found = target_of(options, domain)
+        if not isinstance(found, Mechanism):
+            raise InputError(f"{options.target} is not a mechanism, so it states no guarantee")
+        return found
+
+    first = build(wanted)
+    if math.isinf(first.curve().epsilon(delta)):
+        raise InputError(
+            f"{first.name} guarantees a record no finite epsilon at delta {delta:g}: give a larger --delta"
+            + (" than its atom's probability" if first.curve().atom > delta else "")
+        )
+    mechanism = calibrate(build, wanted, delta, epsilon_of=lambda m, d: m.curve().epsilon(d))
+    reached = mechanism.guarantee(delta)
+    print(f"{mechanism.name} on {mechanism.domain}")
+    print(f"nominal epsilon: {mechanism.epsilon:.9g}")
+    bound = "exactly" if reached.exact else "at most"
+    print(f"each {reached.unit} is guaranteed epsilon {bound} {reached.epsilon:.6g} at delta {delta:g}")
+    error = mechanism.squared_error()
+    if error is not None:
+        print(f"root mean squared error of an element: {math.sqrt(error / mechanism.size):.6g}")
+    return 0

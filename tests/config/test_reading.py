@@ -1,0 +1,36 @@
+"""YAML that a person has written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tensorldp.config.reading import read_yaml
+from tensorldp.errors import InputError
+
+
+def test_merged_keys_and_anchors_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text("base: &base {a: 1, b: 2}\nown: {<<: *base, b: 3}\n")
+    assert read_yaml(path, "the file") == {"base": {"a": 1, "b": 2}, "own": {"a": 1, "b": 3}}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: 1\nb: 2\na: 3\n", "line 3: a stands twice"),
+        ("a:\n  b: 1\n  b: 2\n", "line 3: b stands twice"),
+        ("a: [1\nb: 2\n", "not valid YAML at line 2"),
+        ("a: !!python/object/apply:os.system [x]\n", "not valid YAML at line 1"),
+    ],
+)
+def test_a_mistake_has_a_line(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(text)
+    with pytest.raises(InputError, match=f"the file .*a.yaml is .*{message}"):
+        read_yaml(tmp_path / "a.yaml", "the file")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        read_yaml(tmp_path / "none.yaml", "the file")

@@ -1,0 +1,16 @@
+# Snakemake reads config.yaml itself, but says neither where it is wrong nor that a key stands twice.
+import sys
+from pathlib import Path
+
+try:
+    from tensorldp.config.reading import read_yaml
+    from tensorldp.errors import InputError
+except ImportError as error:
+    sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e .` first")
+
+for path in {"config.yaml", *map(str, workflow.overwrite_configfiles)}:
+    if path.endswith((".yaml", ".yml")) and Path(path).is_file():
+        try:
+            read_yaml(Path(path), "the config file")
+        except InputError as error:
+            sys.exit(f"error: {error}")
