@@ -4,11 +4,12 @@ rule claims:
         guarantees=GUARANTEES,
         standing="results/standing.csv",
         tables=TABLES,
-        studies=[f"workflow/studies/{study}.yaml" for study in PLAN.studies],
+        studies=[f"{STUDIES}/{study}.yaml" for study in PLAN.studies],
     output:
         "results/claims.csv",
     params:
         source=source("claims"),
+        studies=STUDIES,
         settings=PLAN.settings.model_dump_json(exclude={"mirror", "device", "check_minutes"}),
     log:
         "logs/claims.log",
@@ -17,5 +18,5 @@ rule claims:
     resources:
         mem_mb=2000,
     shell:
-        "stage claims --settings {params.settings:q} --studies workflow/studies --results results "
+        "stage claims --settings {params.settings:q} --studies {params.studies:q} --results results "
         "--standing {input.standing} --report results/report.html --out {output} > {log} 2>&1"

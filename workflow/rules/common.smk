@@ -1,7 +1,9 @@
 import gc
 import hashlib
 import json
+import os
 import re
+import shlex
 import shlex
 import sys
 from pathlib import Path
@@ -26,9 +28,12 @@ try:
 except ImportError as error:
     sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e .` first")
 
-STUDIES = Path(workflow.basedir) / "workflow" / "studies"
-SCRIPTS = Path(workflow.basedir) / "workflow" / "scripts"
-NOTEBOOKS = Path(workflow.basedir) / "notebooks"
+# The repository as the working directory sees it, which may be another folder, and that of another workflow.
+BASE = Path(os.path.relpath(Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parents[1]))
+STUDIES = BASE / "workflow" / "studies"
+SCRIPTS = BASE.absolute() / "workflow" / "scripts"
+NOTEBOOKS = BASE / "notebooks"
+REFERENCE = BASE / "results" / "reference"
 
 
 def validated_plan():
@@ -49,19 +54,20 @@ def validated_plan():
 
 def reference_studies():
     """The studies with kept results, which `reference_figures` draws."""
-    runs = Path(workflow.basedir) / "results" / "reference" / "runs.json"
+    runs = REFERENCE / "runs.json"
     return [load_study(STUDIES / f"{name}.yaml") for name in json.loads(runs.read_text())] if runs.exists() else []
 
 
 def kept_pictures(study):
     """The pictures among the kept results, if there are any."""
-    kept = Path(f"results/reference/{study}.safetensors")
+    kept = REFERENCE / f"{study}.safetensors"
     return str(kept) if kept.exists() else []
 
 
 def kept_standing():
     """Where the guarantees of the kept results stand, if that is kept."""
-    return "results/reference/standing.csv" if Path("results/reference/standing.csv").exists() else []
+    kept = REFERENCE / "standing.csv"
+    return str(kept) if kept.exists() else []
 
 
 PLAN = validated_plan()
@@ -245,7 +251,7 @@ def quoted(paths):
 
 def pictures_argument(wildcards, input):
     """The parameter of a notebook that shows pictures; without it, it draws the numbers alone."""
-    return f"-p pictures {input.pictures}" if input.pictures else ""
+    return f"-p pictures {shlex.quote(str(input.pictures))}" if input.pictures else ""
 
 
 # One function gives all inputs of a stage: Snakemake inspects and calls each function by itself, for every job.

@@ -30,7 +30,7 @@ for study in PLAN.studies.values():
             standing="results/standing.csv",
             tables=STUDY_TABLES.get(study.study, []),
             pictures=STUDY_PICTURES.get(study.study, []),
-            notebook=f"notebooks/{study.study}.ipynb",
+            notebook=f"{NOTEBOOKS}/{study.study}.ipynb",
         output:
             figures=[
                 shown(f"results/figures/{study.study}{view}.{kind}", study.title, AXES.get(view, "its own"))
@@ -52,5 +52,5 @@ for study in PLAN.studies.values():
         resources:
             mem_mb=1000,
         shell:
-            "notebook {input.notebook} {output.notebook} "
+            "notebook {input.notebook:q} {output.notebook} "
             "-p metrics {input.metrics} -p folder {params.folder} {params.pictures} > {log} 2>&1"

@@ -126,7 +126,7 @@ rule privacy_figure:
     input:
         metrics=lambda wildcards: "results/metrics.parquet" if wildcards.figure == "accuracy_ceiling" else [],
         standing=lambda wildcards: "results/standing.csv" if wildcards.figure == "accuracy_ceiling" else [],
-        notebook="notebooks/{figure}.ipynb",
+        notebook=f"{NOTEBOOKS}/{{figure}}.ipynb",
     output:
         figures=[
             shown("results/figures/{figure}.png", "Privacy of the mechanisms", "its own"),
@@ -144,5 +144,5 @@ rule privacy_figure:
     conda:
         "../../envs/tensorldp.yaml"
     shell:
-        "notebook {input.notebook} {output.notebook} "
+        "notebook {input.notebook:q} {output.notebook} "
         "-p metrics results/metrics.parquet -p folder results/figures > {log} 2>&1"

@@ -5,11 +5,11 @@ for study in REFERENCE_STUDIES:
         name:
             f"reference_{study.study}"
         input:
-            metrics="results/reference/metrics.parquet",
-            series="results/reference/series.parquet",
+            metrics=f"{REFERENCE}/metrics.parquet",
+            series=f"{REFERENCE}/series.parquet",
             standing=kept_standing(),
             pictures=kept_pictures(study.study),
-            notebook=f"notebooks/{study.study}.ipynb",
+            notebook=f"{NOTEBOOKS}/{study.study}.ipynb",
         output:
             figures=[
                 f"results/reference_figures/figures/{study.study}{view}.{kind}"
@@ -30,8 +30,8 @@ for study in REFERENCE_STUDIES:
         resources:
             mem_mb=1000,
         shell:
-            "notebook {input.notebook} {output.notebook} "
-            "-p metrics {input.metrics} -p folder {params.folder} {params.pictures} > {log} 2>&1"
+            "notebook {input.notebook:q} {output.notebook} "
+            "-p metrics {input.metrics:q} -p folder {params.folder} {params.pictures} > {log} 2>&1"
 
 
 rule reference_figures:
