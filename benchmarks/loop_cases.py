@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from federated_problem import Problem, new_model, order, train_plainly
 from torch import Tensor, nn
 
+from tensorldp.mechanisms import Box, make
 from tensorldp.models import Task, build
+from tensorldp.models.computing import arithmetic, channels_last, lay_out
+from tensorldp.models.latent import BitANN
+from tensorldp.models.split import split_net
+from tensorldp.runtime.files import read_arrays, write_arrays
 from tensorldp.training.classify import fit, predict
+from tensorldp.training.gradient_noise import GradientNoise
 from tensorldp.training.plain import plain_fit, plain_predict
+from tensorldp.training.simulation import ClientSimulation
+from tensorldp.training.stream import make_optimizer
+from tensorldp.training.tensor_sgd import PrivateStep
 
 Call = Callable[[], Any]
 
@@ -78,6 +91,128 @@ def prediction(name: str, what: str, goal: float, task: Task, *, count: int, pre
     return Case(name, what, goal, lambda: call(plain_predict, True), lambda: call(predict, False, precision=precision))
 
 
+BITS = 92_160
+
+
+def latent(steps: int) -> Case:
+    """LATENT's ANN on strings of 92,160 bits."""
+    packed = torch.randint(0, 256, (128 * steps, BITS // 8), dtype=torch.uint8, generator=gen(1))
+    y = torch.randint(0, 10, (128 * steps,), generator=gen(2))
+
+    def call(quick: bool) -> Call:
+        model = BitANN(BITS, 10, generator=gen()).train()
+        plain = torch.optim.Adam(model.parameters(), foreach=False)
+        optimizer = make_optimizer("adam", model) if quick else plain
+
+        def scores(part: Tensor) -> Tensor:
+            if quick:
+                with arithmetic("bfloat16", part.device):
+                    found: Tensor = model(part)
+                return found.float()
+            bits = torch.from_numpy(np.unpackbits(part.numpy(), axis=1, count=BITS)).float()
+            found = model.body(bits - model.shares)
+            return found
+
+        def run() -> None:
+            for part, truth in zip(packed.split(128), y.split(128), strict=True):
+                optimizer.zero_grad(set_to_none=True)
+                nn.functional.cross_entropy(scores(part), truth).backward()
+                optimizer.step()
+
+        return run
+
+    return Case("latent", f"{BITS:,} bits, {steps} steps of 128", 3, lambda: call(False), lambda: call(True))
+
+
+def client() -> Case:
+    """A client of PLDP-FL."""
+    problem = Problem(records=60, rounds=1)
+
+    def plain() -> Call:
+        x, y = problem.data()
+        return lambda: train_plainly(new_model(), x, y, problem.shards()[0], 0)
+
+    def quick() -> Call:
+        x, y = problem.data()
+        model = new_model()
+        simulation = ClientSimulation(
+            model, x, y, problem.shards(), epochs=5, batch_size=20, learning_rate=0.01, strategy="loop"
+        )
+        start = torch.cat([p.detach().flatten() for p in model.parameters()])
+        return lambda: simulation.train(start, [0], order)
+
+    return Case("federated client", "PLDP-FL's CNN, 15 steps of 20", 3, plain, quick)
+
+
+def extraction(count: int) -> Case:
+    """Features of VGG-16 with tanh."""
+    x, _ = records(COLOUR, count)
+
+    @torch.no_grad()
+    def features(body: nn.Module, images: Tensor) -> Tensor:
+        found: Tensor = body(images)
+        return found
+
+    def plain() -> Call:
+        body = unpooled(split_net("vgg16_tanh", COLOUR).eval().body)
+        return lambda: features(body, x)
+
+    def quick() -> Call:
+        body = lay_out(split_net("vgg16_tanh", COLOUR).eval().body)
+        return lambda: features(body, channels_last(x))
+
+    return Case(
+        "extraction",
+        f"VGG-16 with tanh, {count} images of 32 x 32 x 3, float32",
+        3,
+        plain,
+        quick,
+    )
+
+
+def private_step() -> Case:
+    """DP-SGD's step of LeNet; the plain call is the step without privacy."""
+    x, y = records(GREY, 128)
+
+    def plain() -> Call:
+        model = build("lenet", GREY, gen()).train()
+        optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+
+        def run() -> None:
+            optimizer.zero_grad(set_to_none=True)
+            nn.functional.cross_entropy(model(x), y).backward()
+            optimizer.step()
+
+        return run
+
+    def quick() -> Call:
+        model = build("lenet", GREY, gen()).train()
+        sizes = tuple(p.numel() for p in model.parameters())
+        release = GradientNoise("l2", 1.0, (1.0,) * len(sizes), sizes)
+        step = PrivateStep(model, torch.optim.SGD(model.parameters(), lr=1e-3), release, lot=128, noise=gen(1))
+        return lambda: step(x, y)
+
+    return Case("DP-SGD", "LeNet, a step of 128, beside the step without privacy", 0.8, plain, quick)
+
+
+def round_trip(count: int) -> Case:
+    """A release of images written to a file and read again; both calls are alike but for memory."""
+
+    def call() -> Call:
+        x = torch.rand(count, 28, 28, generator=gen(1))
+        mechanism = make("tldp-l", epsilon=1.0, domain=Box(0.0, 1.0, (28, 28)))
+        folder = Path(tempfile.mkdtemp())
+
+        def run() -> None:
+            released = mechanism.privatize(x, gen(2)).numpy()
+            write_arrays(folder / "release.safetensors", {"train": released})
+            read_arrays(folder / "release.safetensors")
+
+        return run
+
+    return Case("perturb, write, read", f"TLDP-L, {count:,} images of 28 x 28", 1, call, call)
+
+
 GREY, COLOUR, TEXT = Task((28, 28), 10), Task((32, 32, 3), 10), Task((500,), 2, vocabulary=5000)
 CASES = [
     training("small_cnn", "28 x 28, 20 steps of 64", 3, GREY, batch=64, steps=20, precision="bfloat16"),
@@ -86,7 +221,11 @@ CASES = [
     prediction("small_cnn, predicting", "28 x 28, 2,000 images", 3, GREY, count=2000, precision="bfloat16"),
     training("mobilenet_v2", "28 x 28, 2 steps of 64", 3, GREY, batch=64, steps=2, precision="float32"),
     training("lenet_tanh", "28 x 28, 5 steps of 256", 3, GREY, batch=256, steps=5, precision="float32"),
-    training("vgg16_tanh", "32 x 32 x 3, 1 step of 256", 3, COLOUR, batch=256, steps=1, precision="bfloat16"),
-    training("bilstm", "500 tokens, 1 step of 32", 20, TEXT, batch=32, steps=1, precision="bfloat16"),
-    training("bilstm_tanh", "500 tokens, 1 step of 64", 20, TEXT, batch=64, steps=1, precision="float32"),
+    training("vgg16_tanh", "32 x 32 x 3, 1 step of 32", 3, COLOUR, batch=32, steps=1, precision="float32"),
+    training("bilstm", "500 tokens, 1 step of 8", 20, TEXT, batch=8, steps=1, precision="float32"),
+    latent(2),
+    client(),
+    extraction(50),
+    round_trip(2000),
+    private_step(),
 ]

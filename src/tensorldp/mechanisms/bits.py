@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -105,13 +104,6 @@ def decode_bits(
     return torch.where(codes >> (bits - 1) == 1, -magnitude, magnitude).view(packed.shape[0], *shape)
 
 
-@cache
-def _bits_of_bytes(dtype: torch.dtype, device: torch.device) -> Tensor:
-    """(256, 8): the bits of every byte."""
-    places = torch.arange(7, -1, -1)
-    return ((torch.arange(256).unsqueeze(1) >> places) & 1).to(device, dtype)
-
-
 def bytes_to_bits(packed: Tensor, count: int, dtype: torch.dtype = torch.float32) -> Tensor:
     """The first `count` bits of each row of packed strings as zeros and ones, (batch, count).
 
@@ -123,8 +115,10 @@ def bytes_to_bits(packed: Tensor, count: int, dtype: torch.dtype = torch.float32
             f"strings of {count} bits must be a uint8 tensor (batch, {-(-count // 8)}), "
             f"got {packed.dtype} {tuple(packed.shape)}"
         )
-    found = _bits_of_bytes(dtype, packed.device).index_select(0, packed.flatten().int())
-    return found.view(len(packed), -1)[:, :count]
+    if packed.device.type == "cpu":
+        return torch.from_numpy(np.unpackbits(packed.numpy(), axis=1, count=count)).to(dtype)
+    places = torch.arange(7, -1, -1, dtype=torch.uint8, device=packed.device)
+    return ((packed.unsqueeze(2) >> places) & 1).flatten(1)[:, :count].to(dtype)
 
 
 def flip_mask(count: int, flip: float, signal: float, rng_source: torch.Generator) -> npt.NDArray[np.uint8]:

@@ -112,6 +112,9 @@ def model_inputs(x: Tensor, kind: str) -> Tensor:
     return x.permute(0, 3, 1, 2).contiguous() if x.dim() == 4 else x.unsqueeze(1)
 
 
+SCALING_BLOCK = 1024  # records whose float64 copy is held at once
+
+
 @dataclass(frozen=True)
 class Scaling:
     """One shift and one scale for all elements of model inputs."""
@@ -122,7 +125,10 @@ class Scaling:
     @classmethod
     def of(cls, released: Tensor) -> Scaling:
         """The released training set's own mean and deviation: post-processing, so it costs no privacy."""
-        return cls(float(released.double().mean()), max(float(released.double().std()), 1e-12))
+        parts, count = released.split(SCALING_BLOCK), released.numel()  # no second copy of all in float64
+        mean = sum(float(part.double().sum()) for part in parts) / count
+        square = sum(float((part.double() - mean).square().sum()) for part in parts)
+        return cls(mean, max(math.sqrt(square / (count - 1)), 1e-12))
 
     @classmethod
     def public(cls, low: float, high: float) -> Scaling:

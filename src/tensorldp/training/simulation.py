@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tensorldp.errors import InputError, check_positive, check_whole, unknown
-from tensorldp.models.computing import channels_last
+from tensorldp.models.computing import channels_last, flushing_denormals
 from tensorldp.training.functional import activations, convolves, functional
 from tensorldp.training.shards import check_shards
 
@@ -129,12 +129,13 @@ class ClientSimulation:
         weights = [part.clone().requires_grad_() for part in self._split(start)]
         ends = (plan >= 0).sum(dim=1).tolist()
         plan = plan.to(self.x.device)
-        for batch, end in zip(plan, ends, strict=True):
-            records = batch[:end]
-            loss = F.cross_entropy(self.network(weights, channels_last(self.x[records])), self.y[records])
-            gradients = torch.autograd.grad(loss, weights)
-            with torch.no_grad():
-                torch._foreach_add_(weights, gradients, alpha=-self.learning_rate)
+        with flushing_denormals():
+            for batch, end in zip(plan, ends, strict=True):
+                records = batch[:end]
+                loss = F.cross_entropy(self.network(weights, channels_last(self.x[records])), self.y[records])
+                gradients = torch.autograd.grad(loss, weights)
+                with torch.no_grad():
+                    torch._foreach_add_(weights, gradients, alpha=-self.learning_rate)
         return torch.cat([part.detach().reshape(-1) for part in weights])
 
     def _train_together(self, start: Tensor, plans: list[Tensor]) -> Tensor:

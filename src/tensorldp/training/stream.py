@@ -28,7 +28,8 @@ def make_optimizer(name: str, model: nn.Module, learning_rate: float | None = No
     if name not in _OPTIMIZERS:
         raise unknown("optimizer", name, _OPTIMIZERS)
     kind, default = _OPTIMIZERS[name]
-    return kind([p for p in model.parameters() if p.requires_grad], lr=learning_rate or default, foreach=True)
+    way = {"foreach": True} if name == "adadelta" else {"fused": True}  # the one that has no fused form
+    return kind([p for p in model.parameters() if p.requires_grad], lr=learning_rate or default, **way)
 
 
 def checkpoint_epochs(epochs: int, count: int) -> list[int]:
