@@ -17,6 +17,7 @@ from tensorldp.mechanisms import Box, make
 from tensorldp.models import Task, build
 from tensorldp.models.computing import arithmetic, channels_last, lay_out
 from tensorldp.models.latent import BitANN
+from tensorldp.models.products import Depthwise, Pointwise
 from tensorldp.models.split import split_net
 from tensorldp.runtime.files import read_arrays, write_arrays
 from tensorldp.training.classify import fit, predict
@@ -56,8 +57,11 @@ def records(task: Task, count: int) -> tuple[Tensor, Tensor]:
     return torch.rand(count, channels, *task.shape[:2], generator=gen(2)) * 2 - 1, y
 
 
-def unpooled(model: nn.Module) -> nn.Module:
-    """The layers in the textbook's order, pooling after the activation, in place."""
+def textbook(model: nn.Module) -> nn.Module:
+    """The layers as a textbook has them, pooling after the activation and plain convolutions, in place."""
+    for module in model.modules():
+        if isinstance(module, (Pointwise, Depthwise)):
+            module.__class__ = nn.Conv2d  # type: ignore[assignment]
     for parent in model.modules():
         if isinstance(parent, nn.Sequential):
             layers = list(parent)
@@ -70,10 +74,10 @@ def unpooled(model: nn.Module) -> nn.Module:
 def training(name: str, what: str, goal: float, task: Task, *, batch: int, steps: int, precision: str) -> Case:
     """Some steps of Adam."""
 
-    def call(loop: Callable[..., Any], textbook: bool, **extra: Any) -> Call:
+    def call(loop: Callable[..., Any], plain: bool, **extra: Any) -> Call:
         x, y = records(task, batch * steps)
         model = build(name.split(",")[0], task, gen())
-        model = unpooled(model) if textbook else model
+        model = textbook(model) if plain else model
         return lambda: loop(model, x, y, epochs=1, batch_size=batch, learning_rate=1e-3, generator=gen(), **extra)
 
     return Case(name, what, goal, lambda: call(plain_fit, True), lambda: call(fit, False, precision=precision))
@@ -82,10 +86,10 @@ def training(name: str, what: str, goal: float, task: Task, *, batch: int, steps
 def prediction(name: str, what: str, goal: float, task: Task, *, count: int, precision: str) -> Case:
     """Predictions of many records."""
 
-    def call(loop: Callable[..., Any], textbook: bool, **extra: Any) -> Call:
+    def call(loop: Callable[..., Any], plain: bool, **extra: Any) -> Call:
         x, _ = records(task, count)
         model = build(name.split(",")[0], task, gen())
-        model = unpooled(model) if textbook else model
+        model = textbook(model) if plain else model
         return lambda: loop(model, x, **extra)
 
     return Case(name, what, goal, lambda: call(plain_predict, True), lambda: call(predict, False, precision=precision))
@@ -154,7 +158,7 @@ def extraction(count: int) -> Case:
         return found
 
     def plain() -> Call:
-        body = unpooled(split_net("vgg16_tanh", COLOUR).eval().body)
+        body = textbook(split_net("vgg16_tanh", COLOUR).eval().body)
         return lambda: features(body, x)
 
     def quick() -> Call:
