@@ -81,7 +81,8 @@ def test_links_lead_to_the_data_and_the_notebook_of_each_figure(text: str) -> No
     targets = [str(link["href"]) for link in Reader(text).found["a"]]
     for study in STUDIES:
         assert targets.count(f"figures/{study}.csv") == len(VIEWS)
-        assert targets.count(f"notebooks/{study}.ipynb") == len(VIEWS) + 1
+        assert targets.count(f"notebooks/{study}.ipynb") == len(VIEWS)
+        assert targets.count(f"notebooks/{study}.html") == 1
     assert {"claims.csv", "privacy/audits.csv", "tables/tldp_table5.csv", "tables/footnotes.csv"} <= set(targets)
     assert not [target for target in targets if target.startswith("/")]
 

@@ -40,6 +40,7 @@ for study in PLAN.studies.values():
             data=f"results/figures/{study.study}.csv",
             tables=[f"results/tables/{table}.csv" for table in study.tables],
             notebook=f"results/notebooks/{study.study}.ipynb",
+            page=f"results/notebooks/{study.study}.html",
         params:
             source=notebook_source(study.study),
             folder=subpath(output.data, parent=True),

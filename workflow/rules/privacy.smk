@@ -134,6 +134,7 @@ rule privacy_figure:
         ],
         data="results/figures/{figure}.csv",
         notebook="results/notebooks/{figure}.ipynb",
+        page="results/notebooks/{figure}.html",
     wildcard_constraints:
         figure="privacy_profiles|accuracy_ceiling",
     priority: 30

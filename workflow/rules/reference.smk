@@ -19,6 +19,7 @@ for study in REFERENCE_STUDIES:
             data=f"results/reference_figures/figures/{study.study}.csv",
             tables=[f"results/reference_figures/tables/{table}.csv" for table in study.tables],
             notebook=f"results/reference_figures/notebooks/{study.study}.ipynb",
+            page=f"results/reference_figures/notebooks/{study.study}.html",
         params:
             source=notebook_source(study.study),
             folder=subpath(output.data, parent=True),

@@ -1,5 +1,7 @@
 """Run a notebook with papermill, whose options it takes: python notebook.py INPUT OUTPUT [-p NAME VALUE ...]
 
+Beside OUTPUT it writes the same as a page, with the ending .html.
+
 The notebook's kernel comes from the warm server (client.py), as stages do: a fresh kernel imports for seconds what it
 draws with. TENSORLDP_WARM=0 starts it as a process of its own, with the same figures.
 """
@@ -15,6 +17,9 @@ from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from papermill.cli import papermill
 from papermill.engines import NBClientEngine, papermill_engines
+
+from tensorldp.figures.notebook_page import page_of
+from tensorldp.runtime.files import write_text
 
 HERE = Path(__file__).parent
 
@@ -49,4 +54,7 @@ class WarmEngine(NBClientEngine):  # type: ignore[misc]
 if __name__ == "__main__":
     os.environ.setdefault("TENSORLDP_WARM_GROUP", str(os.getpgrp()))  # a kernel is started in a group of its own
     papermill_engines.register("warm", WarmEngine)
-    papermill(["--engine", "warm", "--log-level", "WARNING", "--no-progress-bar", *sys.argv[1:]])
+    options = ["--engine", "warm", "--log-level", "WARNING", "--no-progress-bar", *sys.argv[1:]]
+    papermill(options, standalone_mode=False)
+    output = Path(sys.argv[2])
+    write_text(output.with_suffix(".html"), page_of(output))

@@ -20,17 +20,17 @@ function between(grid, values, at) {
 
 // epsilon of `uses` uses at `delta`; {low, high} where the stored curve only bounds it.
 function guaranteed(stored, mechanism, shape, epsilon, delta, uses) {
-  const curve = stored.curves[mechanism][shape], plain = value => value === null ? Infinity : value;
-  const pure = between(stored.epsilons, curve.pure.map(plain), epsilon) * uses;
+  const curve = stored.curves[mechanism][shape], epsilons = stored.epsilons[mechanism], plain = value => value === null ? Infinity : value;
+  const pure = between(epsilons, curve.pure.map(plain), epsilon) * uses;
   const pureAtAll = curve.pure[0] === null ? Infinity : pure;
   if (delta === 0) return {value: pureAtAll};
   const column = stored.deltas.indexOf(delta), deep = stored.deltas.length, grid = stored.uses[mechanism], many = grid.length;
   const at = (i, j) => plain(curve.epsilon[(i * many + j) * deep + column]);
-  const rows = stored.epsilons.map((_, i) => between(grid, grid.map((_, j) => at(i, j)), uses));
-  const value = between(stored.epsilons, rows, epsilon);
+  const rows = epsilons.map((_, i) => between(grid, grid.map((_, j) => at(i, j)), uses));
+  const value = between(epsilons, rows, epsilon);
   if (value < SMALL) return {low: 0, high: SMALL};
   if (!Number.isNaN(value)) return {value: Math.min(value, pureAtAll)};
-  const i = nextTo(stored.epsilons, epsilon), j = nextTo(grid, uses);
+  const i = nextTo(epsilons, epsilon), j = nextTo(grid, uses);
   const corners = [at(i, j), at(i + 1, j), at(i, j + 1), at(i + 1, j + 1)];
   return {low: Math.min(...corners), high: Math.max(SMALL, Math.min(Math.max(...corners), pureAtAll))};
 }
@@ -40,7 +40,7 @@ function calculator(stored, labels) {
   fill(box("mechanism"), Object.keys(stored.curves).map(name => [name, labels[name]]), "laplace");
   fill(box("shape"), Object.keys(Object.values(stored.curves)[0]).map(shape => [shape, shape.replaceAll("x", " × ")]), "28x28");
   fill(box("delta"), [0, ...stored.deltas].map(delta => [String(delta), text(delta)]), "0.00001");
-  const low = stored.epsilons[0], high = stored.epsilons.at(-1), most = Object.values(stored.uses)[0].at(-1);
+  const [range] = Object.values(stored.epsilons), low = range[0], high = range.at(-1), most = Object.values(stored.uses)[0].at(-1);
 
   function show() {
     const epsilon = Number(box("epsilon").value), uses = Number(box("uses").value);

@@ -69,7 +69,7 @@ function explorer(data) {
       ["guaranteed", guaranteeWords(point.cell, view, data.deltas)],
       ["audit", auditWords(point.cell)],
       ["claims", claims],
-      ["made by", [element("a", {href: `notebooks/${view.study}.ipynb`}, `notebook ${view.study}`)]],
+      ["made by", [element("a", {href: `notebooks/${view.study}.html`}, `notebook ${view.study}`)]],
     ]);
   }
 
