@@ -6,9 +6,13 @@ import argparse
 import sys
 from pathlib import Path
 
+import torch
+
 from tensorldp.commands.target import add_target_arguments, domain_of, target_of
 from tensorldp.privacy.checking.check import check
 from tensorldp.privacy.checking.page import write_verdict
+
+FORMATS = ("float64", "float32", "bfloat16")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--confidence", type=float, default=0.95, help="of all that is said (default: 0.95)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--floating-point", action="store_true", help="the claim includes the floats themselves")
+    parser.add_argument(
+        "--dtypes", nargs="+", choices=FORMATS, default=["float64", "float32"], help="whose floats are looked at"
+    )
     parser.add_argument("--timing", action="store_true", help="compare running times too")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="write verdict.json and verdict.html there")
 
@@ -40,6 +47,7 @@ def run(options: argparse.Namespace) -> int:
         seed=options.seed,
         floating_point=options.floating_point,
         timing=options.timing,
+        dtypes=[getattr(torch, name) for name in options.dtypes],
         progress=lambda text: print(text, file=sys.stderr, flush=True),
     )
     print(verdict)

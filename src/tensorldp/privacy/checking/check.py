@@ -18,6 +18,7 @@ from tensorldp.privacy.checking.budget import Budget
 from tensorldp.privacy.checking.claim import Claim
 from tensorldp.privacy.checking.distinguishers import FLOATING, IDEAL
 from tensorldp.privacy.checking.events import Event, strongest
+from tensorldp.privacy.checking.independence import dependence
 from tensorldp.privacy.checking.pairs import pairs
 from tensorldp.privacy.checking.search import Breach, Search, Trail
 from tensorldp.privacy.checking.subject import Declared, Release, Subject, is_mechanism
@@ -26,6 +27,7 @@ from tensorldp.privacy.checking.verdict import Attempt, Finding, Verdict, breach
 from tensorldp.privacy.checking.views import VIEWS, OneRelease
 
 SHARES = {"search": 0.5, "floating point": 0.2, "declarations": 0.2, "bound": 0.1}  # of the error
+PARTS = 6.0  # of the declarations: two for the curve, one each for density, error, independence and running time
 TIMES = {"search": 0.7, "floating point": 0.5, "declarations": 0.5}  # of the time that is left when each starts
 BINS = 40
 
@@ -123,6 +125,8 @@ class _Check:
                 self._search()
             if not self.findings and self.subject.mechanism is not None:
                 self._declarations(self.subject.mechanism)
+            if not self.findings:
+                self._independence()
             if self.claim.countable and not floating_point and not self.findings:
                 self._floats(dtypes)
             if timing:
@@ -196,8 +200,7 @@ class _Check:
 
     def _declarations(self, mechanism: Declared) -> None:
         start = time.process_time()
-        share = SHARES["declarations"] / 4.0
-        error = self.error * share
+        error = self.error * SHARES["declarations"] / PARTS
         tried = pairs(self.subject, self.seed, self.pair)[:8]
         count = int(max(200, min(4000, self.budget.samples, (1 << 21) // mechanism.size)))
         curve = declared.curve_against_density(
@@ -211,7 +214,17 @@ class _Check:
                 name = found.pair.name if found.pair else ""
                 self.findings.append(Finding(kinds[found.about], found.text, found.log_evidence, pair=name))
         wrong = ", ".join(found.about for found in (curve, density, stated) if found) or "nothing wrong"
-        self._note("declared curve, density and error", SHARES["declarations"], 3 * count, start, wrong)
+        self._note("declared curve, density and error", 4.0 * SHARES["declarations"] / PARTS, 3 * count, start, wrong)
+
+    def _independence(self) -> None:
+        start = time.process_time()
+        share = SHARES["declarations"] / PARTS
+        samples = max(64, min(2000, self.budget.samples, (1 << 20) // self.subject.size)) // 2 * 2
+        way, p_value = dependence(self.subject, pairs(self.subject, self.seed, self.pair)[0].x, samples, self.seed)
+        if p_value <= self.error * share:
+            text = f"releases depend on each other between {way} (p = {p_value:.2g}, {samples} releases)"
+            self.findings.append(Finding("independence", text, -math.log(max(p_value, 1e-300))))
+        self._note("independence of releases", share, 3 * samples, start, f"p = {p_value:.3g}")
 
     def _floats(self, dtypes: Sequence[torch.dtype]) -> None:
         for dtype in dtypes:
@@ -257,7 +270,7 @@ class _Check:
 
     def _timing(self) -> None:
         start = time.process_time()
-        share = SHARES["declarations"] / 4.0
+        share = SHARES["declarations"] / PARTS
         pair = pairs(self.subject, self.seed, self.pair)[0]
         p_value, calls = timing_difference(self.subject, pair, self.seed)
         if p_value <= self.error * share:

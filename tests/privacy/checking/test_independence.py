@@ -1,0 +1,52 @@
+"""Releases that share draws are told from those that do not; a false alarm once in 10^6."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+from tensorldp.mechanisms import Box
+from tensorldp.privacy.checking.independence import WAYS, dependence
+from tensorldp.privacy.checking.subject import Subject
+
+Release = Callable[[Tensor, torch.Generator], Tensor]
+
+
+def honest(x: Tensor, g: torch.Generator) -> Tensor:
+    return x + torch.randn(x.shape, generator=g, dtype=x.dtype)
+
+
+def same_for_neighbours(x: Tensor, g: torch.Generator) -> Tensor:
+    return x + torch.randn((len(x) + 1) // 2, x.shape[1], generator=g, dtype=x.dtype).repeat_interleave(2, 0)[: len(x)]
+
+
+def same_size(x: Tensor, g: torch.Generator) -> Tensor:
+    """Neighbours in a batch share the size of their noise and not its sign, which no correlation of values shows."""
+    signs = torch.randint(0, 2, x.shape, generator=g) * 2 - 1
+    return x + (same_for_neighbours(x, g) - x).abs() * signs
+
+
+def same_in_each_call(x: Tensor, g: torch.Generator) -> Tensor:
+    return honest(x, torch.Generator().manual_seed(g.initial_seed()))
+
+
+def seed_without_its_last_bit(x: Tensor, g: torch.Generator) -> Tensor:
+    return honest(x, torch.Generator().manual_seed(g.initial_seed() // 4)) + 0.1 * torch.randn(x.shape, generator=g)
+
+
+@pytest.mark.parametrize(
+    ("release", "way"),
+    [(honest, ""), (same_for_neighbours, WAYS[0]), (same_size, WAYS[0]), (same_in_each_call, WAYS[1])],
+)
+def test_what_depends_on_what(release: Release, way: str) -> None:
+    subject = Subject.of(release, Box(-1.0, 1.0, (3,)))
+    found, p_value = dependence(subject, torch.zeros(3, dtype=torch.float64), 1000, 0)
+    assert (p_value < 1e-6) == bool(way)
+    if way:
+        assert found == way
+
+
+def test_successive_seeds_that_share_their_draws() -> None:
+    subject = Subject.of(seed_without_its_last_bit, Box(-1.0, 1.0, (1,)))
+    assert dependence(subject, torch.zeros(1, dtype=torch.float64), 1000, 1)[1] < 1e-6
