@@ -26,7 +26,8 @@ def test_the_best_score_is_within_the_true_epsilon() -> None:
     rows = metrics().assign(guarantee_pure_epsilon=lambda t: t["epsilon"])
     rows.loc[(rows["mechanism"] == "privunit") & (rows["epsilon"] == 10.0), "value"] = 0.75
     rows.loc[(rows["mechanism"] == "privunit") & (rows["epsilon"] == 1.0), "value"] = 0.5
-    text = findings(rows, claims(), audits(), VERDICTS)[1]
+    control = rows[rows["mechanism"] == "none"].assign(variant="control=public", value=0.0)
+    text = findings(pd.concat([rows, control]), claims(), audits(), VERDICTS)[1]
     assert "0.500 (PrivUnit) at ε ≤ 1, 0.750 (PrivUnit) at ε ≤ 10; without privacy 0.375" in text
 
 

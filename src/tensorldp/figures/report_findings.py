@@ -93,7 +93,8 @@ def _best(metrics: pd.DataFrame) -> list[str]:
     metric = own["metric"].value_counts().index[0]
     own = own[own["metric"] == metric]
     own = own.assign(at=true_epsilon(own))
-    private = own[(own["mechanism"] != NO_PRIVACY) & ~own["variant"].str.contains("control=")]
+    own = own[~own["variant"].str.contains("control=")]
+    private = own[own["mechanism"] != NO_PRIVACY]
     parts = []
     for limit in (1.0, 10.0):
         within = private[private["at"] <= limit * (1 + 1e-6)]

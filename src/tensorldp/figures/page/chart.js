@@ -73,7 +73,7 @@ function ceilingPath(scale, classes, delta) {
 
 // Draws the shown lines and returns the drawing and its marks, in the order of the arrow keys.
 function drawChart(data, view, points, width, labels) {
-  const height = width < 520 ? 320 : 400, size = {left: 52, top: 28, width: width - 64, height: height - 78};
+  const height = width < 520 ? 320 : 400, size = {left: 52, top: 28, width: width - 76, height: height - 78};
   const shown = points.filter(p => !view.lines || view.lines.includes(p.line));
   const placed = shown.filter(p => p.x > 0 && !data.lines[p.line].reference);
   const printed = view.axis === "mu" ? [] : data.printed.filter(
