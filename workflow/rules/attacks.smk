@@ -9,8 +9,10 @@ rule attack_table:
         "logs/attack_table.log",
     conda:
         "../../envs/tensorldp.yaml"
+    threads: 1
     resources:
         mem_mb=1000,
+        runtime=30,
     shell:
         "stage attack_table --metrics {input.metrics} --out {output} > {log} 2>&1"
 
@@ -37,7 +39,9 @@ rule attack_pictures:
         "logs/attack_pictures.log",
     conda:
         "../../envs/tensorldp.yaml"
+    threads: 1
     resources:
         mem_mb=2000,
+        runtime=30,
     shell:
         "stage attack_pictures --metrics {input.metrics} --datasets resources/datasets --out {output} > {log} 2>&1"

@@ -14,8 +14,10 @@ rule check:
         "logs/checks/{checked}.log",
     conda:
         "../../envs/tensorldp.yaml"
+    threads: 1
     resources:
         mem_mb=2000,
+        runtime=round(2 * PLAN.settings.check_minutes) + 20,  # minutes of its processors, and the start
     shell:
         "stage check --mechanism {params.mechanism} --options {params.options:q} --minutes {params.minutes} "
         "--out {params.folder:q} > {log:q} 2>&1"
@@ -33,6 +35,9 @@ rule checks:
     conda:
         "../../envs/tensorldp.yaml"
     localrule: True
+    threads: 1
+    resources:
+        runtime=30,
     shell:
         "stage checks --verdicts {input:q} --out {output} > {log} 2>&1"
 

@@ -15,8 +15,10 @@ rule claims:
         "logs/claims.log",
     conda:
         "../../envs/tensorldp.yaml"
+    threads: 1
     resources:
         mem_mb=2000,
+        runtime=30,
     shell:
         "stage claims --settings {params.settings:q} --studies {params.studies:q} --results results "
         "--standing {input.standing} --report results/report.html --out {output} > {log} 2>&1"

@@ -11,6 +11,9 @@ rule download:
     conda:
         "../../envs/tensorldp.yaml"
     retries: 1
+    threads: 1
+    resources:
+        runtime=240,
     shell:
         "stage download --dataset {wildcards.source} --out {params.folder} > {log} 2>&1"
 
@@ -28,7 +31,9 @@ rule prepare:
         "logs/prepare/{dataset}.log",
     conda:
         "../../envs/tensorldp.yaml"
+    threads: 1
     resources:
         mem_mb=6000,
+        runtime=60,
     shell:
         "stage prepare --dataset {wildcards.dataset} {params.downloads} --out {params.folder} > {log} 2>&1"

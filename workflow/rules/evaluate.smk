@@ -15,9 +15,11 @@ rule evaluate:
         f"logs/evaluate/{CELL}.log",
     conda:
         "../../envs/tensorldp.yaml"
+    threads: 1
     resources:
         gpu=GPU,
         mem_mb=4000,
+        runtime=30,
     shell:
         "stage evaluate --data {params.data} {params.released} --models {input.models} "
         "--cell {params.cell:q} --out {output} > {log} 2>&1"
@@ -44,6 +46,9 @@ rule collect:
     conda:
         "../../envs/tensorldp.yaml"
     localrule: True
+    threads: 1
+    resources:
+        runtime=30,
     shell:
         "stage collect --cells {params.cells} --results results --scale {params.scale} --out {output.metrics} "
         "--series {output.series} > {log} 2>&1"

@@ -21,6 +21,7 @@ rule extract_features:
     resources:
         gpu=GPU,
         mem_mb=6000,
+        runtime=120,
     shell:
         "stage extract_features --data {params.data} --backbone {wildcards.backbone} {params.weights} "
         "--threads {threads} --out {params.folder} > {log} 2>&1"

@@ -50,8 +50,10 @@ for study in PLAN.studies.values():
             f"logs/figures/{study.study}.log",
         conda:
             "../../envs/tensorldp.yaml"
+        threads: 1
         resources:
             mem_mb=1000,
+            runtime=30,
         shell:
             "notebook {input.notebook:q} {output.notebook} "
             "-p metrics {input.metrics} -p folder {params.folder} {params.pictures} > {log} 2>&1"

@@ -15,8 +15,10 @@ rule measure:
         f"logs/measure/{CELL}.log",
     conda:
         "../../envs/tensorldp.yaml"
+    threads: 1
     resources:
         gpu=GPU,
         mem_mb=4000,
+        runtime=120,
     shell:
         "stage measure {params.data} --cell {params.cell:q} --out {output} > {log} 2>&1"

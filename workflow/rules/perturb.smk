@@ -11,9 +11,11 @@ rule perturb:
         f"logs/perturb/{CELL}.log",
     conda:
         "../../envs/tensorldp.yaml"
+    threads: 1
     resources:
         gpu=GPU,
         mem_mb=4000,
+        runtime=30,
     shell:
         "stage perturb --data {params.data} --cell {params.cell:q} --out {output} "
         "> {log} 2>&1"

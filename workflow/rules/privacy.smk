@@ -14,8 +14,10 @@ rule guarantee:
         f"logs/guarantee/{CELL}.log",
     conda:
         "../../envs/tensorldp.yaml"
+    threads: 1
     resources:
         mem_mb=1000,
+        runtime=30,
     shell:
         "stage guarantee {params.data} {params.models} --cell {params.cell:q} --out {output} > {log} 2>&1"
 
@@ -38,6 +40,9 @@ rule error_table:
         "logs/error_table.log",
     conda:
         "../../envs/tensorldp.yaml"
+    threads: 1
+    resources:
+        runtime=30,
     shell:
         "stage error_table --out {output} > {log} 2>&1"
 
@@ -51,6 +56,9 @@ rule growth_table:
         "logs/growth_table.log",
     conda:
         "../../envs/tensorldp.yaml"
+    threads: 1
+    resources:
+        runtime=30,
     shell:
         "stage growth_table --out {output} > {log} 2>&1"
 
@@ -70,8 +78,10 @@ rule audit:
         f"logs/audit/{CELL}.log",
     conda:
         "../../envs/tensorldp.yaml"
+    threads: 1
     resources:
         mem_mb=1500,
+        runtime=30,
     shell:
         "stage audit {params.data} {params.models} --cell {params.cell:q} --out {output} > {log} 2>&1"
 
@@ -94,6 +104,9 @@ rule collect_guarantees:
     conda:
         "../../envs/tensorldp.yaml"
     localrule: True
+    threads: 1
+    resources:
+        runtime=30,
     shell:
         "stage collect_guarantees --cells {params.cells} --results results --out {output} > {log} 2>&1"
 
@@ -117,6 +130,9 @@ rule collect_audits:
     conda:
         "../../envs/tensorldp.yaml"
     localrule: True
+    threads: 1
+    resources:
+        runtime=30,
     shell:
         "stage collect_audits --cells {params.cells} --results results {params.checks} --out {output.audits} "
         "--standing {output.standing} > {log} 2>&1"
@@ -144,6 +160,9 @@ rule privacy_figure:
         "logs/figures/{figure}.log",
     conda:
         "../../envs/tensorldp.yaml"
+    threads: 1
+    resources:
+        runtime=30,
     shell:
         "notebook {input.notebook:q} {output.notebook} "
         "-p metrics results/metrics.parquet -p folder results/figures > {log} 2>&1"

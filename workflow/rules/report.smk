@@ -30,6 +30,9 @@ rule report:
         "logs/report.log",
     conda:
         "../../envs/tensorldp.yaml"
+    threads: 1
+    resources:
+        runtime=30,
     shell:
         "stage report --metrics {input.metrics} --figures results/figures --tables {input.tables} "
         "--claims {input.claims} --audits {input.audits} --guarantees {input.guarantees} --standing {input.standing} "

@@ -20,6 +20,7 @@ rule represent:
     threads: 4  # its cells wait for it
     resources:
         mem_mb=4000,
+        runtime=120,
     shell:
         "stage represent --data {params.data} --backbone {wildcards.backbone} {params.weights} "
         "--threads {threads} --out {params.folder} > {log} 2>&1"

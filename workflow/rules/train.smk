@@ -17,9 +17,11 @@ rule train:
         f"logs/train/{CELL}.log",
     conda:
         "../../envs/tensorldp.yaml"
+    threads: 1
     resources:
         gpu=GPU,
         mem_mb=4000,
+        runtime=60,
     shell:
         "stage train --data {params.data} {params.released} {params.weights} --cell {params.cell:q} "
         "--out {output} > {log} 2>&1"

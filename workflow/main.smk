@@ -1,0 +1,67 @@
+# All of the workflow but its default target, which Snakemake lets no included file set.
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+include: "rules/config.smk"
+
+
+configfile: "config.yaml"
+
+
+include: "rules/common.smk"
+include: "rules/data.smk"
+include: "rules/features.smk"
+include: "rules/represent.smk"
+include: "rules/perturb.smk"
+include: "rules/train.smk"
+include: "rules/evaluate.smk"
+include: "rules/measure.smk"
+include: "rules/checks.smk"
+include: "rules/privacy.smk"
+include: "rules/attacks.smk"
+include: "rules/figures.smk"
+include: "rules/claims.smk"
+include: "rules/report.smk"
+include: "rules/reference.smk"
+
+
+localrules:
+    all,
+    metrics,
+    privacy,
+    figures,
+    reference_figures,
+
+
+rule metrics:
+    input:
+        "results/metrics.parquet",
+
+
+rule privacy:
+    input:
+        GUARANTEES,
+        AUDITS,
+
+
+rule figures:
+    input:
+        FIGURES,
+        PRIVACY_FIGURES,
+
+
+# Snakemake 9.27 limits the rate of job starts, and after every job its limiter checks all waiting jobs again each second
+# until the end, which costs more than the jobs of a large grid; no limit unless the user sets another than the default.
+onstart:
+    gc.enable()
+    limiter = getattr(workflow.scheduler, "job_rate_limiter", None)
+    if limiter and (limiter.max_jobs, limiter.timespan) == (100, 1):
+        workflow.scheduler.job_rate_limiter = None
+
+
+onsuccess:
+    if workflow.is_main_process and not workflow.storage_settings.notemp:
+        clear_spent_folders(PLAN.cells, Path("."), {Path(target) for target in workflow.dag.targetfiles})
+    print("\nFinished. Figures: results/figures/   numbers: results/metrics.parquet   report: results/report.html")
