@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shlex
-import shlex
 import sys
 from pathlib import Path
 
@@ -87,7 +86,7 @@ def one_of(values):
 
 wildcard_constraints:
     study=one_of(cell.study for cell in PLAN.cells),
-    dataset=one_of([*dataset_names(), *(cell.dataset for cell in PLAN.cells)]),
+    dataset=one_of([*dataset_names(), *PLAN.settings.own_datasets, *(cell.dataset for cell in PLAN.cells)]),
     variant=one_of(cell.folder for cell in PLAN.cells),
     mechanism=one_of(cell.mechanism for cell in PLAN.cells),
     epsilon=one_of(cell.epsilon for cell in PLAN.cells),
@@ -230,6 +229,12 @@ def weights_of(wildcards):
 
 def downloaded(wildcards):
     return [] if dataset_entry(wildcards.dataset).embedded else f"resources/downloads/{wildcards.dataset}/source.json"
+
+
+def own_files(wildcards):
+    """A user's own file, or all files of a folder of images, so that a change of one is seen."""
+    path = Path(PLAN.settings.own_datasets[wildcards.dataset].path)
+    return sorted(str(file) for file in path.glob("*/*") if file.is_file()) if path.is_dir() else str(path)
 
 
 def backbone_weights(wildcards):

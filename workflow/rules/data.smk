@@ -27,6 +27,8 @@ rule prepare:
         source=source("prepare"),
         folder=subpath(output[0], parent=True),
         downloads=lambda wildcards, input: f"--source {Path(input.source).parent}" if input.source else "",
+    wildcard_constraints:
+        dataset=one_of(dataset_names()),
     log:
         "logs/prepare/{dataset}.log",
     conda:
@@ -37,3 +39,24 @@ rule prepare:
         runtime=60,
     shell:
         "stage prepare --dataset {wildcards.dataset} {params.downloads} --out {params.folder} > {log} 2>&1"
+
+
+rule prepare_own:
+    input:
+        own_files,
+    output:
+        multiext("resources/datasets/{dataset}/", "train.safetensors", "test.safetensors", "digest.json"),
+    params:
+        source=source("prepare_own"),
+        folder=subpath(output[0], parent=True),
+        entry=lambda wildcards: PLAN.settings.own_datasets[wildcards.dataset].model_dump_json(),
+    wildcard_constraints:
+        dataset=one_of(PLAN.settings.own_datasets),
+    log:
+        "logs/prepare/{dataset}.log",
+    conda:
+        "../../envs/tensorldp.yaml"
+    resources:
+        mem_mb=6000,
+    shell:
+        "stage prepare_own --dataset {wildcards.dataset} --entry {params.entry:q} --out {params.folder} > {log} 2>&1"

@@ -16,8 +16,9 @@ from tensorldp.config.methods import METHODS, Factors, Training
 from tensorldp.config.methods.base import SYNTHETIC
 from tensorldp.config.settings import Settings, explain, short
 from tensorldp.config.study import Arm, ScalePlan, Study, load_study
+from tensorldp.data.own import check_own
 from tensorldp.errors import InputError, unknown
-from tensorldp.registration.kinds import NO_PRIVACY
+from tensorldp.registration.kinds import MODELS, NO_PRIVACY
 from tensorldp.runtime.precision import Precision
 
 M = TypeVar("M", bound=BaseModel)
@@ -69,12 +70,17 @@ def _typed_factors(study: Study, arm: Arm, factors: dict[str, Any]) -> Factors:
 
 
 def _factors(study: Study, plan: ScalePlan, settings: Settings) -> dict[str, list[str | int | float]]:
-    """The plan's factors with those of the config; words must be among those that the study has at some scale."""
+    """The plan's factors with those of the config; words must be among those that the study has at some scale.
+
+    A network may be any of the registry's where the data set is the user's own: tables need others than images.
+    """
     wanted = settings.factors.get(study.study, {})
     for key, values in wanted.items():
         if key not in plan.factors:
             raise unknown(f"factor of {study.study}", short(key), sorted(plan.factors))
         words = sorted({v for scale in study.scales.values() for v in scale.factors.get(key, []) if isinstance(v, str)})
+        if key == "model" and set(settings.datasets.get(study.study, ())) & set(settings.own_datasets):
+            words = sorted({*words, *MODELS.names()})
         for value in values:
             if isinstance(value, str) and value not in words:
                 raise unknown(f"value of the factor {key} of {study.study}", short(value), words)
@@ -215,6 +221,7 @@ def make_plan(
     for name in settings.studies:
         if name not in available:
             raise unknown("study", short(name), available)
+    check_own(settings.own_datasets, (*datasets, SYNTHETIC))
     for name, grid in settings.epsilons.items():
         if all(map(math.isinf, grid)):
             raise InputError(
@@ -234,6 +241,6 @@ def make_plan(
     for cell in cells:
         if cell.mechanism not in mechanisms:
             raise unknown("mechanism", short(cell.mechanism), mechanisms)
-        if cell.plan.data and cell.dataset not in (*datasets, SYNTHETIC):
-            raise unknown("dataset", short(cell.dataset), datasets)
+        if cell.plan.data and cell.dataset not in (*datasets, *settings.own_datasets, SYNTHETIC):
+            raise unknown("dataset", short(cell.dataset), (*datasets, *settings.own_datasets))
     return Plan(settings, studies, cells)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 
+from tensorldp.data.own import OwnDataset
 from tensorldp.errors import InputError, check_budget, shown, unknown
 
 Scale = Literal["quick", "desk", "paper"]
@@ -17,7 +18,7 @@ PrecisionWish = Literal["auto", "float32", "bfloat16"]
 
 def short(name: str) -> str:
     """A name as it is, or its beginning where it could not be read in a message."""
-    return name if len(repr(name)) <= 80 else f"{name[:20]} ..."
+    return name if len(repr(name)) <= 80 else f"{name[: 20 if name[:20].isprintable() else 6]} ..."
 
 
 def _epsilon(value: object) -> float:
@@ -60,6 +61,9 @@ class Settings(Strict):
     datasets: dict[str, Annotated[list[str], Field(min_length=1)]] = Field(
         default_factory=dict, description="study: its datasets"
     )
+    own_datasets: dict[str, OwnDataset] = Field(
+        default_factory=dict, description="name: a file or folder of the user's own, to be named under datasets"
+    )
     mechanisms: dict[str, Annotated[list[str], Field(min_length=1)]] = Field(
         default_factory=dict, description="study: its mechanisms"
     )
@@ -86,7 +90,8 @@ def explain(error: ValidationError, where: str, allowed: dict[str, Any] | None =
     first = error.errors()[0]
     key = ".".join(str(part) for part in first["loc"]) or "(whole file)"
     if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        return unknown(f"key in {where}", short(key), allowed or {})
+        *inside, last = map(str, first["loc"])
+        return unknown(f"key in {' '.join([where, *filter(None, ['.'.join(inside)])])}", short(last), allowed or {})
     key = key if key.isprintable() and len(key) <= 80 else shown(key)[1:-1]
     if first["type"] == "missing":
         return InputError(f"{where}: {key} is missing")
@@ -97,7 +102,7 @@ def explain(error: ValidationError, where: str, allowed: dict[str, Any] | None =
     return InputError(f"{where}: {key} = {shown(first['input'])} is not valid: {message[0].lower() + message[1:]}")
 
 
-NUMERIC = ("seeds", "epsilons", "factors", "training", "check_minutes")
+NUMERIC = ("seeds", "own_datasets", "epsilons", "factors", "training", "check_minutes")
 
 
 def _typed(value: Any) -> Any:
@@ -135,4 +140,5 @@ def parse_settings(raw: dict[str, Any]) -> Settings:
     try:
         return Settings.model_validate(typed)
     except ValidationError as error:
-        raise explain(error, "config", dict(Settings.model_fields)) from None
+        own = error.errors()[0]["loc"][:1] == ("own_datasets",)
+        raise explain(error, "config", dict((OwnDataset if own else Settings).model_fields)) from None

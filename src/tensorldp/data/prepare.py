@@ -62,10 +62,19 @@ def prepare(
     if expect_full:
         train, test = dataset.sizes
         _check_sizes(dataset, parsed, (min(train, 2 * limit), min(test, 2 * limit)) if limit else (train, test))
+    write_splits(dataset, parsed, source, out_dir, deviation=deviation)
+
+
+def write_splits(dataset: Dataset, parsed: Parsed, source: str, out_dir: Path, *, deviation: str = "") -> None:
+    """Check both splits against the entry of their data set, and write them with its metadata.
+
+    Raises:
+        InputError: if a split is empty, or a label, a shape or a value is not what the entry allows.
+    """
     for split, arrays in (("training", parsed.train), ("test", parsed.test)):
         _check_split(dataset, split, arrays)
     metadata = {
-        "dataset": name,
+        "dataset": dataset.name,
         "kind": dataset.kind,
         "classes": str(dataset.classes),
         "low": str(dataset.low),
@@ -77,7 +86,7 @@ def prepare(
     for split, (x, y) in (("train", parsed.train), ("test", parsed.test)):
         write_arrays(out_dir / f"{split}.safetensors", {"x": x, "y": y.astype(np.int64)}, {**metadata, "split": split})
     for stem, array in parsed.extra.items():
-        write_arrays(out_dir / f"{stem}.safetensors", {"weight": array}, {"dataset": name, "source": source})
+        write_arrays(out_dir / f"{stem}.safetensors", {"weight": array}, {"dataset": dataset.name, "source": source})
     if "embedding" not in parsed.extra:
         (out_dir / "embedding.safetensors").unlink(missing_ok=True)
 

@@ -1,0 +1,34 @@
+"""Turn a user's own file or folder into train.safetensors, test.safetensors and digest.json, their SHA-256."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from tensorldp.config.settings import explain
+from tensorldp.data.own import OwnDataset
+from tensorldp.data.own_files import prepare_own
+from tensorldp.runtime.cli import json_argument, parser, run
+from tensorldp.runtime.files import sha256, write_json
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    arg = parser(__doc__)
+    arg.add_argument("--dataset", required=True, help="its name")
+    arg.add_argument("--entry", type=json_argument, required=True, help="its entry of own_datasets, JSON or @file")
+    arg.add_argument("--out", type=Path, required=True, help="folder to write")
+    args = arg.parse_args(arguments)
+    try:
+        entry = OwnDataset.model_validate(args.entry)
+    except ValidationError as error:
+        raise explain(error, "--entry", dict(OwnDataset.model_fields)) from None
+    prepare_own(args.dataset, entry, args.out)
+    write_json(
+        args.out / "digest.json", {split: sha256(args.out / f"{split}.safetensors") for split in ("train", "test")}
+    )
+
+
+if __name__ == "__main__":
+    run(main)
