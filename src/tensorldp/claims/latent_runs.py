@@ -30,6 +30,7 @@ from tensorldp.claims.statements import (
     minus,
     per_seed,
 )
+from tensorldp.registration.kinds import NO_PRIVACY
 
 PRINTED, CONSTANT = 0.01, 0.02
 STUDY = "latent"
@@ -41,7 +42,7 @@ DATASETS = ("mnist", "cifar10")
 
 def _at(found: Evidence, dataset: str, metric: str, epsilon: float, **factors: str | None) -> Estimate:
     """A metric of one arm at one epsilon; infinite without privacy."""
-    mechanism = "none" if math.isinf(epsilon) else "latent"
+    mechanism = NO_PRIVACY if math.isinf(epsilon) else "latent"
     rows = found.rows(
         STUDY, metric, dataset=dataset, mechanism=mechanism, **{"augment": None, "labels": None, **factors}
     )
@@ -80,7 +81,7 @@ def _at_chance(points: dict[float, Estimate], permuted: dict[float, Estimate], l
 
 def _subset(found: Evidence, dataset: str) -> str:
     """How many fewer training records than the paper's were used, in words; empty if none."""
-    rows = found.rows(STUDY, RECORDS, dataset=dataset, mechanism="none", model="ann", augment=None)
+    rows = found.rows(STUDY, RECORDS, dataset=dataset, mechanism=NO_PRIVACY, model="ann", augment=None)
     used = int(rows["value"].max())
     few = used < PRINTED_RECORDS[dataset]
     return f"{used:,} of {PRINTED_RECORDS[dataset]:,} training records of {dataset}" if few else ""
@@ -154,7 +155,7 @@ def _table2(found: Evidence, dataset: str, printed: dict[float, float]) -> Findi
 @claim("A11", expected=f"at least {0.9816 - PRINTED:g} (MNIST) and {0.7875 - PRINTED:g} (CIFAR-10)")
 def without_privacy(found: Evidence) -> Finding:
     printed = {"mnist": 0.9816, "cifar10": 0.7875}
-    names = _planned(found, "none", "cnn")
+    names = _planned(found, NO_PRIVACY, "cnn")
     parts = [
         Inside(
             f"{name} (printed {printed[name]})",
@@ -252,7 +253,7 @@ def no_noise(found: Evidence) -> Finding:
 
 @claim("A22", expected="without noise the bits give more accuracy than the CNN trained as a whole, on each data set")
 def bits_above_the_network(found: Evidence) -> Finding:
-    names = _planned(found, "none", "cnn")
+    names = _planned(found, NO_PRIVACY, "cnn")
     parts = []
     for name in names:
         bits, whole = (_at(found, name, CLEAN, math.inf, model=model) for model in ("ann", "cnn"))

@@ -27,6 +27,7 @@ from tensorldp.claims.statements import (
     paired,
     per_seed,
 )
+from tensorldp.registration.kinds import NO_PRIVACY
 
 PRINTED, SIMILAR = 0.01, 0.03
 
@@ -186,8 +187,8 @@ def small_budgets(_: Evidence) -> Finding:
 
 def _comparison(found: Evidence, mechanism: str, centre: Any, metric: str | None = "accuracy") -> pd.DataFrame:
     """MNIST, eps_2, tau = [-1, 1]; `none` without privacy."""
-    factors: dict[str, Any] = {} if mechanism == "none" else {"eps": "e2", "tau": 2.0}
-    if mechanism != "none":
+    factors: dict[str, Any] = {} if mechanism == NO_PRIVACY else {"eps": "e2", "tau": 2.0}
+    if mechanism != NO_PRIVACY:
         factors["centre"] = centre
     return found.rows(
         FEDERATED, metric, dataset="mnist", mechanism=mechanism, budget=None, participation=None, **factors
@@ -213,11 +214,11 @@ def _after_100(found: Evidence, names: dict[str, str]) -> None:
 @claim("P16", expected=f"at least {0.975 - PRINTED:g}, and no more than {PRINTED} below the accuracy without privacy")
 @with_noise("mnist", ("pdpm", "e2", 2.0))
 def comparison(found: Evidence) -> Finding:
-    _after_100(found, {"pdpm": "PDPM", "none": "no privacy"})
+    _after_100(found, {"pdpm": "PDPM", NO_PRIVACY: "no privacy"})
 
     def test(centre: Any) -> Statement:
         ours, none = (
-            _after(found, 100, _comparison(found, name, centre, None), "accuracy") for name in ("pdpm", "none")
+            _after(found, 100, _comparison(found, name, centre, None), "accuracy") for name in ("pdpm", NO_PRIVACY)
         )
         return Every(
             [

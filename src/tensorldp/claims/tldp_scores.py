@@ -23,6 +23,7 @@ from tensorldp.claims.statements import (
     words,
 )
 from tensorldp.data.catalogue import get
+from tensorldp.registration.kinds import NO_PRIVACY
 
 IMAGES = ("mnist", "cifar10", "svhn")
 TLDP = ("tldp-l", "tldp-g")
@@ -67,7 +68,7 @@ class Runs:
 
     def clean(self) -> Estimate:
         """The mean score without perturbation."""
-        return per_seed(self.of("none"))
+        return per_seed(self.of(NO_PRIVACY))
 
     def gap(self, first: str, second: str, epsilons: Iterable[float] | None = None, form: str = "") -> Inside:
         """first - second on average over the epsilons of both, with no limits yet; `form` is the second's."""
@@ -92,7 +93,7 @@ def _printed(rows: pd.DataFrame) -> pd.DataFrame:
     """Without arms that the paper does not have: another range, a wider grid of epsilons."""
     own = rows[~rows["variant"].str.contains("range=")]
     grid = own[own["mechanism"].isin(TLDP)]["epsilon"].unique()
-    return own[own["epsilon"].isin(grid) | (own["mechanism"] == "none")]
+    return own[own["epsilon"].isin(grid) | (own["mechanism"] == NO_PRIVACY)]
 
 
 def _network(variant: str, dataset: str) -> tuple[bool, str]:
@@ -110,7 +111,7 @@ def runs(found: Evidence, study: str, dataset: str, mechanisms: Iterable[str], w
     """
     if not found.cells(study, dataset=dataset):
         raise NotRun(f"needs {study} on {dataset}, which the {found.scale} grid does not have")
-    rows = _printed(found.rows(study, F1, dataset=dataset, mechanism={*mechanisms, *TLDP, "none"}))
+    rows = _printed(found.rows(study, F1, dataset=dataset, mechanism={*mechanisms, *TLDP, NO_PRIVACY}))
     if where:
         rows = rows[rows["variant"].str.contains(f"where={where}")]
     own = rows["variant"].map(lambda variant: _network(variant, dataset)[0])

@@ -10,6 +10,7 @@ from tensorldp.claims.statements import Every, Inside, finding, minus, per_seed
 from tensorldp.claims.tldp_scores import F1, IMAGES
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.tldp import TldpLaplace
+from tensorldp.registration.kinds import NO_PRIVACY
 
 STUDY, TANH, RELU6 = "tldp_type2", "mobilenet_v2_tanh", "mobilenet_v2"
 SIDE = 28
@@ -18,7 +19,7 @@ PAIRS = SIDE * (SIDE - 1) // 2
 
 @claim("T57", expected="unperturbed F1 of a classifier of the features higher with tanh than with ReLU6")
 def tanh_helps(found: Evidence) -> Finding:
-    names = [name for name in IMAGES if found.cells(STUDY, dataset=name, mechanism="none", backbone=RELU6)]
+    names = [name for name in IMAGES if found.cells(STUDY, dataset=name, mechanism=NO_PRIVACY, backbone=RELU6)]
     if not names:
         raise NotRun(
             f"needs {STUDY} without perturbation on features of {RELU6}, the network with ReLU6, beside {TANH}"
@@ -26,7 +27,7 @@ def tanh_helps(found: Evidence) -> Finding:
     parts = []
     for name in names:
         with_tanh, without = (
-            per_seed(found.rows(STUDY, F1, dataset=name, mechanism="none", backbone=backbone))
+            per_seed(found.rows(STUDY, F1, dataset=name, mechanism=NO_PRIVACY, backbone=backbone))
             for backbone in (TANH, RELU6)
         )
         parts.append(Inside(f"F1 with tanh minus with ReLU6 on {name}", minus(with_tanh, without), low=0))

@@ -18,6 +18,7 @@ from tensorldp.figures.printed_points import PRINTED
 from tensorldp.figures.standing import mark_standing
 from tensorldp.figures.style import appearance, label, order, use_style
 from tensorldp.privacy import accuracy_ceiling
+from tensorldp.registration.kinds import NO_PRIVACY
 
 STUDY = "frontier"
 RANGE = (0.08, 2e5)
@@ -135,7 +136,7 @@ def frontier_table(metrics: pd.DataFrame) -> pd.DataFrame:
                     "epsilon": epsilon,
                     "labels_public": at("privunit", epsilon),
                     "labels_private": at("privunit private=record", epsilon),
-                    "no_privacy": at("none", math.inf),
+                    "no_privacy": at(NO_PRIVACY, math.inf),
                     "public_only": at("none control=public", 0.0),
                     "labels_shuffled": at("privunit control=shuffled", epsilon),
                 }
@@ -188,7 +189,7 @@ def draw_frontier(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
 
 
 def _panel(ax: Axes, rows: pd.DataFrame, papers: pd.DataFrame, dataset: str) -> None:
-    clean = rows[(rows["line"] == "none")]["value"]
+    clean = rows[(rows["line"] == NO_PRIVACY)]["value"]
     if len(clean):
         ax.axhline(clean.mean(), color="#555555", linewidth=1.0, linestyle=(0, (4, 2)), label="no privacy")
     only = rows[rows["line"] == "none control=public"]["value"]
@@ -199,7 +200,7 @@ def _panel(ax: Axes, rows: pd.DataFrame, papers: pd.DataFrame, dataset: str) -> 
     _line(ax, best, "PrivUnit on a public representation", color="#0072B2", marker="o", linewidth=2.2)
     private = finite[finite["line"] == "privunit private=record"]
     _line(ax, private, "the same, label private too", color="#0072B2", marker="s", linestyle=(0, (4, 1.5)))
-    others = [name for name in order(set(finite["line"])) if " " not in name and name not in ("privunit", "none")]
+    others = [name for name in order(set(finite["line"])) if " " not in name and name not in ("privunit", NO_PRIVACY)]
     for name in others:
         look = appearance(name)
         style = {"color": look["color"], "marker": look["marker"], "linewidth": 0.8, "markersize": 3.0, "alpha": 0.75}

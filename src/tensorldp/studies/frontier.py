@@ -13,6 +13,7 @@ from torch import Tensor
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Box, Mechanism, make
+from tensorldp.registration.kinds import NO_PRIVACY
 from tensorldp.representations.dimension import DIMENSIONS, Plan, PublicTask, choose_dimension
 from tensorldp.representations.projection import WIDEST, Projection, principal
 from tensorldp.runtime.files import read_arrays
@@ -94,7 +95,7 @@ def mechanism_of(cell: FrontierCell, size: int) -> Mechanism:
     def build(nominal: float) -> Mechanism:
         return make(cell.mechanism, epsilon=nominal, domain=domain, delta=cell.delta, **{**cell.options, **options})
 
-    return build(math.inf) if cell.mechanism == "none" else calibrate(build, cell.nominal_epsilon, cell.delta)
+    return build(math.inf) if cell.mechanism == NO_PRIVACY else calibrate(build, cell.nominal_epsilon, cell.delta)
 
 
 def answer_mechanism(cell: FrontierCell, classes: int) -> Mechanism:
