@@ -30,7 +30,8 @@ class ParameterRelease:
     Args:
         make: makes the mechanism at its nominal epsilon on a domain.
         name: the mechanism's registry key.
-        epsilon, delta: the nominal budget, for splitting.
+        epsilon: the nominal budget, for splitting.
+        delta: the same.
         shapes: of the parameter tensors, in the order of the vector.
         layers: number of parameters of each layer (a module's weight and bias together), in the same order.
         clip: C; parameters are clipped to [-C, C].

@@ -31,7 +31,8 @@ class DiscreteCurve(PrivacyCurve):
     Losses on a lattice (two values always are) are composed exactly; others are first rounded up onto one.
 
     Args:
-        log_p, log_q: logs of the masses, -inf where there is none.
+        log_p: logs of the masses under the first record, -inf where there is none.
+        log_q: the same under the second.
         count: independent uses, >= 1.
         exact: whether the mechanism attains the pair.
         losses: log_p - log_q, where it is known without the rounding errors of a difference: small losses show their

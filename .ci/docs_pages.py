@@ -1,0 +1,150 @@
+"""Pages of the documentation site that are made when it is built, and formulas as MathML; a hook of mkdocs.yml.
+
+The home page is the README, the claims' pages are made of the kept verdicts, and the reference of docstrings. Formulas
+become MathML, which browsers draw by themselves: nothing is loaded from elsewhere.
+"""
+
+from __future__ import annotations
+
+import csv
+import html
+import posixpath
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from latex2mathml.converter import convert
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+from tensorldp.papers import PAPERS  # noqa: E402  the package is not installed where the site is built
+
+# pages of the site that lie elsewhere in the repository
+ELSEWHERE = {
+    "README.md": "index.md",
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
+    "config/README.md": "config.md",
+}
+REFERENCE = {
+    "mechanisms": ("domain", "mechanisms.base", "mechanisms.registry", "mechanisms.options", "randomness"),
+    "privacy": ("privacy.guarantee", "privacy.composition", "privacy.shuffling", "privacy.randomizer",
+                "privacy.auditing.fit", "privacy.auditing.one_run", "privacy.auditing.ceiling",
+                "privacy.checking.check", "privacy.checking.claim", "privacy.checking.verdict"),
+    "curves": ("privacy.curves.base", "privacy.curves.gaussian", "privacy.curves.laplace", "privacy.curves.discrete",
+               "privacy.curves.atom", "privacy.curves.pure", "privacy.curves.product", "privacy.curves.dp_sgd"),
+    "claims": ("claims.base", "claims.evidence", "claims.statements", "papers"),
+    "training": ("training.classify", "training.release", "training.dp_sgd", "training.federated", "training.canaries"),
+    "attacks": ("attacks.inversion", "attacks.membership", "attacks.tensor", "attacks.quality"),
+    "data": ("data.catalogue", "data.prepare", "data.split", "models.registry", "models.task"),
+}  # fmt: skip
+LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
+FENCE = re.compile(r"^( *```)(\w+)[^\n]*$", re.MULTILINE)
+FORMULA = re.compile(r'<(span|div) class="arithmatex">\s*\\([(\[])(.*?)\\[)\]]\s*</\1>', re.DOTALL)
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages that are made."""
+    made = {page: (ROOT / path).read_text() for path, page in ELSEWHERE.items()}
+    made |= claim_pages()
+    made |= {f"reference/{name}.md": reference_page(name) for name in REFERENCE}
+    for page, text in made.items():
+        files.append(File.generated(config, page, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
+    """Links and blocks of code as this site has them: a file that is no page becomes its name."""
+    uri = page.file.src_uri
+    here = next((path for path, target in ELSEWHERE.items() if target == uri), f"docs/{uri}")
+    pages = {file.src_uri for file in files}
+
+    def link(found: re.Match[str]) -> str:
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(here), found[1]))
+        target = ELSEWHERE.get(path, path.removeprefix("docs/"))
+        if target not in pages:
+            return "OUTSIDE"
+        return posixpath.relpath(target, posixpath.dirname(uri) or ".") + (found[2] or "")
+
+    text = FENCE.sub(r"\1\2", LINK.sub(link, markdown))
+    return re.sub(r"\[([^\[\]]*)\]\(OUTSIDE\)", r"\1", text)
+
+
+def on_page_content(html: str, page: Any, **_: Any) -> str:
+    """Formulas as MathML.
+
+    Raises:
+        PluginError: if a command of a formula is not known, which would otherwise be shown as it is.
+    """
+
+    def formula(found: re.Match[str]) -> str:
+        latex = unescape(found[3]).strip()
+        text: str = convert(latex, display="block" if found[2] == "[" else "inline")
+        if "\\" in unescape(text):
+            raise PluginError(f"{page.file.src_uri}: no MathML for {latex}")
+        return text
+
+    return FORMULA.sub(formula, html)
+
+
+def unescape(text: str) -> str:
+    """Text without HTML's entities."""
+    return html.unescape(text)
+
+
+def reference_page(name: str) -> str:
+    """The docstrings of some modules, for mkdocstrings to fill in."""
+    title = name.replace("_", " ").capitalize()
+    return f"# {title}\n\n" + "\n".join(f"::: tensorldp.{module}\n" for module in REFERENCE[name])
+
+
+def claim_pages() -> dict[str, str]:
+    """A page for each source, and one that counts verdicts."""
+    with (ROOT / "src" / "tensorldp" / "claims" / "catalogue.csv").open(newline="") as file:
+        catalogue = list(csv.DictReader(file))
+    with (ROOT / "results" / "reference" / "claims.csv").open(newline="") as file:
+        verdicts = {row["id"]: row for row in csv.DictReader(file)}
+    pages = {}
+    kinds = sorted({row["verdict"] for row in verdicts.values()})
+    table = [f"| source | claims | {' | '.join(kinds)} |", f"|---{'|---' * (len(kinds) + 1)}|"]
+    for key, paper in PAPERS.items():
+        mine = [row for row in catalogue if row["source"] == key]
+        counts = Counter(verdicts[row["id"]]["verdict"] for row in mine if row["id"] in verdicts)
+        numbers = " | ".join(str(counts[kind]) for kind in kinds)
+        table.append(f"| [{paper.short}]({key}.md) | {len(mine)} | {numbers} |")
+        address = f" <{paper.address}>" if paper.address else ""
+        entries = "\n".join(claim_entry(row, verdicts.get(row["id"], {})) for row in mine)
+        pages[f"claims/{key}.md"] = f"# {paper.short}\n\n{plain(paper.reference)}.{address}\n\n{entries}"
+    opening = (
+        "Each statement of the five sources that can be told apart, with the verdict that the kept runs "
+        "(`results/reference/`) or a computation gives. How a verdict is made: [adding a claim](../adding-a-claim.md)."
+    )
+    pages["claims/index.md"] = f"# Claims\n\n{opening}\n\n" + "\n".join(table) + "\n"
+    return pages
+
+
+def claim_entry(claim: dict[str, str], verdict: dict[str, str]) -> str:
+    """One claim: its statement, place, verdict, evidence and what would decide it."""
+    lines = {
+        "Place": claim["place"],
+        "Kind": claim["kind"],
+        "Verdict": verdict.get("verdict", "none is kept"),
+        "Condition": verdict.get("condition", ""),
+        "Expected": verdict.get("expected", ""),
+        "Observed": verdict.get("observed", ""),
+        "Evidence": verdict.get("evidence", ""),
+        "What would decide it": verdict.get("wanted", ""),
+    }
+    shown = "\n".join(f"- **{name}:** {plain(text)}" for name, text in lines.items() if text)
+    anchor = claim["id"].lower()
+    return f"## {claim['id']} {{ #{anchor} }}\n\n{plain(claim['claim'])}\n\n{shown}\n"
+
+
+def plain(text: str) -> str:
+    """Text that Markdown leaves as it is."""
+    return re.sub(r"([\\`*_{}\[\]$|#])", r"\\\1", html.escape(text, quote=False))
