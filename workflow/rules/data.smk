@@ -56,7 +56,9 @@ rule prepare_own:
         "logs/prepare/{dataset}.log",
     conda:
         "../../envs/tensorldp.yaml"
+    threads: 1
     resources:
         mem_mb=6000,
+        runtime=60,
     shell:
         "stage prepare_own --dataset {wildcards.dataset} --entry {params.entry:q} --out {params.folder} > {log} 2>&1"
