@@ -49,7 +49,8 @@ FORMULA = re.compile(r'<(span|div) class="arithmatex">\s*\\([(\[])(.*?)\\[)\]]\s
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages that are made."""
+    """Add the pages that are made, and drop the script from another host that `offline` adds for old browsers."""
+    config.extra["polyfills"] = []
     made = {page: (ROOT / path).read_text() for path, page in ELSEWHERE.items()}
     made |= claim_pages()
     made |= {f"reference/{name}.md": reference_page(name) for name in REFERENCE}
@@ -92,6 +93,18 @@ def on_page_content(html: str, page: Any, **_: Any) -> str:
     return FORMULA.sub(formula, html)
 
 
+def on_post_page(output: str, page: Any, **_: Any) -> str:
+    """The page as it is.
+
+    Raises:
+        PluginError: if it loads anything from another host.
+    """
+    loaded = re.search(r'<(?:script|img|iframe)[^>]+src="https?:[^>]*>|<link[^>]+rel="stylesheet"[^>]+https?:', output)
+    if loaded:
+        raise PluginError(f"{page.file.src_uri} loads {loaded[0]}")
+    return output
+
+
 def unescape(text: str) -> str:
     """Text without HTML's entities."""
     return html.unescape(text)
@@ -122,7 +135,7 @@ def claim_pages() -> dict[str, str]:
         pages[f"claims/{key}.md"] = f"# {paper.short}\n\n{plain(paper.reference)}.{address}\n\n{entries}"
     opening = (
         "Each statement of the five sources that can be told apart, with the verdict that the kept runs "
-        "(`results/reference/`) or a computation gives. How a verdict is made: [adding a claim](../adding-a-claim.md)."
+        "(`results/reference/`) or a computation gave. How a verdict is made: [adding a claim](../adding-a-claim.md)."
     )
     pages["claims/index.md"] = f"# Claims\n\n{opening}\n\n" + "\n".join(table) + "\n"
     return pages
