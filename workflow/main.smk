@@ -64,4 +64,4 @@ onstart:
 onsuccess:
     if workflow.is_main_process and not workflow.storage_settings.notemp:
         clear_spent_folders(PLAN.cells, Path("."), {Path(target) for target in workflow.dag.targetfiles})
-    print("\nFinished. Figures: results/figures/   numbers: results/metrics.parquet   report: results/report.html")
+    print(finished({str(path) for job in workflow.dag.jobs for path in job.output}))

@@ -237,6 +237,13 @@ def own_files(wildcards):
     return sorted(str(file) for file in path.glob("*/*") if file.is_file()) if path.is_dir() else str(path)
 
 
+def finished(outputs):
+    """The last line of a run: what of the results this run made, and where it truly is."""
+    kinds = {"report": "results/report.html", "figures": "results/figures/", "numbers": "results/metrics.parquet"}
+    made = [f"{kind}: {place}" for kind, place in kinds.items() if any(path.startswith(place) for path in outputs)]
+    return f"\nFinished in {Path.cwd()}. {'   '.join(made)}".rstrip()
+
+
 def backbone_weights(wildcards):
     """Only MobileNetV2 has pretrained weights to fetch."""
     if wildcards.backbone.startswith("mobilenet_v2"):

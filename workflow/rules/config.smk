@@ -1,4 +1,5 @@
 # Snakemake reads config.yaml itself, but says neither where it is wrong nor that a key stands twice.
+import os
 import sys
 from pathlib import Path
 
@@ -7,6 +8,9 @@ try:
     from tensorldp.errors import InputError
 except ImportError as error:
     sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e .` first")
+
+if not os.access(".", os.W_OK):
+    sys.exit(f"error: the folder {Path.cwd()} cannot be written: name another with --directory, or make it writable")
 
 for path in {"config.yaml", *map(str, workflow.overwrite_configfiles)}:
     if path.endswith((".yaml", ".yml")) and Path(path).is_file():
