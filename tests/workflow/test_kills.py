@@ -161,6 +161,7 @@ def test_a_figure_killed_in_its_notebook_leaves_no_kernel_and_is_made_by_the_nex
 
 def test_ctrl_c_ends_cleanly_and_the_next_run_goes_on(calm: Project, tmp_path: Path) -> None:
     project = small(tmp_path / "copy")
+    jobs = len(project.planned(TARGET))
     with started(project, TARGET) as process:
         assert after_jobs(project, process, 4), output(project)
         os.killpg(process.pid, signal.SIGINT)  # what a terminal sends
@@ -170,7 +171,7 @@ def test_ctrl_c_ends_cleanly_and_the_next_run_goes_on(calm: Project, tmp_path: P
     assert until(lambda: not alive(project.folder), 30), alive(project.folder)
     text = finish(project)
     assert "Nothing to be done" not in text
-    assert text.count("Finished jobid") < 34  # what was finished is not repeated
+    assert text.count("Finished jobid") <= jobs - 4  # what was finished is not repeated
     assert rows(project) == rows(calm)
     assert not leftovers(project)
 

@@ -18,7 +18,7 @@ from typing import IO
 
 import pandas as pd
 import pytest
-from conftest import SNAKEMAKE, Project, make_project
+from conftest import REDUCED, SNAKEMAKE, Project, make_project
 
 from tensorldp.studies.table import KEY
 
@@ -135,11 +135,19 @@ def rows(project: Project, cell: str) -> list[dict[str, object]]:
 def test_the_tldp_study_on_a_cluster_gives_the_values_of_a_local_run(
     cluster: Path, finished: Project, project: Project
 ) -> None:
-    done = project.snakemake(*OPTIONS, "--group-components", "cells=5", "--", "results/metrics.parquet", cores=1)
+    project.configure(
+        studies=["tldp_type1", "tldp_type3"],
+        mechanisms={"tldp_type1": ["none", "tldp-l"], "tldp_type3": ["none"]},
+        epsilons={"tldp_type1": [1]},
+        training={study: REDUCED["training"][study] for study in ("tldp_type1", "tldp_type3")},
+    )
+    done = project.snakemake(*OPTIONS, "--group-components", "cells=2", "--", "results/metrics.parquet", cores=1)
     assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
-    assert 3 <= (done.stdout + done.stderr).count("has been submitted") < 12  # groups of cells, not single jobs
+    assert 2 <= (done.stdout + done.stderr).count("has been submitted") < 10  # groups of cells, not single jobs
     assert not [*project.folder.glob("results/models/**/*.*"), *project.folder.glob("results/perturbed/**/*.*")]
     ours, theirs = (pd.read_parquet(p.folder / "results" / "metrics.parquet") for p in (project, finished))
+    theirs = theirs.merge(ours[["study", "mechanism", "epsilon"]].drop_duplicates())
+    assert set(ours["study"]) == {"tldp_type1", "tldp_type3"}
     values = [*KEY, "value", "guarantee_epsilon"]
     pd.testing.assert_frame_equal(ours[values], theirs[values], check_exact=True)
 
