@@ -36,4 +36,7 @@ def test_the_mechanism_in_the_readme_is_about_twenty_lines_and_works() -> None:
 
 def test_files_that_the_readme_shows_exist() -> None:
     for target in re.findall(r"\]\((?!https?:)([^)]+)\)", TEXT):
-        assert (ROOT / target).exists(), target
+        name, _, heading = target.partition("#")
+        assert (ROOT / name).exists(), target
+        titles = re.findall(r"^#+ (.*)$", (ROOT / name).read_text(), re.MULTILINE) if heading else []
+        assert not heading or heading in {title.lower().replace(" ", "-") for title in titles}, target

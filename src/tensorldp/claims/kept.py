@@ -117,7 +117,13 @@ def decide_again(reference: Path, studies: Path, earlier: pd.DataFrame | None = 
     scale, commits = evidence.scale, " ".join(sorted(metrics["commit"].unique()))
     rows = []
     for claim in catalogue().values():
-        row = {**decide(claim, evidence), "scale": scale, "commit": commits}
+        found = decide(claim, evidence)
+        # what the grid has by now is not what was run
+        found = {
+            key: text.replace(f"the {scale} grid does not have", "the kept results do not have")
+            for key, text in found.items()
+        }
+        row = {**found, "scale": scale, "commit": commits}
         kept = _earlier(earlier, claim.id) if "not kept" in row["wanted"] else None
         rows.append({**row, **kept} if kept else row)
     return pd.DataFrame(rows, columns=[*COLUMNS, "scale", "commit"])
@@ -129,4 +135,7 @@ def _earlier(tables: pd.DataFrame | None, id: str) -> dict[str, Any] | None:
         return None
     own = tables[(tables["id"] == id) & ~tables["verdict"].isin(OPEN)]
     wanted = [column for column in [*COLUMNS, "scale", "commit"] if column in own]
-    return {key: own[key].fillna("").iloc[-1] for key in wanted} if len(own) else None
+    # older tables had no column for what would decide a claim, and a decided one needs nothing
+    return (
+        {"condition": "", **{key: own[key].fillna("").iloc[-1] for key in wanted}, "wanted": ""} if len(own) else None
+    )

@@ -13,7 +13,7 @@ import pandas as pd
 
 from tensorldp.claims.base import Finding, NotRun, cannot_be_checked, claim
 from tensorldp.claims.evidence import Evidence
-from tensorldp.claims.pldp_arms import AT_CHANCE, FEDERATED, best_centre, centres, rounds
+from tensorldp.claims.pldp_arms import AT_CHANCE, FEDERATED, around, best_centre, centres, rounds
 from tensorldp.claims.pldp_noise import with_noise
 from tensorldp.claims.pldp_runs import EPSILON_MODES, RANGE_MODES
 from tensorldp.claims.statements import (
@@ -99,7 +99,7 @@ def _best(found: Evidence, dataset: str, printed: dict[str, float]) -> Finding:
         )
         for eps in printed
     }
-    _short(found, dataset, 50, last)
+    _short(found, dataset, 50, {f"{eps}, {around(where)}": value for eps, value in last.items()})
 
     def test(centre: Any) -> Statement:
         return Every(

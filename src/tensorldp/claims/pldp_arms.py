@@ -40,6 +40,11 @@ def centres(found: Evidence, dataset: str, mechanism: str = "pdpm", **factors: A
     )
 
 
+def around(where: list[Any]) -> str:
+    """In words, where safe ranges were centred."""
+    return "safe ranges around " + " or ".join("the weights sent" if centre == "global" else "zero" for centre in where)
+
+
 def best_centre(
     found: Evidence, dataset: str, test: Callable[[Any], Statement], observed: str = "", mechanism: str = "pdpm"
 ) -> Finding:
@@ -48,10 +53,11 @@ def best_centre(
     where = centres(found, dataset, mechanism, participation=None, budget=None)
     parts = [test(centre) for centre in where]
     both = parts[0] if len(parts) == 1 else Some(parts)
-    names = [f"safe ranges around {'the weights sent' if centre == 'global' else 'zero'}" for centre in where]
+    names = [around([centre]) for centre in where]
     each = "; ".join(f"{name}: {words(part)}" for name, part in zip(names, parts, strict=True))
     if both.decide() is False and "global" not in where:
         return Finding(None, joined([each, observed]), wanted=f"{CENTRED}, three seeds")
     holding = [name for name, part in zip(names, parts, strict=True) if part.decide(0.05 / len(parts))]
     only = f"with {holding[0]}" if len(holding) == 1 and len(parts) > 1 else ""
-    return finding(both, joined([each if len(parts) > 1 else "", observed]), condition=only, wanted="")
+    shown = each if len(parts) > 1 else names[0]
+    return finding(both, joined([shown, observed]), condition=only, wanted="" if "global" in where else CENTRED)

@@ -181,8 +181,8 @@ def per_form(made: Runs, test: Callable[[str], Statement]) -> Statement:
     return Some([test(form) for form in forms]) if len(forms) > 1 else test("")
 
 
-def below(made: Runs, mechanism: str, limit: float, largest: float = np.inf) -> Statement:
-    """That a baseline stays below a score at every epsilon up to `largest`."""
+def below(made: Runs, mechanism: str, limit: float, largest: float = np.inf, form: str | None = None) -> Statement:
+    """That a baseline stays below a score at every epsilon up to `largest`; the Gaussian in one form or in either."""
 
     def test(form: str) -> Statement:
         points = made.points(mechanism, form)
@@ -195,4 +195,4 @@ def below(made: Runs, mechanism: str, limit: float, largest: float = np.inf) -> 
             ]
         )
 
-    return per_form(made, test) if mechanism == "gaussian" else test("")
+    return per_form(made, test) if mechanism == "gaussian" and form is None else test(form or "")

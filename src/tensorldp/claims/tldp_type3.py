@@ -158,5 +158,6 @@ def missing_subspace(_: Evidence) -> Finding:
         f"that direction, which leaves IDN {loose / gain:.2f} times the noise there: its loose bound and the missing "
         "subspace both matter, and which matters more depends on how few directions a task uses",
         "tests/mechanisms/test_tvg.py::test_sigma_columns_of_the_looseness_table",
-        wanted="cells of idn with a utility subspace from public data beside those with W = E, three seeds each",
+        wanted="cells of idn with a utility subspace from public data beside those with W = E, three seeds each; no "
+        "study has such an arm yet",
     )

@@ -1,4 +1,4 @@
-"""Accuracy against the true epsilon of a record: what it buys, and where the papers' results lie."""
+"""Accuracy against the true epsilon of a record: what it buys, and where our runs of the papers' mechanisms lie."""
 
 from __future__ import annotations
 

@@ -216,6 +216,6 @@ def draw_ceiling(table: pd.DataFrame, metrics: pd.DataFrame) -> Figure:
     ax.set_ylim(0.0, 1.02)
     ax.set_xlabel("ε of the whole record (nats)")
     ax.set_ylabel("accuracy on released test records, ten classes")
-    ax.set_title("No classifier gets into the grey area from ε-LDP records")
+    ax.set_title("On average no classifier gets into the grey area from ε-LDP records")
     ax.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure

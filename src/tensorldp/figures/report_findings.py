@@ -75,8 +75,8 @@ def _guarantees(metrics: pd.DataFrame) -> list[str]:
     for (paper, unit), own in found.groupby(["paper", "unit"], sort=False):
         printed = _range(own["printed"].min(), own["printed"].max())
         parts.append(f"{paper} {_range(own['low'].min(), own['high'].max())} (printed {printed}, a {unit})")
-    told = f"The ε that papers print and the ε guaranteed at δ = 1e-5: {'; '.join(parts)}."
-    return [told] if parts else []
+    told = "The ε that papers print and the ε guaranteed at δ = 1e-5 (TLDP's with the Δ of each study)"
+    return [f"{told}: {'; '.join(parts)}."] if parts else []
 
 
 def _best(metrics: pd.DataFrame) -> list[str]:
@@ -107,7 +107,8 @@ def _best(metrics: pd.DataFrame) -> list[str]:
         return []
     end = f"; without privacy {clean.mean():.3f}" if len(clean) else ""
     what = "accuracy" if metric == "accuracy" else "weighted F1"
-    return [f"What a true ε buys: the best {what} on {dataset} is {', '.join(parts)}{end}."]
+    best = f"the best {what} on {dataset}, of all arms by these very scores, is {', '.join(parts)}"
+    return [f"What a true ε buys: {best}{end}."]
 
 
 def _verdicts(claims: pd.DataFrame, names: Sequence[str]) -> list[str]:

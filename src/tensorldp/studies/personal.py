@@ -72,7 +72,7 @@ def selected(cell: PldpCell, seed: int) -> list[list[int]]:
 
 
 def largest_curve(cell: PldpCell, size: int) -> tuple[PrivacyCurve, int, int]:
-    """The curve of the client that gives away most over the run, of all seeds, with its number and uploads.
+    """The curve of the client with the weakest guarantee over the run, of all seeds, with its number and uploads.
 
     Who uploads when depends on the seed and on budgets only, so that no training is needed.
 

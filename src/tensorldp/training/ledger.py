@@ -78,7 +78,7 @@ class Ledger:
         ]
 
     def curve(self, client: int, after: int | None = None) -> PrivacyCurve | None:
-        """What a client's uploads give away of its whole model, all rounds together; None if it made none."""
+        """What a client's uploads guarantee of its whole model, all rounds together; None if it made none."""
         count = int(self.counts(after)[client])
         return self.uploads[client].curve().compose(count) if count else None
 

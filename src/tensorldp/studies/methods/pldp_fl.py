@@ -106,7 +106,7 @@ class PldpFl(InsideMethod[PldpTraining, PldpFactors]):
         curve, client, uploads = largest_curve(cell, size)
         notes = [
             upload_of(cell, client_preferences(cell)[client], size).mechanism.note,
-            f"client {client}, who gives away most: {uploads} uploads of {size} weights, composed",
+            f"client {client}, with the weakest guarantee: {uploads} uploads of {size} weights, composed",
             f"epsilon of a client is of one {cell.factors.budget}",
             LABELS,
         ]

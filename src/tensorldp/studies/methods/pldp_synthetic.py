@@ -70,7 +70,7 @@ class PldpSynthetic(MeasureMethod[SyntheticTraining, SyntheticFactors]):
             largest,
             "record",
             [
-                f"the {count} values of the participant who gives away most, each "
+                f"the {count} values of the participant with the weakest guarantee, each "
                 "released once; the nominal epsilon is of one value"
             ],
         )
