@@ -36,6 +36,8 @@ def table() -> pd.DataFrame:
                             1.0,
                             2.0,
                             "cpu",
+                            "avx2",
+                            "float32",
                             "c",
                         ]
                     )

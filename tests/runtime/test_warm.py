@@ -120,7 +120,10 @@ def test_a_process_that_serves_again_runs_the_code_as_it_is_on_disk(tmp_path: Pa
 
 def test_the_peak_of_memory_of_a_script_is_not_that_of_the_one_before(tmp_path: Path) -> None:
     script = "import os, resource as r; x = b'x' * {}; print(os.getpid(), r.getrusage(r.RUSAGE_SELF).ru_maxrss)"
-    (first, large), (second, small) = (lines(tmp_path, script.format(size)) for size in (300_000_000, 1))
+    for _ in range(5):  # a process that took long, on a machine with other work, does not serve again
+        (first, large), (second, small) = (lines(tmp_path, script.format(size)) for size in (300_000_000, 1))
+        if first == second:
+            break
     assert first == second
     assert int(large) - int(small) > 250_000
 

@@ -15,7 +15,7 @@ from tensorldp.studies.methods.base import InsideMethod, MeasureMethod, Method, 
 HOOKS = {  # the rules of the workflow and the hooks that their scripts call
     ReleaseMethod: {"release", "train", "train_all", "evaluate", "guarantee", "audited"},
     InsideMethod: {"train", "train_all", "evaluate", "guarantee", "audited"},
-    SharedMethod: {"train", "train_all", "evaluate", "guarantee", "audited"},
+    SharedMethod: {"train", "train_all", "common", "evaluate", "guarantee", "audited"},
     MeasureMethod: {"measure", "test_labels", "guarantee", "audited"},
 }
 RULES = {"perturb": "release", "train": "train", "train_shared": "train", "evaluate": "evaluate", "measure": "measure"}
@@ -42,7 +42,7 @@ def test_a_method_computes_the_settings_and_factors_of_its_plan(name: str) -> No
 def test_a_kind_has_the_hooks_of_its_stages_and_no_other(kind: type[Method[typing.Any, typing.Any]]) -> None:
     hooks = {key for key, _ in inspect.getmembers(kind, inspect.isfunction) if not key.startswith("_")}
     assert hooks == HOOKS[kind]
-    assert kind.__abstractmethods__ == HOOKS[kind] - {"train_all", "test_labels"}
+    assert kind.__abstractmethods__ == HOOKS[kind] - {"train_all", "common", "test_labels"}
 
 
 def test_an_unknown_method_is_told_with_the_nearest() -> None:

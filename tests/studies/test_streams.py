@@ -51,6 +51,7 @@ SHARED = {
     "members",
     "model",
     "network",
+    "permuted labels",
     "purpose of order",
     "selection",
     "sensitivity",
