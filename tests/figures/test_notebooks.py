@@ -29,7 +29,7 @@ def test_a_paragraph_stands_before_each_step(path: Path) -> None:
         assert len("".join(words["source"])) > 20
         assert not code["outputs"]
     source = "".join(line for cell in cells[1::2] for line in cell["source"])
-    assert "load(metrics, folder" in source or "places(metrics, folder" in source
+    assert "load(metrics, folder" in source or "Path(folder)" in source
     assert "show(" in source
     assert not re.search(r"\bsave\(", source)
     if path.stem not in ("privacy_profiles", "accuracy_ceiling", "frontier"):

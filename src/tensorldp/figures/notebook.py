@@ -29,24 +29,18 @@ def load(metrics: str, folder: str, study: str = "", dataset: str = "") -> tuple
     Raises:
         InputError: if neither table is there, or the study has no such data set.
     """
-    path, out = places(metrics, folder)
+    path, out = Path(metrics), Path(folder)
+    if not path.exists() and (kept := path.parent / "reference" / path.name).exists():
+        path, out = kept, path.parent / "reference_figures" / "figures"
     table = read_metrics(path)
     if dataset:
         own = table["study"] == study
         if dataset not in set(table.loc[own, "dataset"]):
             raise unknown(f"data set of {study}", dataset, sorted(set(table.loc[own, "dataset"])))
         table = table[~own | (table["dataset"] == dataset)]
-    return table, out
-
-
-def places(metrics: str, folder: str) -> tuple[Path, Path]:
-    """The metrics table, a run's or the kept one, and the folder of its figures, which is made; see `load`."""
-    path, out = Path(metrics), Path(folder)
-    if not path.exists() and (kept := path.parent / "reference" / path.name).exists():
-        path, out = kept, path.parent / "reference_figures" / "figures"
     for place in (out, out.parent / "tables"):
         place.mkdir(parents=True, exist_ok=True)
-    return path, out
+    return table, out
 
 
 def wanted(axis: str, name: str) -> bool:
