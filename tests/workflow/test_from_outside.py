@@ -124,7 +124,7 @@ for name, figure in figures.items():
     drawn = [pair for ax in figure.axes for pair in zip(*ax.get_legend_handles_labels())]
     mine = [handle for handle, text in drawn if text.startswith("Laplace at half its budget")]
     print(name, *{to_hex((handle[0] if isinstance(handle, tuple) else handle).get_color()) for handle in mine})
-print("further colour", to_hex(FURTHER_COLOURS[0]))
+print("further colours", *map(to_hex, FURTHER_COLOURS))
 print(page(["half-laplace"]))
 """
 
@@ -209,9 +209,10 @@ def test_a_mechanism_of_forty_lines_runs_in_every_type_of_study(tmp_path: Path) 
     assert set(mine["study"]) == set(TYPES)
     assert (mine["value"].notna() & mine["guarantee_pure_epsilon"].notna()).all()
     found = looks(project)
-    colour = next(line.removeprefix("further colour ") for line in found if line.startswith("further colour"))
+    colours = next(line.split()[2:] for line in found if line.startswith("further colours"))
     for name in (*TYPES, "pldp_fl_rounds"):
-        assert f"{name} {colour}" in found
+        (drawn,) = {line.split()[1] for line in found if line.startswith(f"{name} #")}
+        assert drawn in colours
     assert any(
         line.startswith("| `half-laplace` | Laplace at half its budget | record | exact, pure |") for line in found
     )

@@ -192,6 +192,7 @@ def _comparison(ax: Axes, here: pd.DataFrame, dataset: str) -> None:
 KINDS = (  # budget, centre, words, marker (empty: the mechanism's own), how it is filled
     ("", "zero", "per weight, ranges around 0", "", "full"),
     ("", "global", "per weight, around the weights sent", "", "left"),
+    ("", "", "in its own unit", "", "full"),  # a mechanism without safe ranges, such as a plug-in
     ("model", "", "per model", "o", "full"),
     ("run", "", "per run", "D", "full"),
 )
@@ -213,7 +214,7 @@ def draw_guaranteed(metrics: pd.DataFrame, title: str = "") -> Figure:
         here = rows[rows["dataset"] == dataset]
         ax.axhline(_free(here)["value"].mean(), color=GREY, linestyle=(0, (4, 2)), linewidth=1.2, label="no privacy")
         _chance(ax)
-        private = here[np.isfinite(here["guarantee_epsilon"])]
+        private = here[np.isfinite(here["guarantee_epsilon"]) & (here["mechanism"] != NO_PRIVACY)]
         for budget, centre, words, shape, fill in KINDS:
             kind = private[(private["budget"] == budget) & (private["centre"] == centre)]
             for name in order(set(kind["mechanism"])):
