@@ -44,7 +44,7 @@ def test_the_claim_of_a_mechanism_is_its_curve_and_a_right_one_stands() -> None:
 
 def test_what_floats_give_away_refutes_only_a_claim_that_includes_them() -> None:
     mechanism = make("laplace", epsilon=1.0, domain=Box(-1.0, 1.0, (1,)))
-    options: dict[str, Any] = {"minutes": 0.03, "samples": 3000, "dtypes": (torch.float32,)}
+    options: dict[str, Any] = {"minutes": 0.3, "samples": 1000, "dtypes": (torch.float32,)}
     beside, included = (check(mechanism, floating_point=claimed, **options) for claimed in (False, True))
     assert [finding.kind for finding in beside.findings] == ["floating point"]
     assert not beside.refuted
