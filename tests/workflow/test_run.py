@@ -90,7 +90,6 @@ def test_one_more_epsilon_runs_only_its_own_cells_and_what_is_downstream(finishe
         ("claims", ""),
         ("collect", ""),
         ("collect_audits", ""),
-        ("collect_guarantees", ""),
         ("report", ""),
         ("privacy_figure", "figure=accuracy_ceiling"),
         *((f"figure_{study}", "") for study in STUDIES),

@@ -36,6 +36,7 @@ rule collect:
     output:
         metrics="results/metrics.parquet",
         series="results/series.parquet",
+        guarantees="results/privacy/guarantees.csv",
     params:
         source=source("collect"),
         cells=list_of_cells(),
@@ -51,4 +52,4 @@ rule collect:
         runtime=30,
     shell:
         "stage collect --cells {params.cells} --results results --scale {params.scale} --out {output.metrics} "
-        "--series {output.series} > {log} 2>&1"
+        "--series {output.series} --guarantees {output.guarantees} > {log} 2>&1"

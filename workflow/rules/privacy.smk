@@ -90,27 +90,6 @@ rule audit:
 AUDITS = [f"results/privacy/audits/{cell.path}.json" for cell in PLAN.cells if cell.private]
 
 
-rule collect_guarantees:
-    input:
-        metrics=METRICS,
-        guarantees=GUARANTEES,
-    output:
-        "results/privacy/guarantees.csv",
-    params:
-        source=source("collect_guarantees"),
-        cells=list_of_cells(),
-    log:
-        "logs/collect_guarantees.log",
-    conda:
-        "../../envs/tensorldp.yaml"
-    localrule: True
-    threads: 1
-    resources:
-        runtime=30,
-    shell:
-        "stage collect_guarantees --cells {params.cells} --results results --out {output} > {log} 2>&1"
-
-
 rule collect_audits:
     input:
         metrics=METRICS,

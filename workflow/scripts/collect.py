@@ -1,4 +1,4 @@
-"""Gather the cells' metrics and guarantees into a table, and series by round, epoch or client into another."""
+"""Gather the cells' metrics into a table, series by round, epoch or client into another, guarantees into a third."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tensorldp.runtime.cli import cell_paths, parser, run
-from tensorldp.runtime.files import read_json, replacing
-from tensorldp.studies.table import metrics_table, series_table
+from tensorldp.runtime.files import read_json, replacing, write_text
+from tensorldp.studies.table import guarantees_table, metrics_table, series_table
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -17,6 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--scale", required=True)
     arg.add_argument("--out", type=Path, required=True, help="Parquet file to write the metrics to")
     arg.add_argument("--series", type=Path, required=True, help="Parquet file to write the series to")
+    arg.add_argument("--guarantees", type=Path, required=True, help="CSV file for the guarantees at all deltas")
     args = arg.parse_args(arguments)
     cells = [
         (
@@ -28,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for path, table in ((args.out, metrics_table(cells, args.scale)), (args.series, series_table(cells))):
         with replacing(path) as temporary:
             table.to_parquet(temporary, index=False)
+    write_text(args.guarantees, guarantees_table(cells).to_csv(index=False))
 
 
 if __name__ == "__main__":

@@ -16,9 +16,7 @@ from torch import Tensor, nn
 
 from tensorldp.errors import InputError
 
-BLOCK_ELEMENTS = (
-    1 << 18
-)  # of gradients that are clipped element by element at once: 1 MB, so that they stay in the cache
+BLOCK_ELEMENTS = 1 << 18  # gradient elements that are clipped at once: 1 MB, which stays in the cache
 
 
 @dataclass
