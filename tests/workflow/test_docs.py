@@ -12,6 +12,14 @@ from conftest import ROOT, Project, make_project
 from pages import DOCS, blocks, follow
 
 PAGES = sorted(path.name for path in DOCS.glob("*.md"))
+FOLLOWED = (
+    "getting-started.md",
+    "privacy-pitfalls.md",
+    "frontier.md",
+    "reading-a-guarantee.md",
+    "reproducing-a-figure.md",
+    "your-first-mechanism.md",
+)
 ADDING = ("adding-a-mechanism.md", "adding-a-dataset.md", "adding-a-study.md", "adding-a-claim.md")
 
 
@@ -20,6 +28,7 @@ def project_of(folder: Path) -> Project:
     project = make_project(folder)
     shutil.copy(ROOT / "config.yaml", folder)
     shutil.copy(ROOT / "pyproject.toml", folder)
+    shutil.copytree(ROOT / "results" / "reference", folder / "results" / "reference")
     shutil.copytree(
         ROOT / "tests" / "mechanisms", folder / "tests" / "mechanisms", ignore=shutil.ignore_patterns("__pycache__")
     )
@@ -58,7 +67,7 @@ def test_the_map_names_every_folder_and_nothing_that_is_not_there() -> None:
     assert [name for name in paths if not (package / name).exists() and not (ROOT / name).exists()] == []
 
 
-@pytest.mark.parametrize("page", ["getting-started.md", "privacy-pitfalls.md", "frontier.md"])
+@pytest.mark.parametrize("page", FOLLOWED)
 @pytest.mark.workflow
 @pytest.mark.xdist_group("docs")
 def test_what_a_page_shows_comes_out(page: str, tmp_path: Path) -> None:

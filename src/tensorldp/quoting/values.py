@@ -56,7 +56,7 @@ class Entry(BaseModel):
 
 
 class Page(BaseModel):
-    """What a page says without a mark."""
+    """What a page whose numbers need marks says without one."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -70,7 +70,7 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     entries: dict[str, Entry]
-    unmarked: Page = Page()
+    unmarked: dict[str, Page] = {}  # by the page's path
 
 
 def read_table(path: Path) -> Table:
