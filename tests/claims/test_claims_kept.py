@@ -15,6 +15,7 @@ from tensorldp.errors import InputError
 
 ROOT = Path(__file__).parents[2]
 REFERENCE, STUDIES = ROOT / "results" / "reference", ROOT / "workflow" / "studies"
+pytestmark = pytest.mark.xdist_group("kept")  # its tests share what is slow to make
 
 
 @pytest.fixture(scope="module")

@@ -30,6 +30,7 @@ from tensorldp.figures.style import label
 from tensorldp.papers import PAPERS
 
 ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.xdist_group("report")  # its tests share what is slow to make
 
 
 @pytest.fixture(scope="module")

@@ -33,6 +33,7 @@ from tensorldp.studies.methods.attacks import METHOD
 from tensorldp.studies.table import metrics_table
 
 CPU = torch.device("cpu")
+pytestmark = pytest.mark.xdist_group("attack cells")  # its tests share what is slow to make
 STUDY_FILE = Path(__file__).parents[2] / "workflow" / "studies" / "reconstruction.yaml"
 SMALL = {
     "draws": 1,

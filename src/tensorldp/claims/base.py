@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, wraps
 from importlib.resources import files
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from tensorldp.claims.evidence import Evidence
 from tensorldp.claims.evidence import NotRun as NotRun
@@ -73,6 +74,8 @@ class Finding:
 
 
 Check = Callable[[Evidence], Finding]
+AnyCheck = TypeVar("AnyCheck", bound=Callable[..., Finding])
+"""A `Check`, or one without an argument, which reads no results."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +87,10 @@ class Registered:
     expected: str
 
 
-def claim(statement: str | Claim, *, expected: str) -> Callable[[Check], Check]:
+def claim(statement: str | Claim, *, expected: str) -> Callable[[AnyCheck], AnyCheck]:
     """Register the check of a claim; use as a decorator.
+
+    A check takes the `Evidence`, or nothing if it reads no results: then a process computes its finding once.
 
     Args:
         statement: the id of a line of catalogue.csv, or from outside the package the whole `Claim`.
@@ -98,11 +103,22 @@ def claim(statement: str | Claim, *, expected: str) -> Callable[[Check], Check]:
         raise InputError(f"the claim {statement} is not in claims/catalogue.csv: give a Claim in place of its id")
     about = _listed()[statement] if isinstance(statement, str) else statement
 
-    def register(check: Check) -> Check:
-        CLAIMS.add(about.id, Registered(about, check, expected), check.__module__)
+    def register(check: AnyCheck) -> AnyCheck:
+        asked: Check = check if inspect.signature(check).parameters else _once(check)
+        CLAIMS.add(about.id, Registered(about, asked, expected), check.__module__)
         return check
 
     return register
+
+
+def _once(check: Callable[[], Finding]) -> Check:
+    found = cache(check)
+
+    @wraps(check)
+    def asked(_: Any) -> Finding:
+        return found()
+
+    return asked
 
 
 def cannot_be_checked(reason: str) -> Finding:

@@ -8,7 +8,6 @@ import time
 import torch
 
 from tensorldp.claims.base import Finding, cannot_be_checked, claim
-from tensorldp.claims.evidence import Evidence
 from tensorldp.claims.laws import cifar_latent, latent
 from tensorldp.mechanisms.bits import encode_bits
 from tensorldp.mechanisms.latent import Latent
@@ -40,7 +39,7 @@ def perturbed_ceiling(epsilon: float, chance: float) -> float:
 
 
 @claim("A01", expected="96 % and 91 % possible for some classifier at eps = 0.5, with a perturbed or a clean test set")
-def headline(_: Evidence) -> Finding:
+def headline() -> Finding:
     best, words = {}, []
     for name, made, records in (("mnist", latent(0.5, "A"), 60_000), ("cifar10", cifar_latent(0.5, "A"), 100_000)):
         limits = (perturbed_ceiling(0.5, LARGEST_CLASS[name]), clean_ceiling(made, records, LARGEST_CLASS[name]))
@@ -59,7 +58,7 @@ def headline(_: Evidence) -> Finding:
 
 
 @claim("A15", expected="the numbers of the two papers that are quoted")
-def quoted(_: Evidence) -> Finding:
+def quoted() -> Finding:
     return cannot_be_checked(
         "numbers quoted from two other papers ([ACG+16], [SS15]), whose experiments are not part of this grid"
     )
@@ -77,7 +76,7 @@ def _seconds(made: Latent) -> float:
 
 
 @claim("A18", expected="no more than the printed seconds per record")
-def seconds(_: Evidence) -> Finding:
+def seconds() -> Finding:
     """The measured times stay out of the text, which would change from run to run."""
     mechanisms = {"mnist": latent(0.5, "A"), "cifar10": cifar_latent(0.5, "A")}
     speed = min(SECONDS[name] / _seconds(made) for name, made in mechanisms.items())

@@ -13,7 +13,6 @@ import numpy as np
 import torch
 
 from tensorldp.claims.base import Finding, claim
-from tensorldp.claims.evidence import Evidence
 from tensorldp.claims.laws import cifar_latent, latent, two_coins
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.bits import bit_count, encode_bits
@@ -26,7 +25,7 @@ TESTS = "tests/mechanisms/test_latent.py"
 
 
 @claim("A02", expected="pure epsilon = eps for both coins of bias p")
-def biased_coins(_: Evidence) -> Finding:
+def biased_coins() -> Finding:
     found = {}
     for epsilon in (0.1, 0.5, 1.0, 2.0):
         p = math.exp(epsilon) / (1 + math.exp(epsilon))
@@ -42,7 +41,7 @@ def biased_coins(_: Evidence) -> Finding:
 
 
 @claim("A03", expected="the largest likelihood ratio of two one-hot vectors = e^eps")
-def one_hot(_: Evidence) -> Finding:
+def one_hot() -> Finding:
     worst = 0.0
     for bits, epsilon in itertools.product((2, 3, 6), (0.5, 2.0)):
         per_bit = make("randomized-response", epsilon=epsilon / 2, domain=Box(0, 1, (bits,)))
@@ -62,7 +61,7 @@ def one_hot(_: Evidence) -> Finding:
 
 
 @claim("A04", expected="the largest likelihood ratio over all strings = e^eps")
-def merged_string(_: Evidence) -> Finding:
+def merged_string() -> Finding:
     small = latent(0.5, "A", values=2, whole=1, fraction=1)
     codes = [math.copysign(magnitude / 2, sign) for sign in (1, -1) for magnitude in range(4)]
     outcomes = torch.tensor(list(itertools.product(codes, repeat=2)), dtype=torch.float64)
@@ -80,7 +79,7 @@ def merged_string(_: Evidence) -> Finding:
 
 
 @claim("A05", expected="less than the sum over the strings, at the same probability of keeping a bit")
-def merging(_: Evidence) -> Finding:
+def merging() -> Finding:
     strings, epsilon = 9216, 0.5
     merged = latent(epsilon, "A")
     alone = latent(epsilon / strings, "A", values=1)
@@ -98,7 +97,7 @@ def merging(_: Evidence) -> Finding:
 
 
 @claim("A06", expected="the share of ones that Eq. 6's coins make, for every y")
-def share_of_ones(_: Evidence) -> Finding:
+def share_of_ones() -> Finding:
     made, described = latent(0.5, "A"), latent(0.5, "B")
     p = 1 - made.flip
     shares = [(y, y * p + (1 - p) / 2, y * (1 - made.flip) + (1 - y) * made.flip) for y in np.linspace(0, 1, 11)]
@@ -126,7 +125,7 @@ def _numbered(length: int, ones: int, i: int, printed: bool) -> int:
 
 
 @claim("A07", expected="the i-th number with k ones among l bits, for every l up to 7")
-def recursion(_: Evidence) -> Finding:
+def recursion() -> Finding:
     wrong, total, counterexample = {True: 0, False: 0}, 0, ""
     for length in range(1, 8):
         for ones in range(length + 1):
@@ -146,7 +145,7 @@ def recursion(_: Evidence) -> Finding:
 
 
 @claim("A08", expected="n + m + 1 places in Eq. 5's range, of which one is the sign's")
-def code_length(_: Evidence) -> Finding:
+def code_length() -> Finding:
     counts, agree = [], True
     for n, m in ((4, 5), (2, 7)):
         x = (2**n) * (2 * torch.rand(500, 1, generator=generator("codes", n, m), dtype=torch.float64) - 1)
@@ -165,7 +164,7 @@ def code_length(_: Evidence) -> Finding:
 
 
 @claim("A09", expected="the printed layers give 9216 and 2304 values, times 10 bits")
-def flattened_sizes(_: Evidence) -> Finding:
+def flattened_sizes() -> Finding:
     mnist = 64 * (((28 - 2) - 2) // 2) ** 2
     cifar = {}
     for padded in itertools.product((True, False), repeat=4):
@@ -184,7 +183,7 @@ def flattened_sizes(_: Evidence) -> Finding:
 
 
 @claim("A10", expected=f"p within {NEAR_HALF} of 0.5 for eps up to 10, on both data sets")
-def nearly_half(_: Evidence) -> Finding:
+def nearly_half() -> Finding:
     away = [made(10.0, "A").signal / 2 for made in (latent, cifar_latent)]
     linear = [10.0 / (4 * 10 * values) for values in (9216, 2304)]
     return Finding(
@@ -196,7 +195,7 @@ def nearly_half(_: Evidence) -> Finding:
 
 
 @claim("A19", expected="n delta = 0.01")
-def bad_events(_: Evidence) -> Finding:
+def bad_events() -> Finding:
     n = 60_000
     printed, meant = 1 / 100 * n, 1 / (100 * n)
     chance = -math.expm1(n * math.log1p(-meant))
@@ -209,7 +208,7 @@ def bad_events(_: Evidence) -> Finding:
 
 
 @claim("A20", expected="a guarantee of each record by itself, before it leaves its owner")
-def no_curator(_: Evidence) -> Finding:
+def no_curator() -> Finding:
     made, described = latent(0.5, "A"), latent(0.5, "B")
     return Finding(
         made.unit == "record" and math.isfinite(described.curve().pure_epsilon),
@@ -221,7 +220,7 @@ def no_curator(_: Evidence) -> Finding:
 
 
 @claim("A21", expected="in one of the readings no better guess than 0.5-LDP allows of whether a record was released")
-def membership(_: Evidence) -> Finding:
+def membership() -> Finding:
     """A server that holds all releases asks whether a record is behind one of them.
 
     Its statistic is the least distance of a release from the record's own string; half of the records asked about are
@@ -237,7 +236,7 @@ def membership(_: Evidence) -> Finding:
     for reading in "AB":
         released = latent(0.5, reading).privatize_bits(members, stream)
         near, far = (
-            np.array([np.unpackbits((released ^ one).numpy(), axis=1).sum(axis=1).min() for one in asked])
+            np.array([np.bitwise_count((released ^ one).numpy()).sum(axis=1, dtype=np.int64).min() for one in asked])
             for asked in (members, others)
         )
         wins = (near[:, None] < far).mean() + (near[:, None] == far).mean() / 2

@@ -12,7 +12,6 @@ from torch import Tensor
 from tensorldp.attacks.sensitivity import SCALINGS, gradient_parts, measured_change, output_weights
 from tensorldp.attacks.two_layer import unit_records
 from tensorldp.claims.base import Finding, cannot_be_checked, claim
-from tensorldp.claims.evidence import Evidence
 from tensorldp.mechanisms import Box, make
 from tensorldp.randomness import generator
 from tensorldp.studies.growth_table import slope
@@ -24,7 +23,7 @@ WEIGHTS = "1/m (mean), +-1/sqrt m (root) and +-1 (sign)"
 
 
 @claim("L01", expected="pure epsilon = epsilon for a query whose neighbours differ by Delta_f")
-def laplace_mechanism(_: Evidence) -> Finding:
+def laplace_mechanism() -> Finding:
     worst = max(
         abs(make("laplace", epsilon=e, domain=Box(0, 100, (3,))).curve().pure_epsilon / e - 1) for e in (0.1, 1.0, 10.0)
     )
@@ -43,7 +42,7 @@ def _sum_changes(free: int, budget: float, top: float = 100.0) -> float:
 
 
 @claim("L02", expected="one number for both")
-def printed_sensitivity(_: Evidence) -> Finding:
+def printed_sensitivity() -> Finding:
     top = 100.0
     printed, one_entry = _sum_changes(5, 1.0), _sum_changes(1, top)
     true = make("laplace", epsilon=one_entry / printed, domain=Box(0, top, (1,))).curve().pure_epsilon
@@ -59,7 +58,7 @@ def printed_sensitivity(_: Evidence) -> Finding:
 
 
 @claim("L03", expected="variance 2 b^2, and a smaller pure epsilon for a larger b")
-def variance(_: Evidence) -> Finding:
+def variance() -> Finding:
     made = [make("laplace", epsilon=e, domain=Box(0, 1, (DRAWS,))) for e in (4.0 * DRAWS, 2.0 * DRAWS, 1.0 * DRAWS)]
     scales = [DRAWS / m.epsilon for m in made]
     ratios = [
@@ -84,7 +83,7 @@ def _off(printed: Tensor, exact: Tensor) -> float:
 
 
 @claim("L04", expected="the printed gradients equal autograd's up to one factor (the 2 of the squared loss)")
-def gradients(_: Evidence) -> Finding:
+def gradients() -> Finding:
     stream = generator("L04")
     w = torch.randn(7, 5, generator=stream, dtype=torch.float64).requires_grad_()
     a = output_weights(7, "root", stream).requires_grad_()
@@ -107,7 +106,7 @@ def gradients(_: Evidence) -> Finding:
 
 
 @claim("L05", expected="equality for output weights 1/m")
-def residual(_: Evidence) -> Finding:
+def residual() -> Finding:
     stream = generator("L05")
     w = torch.randn(200, 30, generator=stream, dtype=torch.float64)
     x, _labels = unit_records(2, 30, stream)
@@ -135,7 +134,7 @@ def _slopes(scaling: str) -> tuple[float, float]:
 
 
 @claim("L06", expected="left over right side at most 1 for all pairs of records")
-def output_gradient(_: Evidence) -> Finding:
+def output_gradient() -> Finding:
     """With the label kept, as in Eq. 4.7, and with it changed; without the factor 2, which the print lacks too."""
     stream = generator("L06")
     w = torch.randn(50, 30, generator=stream, dtype=torch.float64)
@@ -162,7 +161,7 @@ def output_gradient(_: Evidence) -> Finding:
 
 
 @claim("L07", expected="at most 2 C sqrt d for a constant C, with output weights 1/m")
-def neuron_gradient(_: Evidence) -> Finding:
+def neuron_gradient() -> Finding:
     """C is the largest |r a_j s'| over the records, without the factor 2; for weights +-1 it is no constant."""
 
     def largest(m: int, d: int, scaling: str) -> tuple[float, float]:
@@ -187,7 +186,7 @@ def neuron_gradient(_: Evidence) -> Finding:
 
 
 @claim("L08", expected="exponents of at most 1 in m and 1/2 in d, with output weights 1/m as in Eq. 4.7")
-def sensitivity(_: Evidence) -> Finding:
+def sensitivity() -> Finding:
     found = {scaling: _slopes(scaling) for scaling in SCALINGS}
     kept = [scaling for scaling, (m, d) in found.items() if m < 1 + TOLERANCE and d < 0.5 + TOLERANCE]
     return Finding(
@@ -200,7 +199,7 @@ def sensitivity(_: Evidence) -> Finding:
 
 
 @claim("L09", expected="one of the noise's norms with exponents 1/2 in m, 1 in d and -2 in epsilon")
-def noise_size(_: Evidence) -> Finding:
+def noise_size() -> Finding:
     """Laplace noise for the l1 sensitivity m sqrt d on m d coordinates: exponents of four measures of its size."""
 
     def sizes(m: int, d: int, epsilon: float) -> dict[str, float]:
@@ -237,7 +236,7 @@ def _two_layer_gradient(w: Tensor, a: Tensor, x: Tensor, y: Tensor, *, linear: b
 
 
 @claim("L10", expected="equal gradients for different records with equal sum r_i x_i, unlike with ReLU")
-def linear_network(_: Evidence) -> Finding:
+def linear_network() -> Finding:
     """Rotating the records and their residuals alike keeps sum r_i x_i; labels give the residuals."""
     stream = generator("L10")
     w, a, x = (torch.randn(*shape, generator=stream, dtype=torch.float64) for shape in ((6, 4), (6,), (3, 4)))
@@ -261,7 +260,7 @@ def linear_network(_: Evidence) -> Finding:
 
 
 @claim("L12", expected="a proof for noisy gradients")
-def hardness(_: Evidence) -> Finding:
+def hardness() -> Finding:
     return cannot_be_checked(
         "NP-hardness is a worst-case statement about inverting deep ReLU networks, not about a "
         "defence; no computation decides it"
@@ -269,5 +268,5 @@ def hardness(_: Evidence) -> Finding:
 
 
 @claim("L21", expected="an opinion")
-def impractical(_: Evidence) -> Finding:
+def impractical() -> Finding:
     return cannot_be_checked("an opinion; what each epsilon costs and stops is in the study's figure of costs")

@@ -178,7 +178,7 @@ def personal_budgets(found: Evidence) -> Finding:
 
 
 @claim("P23", expected="a level of accuracy that counts as relatively high")
-def small_budgets(_: Evidence) -> Finding:
+def small_budgets() -> Finding:
     return cannot_be_checked(
         "no number says what is relatively high, and Figure 5 is drawn without one; the accuracies of eps_1 with tau_1 "
         "are in P12"

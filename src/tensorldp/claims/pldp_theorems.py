@@ -10,7 +10,6 @@ import torch
 from scipy.stats import binom
 
 from tensorldp.claims.base import Finding, cannot_be_checked, claim
-from tensorldp.claims.evidence import Evidence
 from tensorldp.claims.intervals import mean_interval
 from tensorldp.claims.laws import curve_of, pdpm, two_coins
 from tensorldp.mechanisms import Box, make
@@ -26,7 +25,7 @@ TESTS = "tests/mechanisms/test_pldp.py"
 
 
 @claim("P01", expected="P(yes) 0.75 and 0.25, pure epsilon ln 3")
-def two_fair_coins(_: Evidence) -> Finding:
+def two_fair_coins() -> Finding:
     yes = [
         sum(0.25 * (truth if first else second) for first, second in itertools.product((0, 1), repeat=2))
         for truth in (1, 0)
@@ -41,7 +40,7 @@ def two_fair_coins(_: Evidence) -> Finding:
 
 
 @claim("P02", expected="both formulas exact for each number of values")
-def generalised_response(_: Evidence) -> Finding:
+def generalised_response() -> Finding:
     worst = 0.0
     for k, epsilon in itertools.product((2, 3, 10, 256), (0.1, 1.0, 5.0)):
         made = make("k-rr", epsilon=epsilon, domain=Box(0, k - 1, (1,)))
@@ -61,7 +60,7 @@ def generalised_response(_: Evidence) -> Finding:
 
 
 @claim("P03", expected="no map raises epsilon; 0.3 + 0.7 + 1.1 = 2.1 for three releases")
-def propositions(_: Evidence) -> Finding:
+def propositions() -> Finding:
     budgets = (0.3, 0.7, 1.1)
     keeps = [1 / (1 + math.exp(-budget)) for budget in budgets]
     p, q = (
@@ -83,7 +82,7 @@ def propositions(_: Evidence) -> Finding:
 
 
 @claim("P04", expected="no likelihood ratio above e^epsilon for two weights within tau")
-def pdpm_is_private(_: Evidence) -> Finding:
+def pdpm_is_private() -> Finding:
     excess, lowest = -math.inf, 1.0
     for epsilon, length in itertools.product(EPSILONS, (0.2, 2.0)):
         made = pdpm(epsilon, length)
@@ -101,7 +100,7 @@ def pdpm_is_private(_: Evidence) -> Finding:
 
 
 @claim("P05", expected="mean = weight, for each weight in tau")
-def pdpm_is_unbiased(_: Evidence) -> Finding:
+def pdpm_is_unbiased() -> Finding:
     worst = 0.0
     for epsilon, length in itertools.product(EPSILONS, (0.2, 2.0)):
         made = pdpm(epsilon, length)
@@ -126,7 +125,7 @@ def _bound(epsilon: float, length: float) -> float:
 
 
 @claim("P06", expected="exact variance below the bound for every epsilon and every safe range")
-def variance_bound(_: Evidence) -> Finding:
+def variance_bound() -> Finding:
     slack = {
         length: min(_bound(e, length) / pdpm(e, length).squared_error() for e in EPSILONS) for length in (*LENGTHS, 4.0)
     }
@@ -145,7 +144,7 @@ def variance_bound(_: Evidence) -> Finding:
 
 
 @claim("P07", expected="pure epsilon of the uploaded model = epsilon_i")
-def model_protection(_: Evidence) -> Finding:
+def model_protection() -> Finding:
     curve = pdpm(1.0, 2.0, WEIGHTS).curve()
     return Finding(
         curve.pure_epsilon <= 1 + ROUNDING,
@@ -157,7 +156,7 @@ def model_protection(_: Evidence) -> Finding:
 
 
 @claim("P08", expected="PDPM's variance below Laplace's at small epsilon")
-def less_variance_than_laplace(_: Evidence) -> Finding:
+def less_variance_than_laplace() -> Finding:
     most, least = {}, {}
     for epsilon in EPSILONS:
         made = pdpm(epsilon, 2.0)
@@ -177,7 +176,7 @@ def less_variance_than_laplace(_: Evidence) -> Finding:
 
 
 @claim("P18", expected="a 32-channel convolution that leaves 320 values for the first linear layer")
-def network(_: Evidence) -> Finding:
+def network() -> Finding:
     def flattened(channels: int) -> int:
         layers = torch.nn.Sequential(
             torch.nn.Conv2d(1, 10, 5),
@@ -199,7 +198,7 @@ def network(_: Evidence) -> Finding:
 
 
 @claim("P19", expected="a rule that says when a scheme gets a tick")
-def functionality(_: Evidence) -> Finding:
+def functionality() -> Finding:
     return cannot_be_checked(
         "section 6.3 says what the columns mean in words: practical is about the size of the actual privacy budget, "
         "personalized about whether local clients choose their own protection; but no bound on the budget or on an "
@@ -210,7 +209,7 @@ def functionality(_: Evidence) -> Finding:
 
 
 @claim("P20", expected="a guess between two models 0.04 apart in each weight no better than epsilon_i = 1 allows")
-def server_cannot_infer(_: Evidence) -> Finding:
+def server_cannot_infer() -> Finding:
     def success(epsilon: float, length: float, gap: float, rounds: int) -> float:
         """Of the best guess between the models -gap/2 and +gap/2, of which each is as likely."""
         made = pdpm(epsilon, length)
@@ -232,7 +231,7 @@ def server_cannot_infer(_: Evidence) -> Finding:
 
 
 @claim("P21", expected="the mean of the server's averages is the average of the weights")
-def no_correction(_: Evidence) -> Finding:
+def no_correction() -> Finding:
     stream = generator("averages of personalised uploads")
     rounds, truth = 20_000, []
     total = torch.zeros(rounds, dtype=torch.float64)

@@ -60,7 +60,7 @@ def table5_idn(found: Evidence) -> Finding:
 
 
 @claim("T22", expected="an error of C times the Laplace mechanism's")
-def table5_dphsgd(_: Evidence) -> Finding:
+def table5_dphsgd() -> Finding:
     return cannot_be_checked("neither DPHSGD's noise nor the constant C is specified; ours is a reconstruction")
 
 
@@ -75,7 +75,7 @@ def table5_tldp_g(found: Evidence) -> Finding:
 
 
 @claim("T25", expected="equality")
-def jensen(_: Evidence) -> Finding:
+def jensen() -> Finding:
     gaps = {size: 1 - laplace_norm(1.0, size) / math.sqrt(2 * size) for size in (1, 10, 784)}
     text = ", ".join(f"{gap:.2%} at I = {size}" for size, gap in gaps.items())
     return Finding(
@@ -103,7 +103,7 @@ def equal_epsilon(name: str, box: Box, target: float) -> Mechanism:
 
 
 @claim("T17", expected=f"E ||Z|| below {1 - LOWER:g} times each baseline's for every shape")
-def lower_error_at_every_shape(_: Evidence) -> Finding:
+def lower_error_at_every_shape() -> Finding:
     """At an equal true epsilon TLDP-L stands beside Laplace (pure), TLDP-G beside the Gaussian baselines."""
     nominal, true = [], dict.fromkeys(BASELINES, 0.0)
     for side in SIDES:
@@ -131,7 +131,7 @@ def lower_error_at_every_shape(_: Evidence) -> Finding:
 
 
 @claim("T26", expected="an exponent of -1 in I")
-def error_falls_with_size(_: Evidence) -> Finding:
+def error_falls_with_size() -> Finding:
     powers = [_exponent("tldp-l"), _exponent("tldp-g")]
     return Finding(
         max(powers) < -0.95,
@@ -142,7 +142,7 @@ def error_falls_with_size(_: Evidence) -> Finding:
 
 
 @claim("T27", expected="an exponent of at most 1 for the ratio of each baseline to TLDP")
-def baselines_ratio(_: Evidence) -> Finding:
+def baselines_ratio() -> Finding:
     own = _exponent("tldp-l")
     powers = {name: _exponent(name) - own for name in ("laplace", "gaussian", "gaussian-analytic", "idn", "mvg")}
     text = ", ".join(f"{name} {power:.2f}" for name, power in powers.items())
@@ -150,7 +150,7 @@ def baselines_ratio(_: Evidence) -> Finding:
 
 
 @claim("T28", expected="784 for MNIST, 1,024 for CIFAR-10 and SVHN")
-def element_counts(_: Evidence) -> Finding:
+def element_counts() -> Finding:
     sizes = {name: math.prod(get(name).shape) for name in ("mnist", "cifar10", "svhn")}
     return Finding(
         sizes == {"mnist": 784, "cifar10": 1024, "svhn": 1024},
@@ -160,7 +160,7 @@ def element_counts(_: Evidence) -> Finding:
 
 
 @claim("T29", expected="the noise for Delta = 256 on data in [-1, 1], as Eq. 18 and 19 use it")
-def delta_of_features(_: Evidence) -> Finding:
+def delta_of_features() -> Finding:
     box = Box(-1, 1, (1280,))
     printed, range_ = (make("tldp-l", epsilon=1.0, domain=box, delta_range=d) for d in (256, 2))
     assert isinstance(printed, TldpLaplace)
@@ -175,7 +175,7 @@ def delta_of_features(_: Evidence) -> Finding:
 
 
 @claim("T30", expected="2 sqrt I and 2 C sqrt I")
-def l2_sensitivity(_: Evidence) -> Finding:
+def l2_sensitivity() -> Finding:
     found = [2 * Box(-c, c, (32, 40)).as_ball().radius / (2 * c * math.sqrt(1280)) for c in (1.0, 0.25)]
     return Finding(
         max(abs(f - 1) for f in found) < 1e-12,
@@ -205,7 +205,7 @@ def split_sizes(found: Evidence) -> Finding:
 
 
 @claim("T32", expected="equal to scikit-learn's weighted F1")
-def weighted_f1(_: Evidence) -> Finding:
+def weighted_f1() -> Finding:
     stream = generator("weighted F1")
     truth, guess = (torch.randint(0, 7, (4000,), generator=stream) for _ in range(2))
     guess = torch.where(torch.rand(4000, generator=stream) < 0.6, truth, guess)

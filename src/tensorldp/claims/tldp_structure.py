@@ -43,7 +43,7 @@ def _kept_symmetric(epsilon: float) -> float:
 
 
 @claim("T58", expected="the probability that a pair of elements stays equal under independent noise, 0 for a density")
-def independent_noise_breaks_symmetry(_: Evidence) -> Finding:
+def independent_noise_breaks_symmetry() -> Finding:
     """Two independent draws of a continuous law are equal with probability 0, whatever its scale."""
     made = make("laplace", epsilon=1.0, domain=Box(-1, 1, (SIDE, SIDE)))
     atom = made.curve().atom
@@ -57,7 +57,7 @@ def independent_noise_breaks_symmetry(_: Evidence) -> Finding:
 
 
 @claim("T59", expected="TLDP leaves a symmetric tensor symmetric, which is the structure that the paper names")
-def structure(_: Evidence) -> Finding:
+def structure() -> Finding:
     logs = {epsilon: _kept_symmetric(epsilon) for epsilon in (0.1, 1.0, 10.0)}
     return Finding(
         max(logs.values()) > math.log10(0.5),

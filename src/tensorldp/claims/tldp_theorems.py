@@ -24,7 +24,7 @@ TESTS = "tests/mechanisms/test_tldp.py"
 
 
 @claim("T01", expected="no earlier work")
-def first_of_its_kind(_: Evidence) -> Finding:
+def first_of_its_kind() -> Finding:
     return cannot_be_checked("a claim of priority over all earlier work, which no computation decides")
 
 
@@ -33,7 +33,7 @@ def first_of_its_kind(_: Evidence) -> Finding:
     expected="with some probability to keep an element, less error at the same true epsilon, at every "
     f"budget of {SHARED[0]:g} to {SHARED[-1]:g} nats an element",
 )
-def retention_substitutes_noise(_: Evidence) -> Finding:
+def retention_substitutes_noise() -> Finding:
     gains = {element: retention_gain(element) for element in (*SHARED, *LARGE)}
     words = ", ".join(f"{gain:.6f} at {element:g}" for element, gain in gains.items())
     return Finding(
@@ -57,7 +57,7 @@ def retention_gain(element: float) -> float:
 
 
 @claim("T03", expected="exactly ln(p / (1 - p)) for each p")
-def randomized_response(_: Evidence) -> Finding:
+def randomized_response() -> Finding:
     worst = 0.0
     for p in (0.55, 0.75, 0.9, 0.99):
         mechanism = make("randomized-response", epsilon=math.log(p / (1 - p)), domain=ELEMENT)
@@ -71,7 +71,7 @@ def randomized_response(_: Evidence) -> Finding:
 
 
 @claim("T04", expected="(1 - p) / (n - 1) each")
-def other_values(_: Evidence) -> Finding:
+def other_values() -> Finding:
     worst = 0.0
     for values in (3, 10, 256):
         mechanism = make("k-rr", epsilon=1.0, domain=Box(0, values - 1, (1,)))
@@ -85,7 +85,7 @@ def other_values(_: Evidence) -> Finding:
 
 
 @claim("T05", expected="KL <= epsilon")
-def kl_divergence(_: Evidence) -> Finding:
+def kl_divergence() -> Finding:
     ratios = []
     for epsilon in (0.01, 0.1, 1.0, 10.0):
         p = 1 / (1 + math.exp(-epsilon))
@@ -100,7 +100,7 @@ def kl_divergence(_: Evidence) -> Finding:
 
 
 @claim("T06", expected="for a tensor of one element both definitions give one profile")
-def scalar_is_a_tensor(_: Evidence) -> Finding:
+def scalar_is_a_tensor() -> Finding:
     curve = make("laplace", epsilon=1.0, domain=ELEMENT).curve()
     worst = max(abs(curve.delta(e) - max(0.0, 1 - math.exp((e - 1) / 2))) for e in (0.0, 0.3, 0.9, 1.0, 2.0))
     return Finding(
@@ -111,7 +111,7 @@ def scalar_is_a_tensor(_: Evidence) -> Finding:
 
 
 @claim("T07", expected="Delta = the largest distance of two records")
-def delta_is_the_sensitivity(_: Evidence) -> Finding:
+def delta_is_the_sensitivity() -> Finding:
     a, b = make("laplace", epsilon=1.0, domain=IMAGE).worst_pair()
     l1, l2 = float((a - b).abs().sum()), float((a - b).norm())
     return Finding(
@@ -123,7 +123,7 @@ def delta_is_the_sensitivity(_: Evidence) -> Finding:
 
 
 @claim("T08", expected="pure epsilon of the image = nominal epsilon")
-def tldp_l(_: Evidence) -> Finding:
+def tldp_l() -> Finding:
     curve = make("tldp-l", epsilon=1.0, domain=IMAGE, delta_range=256).curve()
     bias = make("tldp-l", epsilon=0.1, domain=Box(-1, 1, (10,))).curve()
     return Finding(
@@ -136,7 +136,7 @@ def tldp_l(_: Evidence) -> Finding:
 
 
 @claim("T09", expected="delta(nominal epsilon) = 0")
-def tldp_g(_: Evidence) -> Finding:
+def tldp_g() -> Finding:
     curve = make("tldp-g", epsilon=1.0, domain=IMAGE, delta_range=256).curve()
     return Finding(
         curve.delta(1.0) == 0 and math.isfinite(curve.pure_epsilon),
@@ -147,7 +147,7 @@ def tldp_g(_: Evidence) -> Finding:
 
 
 @claim("T10", expected="for every number t of kept elements")
-def exponent_step(_: Evidence) -> Finding:
+def exponent_step() -> Finding:
     mechanism = make("tldp-l", epsilon=1.0, domain=IMAGE)
     assert isinstance(mechanism, TldpLaplace)
     log_base = mechanism.log_retention - math.log1p(-mechanism.retention) + math.log(2 * mechanism.scale)
@@ -161,7 +161,7 @@ def exponent_step(_: Evidence) -> Finding:
 
 
 @claim("T11", expected="pure epsilon = nominal epsilon")
-def laplace_baseline(_: Evidence) -> Finding:
+def laplace_baseline() -> Finding:
     worst = max(abs(make("laplace", epsilon=e, domain=IMAGE).curve().pure_epsilon / e - 1) for e in (0.1, 1.0, 10.0))
     return Finding(
         worst < ROUNDING,
@@ -171,7 +171,7 @@ def laplace_baseline(_: Evidence) -> Finding:
 
 
 @claim("T12", expected="scales in the ratio 1/I and the same exact epsilon")
-def scale_ratio(_: Evidence) -> Finding:
+def scale_ratio() -> Finding:
     ours, theirs = (make(name, epsilon=1.0, domain=IMAGE) for name in ("tldp-l", "laplace"))
     a, b = ours.curve().pure_epsilon, theirs.curve().pure_epsilon
     return Finding(
@@ -183,7 +183,7 @@ def scale_ratio(_: Evidence) -> Finding:
 
 
 @claim("T13", expected="delta(epsilon) = 0")
-def gaussian_baseline(_: Evidence) -> Finding:
+def gaussian_baseline() -> Finding:
     curve = make("gaussian", epsilon=1.0, domain=IMAGE).curve()
     return Finding(
         curve.delta(1.0) == 0,
@@ -194,7 +194,7 @@ def gaussian_baseline(_: Evidence) -> Finding:
 
 
 @claim("T14", expected="1/I")
-def variance_ratio(_: Evidence) -> Finding:
+def variance_ratio() -> Finding:
     ours, theirs = (make(name, epsilon=1.0, domain=IMAGE).squared_error() for name in ("tldp-g", "gaussian"))
     assert ours
     assert theirs
@@ -206,7 +206,7 @@ def variance_ratio(_: Evidence) -> Finding:
 
 
 @claim("T15", expected="the likelihood ratio stays below (1 - w) e^epsilon for every w in [0, 1]")
-def weighted_bound(_: Evidence) -> Finding:
+def weighted_bound() -> Finding:
     weight, epsilon = 0.9, 1.0
     bound = math.log((1 - weight) * math.exp(epsilon))
     curve = make("tldp-l-w", epsilon=epsilon, domain=IMAGE, weights=weight).curve()
@@ -219,7 +219,7 @@ def weighted_bound(_: Evidence) -> Finding:
 
 
 @claim("T16", expected="a smaller delta with weights than without")
-def weights_strengthen(_: Evidence) -> Finding:
+def weights_strengthen() -> Finding:
     small = [
         make(name, epsilon=0.3, domain=SMALL, **options).curve().atom
         for name, options in (("tldp-l", {}), ("tldp-l-w", {"weights": 0.5}))
@@ -250,7 +250,7 @@ def fixed_delta(found: Evidence) -> Finding:
 
 
 @claim("T54", expected="both pure")
-def noise_satisfies_ldp(_: Evidence) -> Finding:
+def noise_satisfies_ldp() -> Finding:
     pure = {name: make(name, epsilon=1.0, domain=IMAGE).curve().pure_epsilon for name in ("laplace", "gaussian")}
     return Finding(
         all(e <= 1 + ROUNDING for e in pure.values()),
@@ -260,7 +260,7 @@ def noise_satisfies_ldp(_: Evidence) -> Finding:
 
 
 @claim("T55", expected="the parameters of a user have the nominal epsilon")
-def parameters(_: Evidence) -> Finding:
+def parameters() -> Finding:
     mechanism = make("tldp-l", epsilon=100.0, domain=MODEL)
     one, all_rounds = mechanism.curve().pure_epsilon, compose(mechanism, count=10, delta=1e-5).epsilon
     printed = make("tldp-l", epsilon=100.0, domain=MODEL, delta_range=256).curve().pure_epsilon
@@ -274,7 +274,7 @@ def parameters(_: Evidence) -> Finding:
 
 
 @claim("T56", expected="a smaller squared error with weights")
-def weights_reduce_noise(_: Evidence) -> Finding:
+def weights_reduce_noise() -> Finding:
     plain, weighted = (
         make(name, epsilon=0.3, domain=SMALL, **options).squared_error()
         for name, options in (("tldp-l", {}), ("tldp-l-w", {"weights": 0.5}))

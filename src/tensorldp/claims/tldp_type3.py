@@ -135,7 +135,7 @@ def darknet_gaussian(found: Evidence) -> Finding:
 
 
 @claim("T51", expected="the order that the figure draws")
-def reconstructed_orderings(_: Evidence) -> Finding:
+def reconstructed_orderings() -> Finding:
     return cannot_be_checked(
         "neither LLAGP's nor DPHSGD's parameters are given; ours are reconstructions, so their "
         "place among the others says nothing about the paper's"
@@ -143,7 +143,7 @@ def reconstructed_orderings(_: Evidence) -> Finding:
 
 
 @claim("T52", expected="IDN with the best subspace of one mode better than the calibrated Gaussian without any")
-def missing_subspace(_: Evidence) -> Finding:
+def missing_subspace() -> Finding:
     """All importance on one of 28 directions is the most that a subspace can say: 28 times less variance there."""
     idn, analytic = (
         make(name, epsilon=1.0, domain=Box(-1, 1, (28, 28))).squared_error() for name in ("idn", "gaussian-analytic")

@@ -8,7 +8,6 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from tensorldp.claims.base import Finding, claim
-from tensorldp.claims.evidence import Evidence
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.mvg import mvg_bound
 from tensorldp.mechanisms.tvg import Tvg, Udn, kappa, optimal_sigma
@@ -30,7 +29,7 @@ def _variance(name: str, box: Box = IMAGE) -> float:
 
 
 @claim("V06", expected="variances in the ratio I_2 ... I_N = 28")
-def udn_tighter(_: Evidence) -> Finding:
+def udn_tighter() -> Finding:
     ratio = _variance("tvg") / _variance("udn")
     return Finding(
         abs(ratio / 28 - 1) < ROUNDING,
@@ -40,7 +39,7 @@ def udn_tighter(_: Evidence) -> Finding:
 
 
 @claim("V08", expected="variances in the ratio I_1 = 28")
-def idn_improves(_: Evidence) -> Finding:
+def idn_improves() -> Finding:
     ratio = _variance("udn") / _variance("idn")
     return Finding(
         abs(ratio / 28 - 1) < ROUNDING,
@@ -50,7 +49,7 @@ def idn_improves(_: Evidence) -> Finding:
 
 
 @claim("V09", expected="the least weighted error among noises that spend the same bound, equal to Eq. 29")
-def optimal_noise(_: Evidence) -> Finding:
+def optimal_noise() -> Finding:
     stream, bound = generator("V09"), 0.7
     weights = torch.rand(12, generator=stream, dtype=torch.float64) + 0.01
     best = optimal_sigma(weights, bound) ** 2
@@ -69,7 +68,7 @@ def optimal_noise(_: Evidence) -> Finding:
 
 
 @claim("V10", expected="one optimal error for all shapes of the same elements and coefficients")
-def independent_of_shape(_: Evidence) -> Finding:
+def independent_of_shape() -> Finding:
     """A 4 x 6 tensor with importances p (x) q, and the same 24 coefficients as a vector."""
     stream = generator("V10")
     p, q = (torch.rand(n, generator=stream, dtype=torch.float64) + 0.1 for n in (4, 6))
@@ -96,7 +95,7 @@ def independent_of_shape(_: Evidence) -> Finding:
 
 
 @claim("V12", expected="H_r^2 within 1 % at 28 x 28")
-def harmonic_ratio(_: Evidence) -> Finding:
+def harmonic_ratio() -> Finding:
     bound = mvg_bound(28, 28, gamma=28.0, sensitivity=56.0, epsilon=1.0, delta=DELTA).bound
     harmonic = sum(1 / k for k in range(1, 29))
     ratio = (kappa(784, 1.0, DELTA) / 56.0) ** 2 / bound / math.sqrt(784)
@@ -108,7 +107,7 @@ def harmonic_ratio(_: Evidence) -> Finding:
 
 
 @claim("V18", expected="2 C sqrt I and 2 sqrt I")
-def sensitivities(_: Evidence) -> Finding:
+def sensitivities() -> Finding:
     found = [2 * Box(-c, c, (16, 5, 5)).as_ball().radius / (2 * c * 20) for c in (0.1, 1.0)]
     return Finding(
         max(abs(ratio - 1) for ratio in found) < ROUNDING,
@@ -120,7 +119,7 @@ def sensitivities(_: Evidence) -> Finding:
 
 
 @claim("V19", expected="the supremum of the change of X X^T / 2126 by one record in [-1, 1]^26 is 52/2126")
-def covariance_sensitivity(_: Evidence) -> Finding:
+def covariance_sensitivity() -> Finding:
     """||x x^T - y y^T||_F^2 = |x|^4 + |y|^4 - 2 (x . y)^2 is at most 2 |x|^4; two orthogonal sign vectors attain it."""
     features, records = 26, 2126
     x = torch.ones(features, dtype=torch.float64)
@@ -163,7 +162,7 @@ def _strategy(size: int) -> int:
 
 
 @claim("V25", expected="exponents 1 in m and 2 in n; at most 8 in m = n for the matrix mechanism, and more than ours")
-def cost(_: Evidence) -> Finding:
+def cost() -> Finding:
     """Operations of matrix products are counted on both sides, since times depend on the machine."""
     base = _operations(64, 32)
     powers = (math.log2(_operations(128, 32) / base), math.log2(_operations(64, 64) / base))
@@ -184,7 +183,7 @@ def cost(_: Evidence) -> Finding:
 
 
 @claim("V26", expected="a guarantee for the flattened tensor that differs from the tensor's")
-def flattening(_: Evidence) -> Finding:
+def flattening() -> Finding:
     tensor, vector = (
         make("gaussian-analytic", epsilon=1.0, domain=Box(-1, 1, shape)).curve() for shape in ((4, 14, 14), (784,))
     )

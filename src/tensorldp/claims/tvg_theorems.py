@@ -13,7 +13,6 @@ import torch
 from scipy import stats
 
 from tensorldp.claims.base import Finding, claim
-from tensorldp.claims.evidence import Evidence
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.directional import DirectionalGaussian
 from tensorldp.mechanisms.mvg import Mvg
@@ -29,7 +28,7 @@ TESTS = "tests/mechanisms/test_tvg.py"
 
 
 @claim("V01", expected="left side over right side at most 1")
-def norm_inequality(_: Evidence) -> Finding:
+def norm_inequality() -> Finding:
     """Random matrices, then matrices of rank one with the tensor along them, where the two sides are equal."""
     stream, ratios = generator("V01"), []
     for trial in range(200):
@@ -49,7 +48,7 @@ def norm_inequality(_: Evidence) -> Finding:
 
 
 @claim("V02", expected="exact tail over delta at most 1")
-def tail_bound(_: Evidence) -> Finding:
+def tail_bound() -> Finding:
     ratios = [float(stats.chi2.sf(zeta(size, delta) ** 2, size)) / delta for size in SIZES for delta in DELTAS]
     return Finding(
         max(ratios) <= 1,
@@ -89,12 +88,12 @@ def _kept(name: str) -> Finding:
 
 
 @claim("V03", expected="true delta at most the nominal one for every covariance that meets the condition")
-def tvg(_: Evidence) -> Finding:
+def tvg() -> Finding:
     return _kept("tvg")
 
 
 @claim("V04", expected="the same release and the same profile in every shape")
-def reshaping(_: Evidence) -> Finding:
+def reshaping() -> Finding:
     shapes = ((28, 28), (784,), (7, 4, 28))
     made = [make("tvg", epsilon=10.0, domain=Box(-1, 1, shape)) for shape in shapes]
     releases = [m.privatize(torch.zeros(1, *m.shape), generator("V04")).flatten() for m in made]
@@ -109,12 +108,12 @@ def reshaping(_: Evidence) -> Finding:
 
 
 @claim("V05", expected="true delta at most the nominal one for every covariance that meets the condition")
-def udn(_: Evidence) -> Finding:
+def udn() -> Finding:
     return _kept("udn")
 
 
 @claim("V07", expected="true delta at most the nominal one")
-def idn(_: Evidence) -> Finding:
+def idn() -> Finding:
     printed = make("idn", epsilon=1.0, domain=IMAGE, form="printed").curve()
     corrected = _kept("idn")
     return Finding(
@@ -128,7 +127,7 @@ def idn(_: Evidence) -> Finding:
 
 
 @claim("V11", expected="true delta at most the nominal one for every covariance that meets the condition")
-def mvg(_: Evidence) -> Finding:
+def mvg() -> Finding:
     """MVG's own limit is below kappa wherever gamma is at least half the sensitivity, as it always is."""
     found = _kept("mvg")
     below = max(
@@ -146,7 +145,7 @@ def mvg(_: Evidence) -> Finding:
 
 
 @claim("V13", expected="printed bound over exact divergence at least 1")
-def renyi(_: Evidence) -> Finding:
+def renyi() -> Finding:
     """With the logarithm that the print lacks; exact: alpha D^2 / 2 for the Mahalanobis shift D."""
     stream, ratios = generator("V13"), []
     for _i in range(100):
@@ -164,7 +163,7 @@ def renyi(_: Evidence) -> Finding:
 
 
 @claim("V20", expected="true delta at most the nominal one, at epsilon below 1 and above")
-def classical(_: Evidence) -> Finding:
+def classical() -> Finding:
     ratios = {
         e: make("gaussian-classical", epsilon=e, domain=IMAGE).curve().delta(e) / DELTA for e in (0.5, 1, 8, 10, 100)
     }
@@ -178,7 +177,7 @@ def classical(_: Evidence) -> Finding:
 
 
 @claim("V24", expected="no more noise than the analytic Gaussian mechanism (Balle and Wang, which the paper cites)")
-def tighter(_: Evidence) -> Finding:
+def tighter() -> Finding:
     sigmas = {
         name: math.sqrt((make(name, epsilon=1.0, domain=IMAGE, delta=DELTA).squared_error() or math.nan) / 784)
         for name in ("gaussian-analytic", "gaussian-classical", "idn", "udn", "tvg", "mvg")
