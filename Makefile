@@ -4,7 +4,7 @@ CORES ?= $(shell getconf _NPROCESSORS_ONLN)
 VENV := .venv
 READY := $(VENV)/.ready
 
-.PHONY: help figures test test-portable lint clean
+.PHONY: help figures test quicktest test-portable lint clean
 
 figures: $(READY)  ## the figures, tables and report of config.yaml; ARGS="..." goes to Snakemake, as in ARGS="--config scale=desk"
 	$(VENV)/bin/snakemake --cores $(CORES) $(ARGS)
@@ -17,6 +17,12 @@ test: $(READY)  ## lint, types, docs and every test
 	$(VENV)/bin/ruff format --check --quiet .
 	$(VENV)/bin/mypy
 	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n $(CORES) --dist loadgroup
+
+quicktest: $(READY)  ## lint, types and the unit tests that are quick: below three minutes on two cores
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check --quiet .
+	$(VENV)/bin/mypy
+	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n $(CORES) --dist loadgroup -m "not workflow and not slow"
 
 test-portable: $(READY)  ## the tests under other instruction sets, threads, orders, a path with a space: hours
 	tests/portability.sh

@@ -51,6 +51,7 @@ def test_one_seed_decides_nothing(id: str) -> None:
         assert decided(id, world(id, true, seeds=1).draw(stream)) in OPEN
 
 
+@pytest.mark.slow
 def test_noise_as_large_as_the_margin_gives_few_wrong_verdicts() -> None:
     stream = np.random.Generator(np.random.PCG64(9))
     wrong, draws, open_ = 0, 0, 0

@@ -255,6 +255,7 @@ def test_what_is_no_config_at_all_is_refused_in_one_sentence(config: Any) -> Non
     assert isinstance(check(config), InputError)
 
 
+@pytest.mark.slow
 def test_a_damaged_config_has_a_plan_or_one_sentence() -> None:
     seen = {"plan": 0, "refused": 0}
 

@@ -11,7 +11,7 @@ from tiny import Split, load
 from tensorldp.data.fetch import fetch, get_weights_file
 from tensorldp.data.prepare import prepare
 
-pytestmark = pytest.mark.mirror
+pytestmark = [pytest.mark.mirror, pytest.mark.slow]
 
 
 def prepared(name: str, mirror: Path, folder: Path, limit: int | None = None) -> tuple[Split, Split]:

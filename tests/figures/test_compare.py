@@ -80,6 +80,7 @@ def test_each_difference_is_found_and_nothing_else(tmp_path: Path) -> None:
     assert verdicts_table(first, second)[["id", "a", "b"]].to_numpy().tolist() == [["C1", "reproduced", "refuted"]]
 
 
+@pytest.mark.slow
 def test_the_script_writes_a_page_that_needs_no_network(tmp_path: Path) -> None:
     write(tmp_path / "a")
     (tmp_path / "other").mkdir()

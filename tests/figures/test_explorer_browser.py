@@ -18,7 +18,7 @@ from tensorldp.deltas import PROFILE_DELTAS
 from tensorldp.figures.stored_curves import MECHANISMS, SHAPES, STEEP
 from tensorldp.mechanisms import Box, make
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from browser import Browser, open_browser
 from report_page import claims, draw, page
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 ROWS = "[...document.querySelectorAll('#claims-table tbody tr')].filter(row => row.checkVisibility())"
 
 

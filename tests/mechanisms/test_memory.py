@@ -40,6 +40,7 @@ for name, epsilon, clip, ball in json.loads(sys.argv[1]):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="measures in processes that it forks")
 def test_a_release_needs_64_mb_beyond_input_and_output() -> None:
     done = subprocess.run(

@@ -53,6 +53,7 @@ def test_bad_delta_and_mechanism() -> None:
         privacy.compose("laplace", count=2, delta=1e-5)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_either_package_imports_first() -> None:
     for code in (
         "import tensorldp.privacy, tensorldp.mechanisms",

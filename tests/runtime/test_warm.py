@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 WARM = Path(__file__).parents[2] / "workflow" / "warm" / "client.py"
-pytestmark = pytest.mark.xdist_group("warm")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("warm")]
 
 SCRIPT = """
 import os, sys
