@@ -17,6 +17,7 @@ try:
     from tensorldp.config.settings import parse_settings
     from tensorldp.config.sources import source_digest
     from tensorldp.config.study import load_study
+    from tensorldp.config.syntax_kept import keep_syntax
     from tensorldp.data.catalogue import get as dataset_entry
     from tensorldp.data.catalogue import names as dataset_names
     from tensorldp.errors import InputError
@@ -33,6 +34,9 @@ STUDIES = BASE / "workflow" / "studies"
 SCRIPTS = BASE.absolute() / "workflow" / "scripts"
 NOTEBOOKS = BASE / "notebooks"
 REFERENCE = BASE / "results" / "reference"
+
+
+keep_syntax(Path(".snakemake", "syntax.json"))
 
 
 def validated_plan():

@@ -31,6 +31,7 @@ AROUND = {
     "config/methods/__init__.py": "the list of methods; the one that a cell names counts by itself",
     "config/sources.py": "this file",
     "config/syntax.py": "this file's reader",
+    "config/syntax_kept.py": "what that has read before",
 }
 # These find modules by name: what they find counts, how they find it does not.
 FINDERS = ("registration/",)
