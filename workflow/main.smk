@@ -25,6 +25,7 @@ include: "rules/figures.smk"
 include: "rules/claims.smk"
 include: "rules/report.smk"
 include: "rules/reference.smk"
+include: "rules/plan.smk"
 
 
 localrules:

@@ -22,10 +22,10 @@ from tensorldp.config.grid import Plan, make_plan
 from tensorldp.config.settings import parse_settings
 from tensorldp.data.catalogue import names as dataset_names
 from tensorldp.errors import InputError
+from tensorldp.kept.tables import METRICS, SCALES
 from tensorldp.registration.kinds import MECHANISMS
 from tensorldp.studies.error_table import error_table
 from tensorldp.studies.growth_table import growth_table
-from tensorldp.studies.reference import METRICS, SCALES
 from tensorldp.studies.table import read_rows
 
 KEY = ["dataset", "variant", "mechanism", "epsilon"]

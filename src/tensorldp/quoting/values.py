@@ -13,8 +13,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from tensorldp.errors import InputError, unknown
+from tensorldp.kept.tables import CLAIMS, METRICS
 from tensorldp.quoting.guarantees import FUNCTIONS
-from tensorldp.studies.reference import CLAIMS, METRICS
 
 ROW = ("dataset", "variant", "mechanism")
 

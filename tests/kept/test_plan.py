@@ -1,0 +1,74 @@
+"""The list of what a configuration has to run, on a tiny one."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from kept_runs import ROOT, finish, tiny, with_seeds
+
+from tensorldp.kept.merge import merge_run
+from tensorldp.kept.plan import plan_table, plan_text
+from tensorldp.kept.state import State
+
+
+def test_a_fresh_folder_has_everything_left_and_no_hours(tmp_path: Path) -> None:
+    cells = tiny()
+    table = plan_table(cells, State(cells, tmp_path / "results", tmp_path / "reference", ROOT))
+    row = table.iloc[0]
+    assert len(table) == 1
+    assert (row["cells"], row["seeds"], row["runs"], row["left"]) == (len(cells), 2, 2 * len(cells), 2 * len(cells))
+    assert pd.isna(row["hours"])
+    assert row["unknown"] == row["runs"]
+    assert row["data_mb"] == pytest.approx((1437 + 360) * 64 * 4 / 1e6)
+    assert row["releases_mb"] == pytest.approx(2 * row["data_mb"])  # of two seeds
+
+
+def test_what_is_done_is_measured_and_the_rest_is_estimated_from_it(tmp_path: Path) -> None:
+    cells = tiny()
+    finish(tmp_path / "results", with_seeds(cells[:1], 0))
+    row = plan_table(cells, State(cells, tmp_path / "results", tmp_path / "reference", ROOT)).iloc[0]
+    assert (row["done"], row["left"]) == (1, 2 * len(cells) - 1)
+    assert row["measured"] == 2
+    assert row["measured"] + row["same mechanism"] + row["same network"] == row["runs"]
+    assert row["hours"] == pytest.approx(2.0 * row["runs"] / 3600)
+    assert row["hours_left"] == pytest.approx(2.0 * row["left"] / 3600)
+    text = plan_text(plan_table(cells, State(cells, tmp_path / "results", tmp_path / "reference", ROOT)))
+    assert "tldp_type1  digits" in text
+    assert "Runs whose hours are: measured 2" in text
+
+
+def test_a_run_with_other_settings_is_not_done(tmp_path: Path) -> None:
+    cells = tiny()
+    finish(tmp_path / "results", tiny(training={"tldp_type1": {"epochs": 3}}))
+    row = plan_table(cells, State(cells, tmp_path / "results", tmp_path / "reference", ROOT)).iloc[0]
+    assert (row["done"], row["left"]) == (0, row["runs"])
+
+
+def test_kept_rows_count_if_settings_and_code_are_todays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cells, kept = tiny(), tmp_path / "reference"
+    monkeypatch.setattr("tensorldp.kept.merge.source_digests", lambda cells, *_: dict.fromkeys(cells, "code"))
+    merge_run(finish(tmp_path / "run", cells), kept, ROOT)
+    monkeypatch.setattr("tensorldp.kept.state.source_digests", lambda cells, _: dict.fromkeys(cells, "code"))
+    row = plan_table(cells, State(cells, tmp_path / "results", kept, ROOT)).iloc[0]
+    assert (row["kept"], row["other"], row["left"]) == (row["runs"], 0, 0)
+    monkeypatch.setattr("tensorldp.kept.state.source_digests", lambda cells, _: dict.fromkeys(cells, "changed"))
+    row = plan_table(cells, State(cells, tmp_path / "results", kept, ROOT)).iloc[0]
+    assert (row["kept"], row["other"], row["left"]) == (0, row["runs"], row["runs"])
+
+
+def test_the_script_prints_the_table_and_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = {"scale": "quick", "studies": ["pldp_synthetic"], "seeds": [0]}
+    spec = importlib.util.spec_from_file_location("plan_script", ROOT / "workflow" / "scripts" / "plan.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    places = ["--results", tmp_path, "--reference", tmp_path / "none", "--out", tmp_path / "plan.csv"]
+    script.main(["--settings", json.dumps(settings), *map(str, places)])
+    assert "pldp_synthetic" in capsys.readouterr().out
+    (row,) = json.loads((tmp_path / "plan.json").read_text())
+    assert row["runs"] == row["left"] == int(pd.read_csv(tmp_path / "plan.csv")["left"].iloc[0]) > 0

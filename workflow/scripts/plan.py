@@ -1,0 +1,39 @@
+"""List what a configuration has to run: cells, seeds, hours and disk of each study and data set, done and left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tensorldp.config.grid import make_plan
+from tensorldp.config.settings import parse_settings
+from tensorldp.data.catalogue import names as dataset_names
+from tensorldp.kept.plan import plan_table, plan_text
+from tensorldp.kept.state import State
+from tensorldp.registration.kinds import MECHANISMS
+from tensorldp.registration.plugins import import_plugins
+from tensorldp.runtime.cli import json_argument, parser, run
+from tensorldp.runtime.files import write_text
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    arg = parser(__doc__)
+    arg.add_argument("--settings", type=json_argument, required=True, help="the run's settings, JSON or @file")
+    arg.add_argument("--results", type=Path, default=Path("results"), help="folder of the run, which may be empty")
+    arg.add_argument("--reference", type=Path, default=REPOSITORY / "results" / "reference", help="the kept results")
+    arg.add_argument("--out", type=Path, default=Path("results/plan.csv"), help="CSV file to write; JSON beside it")
+    args = arg.parse_args(arguments)
+    settings = parse_settings(args.settings)
+    import_plugins(settings.plugins)
+    studies = REPOSITORY / "workflow" / "studies"
+    cells = make_plan(settings, studies, mechanisms=MECHANISMS.names(), datasets=dataset_names()).cells
+    table = plan_table(cells, State(cells, args.results, args.reference, REPOSITORY))
+    write_text(args.out, table.to_csv(index=False))
+    write_text(args.out.with_suffix(".json"), table.to_json(orient="records", indent=1) + "\n")
+    print(plan_text(table))
+
+
+if __name__ == "__main__":
+    run(main)
