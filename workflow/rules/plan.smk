@@ -3,6 +3,7 @@ rule plan:
     params:
         settings=PLAN.settings.model_dump_json(exclude={"mirror", "check_minutes"}),
         reference=REFERENCE,
+        source=source("plan"),
     log:
         "logs/plan.log",
     conda:

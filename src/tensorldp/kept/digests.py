@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tensorldp.config.cell import AnyCell
 
-READERS = ("sources.py", "syntax.py")  # of src/tensorldp/config: they find what counts, and count themselves as nothing
+READERS = ("sources*.py", "syntax*.py")  # of src/tensorldp/config: they find what counts, and do not count themselves
 _ASK = """
 import json, sys
 from pathlib import Path
@@ -91,8 +91,9 @@ def _check_out(repository: Path, commit: str, folder: Path) -> bool:
     if subprocess.run(command, cwd=repository, capture_output=True, check=False).returncode:
         return False
     shutil.unpack_archive(archive, folder, filter="data")
-    for name in READERS:
-        shutil.copyfile(Path(__file__).parents[1] / "config" / name, folder / "src" / "tensorldp" / "config" / name)
+    for pattern in READERS:
+        for path in (Path(__file__).parents[1] / "config").glob(pattern):
+            shutil.copyfile(path, folder / "src" / "tensorldp" / "config" / path.name)
     return True
 
 
