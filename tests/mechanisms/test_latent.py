@@ -153,3 +153,14 @@ def test_packed_shape_is_checked() -> None:
             m.privatize_bits(bad, generator("bad"))  # type: ignore[arg-type]
     with pytest.raises(InputError):
         decode_bits(torch.zeros(2, 9, dtype=torch.uint8), (8,))
+
+
+def test_the_expected_release_is_the_mean_of_releases() -> None:
+    mechanism = make_as(Latent, "latent", epsilon=6.0, domain=Box(-1, 1, (4,)), whole=0, fraction=2)
+    x = torch.tensor([0.8, -0.3, 0.0, -1.0], dtype=torch.float64)
+    count = 40_000
+    released = mechanism.privatize(x.expand(count, 4).contiguous(), generator("mean"))
+    expected = mechanism.expected_release(x[None])[0]
+    deviation = released.std(dim=0) / math.sqrt(count)
+    assert bool(((released.mean(dim=0) - expected).abs() < 5.3 * deviation).all())  # false alarms: 5e-7
+    assert expected[2] > 0  # a zero has the sign bit of +0

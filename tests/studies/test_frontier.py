@@ -60,6 +60,7 @@ def cell(backbone: str = "strokes", mechanism: str = "privunit", epsilon: str = 
             "delta": 1e-5,
             "training": {"public_records": 500, "clients": 100},
             "factors": {"backbone": backbone, **factors},
+            "options": {"whole": 0, "fraction": 1} if mechanism == "latent" else {},
             "seeds": [0, 1],
         }
     )
@@ -79,6 +80,12 @@ def test_a_larger_epsilon_buys_accuracy_up_to_that_without_privacy(folders: dict
     assert low < 0.6
     assert high > 0.85
     assert clean > high - 0.02
+
+
+def test_latents_bias_is_known_to_who_learns_from_its_releases(folders: dict[str, Path]) -> None:
+    found = cell(mechanism="latent", epsilon="40")
+    assert METHOD.guarantee(found, folders["strokes"])["pure_epsilon"] == pytest.approx(40.0)
+    assert value(found, folders["strokes"]) > 0.6  # 0.1 by chance
 
 
 def test_private_labels_cost_and_shuffled_labels_leave_nothing(folders: dict[str, Path]) -> None:

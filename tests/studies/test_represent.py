@@ -5,7 +5,7 @@ from torch import nn
 
 from tensorldp.errors import InputError
 from tensorldp.studies.records import Records
-from tensorldp.studies.represent import extractor, fuse_batch_norms, public_arrays, represent
+from tensorldp.studies.represent import extractor, fuse_batch_norms, public_arrays, public_texts, represent
 
 
 def images(count: int = 6, shape: tuple[int, ...] = (8, 8), kind: str = "image") -> Records:
@@ -44,6 +44,33 @@ def test_the_public_records_of_gradients_are_scikit_learns_digits() -> None:
     assert set(arrays) == {"task_x", "task_y"}
     assert arrays["task_x"].shape == (1797, 784)
     assert np.unique(arrays["task_y"]).tolist() == list(range(10))
+
+
+def made_texts(count: int) -> Records:
+    source = torch.Generator().manual_seed(2)
+    words = torch.randint(1, 40, (count, 12), generator=source, dtype=torch.int32)
+    return Records(words, torch.arange(count) % 2, "made", 2, 0, 39, "text")
+
+
+def test_words_are_fitted_on_the_last_training_texts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tensorldp.studies.represent.TEXTS", 300)
+    records = made_texts(500)
+    public = public_texts(records)
+    assert torch.equal(public, records.x[200:])
+    embed = extractor("words", public=public)
+    assert represent("words", records, embed).shape == (500, 38)
+    arrays = public_arrays("words", embed, public)
+    assert arrays["task_x"].shape == (5 * 300, 38)
+    assert np.unique(arrays["task_y"]).tolist() == [10 * task + label for task in range(5) for label in (0, 1)]
+
+
+def test_words_need_enough_texts() -> None:
+    with pytest.raises(InputError, match="made has 50 training texts, of which words needs 5000 as public"):
+        public_texts(made_texts(50))
+    with pytest.raises(InputError, match="the representation words takes texts, but made holds image"):
+        public_texts(images())
+    with pytest.raises(InputError, match="needs public texts"):
+        extractor("words")
 
 
 def test_what_is_no_image_or_no_representation_is_refused() -> None:

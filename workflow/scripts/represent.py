@@ -13,7 +13,7 @@ from tensorldp.runtime.cli import parser, run
 from tensorldp.runtime.files import sha256, write_arrays, write_json
 from tensorldp.runtime.provenance import Stopwatch
 from tensorldp.studies.records import read_records
-from tensorldp.studies.represent import public_arrays, represent
+from tensorldp.studies.represent import extractor, public_arrays, public_texts, represent
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -27,9 +27,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     watch = Stopwatch()
     torch.set_num_threads(1)
     weights = get_weights_file(args.weights) if args.weights else None
-    for split in ("train", "test"):
-        records = read_records(args.data / f"{split}.safetensors")
-        features = represent(args.backbone, records, weights, args.threads)
+    splits = {split: read_records(args.data / f"{split}.safetensors") for split in ("train", "test")}
+    public = public_texts(splits["train"]) if args.backbone == "words" else None
+    embed = extractor(args.backbone, weights, public)
+    for split, records in splits.items():
+        features = represent(args.backbone, records, embed, args.threads)
         metadata = {
             "dataset": records.name,
             "classes": str(records.classes),
@@ -40,9 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         }
         arrays = {"x": features.numpy().astype(np.float16), "y": records.y.numpy()}
         write_arrays(args.out / f"{split}.safetensors", arrays, metadata)
-    write_arrays(args.out / "public.safetensors", public_arrays(args.backbone, weights))
-    splits = ("train", "test", "public")
-    write_json(args.out / "digest.json", {split: sha256(args.out / f"{split}.safetensors") for split in splits})
+    write_arrays(args.out / "public.safetensors", public_arrays(args.backbone, embed, public))
+    written = (*splits, "public")
+    write_json(args.out / "digest.json", {split: sha256(args.out / f"{split}.safetensors") for split in written})
     write_json(args.out / "record.json", {"backbone": args.backbone, **watch.record("cpu")})
 
 

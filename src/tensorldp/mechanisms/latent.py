@@ -155,6 +155,15 @@ class Latent(Mechanism):
             dtype=x.dtype,
         )
 
+    def expected_release(self, x: Tensor) -> Tensor:
+        """E M(x) = (2q-1) s ((2q-1) c + (1-q) L), s the sign of an element, c its coded magnitude, L the largest one.
+
+        A release is biased: who learns from releases compares their means with this, which is known of any x.
+        """
+        coded = code_numbers(x.abs(), self.whole, self.fraction).to(x.dtype) / float(1 << self.fraction)
+        size = self.signal * (self.signal * coded + self.flip * self.largest)
+        return torch.where(torch.signbit(x), -size, size)
+
     @property
     def largest(self) -> float:
         """2^n - 2^-m, the largest magnitude a code holds."""

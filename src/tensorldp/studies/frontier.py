@@ -13,6 +13,7 @@ from torch import Tensor
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Box, Mechanism, make
+from tensorldp.mechanisms.latent import Latent
 from tensorldp.registration.kinds import NO_PRIVACY
 from tensorldp.representations.dimension import DIMENSIONS, Plan, PublicTask, choose_dimension
 from tensorldp.representations.projection import WIDEST, Projection, principal
@@ -98,14 +99,26 @@ def mechanism_of(cell: FrontierCell, size: int) -> Mechanism:
     return build(math.inf) if cell.mechanism == NO_PRIVACY else calibrate(build, cell.nominal_epsilon, cell.delta)
 
 
+def as_released(mechanism: Mechanism, rows: Tensor) -> Tensor:
+    """What releases of the rows are on average: the rows themselves, but of LATENT, which is biased."""
+    return mechanism.expected_release(rows) if isinstance(mechanism, Latent) else rows
+
+
 def answer_mechanism(cell: FrontierCell, classes: int) -> Mechanism:
     """The cell's mechanism on one of `classes` answers."""
     return make(cell.mechanism, epsilon=cell.nominal_epsilon, domain=Box(0, classes - 1, (1,)), delta=cell.delta)
 
 
 def squared_error(cell: FrontierCell, size: int) -> float:
-    """The expected squared error of one release; where a mechanism has none in closed form, that of PrivUnitG."""
-    found = mechanism_of(cell, size).squared_error()
+    """The expected squared error of one release; where a mechanism has none in closed form, that of PrivUnitG.
+
+    LATENT shrinks what it releases, so its error is that of a release scaled to the length of the record.
+    """
+    mechanism = mechanism_of(cell, size)
+    if isinstance(mechanism, Latent):
+        shrunk = mechanism.expected_release(torch.full((1, size), size**-0.5, dtype=torch.float64))
+        return mechanism.squared_error() / float(shrunk.square().sum())
+    found = mechanism.squared_error()
     if found is None:
         found = make("privunit-g", epsilon=cell.nominal_epsilon, domain=Ball(1.0, (size,)), lift=False).squared_error()
     assert found is not None

@@ -1,9 +1,10 @@
-"""The named public representations of images, and the public records that fit them and choose their dimension.
+"""The named public representations of records, and the public records that fit them and choose their dimension.
 
 `strokes`: aligned by moments, then oriented gradients; fitted on deformed letters of Matplotlib's fonts, its dimension
 chosen on other such letters. `gradients`: oriented gradients of the image as it is. `mobilenet_v2_96`: the square root
 of MobileNetV2's last features (ImageNet weights) of the image at 96 x 96 pixels. The dimension of the last two is
-chosen on scikit-learn's digits. All are functions of one record alone.
+chosen on scikit-learn's digits. `words`: latent directions of weighted words, fitted on public texts without labels;
+its dimension is chosen on tasks made of the same texts. All are functions of one record alone.
 """
 
 from __future__ import annotations
@@ -25,10 +26,13 @@ from tensorldp.representations.alignment import align
 from tensorldp.representations.gradients import oriented_energies
 from tensorldp.representations.letters import SIZE, fitting_and_tasks, named
 from tensorldp.representations.projection import discriminant
+from tensorldp.representations.words import WordSpace, fit_words, half_tasks
 from tensorldp.runtime.progress import track
 from tensorldp.studies.records import Records, model_inputs
 
-BACKBONES = ("strokes", "gradients", "mobilenet_v2_96")
+BACKBONES = ("strokes", "gradients", "mobilenet_v2_96", "words")
+TEXTS = 5000  # the last so many training texts are public without their labels: `words` is fitted on them
+TASK_TEXTS = 1000  # of them, for the tasks that choose the dimension
 SIDE = 96  # of MobileNetV2's input
 BLOCK = 100  # images at a time: their activations fit a cache
 
@@ -73,15 +77,31 @@ def fuse_batch_norms(net: nn.Module) -> nn.Module:
     return net
 
 
-def extractor(backbone: str, weights: Path | None = None) -> Callable[[Tensor], Tensor]:
-    """A map from float images in [0, 1], (images, 1 or 3, height, width), to float32 features (images, columns).
+def public_texts(records: Records) -> Tensor:
+    """The training texts that `words` takes as public, without their labels.
+
+    Raises:
+        InputError: if the records are no texts or too few.
+    """
+    if records.kind != "text":
+        raise InputError(f"the representation words takes texts, but {records.name} holds {records.kind}")
+    if len(records.x) <= TEXTS:
+        raise InputError(f"{records.name} has {len(records.x)} training texts, of which words needs {TEXTS} as public")
+    return records.x[-TEXTS:]
+
+
+def extractor(backbone: str, weights: Path | None = None, public: Tensor | None = None) -> Callable[[Tensor], Tensor]:
+    """A map from records to float32 features (records, columns).
+
+    It takes float images in [0, 1], (images, 1 or 3, height, width), or for `words` indices of words (texts, length).
 
     Args:
         backbone: one of BACKBONES.
         weights: the file of ImageNet weights, for `mobilenet_v2_96`; seeded weights without.
+        public: public texts as indices of words, for `words`.
 
     Raises:
-        InputError: if there is no such representation or the weights cannot be read.
+        InputError: if there is no such representation, the weights cannot be read or `words` has no public texts.
     """
     if backbone == "strokes":
         return lambda images: oriented_energies(align(_grey(images)).clamp(0.0, 1.0))
@@ -89,26 +109,35 @@ def extractor(backbone: str, weights: Path | None = None) -> Callable[[Tensor], 
         return lambda images: oriented_energies(_grey(images).clamp(0.0, 1.0))
     if backbone == "mobilenet_v2_96":
         return _mobilenet(weights)
+    if backbone == "words":
+        if public is None:
+            raise InputError("the representation words needs public texts to be fitted on")
+        return fit_words(public)
     raise unknown("representation", backbone, BACKBONES)
 
 
-def represent(backbone: str, records: Records, weights: Path | None = None, workers: int = 1) -> Tensor:
-    """float32 features (records, columns) of image records.
+def represent(
+    backbone: str, records: Records, embed: Callable[[Tensor], Tensor] | None = None, workers: int = 1
+) -> Tensor:
+    """float32 features (records, columns) of records.
 
     Args:
         backbone: one of BACKBONES.
-        records: images.
-        weights: as `extractor` takes it.
+        records: images, or texts for `words`.
+        embed: as `extractor` made it, where that took weights or public texts.
         workers: threads that share the records, each on blocks of its own: the features do not depend on it.
 
     Raises:
-        InputError: if the representation is unknown or the records are no images.
+        InputError: if the representation is unknown or the records are of another kind.
     """
-    if records.kind != "image":
-        raise InputError(f"the representation {backbone} takes images, but {records.name} holds {records.kind}")
-    embed, workers = extractor(backbone, weights), check_whole("workers", workers, low=1)
+    embed, workers = embed or extractor(backbone), check_whole("workers", workers, low=1)
+    kind, name = ("text", "texts") if backbone == "words" else ("image", "images")
+    if records.kind != kind:
+        raise InputError(f"the representation {backbone} takes {name}, but {records.name} holds {records.kind}")
 
     def features(part: Tensor) -> Tensor:
+        if kind == "text":
+            return embed(part)
         with torch.inference_mode():
             return embed((model_inputs(part, "image") - records.low) / (records.high - records.low))
 
@@ -117,27 +146,39 @@ def represent(backbone: str, records: Records, weights: Path | None = None, work
         return torch.cat(list(track(pool.map(features, parts), f"{backbone} of {records.name}", total=len(parts))))
 
 
-def public_arrays(backbone: str, weights: Path | None = None) -> dict[str, NDArray[Any]]:
+def public_arrays(
+    backbone: str, embed: Callable[[Tensor], Tensor] | None = None, public: Tensor | None = None
+) -> dict[str, NDArray[Any]]:
     """The public records that go with a representation, as its features.
 
-    `task_x` and `task_y` choose the dimension: letter or digit k belongs to task k // 10. For `strokes`, `center`,
+    `task_x` and `task_y` choose the dimension: class k % 10 of task k // 10. For `strokes`, `center`,
     `directions` and `scales` are the projection fitted on other letters, and `named_x` and `named_y` digits of the
     fonts, which no fit and no rule reads: they serve a control.
 
     Args:
         backbone: one of BACKBONES.
-        weights: as `extractor` takes it.
+        embed: as `extractor` made it, where that took weights or public texts.
+        public: the public texts, for `words`.
 
     Raises:
-        InputError: if there is no such representation.
+        InputError: if there is no such representation, or `words` has no public texts.
     """
-    embed = extractor(backbone, weights)
+    embed = embed or extractor(backbone, public=public)
 
     def features(images: Tensor) -> NDArray[Any]:
         with torch.inference_mode():
             found: NDArray[Any] = torch.cat([embed(part.unsqueeze(1)) for part in images.split(BLOCK)]).numpy()
         return found
 
+    if backbone == "words":
+        assert public is not None
+        assert isinstance(embed, WordSpace)
+        rows, labels = half_tasks(public[:TASK_TEXTS], embed)
+        offset = 10 * torch.arange(labels.shape[1])
+        return {
+            "task_x": rows.repeat(labels.shape[1], 1).numpy(),
+            "task_y": (labels + offset).T.flatten().numpy(),
+        }
     if backbone != "strokes":
         from sklearn.datasets import load_digits
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from tensorldp.config.methods.base import Count, Factors, MeasurePlan, Training
 
-Backbone = Literal["strokes", "gradients", "mobilenet_v2_96"]
+Backbone = Literal["strokes", "gradients", "mobilenet_v2_96", "words"]
 
 
 class FrontierTraining(Training):

@@ -31,6 +31,7 @@ from tensorldp.studies.frontier import (
     FITTED,
     Material,
     answer_mechanism,
+    as_released,
     labels_of,
     material,
     mechanism_of,
@@ -115,11 +116,12 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
             return mean_scores(means, error).accuracy(test, found.y_test)
         if cell.factors.control == "shuffled":
             y = y[torch.randperm(len(y), generator=common_stream(cell, seed, "shuffled labels"))]
-        unlabelled = projection(found.unlabelled) if len(found.unlabelled) else None
-        metric = None if unlabelled is None else public_metric(unlabelled, plan.ridge)
         source, private = noise_stream(cell, seed, "releases"), cell.factors.private
+        mechanism = self._mechanism(cell, data)
+        test = as_released(mechanism, test)
+        unlabelled = as_released(mechanism, projection(found.unlabelled)) if len(found.unlabelled) else None
+        metric = None if unlabelled is None else public_metric(unlabelled, plan.ridge)
         if private == "features":
-            mechanism = mechanism_of(cell, projection.dimension)
             released = mechanism.privatize(rows, source)
             if cell.factors.learner == "least_squares":
                 scores = least_squares(released, y, classes, mechanism)
@@ -131,7 +133,6 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
                 if private == "record"
                 else _client_means(rows, y, classes, cell.training.clients)
             )
-            mechanism = mechanism_of(cell, blocks.shape[1])
             scores = nearest_block_mean(mechanism.privatize(blocks, source), classes, metric)
         if unlabelled is None or cell.factors.learner != "chosen":
             return scores.accuracy(test, found.y_test)
