@@ -60,8 +60,8 @@ def test_words_are_fitted_on_the_last_training_texts_alone(monkeypatch: pytest.M
     embed = extractor("words", public=public)
     assert represent("words", records, embed).shape == (500, 38)
     arrays = public_arrays("words", embed, public)
-    assert arrays["task_x"].shape == (5 * 300, 38)
-    assert np.unique(arrays["task_y"]).tolist() == [10 * task + label for task in range(5) for label in (0, 1)]
+    assert arrays["task_x"].shape == (10 * 300, 38)
+    assert np.unique(arrays["task_y"]).tolist() == [10 * task + label for task in range(10) for label in (0, 1)]
 
 
 def test_words_need_enough_texts() -> None:

@@ -111,7 +111,7 @@ def fit_words(public: Tensor, dimension: int = DIRECTIONS, *, least: int = LEAST
     return WordSpace(columns, space.weights, fit.components_.T)
 
 
-def half_tasks(public: Tensor, space: WordSpace, tasks: int = 5) -> tuple[Tensor, Tensor]:
+def half_tasks(public: Tensor, space: WordSpace, tasks: int = 10) -> tuple[Tensor, Tensor]:
     """Public tasks that need no label: from every other word of a text, on which side of a direction are the others?
 
     What words of a text share, such as its topic, tells; the k-th task is about the k-th direction of the space, and
