@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from kept_runs import finish, tiny
 from truths import TRUTHS
 from worlds import World
 
-from tensorldp.claims.kept import decide_again
+from tensorldp.claims.kept import KeptEvidence, decide_again
 from tensorldp.claims.table import COLUMNS
 from tensorldp.errors import InputError
+from tensorldp.kept.merge import merge_run
+from tensorldp.kept.provenance import noted_training
 
 ROOT = Path(__file__).parents[2]
 REFERENCE, STUDIES = ROOT / "results" / "reference", ROOT / "workflow" / "studies"
@@ -38,6 +41,15 @@ def test_a_reason_that_a_later_run_gave_does_not_stay(decided: pd.DataFrame) -> 
     lost = again.index[again["observed"] == "a later, smaller run"]
     assert set(lost) <= {"T31", "T33"}  # what they need is not kept
     assert "T33" in lost
+
+
+def test_claims_see_the_training_settings_that_rows_were_made_with(tmp_path: Path) -> None:
+    longer = tiny(training={"tldp_type1": {"epochs": 9}})
+    merge_run(finish(tmp_path / "run", longer), tmp_path / "reference", ROOT)
+    metrics = pd.read_parquet(tmp_path / "reference" / "metrics.parquet")
+    evidence = KeptEvidence(metrics, STUDIES, noted_training(tmp_path / "reference"))
+    assert {cell.training.model_dump()["epochs"] for cell in evidence.plan.cells} == {9}
+    assert {cell.training.model_dump()["epochs"] for cell in KeptEvidence(metrics, STUDIES).plan.cells} == {8}
 
 
 def test_rows_of_a_cell_that_no_arm_plans_are_refused(tmp_path: Path) -> None:

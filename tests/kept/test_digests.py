@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 from kept_runs import ROOT, tiny
 
-from tensorldp.kept.digests import scripts_of, settings_digest, source_digests, training_digest
+from tensorldp.kept.digests import scripts_of, settings_digest, source_digests, training_text
 
 
 def test_settings_count_and_seeds_and_precision_do_not() -> None:
     (cell, other, *_) = tiny()
     assert settings_digest(replace(cell, seeds=(7,), precision="bfloat16")) == settings_digest(cell)
     assert settings_digest(other) != settings_digest(cell)
-    assert training_digest(other) == training_digest(cell)
+    assert training_text(other) == training_text(cell)
     (longer, *_) = tiny(training={"tldp_type1": {"epochs": 9}})
     assert settings_digest(longer) != settings_digest(cell)
-    assert training_digest(longer) != training_digest(cell)
+    assert training_text(longer) != training_text(cell)
 
 
 def test_a_setting_with_its_default_counts_as_absent() -> None:

@@ -6,7 +6,7 @@ reason why something was not run is always that of the rows that are there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -22,6 +22,7 @@ from tensorldp.config.grid import Plan, make_plan
 from tensorldp.config.settings import parse_settings
 from tensorldp.data.catalogue import names as dataset_names
 from tensorldp.errors import InputError
+from tensorldp.kept.provenance import Key, as_trained, noted_training
 from tensorldp.kept.tables import METRICS, SCALES
 from tensorldp.registration.kinds import MECHANISMS
 from tensorldp.studies.error_table import error_table
@@ -46,8 +47,8 @@ class NotKept(NotRun):
     """A claim needs a file of a run that the reference results do not keep."""
 
 
-def _cells(study: str, rows: pd.DataFrame, studies: Path) -> list[AnyCell]:
-    """The cells of a study that have rows, with the settings that its file plans for them; others have none."""
+def _cells(study: str, rows: pd.DataFrame, studies: Path, trained: Mapping[Key, str]) -> list[AnyCell]:
+    """The cells of a study that have rows, with the training that is noted of them or that its file plans for them."""
     scale = str(rows["scale"].iloc[0])
     datasets = sorted(rows["dataset"].unique())
     settings = parse_settings({"scale": scale, "studies": [study], "datasets": {study: datasets}})
@@ -61,7 +62,7 @@ def _cells(study: str, rows: pd.DataFrame, studies: Path) -> list[AnyCell]:
         cell = exact.get((dataset, variant, mechanism, epsilon)) or alike.get((dataset, variant, mechanism))
         if cell is None:
             raise InputError(f"kept rows are of a cell that no arm plans: {study} {dataset} {variant} {mechanism}")
-        cell = replace(cell, epsilon=epsilon)
+        cell = as_trained(replace(cell, epsilon=epsilon), trained)
         found.append(replace(cell, seeds=tuple(sorted(int(seed) for seed in own["seed"].unique()))))
     return found
 
@@ -69,9 +70,11 @@ def _cells(study: str, rows: pd.DataFrame, studies: Path) -> list[AnyCell]:
 class KeptEvidence(Evidence):
     """The metrics of results/reference as claims see them; each study has the scale of its run."""
 
-    def __init__(self, metrics: pd.DataFrame, studies: Path) -> None:
+    def __init__(self, metrics: pd.DataFrame, studies: Path, trained: Mapping[Key, str] | None = None) -> None:
         cells = [
-            cell for study, rows in metrics.groupby("study", sort=False) for cell in _cells(str(study), rows, studies)
+            cell
+            for study, rows in metrics.groupby("study", sort=False)
+            for cell in _cells(str(study), rows, studies, trained or {})
         ]
         present = [name for name in SCALES if name in set(metrics["scale"])]
         settings = parse_settings({"scale": present[-1], "studies": sorted(metrics["study"].unique())})
@@ -119,7 +122,7 @@ def decide_again(reference: Path, studies: Path, earlier: pd.DataFrame | None = 
         InputError: if a check fails on damaged results.
     """
     metrics = read_rows(reference / METRICS)
-    evidence = KeptEvidence(metrics, studies)
+    evidence = KeptEvidence(metrics, studies, noted_training(reference))
     scale, commits = evidence.scale, " ".join(sorted(metrics["commit"].unique()))
     rows = []
     for claim in catalogue().values():

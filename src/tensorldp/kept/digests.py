@@ -41,9 +41,9 @@ def settings_digest(cell: AnyCell) -> str:
     return _digest(json.dumps(settings, sort_keys=True))
 
 
-def training_digest(cell: AnyCell) -> str:
-    """The same of the training settings alone, which all cells of a variant have in common."""
-    return _digest(json.dumps(cell.training.model_dump(exclude_defaults=True), sort_keys=True))
+def training_text(cell: AnyCell) -> str:
+    """The training settings that are not the defaults, as JSON: all cells of a variant have them in common."""
+    return json.dumps(cell.training.model_dump(exclude_defaults=True), sort_keys=True)
 
 
 def scripts_of(cell: AnyCell) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from tensorldp.errors import InputError
-from tensorldp.kept.digests import settings_digest, source_digests, training_digest
+from tensorldp.kept.digests import settings_digest, source_digests, training_text
 from tensorldp.kept.pieces import pieces_table, run_facts
 from tensorldp.kept.provenance import COLUMNS, PROVENANCE, SEEDED, Key, cells_of_run, keys, read_provenance
 from tensorldp.kept.rules import Origin, check_seeds, check_training
@@ -125,7 +125,7 @@ def _origins(results: Path, metrics: pd.DataFrame, repository: Path) -> dict[Pla
         for key, seed in named:
             cell = cells.get(key)
             found[key, seed] = (
-                Origin(settings_digest(cell), training_digest(cell), sources[cell]) if cell else Origin("", "", "")
+                Origin(settings_digest(cell), training_text(cell), sources[cell]) if cell else Origin("", "", "")
             )
     return found
 
@@ -145,7 +145,7 @@ def _planned_training(kept: dict[Place, Origin], rows: pd.DataFrame, studies: Pa
     for study in sorted(unknown):
         own = rows[rows["study"] == study]
         then = cells_as_planned(study, str(own["scale"].iloc[0]), sorted(own["dataset"].unique()), studies)
-        found |= {place: training_digest(then[place[0]]) for place in kept if place[0] in then}
+        found |= {place: training_text(then[place[0]]) for place in kept if place[0] in then}
     return found
 
 

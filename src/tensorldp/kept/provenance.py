@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
 from tensorldp.config.cell import AnyCell, epsilon_text, parse_cell
+from tensorldp.config.methods import METHODS
 from tensorldp.errors import InputError
 from tensorldp.runtime.files import read_json
 from tensorldp.studies.table import CELL
 
 PROVENANCE = "provenance.parquet"
 SEEDED = [*CELL, "seed"]
-DIGESTS = ["settings", "training", "source"]
-COLUMNS = [*SEEDED, *DIGESTS]
+# digests of all settings and of the code, and the training settings that are not defaults, as JSON
+COLUMNS = [*SEEDED, "settings", "training", "source"]
 
 
 class Key(NamedTuple):
@@ -43,6 +46,19 @@ def read_provenance(reference: Path) -> pd.DataFrame:
     """The kept digests, none where nothing was recorded."""
     path = reference / PROVENANCE
     return pd.read_parquet(path) if path.exists() else pd.DataFrame(columns=COLUMNS)
+
+
+def noted_training(reference: Path) -> dict[Key, str]:
+    """The training settings with which the kept rows of each cell were made, as JSON, where they are noted."""
+    noted = read_provenance(reference)
+    return {key: text for key, text in zip(keys(noted), noted["training"], strict=True) if text}
+
+
+def as_trained(cell: AnyCell, noted: Mapping[Key, str]) -> AnyCell:
+    """A cell as its study's file plans it, with the training settings that are noted of its rows, if any."""
+    if not (text := noted.get(key_of(cell))):
+        return cell
+    return replace(cell, training=METHODS[cell.method].training.model_validate_json(text))
 
 
 def cells_of_run(results: Path) -> dict[Key, AnyCell]:

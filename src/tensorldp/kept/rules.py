@@ -11,7 +11,13 @@ from tensorldp.kept.provenance import Key
 
 
 class Origin(NamedTuple):
-    """What made the numbers of a cell and a seed: digests, empty where they are not known."""
+    """What made the numbers of a cell and a seed, empty where it is not known.
+
+    Attributes:
+        settings: a digest of all settings.
+        training: the training settings that are not defaults, as JSON.
+        source: a digest of the code.
+    """
 
     settings: str
     training: str

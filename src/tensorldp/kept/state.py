@@ -13,7 +13,16 @@ from tensorldp.data.catalogue import names as dataset_names
 from tensorldp.errors import InputError
 from tensorldp.kept.costs import Measured
 from tensorldp.kept.digests import settings_digest, source_digests
-from tensorldp.kept.provenance import SEEDED, Key, cells_of_run, key_of, keys, read_provenance
+from tensorldp.kept.provenance import (
+    SEEDED,
+    Key,
+    as_trained,
+    cells_of_run,
+    key_of,
+    keys,
+    noted_training,
+    read_provenance,
+)
 from tensorldp.kept.tables import METRICS
 from tensorldp.registration.kinds import MECHANISMS
 from tensorldp.runtime.files import read_json
@@ -67,7 +76,7 @@ class State:
 
     def _read_kept(self, reference: Path, studies: Path) -> None:
         rows = pd.read_parquet(reference / METRICS, columns=[*SEEDED, "seconds", "scale"]).drop_duplicates(SEEDED)
-        noted = read_provenance(reference)
+        noted, trained = read_provenance(reference), noted_training(reference)
         pairs = zip(noted["settings"], noted["source"], strict=True)
         digests = dict(zip(zip(keys(noted), noted["seed"].astype(int), strict=True), pairs, strict=True))
         for (study, scale), part in rows.groupby(["study", "scale"], observed=True):
@@ -75,7 +84,7 @@ class State:
             for key, seed, seconds in zip(keys(part), part["seed"].astype(int), part["seconds"], strict=True):
                 self._kept[key, seed] = digests.get((key, seed), ("", ""))
                 if key in then:
-                    self.measured.append(Measured(then[key], float(seconds)))
+                    self.measured.append(Measured(as_trained(then[key], trained), float(seconds)))
 
     def of(self, cell: AnyCell, seed: int) -> str:
         """`done` in the run's folder, `kept` with today's settings and code, kept with `other` ones, or `left`."""
