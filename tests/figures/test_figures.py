@@ -45,7 +45,8 @@ def table() -> pd.DataFrame:
 
 
 def drawn(figure) -> dict[str, list[float]]:  # type: ignore[no-untyped-def]
-    return {str(line.get_label()): [float(v) for v in line.get_xdata()] for line in figure.axes[0].get_lines()}
+    lines = [line for ax in figure.axes for line in ax.get_lines()]
+    return {str(line.get_label()): [float(v) for v in line.get_xdata()] for line in lines}
 
 
 def test_every_mechanism_has_a_label_and_a_look_of_its_own() -> None:
@@ -112,7 +113,15 @@ def test_profiles_fall_and_the_ceiling_rises() -> None:
     for _, part in profiles.groupby("mechanism"):
         assert part.sort_values("epsilon")["delta"].is_monotonic_decreasing
     audits = pd.DataFrame([{"mechanism": "laplace", "nominal": 1.0, "epsilon_lower": 0.1, "delta": 0.0}])
-    assert len(draw_profiles(profiles, audits).axes) == 5
+    figure = draw_profiles(profiles, audits)
+    assert len(figure.axes) == 5
+    (legend,) = figure.legends
+    said = [text.get_text() for text in legend.get_texts()]
+    assert "audit of nominal ε = 1: ε is at least this" in said
+    assert not any("more than" in text for text in said)
+    above = pd.DataFrame([{"mechanism": "laplace", "nominal": 1.0, "epsilon_lower": 1.5, "delta": 1e-5}])
+    (legend,) = draw_profiles(profiles, above).legends
+    assert any("more than" in text.get_text() for text in legend.get_texts())
     ceiling = ceiling_table()
     assert ceiling["pure"].is_monotonic_increasing
     assert (ceiling["at_1e-5"] >= ceiling["pure"]).all()

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.container import ErrorbarContainer
 
 from tensorldp.errors import InputError
-from tensorldp.figures import pldp, pldp_ledger
+from tensorldp.figures import pldp, pldp_ledger, pldp_participation
 
 
 def table(rows: list[dict[str, object]]) -> pd.DataFrame:
@@ -94,7 +94,7 @@ def test_both_centres_of_safe_ranges_are_drawn() -> None:
 
 
 def test_a_scale_without_other_shares_says_so() -> None:
-    figure = pldp.draw_participation(table([{"metric": "accuracy", "value": 0.5}]))
+    figure = pldp_participation.draw_participation(table([{"metric": "accuracy", "value": 0.5}]))
     assert any("not run" in text.get_text() for ax in figure.axes for text in ax.texts)
 
 
@@ -114,7 +114,7 @@ def test_the_studys_own_share_is_on_figure_3() -> None:
         for metric in ("participation", "accuracy")
         for variant in ("eps=e3,model=mlp,tau=t3", "budget=model,eps=e3,model=mlp,tau=t1")
     ]
-    left, right = pldp.draw_participation(table(rows)).axes
+    left, right = pldp_participation.draw_participation(table(rows)).axes
     lines = {ax: [line for line in ax.lines if len(np.asarray(line.get_xdata()))] for ax in (left, right)}
     assert [np.asarray(line.get_xdata()).tolist() for line in lines[left]] == [[0.1, 0.7, 1.0]]
     assert np.asarray(lines[right][0].get_ydata()).tolist() == [0.05, 0.35, 0.5]

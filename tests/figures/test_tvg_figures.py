@@ -33,16 +33,19 @@ def table(study: str = "tvg_testing") -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def test_lines_are_mechanisms_at_a_unit_with_the_clean_reference_and_the_ceiling() -> None:
+def test_units_stand_side_by_side_each_with_the_clean_reference_and_its_own_ceiling() -> None:
     figure = draw_tvg(table(), "tvg_testing", ["accuracy_perturbed_test"], ceiling=True)
-    (ax,) = figure.axes
-    named = {line.get_label(): line for line in ax.get_lines() if not str(line.get_label()).startswith("_")}
-    assert set(named) == {"no privacy", "IDN, noise for a batch", "IDN, noise for a record"}
-    line = named["IDN, noise for a batch"]
-    assert np.asarray(line.get_xdata()).tolist() == [1.0, 10.0]
-    assert np.asarray(line.get_ydata()).tolist() == pytest.approx([0.15, 0.15])
-    assert ax.get_ylabel() == "accuracy on private test features"
-    assert any(line.get_linestyle() == ":" for line in ax.get_lines())
+    batch, record = figure.axes
+    for ax, unit in ((batch, "batch"), (record, "record")):
+        named = {line.get_label(): line for line in ax.get_lines() if not str(line.get_label()).startswith("_")}
+        assert set(named) == {"no privacy", "IDN", f"ceiling of each ({unit})"}
+        assert f"noise for a {unit}" in ax.get_title()
+        assert np.asarray(named["IDN"].get_xdata()).tolist() == [1.0, 10.0]
+        assert np.asarray(named["IDN"].get_ydata()).tolist() == pytest.approx([0.15, 0.15])
+        assert named[f"ceiling of each ({unit})"].get_linestyle() == ":"
+        assert ax.get_xticks().tolist() == [1.0, 10.0]
+    assert batch.get_ylabel() == "accuracy on private test features"
+    assert any("prints no score of this figure" in text.get_text() for text in figure.texts)
 
 
 def test_a_guarantee_too_small_for_the_axis_has_no_point() -> None:
@@ -54,7 +57,8 @@ def test_a_guarantee_too_small_for_the_axis_has_no_point() -> None:
         if line.get_label() != "no privacy"
     ]
     assert min(xs) >= SMALLEST
-    assert "record" in figure._supxlabel.get_text()  # type: ignore[attr-defined]
+    assert "record" in figure.axes[0].get_xlabel()
+    assert "one ε" in [text.get_text() for text in figure.axes[0].texts]
 
 
 def test_a_metric_that_is_not_there_is_named() -> None:

@@ -225,7 +225,7 @@ def test_every_figure_is_drawn_with_labelled_axes(metrics: pd.DataFrame, folder:
     assert sum(ax.get_visible() for ax in draw_table1(metrics).axes) == 6
     assert "m√d" in legend_texts(draw_sensitivity(metrics).axes[0])[-1]
     assert all(ax.get_xlabel() for ax in draw_cost(metrics).axes)
-    assert "true positive rate at 10%" in draw_membership(metrics).axes[0].get_ylabel()
+    assert "true positive rate at 10%" in draw_membership(metrics).axes[0].get_xlabel()
 
 
 def test_pictures_on_both_axes(metrics: pd.DataFrame, folder: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
+from tensorldp.figures.panels import decade_ticks, drawn, legend_below
 from tensorldp.figures.style import appearance, label, order, point_marker, use_style
 from tensorldp.registration.kinds import NO_PRIVACY
 from tensorldp.studies.attack_table import RECOVERED, attack_table
@@ -26,22 +27,48 @@ DEFENCES = {
 def draw_cost(metrics: pd.DataFrame) -> Figure:
     """Left: gradient inversion, PSNR against utility loss. Right: naming a victim from a release, against epsilon."""
     use_style()
-    figure, (left, right) = plt.subplots(1, 2, figsize=(12.6, 4.6), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(12.6, 5.4), layout="constrained")
     table = attack_table(metrics)
     _draw_cost(left, table[table["at_utility_loss"].isna() & (table["attack"] == "cosine")])
     _draw_named(right, table[table["at_utility_loss"].isna() & (table["attack"] == "likelihood")])
     return figure
 
 
-def _annotate(ax: Axes, points: list[tuple[float, float, str]]) -> None:
-    """A note at each point; notes of points that lie close together are stacked."""
-    placed: list[tuple[float, float]] = []
-    for x, y, note in sorted(points):
-        near = sum(abs(y - other_y) < 5 and abs(x - other_x) < max(2.0, 0.3 * abs(x)) for other_x, other_y in placed)
+def place_notes(ax: Axes, points: list[tuple[float, float, str]], size: float = 7.0) -> None:
+    """A note beside each point, on the first side where it covers no point and no other note.
+
+    The panel's size and limits must be final but for the layout; a note that fits nowhere gets a thin line to a free
+    place above.
+    """
+    scale = 72.0 * np.array(ax.get_window_extent().size) / ax.figure.dpi  # of the panel, in points
+    to_panel = ax.transScale + ax.transLimits
+    at = to_panel.transform([(x, y) for x, y, _ in points]) * scale if points else np.empty((0, 2))
+    taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in at]
+    for (x, y), (data_x, data_y, note) in sorted(zip(at, points, strict=True), key=lambda pair: tuple(pair[0])):
+        wide, high = 0.62 * size * len(note) + 1, 1.15 * size
+        sides = [(6, -high / 2), (-6 - wide, -high / 2), (-wide / 2, 6), (-wide / 2, -6 - high)]
+        far = [(dx, sign * (6 + step * high)) for step in range(1, 12) for sign in (1, -1) for dx in (6, -6 - wide)]
+        for dx, dy in (*sides, *far):
+            area = (x + dx, y + dy, x + dx + wide, y + dy + high)
+            inside = area[0] >= 0 and area[2] <= scale[0] and area[1] >= 0 and area[3] <= scale[1]
+            if inside and not any(_overlap(area, other) for other in taken):
+                break
+        taken.append(area)
+        line = {"arrowstyle": "-", "linewidth": 0.4, "color": "#888888"} if (dx, dy) not in sides else None
         ax.annotate(
-            note, (x, y), textcoords="offset points", xytext=((6, 4), (-26, -10), (6, -10))[near % 3], fontsize=7
+            note,
+            (data_x, data_y),
+            xytext=(dx, dy),
+            textcoords="offset points",
+            fontsize=size,
+            ha="left",
+            va="bottom",
+            arrowprops=line,
         )
-        placed.append((x, y))
+
+
+def _overlap(first: tuple[float, ...], second: tuple[float, ...]) -> bool:
+    return first[0] < second[2] and second[0] < first[2] and first[1] < second[3] and second[1] < first[3]
 
 
 def _draw_cost(ax: Axes, rows: pd.DataFrame) -> None:
@@ -67,9 +94,9 @@ def _draw_cost(ax: Axes, rows: pd.DataFrame) -> None:
             edgecolors="white",
             linewidths=0.5,
         )
-        if defence != "none":
-            points += list(zip(100 * part["utility_loss"], part["psnr"], notes, strict=True))
-    _annotate(ax, points)
+        if defence == "none":
+            notes = [""] * len(part)
+        points += list(zip(100 * part["utility_loss"], part["psnr"], notes, strict=True))
     ax.set_xscale("symlog", linthresh=2.0, linscale=0.7)
     ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
     ax.set_xticks([-10, -2, 0, 2, 5, 10, 20, 50, 100])
@@ -81,7 +108,8 @@ def _draw_cost(ax: Axes, rows: pd.DataFrame) -> None:
     ax.set_title(
         f"Gradient inversion (cosine) on {', '.join(sorted(set(rows['dataset'])))}; dotted: recovered", fontsize=9.5
     )
-    ax.legend(fontsize=7.5, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    place_notes(ax, points)
+    legend_below(ax, drawn([ax]), 3, gap=38.0, width=460.0)
 
 
 def _draw_named(ax: Axes, rows: pd.DataFrame) -> None:
@@ -105,9 +133,9 @@ def _draw_named(ax: Axes, rows: pd.DataFrame) -> None:
             linewidth=1.0,
         )
     ax.plot([], [], ":", color="#555555", label="bound of the guarantee")
-    ax.set_xscale("log")
+    decade_ticks(ax)
     ax.set_ylim(-0.02, 1.04)
     ax.set_xlabel("guaranteed ε of the whole picture at δ = 1e-5 (nats)")
     ax.set_ylabel("share of victims named")
     ax.set_title("Likelihood attack on released pictures", fontsize=9.5)
-    ax.legend(fontsize=7.5, frameon=False, loc="upper left")
+    legend_below(ax, drawn([ax]), 3, gap=38.0, width=460.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,6 +13,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tensorldp.errors import InputError
+from tensorldp.figures.panels import (
+    by_family,
+    decade_ticks,
+    epsilon_ticks,
+    family_words,
+    finish_columns,
+    footnote,
+    panel_title,
+    say_single,
+)
+from tensorldp.figures.printed_points import printed_marks
+from tensorldp.figures.report_text import factor_words
 from tensorldp.figures.standing import WORDS, mark_standing, with_standing
 from tensorldp.figures.style import appearance, label, order, use_style
 from tensorldp.registration.kinds import NO_PRIVACY
@@ -62,7 +74,7 @@ def study_rows(metrics: pd.DataFrame, study: str, metric: str) -> pd.DataFrame:
         raise InputError(f"the metrics table has no rows of study {study} with metric {metric}")
     split = rows["variant"].map(factors)
     rows["panel"] = [
-        "\n".join([d, ", ".join(f"{k}: {f[k]}" for k in PANEL_FACTORS if k in f)])
+        ", ".join([d, *(factor_words(k, f[k]) for k in PANEL_FACTORS if k in f)])
         for d, f in zip(rows["dataset"], split, strict=True)
     ]
     rows["line"] = [
@@ -92,6 +104,8 @@ def draw_line(ax: Axes, rows: pd.DataFrame, axis: Axis, name: str) -> None:
         )
         return
     finite = rows[np.isfinite(rows["at"])]
+    if finite.empty:
+        return
     summary = finite.groupby("at")["value"].agg(["mean", "min", "max"]).reset_index()
     dashes = look["dashes"]
     ax.plot(
@@ -106,6 +120,7 @@ def draw_line(ax: Axes, rows: pd.DataFrame, axis: Axis, name: str) -> None:
         label=label(name),
         linestyle=(0, dashes) if dashes else "-",
     )
+    say_single(ax, summary["at"], summary["mean"], str(look["color"]))
     mark_standing(ax, rows, at="at", colour=str(look["color"]), marker=str(look["marker"]))
     ax.fill_between(summary["at"], summary["min"], summary["max"], color=str(look["color"]), alpha=0.15, linewidth=0)
 
@@ -113,7 +128,9 @@ def draw_line(ax: Axes, rows: pd.DataFrame, axis: Axis, name: str) -> None:
 def draw_study(
     metrics: pd.DataFrame, study: str, *, axis: Axis = "nominal", metric: str = "weighted_f1", title: str = ""
 ) -> Figure:
-    """All panels of a study (data set x model) on one epsilon axis, with one legend.
+    """A study on one epsilon axis: a row of panels for each data set and model, families of mechanisms side by side.
+
+    No panel has more than `MOST_BANDS` bands. Where these are all, the data sets and models stand side by side.
 
     Raises:
         InputError: if the table has no such rows.
@@ -123,44 +140,72 @@ def draw_study(
     printed = rows[rows["mechanism"].str.startswith("tldp") & np.isfinite(rows["epsilon"])]["epsilon"]
     if axis == "nominal" and len(printed):  # honest mechanisms also run at the true epsilons, far to the right
         rows = rows[(rows["epsilon"] <= printed.max()) | np.isinf(rows["epsilon"])]
-    panels = list(dict.fromkeys(rows.sort_values(["dataset", "variant"])["panel"]))
-    columns = min(3, len(panels))
-    height = math.ceil(len(panels) / columns)
+    rows = rows.assign(other_range=rows["variant"].str.contains("range="))  # after the study's own
+    panels = list(dict.fromkeys(rows.sort_values(["dataset", "other_range", "variant"])["panel"]))
+    groups = by_family(set(rows["line"]) - {NO_PRIVACY}) or [[]]
+    cells = [(panel, group) for panel in panels for group in groups]
+    columns = len(groups) if len(groups) > 1 else min(3, len(panels))
+    height = math.ceil(len(cells) / columns)
     figure, axes = plt.subplots(
         height,
         columns,
-        figsize=(4.4 * columns + 2.3, 3.3 * height + 0.4),
+        figsize=(max(4.2 * columns, 6.0), 2.9 * height + 1.2),
         squeeze=False,
         sharey=True,
+        sharex=True,
         layout="constrained",
     )
-    for ax, panel in zip(axes.flat, panels, strict=False):
-        part = rows[rows["panel"] == panel]
+    at = position(rows, axis)
+    finite = at[np.isfinite(at) & (at > 0)]
+    notes: list[str] = []
+    for ax, (panel, group) in zip(axes.flat, cells, strict=False):
+        part = rows[(rows["panel"] == panel) & rows["line"].isin([*group, NO_PRIVACY])]
+        if set(part["line"]) <= {NO_PRIVACY} and group:
+            ax.set_visible(False)
+            continue
         for name in order(set(part["line"])):
             draw_line(ax, part[part["line"] == name], axis, name)
         if not np.isfinite(position(part, axis)).any():
-            ax.set_xlim(0.1, 1000.0)  # a log axis without a point has no limits of its own
             ax.text(0.5, 0.5, "no mechanism drawn here\nhas a finite ε", transform=ax.transAxes, ha="center")
-        ax.set_xscale("log")
+        if axis == "nominal":
+            notes += _draw_printed(ax, study, str(part["dataset"].iloc[0]), metric, group)
         ax.set_ylim(-0.02, 1.02)
-        ax.set_title(panel, fontsize=9)
-    for ax in axes.flat[len(panels) :]:
+        ax.set_xscale("log")
+        if finite.empty:
+            ax.set_xlim(0.1, 1000.0)  # a log axis without a point has no limits of its own
+    for ax, (panel, group) in zip(axes.flat, cells, strict=False):
+        which = f": {family_words(group)}" if len(groups) > 1 else ""
+        panel_title(ax, panel + which)
+        if axis == "nominal":
+            epsilon_ticks(ax, set(finite))
+        else:
+            decade_ticks(ax)
+    for ax in axes.flat[len(cells) :]:
         ax.set_visible(False)
-    unit = str(rows["guarantee_unit"].iloc[0])
-    figure.supxlabel(AXIS_LABELS[axis].format(unit=unit), fontsize=10)
+    wanted = [*(label(name) for name in order(set(rows["line"]))), *WORDS.values()]
+    finish_columns(axes, wanted, AXIS_LABELS[axis].format(unit=str(rows["guarantee_unit"].iloc[0])))
     figure.supylabel(METRIC_LABELS[metric], fontsize=10)
     if title:
         figure.suptitle(title, fontsize=11)
-    handles = {text: handle for ax in axes.flat for handle, text in zip(*ax.get_legend_handles_labels(), strict=True)}
-    wanted = [*(label(name) for name in order(set(rows["line"]))), *WORDS.values()]
-    figure.legend(
-        [handles[text] for text in wanted if text in handles],
-        [t for t in wanted if t in handles],
-        loc="outside right center",
-        frameon=False,
-        fontsize=8.5,
-    )
+    footnote(figure, "\n".join(dict.fromkeys(notes)))
     return figure
+
+
+def _draw_printed(ax: Axes, study: str, dataset: str, metric: str, group: list[str]) -> list[str]:
+    """What the paper prints of a data set, beside the mechanisms it is of; the sentences that say so."""
+    points, levels = printed_marks(study, dataset, metric)
+    own = any(name.startswith("tldp") for name in group)
+    points = points if own else []
+    levels = [found for found in levels if (found.who == "TLDP") == own]
+    style: dict[str, Any] = {"color": "#000000", "markerfacecolor": "none", "linestyle": "none", "markersize": 9}
+    if points:
+        at, value = [p.epsilon for p in points], [p.value for p in points]
+        ax.plot(at, value, marker="*", label="printed by the paper", zorder=5, **style)
+    for found in levels:
+        edge = ax.get_yaxis_transform()  # the paper gives no epsilon
+        ax.plot([0.985], [found.value], marker="<", label="printed, without an ε", transform=edge, zorder=5, **style)
+    said = [(p.place, p.sentence) for p in points] + [(p.place, p.sentence) for p in levels]
+    return [f"Printed in {place}: “{sentence}”" for place, sentence in said]
 
 
 def study_data(metrics: pd.DataFrame, study: str) -> pd.DataFrame:

@@ -21,7 +21,8 @@ from tensorldp.privacy import accuracy_ceiling
 from tensorldp.registration.kinds import NO_PRIVACY
 
 STUDY = "frontier"
-RANGE = (0.08, 2e5)
+RANGE = (0.08, 2e5)  # where the papers' mechanisms are drawn
+OWN_RANGE = (0.08, 200.0)
 CHANCE = 0.1  # of ten equally likely classes
 # what each paper proposes, in the study of it that shows it at its best, with the metric that it prints
 PAPERS = (
@@ -213,10 +214,10 @@ def _panel(ax: Axes, rows: pd.DataFrame, papers: pd.DataFrame, dataset: str) -> 
         at = np.geomspace(*RANGE, 200)
         bound = [accuracy_ceiling(float(e), 10) for e in at]
         ax.plot(at, bound, color="#222222", linewidth=0.8, linestyle=":", label="ceiling for private test records")
-    for paper, *_, colour in PAPERS:
+    for paper, study, _, _, colour in PAPERS:
         here = papers[papers["line"] == paper]
         _line(ax, here, f"{paper}, at its true epsilon", color=colour, marker="D", linewidth=1.0)
-        printed = [point for point in PRINTED if point.paper == paper and point.dataset == dataset]
+        printed = [point for point in PRINTED if (point.study, point.dataset) == (study, dataset)]
         if printed:
             ax.plot(
                 [point.epsilon for point in printed],
@@ -229,7 +230,7 @@ def _panel(ax: Axes, rows: pd.DataFrame, papers: pd.DataFrame, dataset: str) -> 
                 label=f"{paper}, as printed",
             )
     ax.set_xscale("log")
-    ax.set_xlim(*RANGE)
+    ax.set_xlim(*(RANGE if len(papers) else OWN_RANGE))
     ax.set_ylim(0.0, 1.02)
     ax.set_title(dataset)
     ax.set_xlabel("true ε of one record (nats)")

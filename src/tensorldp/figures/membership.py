@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from scipy.stats import beta
 
 from tensorldp.figures.attack_sweeps import attack_rows
+from tensorldp.figures.panels import drawn, legend_below, number_text
 from tensorldp.figures.style import appearance, label, order, use_style
 
 
@@ -19,34 +20,33 @@ def draw_membership(metrics: pd.DataFrame, rate: str = "0.1") -> Figure:
     """
     use_style()
     table = _membership_table(metrics, rate)
-    figure, ax = plt.subplots(figsize=(9.0, 3.9), layout="constrained")
+    figure, ax = plt.subplots(figsize=(8.0, 0.26 * len(table) + 1.9), layout="constrained")
     at = np.arange(len(table))
     colours = [str(appearance(name)["color"]) for name in table["mechanism"]]
     for shift, kind, marker, text in (
-        (-0.14, "", "o", "records with their labels"),
-        (0.14, "canary_", "D", "canaries with random labels"),
+        (-0.16, "", "o", "records with their labels"),
+        (0.16, "canary_", "D", "canaries with random labels"),
     ):
         count = table["members"] / 2
         hits = (table[f"{kind}tpr"] * count).round()
         low, high = beta.ppf(0.025, hits, count - hits + 1), beta.ppf(0.975, hits + 1, count - hits)
-        ax.vlines(at + shift, np.nan_to_num(low), np.nan_to_num(high, nan=1.0), color=colours, linewidth=2)
-        ax.scatter(at + shift, table[f"{kind}tpr"], color=colours, zorder=3, s=30, marker=marker, label=text)
-    ax.scatter(at, table["bound"], marker="_", s=260, color="#000000", label="most that the guarantee allows", zorder=3)
-    ax.axhline(float(rate), color="#999999", linestyle=":", linewidth=1.0, label="guessing")
-    ax.set_xticks(
+        ax.hlines(at + shift, np.nan_to_num(low), np.nan_to_num(high, nan=1.0), color=colours, linewidth=1.6)
+        ax.scatter(table[f"{kind}tpr"], at + shift, color=colours, zorder=3, s=20, marker=marker, label=text)
+    ax.scatter(table["bound"], at, marker="|", s=130, color="#000000", label="most that the guarantee allows", zorder=3)
+    ax.axvline(float(rate), color="#999999", linestyle=":", linewidth=1.0, label="guessing")
+    ax.set_yticks(
         at,
         [
-            f"{label(name)}\n" + ("" if np.isinf(epsilon) else f"nominal ε {epsilon:g}")
+            label(name) + ("" if np.isinf(epsilon) else f", nominal ε {number_text(epsilon)}")
             for name, epsilon in zip(table["mechanism"], table["epsilon"], strict=True)
         ],
-        fontsize=7.5,
-        rotation=35,
-        ha="right",
+        fontsize=8,
     )
-    ax.set_ylim(-0.02, 1.05)
-    ax.set_ylabel(f"true positive rate at {float(rate):.0%} false positives")
+    ax.invert_yaxis()
+    ax.set_xlim(-0.02, 1.05)
+    ax.set_xlabel(f"true positive rate at {float(rate):.0%} false positives")
     ax.set_title("Loss-threshold membership attack on models trained on released pictures; 95 % intervals", fontsize=10)
-    ax.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    legend_below(ax, drawn([ax]), 2, gap=38.0, width=420.0)
     return figure
 
 

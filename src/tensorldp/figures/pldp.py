@@ -1,4 +1,4 @@
-"""PLDP-FL's figures of federated averaging: accuracy over rounds, at what is guaranteed, and by participation."""
+"""PLDP-FL's figures of federated averaging: accuracy over rounds, and at what is guaranteed."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from tensorldp.errors import InputError
 from tensorldp.figures.curves import factors
+from tensorldp.figures.panels import decade_ticks, finish_columns, panel_title
 from tensorldp.figures.standing import mark_standing
 from tensorldp.figures.style import appearance, label, order, use_style
 from tensorldp.registration.kinds import MECHANISMS, NO_PRIVACY
@@ -116,19 +116,26 @@ def _chance(ax: Axes) -> None:
         ha="right",
         fontsize=7,
         color=GREY,
+        zorder=4,
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.3},
     )
 
 
 def draw_rounds(metrics: pd.DataFrame, title: str = "") -> Figure:
-    """Figures 4, 5 and 6: accuracy over rounds, one row of panels for each data set, a line style for each centre."""
+    """Figures 4, 5 and 6: accuracy over rounds, one row of panels for each data set, a line style for each centre.
+
+    Figure 6 has a panel for each centre, so that no panel has more than `MOST_BANDS` bands.
+    """
     use_style()
     rows = pldp_rows(metrics, "pldp_fl")
     rows = rows[(rows["budget"] == "") & (rows["participation"] == "") & (rows["split"] == "")]
     datasets = sorted(set(rows["dataset"]))
+    compared = (rows["eps"] == "e2") & (rows["tau"] == "2.0")
+    centres = [centre for centre in ("zero", "global", "") if (rows[compared]["centre"] == centre).any()]
     figure, axes = plt.subplots(
         len(datasets),
-        4,
-        figsize=(13.2, 3.3 * len(datasets) + 0.3),
+        3 + len(centres),
+        figsize=(3.4 * (3 + len(centres)), 3.0 * len(datasets) + 1.2),
         squeeze=False,
         sharey=True,
         sharex=True,
@@ -137,24 +144,24 @@ def draw_rounds(metrics: pd.DataFrame, title: str = "") -> Figure:
     for line, dataset in zip(axes, datasets, strict=True):
         here = over_rounds(rows[rows["dataset"] == dataset])
         free = summary(_free(here), "round")
-        for ax, mode in zip(line, ("e1", "e2", "e3", "all"), strict=True):
+        for ax, mode in zip(line, ("e1", "e2", "e3", *centres), strict=True):
             ax.plot(free["round"], free["mean"], color=GREY, linestyle=(0, (4, 2)), linewidth=1.2, label="no privacy")
             _chance(ax)
-            if mode == "all":
-                _comparison(ax, here[(here["eps"] == "e2") & (here["tau"] == "2.0")], dataset)
-                ax.set_title(f"{dataset}: e2 on [−1, 1]", fontsize=9)
-            else:
+            if mode in ("e1", "e2", "e3"):
                 for tau, colour, marker in zip(("t1", "t2", "t3"), COLOURS, MARKERS, strict=False):
                     part = here[(here["mechanism"] == "pdpm") & (here["eps"] == mode) & (here["tau"] == tau)]
                     _by_centre(ax, part, colour, marker, MODE_WORDS[tau])
                 if (dataset, mode) in PRINTED:
                     _printed(ax, *PRINTED[dataset, mode], here["round"].max())
-                ax.set_title(f"{dataset}: PDPM, {mode} ({MODE_WORDS[mode]})", fontsize=9)
+                text = f"{dataset}: PDPM, {mode} ({MODE_WORDS[mode]})"
+            else:
+                part = here[compared.reindex(here.index) & (here["centre"] == mode)]
+                _comparison(ax, part, dataset)
+                text = f"{dataset}: e2 on ranges of width 2" + (f" {CENTRES[mode]}" if mode else "")
             ax.set_ylim(-0.02, 1.02)
-            ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes[-1][0].legend(frameon=False, fontsize=8)
-    axes[-1][3].legend(frameon=False, fontsize=8)
-    figure.supxlabel("round", fontsize=10)
+            ax.set_xticks(sorted(set(here["round"])) if here["round"].nunique() <= 8 else ax.get_xticks())
+            panel_title(ax, text, 46)
+    finish_columns(axes, (), "round", 1)
     figure.supylabel("accuracy on the test records", fontsize=10)
     if title:
         figure.suptitle(title, fontsize=11)
@@ -208,14 +215,23 @@ def draw_guaranteed(metrics: pd.DataFrame, title: str = "") -> Figure:
     rows = rows[(rows["metric"] == "accuracy") & (rows["participation"] == "") & (rows["split"] == "")]
     datasets = sorted(set(rows["dataset"]))
     figure, axes = plt.subplots(
-        1, len(datasets), figsize=(4.8 * len(datasets) + 2.6, 4.0), squeeze=False, sharey=True, layout="constrained"
+        len(datasets),
+        2,
+        figsize=(9.6, 3.4 * len(datasets) + 1.6),
+        squeeze=False,
+        sharex=True,
+        sharey=True,
+        layout="constrained",
     )
-    for ax, dataset in zip(axes[0], datasets, strict=True):
+    cells = [(dataset, whole) for dataset in datasets for whole in (False, True)]
+    for ax, (dataset, whole) in zip(axes.flat, cells, strict=True):
         here = rows[rows["dataset"] == dataset]
         ax.axhline(_free(here)["value"].mean(), color=GREY, linestyle=(0, (4, 2)), linewidth=1.2, label="no privacy")
         _chance(ax)
         private = here[np.isfinite(here["guarantee_epsilon"]) & (here["mechanism"] != NO_PRIVACY)]
         for budget, centre, words, shape, fill in KINDS:
+            if (budget != "") != whole:
+                continue
             kind = private[(private["budget"] == budget) & (private["centre"] == centre)]
             for name in order(set(kind["mechanism"])):
                 part = kind[kind["mechanism"] == name]
@@ -240,69 +256,11 @@ def draw_guaranteed(metrics: pd.DataFrame, title: str = "") -> Figure:
                 mark_standing(
                     ax, part, at="guarantee_epsilon", colour=str(look["color"]), marker=str(look["marker"]), size=6
                 )
-        ax.set(xscale="log", ylim=(-0.02, 1.02), title=dataset)
-    figure.supxlabel("guaranteed ε of the largest client's whole model, whole run, at δ = 1e-5 (nats)", fontsize=10)
+        ax.set(xscale="log", ylim=(-0.02, 1.02))
+        panel_title(ax, f"{dataset}: ε set for {'a whole model or run' if whole else 'each weight or value'}")
+    decade_ticks(axes[0][0])
+    finish_columns(axes, (), "guaranteed ε of the largest client's whole model, whole run, at δ = 1e-5 (nats)", 1)
     figure.supylabel("accuracy on the test records", fontsize=10)
-    handles = {text: handle for ax in axes[0] for handle, text in zip(*ax.get_legend_handles_labels(), strict=True)}
-    figure.legend(list(handles.values()), list(handles), loc="outside right center", frameon=False, fontsize=8.5)
-    if title:
-        figure.suptitle(title, fontsize=11)
-    return figure
-
-
-def _by_share(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of Figure 3 with the share of clients in a round as a column; none if the table has a single share.
-
-    The study's own share is no factor: its cells are those that the other figures show.
-    """
-    free = (rows["mechanism"] == NO_PRIVACY) & (rows["eps"] == "") & (rows["tau"] == "")
-    private = (rows["mechanism"] == "pdpm") & (rows["eps"] == "e3") & (rows["tau"] == "t1")
-    rows = rows[(free | private) & (rows["budget"] == "") & (rows["split"] == "")]
-    shares = rows[rows["metric"] == "participation"].groupby("variant")["value"].first()
-    rows = rows.assign(share=rows["variant"].map(shares)).dropna(subset=["share"])
-    return rows if rows["share"].nunique() > 1 else rows[:0]
-
-
-def draw_participation(metrics: pd.DataFrame, title: str = "") -> Figure:
-    """Figure 3: communication, the same for both centres, and final accuracy against the share of clients."""
-    use_style()
-    rows = pldp_rows(metrics, "pldp_fl")
-    rows = _by_share(rows)
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.6), layout="constrained")
-    if rows.empty:
-        say_empty(left)
-        say_empty(right)
-    for dataset in sorted(set(rows["dataset"])):
-        for name, centre, line in (
-            (NO_PRIVACY, "", (0, (4, 2))),
-            *(("pdpm", *style) for style in CENTRE_LINES.items()),
-        ):
-            part = rows[(rows["mechanism"] == name) & (rows["dataset"] == dataset) & (rows["centre"] == centre)]
-            if part.empty:
-                continue
-            look = appearance(name)
-            text = f"{dataset}: {label(name)}" + (f" e3, t1 {CENTRES[centre]}" if centre else "")
-            for ax, metric in ((left, "uploaded_megabytes"), (right, "accuracy")):
-                table = summary(part[part["metric"] == metric], "share")
-                ax.plot(
-                    table["share"],
-                    table["mean"],
-                    color=str(look["color"]),
-                    marker=str(look["marker"]),
-                    linestyle=line,
-                    linewidth=1.4,
-                    label=text,
-                )
-                ax.fill_between(
-                    table["share"], table["min"], table["max"], color=str(look["color"]), alpha=0.15, linewidth=0
-                )
-    left.set(xlabel="share of clients in a round", ylabel="uploaded in the run (MB, 32 bits a weight)")
-    right.set(xlabel="share of clients in a round", ylabel="accuracy on the test records", ylim=(-0.02, 1.02))
-    for ax in (left, right):
-        if not rows.empty:
-            ax.legend(frameon=False, fontsize=8.5)
-        ax.set_xlim(0.0, 1.0)
-    left.set_ylim(bottom=0.0, top=None if not rows.empty else 1.0)
     if title:
         figure.suptitle(title, fontsize=11)
     return figure

@@ -13,12 +13,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from tensorldp.deltas import REPORT_DELTA
+from tensorldp.figures.panels import drawn, legend_below
 from tensorldp.figures.style import appearance, label, order, use_style
 from tensorldp.mechanisms import Box, make
 from tensorldp.privacy import accuracy_ceiling, audits
 
 PROFILED = ("laplace", "gaussian", "gaussian-analytic", "idn", "mvg", "tldp-l", "tldp-g", "privunit", "duchi", "hybrid")
 SMALLEST_DELTA = 1e-12
+REFUTES = "#B3261E"  # audits beyond the nominal epsilon
 
 
 def profile_table(
@@ -92,12 +94,15 @@ def draw_profiles(table: pd.DataFrame, audits: pd.DataFrame) -> Figure:
                 & (audits["epsilon_lower"] > 0)
                 & np.isfinite(audits["epsilon_lower"])
             ]
+            beyond = (seen["epsilon_lower"] > nominal) & (seen["delta"] >= REPORT_DELTA)
+            edges = np.where(beyond, REFUTES, "#000000")
             ax.scatter(
                 seen["epsilon_lower"],
                 seen["delta"].clip(lower=SMALLEST_DELTA),
                 marker=">",
                 s=26,
-                color="#000000",
+                facecolors=edges if nominal == nominals[0] else "white",
+                edgecolors=edges,
                 zorder=3,
             )
         ax.set_xscale("log")
@@ -110,22 +115,28 @@ def draw_profiles(table: pd.DataFrame, audits: pd.DataFrame) -> Figure:
         Line2D([], [], color="#444444", linestyle=shades[n], label=f"profile, nominal ε = {n:g}") for n in nominals
     ]
     lines.append(Line2D([], [], color="#888888", linewidth=0.8, label="the nominal ε itself"))
-    lines.append(
-        Line2D(
-            [],
-            [],
-            color="#000000",
-            marker=">",
-            linestyle="",
-            label="audit: ε is at least this (δ = 1e-5; on the lower edge δ = 0)",
-        )
-    )
-    figure.legend(handles=lines, loc="outside lower center", ncols=len(lines), frameon=False, fontsize=8.5)
+    of = audits[(audits["epsilon_lower"] > 0) & np.isfinite(audits["epsilon_lower"])]
+    for nominal in nominals:
+        if (of["nominal"] == nominal).any():
+            text = f"audit of nominal ε = {nominal:g}: ε is at least this"
+            lines.append(_arrow(text, "#000000", "#000000" if nominal == nominals[0] else "white"))
+    if ((of["epsilon_lower"] > of["nominal"]) & (of["delta"] >= REPORT_DELTA)).any():
+        lines.append(_arrow("red: more than the nominal ε of its own release", REFUTES, REFUTES))
+    figure.legend(handles=lines, loc="outside lower center", ncols=3, frameon=False, fontsize=8.5)
     for ax in axes[-1]:
         ax.set_xlabel("ε of the whole record (nats)", fontsize=9)
     figure.supylabel("δ(ε)", fontsize=10)
-    figure.suptitle("What one release of 64 elements guarantees: profiles and audits (δ down to 1e-12)", fontsize=11)
+    figure.suptitle(
+        "What one release of 64 elements guarantees: profiles and audits (δ down to 1e-12)\n"
+        "Arrows stand at the audit's δ, 1e-5, or on the lower edge for δ = 0. To the right of the profile of its own "
+        "release one would refute that profile. TLDP's nominal ε is of one element.",
+        fontsize=9.5,
+    )
     return figure
+
+
+def _arrow(text: str, edge: str, face: str) -> Line2D:
+    return Line2D([], [], color=edge, marker=">", linestyle="", markerfacecolor=face, label=text)
 
 
 @dataclass(frozen=True)
@@ -171,11 +182,11 @@ def draw_ceiling(table: pd.DataFrame, metrics: pd.DataFrame) -> Figure:
         metrics: the metrics table; rows of `accuracy_perturbed_test` on ten classes are drawn.
     """
     use_style()
-    figure, ax = plt.subplots(figsize=(8.2, 4.6), layout="constrained")
+    figure, ax = plt.subplots(figsize=(7.2, 5.2), layout="constrained")
     ax.plot(table["epsilon"], table["pure"], color="#000000", linewidth=1.6, label="ceiling for ε-LDP records")
     ax.fill_between(table["epsilon"], table["pure"], 1.0, color="#000000", alpha=0.06, linewidth=0)
     rows = metrics[(metrics["metric"] == "accuracy_perturbed_test") & (metrics["study"] == "tldp_type1")]
-    for name in ("tldp-l", "tldp-g"):
+    for name in order({"tldp-l", "tldp-g"} & set(rows["mechanism"])):
         part = rows[rows["mechanism"] == name].groupby(["epsilon", "guarantee_epsilon"])["value"].mean().reset_index()
         look = appearance(name)
         ax.plot(
@@ -217,5 +228,5 @@ def draw_ceiling(table: pd.DataFrame, metrics: pd.DataFrame) -> Figure:
     ax.set_xlabel("ε of the whole record (nats)")
     ax.set_ylabel("accuracy on released test records, ten classes")
     ax.set_title("On average no classifier gets into the grey area from ε-LDP records")
-    ax.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    legend_below(ax, drawn([ax]), gap=38.0, width=7.2 * 72)
     return figure

@@ -14,8 +14,9 @@ VERDICTS = (
 OPEN = ("undecided", "not run at this scale")
 
 PRIVACY = {
-    "privacy_profiles": "Privacy profiles of one release of 64 elements. A black arrow is an audit: epsilon is at "
-    "least this, at 99 % confidence. An audit to the right of its profile would refute it.",
+    "privacy_profiles": "Privacy profiles of one release of 64 elements. An arrow is an audit of the release at "
+    "the nominal epsilon of its form: epsilon is at least this, at 99 % confidence. It is red where that is more than "
+    "the nominal epsilon. To the right of its own profile, full with full and open with dashed, it would refute that.",
     "accuracy_ceiling": "The highest expected accuracy that a classifier can have on test records released with "
     "epsilon-LDP, what sources claim, and our runs at their nominal and at their guaranteed epsilon.",
 }
@@ -101,6 +102,7 @@ FACTORS = {
     ("private", "record"): "label private too",
     ("private", "test"): "private test records",
     ("private", "answer"): "private answers",
+    ("range", "printed"): "the printed range of 256",
     ("sensitivity", "tight"): "tight sensitivity",
     ("unit", "batch"): "noise for a batch",
     ("unit", "record"): "noise for a record",

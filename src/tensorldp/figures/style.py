@@ -60,17 +60,25 @@ class Look:
         label: in a legend.
         colour: of its family.
         rank: of its family and within it.
+        family: of its class.
     """
 
     label: str
     colour: str
     rank: tuple[int, int]
+    family: str = "others"
 
 
 def label(name: str) -> str:
     """How a mechanism is called in a legend; other names stand for themselves."""
     look = _looks(tuple(MECHANISMS.names())).get(name)
     return look.label if look else name
+
+
+def family(name: str) -> str:
+    """The family of a mechanism, also with an option; "others" of what no mechanism is called."""
+    look = _looks(tuple(MECHANISMS.names())).get(name) or _looks(tuple(MECHANISMS.names())).get(name.split(" ")[0])
+    return look.family if look else "others"
 
 
 def appearance(name: str) -> dict[str, object]:
@@ -132,7 +140,7 @@ def _looks(names: tuple[str, ...]) -> dict[str, Look]:
     unknown = [family for family in families if family not in COLOURS]
     further = {family: FURTHER_COLOURS[i % len(FURTHER_COLOURS)] for i, family in enumerate(unknown)}
     return {
-        name: Look(text, COLOURS.get(family) or further[family], (i, place))
+        name: Look(text, COLOURS.get(family) or further[family], (i, place), family)
         for i, (family, members) in enumerate(families.items())
         for place, (name, text) in enumerate(members)
     }

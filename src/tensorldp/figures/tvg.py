@@ -1,4 +1,4 @@
-"""TVG's figures: one line for each mechanism and unit, in panels of data set and metric."""
+"""TVG's figures: one line for each mechanism and unit, in panels of data set, metric, unit and family."""
 
 from __future__ import annotations
 
@@ -10,10 +10,20 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from tensorldp.errors import InputError
 from tensorldp.figures.curves import factors
+from tensorldp.figures.panels import (
+    by_family,
+    decade_ticks,
+    epsilon_ticks,
+    family_words,
+    finish_columns,
+    footnote,
+    panel_title,
+    say_single,
+)
+from tensorldp.figures.printed_points import TVG_SENTENCES
 from tensorldp.figures.standing import mark_standing
 from tensorldp.figures.style import label, order, own_appearance, use_style
 from tensorldp.registration.kinds import NO_PRIVACY
@@ -49,7 +59,7 @@ def _lines(rows: pd.DataFrame, study: str, shown: list[str]) -> pd.DataFrame:
     split = [factors(variant) for variant in chosen["variant"]]
     chosen["unit"] = [f.get("unit", "") for f in split]
     chosen["where"] = [
-        "\n".join(filter(None, [d, ", ".join(f[k] for k in PANELS if k in f)]))
+        ", ".join([d, *(f[k].replace("_", " ") for k in PANELS if k in f)])
         for d, f in zip(chosen["dataset"], split, strict=True)
     ]
     return chosen
@@ -63,41 +73,77 @@ def _placed(rows: pd.DataFrame, axis: Axis) -> pd.DataFrame:
 
 
 def _draw(ax: Axes, part: pd.DataFrame, axis: Axis, log: bool) -> None:
-    for name in order(set(part["mechanism"])):
-        for unit in sorted(set(part[part["mechanism"] == name]["unit"])):
-            rows = part[(part["mechanism"] == name) & (part["unit"] == unit)]
-            look = own_appearance(name)
-            colour = look["color"]
-            text = NAMES.get((str(rows["study"].iloc[0]), name), label(name)) + (f", {UNIT[unit]}" if unit else "")
-            if name == NO_PRIVACY:
-                if not log:
-                    ax.axhline(rows["value"].mean(), color=colour, linewidth=1.0, linestyle=(0, (4, 2)), label=text)
-                continue
-            placed = _placed(rows, axis)
-            summary = placed.groupby("at")["value"].agg(["mean", "min", "max"])
-            record = unit == "record"
+    for name, unit in _order(part):
+        rows = part[(part["mechanism"] == name) & (part["unit"] == unit)]
+        look = own_appearance(name)
+        colour = look["color"]
+        text = _label(str(rows["study"].iloc[0]), name)
+        if name == NO_PRIVACY:
+            if not log:
+                ax.axhline(rows["value"].mean(), color=colour, linewidth=1.0, linestyle=(0, (4, 2)), label=text)
+            continue
+        placed = _placed(rows, axis)
+        summary = placed.groupby("at")["value"].agg(["mean", "min", "max"])
+        if summary.empty:
+            continue
+        record = unit == "record"
+        ax.plot(
+            summary.index,
+            summary["mean"],
+            color=colour,
+            marker=look["marker"],
+            markersize=SIZES.get(name, 4.5),
+            linewidth=1.3,
+            linestyle=(0, (3, 1.5)) if record else "-",
+            label=text,
+            markerfacecolor="white" if record else colour,
+            markeredgecolor=colour,
+            markeredgewidth=0.8,
+        )
+        say_single(ax, summary.index, summary["mean"], colour)
+        ax.fill_between(
+            summary.index.to_numpy(),
+            summary["min"].to_numpy(),
+            summary["max"].to_numpy(),
+            color=colour,
+            alpha=0.15,
+            linewidth=0,
+        )
+        mark_standing(ax, placed, at="at", colour=colour, marker=look["marker"])
+
+
+def _order(rows: pd.DataFrame) -> list[tuple[str, str]]:
+    """The mechanisms and units of some rows, in the legend's order."""
+    return [
+        (name, unit)
+        for name in order(set(rows["mechanism"]))
+        for unit in sorted(set(rows[rows["mechanism"] == name]["unit"]))
+    ]
+
+
+def _label(study: str, name: str) -> str:
+    return NAMES.get((study, name), label(name))
+
+
+def _draw_ceiling(ax: Axes, limits: pd.DataFrame, axis: Axis, unit: str) -> None:
+    """What no classifier can exceed: of each mechanism at its nominal epsilon, or at a guaranteed one."""
+    bound = limits[limits["mechanism"] != NO_PRIVACY]
+    of = f" ({unit})" if unit else ""
+    if axis == "nominal":
+        for name, found in bound.groupby("mechanism"):
+            curve = _placed(found, axis).groupby("at")["value"].mean()
+            first = name == bound["mechanism"].min()
             ax.plot(
-                summary.index,
-                summary["mean"],
-                color=colour,
-                marker=look["marker"],
-                markersize=SIZES.get(name, 4.5),
-                linewidth=1.3,
-                linestyle=(0, (3, 1.5)) if record else "-",
-                label=text,
-                markerfacecolor="white" if record else colour,
-                markeredgecolor=colour,
-                markeredgewidth=0.8,
+                curve.index,
+                curve,
+                color=own_appearance(str(name))["color"],
+                linewidth=1.0,
+                linestyle=":",
+                label=f"ceiling of each{of}" if first else None,
             )
-            ax.fill_between(
-                summary.index.to_numpy(),
-                summary["min"].to_numpy(),
-                summary["max"].to_numpy(),
-                color=colour,
-                alpha=0.15,
-                linewidth=0,
-            )
-            mark_standing(ax, placed, at="at", colour=colour, marker=look["marker"])
+    elif len(bound):
+        curve = _placed(bound, axis).groupby("at")["value"].max()
+        ax.plot(curve.index, curve, color="#555555", linewidth=1.2, linestyle=":", label=f"ceiling{of}")
 
 
 def draw_tvg(
@@ -110,7 +156,9 @@ def draw_tvg(
     ceiling: bool = False,
     title: str = "",
 ) -> Figure:
-    """A panel for each data set, model and metric, with one legend; bands reach over the seeds.
+    """A row of panels for each data set, model and metric, side by side the units and families of mechanisms.
+
+    Bands reach over the seeds; no panel has more than `MOST_BANDS` of them.
 
     Args:
         metrics: the metrics table.
@@ -127,44 +175,66 @@ def draw_tvg(
     use_style()
     rows = _lines(metrics, study, shown)
     limits = _lines(metrics, study, ["accuracy_ceiling"]) if ceiling else rows.iloc[:0]
-    places = sorted(set(rows["where"]))
     panels = [
         (place, metric)
         for metric in shown
-        for place in places
+        for place in sorted(set(rows["where"]))
         if ((rows["where"] == place) & (rows["metric"] == metric)).any()
     ]
-    columns = min(3, len(panels))
-    height = math.ceil(len(panels) / columns)
+    private = rows[rows["mechanism"] != NO_PRIVACY]
+    groups = [
+        (unit, group)
+        for unit in sorted(set(private["unit"])) or [""]
+        for group in by_family(set(private[private["unit"] == unit]["mechanism"])) or [[]]
+    ]
+    cells = [(place, metric, unit, group) for place, metric in panels for unit, group in groups]
+    columns = len(groups) if len(groups) > 1 else min(3, len(panels))
+    height = math.ceil(len(cells) / columns)
     figure, axes = plt.subplots(
-        height, columns, figsize=(4.3 * columns + 2.4, 3.4 * height + 0.4), squeeze=False, layout="constrained"
+        height,
+        columns,
+        figsize=(max(4.2 * columns, 6.0), 3.0 * height + 1.3),
+        squeeze=False,
+        sharex=len(groups) > 1,
+        sharey="row" if len(groups) > 1 else False,
+        layout="constrained",
     )
-    for ax, (place, metric) in zip(axes.flat, panels, strict=False):
-        part = rows[(rows["where"] == place) & (rows["metric"] == metric)]
-        _draw(ax, part, axis, log)
-        bound = limits[(limits["where"] == place) & (limits["mechanism"] != NO_PRIVACY)]
-        for (name, _), found in bound.groupby(["mechanism", "unit"]):
-            curve = _placed(found, axis).groupby("at")["value"].mean()
-            if axis == "nominal":
-                ax.plot(curve.index, curve, color=own_appearance(str(name))["color"], linewidth=1.0, linestyle=":")
-        if axis == "guaranteed" and len(bound):
-            curve = _placed(bound, axis).groupby("at")["value"].max()
-            ax.plot(curve.index, curve, color="#555555", linewidth=1.2, linestyle=":")
+    for ax, (place, metric, unit, group) in zip(axes.flat, cells, strict=False):
+        here = rows[(rows["where"] == place) & (rows["metric"] == metric)]
+        own = here["mechanism"].isin(group) & (here["unit"] == unit)
+        if group and not own.any():
+            ax.set_visible(False)
+            continue
+        _draw(ax, here[own | (here["mechanism"] == NO_PRIVACY)], axis, log)
+        bound = limits[(limits["where"] == place) & limits["mechanism"].isin(group) & (limits["unit"] == unit)]
+        _draw_ceiling(ax, bound, axis, unit)
         ax.set_xscale("log")
         if log:
             ax.set_yscale("log")
         else:
             ax.set_ylim(-0.02, 1.02)
-        ax.set_title(place, fontsize=9)
         ax.set_ylabel(METRICS.get(metric, metric), fontsize=9)
-    for ax in axes.flat[len(panels) :]:
+        ax.label_outer() if len(groups) > 1 else None
+    for ax, (place, metric, unit, group) in zip(axes.flat, cells, strict=False):
+        which = [UNIT[unit]] if unit else []
+        if len([found for found, _ in groups if found == unit]) > 1:
+            which.append(family_words(group))
+        panel_title(ax, ": ".join([place, ", ".join(which)]) if which else place)
+        here = rows[(rows["metric"] == metric) & (rows["where"] == place)]
+        at = _placed(rows if len(groups) > 1 else here, axis)["at"]
+        if axis == "nominal":
+            epsilon_ticks(ax, set(at))
+        elif len(at):
+            decade_ticks(ax)
+    for ax in axes.flat[len(cells) :]:
         ax.set_visible(False)
-    unit = " or ".join(sorted(set(rows["guarantee_unit"])))
-    figure.supxlabel(AXIS_LABELS[axis].format(unit=unit), fontsize=10)
+    of_whom = " or ".join(sorted(set(rows["guarantee_unit"])))
+    finish_columns(axes, [_label(study, name) for name, _ in _order(rows)], AXIS_LABELS[axis].format(unit=of_whom))
     if title:
         figure.suptitle(title, fontsize=11)
-    handles = {text: handle for ax in axes.flat for handle, text in zip(*ax.get_legend_handles_labels(), strict=True)}
-    if ceiling and len(limits):
-        handles["no classifier can exceed this"] = Line2D([], [], color="#555555", linestyle=":")
-    figure.legend(list(handles.values()), list(handles), loc="outside right center", frameon=False, fontsize=8.5)
+    notes = ["Dotted ceilings: no classifier has a higher expected accuracy at that guarantee."] if len(limits) else []
+    if axis == "nominal" and study in TVG_SENTENCES:
+        said = "TVG prints no score of this figure as a number. In {} it says: “{}”"
+        notes.append(said.format(*TVG_SENTENCES[study]))
+    footnote(figure, "\n".join(notes))
     return figure

@@ -1,0 +1,167 @@
+"""Panels of curves: few bands, ticks where something was run, legends of what is drawn, notes that do not collide."""
+
+import itertools
+from collections.abc import Iterator
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.collections import PolyCollection
+from matplotlib.text import Text
+
+from tensorldp.figures.attack_cost import place_notes
+from tensorldp.figures.curves import draw_study
+from tensorldp.figures.panels import (
+    MOST_BANDS,
+    by_family,
+    coincident,
+    drawn,
+    epsilon_ticks,
+    family_words,
+    number_text,
+    say_single,
+)
+from tensorldp.figures.printed_points import LEVELS, TVG_SENTENCES, printed_marks
+from tensorldp.registration.kinds import MECHANISMS
+
+pytestmark = pytest.mark.usefixtures("closed")
+
+MANY = ("laplace", "dphsgd", "gaussian", "gaussian-analytic", "llagp", "idn", "mvg", "tldp-l", "tldp-g", "duchi")
+
+
+@pytest.fixture
+def closed() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def study(mechanisms: tuple[str, ...] = MANY, epsilons: tuple[float, ...] = (1.0, 5.0)) -> pd.DataFrame:
+    """A study of TLDP's on MNIST with three seeds, in which no two mechanisms score alike."""
+    rows = [
+        {
+            "study": "tldp_type1",
+            "dataset": "mnist",
+            "variant": "model=small_cnn",
+            "mechanism": name,
+            "epsilon": epsilon,
+            "seed": seed,
+            "metric": "weighted_f1",
+            "value": 0.05 * i + 0.01 * seed + 0.01 * epsilon,
+            "guarantee_epsilon": 64 * epsilon,
+            "guarantee_pure_epsilon": 64 * epsilon,
+            "guarantee_unit": "record",
+        }
+        for i, name in enumerate(mechanisms)
+        for epsilon in epsilons
+        for seed in (0, 1, 2)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_every_panel_has_at_most_six_bands_and_ticks_at_the_epsilons_alone() -> None:
+    figure = draw_study(study(), "tldp_type1")
+    shown = [ax for ax in figure.axes if ax.get_visible()]
+    bands = [sum(isinstance(c, PolyCollection) for c in ax.collections) for ax in shown]
+    assert max(bands) <= MOST_BANDS
+    assert sum(bands) == len(MANY)
+    for ax in shown:
+        assert ax.get_xticks().tolist() == [1.0, 5.0]
+        assert [text.get_text() for text in ax.get_xticklabels()] == ["1", "5"]
+        assert ax.get_xticks(minor=True).tolist() == []
+
+
+@pytest.mark.parametrize("axis", ["nominal", "guaranteed"])
+def test_legends_name_what_their_columns_draw_and_nothing_else(axis: str) -> None:
+    figure = draw_study(study(), "tldp_type1", axis=axis)  # type: ignore[arg-type]
+    named = set()
+    for ax in figure.axes:
+        legend = ax.get_legend()
+        assert legend is not None
+        texts = [text.get_text() for text in legend.get_texts()]
+        assert texts == list(drawn([ax], texts))
+        named |= set(texts)
+    assert {MECHANISMS.get(name).label for name in MANY} <= named
+
+
+def test_printed_scores_stand_at_their_epsilon_with_the_sentence_that_they_come_from() -> None:
+    small = study(("laplace", "tldp-l"))
+    figure = draw_study(small, "tldp_type1")
+    marks = [line for ax in figure.axes for line in ax.get_lines() if line.get_label() == "printed by the paper"]
+    assert [(np.asarray(m.get_xdata()).tolist(), np.asarray(m.get_ydata()).tolist()) for m in marks] == [([1.0], [0.9])]
+    assert any("approximately 90%" in text.get_text().replace("\n", " ") for text in figure.texts)
+    other = draw_study(small.assign(dataset="digits"), "tldp_type1")
+    assert not any("90%" in text.get_text() for text in other.texts)
+
+
+def test_levels_are_of_the_study_and_data_set_that_the_sentence_names() -> None:
+    assert [found.value for found in printed_marks("tldp_type2", "svhn", "weighted_f1")[1]] == [0.4]
+    assert printed_marks("tldp_type2", "svhn", "accuracy") == ([], [])
+    for found in LEVELS:
+        assert f"{found.value:.0%}" in found.sentence
+    assert set(TVG_SENTENCES) == {"tvg_sgd", "tvg_features", "tvg_testing", "tvg_covariance"}
+
+
+def test_families_stay_together_unless_one_is_larger_than_a_panel() -> None:
+    groups = by_family(set(MANY))
+    assert sorted(itertools.chain(*groups)) == sorted(MANY)
+    assert all(len(group) <= MOST_BANDS for group in groups)
+    where = {name: i for i, group in enumerate(groups) for name in group}
+    assert where["gaussian"] == where["gaussian-analytic"] == where["llagp"]
+    assert [len(group) for group in by_family({f"none-such-{i}" for i in range(8)})] == [6, 2]
+    assert family_words(["tldp-l", "tldp-g", "laplace"]) == "TLDP, Laplace"
+
+
+def test_lines_that_lie_on_each_other_are_named_and_others_are_not() -> None:
+    _, ax = plt.subplots()
+    ax.plot([1, 10], [0.5, 0.6], label="one")
+    ax.plot([1, 10], [0.505, 0.595], label="two")
+    ax.plot([1, 10], [0.5, 0.7], label="apart")
+    ax.plot([1], [0.5], label="a point")
+    ax.axhline(0.5, label="level")
+    ax.set(xscale="log", ylim=(0, 1))
+    assert coincident(ax) == [["one", "two"]]
+
+
+def test_ticks_without_room_for_a_number_stay_without_one() -> None:
+    _, ax = plt.subplots()
+    epsilons = [0.1, 0.11, 0.12, 0.5, 1, 2, 5, 10, np.inf]
+    epsilon_ticks(ax, epsilons)
+    kept, rest = ax.get_xticks().tolist(), ax.get_xticks(minor=True).tolist()
+    assert sorted(kept + rest) == epsilons[:-1]
+    assert {0.1, 1.0, 10.0} <= set(kept)
+    assert 0.11 in rest
+
+
+def test_numbers_on_axes_are_short() -> None:
+    assert [number_text(v) for v in (0.1, 5.0, 23.1077, 3724.9, 1e4, 2e6)] == [
+        "0.1",
+        "5",
+        "23.1",
+        "3725",
+        "$10^{4}$",
+        "$2·10^{6}$",
+    ]
+
+
+def test_a_line_of_one_point_says_so() -> None:
+    _, ax = plt.subplots()
+    say_single(ax, [1.0, 2.0], [0.5, 0.6], "#000000")
+    assert not ax.texts
+    say_single(ax, [1.0], [0.5], "#000000")
+    assert [text.get_text() for text in ax.texts] == ["one ε"]
+
+
+def test_notes_cover_neither_each_other_nor_points() -> None:
+    figure, ax = plt.subplots(figsize=(6, 4))
+    ax.set(xlim=(0, 100), ylim=(0, 100))
+    points = [(50.0 + dx, 50.0 + dy, f"{1000 + i}") for i, (dx, dy) in enumerate([(0, 0), (2, 1), (3, -2), (1, 3)])]
+    points += [(99.0, 50.0, "edge"), (50.0, 99.0, "top")]
+    place_notes(ax, points)
+    figure.canvas.draw()
+    boxes = [Text.get_window_extent(text) for text in ax.texts]  # of an annotation, without its line
+    assert len(boxes) == len(points)
+    assert not any(first.overlaps(second) for first, second in itertools.combinations(boxes, 2))
+    places = ax.transData.transform([(x, y) for x, y, _ in points])
+    assert not any(box.contains(x, y) for box in boxes for x, y in places)
+    assert all(ax.bbox.x0 <= box.x0 and box.x1 <= ax.bbox.x1 for box in boxes)
