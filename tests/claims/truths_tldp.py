@@ -55,6 +55,26 @@ def _darknet(g: dict[float, float]) -> Means:
     return score_by(F1, lambda name, e: {10.0: g[10], 500.0: g[500]}.get(e, 0.6) if name == "tldp-g" else 0.6)
 
 
+def _subspaces() -> list[AnyCell]:
+    """IDN with the weights as its subspace, and with none, beside the calibrated Gaussian."""
+    shared = {"model": "lenet_tanh", "unit": "record"}
+    known = grid_of("tvg_testing", ("mnist", "imdb"), ("idn", "gaussian-analytic"), (1.0, 100.0, 1e4), **shared)
+    return [
+        *known,
+        *grid_of("tvg_testing", ("mnist", "imdb"), ["idn"], (1.0, 100.0, 1e4), subspace="identity", **shared),
+    ]
+
+
+def _with_subspace(subspace: float, bound: float) -> Means:
+    """What a utility subspace and what a tight bound adds to IDN's score."""
+
+    def means(c: AnyCell) -> dict[str, float]:
+        known = c.mechanism == "idn" and "subspace=identity" not in c.variant
+        return {"accuracy_perturbed_test": 0.6 + subspace * known + bound * (c.mechanism == "gaussian-analytic")}
+
+    return means
+
+
 TLDP_TRUTHS = {
     "T34": Truth(type1(), means_by(F1, GOOD), means_by(F1, {**GOOD, "idn": 0.6})),
     "T35": Truth(type1("mnist"), means_by(F1, GOOD), means_by(F1, {"none": 0.95}, 0.7)),
@@ -91,6 +111,8 @@ TLDP_TRUTHS = {
         score_by(F1, lambda n, e: (0.2 if e == 10 else 0.8) if n == "tldp-g" else 0.8 if n == "tldp-l" else 0.6),
         _darknet({10: 0.8, 500: 0.4}),
     ),
+    "T60": Truth(type2(), means_by(F1, GOOD), means_by(F1, GOOD, 0.97)),
+    "T52": Truth(_subspaces(), _with_subspace(0.3, 0.1), _with_subspace(0.1, 0.3)),
     "T57": Truth(
         [
             planned

@@ -56,7 +56,8 @@ class World:
                     records.append((*key, seed, name, count, value))
                     paths.append(planned.path)
         names = ["study", "dataset", "variant", "mechanism", "epsilon", "seed", "metric", "round", "value"]
-        texts = dict.fromkeys(("study", "dataset", "variant", "mechanism", "metric"), object)  # quicker than Arrow's
+        named = ("study", "dataset", "variant", "mechanism", "metric", "guarantee_unit")
+        texts = dict.fromkeys(named, object)  # quicker than Arrow's
         self.table = pd.DataFrame(records, columns=names).assign(guarantee_pure_epsilon=2.0, **GUARANTEE).astype(texts)
         self.rows = {str(path): np.asarray(own) for path, own in pd.Series(paths).groupby(paths).indices.items()}
         own = self.table["metric"]

@@ -12,7 +12,12 @@ from tensorldp.figures.tvg import SMALLEST, draw_tvg
 
 def table(study: str = "tvg_testing") -> pd.DataFrame:
     rows = []
-    for mechanism, variant in (("none", "model=m"), ("idn", "model=m,unit=batch"), ("idn", "model=m,unit=record")):
+    for mechanism, variant in (
+        ("none", "model=m"),
+        ("idn", "model=m,unit=batch"),
+        ("idn", "model=m,unit=record"),
+        ("idn", "model=m,subspace=identity,unit=record"),
+    ):
         for epsilon in (math.inf,) if mechanism == "none" else (1.0, 10.0):
             shared = {
                 "study": study,
@@ -38,7 +43,8 @@ def test_units_stand_side_by_side_each_with_the_clean_reference_and_its_own_ceil
     batch, record = figure.axes
     for ax, unit in ((batch, "batch"), (record, "record")):
         named = {line.get_label(): line for line in ax.get_lines() if not str(line.get_label()).startswith("_")}
-        assert set(named) == {"no privacy", "IDN", f"ceiling of each ({unit})"}
+        blank = {"IDN, W = E"} if unit == "record" else set()
+        assert set(named) == {"no privacy", "IDN", f"ceiling of each ({unit})", *blank}
         assert f"noise for a {unit}" in ax.get_title()
         assert np.asarray(named["IDN"].get_xdata()).tolist() == [1.0, 10.0]
         assert np.asarray(named["IDN"].get_ydata()).tolist() == pytest.approx([0.15, 0.15])

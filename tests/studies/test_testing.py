@@ -99,6 +99,9 @@ def test_directions_save_error_where_the_model_looks() -> None:
     weighted = float(((W * sigma) ** 2).sum())
     assert weighted < float((W**2).sum()) * flat.sigma**2
     assert mine.curve().epsilon(1e-5) == pytest.approx(flat.curve().epsilon(1e-5))
+    known = cell("idn", unit="record")
+    unknown = directed(replace(known, factors=known.factors.model_copy(update={"subspace": "identity"})), W)
+    assert unknown.squared_error() == pytest.approx(flat.squared_error())
 
 
 def test_binary_allocation_and_the_matrix_mechanism_take_the_weights() -> None:

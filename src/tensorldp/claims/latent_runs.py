@@ -28,6 +28,7 @@ from tensorldp.claims.statements import (
     finding,
     joined,
     minus,
+    per_epsilon,
     per_seed,
 )
 from tensorldp.registration.kinds import NO_PRIVACY
@@ -60,7 +61,7 @@ def _permuted(found: Evidence, dataset: str, reading: str) -> dict[float, Estima
         rows = found.rows(STUDY, CLEAN, dataset=dataset, mechanism="latent", reading=reading, labels="permuted")
     except NotRun:
         return {}
-    return {float(e): per_seed(own) for e, own in rows.groupby("epsilon")}  # type: ignore[arg-type]
+    return per_epsilon(rows)
 
 
 def _at_chance(points: dict[float, Estimate], permuted: dict[float, Estimate], largest: float) -> str:
@@ -219,7 +220,7 @@ def constant(found: Evidence) -> Finding:
             rows = found.rows(
                 STUDY, CLEAN, dataset=dataset, mechanism="latent", reading=reading, augment=None, labels=None
             )
-            points = {float(e): per_seed(own) for e, own in rows[rows["epsilon"] < 10].groupby("epsilon")}  # type: ignore[arg-type]
+            points = per_epsilon(rows[rows["epsilon"] < 10])
             if len(points) < 2:
                 raise NotRun(f"needs {STUDY} on {dataset} at two epsilons below 10")
             void = _at_chance(points, _permuted(found, dataset, reading), LARGEST_CLASS[dataset])

@@ -1,7 +1,8 @@
 """PLDP-FL's statements about its Figures 4 to 6, decided from our runs of the same grid.
 
-Thresholds, set before the runs: a printed accuracy is met from 0.01 below, since one decimal of a percent is printed
-and seeds differ by less, and above by anything; "similar" is within 0.03 (its own 95.7 % and 97.9 % are called so).
+Thresholds, set before the runs: a printed accuracy is met from 0.01 below, three standard errors of an accuracy of 0.9
+on 10,000 test images, and above by anything, but for P17: that PLU-FedOA "only" has its 90.3 % is met from that much
+above, too. "Similar" is within 0.03 (its own 95.7 % and 97.9 % are called so).
 """
 
 from __future__ import annotations
@@ -230,7 +231,7 @@ def comparison(found: Evidence) -> Finding:
     return best_centre(found, "mnist", test)
 
 
-@claim("P17", expected=f"within {PRINTED} of 0.903")
+@claim("P17", expected=f'within {PRINTED} of 0.903, on both sides: the paper says "only"')
 @with_noise("mnist", ("plu-fedoa", "e2", 2.0))
 def laplace_comparison(found: Evidence) -> Finding:
     _after_100(found, {"plu-fedoa": "PLU-FedOA, rebuilt"})

@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from numpy.typing import NDArray
+from scipy import special, stats
 
 from tensorldp.claims.base import Finding
 from tensorldp.errors import InputError
@@ -39,7 +40,7 @@ class Estimate:
         """Half the width of Student's interval; infinite for too few seeds."""
         if self.seeds < LEAST_SEEDS:
             return math.inf
-        return float(stats.t.ppf(1 - alpha / 2, self.freedom)) * self.error
+        return float(special.stdtrit(self.freedom, 1 - alpha / 2)) * self.error
 
     def seeds_for(self, distance: float, alpha: float) -> int | None:
         """How many seeds would have a half width below `distance` at the spread of these; None beyond `MOST_SEEDS`."""
@@ -245,7 +246,22 @@ def per_seed(rows: pd.DataFrame, statistic: str = "mean") -> Estimate:
     Raises:
         InputError: if there are no rows.
     """
+    if statistic == "mean":
+        return _mean(rows["seed"].to_numpy(), rows["value"].to_numpy(np.float64))
     return estimate(rows.groupby("seed")["value"].agg(statistic).tolist())
+
+
+def per_epsilon(rows: pd.DataFrame) -> dict[float, Estimate]:
+    """The estimate of the mean at each epsilon, rising."""
+    epsilons, seeds = rows["epsilon"].to_numpy(np.float64), rows["seed"].to_numpy()
+    values = rows["value"].to_numpy(np.float64)
+    return {float(at): _mean(seeds[epsilons == at], values[epsilons == at]) for at in np.unique(epsilons)}
+
+
+def _mean(seeds: NDArray[Any], values: NDArray[np.float64]) -> Estimate:
+    """The estimate from each seed's mean; of short arrays, for which pandas' groups take a hundred times longer."""
+    _, index = np.unique(seeds, return_inverse=True)
+    return estimate((np.bincount(index, values) / np.bincount(index)).tolist())
 
 
 def joined(parts: Iterable[str]) -> str:

@@ -19,6 +19,7 @@ from tensorldp.claims.statements import (
     finding,
     joined,
     minus,
+    per_epsilon,
     per_seed,
     words,
 )
@@ -59,12 +60,12 @@ class Runs:
     def of(self, mechanism: str, form: str = "") -> pd.DataFrame:
         """The rows of one mechanism; of a baseline in its other form with `form`."""
         rows = self.rows[self.rows["mechanism"] == mechanism]
-        return rows[rows["variant"].str.contains("form=") == bool(form)]
+        own: pd.DataFrame = rows[np.array(["form=" in name for name in rows["variant"]], dtype=bool) == bool(form)]
+        return own
 
     def points(self, mechanism: str, form: str = "") -> dict[float, Estimate]:
         """The mean score at each epsilon, rising."""
-        rows = self.of(mechanism, form).sort_values("epsilon")
-        return {float(epsilon): per_seed(own) for epsilon, own in rows.groupby("epsilon")}  # type: ignore[arg-type]
+        return per_epsilon(self.of(mechanism, form))
 
     def clean(self) -> Estimate:
         """The mean score without perturbation."""
@@ -77,8 +78,9 @@ class Runs:
         shared = shared if epsilons is None else shared & set(epsilons)
         if not shared:
             raise NotRun(f"needs {first} and {second} on {self.name} at the same epsilon")
-        means = [per_seed(own[own["epsilon"].isin(shared)]) for own in rows]
-        seen = max(own[own["epsilon"].isin(shared)].groupby("epsilon")["value"].mean().max() for own in rows)
+        rows = rows[0][rows[0]["epsilon"].isin(shared)], rows[1][rows[1]["epsilon"].isin(shared)]
+        means = [per_seed(own) for own in rows]
+        seen = max(point.mean for own in rows for point in per_epsilon(own).values())
         limit = 1 / get(self.dataset).classes + AT_CHANCE
         void = "" if seen > limit else "both at chance at every epsilon"
         return Inside(f"{first} minus {second} on {self.name}", minus(means[0], means[1]), void=void)
@@ -114,7 +116,7 @@ def runs(found: Evidence, study: str, dataset: str, mechanisms: Iterable[str], w
     rows = _printed(found.rows(study, F1, dataset=dataset, mechanism={*mechanisms, *TLDP, NO_PRIVACY}))
     if where:
         rows = rows[rows["variant"].str.contains(f"where={where}")]
-    own = rows["variant"].map(lambda variant: _network(variant, dataset)[0])
+    own = rows["variant"].isin([name for name in set(rows["variant"]) if _network(name, dataset)[0]])
     rows = rows[own] if own.any() else rows
     variants = set(rows["variant"])
     cells = [cell for cell in found.cells(study, dataset=dataset) if cell.variant in variants]

@@ -14,6 +14,7 @@ from tensorldp.registration.kinds import NO_PRIVACY
 
 STUDY, TANH, RELU6 = "tldp_type2", "mobilenet_v2_tanh", "mobilenet_v2"
 SIDE = 28
+USUALLY = 0.5  # "preserving" means at the least: more often than not
 PAIRS = SIDE * (SIDE - 1) // 2
 
 
@@ -56,13 +57,16 @@ def independent_noise_breaks_symmetry() -> Finding:
     )
 
 
-@claim("T59", expected="TLDP leaves a symmetric tensor symmetric, which is the structure that the paper names")
+@claim(
+    "T59", expected="TLDP leaves a symmetric tensor symmetric more often than not: the structure that the paper names"
+)
 def structure() -> Finding:
-    logs = {epsilon: _kept_symmetric(epsilon) for epsilon in (0.1, 1.0, 10.0)}
+    best = 1 / (SIDE**2 - 1)  # at which an element is kept most often: exp(-(I - 1) epsilon) epsilon / (2 Delta)
+    logs = {epsilon: _kept_symmetric(epsilon) for epsilon in (best, 0.1, 1.0, 10.0)}
     return Finding(
-        max(logs.values()) > math.log10(0.5),
+        max(logs.values()) > math.log10(USUALLY),
         f"log10 of the probability that a symmetric {SIDE} x {SIDE} tensor stays symmetric: "
-        + ", ".join(f"{value:.4g} at nominal {epsilon:g}" for epsilon, value in logs.items())
+        + ", ".join(f"{value:.4g} at nominal {epsilon:.3g}" for epsilon, value in logs.items())
         + f": both sides of all {PAIRS} pairs must be kept, since the noise of TLDP is independent, too",
         "tensorldp.claims.tldp_structure.structure",
     )

@@ -10,7 +10,7 @@ import pandas as pd
 
 from tensorldp.claims.base import NotRun
 from tensorldp.claims.evidence import Evidence
-from tensorldp.claims.statements import Estimate, Inside, minus, per_seed
+from tensorldp.claims.statements import Estimate, Inside, minus, per_epsilon, per_seed
 from tensorldp.data.catalogue import get
 
 IMAGES = ("mnist", "cifar10", "svhn")
@@ -33,15 +33,13 @@ class Scores:
 
     def points(self, mechanism: str) -> dict[float, Estimate]:
         """The mean score at each epsilon, rising."""
-        rows = self.of(mechanism).sort_values("epsilon")
-        return {float(epsilon): per_seed(own) for epsilon, own in rows.groupby("epsilon")}  # type: ignore[arg-type]
+        return per_epsilon(self.of(mechanism))
 
     def learned(self, mechanism: str, epsilons: Iterable[float]) -> bool:
         """Whether a mechanism is above chance at one of these epsilons."""
         chance = LARGEST_CLASS.get(self.dataset, 1 / get(self.dataset).classes)
-        rows = self.of(mechanism)
-        means = rows[rows["epsilon"].isin(list(epsilons))].groupby("epsilon")["value"].mean()
-        return bool(means.max() > chance + AT_CHANCE)
+        points = self.points(mechanism)
+        return max(points[epsilon].mean for epsilon in epsilons) > chance + AT_CHANCE
 
     def gap(
         self,
@@ -75,7 +73,7 @@ def read(found: Evidence, study: str, mechanisms: Iterable[str], datasets: Itera
         NotRun: if none has, or a result is missing.
     """
     wanted, names = list(mechanisms), list(datasets)
-    factors = {} if study == SGD else {"unit": "batch"}
+    factors = {} if study == SGD else {"unit": "batch", "subspace": None}
     planned = [name for name in names if found.cells(study, dataset=name, mechanism=wanted[-1], **factors)]
     if not planned:
         raise NotRun(

@@ -104,6 +104,7 @@ FACTORS = {
     ("private", "answer"): "private answers",
     ("range", "printed"): "the printed range of 256",
     ("sensitivity", "tight"): "tight sensitivity",
+    ("subspace", "identity"): "no utility subspace",
     ("unit", "batch"): "noise for a batch",
     ("unit", "record"): "noise for a record",
     ("where", "server"): "noise added at the server",

@@ -45,6 +45,7 @@ NAMES = {
     ("tvg_sgd", "gaussian-analytic"): "DP-SGD, l2 clipping",
 }
 UNIT = {"batch": "noise for a batch", "record": "noise for a record"}
+SUBSPACE = {"": "", "identity": ", W = E"}
 PANELS = ("model", "backbone")
 SIZES = {"gaussian-per-element": 8.0, "udn": 6.0}  # larger where lines of equal noise lie on each other
 SMALLEST = 1e-5  # no point is drawn at a guarantee below this
@@ -58,6 +59,7 @@ def _lines(rows: pd.DataFrame, study: str, shown: list[str]) -> pd.DataFrame:
         raise InputError(f"the metrics table has no rows of study {study} with metric {' or '.join(shown)}")
     split = [factors(variant) for variant in chosen["variant"]]
     chosen["unit"] = [f.get("unit", "") for f in split]
+    chosen["subspace"] = [f.get("subspace", "") for f in split]
     chosen["where"] = [
         ", ".join([d, *(f[k].replace("_", " ") for k in PANELS if k in f)])
         for d, f in zip(chosen["dataset"], split, strict=True)
@@ -73,11 +75,11 @@ def _placed(rows: pd.DataFrame, axis: Axis) -> pd.DataFrame:
 
 
 def _draw(ax: Axes, part: pd.DataFrame, axis: Axis, log: bool) -> None:
-    for name, unit in _order(part):
-        rows = part[(part["mechanism"] == name) & (part["unit"] == unit)]
+    for name, unit, subspace in _order(part):
+        rows = part[(part["mechanism"] == name) & (part["unit"] == unit) & (part["subspace"] == subspace)]
         look = own_appearance(name)
         colour = look["color"]
-        text = _label(str(rows["study"].iloc[0]), name)
+        text = _label(str(rows["study"].iloc[0]), name, subspace)
         if name == NO_PRIVACY:
             if not log:
                 ax.axhline(rows["value"].mean(), color=colour, linewidth=1.0, linestyle=(0, (4, 2)), label=text)
@@ -94,7 +96,7 @@ def _draw(ax: Axes, part: pd.DataFrame, axis: Axis, log: bool) -> None:
             marker=look["marker"],
             markersize=SIZES.get(name, 4.5),
             linewidth=1.3,
-            linestyle=(0, (3, 1.5)) if record else "-",
+            linestyle=(0, (1, 1)) if subspace else (0, (3, 1.5)) if record else "-",
             label=text,
             markerfacecolor="white" if record else colour,
             markeredgecolor=colour,
@@ -112,17 +114,17 @@ def _draw(ax: Axes, part: pd.DataFrame, axis: Axis, log: bool) -> None:
         mark_standing(ax, placed, at="at", colour=colour, marker=look["marker"])
 
 
-def _order(rows: pd.DataFrame) -> list[tuple[str, str]]:
-    """The mechanisms and units of some rows, in the legend's order."""
+def _order(rows: pd.DataFrame) -> list[tuple[str, str, str]]:
+    """The mechanisms, units and subspaces of some rows, in the legend's order."""
     return [
-        (name, unit)
+        (name, unit, subspace)
         for name in order(set(rows["mechanism"]))
-        for unit in sorted(set(rows[rows["mechanism"] == name]["unit"]))
+        for unit, subspace in sorted(set(rows[rows["mechanism"] == name].groupby(["unit", "subspace"]).groups))
     ]
 
 
-def _label(study: str, name: str) -> str:
-    return NAMES.get((study, name), label(name))
+def _label(study: str, name: str, subspace: str = "") -> str:
+    return NAMES.get((study, name), label(name)) + SUBSPACE.get(subspace, subspace)
 
 
 def _draw_ceiling(ax: Axes, limits: pd.DataFrame, axis: Axis, unit: str) -> None:
@@ -229,7 +231,11 @@ def draw_tvg(
     for ax in axes.flat[len(cells) :]:
         ax.set_visible(False)
     of_whom = " or ".join(sorted(set(rows["guarantee_unit"])))
-    finish_columns(axes, [_label(study, name) for name, _ in _order(rows)], AXIS_LABELS[axis].format(unit=of_whom))
+    finish_columns(
+        axes,
+        [_label(study, name, subspace) for name, _, subspace in _order(rows)],
+        AXIS_LABELS[axis].format(unit=of_whom),
+    )
     if title:
         figure.suptitle(title, fontsize=11)
     notes = ["Dotted ceilings: no classifier has a higher expected accuracy at that guarantee."] if len(limits) else []

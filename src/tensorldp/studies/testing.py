@@ -50,11 +50,14 @@ def directed(cell: TestingCell, workload: Tensor) -> Mechanism:
     """The cell's mechanism on the features of a record or a batch, with the utility subspace W (outputs, features).
 
     Mode 1 is the flat features: IDN and the matrix mechanism take W itself, UDN W with its right singular vectors as
-    directions (Algorithm 1), MVG those directions with binary allocation. Others have no use for W.
+    directions (Algorithm 1), MVG those directions with binary allocation. Others have no use for W, and none has with
+    `subspace: identity`, where W = E.
     """
     box = Box(-1.0, 1.0, (workload.shape[1],))
     if cell.factors.unit == "batch":
         box = batch_box(box, "elements")
+    if cell.factors.subspace == "identity":
+        return mechanism_on(cell, box)
     directions = torch.linalg.svd(workload)[2].T.contiguous() if cell.mechanism in ("udn", "mvg") else None
     options: dict[str, dict[str, Any]] = {
         "idn": {"workload": workload},

@@ -49,9 +49,12 @@ class TestingTraining(Training):
 
 
 class TestingFactors(ModelFactors):
-    """Which network, and what the noise is made for."""
+    """Which network, what the noise is made for, and what it knows of the task."""
 
     unit: Literal["record", "batch"] = "record"
+    subspace: Literal["weights", "identity"] = Field(
+        "weights", description="the utility subspace W: the weights that the features meet, or E where nothing is known"
+    )
 
 
 TESTING = SharedPlan("testing", TestingTraining, TestingFactors)
