@@ -10,6 +10,6 @@ RUN apt-get update \
 
 WORKDIR /tensorldp
 COPY . .
-RUN pip install --no-cache-dir -c envs/constraints.txt -e .
+RUN pip install --no-cache-dir -c envs/constraints.txt -e ".[pipeline]"
 
 ENTRYPOINT ["snakemake", "--cores", "all"]

@@ -1,4 +1,5 @@
 # make figures: the environment if there is none, then the default run. make test: the environment, then every test.
+# LOCK=1 makes an environment that is not there yet from envs/lock.txt, and each file of a package must have its hash.
 PYTHON ?= python3
 CORES ?= $(shell getconf _NPROCESSORS_ONLN)
 VENV := .venv
@@ -33,11 +34,16 @@ lint: $(READY)  ## mend what ruff can, then ruff, mypy and snakemake --lint
 	$(VENV)/bin/mypy
 	$(VENV)/bin/snakemake --lint
 
-$(READY): pyproject.toml envs/constraints.txt
+$(READY): pyproject.toml envs/constraints.txt $(if $(LOCK),envs/lock.txt)
 	@echo "Installing PyTorch, Snakemake and what they need into $(VENV), once: this takes minutes"
 	$(PYTHON) -m venv $(VENV)
+ifdef LOCK
+	$(VENV)/bin/python -m pip install --quiet --require-hashes -r envs/lock.txt
+	$(VENV)/bin/python -m pip install --quiet --no-deps --no-build-isolation -e .
+else
 	$(VENV)/bin/python -m pip install --quiet --upgrade pip
-	$(VENV)/bin/python -m pip install --quiet -c envs/constraints.txt -e ".[dev,slurm]"
+	$(VENV)/bin/python -m pip install --quiet -c envs/constraints.txt -e ".[pipeline,dev,slurm]"
+endif
 	touch $@
 
 clean:  ## delete what runs made, but not downloads and the kept reference results

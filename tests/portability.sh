@@ -3,7 +3,7 @@
 # Usage: tests/portability.sh [pytest's arguments; without any, all tests that do not run the pipeline]
 # SETTINGS chooses a part, as in SETTINGS="default spaced"; SEEDS are those of the orders.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 python=$PWD/.venv/bin/python
 [ $# -gt 0 ] || set -- -m "not workflow"
 scratch=$(mktemp -d)

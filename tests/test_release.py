@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from typing import Any
@@ -36,6 +37,21 @@ def test_one_version_everywhere(citation: dict[str, Any]) -> None:
     assert project["version"] == tensorldp.__version__ == citation["version"]
     assert project["license"] == citation["license"]
     assert (ROOT / "LICENSE").read_text().startswith(f"{project['license']} License")
+
+
+def test_codemeta_says_what_the_citation_says(citation: dict[str, Any]) -> None:
+    """`bash .ci/files` makes it anew with cffconvert and compares the whole file."""
+    found = json.loads((ROOT / "codemeta.json").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert found["@type"] == "SoftwareSourceCode"
+    assert {key: found[key] for key in ("name", "version", "keywords")} == {
+        key: citation[key] for key in ("name", "version", "keywords") if key in citation
+    } | {"name": citation["title"]}
+    assert found["name"] == project["name"]
+    assert found["description"] == citation["abstract"].strip()
+    assert found["license"] == f"https://spdx.org/licenses/{citation['license']}"
+    assert [author["name"] for author in found["author"]] == [author["name"] for author in citation["authors"]]
+    assert found.get("datePublished") == citation.get("date-released")
 
 
 def test_the_changelog_is_in_order_and_its_newest_release_is_the_version(citation: dict[str, Any]) -> None:

@@ -87,7 +87,7 @@ wait_idle() {  # wait_idle FOLDER
 start() {  # start FOLDER
   stop "$1"
   rm -rf "$1"
-  mkdir -p -m 755 "$1"
+  mkdir -p "$1" && chmod 755 "$1"
   configure "$1"
   munged --socket="$1/munge/socket" --key-file="$1/munge/key" --seed-file="$1/munge/seed" \
     --pid-file="$1/munged.pid" --log-file="$1/munge/log"

@@ -16,6 +16,7 @@ import time
 from binascii import crc32
 
 START_SECONDS = 120.0
+FOLDER = 0o040000  # the type of a folder that is no link; the last six bits of its mode are what others may do
 FIXED = ("OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "PYTHONPATH")  # what a fork cannot take over from its client
 
 
@@ -28,8 +29,9 @@ def folder() -> str:
     try:
         os.mkdir(path, 0o700)  # noqa: PTH102
     except FileExistsError:
-        if os.stat(path).st_uid != os.getuid():  # noqa: PTH116
-            raise OSError(f"{path} belongs to another user") from None
+        found = os.lstat(path)
+        if found.st_uid != os.getuid() or found.st_mode & 0o170077 != FOLDER:
+            raise OSError(f"{path} belongs to another user, or others may enter it") from None
     return path
 
 

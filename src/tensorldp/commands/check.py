@@ -10,7 +10,6 @@ import torch
 
 from tensorldp.commands.target import add_target_arguments, domain_of, target_of
 from tensorldp.privacy.checking.check import check
-from tensorldp.privacy.checking.page import write_verdict
 
 FORMATS = ("float64", "float32", "bfloat16")
 
@@ -34,6 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the verdict; 1 where the claim is refuted."""
+    if options.out is not None:  # the page needs more packages than the check: better said before it than after
+        from tensorldp.privacy.checking.page import write_verdict
     domain = domain_of(options)
     checked = target_of(options, domain)
     verdict = check(

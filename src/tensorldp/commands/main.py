@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import NoReturn
 
 from tensorldp.errors import InputError
 
@@ -29,10 +30,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name, text in COMMANDS.items():
         command = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
         if name == chosen:  # only the command that runs is imported
-            import_module(f"tensorldp.commands.{name}").add_arguments(command)
+            try:
+                import_module(f"tensorldp.commands.{name}").add_arguments(command)
+            except ModuleNotFoundError as error:
+                _lacking(name, error)
     options = parser.parse_args(given)
     try:
         code = import_module(f"tensorldp.commands.{options.command}").run(options)
+    except ModuleNotFoundError as error:
+        _lacking(options.command, error)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
@@ -40,3 +46,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
     sys.exit(code)
+
+
+def _lacking(command: str, error: ModuleNotFoundError) -> NoReturn:
+    """End in one sentence where the library is installed without the packages of the pipeline."""
+    if (error.name or "tensorldp").startswith("tensorldp"):
+        raise error
+    print(
+        f"error: this use of the command {command} needs the package {error.name}, which is not installed: "
+        "pip install 'tensorldp[pipeline]'",
+        file=sys.stderr,
+    )
+    sys.exit(2)

@@ -16,7 +16,7 @@ from tensorldp.errors import InputError, check_flag, check_positive, check_real,
 from tensorldp.privacy.checking import declared
 from tensorldp.privacy.checking.budget import Budget
 from tensorldp.privacy.checking.claim import Claim
-from tensorldp.privacy.checking.distinguishers import FLOATING, IDEAL
+from tensorldp.privacy.checking.distinguishers import FLOATING, IDEAL, learned
 from tensorldp.privacy.checking.events import Event, strongest
 from tensorldp.privacy.checking.independence import dependence
 from tensorldp.privacy.checking.pairs import pairs
@@ -30,6 +30,7 @@ SHARES = {"search": 0.5, "floating point": 0.2, "declarations": 0.2, "bound": 0.
 PARTS = 6.0  # of the declarations: two for the curve, one each for density, error, independence and running time
 TIMES = {"search": 0.7, "floating point": 0.5, "declarations": 0.5}  # of the time that is left when each starts
 BINS = 40
+NO_TREES = "not tried: scikit-learn is not installed"
 
 
 def check(
@@ -170,6 +171,8 @@ class _Check:
         if breach is not None:
             kind = "locality" if breach.trail.view.local else "guarantee"
             self.findings.append(breach_finding(kind, breach, _histogram(search, breach)))
+        if not learned.TREES:
+            self.attempts.append(Attempt("decision trees", 0.0, 0, 0.0, NO_TREES))
         self._note("sequential search for a breach", SHARES["search"], search.budget.drawn, start, outcome)
         self._bound(search, breach)
 

@@ -96,6 +96,9 @@ class Verdict:
             f"(confidence {self.confidence:g})",
         ]
         lines += [f"  {finding.kind}: {finding.text}" for finding in self.findings]
+        lines += [
+            f"  {tried.name}: {tried.outcome}" for tried in self.attempts if tried.outcome.startswith("not tried")
+        ]
         lines.append(f"  {self.samples} releases of each record, {self.seconds:.1f} s, seed {self.seed}")
         return "\n".join(lines)
 

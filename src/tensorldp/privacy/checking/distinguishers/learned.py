@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 
 import numpy as np
 from scipy import linalg
@@ -12,6 +13,8 @@ from tensorldp.privacy.checking.distinguishers.base import Columns, Distinguishe
 from tensorldp.privacy.checking.distinguishers.geometry import chosen
 
 RIDGE = 1e-9
+TREES = find_spec("sklearn") is not None
+"""Whether decision trees can be trained: scikit-learn comes with the pipeline, not with the library alone."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,8 @@ class Tree(Distinguisher):
     Attributes:
         least: releases of each record below which it is not worth training.
         most: releases of each record that it is trained on at most.
+
+    Without scikit-learn it has no statistics, and `check` says so.
     """
 
     least: int = 1000
@@ -68,6 +73,8 @@ class Tree(Distinguisher):
 
     def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
         if len(mine) < self.least or not (np.isfinite(mine).all() and np.isfinite(other).all()):
+            return {}
+        if not TREES:
             return {}
         from sklearn.tree import DecisionTreeClassifier
 

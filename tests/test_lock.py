@@ -1,0 +1,38 @@
+"""envs/lock.txt has the pinned versions, and a hash for each file that pip may take."""
+
+from __future__ import annotations
+
+import re
+
+from alone.environment import ROOT, normal
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+from test_dependencies import PROJECT, names
+
+ENTRY = re.compile(
+    r"^(?P<requirement>[^\s#][^\\\n]*?) \\\n(?P<hashes>(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.MULTILINE
+)
+LINUX = {**default_environment(), "python_version": "3.11", "python_full_version": "3.11.9", "sys_platform": "linux",
+         "platform_system": "Linux", "platform_machine": "x86_64", "implementation_name": "cpython", "os_name": "posix",
+         "platform_python_implementation": "CPython", "extra": ""}  # fmt: skip
+
+
+def locked() -> list[Requirement]:
+    return [Requirement(entry["requirement"]) for entry in ENTRY.finditer((ROOT / "envs" / "lock.txt").read_text())]
+
+
+def test_every_requirement_has_hashes() -> None:
+    text = (ROOT / "envs" / "lock.txt").read_text()
+    lines = [line for line in text.splitlines() if line and not line.startswith(("#", " "))]
+    assert len(lines) == len(locked()) > 100
+
+
+def test_versions_are_the_pinned_ones() -> None:
+    lines = (ROOT / "envs" / "constraints.txt").read_text().splitlines()
+    pinned = {normal(name): version for name, version in (line.split("==") for line in lines if line)}
+    here = [one for one in locked() if one.marker is None or one.marker.evaluate(LINUX)]
+    versions = {normal(one.name): str(one.specifier).removeprefix("==") for one in here}
+    assert {name: version for name, version in versions.items() if pinned.get(name, version) != version} == {}
+    extras = PROJECT["optional-dependencies"]
+    wanted = [*PROJECT["dependencies"], *extras["pipeline"], *extras["dev"], *extras["slurm"]]
+    assert {normal(name) for name in names(wanted)} <= versions.keys()
