@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import gzip
+import lzma
 import zipfile
 from pathlib import Path
 
 import pytest
 import tiny
 
+from tensorldp.data import archives
 from tensorldp.data.archives import decompressed, tar_members, zip_lines
 from tensorldp.errors import InputError
 
@@ -30,6 +33,25 @@ def test_truncated_tar(tmp_path: Path, keep: int) -> None:
     path.write_bytes(path.read_bytes()[:keep])
     with pytest.raises(InputError, match=r"a\.tar\.xz is truncated or damaged"):
         list(tar_members(path, lambda name: True))
+
+
+def test_what_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "LARGEST", 1000)
+    (tmp_path / "small.gz").write_bytes(gzip.compress(bytes(1000)))
+    (tmp_path / "bomb.gz").write_bytes(gzip.compress(bytes(1001)))
+    (tmp_path / "bomb.xz").write_bytes(lzma.compress(bytes(1001)))
+    tiny.write_tar(tmp_path / "bomb.tar.gz", {"a": bytes(600), "b": bytes(600)})
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("words.txt", bytes(1001))
+    assert len(decompressed(tmp_path / "small.gz")) == 1000
+    for read in (
+        lambda: decompressed(tmp_path / "bomb.gz"),
+        lambda: decompressed(tmp_path / "bomb.xz"),
+        lambda: list(tar_members(tmp_path / "bomb.tar.gz", lambda name: False)),
+        lambda: list(zip_lines(tmp_path / "bomb.zip", "words.txt")),
+    ):
+        with pytest.raises(InputError, match=r"bomb.* unpacks to more than 1,000 bytes, which is refused"):
+            read()
 
 
 def test_missing_file(tmp_path: Path) -> None:

@@ -49,6 +49,8 @@ def test_entries_are_complete(name: str) -> None:
                 r"sha256:[0-9a-f]{64}|md5:[0-9a-f]{32}|sha256-prefix:[0-9a-f]{8}", file.checksum
             )
             assert file.checksum is not None or not file.urls, "nothing is downloaded that cannot be checked"
+            # a publisher's address without encryption comes last; the checksum decides either way
+            assert not file.urls or file.urls[0].startswith("https://")
 
 
 def test_checksums_are_torchvisions() -> None:

@@ -10,9 +10,13 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from tensorldp.errors import InputError
 
+LARGEST = 4 << 30
+"""Bytes that a compressed file, or the members of an archive together, may unpack to; the catalogue has fewer."""
+_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 _BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile)
 
 
@@ -20,11 +24,13 @@ def decompressed(path: Path) -> bytes:
     """The content of a .gz or .xz file, or of any other file as it is.
 
     Raises:
-        InputError: if it is missing, truncated or not of that format.
+        InputError: if it is missing, truncated, not of that format, or unpacks to more than `LARGEST` bytes.
     """
     try:
-        content = path.read_bytes()
-        return {".gz": gzip.decompress, ".xz": lzma.decompress}.get(path.suffix, bytes)(content)
+        with _OPENERS.get(path.suffix, Path.open)(path, "rb") as file:
+            content: bytes = file.read(LARGEST + 1)
+        _refuse_large(path, len(content))
+        return content
     except _BROKEN as error:
         raise _unreadable(path, error) from None
 
@@ -34,11 +40,15 @@ def tar_members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str
 
     Raises:
         InputError: if the archive is truncated or not a tar, or has a member, wanted or not, with an absolute name,
-            a name that leaves the archive, or that is neither a plain file nor a folder.
+            a name that leaves the archive, or that is neither a plain file nor a folder, or its members have more
+            than `LARGEST` bytes.
     """
+    total = 0
     try:
         with tarfile.open(path, "r|*") as archive:
             for member in archive:
+                total += member.size
+                _refuse_large(path, total)
                 _refuse_unsafe(path, member.name)
                 if not (member.isreg() or member.isdir()):
                     raise InputError(
@@ -56,10 +66,11 @@ def zip_lines(path: Path, member: str) -> Iterator[str]:
     """The lines of one UTF-8 member of a zip archive, without line ends.
 
     Raises:
-        InputError: if the archive is damaged or lacks the member.
+        InputError: if the archive is damaged or lacks the member, or it has more than `LARGEST` bytes.
     """
     try:
         with zipfile.ZipFile(path) as archive, archive.open(member) as file:
+            _refuse_large(path, archive.getinfo(member).file_size)  # no more than this is unpacked, whatever comes
             for line in file:
                 yield line.decode("utf-8").rstrip("\n")
     except KeyError:
@@ -72,6 +83,11 @@ def _refuse_unsafe(path: Path, name: str) -> None:
     parts = PurePosixPath(name.replace("\\", "/")).parts
     if name.startswith(("/", "\\")) or ".." in parts or re.match(r"^[A-Za-z]:", name):
         raise InputError(f"the archive {path} has the member {name!r}: absolute names and names with '..' are refused")
+
+
+def _refuse_large(path: Path, size: int) -> None:
+    if size > LARGEST:
+        raise InputError(f"the file {path} unpacks to more than {LARGEST:,} bytes, which is refused")
 
 
 def _unreadable(path: Path, error: BaseException) -> InputError:

@@ -112,7 +112,10 @@ ENTRIES = (
             Source(
                 "publisher",
                 _pinned(
-                    "fashion-mnist", _FASHION_SHA256, "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/"
+                    "fashion-mnist",
+                    _FASHION_SHA256,
+                    "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
+                    "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",
                 ),
             ),
         ),
@@ -165,12 +168,17 @@ ENTRIES = (
                     File(
                         "svhn/train_32x32.mat",
                         "md5:e26dedcc434d2e4c54c9b2d4a06d8373",
-                        ("http://ufldl.stanford.edu/housenumbers/train_32x32.mat",),
+                        tuple(
+                            f"{scheme}://ufldl.stanford.edu/housenumbers/train_32x32.mat"
+                            for scheme in ("https", "http")
+                        ),
                     ),
                     File(
                         "svhn/test_32x32.mat",
                         "md5:eb5a983be6a315427106f1b164d9cef3",
-                        ("http://ufldl.stanford.edu/housenumbers/test_32x32.mat",),
+                        tuple(
+                            f"{scheme}://ufldl.stanford.edu/housenumbers/test_32x32.mat" for scheme in ("https", "http")
+                        ),
                     ),
                 ),
             ),

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import http.client
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
 from tensorldp.data import catalogue
 from tensorldp.data.checksum import CHUNK, Digest, Hasher, digest, matches, mismatch, record, recorded
+from tensorldp.data.download import NoNetworkError, download
 from tensorldp.data.source import Dataset, File, Source, Weights
 from tensorldp.errors import InputError
 from tensorldp.runtime.files import read_json, replacing, write_json
-from tensorldp.runtime.progress import track
-
-TIMEOUT = 60.0
-"""Seconds without a byte after which a download is given up."""
 
 
 @dataclass(frozen=True)
@@ -121,13 +114,9 @@ def _fetch(entry: Dataset | Weights, folder: _Folder, offline: bool) -> FetchRec
         source = _downloadable(entry, folder.mirror, "the network is not to be used" if offline else None)
     try:
         files = [folder.take(file) for file in source.files]
-    except _NoNetworkError as error:
+    except NoNetworkError as error:
         raise _unavailable(entry, source, folder.mirror, str(error)) from None
     return FetchRecord(entry.name, source.label, source.deviation, tuple(file for file in files if file))
-
-
-class _NoNetworkError(Exception):
-    """An address that did not answer."""
 
 
 class _Folder:
@@ -156,16 +145,19 @@ class _Folder:
             return None
         failures = []
         for url in file.urls:
+            partial = self.destination / f"{file.name}.partial"  # stays after a failure, for the next run to go on
+            partial.parent.mkdir(parents=True, exist_ok=True)
             try:
-                return self._keep(
-                    file,
-                    _download(url, file.name if self.progress else None),
-                    target,
-                    f"the file {file.name} from {url}",
-                )
-            except _NoNetworkError as error:
+                download(url, partial, resume=file.checksum is not None, label=file.name if self.progress else None)
+            except NoNetworkError as error:
                 failures.append(str(error))
-        raise _NoNetworkError("; ".join(failures))
+                continue
+            try:
+                with partial.open("rb") as stream:
+                    return self._keep(file, _read(stream), target, f"the file {file.name} from {url}")
+            finally:
+                partial.unlink()
+        raise NoNetworkError("; ".join(failures))
 
     def _in_mirror(self, file: File) -> Path | None:
         path = self.mirror / file.path if self.mirror is not None else None
@@ -214,27 +206,6 @@ def _file_record(file: File, found: Digest) -> FileRecord:
 def _read(stream: IO[bytes]) -> Iterator[bytes]:
     while part := stream.read(CHUNK):
         yield part
-
-
-def _download(url: str, label: str | None) -> Iterator[bytes]:
-    """The bytes behind an address; `label` names them in the progress shown."""
-    try:
-        with closing(urllib.request.urlopen(url, timeout=TIMEOUT)) as response:
-            length = response.headers.get("Content-Length")
-            total = -(-int(length) // CHUNK) if length and length.isdigit() else None
-            received = 0
-            parts = _read(response)
-            for part in track(parts, f"{label} (MiB)", total=total) if label else parts:
-                received += len(part)
-                yield part
-            if length and length.isdigit() and received != int(length):
-                raise _NoNetworkError(f"{url} broke off after {received} of {length} bytes")
-    except urllib.error.HTTPError as error:
-        raise _NoNetworkError(f"{url} answered {error.code} {error.reason}") from None
-    except urllib.error.URLError as error:
-        raise _NoNetworkError(f"{url} cannot be reached ({error.reason})") from None
-    except (OSError, http.client.HTTPException) as error:
-        raise _NoNetworkError(f"{url} broke off ({error})") from None
 
 
 def _downloadable(entry: Dataset | Weights, mirror: Path | None, forbidden: str | None) -> Source:
