@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -23,6 +23,7 @@ from conftest import REDUCED, SNAKEMAKE, Project, make_project
 from tensorldp.studies.table import KEY
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("finished")]
+HANGS = 500  # seconds after which a run counts as hanging; a busy machine takes minutes
 SCRIPT = Path(__file__).with_name("slurm.sh")
 CONFIG = {
     "studies": ["tldp_type1", "tldp_type3"],
@@ -85,14 +86,14 @@ def submitted(cluster: Path, tmp_path_factory: pytest.TempPathFactory) -> Projec
     """A project whose data sets are ready."""
     project = make_project(tmp_path_factory.mktemp("slurm"))
     project.configure(**CONFIG)
-    done = project.snakemake("resources/datasets/digits/digest.json", timeout=60)
+    done = project.snakemake("resources/datasets/digits/digest.json", timeout=HANGS)
     assert done.returncode == 0, done.stdout + done.stderr
     return project
 
 
-def start(project: Project, *arguments: str) -> subprocess.Popen[str]:
+def start(project: Project, *arguments: str, options: Sequence[str] = OPTIONS) -> subprocess.Popen[str]:
     """Snakemake in the background; it ends by itself, whatever happens to this process."""
-    command = ["timeout", "--signal=INT", "--kill-after=10", "140", str(SNAKEMAKE), *OPTIONS, *arguments]
+    command = ["timeout", "--signal=INT", "--kill-after=10", str(HANGS), str(SNAKEMAKE), *options, *arguments]
     return subprocess.Popen(command, cwd=project.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
@@ -118,7 +119,7 @@ def node_state() -> str:
 
 def running(run: subprocess.Popen[str]) -> str:
     """Wait for a running job; its id."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + HANGS
     while run.poll() is None and time.monotonic() < deadline:
         for job, state in queue("jobid,state"):
             if state == "RUNNING":
@@ -157,12 +158,29 @@ def test_a_cancelled_job_runs_again_and_jobs_get_the_gpu_they_ask_for(submitted:
     run = start(submitted, "--set-resources", "train:gpu=1", "--", f"results/metrics/{cell}")
     cancelled = running(run)
     subprocess.run(["scancel", cancelled], timeout=20, check=True)
-    text = run.communicate(timeout=150)[0]
+    text = run.communicate(timeout=HANGS + 30)[0]
     assert run.returncode == 0, text[-6000:]
     (again, state, gpus), (first, stopped, _) = queue("jobid,state,tres-per-job")[:2]
     assert (first, stopped) == (cancelled, "CANCELLED")
     assert (int(again), state, gpus) == (int(cancelled) + 1, "COMPLETED", "gres:gpu:1")
     assert rows(submitted, cell)
+
+
+def test_cells_are_trained_as_tasks_of_one_array(submitted: Project) -> None:
+    cells = [IMAGES.format(epsilon) for epsilon in (2, 3)]
+    submitted.configure(**{**CONFIG, "epsilons": {"tldp_type1": [2, 3]}})
+    options = ["profiles/slurm-arrays" if option == "profiles/slurm" else option for option in OPTIONS]
+    run = start(
+        submitted, "--set-resources", "train:mem_mb=1500", "--", *(f"results/metrics/{cell}" for cell in cells),
+        options=options,
+    )  # fmt: skip
+    text = run.communicate(timeout=HANGS + 30)[0]
+    submitted.configure(**CONFIG)
+    assert run.returncode == 0, text[-6000:]
+    tasks = [(array, task) for array, task, rule in queue("arrayjobid,arraytaskid,comment:100") if "rule_train" in rule]
+    assert len({array for array, _ in tasks}) == 1
+    assert {task for _, task in tasks} == {"1", "2"}
+    assert all(rows(submitted, cell) for cell in cells)
 
 
 def test_a_node_that_goes_down_and_returns_loses_nothing(submitted: Project) -> None:
@@ -181,7 +199,7 @@ def test_a_node_that_goes_down_and_returns_loses_nothing(submitted: Project) -> 
         time.sleep(0.3)
     # SLURM lets a node rest for two minutes; who operates it need not
     subprocess.run(["scontrol", "update", f"jobid={job}", "starttime=now"], timeout=20, check=True)
-    text = run.communicate(timeout=150)[0]
+    text = run.communicate(timeout=HANGS + 30)[0]
     assert run.returncode == 0, text[-6000:]
     assert rows(submitted, cell)
 
@@ -193,7 +211,7 @@ def test_jobs_survive_the_death_of_the_node_daemon(submitted: Project, cluster: 
     os.kill(int((cluster / "slurmd.pid").read_text()), signal.SIGKILL)
     time.sleep(3)
     assert slurm("slurmd", cluster).returncode == 0
-    text = run.communicate(timeout=150)[0]
+    text = run.communicate(timeout=HANGS + 30)[0]
     assert run.returncode == 0, text[-6000:]
     assert text.count("has been submitted") == 1
     assert queue("jobid,state")[0] == [job, "COMPLETED"]
