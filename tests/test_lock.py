@@ -5,16 +5,22 @@ from __future__ import annotations
 import re
 
 from alone.environment import ROOT, normal
-from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from test_dependencies import PROJECT, names
 
 ENTRY = re.compile(
     r"^(?P<requirement>[^\s#][^\\\n]*?) \\\n(?P<hashes>(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.MULTILINE
 )
-LINUX = {**default_environment(), "python_version": "3.11", "python_full_version": "3.11.9", "sys_platform": "linux",
-         "platform_system": "Linux", "platform_machine": "x86_64", "implementation_name": "cpython", "os_name": "posix",
-         "platform_python_implementation": "CPython", "extra": ""}  # fmt: skip
+LINUX = {
+    "python_version": "3.11",
+    "python_full_version": "3.11.9",
+    "sys_platform": "linux",
+    "platform_system": "Linux",
+    "platform_machine": "x86_64",
+    "implementation_name": "cpython",
+    "platform_python_implementation": "CPython",
+    "os_name": "posix",
+}
 
 
 def locked() -> list[Requirement]:

@@ -7,6 +7,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -21,9 +22,7 @@ needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can act as a
 def client() -> Iterator[ModuleType]:
     sys.path.insert(0, str(WARM))
     try:
-        import client
-
-        yield client
+        yield import_module("client")
     finally:
         sys.path.remove(str(WARM))
         sys.modules.pop("client", None)

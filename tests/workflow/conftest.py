@@ -16,6 +16,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 SNAKEMAKE = Path(sys.executable).with_name("snakemake")
+CUT_OFF = (sys.executable, str(Path(__file__).with_name("offline.py")))
 
 REDUCED: dict[str, Any] = {
     "scale": "quick",
@@ -37,6 +38,7 @@ class Project:
     """A folder with a copy of the workflow."""
 
     folder: Path
+    cut_off: bool = False  # whether its runs have no network
 
     def configure(self, **changes: Any) -> None:
         """Write config.yaml: the reduced grid with changes."""
@@ -49,7 +51,7 @@ class Project:
         environment = {key: value for key, value in os.environ.items() if key != "TENSORLDP_MIRROR"}
         environment.update(env or {})
         return subprocess.run(
-            [str(SNAKEMAKE), "--cores", str(cores), *arguments],
+            [*(CUT_OFF if self.cut_off else ()), str(SNAKEMAKE), "--cores", str(cores), *arguments],
             cwd=self.folder,
             env=environment,
             capture_output=True,
@@ -90,8 +92,12 @@ def project(tmp_path: Path) -> Project:
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A copy in which the reduced default run has finished. Tests must leave it as they found it."""
+    """A copy in which the reduced default run has finished, without a network where it can be cut off.
+
+    Tests must leave it as they found it.
+    """
     project = make_project(tmp_path_factory.mktemp("finished"))
+    project.cut_off = subprocess.run([*CUT_OFF, "true"], capture_output=True, check=False).returncode == 0
     done = project.snakemake()
     assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
     return project
