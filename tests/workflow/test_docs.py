@@ -14,6 +14,7 @@ from pages import DOCS, blocks, follow
 PAGES = sorted(path.name for path in DOCS.glob("*.md"))
 FOLLOWED = (
     "getting-started.md",
+    "planning.md",
     "privacy-pitfalls.md",
     "frontier.md",
     "reading-a-guarantee.md",

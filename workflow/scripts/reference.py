@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from tensorldp.claims.kept import decide_again
-from tensorldp.kept.merge import merge_run
+from tensorldp.kept.merge import merge_run, summarise
 from tensorldp.kept.tables import CLAIMS
 from tensorldp.runtime.cli import parser, run
 from tensorldp.runtime.files import write_text
@@ -34,6 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         kept = merge_run(results, args.reference, REPOSITORY, allow_dirty=args.allow_dirty, only=args.only)
         print(f"kept of {results}: {', '.join(kept) or 'nothing, larger runs are there already'}")
         earlier.append(results / CLAIMS)
+    summarise(args.reference)
     tables = [pd.read_csv(path) for path in earlier if path.exists()]
     claims = decide_again(args.reference, STUDIES, pd.concat(tables, ignore_index=True) if tables else None)
     write_text(args.reference / CLAIMS, claims.to_csv(index=False))

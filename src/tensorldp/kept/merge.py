@@ -83,13 +83,19 @@ def merge_run(
     for name, path in ((AUDITS, results / "privacy" / AUDITS), (STANDING, results / STANDING)):
         if (rows := read_table(path)) is not None:
             write_text(reference / name, merged(read_table(reference / name), rows, CELL).to_csv(index=False))
-    facts = {str(study): run_facts(part) for study, part in table.groupby("study", observed=True)}
-    write_json(reference / RUNS, facts)
-    write_text(reference / PIECES, pieces_table(table, whole[PROVENANCE]).to_csv(index=False))
+    summarise(reference)
     for study in studies:
         stays = set(zip(keys(table[table["study"] == study]), strict=True)) - {(key,) for key, _ in new}
         _keep_pictures(results, reference, study, others=bool(stays))
     return sorted(studies)
+
+
+def summarise(reference: Path) -> None:
+    """Write what is kept of each study, and of each study, data set and seed, from the kept rows."""
+    table = pd.read_parquet(reference / METRICS)
+    facts = {str(study): run_facts(part) for study, part in table.groupby("study", observed=True)}
+    write_json(reference / RUNS, facts)
+    write_text(reference / PIECES, pieces_table(table, read_provenance(reference)).to_csv(index=False))
 
 
 def places(table: pd.DataFrame, columns: list[str]) -> list[Any]:
