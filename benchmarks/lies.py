@@ -1,12 +1,17 @@
 """Check every planted lie and every honest randomizer of tests/privacy/lies, and write what was found.
 
-Run from the repository's root: python benchmarks/lies.py --runs 200 --out results.json --page docs/checking.md
+Run from the repository's root:
+
+    python benchmarks/lies.py --seeds 2                      # how soon each lie is refuted
+    python benchmarks/lies.py --false-alarms 200             # how often an honest randomizer is; goes on where it ended
+    python benchmarks/lies.py --page docs/checking.md        # the tables of both
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,92 +24,122 @@ from tensorldp.runtime.progress import track
 
 SUITE = Path(__file__).parents[1] / "tests" / "privacy" / "lies"
 START, END = "<!-- measured: start -->", "<!-- measured: end -->"
+SMALL = {"samples": 256, "rounds": 1, "starts": 1, "minutes": 10.0}  # of one check of an honest randomizer
 
 
-def checked(case: object, *, seed: int, minutes: float, samples: int) -> Verdict:
-    """The verdict on a case."""
+def checked(case: Any, *, seed: int, **options: Any) -> Verdict:
+    """The verdict on a case at 95 %."""
     return check(
-        case.make(),  # type: ignore[attr-defined]
-        domain=case.domain,  # type: ignore[attr-defined]
-        claim_epsilon=case.epsilon,  # type: ignore[attr-defined]
-        claim_delta=case.delta,  # type: ignore[attr-defined]
-        floating_point=case.floating_point,  # type: ignore[attr-defined]
-        minutes=minutes,
-        samples=samples,
+        case.make(),
+        domain=case.domain,
+        claim_epsilon=case.epsilon,
+        claim_delta=case.delta,
+        floating_point=case.floating_point,
         seed=seed,
+        **options,
     )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, or write the page from measurements."""
     options = parser(__doc__ or "")
-    options.add_argument("--seeds", type=int, default=3, help="checks of each lie")
-    options.add_argument("--runs", type=int, default=200, help="checks of each honest randomizer")
+    options.add_argument("--seeds", type=int, default=0, help="checks of each lie")
     options.add_argument("--minutes", type=float, default=2.0, help="for a lie")
-    options.add_argument("--honest-minutes", type=float, default=0.05, help="for an honest randomizer")
-    options.add_argument("--samples", type=int, default=200_000)
+    options.add_argument("--samples", type=int, default=200_000, help="for a lie")
+    options.add_argument("--false-alarms", type=int, default=0, metavar="RUNS", help="of each honest randomizer")
     options.add_argument("--only", nargs="*", default=[], help="names of cases")
-    options.add_argument("--out", type=Path, default=Path("benchmarks/lies.json"))
-    options.add_argument("--page", type=Path, help="write the tables of --out into this page, and measure nothing")
+    options.add_argument("--out", type=Path, default=Path("benchmarks/lies.json"), help="of the lies")
+    options.add_argument("--honest", type=Path, default=Path("benchmarks/false_alarms.json"), help="of the honest")
+    options.add_argument("--page", type=Path, help="write the tables of both files into this page")
     given = options.parse_args(arguments)
-    if given.page is not None:
-        write_page(given.page, read_json(given.out))
-        return
     sys.path.insert(0, str(SUITE))
     from honest import HONEST
     from planted import LIES
 
     wanted = set(given.only)
-    rows = read_json(given.out) if given.out.exists() else []
-    for kind, cases, seeds, minutes in (
-        ("lie", LIES, given.seeds, given.minutes),
-        ("honest", HONEST, given.runs, given.honest_minutes),
-    ):
-        for case in track([case for case in cases if not wanted or case.name in wanted], kind):
-            verdicts = [checked(case, seed=seed, minutes=minutes, samples=given.samples) for seed in range(seeds)]
-            if not verdicts:
+    lies, honest = ([case for case in cases if not wanted or case.name in wanted] for cases in (LIES, HONEST))
+    if given.seeds:
+        find_lies(lies, given.seeds, given.out, minutes=given.minutes, samples=given.samples)
+    if given.false_alarms:
+        count_alarms(honest, given.false_alarms, given.honest)
+    if given.page is not None:
+        write_page(given.page, read_json(given.out), read_json(given.honest))
+
+
+def find_lies(cases: Sequence[Any], seeds: int, out: Path, **options: Any) -> None:
+    """Check each lie with several seeds; its row in the file is replaced."""
+    rows = read_json(out) if out.exists() else []
+    for case in track(cases, "lie"):
+        verdicts = [checked(case, seed=seed, **options) for seed in range(seeds)]
+        refuted = [v for v in verdicts if v.refuted]
+        row = {
+            "name": case.name,
+            "claim": verdicts[0].claim,
+            "truth": case.truth,
+            "floating_point": case.floating_point,
+            "runs": seeds,
+            "minutes": options["minutes"],
+            "refuted": len(refuted),
+            "seconds": sorted(v.seconds for v in verdicts),
+            "samples": sorted(v.samples for v in refuted or verdicts),
+            "found_by": sorted({v.findings[0].event.split(" >=")[0].split(" <=")[0] for v in refuted}),
+            "kinds": sorted({v.findings[0].kind for v in refuted}),
+        }
+        rows = [old for old in rows if old["name"] != case.name] + [row]
+        write_json(out, rows)
+        print(json.dumps({key: row[key] for key in ("name", "refuted", "runs", "seconds", "samples")}), flush=True)
+
+
+def count_alarms(cases: Sequence[Any], runs: int, out: Path) -> None:
+    """Check each honest randomizer with seeds 0, 1, ...; seeds that the file counts are not repeated.
+
+    Findings beside the claim are counted too: of floats where the claim leaves them out, which are real leaks, and
+    of declarations, which are false alarms.
+    """
+    rows = {row["name"]: row for row in (read_json(out)["rows"] if out.exists() else [])}
+    for seed in track(range(runs), "run of each honest randomizer"):
+        for case in cases:
+            row = rows.setdefault(
+                case.name,
+                {"name": case.name, "runs": 0, "refuted": 0, "releases": 0, "seconds": 0.0, "beside": {}},
+            )
+            if seed < row["runs"]:
                 continue
-            refuted = [v for v in verdicts if v.refuted]
-            row = {
-                "kind": kind,
-                "name": case.name,
-                "claim": verdicts[0].claim,
-                "truth": case.truth,
-                "floating_point": case.floating_point,
-                "runs": seeds,
-                "minutes": minutes,
-                "refuted": len(refuted),
-                "seconds": sorted(v.seconds for v in verdicts),
-                "samples": sorted(v.samples for v in refuted or verdicts),
-                "found_by": sorted({v.findings[0].event.split(" >=")[0].split(" <=")[0] for v in refuted}),
-                "kinds": sorted({v.findings[0].kind for v in refuted}),
-            }
-            rows = [old for old in rows if (old["kind"], old["name"]) != (kind, case.name)] + [row]
-            write_json(given.out, rows)
-            print(json.dumps({key: row[key] for key in ("name", "refuted", "runs", "seconds", "samples")}), flush=True)
+            found = checked(case, seed=seed, **SMALL)
+            row |= {"claim": found.claim, "floating_point": case.floating_point, "runs": seed + 1}
+            row["refuted"] += found.refuted
+            row["releases"] = max(row["releases"], found.samples)
+            row["seconds"] = round(row["seconds"] + found.seconds, 2)
+            row["beside"] = dict(Counter(row["beside"]) + Counter(finding.kind for finding in found.findings))
+        write_json(out, {"settings": {**SMALL, "confidence": 0.95}, "rows": list(rows.values())})
 
 
-def write_page(page: Path, rows: list[dict[str, Any]]) -> None:
+def write_page(page: Path, lies: list[dict[str, Any]], honest: dict[str, Any]) -> None:
     """Put the tables of the measurements between the page's marks."""
     text = page.read_text()
     before, rest = text.split(START)
     after = rest.split(END)[1]
-    write_text(page, before + START + "\n" + tables(rows) + "\n" + END + after)
+    write_text(page, before + START + "\n" + tables(lies, honest["rows"]) + "\n" + END + after)
 
 
-def tables(rows: list[dict[str, Any]]) -> str:
+def tables(lies: list[dict[str, Any]], honest: list[dict[str, Any]]) -> str:
     """Both tables in Markdown."""
     lines = ["| lie | claim | truth | refuted | releases | seconds | kind |", "|---|---|---|---|---|---|---|"]
-    for row in (row for row in rows if row["kind"] == "lie"):
+    for row in lies:
         lines.append(
             f"| {row['name']} | {row['claim']} | {row['truth']} | {row['refuted']} of {row['runs']} "
             f"| {row['samples'][-1]:,} | {row['seconds'][-1]:.1f} | {', '.join(row['kinds'])} |"
         )
-    lines += ["", "| honest | claim | refuted | at most, at 95 % |", "|---|---|---|---|"]
-    for row in (row for row in rows if row["kind"] == "honest"):
+    lines += ["", "| honest | claim | releases | refuted | at most, at 95 % |", "|---|---|---|---|---|"]
+    for row in honest:
         bound = float(upper_bound(row["refuted"], row["runs"], 0.05))
         floats = ", floats included" if row["floating_point"] else ""
-        lines.append(f"| {row['name']} | {row['claim']}{floats} | {row['refuted']} of {row['runs']} | {bound:.3f} |")
+        lines.append(
+            f"| {row['name']} | {row['claim']}{floats} | {row['releases']:,} | {row['refuted']} of {row['runs']} "
+            f"| {bound:.3f} |"
+        )
+    runs, refuted = (sum(row[key] for row in honest) for key in ("runs", "refuted"))
+    lines.append(f"| all | | | {refuted} of {runs} | {float(upper_bound(refuted, runs, 0.05)):.4f} |")
     return "\n".join(lines)
 
 

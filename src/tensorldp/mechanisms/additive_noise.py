@@ -7,7 +7,10 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import ClassVar
 
+import numpy as np
+import numpy.typing as npt
 import torch
+from scipy.special import ndtr
 from torch import Tensor
 
 from tensorldp.domain import Box, Domain
@@ -18,6 +21,8 @@ from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.gaussian import GaussianCurve
 from tensorldp.privacy.curves.laplace import LaplaceCurve
 from tensorldp.randomness import add_gaussian, add_laplace
+
+Reals = npt.NDArray[np.float64]
 
 
 class NoiseLaw(ABC):
@@ -30,6 +35,10 @@ class NoiseLaw(ABC):
     @abstractmethod
     def variance(self, scale: float) -> float:
         """E Z^2."""
+
+    @abstractmethod
+    def tail(self, size: Reals, scale: float) -> Reals:
+        """P(|Z| > size)."""
 
     @abstractmethod
     def log_inverse_peak(self, scale: float) -> float:
@@ -55,6 +64,9 @@ class _Laplace(NoiseLaw):
     def variance(self, scale: float) -> float:
         return 2.0 * scale**2
 
+    def tail(self, size: Reals, scale: float) -> Reals:
+        return np.asarray(np.exp(-size / scale))
+
     def log_inverse_peak(self, scale: float) -> float:
         return math.log(2.0 * scale)
 
@@ -74,6 +86,9 @@ class _Gaussian(NoiseLaw):
 
     def variance(self, scale: float) -> float:
         return scale**2
+
+    def tail(self, size: Reals, scale: float) -> Reals:
+        return np.asarray(2.0 * ndtr(-size / scale))
 
     def log_inverse_peak(self, scale: float) -> float:
         return math.log(scale * math.sqrt(2.0 * math.pi))
@@ -120,6 +135,10 @@ class AdditiveNoise(Mechanism):
 
     def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
         return self.law.add(x, self.scale, generator)
+
+    def noise_tail(self, size: Reals) -> Reals | None:
+        """P(|Z| > size) of one element's noise Z; None where a release is not x plus independent noise alone."""
+        return self.law.tail(size, self.scale) if self.additive and self.retention == 0.0 else None
 
     def squared_error(self) -> float:
         return self.size * self.law.variance(self.scale)

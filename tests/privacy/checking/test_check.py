@@ -28,23 +28,33 @@ def no_noise(x: Tensor, generator: torch.Generator) -> Tensor:
 
 
 def test_a_gross_lie_is_found_after_a_few_hundred_releases() -> None:
-    verdict = privacy.check(no_noise, domain=BOX, claim_epsilon=1.0, minutes=0.2)
+    verdict = privacy.check(no_noise, domain=BOX, claim_epsilon=1.0, minutes=10.0)
     assert verdict.refuted
     assert verdict.attempts[0].samples < 1000
     assert verdict.epsilon_lower >= 1.0 or verdict.findings[0].kind == "locality"
 
 
 def test_the_claim_of_a_mechanism_is_its_curve_and_a_right_one_stands() -> None:
-    verdict = check(make("laplace", epsilon=1.0, domain=BOX), minutes=0.02, samples=1000, seed=1)
+    verdict = check(make("laplace", epsilon=1.0, domain=BOX), minutes=10.0, samples=1000, rounds=1, seed=1)
     assert not verdict.refuted
     assert verdict.epsilon_lower <= 1.0
     assert {finding.kind for finding in verdict.findings} <= {"floating point"}
     assert sum(attempt.error for attempt in verdict.attempts) <= 0.05 + 1e-12
 
 
+def test_rounds_end_a_check_at_the_same_releases_on_every_machine() -> None:
+    first, again = (
+        check(make("k-rr", epsilon=1.0, domain=Box(0, 3, (2,))), minutes=minutes, samples=256, rounds=1, starts=1)
+        for minutes in (10.0, 20.0)
+    )
+    assert (first.samples, first.epsilon_lower) == (again.samples, again.epsilon_lower)
+    assert [a.samples for a in first.attempts] == [a.samples for a in again.attempts]
+    assert [a.outcome for a in first.attempts] == [a.outcome for a in again.attempts]
+
+
 def test_what_floats_give_away_refutes_only_a_claim_that_includes_them() -> None:
     mechanism = make("laplace", epsilon=1.0, domain=Box(-1.0, 1.0, (1,)))
-    options: dict[str, Any] = {"minutes": 0.3, "samples": 1000, "dtypes": (torch.float32,)}
+    options: dict[str, Any] = {"minutes": 10.0, "samples": 1000, "rounds": 3, "dtypes": (torch.float32,)}
     beside, included = (check(mechanism, floating_point=claimed, **options) for claimed in (False, True))
     assert [finding.kind for finding in beside.findings] == ["floating point"]
     assert not beside.refuted
@@ -79,14 +89,14 @@ class WrongError(Laplace):
 
 
 def test_a_large_claim_is_still_held_against_its_own_density() -> None:
-    verdict = check(HalfCurve(epsilon=100.0, domain=Box(-1.0, 1.0, (1,))), minutes=0.05, samples=1000)
+    verdict = check(HalfCurve(epsilon=100.0, domain=Box(-1.0, 1.0, (1,))), minutes=10.0, samples=1000, rounds=1)
     assert verdict.refuted
     assert verdict.findings[0].kind == "declaration"
 
 
 @pytest.mark.parametrize(("cls", "kind"), [(WrongDensity, "density"), (WrongError, "squared error")])
 def test_other_declarations_are_found_wrong_without_refuting_the_claim(cls: type, kind: str) -> None:
-    verdict = check(cls(epsilon=1.0, domain=BOX), minutes=0.03, samples=2000)
+    verdict = check(cls(epsilon=1.0, domain=BOX), minutes=10.0, samples=2000, rounds=1, starts=1)
     assert kind in {finding.kind for finding in verdict.findings}
     assert not verdict.refuted
 
@@ -99,7 +109,7 @@ def test_a_claim_of_a_curve_keeps_the_points_that_counting_can_reach() -> None:
 
 
 def test_the_page_stands_alone_and_the_json_is_plain(tmp_path: Path) -> None:
-    verdict = check(no_noise, domain=BOX, claim_epsilon=1.0, minutes=0.1)
+    verdict = check(no_noise, domain=BOX, claim_epsilon=1.0, minutes=10.0)
     path = write_verdict(tmp_path / "out", verdict)
     text = path.read_text()
     assert text == page(verdict)
@@ -120,6 +130,8 @@ def test_the_page_stands_alone_and_the_json_is_plain(tmp_path: Path) -> None:
         ({"domain": BOX, "claim_epsilon": 1.0, "claim_delta": 1.0}, "claimed delta"),
         ({"domain": BOX, "claim_epsilon": 1.0, "minutes": 0.0}, "minutes"),
         ({"domain": BOX, "claim_epsilon": 1.0, "samples": 10}, "samples"),
+        ({"domain": BOX, "claim_epsilon": 1.0, "rounds": 0}, "rounds"),
+        ({"domain": BOX, "claim_epsilon": 1.0, "starts": 0}, "starts"),
         ({"domain": BOX, "claim_epsilon": 1.0, "pair": (torch.zeros(3), torch.ones(3))}, "shape"),
         ({"domain": BOX, "claim_epsilon": 1.0, "dtypes": (torch.float16,)}, "dtypes"),
     ],

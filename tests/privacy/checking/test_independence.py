@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from tensorldp.mechanisms import Box
-from tensorldp.privacy.checking.independence import WAYS, dependence
+from tensorldp.mechanisms.laplace import Laplace
+from tensorldp.privacy.checking.independence import WAYS, WITHIN, dependence
 from tensorldp.privacy.checking.subject import Subject
 
 Release = Callable[[Tensor, torch.Generator], Tensor]
@@ -50,3 +51,36 @@ def test_what_depends_on_what(release: Release, way: str) -> None:
 def test_successive_seeds_that_share_their_draws() -> None:
     subject = Subject.of(seed_without_its_last_bit, Box(-1.0, 1.0, (1,)))
     assert dependence(subject, torch.zeros(1, dtype=torch.float64), 1000, 1)[1] < 1e-6
+
+
+class TwinElements(Laplace):
+    """Neighbouring elements have noise of one size."""
+
+    name = "twin-elements"
+
+    def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        sizes = (super()._randomize(x, generator) - x).abs().repeat_interleave(2, 1)[:, : self.size]
+        return x + sizes * (torch.randint(0, 2, x.shape, generator=generator) * 2.0 - 1.0)
+
+
+def rare_events(x: Tensor, g: torch.Generator) -> Tensor:
+    return (torch.rand(x.shape, generator=g) < 0.002).to(x.dtype)
+
+
+def rare_pairs(x: Tensor, g: torch.Generator) -> Tensor:
+    return rare_events(x[: (len(x) + 1) // 2], g).repeat_interleave(2, 0)[: len(x)]
+
+
+def test_elements_of_one_release_are_compared_where_the_mechanism_acts_on_elements() -> None:
+    box, record = Box(-1.0, 1.0, (6,)), torch.zeros(6, dtype=torch.float64)
+    way, p_value = dependence(Subject.of(TwinElements(epsilon=1.0, domain=box), None), record, 1000, 0)
+    assert (way, p_value < 1e-6) == (WITHIN, True)
+    assert dependence(Subject.of(Laplace(epsilon=1.0, domain=box), None), record, 1000, 0)[1] > 1e-6
+
+
+def test_two_rare_values_may_coincide() -> None:
+    record = torch.zeros(3, dtype=torch.float64)
+    domain = Box(-1.0, 1.0, (3,))
+    least = [dependence(Subject.of(rare_events, domain), record, 1000, seed)[1] for seed in range(20)]
+    assert min(least) > 1e-6
+    assert dependence(Subject.of(rare_pairs, domain), record, 20_000, 0)[1] < 1e-6

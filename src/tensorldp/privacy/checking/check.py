@@ -19,6 +19,7 @@ from tensorldp.privacy.checking.claim import Claim
 from tensorldp.privacy.checking.distinguishers import FLOATING, IDEAL, learned
 from tensorldp.privacy.checking.events import Event, strongest
 from tensorldp.privacy.checking.independence import dependence
+from tensorldp.privacy.checking.noise import declared_tail, noise_misfit
 from tensorldp.privacy.checking.pairs import pairs
 from tensorldp.privacy.checking.search import Breach, Search, Trail
 from tensorldp.privacy.checking.subject import Declared, Release, Subject, is_mechanism
@@ -27,7 +28,8 @@ from tensorldp.privacy.checking.verdict import Attempt, Finding, Verdict, breach
 from tensorldp.privacy.checking.views import VIEWS, OneRelease
 
 SHARES = {"search": 0.5, "floating point": 0.2, "declarations": 0.2, "bound": 0.1}  # of the error
-PARTS = 6.0  # of the declarations: two for the curve, one each for density, error, independence and running time
+PARTS = 7.0  # of the declarations: two for the curve, one each for density, error, noise, independence, running time
+DRAWS = 100  # elements of noise that are looked at, for each of `samples`
 TIMES = {"search": 0.7, "floating point": 0.5, "declarations": 0.5}  # of the time that is left when each starts
 BINS = 40
 NO_TREES = "not tried: scikit-learn is not installed"
@@ -41,6 +43,8 @@ def check(
     claim_delta: float = 0.0,
     minutes: float = 2.0,
     samples: int = 200_000,
+    rounds: int | None = None,
+    starts: int | None = None,
     confidence: float = 0.95,
     seed: int = 0,
     floating_point: bool = False,
@@ -62,6 +66,8 @@ def check(
         claim_delta: of the claim.
         minutes: processor time for all of it, > 0; a gross lie takes seconds.
         samples: releases of each record of one pair that are kept to learn from, >= 256.
+        rounds: of the searches at most, >= 1; with enough minutes for them the verdict does not depend on the machine.
+        starts: pairs of records that the searches start from, at most, chosen at random; all where it is None.
         confidence: the chance, before sampling, that nothing true is called refuted.
         seed: of pairs and releases.
         floating_point: whether the claim includes the floats.
@@ -75,6 +81,8 @@ def check(
     """
     minutes = check_positive("minutes of a check", minutes)
     samples = check_whole("samples of a check", samples, low=256)
+    rounds = None if rounds is None else check_whole("rounds of a check", rounds, low=1)
+    starts = None if starts is None else check_whole("starts of a check", starts, low=1)
     confidence = check_real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
     floating_point, timing = check_flag("floating_point", floating_point), check_flag("timing", timing)
     seed = check_whole("seed of a check", seed)
@@ -83,9 +91,8 @@ def check(
     for dtype in dtypes:
         if dtype not in DTYPES:
             raise InputError(f"dtypes of a check must be out of float32, float64 and bfloat16, got {dtype}")
-    return _Check(subject, claim, Budget(60.0 * minutes, samples), 1.0 - confidence, seed, pair, progress).run(
-        floating_point, timing, dtypes
-    )
+    budget = Budget(60.0 * minutes, samples, rounds, starts)
+    return _Check(subject, claim, budget, 1.0 - confidence, seed, pair, progress).run(floating_point, timing, dtypes)
 
 
 def _claim(checked: Declared | Release, epsilon: float | None, delta: float) -> Claim:
@@ -126,6 +133,7 @@ class _Check:
                 self._search()
             if not self.findings and self.subject.mechanism is not None:
                 self._declarations(self.subject.mechanism)
+                self._noise(self.subject.mechanism)
             if not self.findings:
                 self._independence()
             if self.claim.countable and not floating_point and not self.findings:
@@ -219,13 +227,34 @@ class _Check:
         wrong = ", ".join(found.about for found in (curve, density, stated) if found) or "nothing wrong"
         self._note("declared curve, density and error", 4.0 * SHARES["declarations"] / PARTS, 3 * count, start, wrong)
 
+    def _noise(self, mechanism: Declared) -> None:
+        start = time.process_time()
+        share = SHARES["declarations"] / PARTS
+        tail = declared_tail(mechanism)
+        if tail is None:
+            return
+        tried = pairs(self.subject, self.seed, self.pair)
+        what, p_value, elements = noise_misfit(
+            self.subject,
+            tail,
+            (tried[0].x, tried[-1].x),
+            elements=DRAWS * self.budget.samples,
+            seed=self.seed,
+        )
+        if p_value <= self.error * share:
+            text = (
+                f"the noise does not follow the law that is declared: {what} (p = {p_value:.2g}, {elements} elements)"
+            )
+            self.findings.append(Finding("noise", text, -math.log(max(p_value, 1e-300))))
+        self._note("law of the noise, tails to 1e-7", share, elements // self.subject.size, start, f"p = {p_value:.3g}")
+
     def _independence(self) -> None:
         start = time.process_time()
         share = SHARES["declarations"] / PARTS
         samples = max(64, min(2000, self.budget.samples, (1 << 20) // self.subject.size)) // 2 * 2
         way, p_value = dependence(self.subject, pairs(self.subject, self.seed, self.pair)[0].x, samples, self.seed)
         if p_value <= self.error * share:
-            text = f"releases depend on each other between {way} (p = {p_value:.2g}, {samples} releases)"
+            text = f"dependence between {way} (p = {p_value:.2g}, {samples} releases)"
             self.findings.append(Finding("independence", text, -math.log(max(p_value, 1e-300))))
         self._note("independence of releases", share, 3 * samples, start, f"p = {p_value:.3g}")
 

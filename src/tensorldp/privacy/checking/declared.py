@@ -95,7 +95,8 @@ def density_against_sampler(
 
     Of a release of x or of x', each with a chance of 1/2, the declared loss L says that it is x's with probability
     1 / (1 + e^-L). Whatever set of releases one looks at, x must be right that often: the test bets on sets of
-    losses and of single elements, chosen in the first half of the releases and settled on the second.
+    losses, single elements, their sum, norm, largest and a random projection, the ends of their ranges too. The first
+    half of the releases chooses the set and the second settles the bet.
     """
     found = []
     for index, pair in enumerate(tried):
@@ -123,11 +124,15 @@ def _miscalibrated(surprise: Reals, loss: Reals, seen: Reals) -> float:
     """Log e-value for "the mean of `surprise` is 0 on every set of releases"; surprises are in [-1, 1]."""
     half = len(loss) // 2
     columns = [np.nan_to_num(loss), *seen[:, : min(8, seen.shape[1])].T, np.abs(seen).max(axis=1)]
+    if seen.shape[1] > 1:
+        direction = np.random.default_rng(0).standard_normal(seen.shape[1])
+        columns += [seen.sum(axis=1), np.linalg.norm(seen, axis=1), seen @ direction]
     best: tuple[float, Callable[[slice], Reals], float] | None = None
+    rare = 8.0 / half  # a few releases at either end
     for column in columns:
         sizes = np.abs(column)
         column = rounded(column, QUANTUM * float(np.max(sizes, where=np.isfinite(sizes), initial=0.0)))
-        for cut in np.unique(np.quantile(column[:half], [0.0, 0.05, 0.25, 0.5, 0.75, 0.95])):
+        for cut in np.unique(np.quantile(column[:half], [0.0, rare, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0 - rare])):
             for above in (True, False):
                 inside = column >= cut if above else column <= cut
                 first = np.where(inside[:half], surprise[:half], 0.0)

@@ -47,6 +47,14 @@ def pairs(subject: Subject, seed: int, given: tuple[Tensor, Tensor] | None = Non
     return found
 
 
+def some(found: list[Pair], most: int | None, seed: int) -> list[Pair]:
+    """A random choice of `most` pairs, in their order; all where there is no such number."""
+    if most is None or most >= len(found):
+        return found
+    order = torch.randperm(len(found), generator=generator("check", "some pairs", seed))
+    return [found[index] for index in sorted(order[:most].tolist())]
+
+
 def changed(subject: Subject, pair: Pair, seed: int, count: int) -> Pair:
     """The pair with some elements of either record replaced: one step of a coordinate ascent."""
     source = generator("check", "ascent", seed, count)

@@ -20,7 +20,7 @@ from tensorldp.privacy.checking.claim import Claim
 from tensorldp.privacy.checking.distinguishers import Columns, Distinguisher, Scene
 from tensorldp.privacy.checking.distinguishers.base import Reals, Statistic
 from tensorldp.privacy.checking.events import Event, Lead, best_lead
-from tensorldp.privacy.checking.pairs import Pair, changed, pairs
+from tensorldp.privacy.checking.pairs import Pair, changed, pairs, some
 from tensorldp.privacy.checking.subject import Subject
 from tensorldp.privacy.checking.views import View
 
@@ -82,6 +82,7 @@ class Search:
         seed: of pairs and releases.
         budget: when to stop.
         given: a pair of the user's.
+        progress: called with a line after each round.
     """
 
     def __init__(
@@ -103,7 +104,7 @@ class Search:
         self.capitals = {view.name: 0.0 for view in views}
         self.draws = 0
         self.trails: list[Trail] = []
-        for index, pair in enumerate(pairs(subject, seed, given)):
+        for index, pair in enumerate(some(pairs(subject, seed, given), budget.starts, seed)):
             for view in views:
                 if view.fast or index < SLOW_PAIRS or pair.name in SLOW_TOO:
                     self.trails.append(Trail(view, pair, NOTHING if view.local else claim.countable))
@@ -117,7 +118,7 @@ class Search:
     def run(self) -> Breach | None:
         """The first breach that is proved, or None when the budget is spent."""
         waiting, level = list(self.trails), 0
-        while waiting and not self.budget.over:
+        while waiting and not self.budget.ends(level):
             grown = False
             for trail in waiting:
                 if self.budget.over:

@@ -19,8 +19,8 @@ class Finding:
     Attributes:
         kind: "guarantee" where the claim is refuted, "locality" where a release depends on other records,
             "declaration" where the declared density contradicts the declared curve, "floating point" where only the
-            floats that are released give the record away, "density", "squared error", "independence" or "running time"
-            where something else that is declared or expected is wrong.
+            floats that are released give the record away, "density", "squared error", "noise", "independence" or
+            "running time" where something else that is declared or expected is wrong.
         text: one sentence.
         log_evidence: log of the e-value, or of 1 / the p-value.
         epsilon, delta: the claimed point that is contradicted, where there is one.
