@@ -1,5 +1,6 @@
 """Noise that follows its declared law is told from noise that does not; a false alarm once in 10^6."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 
@@ -50,16 +51,17 @@ def one_sided_tails(x: Tensor, g: torch.Generator) -> Tensor:
 
 def shared_sizes(x: Tensor, g: torch.Generator) -> Tensor:
     noise = normal(x, g)
-    return x + noise[:, [0, 0, 2, 2]].abs() * noise.sign()
+    sizes = noise[:, [0, 0, 2, 2]].abs()
+    return x + sizes.mul_(noise.sign())
 
 
 def correlated(x: Tensor, g: torch.Generator) -> Tensor:
-    return x + (normal(x, g) + 0.2 * normal(x, g, len(x), 1)) / 1.04**0.5
+    return x + (normal(x, g) + 0.2 * normal(x, g, len(x), 1)).div_(math.sqrt(1.04))
 
 
 def next_record(x: Tensor, g: torch.Generator) -> Tensor:
     noise = normal(x, g)
-    return x + (noise + 0.2 * noise.roll(1, 0)) / 1.04**0.5
+    return x + (noise + 0.2 * noise.roll(1, 0)).div_(math.sqrt(1.04))
 
 
 def more_for_large(x: Tensor, g: torch.Generator) -> Tensor:
