@@ -1,6 +1,6 @@
 """Draws of coins and of noise on whole numbers whose probabilities are exact: no float is formed on the way.
 
-Canonne, Kamath and Steinke, NeurIPS 2020, Algorithms 1 to 3.
+[canonne2020], Algorithms 1 to 3.
 """
 
 from __future__ import annotations

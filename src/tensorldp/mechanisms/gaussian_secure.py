@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 
-import torch
+import numpy as np
 from torch import Tensor
 
 from tensorldp.errors import InputError
-from tensorldp.mechanisms.base import Mechanism
-from tensorldp.mechanisms.exact_draws import discrete_gaussian
+from tensorldp.mechanisms.exact_draws import Integers, discrete_gaussian
+from tensorldp.mechanisms.on_grid import OnGrid
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.privacy.curves.discrete_gaussian import DiscreteGaussianCurve
 from tensorldp.privacy.curves.gaussian import mu_of
-from tensorldp.randomness import numpy_generator
 
 LEAST_STEPS = 1024  # of the grid over the range
 SIGMA = 1 << 20  # steps that the standard deviation has, where the grid may be that fine
@@ -22,7 +21,7 @@ MOST_SIGMA = 1 << 25  # that 64-bit integers hold
 
 
 @register
-class GaussianSecure(Mechanism):
+class GaussianSecure(OnGrid):
     """Discrete Gaussian noise in whole steps of a grid: (epsilon, delta)-DP for the whole record, floats included.
 
     A record is rounded to the grid, which depends on the domain, epsilon and delta alone; the noise has P(Z = k)
@@ -34,10 +33,7 @@ class GaussianSecure(Mechanism):
     formula = r"g (\lfloor x / g \rceil + Z), P(Z = k) \propto e^{-k^2 / 2 \sigma^2}"
     label = "Gaussian, on a grid"
     family = "gaussian"
-    acts_on = "element"
-    on_grid = True
-    domain_kind = "box"
-    source = "Canonne, Kamath and Steinke, NeurIPS 2020, Algorithm 3; Mironov, CCS 2012"
+    source = "[canonne2020], Algorithm 3; [mironov2012]"
 
     def _prepare(self) -> None:
         super()._prepare()
@@ -51,30 +47,17 @@ class GaussianSecure(Mechanism):
             )
 
     @property
-    def step(self) -> float:
-        """g, the distance of two released values."""
-        return self.box.width / self._steps_of_range
+    def steps_of_range(self) -> int:
+        return self._steps_of_range
 
-    def _steps(self, x: Tensor) -> Tensor:
-        return ((x.double() - self.box.low) / self.step).round()
-
-    def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        noise = discrete_gaussian(x.numel(), self._sigma, numpy_generator(generator))
-        steps = self._steps(x).clamp_(0, self._steps_of_range)
-        steps += torch.from_numpy(noise).view(x.shape).to(x.device)
-        return (self.box.low + steps * self.step).to(x.dtype)
+    def _noise(self, count: int, rng: np.random.Generator) -> Integers:
+        return discrete_gaussian(count, self._sigma, rng)
 
     def squared_error(self) -> float:
         return self.size * self.step**2 * (float(self._sigma) ** 2 + 0.25)
 
-    def worst_input(self) -> Tensor:
-        return self.box.constant(self.box.low + self.step / 2.0)  # rounding moves it most
-
     def curve(self) -> PrivacyCurve:
         return DiscreteGaussianCurve(self._sigma, self._steps_of_range, self.size)
-
-    def worst_pair(self) -> tuple[Tensor, Tensor]:
-        return self.box.constant(self.box.low), self.box.constant(self.box.high)
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         y, x, x_prime = (self._steps(self._flat(z)) for z in (y, x, x_prime))

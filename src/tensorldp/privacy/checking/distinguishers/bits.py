@@ -1,4 +1,4 @@
-"""Statistics of which floating-point numbers occur (Mironov, CCS 2012), which ideal reals do not have."""
+"""Statistics of which floating-point numbers occur [mironov2012], which ideal reals do not have."""
 
 from __future__ import annotations
 
