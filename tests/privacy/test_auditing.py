@@ -106,6 +106,21 @@ def test_half_the_noise_is_refuted() -> None:
     assert privacy.audit(lie, samples=100_000).epsilon_lower > 3.0
 
 
+class FourFifthsOfTheNoise(Laplace):
+    """Its epsilon is 1.25 times the stated one."""
+
+    name = "test-four-fifths"
+
+    def _randomize(self, x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        return add_laplace(x, 0.8 * self.scale, generator)
+
+
+@pytest.mark.parametrize("samples", [10**6, 4 * 10**6])
+def test_more_samples_do_not_cost_power(samples: int) -> None:
+    found = privacy.audit(FourFifthsOfTheNoise(epsilon=1.0, domain=ONE), samples=samples)
+    assert 1.24 < found.epsilon_lower < 1.25
+
+
 def test_hidden_atom_is_refuted() -> None:
     lie = HiddenAtom(epsilon=1.0, domain=ONE)
     found = privacy.audit(lie, samples=100_000)

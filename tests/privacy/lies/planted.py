@@ -194,6 +194,32 @@ def rank_kept(x: Tensor, g: torch.Generator) -> Tensor:
     return torch.empty_like(y).scatter_(1, x.argsort(dim=1, stable=True), y)  # noise put in the record's order
 
 
+def whole(x: Tensor, g: torch.Generator) -> Tensor:
+    """Honest, floats included: two-sided geometric noise of epsilon 1 on the rounded record, with zeros of one sign."""
+    first, second = ((torch.empty_like(x).exponential_(generator=g) * WIDTH).floor() for _ in range(2))
+    return x.round() + first - second + 0.0
+
+
+def exact_zeros(x: Tensor, g: torch.Generator) -> Tensor:
+    y = whole(x, g) + 0.5
+    return torch.where((x > 0) & (y == 0.5) & (uniform(x, g) < 0.2), 0.0, y)
+
+
+def tiny_numbers(x: Tensor, g: torch.Generator) -> Tensor:
+    y = whole(x, g)
+    return torch.where((x > 0) & (y == 0.0), torch.finfo(x.dtype).tiny / 4.0, y)
+
+
+def signed_zeros(x: Tensor, g: torch.Generator) -> Tensor:
+    y = whole(x, g)
+    return torch.where(y == 0.0, torch.copysign(y, x), y)
+
+
+def overflow_of_float32(x: Tensor, g: torch.Generator) -> Tensor:
+    scaled = x * 3.6e38  # a number of float64 only where |x| > 0.95
+    return torch.where(torch.isfinite(scaled), whole(x, g), scaled)
+
+
 class ThinCurve(Mechanism):
     """A right density beside a curve that claims half of it, the rest right."""
 
@@ -238,6 +264,10 @@ LIES: tuple[Case, ...] = (
     Case("one of 64 elements with 1 % of its noise", lambda: quiet_element, SIXTY_FOUR, truth="epsilon 2.5"),
     Case("one draw for all elements", lambda: one_draw, SIXTEEN, truth="no privacy"),
     Case("the record in the lowest bit", lambda: low_bits, FOUR, truth="floats leak", floating_point=True),
+    Case("zeros that only one record gives", lambda: exact_zeros, BIT, truth="delta 0.02", floating_point=True),
+    Case("denormal numbers for zeros", lambda: tiny_numbers, BIT, truth="floats leak", floating_point=True),
+    Case("the record's sign on zeros", lambda: signed_zeros, BIT, truth="floats leak", floating_point=True),
+    Case("overflow in float32", lambda: overflow_of_float32, BIT, truth="floats leak", floating_point=True),
     Case("one seed for every call", lambda: one_seed, FOUR, truth="no privacy"),
     Case("Gaussian noise called pure", lambda: gaussian_called_pure, BIT, truth="delta 0.13"),
     Case("delta ten times too small", lambda: gaussian_delta_off, BIT, 1.0, 1e-3, truth="delta 1e-2"),
