@@ -65,4 +65,5 @@ onstart:
 onsuccess:
     if workflow.is_main_process and not workflow.storage_settings.notemp:
         clear_spent_folders(PLAN.cells, Path("."), {Path(target) for target in workflow.dag.targetfiles})
-    print(finished({str(path) for job in workflow.dag.jobs for path in job.output}))
+    ran = [job for job in workflow.dag.jobs if workflow.dag.finished(job)]
+    print(*warned(ran), finished({str(path) for job in workflow.dag.jobs for path in job.output}), sep="\n")

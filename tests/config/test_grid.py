@@ -224,3 +224,18 @@ def test_a_study_file_that_is_broken_is_named(tmp_path: Path) -> None:
 def test_a_grid_without_a_finite_epsilon_is_refused() -> None:
     with pytest.raises(InputError, match=r"epsilons of tldp_type1 = \[inf\]: at least one must be finite"):
         plan(epsilons={"tldp_type1": ["inf"]})
+
+
+@pytest.mark.parametrize(
+    ("study", "mechanism", "words"),
+    [
+        ("tldp_type1", "jl", "it releases a covariance matrix"),
+        ("tldp_type2", "k-rr", "it takes whole numbers"),
+        ("latent", "laplace", "with a factor model; it has latent, none, privunit"),
+    ],
+)
+def test_a_mechanism_that_a_study_cannot_use_is_refused_at_planning(study: str, mechanism: str, words: str) -> None:
+    with pytest.raises(InputError, match=f"the study {study} cannot run '{mechanism}'") as refused:
+        plan(studies=[study], mechanisms={study: [mechanism]})
+    assert words in str(refused.value)
+    assert plan(studies=["tvg_covariance"], mechanisms={"tvg_covariance": ["jl"]}).cells

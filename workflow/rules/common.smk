@@ -248,6 +248,14 @@ def finished(outputs):
     return f"\nFinished in {Path.cwd()}. {'   '.join(made)}".rstrip()
 
 
+def warned(jobs, most=10):
+    """What the logs of these jobs warn of, each warning once."""
+    logs = sorted({str(log) for job in jobs for log in job.log})
+    lines = [line for log in logs if Path(log).is_file() for line in Path(log).read_text(errors="replace").splitlines()]
+    found = list(dict.fromkeys(line for line in lines if line.startswith("warning: ")))
+    return found[:most] + ([f"warning: {len(found) - most} more in the files under logs"] if len(found) > most else [])
+
+
 def backbone_weights(wildcards):
     """Only MobileNetV2 has pretrained weights to fetch."""
     if wildcards.backbone.startswith("mobilenet_v2"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from tensorldp.runtime.provenance import Stopwatch
 from tensorldp.studies.methods import method
 from tensorldp.studies.methods.base import Arrays, MeasureMethod, ReleaseMethod, SharedMethod
 from tensorldp.studies.records import read_records
+from tensorldp.training.divergence import LARGEST, diverged
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -52,6 +54,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         else kind.train_all(cell, records, device, weights)
     )
     for seed, trained, seconds in models:
+        if name := diverged(trained.arrays):
+            print(
+                f"warning: the training of {cell.study} on {cell.dataset} diverged, {cell.mechanism} at epsilon "
+                f"{cell.epsilon}, seed {seed}: {name} has elements that are not finite or above {LARGEST:g}; "
+                "its scores say nothing of the mechanism",
+                file=sys.stderr,
+            )
         if isinstance(kind, SharedMethod):
             test = read_records(args.data / "test.safetensors").first(cell.training.scored)
             trained.arrays |= kind.common(cell, test, trained, seed, device)

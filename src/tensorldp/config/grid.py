@@ -18,7 +18,8 @@ from tensorldp.config.settings import Settings, explain, short
 from tensorldp.config.study import Arm, ScalePlan, Study, load_study
 from tensorldp.data.own import check_own
 from tensorldp.errors import InputError, unknown
-from tensorldp.registration.kinds import MODELS, NO_PRIVACY
+from tensorldp.registration.definitions import class_literals
+from tensorldp.registration.kinds import MECHANISMS, MODELS, NO_PRIVACY
 from tensorldp.runtime.precision import Precision
 
 M = TypeVar("M", bound=BaseModel)
@@ -172,7 +173,31 @@ def _chosen(study: Study, wanted: list[str]) -> list[Arm]:
     arms = [arm.model_copy(update={"mechanisms": [m for m in arm.mechanisms if m in wanted]}) for arm in study.arms]
     known = {m for arm in study.arms for m in arm.mechanisms}
     rest = [m for m in wanted if m not in known]
+    for mechanism in rest:
+        _check_use(study, mechanism, known)
     return [arm for arm in arms if arm.mechanisms] + ([Arm(mechanisms=rest)] if rest else [])
+
+
+def _check_use(study: Study, mechanism: str, known: set[str]) -> None:
+    """Refuse a mechanism that no arm of the study names and whose release the study could not use.
+
+    Raises:
+        InputError: with what the mechanism releases or takes, or with the factors that an arm would have to name.
+    """
+    stated = class_literals(MECHANISMS.package, MECHANISMS.decorator).get(mechanism, {})
+    needed = [key for key, field in METHODS[study.method].factors.model_fields.items() if field.is_required()]
+    missing = [key for key in needed if not any(key in scale.factors for scale in study.scales.values())]
+    if stated.get("only_for") and study.method not in stated["only_for"]:
+        why = stated["not_elsewhere"]
+    elif stated.get("integer") and study.release != "data":
+        why = f"it takes whole numbers, and what is released here, {study.release.replace('_', ' ')}, has real ones"
+    elif missing:
+        why = f"an arm of its file must name it with a factor {' and '.join(missing)}"
+    else:
+        return
+    raise InputError(
+        f"mechanisms: the study {study.study} cannot run {mechanism!r}: {why}; it has {', '.join(sorted(known))}"
+    )
 
 
 @dataclass(frozen=True)

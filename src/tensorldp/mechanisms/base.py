@@ -64,6 +64,8 @@ class Mechanism(Options, ABC):
         scheduled: whether its noise depends on the round of training, see `round_options`.
         server_weights: how a server averages the uploads of clients whose budgets differ.
         integer: whether records are whole numbers.
+        only_for: the methods of studies that can use its release; empty for all.
+        not_elsewhere: why others cannot, in words.
         on_grid: whether releases are on a grid that the record has no part in, so that floats give nothing away.
         same_shape: False where `privatize` refuses and the class has a method of its own.
         block_bytes: bytes of input randomised at once, a few times that is in use; None for the whole batch.
@@ -89,6 +91,8 @@ class Mechanism(Options, ABC):
     server_weights: ClassVar[ServerWeights] = "equal"
     domain_kind: ClassVar[DomainKind] = "any"
     integer: ClassVar[bool] = False
+    only_for: ClassVar[tuple[str, ...]] = ()
+    not_elsewhere: ClassVar[str] = ""
     on_grid: ClassVar[bool] = False
     same_shape: ClassVar[bool] = True
     block_bytes: ClassVar[int | None] = 8 << 20

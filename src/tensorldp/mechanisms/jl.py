@@ -87,6 +87,8 @@ class JohnsonLindenstrauss(Mechanism):
     label = "JL transform"
     family = "directional"
     same_shape = False
+    only_for = ("covariance",)
+    not_elsewhere = "it releases a covariance matrix, not records"
     source = "[blocki2012], Algorithm 3; TVG, section VIII.C"
 
     eta: float = 0.5
