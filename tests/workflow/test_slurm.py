@@ -166,19 +166,16 @@ def test_a_cancelled_job_runs_again_and_jobs_get_the_gpu_they_ask_for(submitted:
     assert rows(submitted, cell)
 
 
-def test_cells_are_trained_as_tasks_of_one_array(submitted: Project) -> None:
-    cells = [IMAGES.format(epsilon) for epsilon in (2, 3)]
-    submitted.configure(**{**CONFIG, "epsilons": {"tldp_type1": [2, 3]}})
+def test_cells_that_are_ready_together_are_tasks_of_one_array(submitted: Project) -> None:
+    cells = [CLIENTS.replace("/none/epsilon~inf", f"/tldp-l/epsilon~{epsilon}") for epsilon in (50, 100)]
+    submitted.configure(**{**CONFIG, "mechanisms": {"tldp_type3": ["tldp-l"]}, "epsilons": {"tldp_type3": [50, 100]}})
     options = ["profiles/slurm-arrays" if option == "profiles/slurm" else option for option in OPTIONS]
-    run = start(
-        submitted, "--set-resources", "train:mem_mb=1500", "--", *(f"results/metrics/{cell}" for cell in cells),
-        options=options,
-    )  # fmt: skip
+    run = start(submitted, "--", *(f"results/metrics/{cell}" for cell in cells), options=options)
     text = run.communicate(timeout=HANGS + 30)[0]
     submitted.configure(**CONFIG)
     assert run.returncode == 0, text[-6000:]
-    tasks = [(array, task) for array, task, rule in queue("arrayjobid,arraytaskid,comment:100") if "rule_train" in rule]
-    assert len({array for array, _ in tasks}) == 1
+    tasks = [found[:2] for found in queue("arrayjobid,arraytaskid,comment:100") if "rule_train" in found[-1]]
+    assert len({array for array, _ in tasks}) == 1, tasks
     assert {task for _, task in tasks} == {"1", "2"}
     assert all(rows(submitted, cell) for cell in cells)
 
