@@ -10,7 +10,7 @@ pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("tvg")]
 TESTING = {
     "studies": ["tvg_testing"],
     "seeds": [0],
-    "mechanisms": {"tvg_testing": ["idn"]},
+    "mechanisms": {"tvg_testing": ["udn"]},
     "training": {"tvg_testing": {"epochs": 1}},
     "device": "cpu",
 }
@@ -26,7 +26,7 @@ def test_a_shared_model_is_trained_once_and_a_new_epsilon_runs_its_own_cells(pro
     assert [rule for rule, _ in jobs].count("train_shared") == 1
     assert "perturb" not in {rule for rule, _ in jobs}
     # as if the run were killed after the training and one of three evaluations
-    done = project.snakemake("results/metrics/tvg_testing/digits/model=lenet_tanh+unit=batch/idn/epsilon~1.json")
+    done = project.snakemake("results/metrics/tvg_testing/digits/model=lenet_tanh+unit=batch/udn/epsilon~1.json")
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     first = metrics(project)
     left = project.planned("results/metrics.parquet")
