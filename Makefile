@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 .PHONY: help figures test quicktest test-portable lint clean
 
 figures: $(READY)  ## the figures, tables and report of config.yaml; ARGS="..." goes to Snakemake, as in ARGS="--config scale=desk"
-	$(VENV)/bin/snakemake --cores $(CORES) $(ARGS)
+	@$(VENV)/bin/python workflow/live/run.py --cores $(CORES) $(ARGS)
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'

@@ -60,6 +60,8 @@ onstart:
     limiter = getattr(workflow.scheduler, "job_rate_limiter", None)
     if limiter and (limiter.max_jobs, limiter.timespan) == (100, 1):
         workflow.scheduler.job_rate_limiter = None
+    if (place := os.environ.get("TENSORLDP_PLANNED")) and workflow.is_main_process:
+        write_text(Path(place), json.dumps(steps_by_study(workflow.dag.needrun_jobs())))
 
 
 onsuccess:

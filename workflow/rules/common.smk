@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import sys
+from collections import Counter
 from pathlib import Path
 
 gc.disable()  # until the run starts: planning only allocates, and looking for garbage took a quarter of a large plan's time
@@ -246,6 +247,11 @@ def finished(outputs):
     kinds = {"report": "results/report.html", "figures": "results/figures/", "numbers": "results/metrics.parquet"}
     made = [f"{kind}: {place}" for kind, place in kinds.items() if any(path.startswith(place) for path in outputs)]
     return f"\nFinished in {Path.cwd()}. {'   '.join(made)}".rstrip()
+
+
+def steps_by_study(jobs):
+    """How many of these jobs each study has."""
+    return Counter(job.wildcards.study for job in jobs if hasattr(job.wildcards, "study"))
 
 
 def warned(jobs, most=10):

@@ -116,11 +116,8 @@ def _draw(ax: Axes, part: pd.DataFrame, axis: Axis, log: bool) -> None:
 
 def _order(rows: pd.DataFrame) -> list[tuple[str, str, str]]:
     """The mechanisms, units and subspaces of some rows, in the legend's order."""
-    return [
-        (name, unit, subspace)
-        for name in order(set(rows["mechanism"]))
-        for unit, subspace in sorted(set(rows[rows["mechanism"] == name].groupby(["unit", "subspace"]).groups))
-    ]
+    found = {(str(m), str(u), str(s)) for m, u, s in rows[["mechanism", "unit", "subspace"]].to_numpy()}
+    return [line for name in order({m for m, _, _ in found}) for line in sorted(found) if line[0] == name]
 
 
 def _label(study: str, name: str, subspace: str = "") -> str:
