@@ -27,7 +27,7 @@ try:
     from tensorldp.runtime.files import write_text
     from tensorldp.runtime.leftovers import clear_partial_folders, clear_spent_folders
 except ImportError as error:
-    sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e .` first")
+    sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e '.[pipeline]'` first")
 
 # The repository as the working directory sees it, which may be another folder, and that of another workflow.
 BASE = Path(os.path.relpath(Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parents[1]))

@@ -7,7 +7,7 @@ try:
     from tensorldp.config.reading import read_yaml
     from tensorldp.errors import InputError
 except ImportError as error:
-    sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e .` first")
+    sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e '.[pipeline]'` first")
 
 if not os.access(".", os.W_OK):
     sys.exit(f"error: the folder {Path.cwd()} cannot be written: name another with --directory, or make it writable")
