@@ -60,7 +60,9 @@ def finish(
     series_table(measured).to_parquet(folder / "series.parquet", index=False)
     audits = [dict(zip(CELL, (c.study, c.dataset, c.variant, c.mechanism, c.epsilon), strict=True)) for c in cells]
     (folder / "privacy").mkdir()
-    pd.DataFrame(audits).assign(epsilon_lower=value).to_csv(folder / "privacy" / "audits.csv", index=False)
+    found = {"epsilon_lower": value, "delta": 0.0, "samples": 100, "event": "", "refuted": False}
+    found |= {"guarantee_epsilon": 1.0, "guarantee_pure_epsilon": 1.0}
+    pd.DataFrame([{**row, **found} for row in audits]).to_csv(folder / "privacy" / "audits.csv", index=False)
     pd.DataFrame([{"id": "T01", "verdict": "refuted"}]).to_csv(folder / "claims.csv", index=False)
     return folder
 

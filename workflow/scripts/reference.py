@@ -1,7 +1,8 @@
 """Merge the numbers of finished runs into results/reference, from which `snakemake reference_figures` draws.
 
 All claims are then decided again from the numbers that are kept; --decide does that alone. Rows that do not fit the
-kept ones, because settings or code differ, are refused with one sentence, and nothing of that run is written.
+kept ones, because settings or code differ, are refused with one sentence, and nothing of that run is written. Kept
+cells of which no run said where their guarantee stands get that from the kept audits.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from tensorldp.kept.digests import settings_digest, source_digests, training_tex
 from tensorldp.kept.pieces import pieces_table, run_facts
 from tensorldp.kept.provenance import COLUMNS, PROVENANCE, SEEDED, Key, cells_of_run, keys, read_provenance
 from tensorldp.kept.rules import Origin, check_seeds, check_training
+from tensorldp.kept.standing import add_standings
 from tensorldp.kept.state import cells_as_planned
 from tensorldp.kept.tables import AUDITS, METRICS, PIECES, RUNS, SCALES, SERIES, STANDING, read_table
 from tensorldp.runtime.files import replacing, write_json, write_text
@@ -91,11 +92,12 @@ def merge_run(
 
 
 def summarise(reference: Path) -> None:
-    """Write what is kept of each study, and of each study, data set and seed, from the kept rows."""
+    """Write what is kept of each study, and of each study, data set and seed, and where guarantees stand."""
     table = pd.read_parquet(reference / METRICS)
     facts = {str(study): run_facts(part) for study, part in table.groupby("study", observed=True)}
     write_json(reference / RUNS, facts)
     write_text(reference / PIECES, pieces_table(table, read_provenance(reference)).to_csv(index=False))
+    add_standings(reference)
 
 
 def places(table: pd.DataFrame, columns: list[str]) -> list[Any]:
