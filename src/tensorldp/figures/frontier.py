@@ -31,6 +31,7 @@ PAPERS = (
     ("TVG", "tvg_testing", "idn", "accuracy_perturbed_test", "#8C6D1F"),
     ("PLDP-FL", "pldp_fl", "pdpm", "accuracy", "#C2185B"),
 )
+DATASETS = ("mnist", "fashion_mnist", "cifar10", "imdb")  # panels from left to right
 COLUMNS = ["dataset", "line", "mechanism", "at", "value", "low", "high", "seeds"]
 
 
@@ -72,6 +73,12 @@ def paper_rows(metrics: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
 
 
+def _ordered(datasets: pd.Series) -> list[str]:
+    """Each once, those of the papers first."""
+    found = [str(name) for name in datasets.unique()]
+    return sorted(found, key=lambda name: (DATASETS.index(name) if name in DATASETS else len(DATASETS), name))
+
+
 def _summary(rows: pd.DataFrame) -> pd.DataFrame:
     grouped = rows.groupby(["dataset", "line", "mechanism", "at"], dropna=False)["value"]
     summary = grouped.agg(value="mean", low="min", high="max", seeds="count")
@@ -95,7 +102,7 @@ def draw_shuffled(metrics: pd.DataFrame) -> Figure:
     """Accuracy against the central epsilon that a trusted shuffler adds: another trust model, so another figure."""
     use_style()
     rows = shuffled_rows(metrics)
-    datasets = list(dict.fromkeys(rows["dataset"])) or [""]
+    datasets = _ordered(rows["dataset"]) or [""]
     figure, axes = plt.subplots(
         1, len(datasets), figsize=(1.0 + 3.4 * len(datasets), 3.4), sharey=True, squeeze=False, layout="constrained"
     )
@@ -174,7 +181,7 @@ def draw_frontier(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
     """
     use_style()
     rows, papers = frontier_rows(metrics), paper_rows(reference)
-    datasets = list(dict.fromkeys(rows["dataset"]))
+    datasets = _ordered(rows["dataset"])
     figure, axes = plt.subplots(
         1, len(datasets), figsize=(1.0 + 3.6 * len(datasets), 4.1), sharey=True, squeeze=False, layout="constrained"
     )

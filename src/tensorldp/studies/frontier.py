@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 import torch
 from safetensors import safe_open
@@ -125,7 +126,7 @@ def squared_error(cell: FrontierCell, size: int) -> float:
     return found
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def _plan(data: Path, key: str, cell: FrontierCell) -> Plan:
     labels, _ = labels_of(data, "train")
     records, unlabelled = private_count(cell, len(labels))
@@ -155,7 +156,10 @@ def plan_of(cell: FrontierCell, data: Path) -> Plan:
 
     Of the private records it reads their number, and of the data set the number of its classes.
     """
-    return _plan(data, str(cell.settings()), cell)
+    learner: Literal["nearest", "chosen"] = "nearest" if cell.factors.learner == "nearest" else "chosen"
+    factors = cell.factors.model_copy(update={"control": None, "learner": learner})
+    alike = replace(cell, variant="", seeds=(), factors=factors)  # cells that differ in these have the same plan
+    return _plan(data, str(alike.settings()), alike)
 
 
 @dataclass(frozen=True)
