@@ -9,6 +9,7 @@ from typed import make_as
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.tldp_discrete import TldpDiscrete, two_sided_geometric
+from tensorldp.privacy.curves.gaussian import GaussianCurve
 from tensorldp.randomness import generator
 
 BYTES = Box(0, 255, (1,))
@@ -142,3 +143,10 @@ def test_options_are_checked() -> None:
             make("tldp-discrete", epsilon=1.0, domain=BYTES, **options)
     with pytest.raises(InputError, match="whole numbers"):
         make("tldp-discrete", epsilon=1.0, domain=Box(0, 0.5, (1,)))
+
+
+def test_a_million_elements_have_the_gaussian_limit() -> None:
+    """At epsilon 1e-6 each element's loss is 1e-6 or -1e-6: their sum is nearly normal, with mu = 1e-3."""
+    found = make("tldp-discrete", epsilon=1e-6, domain=Box(0, 255, (1_000_000,))).guarantee(1e-5)
+    assert found.exact
+    assert found.epsilon == pytest.approx(GaussianCurve(1e-3).epsilon(1e-5), rel=1e-3)
