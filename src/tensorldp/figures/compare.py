@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from jinja2 import Environment, FunctionLoader, StrictUndefined
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tensorldp.errors import InputError
 from tensorldp.figures.encode import as_svg
+from tensorldp.figures.panels import by_family, epsilon_ticks, finish_columns
+from tensorldp.figures.report_text import heading, metric_label, variant_words
 from tensorldp.figures.style import label, order, own_appearance
 
 CELL = ["study", "dataset", "variant", "mechanism", "epsilon"]
@@ -147,24 +152,38 @@ def draw(first: Run, second: Run, most: int = 24) -> Iterator[tuple[str, Figure]
         for run in (first, second):
             chosen = (run.metrics[panels] == list(key)).all(axis=1)
             tables.append(run.metrics[chosen].groupby(["mechanism", "epsilon"])["value"].mean())
-        figure = Figure(figsize=(6.4, 3.6), layout="constrained")
-        ax = figure.subplots()
-        for mechanism in order({name for table in tables for name, _ in table.index}):
-            for table, dashes, run in zip(tables, ("-", "--"), (first, second), strict=True):
-                if mechanism in table.index.get_level_values(0):
-                    line = table.loc[mechanism].sort_index()
-                    finite = line[np.isfinite(line.index)]
-                    look = own_appearance(mechanism)
-                    named = f"{label(mechanism)}, {run.name}"
-                    if len(finite):
-                        ax.plot(finite.index, finite, dashes, **look, ms=4, label=named)  # type: ignore[arg-type]
-                    else:
-                        ax.axhline(line.iloc[0], color=look["color"], ls=dashes, label=named)
-        ax.set_xscale("log")
-        ax.set_xlabel("nominal epsilon")
-        ax.set_ylabel(str(key.metric).replace("_", " "))
-        figure.legend(loc="outside right upper", fontsize=7)
-        yield f"{key.study}, {key.dataset}, {key.variant}: {str(key.metric).replace('_', ' ')}", figure
+        moved = set(changed[(changed[panels] == list(key)).all(axis=1)]["mechanism"])
+        still = {name for table in tables for name, _ in table.index} - moved
+        groups = by_family(moved)
+        figure = Figure(figsize=(max(4.2 * len(groups), 6.0), 3.9), layout="constrained")
+        axes = figure.subplots(1, len(groups), squeeze=False, sharex=True, sharey=True)
+        for ax, group in zip(axes[0], groups, strict=True):
+            for name in order(still):
+                _draw_line(ax, tables[0] if name in tables[0].index else tables[1], name, "-", {"color": "#BBBBBB"})
+            for name in order(set(group)):
+                for table, dashes, run in zip(tables, ("-", "--"), (first, second), strict=True):
+                    look = {**own_appearance(name), "label": f"{label(name)}, {run.name}"}
+                    _draw_line(ax, table, name, dashes, look)
+            if still:
+                names = "not changed: " + ", ".join(map(label, order(still)))
+                ax.plot([], [], color="#BBBBBB", label="\n".join(textwrap.wrap(names, 64)))
+            epsilon_ticks(ax, {float(epsilon) for table in tables for _, epsilon in table.index})
+        finish_columns(axes, (), "nominal ε (nats)", 1)
+        words = metric_label(str(key.metric))
+        axes[0][0].set_ylabel("\n".join(textwrap.wrap(words, 44)), fontsize=8.5)
+        yield f"{key.study}, {key.dataset}, {variant_words(str(key.variant))}: {words}", figure
+
+
+def _draw_line(ax: Axes, table: pd.Series, name: str, dashes: str, look: Mapping[str, Any]) -> None:
+    """A mechanism's means of one run over epsilon, or a level line where it has none."""
+    if name not in table.index.get_level_values(0):
+        return
+    line = table.loc[name].sort_index()
+    finite = line[np.isfinite(line.index)]
+    if len(finite):
+        ax.plot(finite.index, finite, dashes, ms=4, linewidth=1.3, **look)
+    else:
+        ax.axhline(line.iloc[0], ls=dashes, **{k: v for k, v in look.items() if k != "marker"})
 
 
 def render_comparison(first: Run, second: Run, *, rows: int = 300) -> str:
@@ -207,5 +226,7 @@ def render_comparison(first: Run, second: Run, *, rows: int = 300) -> str:
 
 def _plain(table: pd.DataFrame) -> list[list[str]]:
     """Heads and rows as text."""
-    rows = [[f"{v:.5g}" if isinstance(v, float) else str(v) for v in row] for row in table.itertuples(index=False)]
-    return [[str(column) for column in table.columns], *rows]
+    said = {"variant": variant_words, "metric": metric_label, "mechanism": label}
+    shown = table.assign(**{key: table[key].astype(str).map(words) for key, words in said.items() if key in table})
+    rows = [[f"{v:.5g}" if isinstance(v, float) else str(v) for v in row] for row in shown.itertuples(index=False)]
+    return [[heading(str(c)) if c in POINT else str(c) for c in table.columns], *rows]
