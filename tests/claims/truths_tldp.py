@@ -112,6 +112,7 @@ TLDP_TRUTHS = {
         _darknet({10: 0.8, 500: 0.4}),
     ),
     "T60": Truth(type2(), means_by(F1, GOOD), means_by(F1, GOOD, 0.97)),
+    "T61": Truth(type3(*IMAGES), means_by(F1, GOOD), means_by(F1, GOOD, 0.85)),
     "T52": Truth(_subspaces(), _with_subspace(0.3, 0.1), _with_subspace(0.1, 0.3)),
     "T57": Truth(
         [

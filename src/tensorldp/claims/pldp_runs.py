@@ -15,7 +15,7 @@ import torch
 from tensorldp.claims.base import Finding, NotRun, claim
 from tensorldp.claims.evidence import Evidence
 from tensorldp.claims.laws import pdpm
-from tensorldp.claims.pldp_arms import FEDERATED, best_centre, centres
+from tensorldp.claims.pldp_arms import AT_CHANCE, FEDERATED, best_centre, centres
 from tensorldp.claims.pldp_theorems import WEIGHTS
 from tensorldp.claims.statements import Estimate, Every, Inside, Statement, estimate, finding, minus, per_seed
 from tensorldp.config.cell import variant_factors
@@ -145,9 +145,10 @@ def participation(found: Evidence) -> Finding:
         points = {share: per_seed(rows) for share, rows in _shares(found, name, "accuracy", centre).items()}
         low, high = min(points), max(points)
         rise = minus(points[0.7], points[low])
+        void = "both at chance" if max(points[low].mean, points[0.7].mean) < AT_CHANCE else ""
         return Every(
             [
-                Inside(f"accuracy on {name} at a share of 0.7 minus at {low:g}", rise, low=0),
+                Inside(f"accuracy on {name} at a share of 0.7 minus at {low:g}", rise, low=0, void=void),
                 Inside(f"at {high:g} minus at 0.7", minus(points[high], points[0.7]), -MINOR, MINOR),
             ]
         )

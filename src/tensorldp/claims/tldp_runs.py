@@ -127,7 +127,7 @@ def gaussian_above_laplace(found: Evidence) -> Finding:
     return settle(made, Every(parts), "; ".join(later), datasets=IMAGES, condition=condition)
 
 
-def _ahead(own: Runs, least: float) -> list[Statement]:
+def ahead(own: Runs, least: float) -> list[Statement]:
     """That each TLDP method is above each baseline by at least so much, on average over the nominal epsilons."""
 
     def test(ours: str, theirs: str, form: str = "") -> Statement:
@@ -143,7 +143,7 @@ def _ahead(own: Runs, least: float) -> list[Statement]:
 @claim("T41", expected=f"each TLDP method above each baseline by {MARGIN} on average over the nominal grid")
 def large_margin(found: Evidence) -> Finding:
     made = each(found, "tldp_type1", IMAGES, BASELINES)
-    parts = [part for own in made for part in _ahead(own, MARGIN)]
+    parts = [part for own in made for part in ahead(own, MARGIN)]
     honest = found.rows("tldp_type1", F1, dataset=[own.dataset for own in made], mechanism=["laplace", "tldp-l"])
     observed = f"at an equal true epsilon {_margin_at_true_epsilon(honest)}"
     return settle(made, Every(parts), observed, datasets=IMAGES, condition=NOMINAL)
@@ -152,7 +152,7 @@ def large_margin(found: Evidence) -> Finding:
 @claim("T60", expected="each TLDP method above each baseline on average over the nominal grid, on each data set")
 def type2_ahead(found: Evidence) -> Finding:
     made = each(found, "tldp_type2", IMAGES, BASELINES)
-    parts = [part for own in made for part in _ahead(own, 0.0)]
+    parts = [part for own in made for part in ahead(own, 0.0)]
     return settle(made, Every(parts), datasets=IMAGES, condition=NOMINAL)
 
 

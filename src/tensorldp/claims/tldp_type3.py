@@ -13,8 +13,8 @@ import pandas as pd
 
 from tensorldp.claims.base import Finding, NotRun, cannot_be_checked, claim
 from tensorldp.claims.evidence import Evidence
-from tensorldp.claims.statements import Every, Inside, Some, Statement, finding, minus
-from tensorldp.claims.tldp_runs import ABOUT
+from tensorldp.claims.statements import Every, Inside, Some, Statement, finding, joined, minus
+from tensorldp.claims.tldp_runs import ABOUT, MARGIN, NOMINAL, ahead
 from tensorldp.claims.tldp_scores import BASELINES, IMAGES, TLDP, Runs, below, each, settle
 from tensorldp.claims.tvg_scores import METRIC, TESTING, Scores
 from tensorldp.mechanisms import Box, make
@@ -33,6 +33,7 @@ def _by_arm(
     mechanisms: Iterable[str],
     test: Callable[[list[Runs]], Statement],
     observed: str = "",
+    condition: str = "",
 ) -> Finding:
     """The finding of a statement in each arm of the study; one in which it holds is enough, and is named."""
     names = list(datasets)
@@ -46,8 +47,9 @@ def _by_arm(
         made += own
     for arm, part in zip(arms, parts, strict=True):
         holding += [arm] if part.decide(0.05 / len(parts)) else []
-    condition = f"with the noise of the {holding[0]} alone" if len(holding) == 1 and len(parts) > 1 else ""
-    return settle(made, Some(parts), observed, datasets=names if len(names) > 1 else (), condition=condition)
+    only = f"with the noise of the {holding[0]} alone" if len(holding) == 1 and len(parts) > 1 else ""
+    datasets = names if len(names) > 1 else ()
+    return settle(made, Some(parts), observed, datasets=datasets, condition=joined([condition, only]))
 
 
 @claim("T46", expected=f"at least {COMPARABLE} of the unperturbed F1 at some epsilon above 100, less at all up to it")
@@ -66,6 +68,14 @@ def type3_needs_100(found: Evidence) -> Finding:
         return Every(parts)
 
     return _by_arm(found, TYPE3, TLDP, test)
+
+
+@claim("T61", expected=f"each TLDP method above each baseline by {MARGIN} on average over the nominal grid")
+def type3_ahead(found: Evidence) -> Finding:
+    def test(made: list[Runs]) -> Statement:
+        return Every([part for own in made for part in ahead(own, MARGIN)])
+
+    return _by_arm(found, IMAGES, BASELINES, test, condition=NOMINAL)
 
 
 @claim(
@@ -134,8 +144,8 @@ def darknet_gaussian(found: Evidence) -> Finding:
         gaps = [own.gap(name, "tldp-g", [10.0]) for name in (*BASELINES, "tldp-l")]
         gaps += [own.gap("tldp-g", name, epsilons[-1:]) for name in BASELINES]
         joins = own.gap("tldp-g", "tldp-l", epsilons[-1:])
-        over = [Inside(gap.name, gap.value, low=0) for gap in gaps]
-        return Every([*over, Inside(joins.name, joins.value, -ABOUT, ABOUT)])
+        over = [Inside(gap.name, gap.value, low=0, void=gap.void) for gap in gaps]
+        return Every([*over, Inside(joins.name, joins.value, -ABOUT, ABOUT, joins.void)])
 
     return _by_arm(found, ["darknet"], BASELINES, test)
 
