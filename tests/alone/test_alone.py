@@ -6,11 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from alone.environment import ROOT, link_dependencies
 
 RUN = "import sys, runpy; sys.path.append(sys.argv[1]); runpy.run_path(sys.argv[2])"
 
 
+@pytest.mark.workflow  # imports PyTorch twice, in processes of their own
 def test_mechanisms_privacy_and_checks_need_no_other_packages(tmp_path: Path) -> None:
     linked = link_dependencies(tmp_path)
     assert {"torch", "numpy", "scipy"} <= linked.keys()
