@@ -12,9 +12,6 @@ SUBTLE = {  # they need more releases than a test may take: benchmarks/lies.py f
     "a near-copy with probability 1e-3",
     "delta ten times too small",
     "batch-norm before perturbing",
-    "rounded to a grid that depends on the record",
-    "float32 inverse-CDF Laplace",
-    "the record in the lowest bit",
     "an infinity that only one record gives",
 }
 
