@@ -21,6 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--claim-delta", type=float, default=0.0, help="with --claim-epsilon (default: 0)")
     parser.add_argument("--minutes", type=float, default=2.0, help="processor time at most (default: 2)")
     parser.add_argument("--samples", type=int, default=200_000, help="releases of a pair that are learned from")
+    parser.add_argument("--rounds", type=int, help="of the searches at most; with them the clock need not decide")
+    parser.add_argument("--starts", type=int, help="pairs of records to start from, chosen at random (default: all)")
     parser.add_argument("--confidence", type=float, default=0.95, help="of all that is said (default: 0.95)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--floating-point", action="store_true", help="the claim includes the floats themselves")
@@ -44,6 +46,8 @@ def run(options: argparse.Namespace) -> int:
         claim_delta=options.claim_delta,
         minutes=options.minutes,
         samples=options.samples,
+        rounds=options.rounds,
+        starts=options.starts,
         confidence=options.confidence,
         seed=options.seed,
         floating_point=options.floating_point,
