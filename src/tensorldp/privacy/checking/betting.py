@@ -8,7 +8,7 @@ p0 = e^epsilon q0 + delta, and any stake mu >= 0 that keeps both factors non-neg
 has an expectation of at most 1 wherever the claim holds: with t = e^epsilon (P(S|x') - q0) it is at most
 (1 + mu t)(1 - mu t) <= 1. Products over blocks are therefore a test martingale (Ville): capital reaches 1 / error
 with a chance of at most `error`, whenever one looks. The best q0 and mu are the reverse information projection of
-the alternative (Turner, Ly and Gruenwald, "Generic E-variables for exact sequential k-sample tests", 2021).
+the alternative [turner2024].
 """
 
 from __future__ import annotations
