@@ -152,7 +152,7 @@ def stated_error(
 ) -> Contradiction | None:
     """Whether the mean squared error at the worst input is the stated one, and no other record's is larger.
 
-    By Student's t, as squared errors have no bound: the error rate is that of the normal approximation. Differences
+    By Johnson's t, as squared errors have no bound: the error rate is that of its normal approximation. Differences
     below 2 % of the stated error are let pass.
     """
     stated = mechanism.squared_error()
@@ -166,13 +166,26 @@ def stated_error(
         pair = Pair(name, record, record)
         seen = _observed(subject, pair, False, samples, seed, "error", name)
         errors = ((seen - record.reshape(-1).numpy()) ** 2).sum(axis=1)
-        spread = float(errors.std()) / math.sqrt(samples)
-        lead = float(errors.mean()) - stated
-        off = abs(lead) if record is worst else lead
-        if off > max(least * spread, MATERIAL * stated):
+        lead, score = float(errors.mean()) - stated, skewed_score(errors, stated)
+        if record is worst:
+            lead, score = abs(lead), abs(score)
+        if score > least and lead > MATERIAL * stated:
             text = f"the mean squared error at {name} is {errors.mean():.6g}, stated is {stated:.6g}"
-            return Contradiction("squared error", text, float((off / max(spread, 1e-300)) ** 2 / 2), pair, samples)
+            return Contradiction("squared error", text, min(score, 1e3) ** 2 / 2.0, pair, samples)
     return None
+
+
+def skewed_score(values: Reals, mean: float) -> float:
+    """Standard errors by which the mean of the values exceeds `mean`, corrected for their skewness (Johnson, 1978).
+
+    Without the correction a mean of few squared errors is called too small eight times as often as is meant.
+    """
+    spread, lead = float(values.std()), float(values.mean()) - mean
+    if spread <= 1e-12 * abs(mean):
+        return 0.0 if abs(lead) <= 1e-9 * abs(mean) else math.copysign(math.inf, lead)
+    third = float(((values - values.mean()) ** 3).mean())
+    corrected = lead + third / (6.0 * spread**2 * values.size) + third * lead**2 / (3.0 * spread**4)
+    return corrected / (spread / math.sqrt(values.size))
 
 
 def _observed(subject: Subject, pair: Pair, second: bool, samples: int, *seed: object) -> Reals:
