@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -18,6 +17,7 @@ from tensorldp.privacy.checking.budget import Budget
 from tensorldp.privacy.checking.claim import Claim
 from tensorldp.privacy.checking.distinguishers import FLOATING, IDEAL, learned
 from tensorldp.privacy.checking.events import Event, strongest
+from tensorldp.privacy.checking.histogram import histogram
 from tensorldp.privacy.checking.independence import dependence
 from tensorldp.privacy.checking.noise import declared_tail, noise_misfit
 from tensorldp.privacy.checking.pairs import pairs
@@ -31,7 +31,6 @@ SHARES = {"search": 0.5, "floating point": 0.2, "declarations": 0.2, "bound": 0.
 PARTS = 7.0  # of the declarations: two for the curve, one each for density, error, noise, independence, running time
 DRAWS = 100  # elements of noise that are looked at, for each of `samples`
 TIMES = {"search": 0.7, "floating point": 0.5, "declarations": 0.5}  # of the time that is left when each starts
-BINS = 40
 NO_TREES = "not tried: scikit-learn is not installed"
 
 
@@ -178,7 +177,7 @@ class _Check:
         outcome = f"{looked} pairs and views, capital e^{search.capital:.2f} of e^{search.target:.2f}"
         if breach is not None:
             kind = "locality" if breach.trail.view.local else "guarantee"
-            self.findings.append(breach_finding(kind, breach, _histogram(search, breach)))
+            self.findings.append(breach_finding(kind, breach, histogram(search, breach)))
         if not learned.TREES:
             self.attempts.append(Attempt("decision trees", 0.0, 0, 0.0, NO_TREES))
         self._note("sequential search for a breach", SHARES["search"], search.budget.drawn, start, outcome)
@@ -229,7 +228,6 @@ class _Check:
 
     def _noise(self, mechanism: Declared) -> None:
         start = time.process_time()
-        share = SHARES["declarations"] / PARTS
         tail = declared_tail(mechanism)
         if tail is None:
             return
@@ -241,22 +239,26 @@ class _Check:
             elements=DRAWS * self.budget.samples,
             seed=self.seed,
         )
-        if p_value <= self.error * share:
-            text = (
-                f"the noise does not follow the law that is declared: {what} (p = {p_value:.2g}, {elements} elements)"
-            )
-            self.findings.append(Finding("noise", text, -math.log(max(p_value, 1e-300))))
-        self._note("law of the noise, tails to 1e-7", share, elements // self.subject.size, start, f"p = {p_value:.3g}")
+        text = f"the noise does not follow the law that is declared: {what}, {elements} elements"
+        name = "law of the noise, tails to 1e-7"
+        self._tested(name, "noise", p_value, text, elements // self.subject.size, start)
 
     def _independence(self) -> None:
         start = time.process_time()
-        share = SHARES["declarations"] / PARTS
         samples = max(64, min(2000, self.budget.samples, (1 << 20) // self.subject.size)) // 2 * 2
         way, p_value = dependence(self.subject, pairs(self.subject, self.seed, self.pair)[0].x, samples, self.seed)
+        text = f"dependence between {way}, {samples} releases"
+        self._tested("independence of releases", "independence", p_value, text, 3 * samples, start)
+
+    def _tested(
+        self, name: str, kind: str, p_value: float, text: str, samples: int, start: float, pair: str = ""
+    ) -> None:
+        """Note a test that has one part of the declarations' error, and what it found."""
+        share = SHARES["declarations"] / PARTS
         if p_value <= self.error * share:
-            text = f"dependence between {way} (p = {p_value:.2g}, {samples} releases)"
-            self.findings.append(Finding("independence", text, -math.log(max(p_value, 1e-300))))
-        self._note("independence of releases", share, 3 * samples, start, f"p = {p_value:.3g}")
+            evidence = -math.log(max(p_value, 1e-300))
+            self.findings.append(Finding(kind, f"{text} (p = {p_value:.2g})", evidence, pair=pair))
+        self._note(name, share, samples, start, f"p = {p_value:.3g}")
 
     def _floats(self, dtypes: Sequence[torch.dtype]) -> None:
         for dtype in dtypes:
@@ -302,23 +304,7 @@ class _Check:
 
     def _timing(self) -> None:
         start = time.process_time()
-        share = SHARES["declarations"] / PARTS
         pair = pairs(self.subject, self.seed, self.pair)[0]
         p_value, calls = timing_difference(self.subject, pair, self.seed)
-        if p_value <= self.error * share:
-            text = f"running times differ between the records (p = {p_value:.2g}, {calls} calls of each)"
-            self.findings.append(Finding("running time", text, -math.log(max(p_value, 1e-300)), pair=pair.name))
-        self._note("running time", share, calls, start, f"p = {p_value:.3g}")
-
-
-def _histogram(search: Search, breach: Breach) -> dict[str, list[float]]:
-    """Counts of the event's statistic under both records, in bins of equal width between extreme quantiles."""
-    trail = breach.trail
-    values = [side[np.isfinite(side)] for side in search.columns(trail)[breach.event.statistic]]
-    both = np.concatenate(values)
-    if both.size == 0:
-        return {}
-    low, high = (float(v) for v in np.quantile(both, [0.005, 0.995]))
-    edges = np.linspace(low, high if high > low else low + 1.0, BINS + 1)
-    counts = [np.histogram(side.clip(edges[0], edges[-1]), edges)[0].astype(float).tolist() for side in values]
-    return {"edges": edges.tolist(), "x": counts[0], "x'": counts[1], "threshold": [breach.event.threshold]}
+        text = f"running times differ between the records, {calls} calls of each"
+        self._tested("running time", "running time", p_value, text, calls, start, pair.name)
