@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import signal
@@ -101,11 +102,25 @@ def test_a_lock_that_no_run_holds_is_taken_away_first(runner: list[str], tmp_pat
 
 
 def test_ctrl_c_says_how_to_go_on(runner: list[str], tmp_path: Path) -> None:
-    child = subprocess.Popen([*runner, "wait"], cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    assert child.stderr is not None
-    seen = [child.stderr.readline(), child.stderr.readline()]
-    assert "1 of 2 steps" in seen[-1]
-    os.killpg(child.pid, signal.SIGINT)
-    rest = child.stderr.read()
-    assert child.wait(timeout=60) == 130
+    interrupted = (
+        "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); "
+        "os.execv(sys.argv[1], sys.argv[1:])"
+    )  # a shell's background jobs inherit that SIGINT is ignored
+    child = subprocess.Popen(
+        [sys.executable, "-c", interrupted, *runner, "wait"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        assert child.stderr is not None
+        seen = [child.stderr.readline(), child.stderr.readline()]
+        assert "1 of 2 steps" in seen[-1]
+        os.killpg(child.pid, signal.SIGINT)
+        rest = child.communicate(timeout=60)[1]
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+    assert child.returncode == 130
     assert rest.strip() == "Stopped; run again to continue."
