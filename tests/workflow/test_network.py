@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +23,8 @@ with socket.socket() as outside:
 
 
 def without_network(*command: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([*CUT_OFF, *command], capture_output=True, text=True, check=False)
+    environment = {key: value for key, value in os.environ.items() if key != "TENSORLDP_MIRROR"}
+    done = subprocess.run([*CUT_OFF, *command], env=environment, capture_output=True, text=True, check=False)
     if done.returncode == IMPOSSIBLE:
         pytest.skip(f"the network cannot be cut off here: {done.stderr.strip()}")
     return done
