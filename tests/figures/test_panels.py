@@ -11,7 +11,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.text import Text
 
 from tensorldp.figures.attack_cost import place_notes
-from tensorldp.figures.curves import draw_study
+from tensorldp.figures.curves import CONTEXT, draw_study
 from tensorldp.figures.panels import (
     MOST_BANDS,
     by_family,
@@ -165,3 +165,14 @@ def test_notes_cover_neither_each_other_nor_points() -> None:
     places = ax.transData.transform([(x, y) for x, y, _ in points])
     assert not any(box.contains(x, y) for box in boxes for x, y in places)
     assert all(ax.bbox.x0 <= box.x0 and box.x1 <= ax.bbox.x1 for box in boxes)
+
+
+def test_a_panel_has_the_means_of_the_others_in_grey_and_says_so() -> None:
+    figure = draw_study(study(), "tldp_type1")
+    shown = [ax for ax in figure.axes if ax.get_visible()]
+    assert len(shown) > 1
+    for ax in shown:
+        lines = [line for line in ax.get_lines() if len(np.atleast_1d(line.get_xdata())) == 2]
+        means = {round(float(np.asarray(line.get_ydata())[0]), 6) for line in lines}
+        assert means >= {round(0.05 * i + 0.02, 6) for i in range(len(MANY))}
+    assert any(text.get_text() == CONTEXT for text in figure.texts)

@@ -37,6 +37,7 @@ AXIS_LABELS = {
     "guaranteed": "guaranteed ε of the whole {unit} at δ = 1e-5 (nats)",
     "pure": "guaranteed pure ε of the whole {unit}, atoms removed (nats)",
 }
+CONTEXT = "Grey: the mechanisms of the panels beside."
 METRIC_LABELS = {
     "weighted_f1": "weighted F1 on clean test records",
     "accuracy": "accuracy on clean test records",
@@ -125,6 +126,15 @@ def draw_line(ax: Axes, rows: pd.DataFrame, axis: Axis, name: str) -> None:
     ax.fill_between(summary["at"], summary["min"], summary["max"], color=str(look["color"]), alpha=0.15, linewidth=0)
 
 
+def draw_context(ax: Axes, rows: pd.DataFrame, axis: Axis) -> None:
+    """The means of other mechanisms as grey lines without a name, to compare a panel's own with."""
+    rows = rows.assign(at=position(rows, axis))
+    rows = rows[np.isfinite(rows["at"])]
+    for _, line in rows.groupby("line"):
+        means = line.groupby("at")["value"].mean()
+        ax.plot(means.index, means, color="0.78", linewidth=1.0, label="_other", zorder=0.5)
+
+
 def draw_study(
     metrics: pd.DataFrame, study: str, *, axis: Axis = "nominal", metric: str = "weighted_f1", title: str = ""
 ) -> Figure:
@@ -163,6 +173,10 @@ def draw_study(
         if set(part["line"]) <= {NO_PRIVACY} and group:
             ax.set_visible(False)
             continue
+        others = rows[(rows["panel"] == panel) & ~rows["line"].isin([*group, NO_PRIVACY])]
+        if len(others):
+            draw_context(ax, others, axis)
+            notes.append(CONTEXT)
         for name in order(set(part["line"])):
             draw_line(ax, part[part["line"] == name], axis, name)
         if not np.isfinite(position(part, axis)).any():
