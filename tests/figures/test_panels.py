@@ -175,4 +175,4 @@ def test_a_panel_has_the_means_of_the_others_in_grey_and_says_so() -> None:
         lines = [line for line in ax.get_lines() if len(np.atleast_1d(line.get_xdata())) == 2]
         means = {round(float(np.asarray(line.get_ydata())[0]), 6) for line in lines}
         assert means >= {round(0.05 * i + 0.02, 6) for i in range(len(MANY))}
-    assert any(text.get_text() == CONTEXT for text in figure.texts)
+    assert any(CONTEXT in text.get_text() for text in figure.texts)
