@@ -176,7 +176,7 @@ def stated_error(
 
 
 def skewed_score(values: Reals, mean: float) -> float:
-    """Standard errors by which the mean of the values exceeds `mean`, corrected for their skewness (Johnson, 1978).
+    """Standard errors by which the mean of the values exceeds `mean`, corrected for their skewness [johnson1978].
 
     Without the correction a mean of few squared errors is called too small eight times as often as is meant.
     """
