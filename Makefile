@@ -38,8 +38,9 @@ $(READY): pyproject.toml envs/constraints.txt $(if $(LOCK),envs/lock.txt)
 	@echo "Installing PyTorch, Snakemake and what they need into $(VENV), once: this takes minutes"
 	$(PYTHON) -m venv $(VENV)
 ifdef LOCK
-	$(VENV)/bin/python -m pip install --quiet --require-hashes -r envs/lock.txt
+	$(VENV)/bin/python -m pip install --quiet --require-hashes --no-deps -r envs/lock.txt
 	$(VENV)/bin/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	$(VENV)/bin/python -m pip check
 else
 	$(VENV)/bin/python -m pip install --quiet --upgrade pip
 	$(VENV)/bin/python -m pip install --quiet -c envs/constraints.txt -e ".[pipeline,dev,slurm]"
