@@ -59,7 +59,7 @@ def _needed(name: str, extras: frozenset[str]) -> set[tuple[str, frozenset[str]]
 
 
 def test_nothing_that_a_locked_package_needs_is_left_out() -> None:
-    # LOCK=1 installs without dependencies: pip takes smart-open[http] for another package than smart-open, which has the hash.
+    # LOCK=1 installs without dependencies, as pip would look for smart-open[http] beside the locked smart-open.
     here = {normal(one.name) for one in locked() if one.marker is None or one.marker.evaluate(LINUX)}
     seen: set[tuple[str, frozenset[str]]] = set()
     waiting = {(name, frozenset[str]()) for name in here}
