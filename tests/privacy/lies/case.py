@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tensorldp.mechanisms import Box, Domain, Mechanism
 
-BIT, UNIT, FOUR, SIXTEEN, SIXTY_FOUR = (Box(-1.0, 1.0, (n,)) for n in (1, 2, 4, 16, 64))
+BIT, TWO, FOUR, SIXTEEN, SIXTY_FOUR = (Box(-1.0, 1.0, (n,)) for n in (1, 2, 4, 16, 64))
 
 
 @dataclass(frozen=True)

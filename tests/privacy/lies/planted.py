@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 import torch
-from case import BIT, FOUR, SIXTEEN, SIXTY_FOUR, Case, laplace, normal, uniform
+from case import BIT, FOUR, SIXTEEN, SIXTY_FOUR, TWO, Case, laplace, normal, uniform
 from torch import Tensor
 
 from tensorldp.mechanisms import Box, Mechanism
@@ -194,6 +194,14 @@ def rank_kept(x: Tensor, g: torch.Generator) -> Tensor:
     return torch.empty_like(y).scatter_(1, x.argsort(dim=1, stable=True), y)  # noise put in the record's order
 
 
+def tied_noise(x: Tensor, g: torch.Generator) -> Tensor:
+    """Each element's noise alone is right; the record's sign says which pairs of noises go together."""
+    scale = x.shape[1] * WIDTH
+    first, second = (laplace(x[:, :1], scale, g) for _ in range(2))
+    sign = torch.where(x[:, :1] > 0, 1.0, -1.0) * (2.0 * first / scale).cos().sign() * first.sign()
+    return x + torch.cat([first, second.abs() * sign], dim=1)
+
+
 def whole(x: Tensor, g: torch.Generator) -> Tensor:
     """Honest, floats included: two-sided geometric noise of epsilon 1 on the rounded record, with zeros of one sign."""
     first, second = ((torch.empty_like(x).exponential_(generator=g) * WIDTH).floor() for _ in range(2))
@@ -279,5 +287,6 @@ LIES: tuple[Case, ...] = (
     Case("an infinity that only one record gives", lambda: overflow, BIT, truth="delta 0.009"),
     Case("rescaled to the record's norm", lambda: copied_norm, FOUR, truth="no privacy"),
     Case("noise in the record's order", lambda: rank_kept, FOUR, truth="no privacy"),
+    Case("noise tied together by the record", lambda: tied_noise, TWO, truth="no privacy"),
     Case("a curve of half the density", _mechanism(ThinCurve, BIT), BIT, None, truth="epsilon 1 said 0.5"),
 )

@@ -216,15 +216,23 @@ class _Check:
         curve = declared.curve_against_density(
             self.subject, self.claim, tried, samples=count, error=2.0 * error, seed=self.seed
         )
+        self._declared("declared curve against declared density", (curve,), 2.0, count, start)
+        start = time.process_time()
         density = declared.density_against_sampler(self.subject, tried, samples=count, error=error, seed=self.seed)
         stated = declared.stated_error(mechanism, tried, samples=count, error=error, seed=self.seed)
-        kinds = {"curve": "declaration", "density": "density", "squared error": "squared error"}
-        for found in (curve, density, stated):
-            if found is not None:
-                name = found.pair.name if found.pair else ""
-                self.findings.append(Finding(kinds[found.about], found.text, found.log_evidence, pair=name))
-        wrong = ", ".join(found.about for found in (curve, density, stated) if found) or "nothing wrong"
-        self._note("declared curve, density and error", 4.0 * SHARES["declarations"] / PARTS, 3 * count, start, wrong)
+        self._declared("releases against declared density and error", (density, stated), 2.0, 2 * count, start)
+
+    def _declared(
+        self, name: str, found: Sequence[declared.Contradiction | None], parts: float, samples: int, start: float
+    ) -> None:
+        """Note tests of declarations that have so many parts of the error, and what they found."""
+        wrong = [one for one in found if one is not None]
+        for one in wrong:
+            kind = "declaration" if one.about == "curve" else one.about
+            pair = one.pair.name if one.pair else ""
+            self.findings.append(Finding(kind, one.text, one.log_evidence, pair=pair))
+        outcome = ", ".join(one.about for one in wrong) or "nothing wrong"
+        self._note(name, parts * SHARES["declarations"] / PARTS, samples, start, outcome)
 
     def _noise(self, mechanism: Declared) -> None:
         start = time.process_time()

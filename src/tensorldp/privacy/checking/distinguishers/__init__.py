@@ -5,6 +5,7 @@ from __future__ import annotations
 from tensorldp.privacy.checking.distinguishers.base import Columns, Distinguisher, Scene
 from tensorldp.privacy.checking.distinguishers.bits import Floats
 from tensorldp.privacy.checking.distinguishers.geometry import Coordinates, Distances, Likelihood, Shapes
+from tensorldp.privacy.checking.distinguishers.kernel import Kernel
 from tensorldp.privacy.checking.distinguishers.learned import Directions, Tree
 from tensorldp.privacy.checking.distinguishers.values import Atoms, Repeats
 
@@ -16,6 +17,7 @@ IDEAL: tuple[Distinguisher, ...] = (
     Atoms(),
     Repeats(),
     Directions(),
+    Kernel(),
     Tree(),
 )
 FLOATING: tuple[Distinguisher, ...] = (Floats(),)
