@@ -1,6 +1,8 @@
 """`python -m tensorldp`."""
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -77,6 +79,9 @@ def test_mechanisms_lists_every_key(capsys: pytest.CaptureFixture[str]) -> None:
         (("check", "nowhere:thing"), "cannot be imported"),
         (("check", "math:thing"), "has no 'thing'"),
         (("check", "laplace", "--epsilon", "1", "--option", "form"), "key=value"),
+        (("check", "math:sqrt", "--claim-epsilon", "1", "--option", "form=1"), "takes no --option"),
+        (("check", "math:sqrt", "--epsilon", "1"), "--claim-epsilon"),
+        (("check", "laplace", "--epsilon", "1", "--out", "/dev/null/verdict"), "folder /dev/null/verdict"),
         (("guarantee", "math:sqrt", "--epsilon", "1"), "not a mechanism"),
         (("guarantee", "laplace", "--epsilon", "-1"), "epsilon of laplace"),
     ],
@@ -89,6 +94,14 @@ def test_a_mistake_is_one_sentence_and_exit_code_2(
     assert message in error
     assert error.startswith("error: ")
     assert error.count("\n") == 1
+
+
+def test_a_reader_that_has_had_enough_ends_a_command_quietly(monkeypatch: pytest.MonkeyPatch) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as closed:
+        monkeypatch.setattr(sys, "stdout", closed)
+        assert outcome("mechanisms") == 141
 
 
 @pytest.mark.parametrize(("arguments", "code"), [((), 0), (("--true-noise", "0"), 1)])

@@ -9,7 +9,9 @@ from pathlib import Path
 import torch
 
 from tensorldp.commands.target import add_target_arguments, domain_of, target_of
+from tensorldp.errors import InputError
 from tensorldp.privacy.checking.check import check
+from tensorldp.privacy.checking.subject import is_mechanism
 
 FORMATS = ("float64", "float32", "bfloat16")
 
@@ -35,10 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the verdict; 1 where the claim is refuted."""
-    if options.out is not None:  # the page needs more packages than the check: better said before it than after
-        from tensorldp.privacy.checking.page import write_verdict
+    if options.out is not None:  # what the page lacks, packages or a folder, is better said before the check than after
+        from tensorldp.privacy.checking.page import verdict_folder, write_verdict
+
+        verdict_folder(options.out)
     domain = domain_of(options)
     checked = target_of(options, domain)
+    if options.claim_epsilon is None and not is_mechanism(checked):
+        raise InputError(f"{options.target} declares no guarantee: --claim-epsilon must say what it is claimed to have")
     verdict = check(
         checked,
         domain=domain,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -37,11 +38,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(given)
     try:
         code = import_module(f"tensorldp.commands.{options.command}").run(options)
+        sys.stdout.flush()
     except ModuleNotFoundError as error:
         _lacking(options.command, error)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
+    except BrokenPipeError:  # the reader, such as `head`, has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(130)

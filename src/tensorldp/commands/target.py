@@ -56,6 +56,10 @@ def target_of(options: argparse.Namespace, domain: Domain) -> Any:
         if unknown:
             raise InputError(f"{found.__name__} has no option {unknown[0]!r}")
         return found(epsilon=_epsilon(options), domain=domain, delta=options.nominal_delta, **settings)
+    if settings:
+        raise InputError(
+            f"{options.target} is no class of a mechanism: it takes no --option, got {options.option[0]!r}"
+        )
     return found
 
 

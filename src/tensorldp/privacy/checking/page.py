@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
+import os
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment
 
+from tensorldp.errors import InputError
 from tensorldp.privacy.checking.verdict import Verdict
 from tensorldp.runtime.files import write_json, write_text
 
 WIDTH, HEIGHT = 640, 200
 
 
-def write_verdict(folder: Path, verdict: Verdict) -> Path:
-    """Write verdict.json and verdict.html into `folder`, whole or not at all; returns the page's path."""
+def verdict_folder(folder: Path) -> Path:
+    """The folder, made if it is not there.
+
+    Raises:
+        InputError: if nothing can be written there.
+    """
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"the folder {folder} for the verdict cannot be made: {error.strerror}") from None
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"the folder {folder} for the verdict cannot be written to")
+    return folder
+
+
+def write_verdict(folder: Path, verdict: Verdict) -> Path:
+    """Write verdict.json and verdict.html into `folder`, whole or not at all; returns the page's path.
+
+    Raises:
+        InputError: if nothing can be written there.
+    """
+    folder = verdict_folder(folder)
     write_json(folder / "verdict.json", verdict.as_dict())
     write_text(folder / "verdict.html", page(verdict))
     return folder / "verdict.html"
