@@ -19,7 +19,8 @@ def test_check_finds_a_changed_number_and_write_mends_it(tmp_path: Path, capsys:
     spec.loader.exec_module(script)
     shutil.copytree(ROOT / "results" / "reference", tmp_path / "results" / "reference")
     (tmp_path / "docs").mkdir()
-    shutil.copy(ROOT / "docs" / "quotes.yaml", tmp_path / "docs")
+    for name in ("quotes.yaml", "printed.yaml", "printed-numbers.md"):
+        shutil.copy(ROOT / "docs" / name, tmp_path / "docs")
     right = "the CNN: <!-- q: latent model=cnn none inf -->0.981<!-- /q -->\n"
     wrong = right.replace("0.981", "0.999")
     (tmp_path / "README.md").write_text("first line\n" + wrong)
@@ -29,3 +30,10 @@ def test_check_finds_a_changed_number_and_write_mends_it(tmp_path: Path, capsys:
     script.main(["--root", str(tmp_path), "--write"])
     assert (tmp_path / "README.md").read_text() == "first line\n" + right
     script.main(["--root", str(tmp_path), "--check"])
+    page = tmp_path / "docs" / "printed-numbers.md"
+    text = page.read_text()
+    page.write_text(text.replace("98.1 %, one seed", "98.2 %, one seed"))
+    with pytest.raises(InputError, match=r"docs/printed-numbers\.md differs"):
+        script.main(["--root", str(tmp_path), "--check"])
+    script.main(["--root", str(tmp_path), "--write"])
+    assert page.read_text() == text

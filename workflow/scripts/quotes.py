@@ -1,4 +1,4 @@
-"""Compare the marked numbers of README.md and docs/ with the kept results, or write them anew."""
+"""Compare README.md's and docs/'s marked numbers, and docs/printed-numbers.md, with the kept results, or write them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tensorldp.errors import InputError
 from tensorldp.quoting.marks import check_marks, drifts, rewritten
+from tensorldp.quoting.printed import printed_page, read_printed
 from tensorldp.quoting.values import Quotes, read_table
 from tensorldp.runtime.cli import parser, run
 from tensorldp.runtime.files import write_text
@@ -32,6 +33,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print(f"{name}, line {drift.line}: {drift.id}: written {drift.written}, computed {drift.computed}")
         if args.write and found:
             write_text(page, rewritten(text, quotes))
+    printed = args.root / "docs" / "printed-numbers.md"
+    page = printed_page(read_printed(args.root / "docs" / "printed.yaml"), quotes)
+    if args.write:
+        write_text(printed, page)
+    elif not printed.exists() or printed.read_text() != page:
+        raise InputError("docs/printed-numbers.md differs from the kept results: run quotes.py --write and read it")
     if args.check and wrong:
         raise InputError(
             f"{len(wrong)} quoted number(s) differ from the kept results: run quotes.py --write and read them"

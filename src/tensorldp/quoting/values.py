@@ -17,6 +17,7 @@ from tensorldp.kept.tables import CLAIMS, METRICS
 from tensorldp.quoting.guarantees import FUNCTIONS
 
 ROW = ("dataset", "variant", "mechanism")
+CELL = [*ROW, "epsilon"]
 
 
 class Entry(BaseModel):
@@ -115,7 +116,8 @@ class Quotes:
         return dict(iter(pd.read_parquet(self.reference / METRICS).groupby(["study", "metric"])))
 
     @cached_property
-    def _claims(self) -> pd.DataFrame:
+    def claims(self) -> pd.DataFrame:
+        """The kept verdicts, by id."""
         return pd.read_csv(self.reference / CLAIMS).set_index("id")
 
     def __call__(self, mark: str) -> str:
@@ -148,9 +150,9 @@ class Quotes:
 
     def _number(self, mark: str, entry: Entry) -> float:
         if entry.claim is not None:
-            return self._stated(mark, entry)
+            return self.stated(mark, entry)
         if entry.count is not None:
-            verdicts = self._claims["verdict"]
+            verdicts = self.claims["verdict"]
             return float(len(verdicts) if entry.count == "all" else (verdicts == entry.count.replace("_", " ")).sum())
         if entry.function is not None:
             if entry.function not in FUNCTIONS:
@@ -158,18 +160,22 @@ class Quotes:
             return FUNCTIONS[entry.function](*entry.values)
         return self._kept(mark, entry)
 
-    def _stated(self, mark: str, entry: Entry) -> float:
+    def stated(self, mark: str, entry: Entry) -> float:
         """The number that the evidence of a claim states after some words."""
-        if entry.claim not in self._claims.index:
+        if entry.claim not in self.claims.index:
             raise InputError(f"the quote {mark!r}: no kept claim {entry.claim!r}")
-        text = str(self._claims["observed"][str(entry.claim)])
+        text = str(self.claims["observed"][str(entry.claim)])
         match = re.search(re.escape(entry.after or "") + r"\s*(-?[0-9][0-9,]*(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)", text)
         if match is None:
             raise InputError(f"the quote {mark!r}: {entry.claim} states no number after {entry.after!r}")
         return float(match[1].replace(",", ""))
 
-    def _kept(self, mark: str, entry: Entry) -> float:
-        """A statistic of the means over seeds, of the kept rows that the entry names."""
+    def rows(self, mark: str, entry: Entry) -> pd.DataFrame:
+        """The kept rows that an entry names, one for each cell and seed.
+
+        Raises:
+            InputError: if there are none, or more than one for a cell and seed; `mark` names the entry.
+        """
         if (entry.study, entry.metric) not in self._metrics:
             raise InputError(f"the quote {mark!r}: no kept rows of {entry.study} have the metric {entry.metric}")
         rows = self._metrics[entry.study, entry.metric]
@@ -183,12 +189,16 @@ class Quotes:
             rows = rows[rows["epsilon"] <= entry.up_to]
         if rows.empty:
             raise InputError(f"the quote {mark!r}: the kept results have no such rows")
-        cell = [*ROW, "epsilon"]
-        if rows.duplicated([*cell, "seed"]).any():
+        if rows.duplicated([*CELL, "seed"]).any():
             raise InputError(f"the quote {mark!r}: more than one value for a seed")
+        return rows
+
+    def _kept(self, mark: str, entry: Entry) -> float:
+        """A statistic of the means over seeds, of the kept rows that the entry names."""
+        rows = self.rows(mark, entry)
         if entry.statistic == "seeds":
             return float(rows["seed"].nunique())
-        means = rows.groupby(cell)[entry.column].mean()
+        means = rows.groupby(CELL)[entry.column].mean()
         if entry.statistic == "mean":
             if len(means) > 1:
                 raise InputError(f"the quote {mark!r}: {len(means)} cells, where a mean over seeds is of one")
