@@ -16,6 +16,7 @@ from tensorldp.figures.frontier import (
     reference_metrics,
     shuffled_rows,
 )
+from tensorldp.figures.frontier_clients import draw_clients, network_rows
 from tensorldp.figures.printed_points import PRINTED
 
 INF = math.inf
@@ -117,3 +118,37 @@ def test_the_central_epsilon_has_a_figure_of_its_own(metrics: pd.DataFrame) -> N
     (line,) = draw_shuffled(table).axes[0].get_lines()
     assert np.asarray(line.get_xdata()).tolist() == [0.02]
     assert "shuffled_epsilon" not in set(frontier_rows(table)["line"])
+
+
+def test_every_panel_reaches_from_0_1_to_1e5_and_says_where_no_paper_was_run(metrics: pd.DataFrame) -> None:
+    other = metrics[metrics["study"] == "frontier"].assign(dataset="cifar10")
+    figure = draw_frontier(pd.concat([metrics, other], ignore_index=True), metrics)
+    notes = []
+    for ax in figure.axes:
+        low, high = ax.get_xlim()
+        assert low < 0.1
+        assert high > 1e5
+        notes.append([text.get_text() for text in ax.texts])
+    assert [len(found) for found in notes] == [0, 1]
+    assert "no paper's mechanism has been run" in notes[1][0]
+
+
+def test_clients_stand_at_the_guarantee_of_their_whole_run_beside_networks(metrics: pd.DataFrame) -> None:
+    own = [
+        row("privunit", 4.0, 0.8, variant="backbone=strokes,private=client"),
+        row("privunit", 4.0, 0.7, variant="backbone=strokes,private=client,rounds=5"),
+    ]
+    network = [
+        row("pdpm", 4e5, value, study="pldp_fl", variant=f"eps=e1,tau={tau}")
+        for tau, value in (("t1", 0.2), ("t2", 0.4))
+    ]
+    table, kept = pd.concat([metrics, pd.DataFrame(own)]), pd.DataFrame(network)
+    assert network_rows(kept)[["mechanism", "at", "value"]].to_numpy().tolist() == [["pdpm", 4e5, 0.4]]
+    drawn = {line.get_label(): line for line in draw_clients(table, kept).axes[0].get_lines()}
+    points = {
+        text: (np.asarray(line.get_xdata()).tolist(), np.asarray(line.get_ydata()).tolist())
+        for text, line in drawn.items()
+    }
+    assert points["PrivUnit, one upload of a linear model"] == ([4.0], [0.8])
+    assert points["PrivUnit, five uploads of it"] == ([4.0], [0.7])
+    assert points["PDPM on each weight (PLDP-FL)"] == ([4e5], [0.4])

@@ -8,10 +8,10 @@ from tensorldp.learners.self_training import linear_discriminant, self_train
 
 
 def mixture(seed: int, count: int = 3000) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    centers = torch.randn(5, 20, generator=torch.Generator().manual_seed(11)) * 0.9
+    centres = torch.randn(5, 20, generator=torch.Generator().manual_seed(11)) * 0.9
     g = torch.Generator().manual_seed(seed)
     y = torch.arange(count) % 5
-    return centers[y] + torch.randn(count, 20, generator=g), y, centers
+    return centres[y] + torch.randn(count, 20, generator=g), y, centres
 
 
 def test_the_discriminant_is_scikit_learns_up_to_the_ridge() -> None:
@@ -22,10 +22,10 @@ def test_the_discriminant_is_scikit_learns_up_to_the_ridge() -> None:
 
 
 def test_public_records_without_labels_improve_a_noisy_classifier() -> None:
-    x, _, centers = mixture(2)
+    x, _, centres = mixture(2)
     test, y, _ = mixture(3)
     noise = torch.randn(5, 20, generator=torch.Generator().manual_seed(4)) * 0.9
-    noisy = LinearScores(centers + noise, -(centers + noise).square().sum(1) / 2)
+    noisy = LinearScores(centres + noise, -(centres + noise).square().sum(1) / 2)
     trained = self_train(noisy, x, x)
     assert trained.accuracy(test, test, y) > noisy.accuracy(test, y) + 0.05
 
@@ -37,6 +37,6 @@ def test_a_class_that_no_public_record_gets_is_not_predicted_by_the_discriminant
 
 
 def test_rows_and_features_must_be_of_the_same_records() -> None:
-    x, _, centers = mixture(6)
+    x, _, centres = mixture(6)
     with pytest.raises(InputError, match="the same public records"):
-        self_train(LinearScores(centers, torch.zeros(5)), x, x[:10])
+        self_train(LinearScores(centres, torch.zeros(5)), x, x[:10])

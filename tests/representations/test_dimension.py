@@ -19,9 +19,9 @@ from tensorldp.representations.projection import principal
 @pytest.fixture(scope="module")
 def task() -> PublicTask:
     g = torch.Generator().manual_seed(3)
-    centers = torch.randn(10, 64, generator=g) * torch.linspace(0.6, 0.15, 64)
+    centres = torch.randn(10, 64, generator=g) * torch.linspace(0.6, 0.15, 64)
     y = torch.arange(4000) % 10
-    x = centers[y] + torch.randn(4000, 64, generator=g) * torch.linspace(1.0, 0.8, 64)
+    x = centres[y] + torch.randn(4000, 64, generator=g) * torch.linspace(1.0, 0.8, 64)
     return PublicTask(x[:2000], y[:2000], x[2000:], y[2000:], principal(x, 64))
 
 

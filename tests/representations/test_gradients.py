@@ -18,9 +18,9 @@ def test_a_ramp_has_the_orientation_of_its_gradient(slope: tuple[int, ...], dire
     y, x = torch.meshgrid(torch.arange(28).float(), torch.arange(28).float(), indexing="ij")
     ramp = 0.5 + (slope[0] * (x - 13.5) + slope[1] * (y - 13.5)) / 60.0
     row = oriented_energies(ramp[None]).reshape(2, ORIENTATIONS, GRID, GRID)
-    center = row[0, :, 3, 3].square()
-    assert int(center.argmax()) == direction
-    assert float(center[direction] / center.sum()) > 0.98
+    centre = row[0, :, 3, 3].square()
+    assert int(centre.argmax()) == direction
+    assert float(centre[direction] / centre.sum()) > 0.98
 
 
 def test_brightness_and_contrast_do_not_matter_and_an_empty_image_is_zero() -> None:

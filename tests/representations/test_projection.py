@@ -51,7 +51,7 @@ def test_records_go_to_the_unit_sphere_each_alone(blobs: tuple[torch.Tensor, ...
     rows = projection(x)
     assert torch.allclose(rows.norm(dim=1), torch.ones(len(x)), atol=1e-5)
     assert torch.allclose(rows[:2], projection(x[:2]), atol=1e-6)
-    assert projection(projection.center[None]).tolist() == [[1.0, 0.0]]
+    assert projection(projection.centre[None]).tolist() == [[1.0, 0.0]]
 
 
 def test_what_does_not_fit_is_refused(blobs: tuple[torch.Tensor, ...]) -> None:

@@ -21,9 +21,9 @@ COLUMNS = 24
 
 
 def blobs(count: int, *key: str) -> tuple[np.ndarray, np.ndarray]:
-    centers = torch.randn(10, COLUMNS, generator=generator("centres"))
+    centres = torch.randn(10, COLUMNS, generator=generator("centres"))
     y = torch.arange(count) % 10
-    return (centers[y] + 0.6 * torch.randn(count, COLUMNS, generator=generator(*key))).numpy(), y.numpy()
+    return (centres[y] + 0.6 * torch.randn(count, COLUMNS, generator=generator(*key))).numpy(), y.numpy()
 
 
 def write_split(folder: Path, split: str, x: np.ndarray, y: np.ndarray) -> None:
@@ -37,7 +37,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     found = {}
     task_x, task_y = blobs(600, "task")
     fit = discriminant(torch.from_numpy(task_x), torch.from_numpy(task_y), 16)
-    letters = {name: getattr(fit, name).contiguous().numpy() for name in ("center", "directions", "scales")}
+    letters = {name: getattr(fit, name).contiguous().numpy() for name in ("centre", "directions", "scales")}
     for backbone, extra in (("strokes", {**letters, "named_x": task_x, "named_y": task_y}), ("gradients", {})):
         folder = tmp_path_factory.mktemp(backbone)
         write_split(folder, "train", *blobs(3000, "train"))
@@ -128,6 +128,8 @@ def test_the_plan_does_not_change_with_the_private_records(
         ("privunit", {}, 4.0),
         ("privunit", {"private": "record"}, 4.0),
         ("privunit", {"private": "client"}, 4.0),
+        ("privunit", {"private": "client", "rounds": 2}, 4.0),
+        ("pdpm", {"private": "client"}, 4.0),
         ("privunit", {"private": "test"}, 4.0),
         ("k-rr", {"private": "answer"}, 4.0),
         ("tldp-l", {}, 4.0),
@@ -136,7 +138,7 @@ def test_the_plan_does_not_change_with_the_private_records(
     ],
 )
 def test_the_epsilon_of_a_cell_is_its_true_one_and_the_audited_mechanism_is_the_one_used(
-    folders: dict[str, Path], mechanism: str, factors: dict[str, str], pure: float
+    folders: dict[str, Path], mechanism: str, factors: dict[str, Any], pure: float
 ) -> None:
     found = cell(mechanism=mechanism, **factors)
     guarantee = METHOD.guarantee(found, folders["strokes"])
@@ -146,7 +148,8 @@ def test_the_epsilon_of_a_cell_is_its_true_one_and_the_audited_mechanism_is_the_
     assert ("labels are released unperturbed" in guarantee["note"]) == (not factors)
     audited, _ = METHOD.audited(found, folders["strokes"])
     assert audited is not None
-    assert audited.curve().pure_epsilon == pytest.approx(pure, rel=1e-4)
+    uploads = factors.get("rounds", 1)
+    assert uploads * audited.curve().pure_epsilon == pytest.approx(pure, rel=1e-4)
 
 
 def test_an_answer_by_randomised_response_has_the_accuracy_of_its_law(folders: dict[str, Path]) -> None:
@@ -159,9 +162,45 @@ def test_an_answer_by_randomised_response_has_the_accuracy_of_its_law(folders: d
     assert abs(at_two - expected) < 5 * math.sqrt(0.25 / 3000)  # false alarms: 6e-7
 
 
-def test_a_control_that_needs_named_public_records_says_so(folders: dict[str, Path]) -> None:
-    with pytest.raises(InputError, match="control: public needs strokes"):
-        METHOD.measure(cell("gradients", "none", "inf", control="public"), folders["gradients"], 0, CPU)
+def test_without_named_public_records_the_control_bounds_what_the_unlabelled_ones_know(
+    folders: dict[str, Path], tmp_path: Path
+) -> None:
+    other = tmp_path / "gradients"
+    other.mkdir()
+    for name in ("test", "public"):
+        (other / f"{name}.safetensors").write_bytes((folders["gradients"] / f"{name}.safetensors").read_bytes())
+    x, y = blobs(3000, "train")
+    write_split(other, "train", np.concatenate((np.zeros_like(x[:2500]), x[2500:])), y)  # private records gone
+    control = cell("gradients", "none", "inf", control="public")
+    expected = value(control, folders["gradients"])
+    frontier.material.cache_clear()
+    assert value(control, other) == expected > 0.5  # these ten groups are clear; by chance 0.1
+    assert METHOD.guarantee(control, other)["pure_epsilon"] == 0.0
+
+
+@pytest.mark.parametrize("factors", [{"control": "public"}, {"learner": "logistic"}])
+def test_what_no_mechanism_takes_part_in_refuses_one(folders: dict[str, Path], factors: dict[str, str]) -> None:
+    with pytest.raises(InputError, match="takes no mechanism but none, got privunit"):
+        METHOD.measure(cell("gradients", **factors), folders["gradients"], 0, CPU)
+
+
+def test_every_learner_beats_chance_by_far(folders: dict[str, Path]) -> None:
+    for learner in ("nearest", "least_squares", "covariance"):
+        assert value(cell("gradients", epsilon="8", learner=learner), folders["gradients"]) > 0.8, learner
+    assert value(cell("gradients", "none", "inf", learner="logistic"), folders["gradients"]) > 0.9
+
+
+def test_rounds_share_a_clients_epsilon_and_belong_to_clients_alone(folders: dict[str, Path]) -> None:
+    found = cell(epsilon="6", private="client", rounds=3)
+    upload, note = METHOD.audited(found, folders["strokes"])
+    assert upload is not None
+    assert upload.guarantee(0.0).epsilon == pytest.approx(2.0)
+    assert "3 uploads" in note
+    described = METHOD.guarantee(found, folders["strokes"])
+    assert described["pure_epsilon"] == pytest.approx(6.0)
+    assert described["unit"] == "run"
+    with pytest.raises(InputError, match="only clients upload in rounds"):
+        cell(rounds=3)
 
 
 def test_too_few_records_for_the_public_ones_are_refused(folders: dict[str, Path], tmp_path: Path) -> None:

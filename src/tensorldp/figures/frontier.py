@@ -21,8 +21,7 @@ from tensorldp.privacy import accuracy_ceiling
 from tensorldp.registration.kinds import NO_PRIVACY
 
 STUDY = "frontier"
-RANGE = (0.08, 2e5)  # where the papers' mechanisms are drawn
-OWN_RANGE = (0.08, 200.0)
+RANGE = (0.08, 2e5)  # of every panel: where the papers' mechanisms truly lie
 CHANCE = 0.1  # of ten equally likely classes
 # what each paper proposes, in the study of it that shows it at its best, with the metric that it prints
 PAPERS = (
@@ -56,7 +55,7 @@ def frontier_rows(metrics: pd.DataFrame) -> pd.DataFrame:
     if rows.empty:
         raise InputError(f"the metrics table has no rows of study {STUDY}")
     rows["line"] = [line_name(m, v) for m, v in zip(rows["mechanism"], rows["variant"], strict=True)]
-    return _summary(rows.assign(at=true_epsilon(rows)))
+    return summary(rows.assign(at=true_epsilon(rows)))
 
 
 def paper_rows(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -68,24 +67,25 @@ def paper_rows(metrics: pd.DataFrame) -> pd.DataFrame:
         ].copy()
         if len(rows):
             rows = rows.assign(at=true_epsilon(rows), line=rows["variant"])
-            best = _summary(rows).sort_values("value").groupby(["dataset", "at"], as_index=False).last()
+            best = summary(rows).sort_values("value").groupby(["dataset", "at"], as_index=False).last()
             parts.append(best.assign(line=paper))
     return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
 
 
-def _ordered(datasets: pd.Series) -> list[str]:
+def ordered(datasets: pd.Series) -> list[str]:
     """Each once, those of the papers first."""
     found = [str(name) for name in datasets.unique()]
     return sorted(found, key=lambda name: (DATASETS.index(name) if name in DATASETS else len(DATASETS), name))
 
 
-def _summary(rows: pd.DataFrame) -> pd.DataFrame:
+def summary(rows: pd.DataFrame) -> pd.DataFrame:
+    """Mean, lowest and highest value of each data set, line, mechanism and `at`, over the seeds."""
     grouped = rows.groupby(["dataset", "line", "mechanism", "at"], dropna=False)["value"]
-    summary = grouped.agg(value="mean", low="min", high="max", seeds="count")
+    found = grouped.agg(value="mean", low="min", high="max", seeds="count")
     if "standing" in rows:
-        summary["standing"] = rows.groupby(grouped.keys, dropna=False)["standing"].first()
-        return summary.reset_index()[[*COLUMNS, "standing"]]
-    return summary.reset_index()[COLUMNS]
+        found["standing"] = rows.groupby(grouped.keys, dropna=False)["standing"].first()
+        return found.reset_index()[[*COLUMNS, "standing"]]
+    return found.reset_index()[COLUMNS]
 
 
 def shuffled_rows(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -95,14 +95,14 @@ def shuffled_rows(metrics: pd.DataFrame) -> pd.DataFrame:
     central = own[own["metric"] == "shuffled_epsilon"][[*key, "value"]].rename(columns={"value": "at"})
     rows = own[own["metric"] == "accuracy"].merge(central, on=key)
     rows["line"] = [line_name(m, v) for m, v in zip(rows["mechanism"], rows["variant"], strict=True)]
-    return _summary(rows)
+    return summary(rows)
 
 
 def draw_shuffled(metrics: pd.DataFrame) -> Figure:
     """Accuracy against the central epsilon that a trusted shuffler adds: another trust model, so another figure."""
     use_style()
     rows = shuffled_rows(metrics)
-    datasets = _ordered(rows["dataset"]) or [""]
+    datasets = ordered(rows["dataset"]) or [""]
     figure, axes = plt.subplots(
         1, len(datasets), figsize=(1.0 + 3.4 * len(datasets), 3.4), sharey=True, squeeze=False, layout="constrained"
     )
@@ -112,7 +112,7 @@ def draw_shuffled(metrics: pd.DataFrame) -> Figure:
             ("privunit", "labels public, mixed within a label", "o"),
             ("privunit private=record", "labels private, all mixed", "s"),
         ):
-            _line(ax, here[here["line"] == line], text, color="#0072B2", marker=marker)
+            draw_line(ax, here[here["line"] == line], text, color="#0072B2", marker=marker)
         ax.set_xscale("log")
         ax.set_ylim(0.0, 1.02)
         ax.set_title(dataset)
@@ -145,6 +145,7 @@ def frontier_table(metrics: pd.DataFrame) -> pd.DataFrame:
                     "labels_public": at("privunit", epsilon),
                     "labels_private": at("privunit private=record", epsilon),
                     "no_privacy": at(NO_PRIVACY, math.inf),
+                    "no_privacy_logistic": at("none learner=logistic", math.inf),
                     "public_only": at("none control=public", 0.0),
                     "labels_shuffled": at("privunit control=shuffled", epsilon),
                 }
@@ -158,7 +159,8 @@ def reference_metrics(metrics: Path) -> pd.DataFrame:
     return read_metrics(kept if kept.exists() else metrics)
 
 
-def _line(ax: Axes, rows: pd.DataFrame, text: str, **style: object) -> None:
+def draw_line(ax: Axes, rows: pd.DataFrame, text: str, **style: object) -> None:
+    """A line of a summary with the range of its seeds; nothing where no epsilon is finite."""
     rows = rows[np.isfinite(rows["at"])].sort_values("at")
     if rows.empty:
         return
@@ -181,7 +183,7 @@ def draw_frontier(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
     """
     use_style()
     rows, papers = frontier_rows(metrics), paper_rows(reference)
-    datasets = _ordered(rows["dataset"])
+    datasets = ordered(rows["dataset"])
     figure, axes = plt.subplots(
         1, len(datasets), figsize=(1.0 + 3.6 * len(datasets), 4.1), sharey=True, squeeze=False, layout="constrained"
     )
@@ -200,30 +202,38 @@ def _panel(ax: Axes, rows: pd.DataFrame, papers: pd.DataFrame, dataset: str) -> 
     clean = rows[(rows["line"] == NO_PRIVACY)]["value"]
     if len(clean):
         ax.axhline(clean.mean(), color="#555555", linewidth=1.0, linestyle=(0, (4, 2)), label="no privacy")
+    free = rows[rows["line"] == "none learner=logistic"]["value"]
+    if len(free):
+        dashes = (0, (6, 2, 1, 2))
+        ax.axhline(
+            free.mean(), color="#555555", linewidth=0.8, linestyle=dashes, label="no privacy, logistic regression"
+        )
     only = rows[rows["line"] == "none control=public"]["value"]
     if len(only):
         ax.axhline(only.mean(), color="#AAAAAA", linewidth=1.0, linestyle=(0, (1, 2)), label="public records alone")
     finite = rows[np.isfinite(rows["at"])]
     best = finite[finite["line"] == "privunit"]
-    _line(ax, best, "PrivUnit on a public representation", color="#0072B2", marker="o", linewidth=2.2)
+    draw_line(ax, best, "PrivUnit on a public representation", color="#0072B2", marker="o", linewidth=2.2)
     private = finite[finite["line"] == "privunit private=record"]
-    _line(ax, private, "the same, label private too", color="#0072B2", marker="s", linestyle=(0, (4, 1.5)))
+    draw_line(ax, private, "the same, label private too", color="#0072B2", marker="s", linestyle=(0, (4, 1.5)))
     others = [name for name in order(set(finite["line"])) if " " not in name and name not in ("privunit", NO_PRIVACY)]
     for name in others:
         look = appearance(name)
         style = {"color": look["color"], "marker": look["marker"], "linewidth": 0.8, "markersize": 3.0, "alpha": 0.75}
-        _line(ax, finite[finite["line"] == name], f"{label(name)}, same pipeline", **style)
+        draw_line(ax, finite[finite["line"] == name], f"{label(name)}, same pipeline", **style)
     answers = finite[finite["line"] == "k-rr private=answer"]
-    _line(ax, answers, "private test records: k-RR of the answer", color="#009E73", marker="v", linestyle=(0, (1, 1)))
+    draw_line(
+        ax, answers, "private test records: k-RR of the answer", color="#009E73", marker="v", linestyle=(0, (1, 1))
+    )
     tested = finite[finite["line"] == "privunit private=test"]
-    _line(ax, tested, "private test records: PrivUnit", color="#009E73", marker="^", linestyle=(0, (1, 1)))
+    draw_line(ax, tested, "private test records: PrivUnit", color="#009E73", marker="^", linestyle=(0, (1, 1)))
     if len(answers):
         at = np.geomspace(*RANGE, 200)
         bound = [accuracy_ceiling(float(e), 10) for e in at]
         ax.plot(at, bound, color="#222222", linewidth=0.8, linestyle=":", label="ceiling for private test records")
     for paper, study, _, _, colour in PAPERS:
         here = papers[papers["line"] == paper]
-        _line(ax, here, f"{paper}, at its true epsilon", color=colour, marker="D", linewidth=1.0)
+        draw_line(ax, here, f"{paper}, at its true epsilon", color=colour, marker="D", linewidth=1.0)
         printed = [point for point in PRINTED if (point.study, point.dataset) == (study, dataset)]
         if printed:
             ax.plot(
@@ -237,7 +247,10 @@ def _panel(ax: Axes, rows: pd.DataFrame, papers: pd.DataFrame, dataset: str) -> 
                 label=f"{paper}, as printed",
             )
     ax.set_xscale("log")
-    ax.set_xlim(*(RANGE if len(papers) else OWN_RANGE))
+    ax.set_xlim(*RANGE)
+    if papers.empty:
+        note = "no paper's mechanism has been run\nas its paper has it on these records"
+        ax.text(0.97, 0.05, note, transform=ax.transAxes, ha="right", fontsize=7, color="#777777")
     ax.set_ylim(0.0, 1.02)
     ax.set_title(dataset)
     ax.set_xlabel("true ε of one record (nats)")

@@ -65,6 +65,22 @@ def second_moment(mechanism: Mechanism) -> SecondMoment:
     return SecondMoment(length * square - around, around)
 
 
+def debiased_moment(releases: Tensor, mechanism: Mechanism) -> tuple[Tensor, float]:
+    """The second moment of the records from that of their releases, float64, and its noise in the operator norm.
+
+    Args:
+        releases: (records, dimension) of unit records.
+        mechanism: what released them.
+
+    Raises:
+        InputError: if the mechanism's second moment is not known.
+    """
+    known, rows = second_moment(mechanism), releases.double()
+    count, d = rows.shape
+    moment = (rows.T @ rows / count - known.around * torch.eye(d, dtype=torch.float64)) / known.along
+    return moment, 2.0 * math.sqrt(d / count) * (known.around + known.along / d) / known.along
+
+
 def least_squares(
     releases: Tensor, labels: Tensor, classes: int, mechanism: Mechanism, *, ridge: float = 1.0
 ) -> LinearScores:
@@ -85,13 +101,10 @@ def least_squares(
     """
     classes, ridge = check_whole("classes", classes, low=2), check_positive("ridge", ridge)
     counts, means, _ = class_moments(releases, labels, classes)
-    known, count = second_moment(mechanism), len(releases)
-    rows, d = releases.double(), releases.shape[1]
-    raw = rows.T @ rows / count
-    values, vectors = torch.linalg.eigh((raw - known.around * torch.eye(d).double()) / known.along)
-    noise = 2.0 * math.sqrt(d / count) * (known.around + known.along / d) / known.along
+    moment, noise = debiased_moment(releases, mechanism)
+    values, vectors = torch.linalg.eigh(moment)
     inverse = vectors @ torch.diag(1.0 / (values.clamp_min(0.0) + ridge * noise)) @ vectors.T
-    shares = counts / count
-    center = shares @ means
-    weight = shares[:, None] * (means - center) @ inverse
-    return LinearScores(weight.float(), (shares - weight @ center).float())
+    shares = counts / len(releases)
+    centre = shares @ means
+    weight = shares[:, None] * (means - centre) @ inverse
+    return LinearScores(weight.float(), (shares - weight @ centre).float())

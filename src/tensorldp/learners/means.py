@@ -45,11 +45,11 @@ class Metric:
     """(S + ridge t I)^-1 about a centre, S the covariance of public records and t its mean variance.
 
     Attributes:
-        center: (dimension,) float64.
+        centre: (dimension,) float64.
         inverse: (dimension, dimension) float64.
     """
 
-    center: Tensor
+    centre: Tensor
     inverse: Tensor
 
 
@@ -67,11 +67,11 @@ def public_metric(rows: Tensor, ridge: float) -> Metric | None:
         return None
     if rows.dim() != 2 or len(rows) < 2:
         raise InputError(f"a metric needs at least two public rows (records, dimension), got {tuple(rows.shape)}")
-    center = rows.double().mean(dim=0)
-    spread = rows.double() - center
+    centre = rows.double().mean(dim=0)
+    spread = rows.double() - centre
     covariance = spread.T @ spread / len(rows)
-    covariance += ridge * covariance.diagonal().mean() * torch.eye(len(center), dtype=torch.float64)
-    return Metric(center, torch.linalg.inv(covariance))
+    covariance += ridge * covariance.diagonal().mean() * torch.eye(len(centre), dtype=torch.float64)
+    return Metric(centre, torch.linalg.inv(covariance))
 
 
 def mean_scores(means: Tensor, error: Tensor, metric: Metric | None = None) -> LinearScores:
@@ -86,10 +86,10 @@ def mean_scores(means: Tensor, error: Tensor, metric: Metric | None = None) -> L
     """
     if metric is None:
         return LinearScores(means.float(), (-(means.square().sum(dim=1) - error) / 2.0).float())
-    apart = means - metric.center
+    apart = means - metric.centre
     weight = apart @ metric.inverse
     lengths = (apart * weight).sum(dim=1) - error * metric.inverse.diagonal().mean()
-    return LinearScores(weight.float(), (-(weight @ metric.center) - lengths / 2.0).float())
+    return LinearScores(weight.float(), (-(weight @ metric.centre) - lengths / 2.0).float())
 
 
 def nearest_mean(releases: Tensor, labels: Tensor, classes: int, metric: Metric | None = None) -> LinearScores:

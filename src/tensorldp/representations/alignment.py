@@ -49,8 +49,8 @@ def align(images: Tensor, *, size: int = 28, spread: float = 5.5) -> Tensor:
     rows, columns = torch.arange(height, dtype=images.dtype), torch.arange(width, dtype=images.dtype)
     by_row, by_column = images.sum(dim=2), images.sum(dim=1)
     mass = by_row.sum(dim=1).clamp_min(1e-6)
-    middle, center = (by_row @ rows) / mass, (by_column @ columns) / mass
-    down, across = rows - middle[:, None], columns - center[:, None]
+    middle, centre = (by_row @ rows) / mass, (by_column @ columns) / mass
+    down, across = rows - middle[:, None], columns - centre[:, None]
     tall = (by_row * down.square()).sum(dim=1) / mass + FLOOR
     wide = (by_column * across.square()).sum(dim=1) / mass + FLOOR
     both = ((images @ across.unsqueeze(2)).squeeze(2) * down).sum(dim=1) / mass
@@ -63,7 +63,7 @@ def align(images: Tensor, *, size: int = 28, spread: float = 5.5) -> Tensor:
     theta = images.new_zeros(count, 2, 3)  # from sides of length 2 to sides of length 2
     theta[:, 0, 0] = scale_x * size / width
     theta[:, 0, 1] = shear * scale_y * size / width
-    theta[:, 0, 2] = (2.0 * center + 1.0) / width - 1.0
+    theta[:, 0, 2] = (2.0 * centre + 1.0) / width - 1.0
     theta[:, 1, 1] = scale_y * size / height
     theta[:, 1, 2] = (2.0 * middle + 1.0) / height - 1.0
     grid = nn.functional.affine_grid(theta, [count, 1, size, size], align_corners=False)

@@ -49,15 +49,17 @@ def oriented_energies(images: Tensor) -> Tensor:
         part = images[block : block + BLOCK].float()
         pooled = []
         for blur_y, blur_x in blurs:
-            smooth = torch.nn.functional.pad(blur_y @ part @ blur_x.T, (1, 1, 1, 1))
+            smooth = torch.nn.functional.pad(blur_y @ (part @ blur_x.T), (1, 1, 1, 1))
             across = (smooth[:, 1:-1, 2:] - smooth[:, 1:-1, :-2]) / 2.0
             down = (smooth[:, 2:, 1:-1] - smooth[:, :-2, 1:-1]) / 2.0
             length = torch.hypot(across, down)
             angle = torch.atan2(down, across) * (ORIENTATIONS / (2.0 * math.pi))
-            half = ORIENTATIONS / 2.0
+            angle = torch.where(angle < 0.0, angle + ORIENTATIONS, angle)  # from 0, the direction to the right
             for k in range(ORIENTATIONS):
-                away = (torch.remainder(angle - k + half, ORIENTATIONS) - half).abs()
-                pooled.append(cells_y @ (length * (1.0 - away).clamp_min(0.0)) @ cells_x.T)
+                away = (angle - k).abs_()
+                away = torch.minimum(away, ORIENTATIONS - away) if k == 0 else away
+                share = away.neg_().add_(1.0).clamp_min_(0.0)
+                pooled.append(cells_y @ (share.mul_(length) @ cells_x.T))
         energy = torch.stack(pooled, dim=1).flatten(1).clamp_min(0.0).sqrt()
         out[block : block + BLOCK] = energy / torch.linalg.vector_norm(energy, dim=1, keepdim=True).clamp_min(1e-12)
     return out

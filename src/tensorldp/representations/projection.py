@@ -27,15 +27,15 @@ def check_features(features: Tensor, what: str = "features") -> None:
 
 @dataclass(frozen=True)
 class Projection:
-    """x -> A^T (x - center), scaled to unit length: a public map into the unit sphere.
+    """x -> A^T (x - centre), scaled to unit length: a public map into the unit sphere.
 
     Attributes:
-        center: (columns,).
+        centre: (columns,).
         directions: (columns, dimension), the most useful first.
         scales: (dimension,) standard deviation of the public features along each direction, for `weighted`.
     """
 
-    center: Tensor
+    centre: Tensor
     directions: Tensor
     scales: Tensor
 
@@ -70,9 +70,9 @@ class Projection:
     def coordinates(self, features: Tensor) -> Tensor:
         """The projection without scaling to unit length, (records, dimension)."""
         check_features(features)
-        if features.shape[1] != len(self.center):
-            raise InputError(f"the projection takes {len(self.center)} columns, got {features.shape[1]}")
-        return (features - self.center) @ self.directions
+        if features.shape[1] != len(self.centre):
+            raise InputError(f"the projection takes {len(self.centre)} columns, got {features.shape[1]}")
+        return (features - self.centre) @ self.directions
 
     def __call__(self, features: Tensor) -> Tensor:
         """Unit rows (records, dimension); a record at the centre goes to the first direction."""
@@ -96,12 +96,12 @@ def principal(features: Tensor, dimension: int = WIDEST) -> Projection:
     check_features(features, "public features")
     if len(features) < 2:
         raise InputError("principal directions need at least two public records")
-    center = features.mean(dim=0)
-    rows = (features - center).double()
+    centre = features.mean(dim=0)
+    rows = (features - centre).double()
     values, vectors = torch.linalg.eigh(rows.T @ rows / len(rows))
-    kept = min(check_whole("dimension", dimension, low=2), len(center), len(features) - 1)
+    kept = min(check_whole("dimension", dimension, low=2), len(centre), len(features) - 1)
     values, vectors = values.flip(0)[:kept], vectors.flip(1)[:, :kept]
-    return Projection(center, vectors.to(features.dtype), values.clamp_min(0.0).sqrt().to(features.dtype))
+    return Projection(centre, vectors.to(features.dtype), values.clamp_min(0.0).sqrt().to(features.dtype))
 
 
 def discriminant(features: Tensor, labels: Tensor, dimension: int = WIDEST, *, ridge: float = 0.3) -> Projection:
@@ -126,18 +126,18 @@ def discriminant(features: Tensor, labels: Tensor, dimension: int = WIDEST, *, r
             f"public features need one class index each, got {len(features)} records and labels "
             f"{labels.dtype} {tuple(labels.shape)}"
         )
-    rows, center = features.double(), features.double().mean(dim=0)
+    rows, centre = features.double(), features.double().mean(dim=0)
     counts = labels.bincount().double()
     means = torch.zeros(len(counts), rows.shape[1], dtype=torch.float64).index_add_(0, labels, rows)
     means /= counts.clamp_min(1.0)[:, None]
     within = rows - means[labels]
     within = within.T @ within / len(rows)
-    apart = (means - center) * (counts / len(rows)).sqrt()[:, None]
-    lower = torch.linalg.cholesky(within + ridge * within.diagonal().mean() * torch.eye(len(center)).double())
+    apart = (means - centre) * (counts / len(rows)).sqrt()[:, None]
+    lower = torch.linalg.cholesky(within + ridge * within.diagonal().mean() * torch.eye(len(centre)).double())
     inner = torch.linalg.solve_triangular(lower, apart.T, upper=False)
     values, vectors = torch.linalg.eigh(inner @ inner.T)
-    kept = min(check_whole("dimension", dimension, low=2), len(center))
+    kept = min(check_whole("dimension", dimension, low=2), len(centre))
     values, vectors = values.flip(0)[:kept], vectors.flip(1)[:, :kept]
     directions = torch.linalg.solve_triangular(lower.T, vectors, upper=True)
     scales = (1.0 + values.clamp_min(0.0)).sqrt()  # the spread between and within, the latter about 1
-    return Projection(center.to(features.dtype), directions.to(features.dtype), scales.to(features.dtype))
+    return Projection(centre.to(features.dtype), directions.to(features.dtype), scales.to(features.dtype))

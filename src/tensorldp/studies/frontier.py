@@ -41,7 +41,7 @@ class Public:
         """The projection fitted on letters, where the representation has them."""
         if "directions" not in self.arrays:
             return None
-        return Projection(self.arrays["center"], self.arrays["directions"], self.arrays["scales"])
+        return Projection(self.arrays["centre"], self.arrays["directions"], self.arrays["scales"])
 
     def tasks(self, letters: Projection | None) -> list[PublicTask]:
         """The public tasks that choose the dimension; without letters each has its own principal directions."""
@@ -90,14 +90,21 @@ def private_count(cell: FrontierCell, records: int) -> tuple[int, int]:
 
 
 def mechanism_of(cell: FrontierCell, size: int) -> Mechanism:
-    """The cell's mechanism on the unit ball of R^size, with the cell's epsilon as its true one."""
-    options = {"lift": cell.factors.private == "client"} if cell.mechanism in SPHERICAL else {}
+    """The cell's mechanism on the unit ball of R^size, with the cell's epsilon as its true one.
+
+    Where clients upload more than once, an equal share of it: pure guarantees add up.
+    """
+    options = {"lift": False} if cell.mechanism in SPHERICAL else {}
     domain = Ball(1.0, (size,))
 
     def build(nominal: float) -> Mechanism:
         return make(cell.mechanism, epsilon=nominal, domain=domain, delta=cell.delta, **{**cell.options, **options})
 
-    return build(math.inf) if cell.mechanism == NO_PRIVACY else calibrate(build, cell.nominal_epsilon, cell.delta)
+    return (
+        build(math.inf)
+        if cell.mechanism == NO_PRIVACY
+        else calibrate(build, cell.nominal_epsilon / cell.factors.rounds, cell.delta)
+    )
 
 
 def as_released(mechanism: Mechanism, rows: Tensor) -> Tensor:
@@ -121,14 +128,16 @@ def squared_error(cell: FrontierCell, size: int) -> float:
         return mechanism.squared_error() / float(shrunk.square().sum())
     found = mechanism.squared_error()
     if found is None:
-        found = make("privunit-g", epsilon=cell.nominal_epsilon, domain=Ball(1.0, (size,)), lift=False).squared_error()
+        found = make(
+            "privunit-g", epsilon=cell.nominal_epsilon / cell.factors.rounds, domain=Ball(1.0, (size,)), lift=False
+        ).squared_error()
     assert found is not None
     return found
 
 
 @lru_cache(maxsize=64)
 def _plan(data: Path, key: str, cell: FrontierCell) -> Plan:
-    labels, _ = labels_of(data, "train")
+    labels, classes = labels_of(data, "train")
     records, unlabelled = private_count(cell, len(labels))
     public = read_public(data)
     letters = public.letters
@@ -140,10 +149,12 @@ def _plan(data: Path, key: str, cell: FrontierCell) -> Plan:
         return errors[size]
 
     whole, private = cell.factors.learner != "nearest", cell.factors.private in ("record", "client")
+    # a client's unit vector holds all classes at once: at least what as many records in one block each weigh
+    releases = classes * cell.training.clients if cell.factors.private == "client" else records
     return choose_dimension(
         public.tasks(letters),
         error,
-        cell.training.clients if cell.factors.private == "client" else records,
+        releases,
         dimensions=[d for d in DIMENSIONS if d <= WIDEST_BLOCK] if private else DIMENSIONS,
         exponents=EXPONENTS if letters is None else (0.0,),
         ridges=RIDGES if unlabelled and whole else (math.inf,),

@@ -151,7 +151,7 @@ def public_arrays(
 ) -> dict[str, NDArray[Any]]:
     """The public records that go with a representation, as its features.
 
-    `task_x` and `task_y` choose the dimension: class k % 10 of task k // 10. For `strokes`, `center`,
+    `task_x` and `task_y` choose the dimension: class k % 10 of task k // 10. For `strokes`, `centre`,
     `directions` and `scales` are the projection fitted on other letters, and `named_x` and `named_y` digits of the
     fonts, which no fit and no rule reads: they serve a control.
 
@@ -189,7 +189,7 @@ def public_arrays(
     digits_of_fonts = named("0123456789")
     projection = discriminant(torch.from_numpy(features(fit.x)), fit.y)
     return {
-        "center": projection.center.numpy(),
+        "centre": projection.centre.numpy(),
         "directions": projection.directions.contiguous().numpy(),
         "scales": projection.scales.numpy(),
         "task_x": features(tasks.x),

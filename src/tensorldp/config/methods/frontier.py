@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from tensorldp.config.methods.base import Count, Factors, MeasurePlan, Training
 
@@ -27,12 +27,21 @@ class FrontierFactors(Factors):
     private: Literal["features", "record", "test", "answer", "client"] = Field(
         "features",
         description="what is released: features of training records, those with the label, features of test records, "
-        "the device's own answer to a test record, or a client's mean over its records",
+        "the device's own answer to a test record, or the change of a client's model over the representation",
     )
-    learner: Literal["chosen", "nearest", "least_squares"] = Field("chosen", description="from the releases")
+    rounds: Count = Field(1, description="uploads of a client in the whole run, which share its epsilon")
+    learner: Literal["chosen", "nearest", "least_squares", "covariance", "logistic"] = Field(
+        "chosen", description="from the releases; `logistic` from the records themselves, without privacy"
+    )
     control: Literal["shuffled", "public"] | None = Field(
         None, description="labels shuffled, or a classifier from public records alone"
     )
+
+    @model_validator(mode="after")
+    def _rounds_are_of_clients(self) -> FrontierFactors:
+        if self.rounds > 1 and self.private != "client":
+            raise ValueError(f"rounds is {self.rounds}, but private is {self.private!r}: only clients upload in rounds")
+        return self
 
 
 FRONTIER = MeasurePlan("frontier", FrontierTraining, FrontierFactors)

@@ -11,7 +11,10 @@ from torch import Tensor
 
 from tensorldp.config.methods.frontier import FrontierFactors, FrontierTraining
 from tensorldp.errors import InputError
+from tensorldp.learners.clusters import best_names, clusters
+from tensorldp.learners.covariance import discriminant_from_releases
 from tensorldp.learners.least_squares import least_squares
+from tensorldp.learners.logistic import logistic
 from tensorldp.learners.means import (
     class_moments,
     label_blocks,
@@ -20,12 +23,13 @@ from tensorldp.learners.means import (
     nearest_mean,
     public_metric,
 )
+from tensorldp.learners.rounds import average_directions, upload_size
 from tensorldp.learners.scores import LinearScores
 from tensorldp.learners.self_training import linear_discriminant, self_train
 from tensorldp.mechanisms import Mechanism
 from tensorldp.privacy.shuffling import shuffled_epsilon
 from tensorldp.representations.dimension import Plan
-from tensorldp.representations.projection import Projection, discriminant
+from tensorldp.representations.projection import discriminant
 from tensorldp.studies.cell import FrontierCell, common_stream, noise_stream
 from tensorldp.studies.frontier import (
     FITTED,
@@ -48,15 +52,8 @@ COVERED = {
     "record": "the label is part of the release",
     "test": "of a test record; the model and the training records are public",
     "answer": "of a test record; the model and the training records are public",
-    "client": "one release of a client in the whole run, its labels included",
+    "client": "all uploads of a client in the whole run, its labels included",
 }
-
-
-def _client_means(features: Tensor, labels: Tensor, classes: int, clients: int) -> Tensor:
-    """The mean over each client's records of their label blocks, (clients, classes x dimension), in the unit ball."""
-    owner = torch.arange(len(features)) % clients
-    blocks = torch.zeros(clients * classes, features.shape[1]).index_add_(0, owner * classes + labels, features)
-    return blocks.reshape(clients, -1) / owner.bincount(minlength=clients).clamp_min(1)[:, None]
 
 
 class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
@@ -76,11 +73,14 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
                 {"metric": "accuracy_perturbed_test", "value": value},
                 {"metric": "dimension", "value": float(size)},
             ]
-        plan = plan_of(cell, data)
-        projection = found.projection.weighted(plan.exponent).first(plan.dimension)
-        value = self._private_training(cell, data, found, plan, projection, classes, seed)
-        rows = [{"metric": "accuracy", "value": value}, {"metric": "dimension", "value": float(plan.dimension)}]
-        return rows + self._shuffled(cell, data, found.y, classes)
+        if cell.factors.control == "public" or cell.factors.learner == "logistic":
+            scores, rows = self._unprotected(cell, data, found, classes, seed)
+            value, size = scores.accuracy(rows, found.y_test), rows.shape[1]
+        else:
+            plan = plan_of(cell, data)
+            size, value = plan.dimension, self._private_training(cell, data, found, plan, classes, seed)
+        measured: Rows = [{"metric": "accuracy", "value": value}, {"metric": "dimension", "value": float(size)}]
+        return measured + self._shuffled(cell, data, found.y, classes)
 
     def _shuffled(self, cell: FrontierCell, data: Path, y: Tensor, classes: int) -> Rows:
         """The central epsilon at delta 1e-6 behind a shuffler of all records, or of those with one public label."""
@@ -94,26 +94,37 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
         assert data is not None
         return labels_of(data, "test")[0]
 
-    def _private_training(
-        self,
-        cell: FrontierCell,
-        data: Path,
-        found: Material,
-        plan: Plan,
-        projection: Projection,
-        classes: int,
-        seed: int,
-    ) -> float:
-        rows, test, y = projection(found.x), projection(found.x_test), found.y
-        if cell.factors.control == "public":
-            arrays = read_public(data).arrays
-            if "named_x" not in arrays:
-                raise InputError(
-                    f"the representation {cell.factors.backbone} has no public records of the classes: "
-                    "control: public needs strokes"
-                )
+    def _unprotected(
+        self, cell: FrontierCell, data: Path, found: Material, classes: int, seed: int
+    ) -> tuple[LinearScores, Tensor]:
+        """A classifier that no mechanism takes part in, and the test rows as it takes them.
+
+        From public records alone: means of those that are named after the classes, where there are such. Otherwise
+        clusters of the unlabelled ones, named as suits the test labels best. That is a bound: nobody knows the names.
+
+        Raises:
+            InputError: if the cell has a mechanism.
+        """
+        if cell.private:
+            asked = "control: public" if cell.factors.control else "learner: logistic"
+            raise InputError(f"{asked} takes no mechanism but none, got {cell.mechanism}")
+        if cell.factors.learner == "logistic":
+            coordinates = found.projection.coordinates
+            return logistic(coordinates(found.x), found.y, classes), coordinates(found.x_test)
+        plan = plan_of(cell, data)
+        projection = found.projection.weighted(plan.exponent).first(plan.dimension)
+        test, arrays = projection(found.x_test), read_public(data).arrays
+        if "named_x" in arrays:
             _, means, error = class_moments(projection(arrays["named_x"]), arrays["named_y"], classes)
-            return mean_scores(means, error).accuracy(test, found.y_test)
+            return mean_scores(means, error), test
+        grouped = clusters(projection(found.unlabelled), classes, common_stream(cell, seed, "clusters"))
+        return best_names(grouped, test, found.y_test), test
+
+    def _private_training(
+        self, cell: FrontierCell, data: Path, found: Material, plan: Plan, classes: int, seed: int
+    ) -> float:
+        projection = found.projection.weighted(plan.exponent).first(plan.dimension)
+        rows, test, y = projection(found.x), projection(found.x_test), found.y
         if cell.factors.control == "shuffled":
             y = y[torch.randperm(len(y), generator=common_stream(cell, seed, "shuffled labels"))]
         source, private = noise_stream(cell, seed, "releases"), cell.factors.private
@@ -121,19 +132,20 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
         test = as_released(mechanism, test)
         unlabelled = as_released(mechanism, projection(found.unlabelled)) if len(found.unlabelled) else None
         metric = None if unlabelled is None else public_metric(unlabelled, plan.ridge)
-        if private == "features":
+        if private == "client":
+            scores = average_directions(
+                rows, y, classes, cell.training.clients, mechanism, source, rounds=cell.factors.rounds
+            )
+        elif private == "record":
+            scores = nearest_block_mean(mechanism.privatize(label_blocks(rows, y, classes), source), classes, metric)
+        else:
             released = mechanism.privatize(rows, source)
             if cell.factors.learner == "least_squares":
                 scores = least_squares(released, y, classes, mechanism)
+            elif cell.factors.learner == "covariance":
+                scores = discriminant_from_releases(released, y, classes, mechanism)
             else:
                 scores = nearest_mean(released, y, classes, metric)
-        else:
-            blocks = (
-                label_blocks(rows, y, classes)
-                if private == "record"
-                else _client_means(rows, y, classes, cell.training.clients)
-            )
-            scores = nearest_block_mean(mechanism.privatize(blocks, source), classes, metric)
         if unlabelled is None or cell.factors.learner != "chosen":
             return scores.accuracy(test, found.y_test)
         coordinates = found.projection.coordinates(found.unlabelled)
@@ -166,6 +178,8 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
         if private == "test":
             return mechanism_of(cell, max(classes - 1, 2))
         size = plan_of(cell, data).dimension
+        if private == "client":
+            return mechanism_of(cell, upload_size(size, classes))
         return mechanism_of(cell, size if private == "features" else size * classes)
 
     def guarantee(self, cell: FrontierCell, data: Path | None) -> dict[str, Any]:
@@ -174,8 +188,8 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
         notes = [mechanism.note, COVERED[cell.factors.private], "the representation is public"]
         if mechanism.epsilon != cell.nominal_epsilon:
             notes.append(f"the nominal epsilon is {mechanism.epsilon:.4g}")
-        unit = "run" if cell.factors.private == "client" else "record"
-        described = describe(mechanism.curve(), unit, notes)
+        unit, uploads = "run" if cell.factors.private == "client" else "record", cell.factors.rounds
+        described = describe(mechanism.curve().compose(uploads) if uploads > 1 else mechanism.curve(), unit, notes)
         if cell.factors.control == "public":  # no private record is read
             nothing = dict.fromkeys(described["profile"], 0.0)
             described |= {"epsilon": 0.0, "pure_epsilon": 0.0, "atom": 0.0, "exact": True, "profile": nothing}
@@ -183,7 +197,8 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
 
     def audited(self, cell: FrontierCell, data: Path | None) -> Audited:
         assert data is not None
-        return self._mechanism(cell, data), "one release"
+        uploads = cell.factors.rounds
+        return self._mechanism(cell, data), "one release" if uploads == 1 else f"one of a client's {uploads} uploads"
 
 
 METHOD = Frontier()
