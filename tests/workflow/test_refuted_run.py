@@ -6,6 +6,8 @@ import pandas as pd
 import pytest
 from conftest import make_project
 
+from tensorldp.mechanisms import names
+
 LIAR = r'''
 from tensorldp.mechanisms import Mechanism, register
 from tensorldp.privacy.curves.pure import PureCurve
@@ -81,6 +83,8 @@ def test_the_target_checks_tries_every_mechanism_of_a_config_and_a_run_takes_acc
     index = (checks / "index.html").read_text()
     assert index.index("liar") < index.index("gaussian")
     assert project.planned("--", "checks") == []  # all are kept
+    others = [rule for rule, _ in project.planned("--", "all_checks")]  # of the whole package, whatever the config has
+    assert sorted(others) == ["all_checks"] + ["check"] * (len(names()) - len({"none", "gaussian"}))
     (checks / "gaussian" / "verdict.json").unlink()
     (checks / "index.html").unlink()
     assert [rule for rule, _ in project.planned("--", "checks")] == ["check", "checks"]

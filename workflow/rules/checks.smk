@@ -3,13 +3,13 @@ rule check:
         verdict="results/checks/{checked}/verdict.json",
         page="results/checks/{checked}/verdict.html",
     params:
-        mechanism=lambda wildcards: CHECKED[wildcards.checked][0],
-        options=lambda wildcards: json.dumps(CHECKED[wildcards.checked][1], sort_keys=True),
+        mechanism=lambda wildcards: CHECKABLE[wildcards.checked][0],
+        options=lambda wildcards: json.dumps(CHECKABLE[wildcards.checked][1], sort_keys=True),
         minutes=PLAN.settings.check_minutes,
         source=mechanism_source("check"),
         folder=subpath(output.verdict, parent=True),
     wildcard_constraints:
-        checked=one_of(CHECKED),
+        checked=one_of(CHECKABLE),
     log:
         "logs/checks/{checked}.log",
     conda:
@@ -40,6 +40,16 @@ rule checks:
         runtime=30,
     shell:
         "stage checks --verdicts {input:q} --out {output} > {log} 2>&1"
+
+
+# every mechanism there is, as a config need not have all
+use rule checks as all_checks with:
+    input:
+        [f"results/checks/{name}/verdict.json" for name in CHECKABLE],
+    output:
+        "results/checks/all.html",
+    log:
+        "logs/all_checks.log",
 
 
 CHECKS_MADE = [path for name in CHECKED if Path(path := f"results/checks/{name}/verdict.json").exists()]

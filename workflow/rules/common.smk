@@ -22,7 +22,7 @@ try:
     from tensorldp.data.catalogue import get as dataset_entry
     from tensorldp.data.catalogue import names as dataset_names
     from tensorldp.errors import InputError
-    from tensorldp.registration.kinds import MECHANISMS
+    from tensorldp.registration.kinds import MECHANISMS, NO_PRIVACY
     from tensorldp.runtime import environment
     from tensorldp.runtime.files import write_text
     from tensorldp.runtime.leftovers import clear_partial_folders, clear_spent_folders
@@ -151,10 +151,13 @@ CHECKED = {
 }
 
 
+CHECKABLE = {name: (name, {}) for name in MECHANISMS.names() if name != NO_PRIVACY} | CHECKED
+
+
 def mechanism_source(script):
     """The same of a check, which has one mechanism and no method."""
     return lambda wildcards: source_digest(
-        SCRIPTS / f"{script}.py", mechanism=CHECKED[wildcards.checked][0], plugins=PLUGINS
+        SCRIPTS / f"{script}.py", mechanism=CHECKABLE[wildcards.checked][0], plugins=PLUGINS
     )
 
 

@@ -155,6 +155,12 @@ def wrong_denominator(x: Tensor, g: torch.Generator) -> Tensor:
     return torch.where(keep, x.round(), other)
 
 
+def batch_vocabulary(x: Tensor, g: torch.Generator) -> Tensor:
+    codes = x.round().unique(return_inverse=True)[1].to(x.dtype)  # numbered in the order of the batch's own values
+    keep = uniform(x, g) < math.e / (math.e + 7.0)
+    return torch.where(keep, codes, (codes + torch.randint(1, 8, x.shape, generator=g)) % 8)
+
+
 def one_sided(x: Tensor, g: torch.Generator) -> Tensor:
     return x + torch.empty_like(x).exponential_(generator=g) * WIDTH
 
@@ -280,6 +286,7 @@ LIES: tuple[Case, ...] = (
     Case("Gaussian noise called pure", lambda: gaussian_called_pure, BIT, truth="delta 0.13"),
     Case("delta ten times too small", lambda: gaussian_delta_off, BIT, 1.0, 1e-3, truth="delta 1e-2"),
     Case("k-ary response with the binary constant", lambda: wrong_denominator, OCTET, truth="epsilon 2.9"),
+    Case("a vocabulary learned from the batch", lambda: batch_vocabulary, OCTET, truth="not local"),
     Case("one-sided noise", lambda: one_sided, BIT, truth="delta 0.63"),
     Case("uniform noise", lambda: uniform_noise, BIT, truth="delta 0.1"),
     Case("range learned from earlier records", RunningRange, FOUR, truth="not local"),

@@ -105,9 +105,11 @@ class Search:
         self.draws = 0
         self.trails: list[Trail] = []
         for index, pair in enumerate(some(pairs(subject, seed, given), budget.starts, seed)):
+            turned = Pair(pair.name, pair.x_prime, pair.x) if index % 2 else pair  # x is the record that stands beside
             for view in views:
                 if view.fast or index < SLOW_PAIRS or pair.name in SLOW_TOO:
-                    self.trails.append(Trail(view, pair, NOTHING if view.local else claim.countable))
+                    points = NOTHING if view.local else claim.countable
+                    self.trails.append(Trail(view, pair if view.fast else turned, points))
         self.trails.sort(key=lambda trail: trail.view.fast)  # a draw shared by a batch fools the fast view
 
     @property
