@@ -85,7 +85,7 @@ def latent(train: Records, test: Records, seed: int, quick: bool) -> float:
     """LATENT's ANN on them."""
     packed, clean = strings(train, seed), strings(test, seed)
     model = BitANN(feature_count(train.shape) * 10, train.classes, generator=gen(seed))
-    model.center(packed)
+    model.centre(packed)
     if quick:
         fit_stream(
             model,

@@ -59,7 +59,7 @@ class Box:
         return self.high - self.low
 
     @property
-    def center(self) -> float:
+    def centre(self) -> float:
         """The middle of the range of an element."""
         return (self.low + self.high) / 2
 
@@ -78,7 +78,7 @@ class Box:
 
     def as_ball(self) -> Ball:
         """The ball through the corners, about the box's centre."""
-        return Ball(self.width / 2 * math.sqrt(self.size), self.shape, center=self.center)
+        return Ball(self.width / 2 * math.sqrt(self.size), self.shape, centre=self.centre)
 
     def excess(self, x: Tensor) -> float:
         """How far the batch `x` reaches outside, as a share of the width; NaN if x has a NaN; <= 0 inside."""
@@ -98,15 +98,15 @@ class Box:
 
 @dataclass(frozen=True)
 class Ball:
-    """All tensors of `shape` within l2 distance `radius` of the tensor whose every element is `center`."""
+    """All tensors of `shape` within l2 distance `radius` of the tensor whose every element is `centre`."""
 
     radius: float
     shape: tuple[int, ...]
-    center: float = field(default=0.0)
+    centre: float = field(default=0.0)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", check_positive("Ball radius", self.radius))
-        object.__setattr__(self, "center", check_real("Ball center", self.center))
+        object.__setattr__(self, "centre", check_real("Ball centre", self.centre))
         object.__setattr__(self, "shape", _shape(self.shape))
 
     @property
@@ -122,11 +122,11 @@ class Ball:
     def farthest(self) -> tuple[Tensor, Tensor]:
         """Two opposite records along the diagonal, float64."""
         offset = self.radius / math.sqrt(self.size)
-        return self.constant(self.center - offset), self.constant(self.center + offset)
+        return self.constant(self.centre - offset), self.constant(self.centre + offset)
 
     def as_box(self) -> Box:
         """The smallest box of equal sides around the ball."""
-        return Box(self.center - self.radius, self.center + self.radius, self.shape)
+        return Box(self.centre - self.radius, self.centre + self.radius, self.shape)
 
     def as_ball(self) -> Ball:
         """Itself."""
@@ -135,7 +135,7 @@ class Ball:
     def _norms(self, x: Tensor) -> Tensor:
         norms = torch.empty(x.shape[0], dtype=x.dtype, device=x.device)
         for block in blocks(x, NORM_BYTES):
-            norms[block] = torch.linalg.vector_norm((x[block] - self.center).reshape(len(x[block]), -1), dim=1)
+            norms[block] = torch.linalg.vector_norm((x[block] - self.centre).reshape(len(x[block]), -1), dim=1)
         if x.dtype == torch.float64 or bool(norms.isfinite().all()):
             return norms
         return self._norms(x.double())  # a norm of finite float32 elements may exceed float32
@@ -147,7 +147,7 @@ class Ball:
     def project(self, x: Tensor) -> Tensor:
         """The nearest batch inside: l2 clipping about the centre."""
         factor = (self.radius / self._norms(x).clamp_min(1e-38)).clamp_max(1.0)
-        return self.center + (x - self.center) * factor.reshape(-1, *(1,) * len(self.shape)).to(x.dtype)
+        return self.centre + (x - self.centre) * factor.reshape(-1, *(1,) * len(self.shape)).to(x.dtype)
 
     def constant(self, value: float, dtype: torch.dtype = torch.float64) -> Tensor:
         """The record whose every element is `value`."""

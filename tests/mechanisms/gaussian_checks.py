@@ -38,7 +38,7 @@ def brute_mu(m: DirectionalGaussian) -> float:
 
 def check_sampler(m: DirectionalGaussian, count: int = 40_000, seed: int = 1) -> None:
     """Whitened samples have identity covariance: the sum of squared deviations is chi-square, false alarm 1e-6."""
-    x = torch.full((count, *m.shape), float(m.domain.center), dtype=torch.float64)
+    x = torch.full((count, *m.shape), float(m.domain.centre), dtype=torch.float64)
     noise = (m.privatize(x, generator("sampler", seed)) - x).reshape(count, -1).numpy()
     white = np.linalg.solve(np.linalg.cholesky(explicit_covariance(m)), noise.T)
     d = white.shape[0]

@@ -86,7 +86,7 @@ def test_guarantee_is_the_theorems_and_not_exact() -> None:
     assert (guarantee.epsilon, guarantee.exact, guarantee.unit) == (1.0, False, "record")
     assert m.guarantee(1e-6).epsilon == math.inf
     assert m.privacy_profile(1.0) == 1e-5
-    assert make("jl", epsilon=1, domain=Box(-1, 1, (3,)), center="mean").guarantee(1e-5).note
+    assert make("jl", epsilon=1, domain=Box(-1, 1, (3,)), centre="mean").guarantee(1e-5).note
 
 
 def test_stated_curve_composes_like_randomized_response() -> None:

@@ -91,8 +91,8 @@ def test_flip_mask(flip: float) -> None:
     bits = np.unpackbits(flip_mask(100_000, flip, 1 - 2 * flip, generator("mask", flip))).reshape(-1, 8)
     spread = math.sqrt(flip * (1 - flip))
     assert bits.mean() == pytest.approx(flip, abs=5 * spread / math.sqrt(bits.size))
-    centered = bits - flip
-    covariance = centered.T @ centered / len(bits) - spread**2 * np.eye(8)
+    centred = bits - flip
+    covariance = centred.T @ centred / len(bits) - spread**2 * np.eye(8)
     assert np.abs(covariance).max() < 6 * spread / math.sqrt(len(bits))
 
 

@@ -93,8 +93,8 @@ def test_isotropic_noise_and_its_exact_error() -> None:
 
 
 def test_centring_makes_only_the_width_matter() -> None:
-    shifted, centered = (make_as(Mvg, epsilon=1, domain=Box(low, low + 2, (4, 5))) for low in (0, -1))
-    assert shifted.sigma == pytest.approx(centered.sigma, rel=1e-12)
+    shifted, centred = (make_as(Mvg, epsilon=1, domain=Box(low, low + 2, (4, 5))) for low in (0, -1))
+    assert shifted.sigma == pytest.approx(centred.sigma, rel=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,7 @@ def test_normal_height_law(epsilon: float) -> None:
 
 @pytest.mark.parametrize("shape", [(1,), (2,), (50,), (3, 32, 32)])
 def test_norm_and_mean(shape: tuple[int, ...]) -> None:
-    m = make_as(PrivUnit, epsilon=4.0, domain=Ball(3.0, shape, center=0.5))
+    m = make_as(PrivUnit, epsilon=4.0, domain=Ball(3.0, shape, centre=0.5))
     d = math.prod(shape)
     record = 0.5 + 3.0 * torch.randn(shape, generator=generator("v"), dtype=torch.float64) / (2 * math.sqrt(d))
     record = m.ball.project(record.unsqueeze(0))[0]

@@ -68,7 +68,7 @@ def test_the_ann_on_packed_bits_is_the_dense_network_on_centred_bits() -> None:
     packed = encode_bits(x)
     bits = torch.tensor([[float(int(row[i // 8]) >> (7 - i % 8) & 1) for i in range(330)] for row in packed])
     assert torch.allclose(net(packed), net.body(bits - 0.5), atol=1e-6)
-    net.center(packed, block=4)
+    net.centre(packed, block=4)
     assert torch.allclose(net.shares, bits.mean(dim=0))
     assert torch.allclose(net(packed), net.body(bits - bits.mean(dim=0)), atol=1e-6)
 

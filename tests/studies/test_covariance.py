@@ -108,8 +108,8 @@ def test_only_additive_mechanisms_release_a_covariance(name: str) -> None:
 def test_mvg_takes_the_norm_of_the_query_itself() -> None:
     domain = query_domain(N, D, "printed")
     given = make_as(Mvg, epsilon=1.0, domain=domain, gamma=float(D))
-    centered = make_as(Mvg, epsilon=1.0, domain=domain)
-    assert given.terms.alpha > 1e4 * centered.terms.alpha
+    centred = make_as(Mvg, epsilon=1.0, domain=domain)
+    assert given.terms.alpha > 1e4 * centred.terms.alpha
     with pytest.raises(InputError, match="gamma of mvg"):
         make("mvg", epsilon=1.0, domain=domain, gamma=1e-9)
 

@@ -32,7 +32,7 @@ def test_the_largest_client_has_the_given_epsilon_and_none_has_no_limit() -> Non
 
 
 def test_ranges_lie_about_their_centre() -> None:
-    found = preferences("same", 1.2, clients=2, largest=1.0, center=0.4)
+    found = preferences("same", 1.2, clients=2, largest=1.0, centre=0.4)
     assert [(p.client, p.epsilon) for p in found] == [(0, 1.0), (1, 1.0)]
     assert (found[0].low, found[0].high) == pytest.approx((-0.2, 1.0))  # an example of PLDP-FL, 6.1.3
 

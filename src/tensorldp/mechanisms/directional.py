@@ -237,7 +237,7 @@ class DirectionalGaussian(Mechanism):
         shift = torch.kron(shift, torch.ones(self._free(), dtype=torch.float64)).reshape(self.shape)
         half = domain.radius / float(shift.norm()) if isinstance(domain, Ball) else domain.width / 2
         if isinstance(domain, Ball):
-            return domain.center - half * shift, domain.center + half * shift
+            return domain.centre - half * shift, domain.centre + half * shift
         low, high = domain.constant(domain.low), domain.constant(domain.high)
         return torch.where(shift > 0, low, high), torch.where(shift > 0, high, low)
 

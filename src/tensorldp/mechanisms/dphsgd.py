@@ -126,9 +126,9 @@ class Dphsgd(AdditiveNoise):
         """What a record is clipped to: the domain, shrunk about its centre by a threshold below 1."""
         factor, domain = min(self.threshold, 1.0), self.domain
         if isinstance(domain, Ball):
-            return Ball(factor * domain.radius, domain.shape, center=domain.center)
+            return Ball(factor * domain.radius, domain.shape, centre=domain.centre)
         half = factor * domain.width / 2
-        return Box(domain.center - half, domain.center + half, domain.shape)
+        return Box(domain.centre - half, domain.centre + half, domain.shape)
 
     @property
     def scale(self) -> float:
@@ -157,7 +157,7 @@ class Dphsgd(AdditiveNoise):
     def worst_pair(self) -> tuple[Tensor, Tensor]:
         domain = self.domain
         half = domain.radius / math.sqrt(self.size) if isinstance(domain, Ball) else domain.width / 2
-        return domain.constant(domain.center - half), domain.constant(domain.center + half)
+        return domain.constant(domain.centre - half), domain.constant(domain.centre + half)
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         batch = (-1, *self.shape)

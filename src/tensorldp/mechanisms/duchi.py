@@ -127,13 +127,13 @@ class Duchi(Mechanism):
         agree = self._agreements(x.shape[0], generator)
         half = self.bound * self.box.width / 2.0
         rounded = agree.mul_((coins < position).to(torch.int8).mul_(2).sub_(1))
-        return rounded.to(work).mul_(half).add_(self.box.center).view(x.shape).to(x.dtype)
+        return rounded.to(work).mul_(half).add_(self.box.centre).view(x.shape).to(x.dtype)
 
     def squared_error(self) -> float:
         return self.size * (self.bound * self.box.width / 2.0) ** 2
 
     def worst_input(self) -> Tensor:
-        return self.box.constant(self.box.center)
+        return self.box.constant(self.box.centre)
 
     def curve(self) -> PrivacyCurve:
         if self._printed_even:
@@ -160,8 +160,8 @@ class Duchi(Mechanism):
 
     def _log_mass(self, y: Tensor, x: Tensor) -> Tensor:
         """log p(y|x) up to a constant, from the law of S = <u, v> given u and x."""
-        u = np.where(self._flat(y).cpu().numpy() > self.box.center, 1.0, -1.0)
-        t = (2.0 * (self._flat(x).cpu().numpy() - self.box.center) / self.box.width).clip(-1.0, 1.0)
+        u = np.where(self._flat(y).cpu().numpy() > self.box.centre, 1.0, -1.0)
+        t = (2.0 * (self._flat(x).cpu().numpy() - self.box.centre) / self.box.width).clip(-1.0, 1.0)
         t = np.broadcast_to(t, u.shape)
         inside = (np.abs(t) < 1.0).any(axis=0)
         if int(inside.sum()) > MOST_FRACTIONAL:

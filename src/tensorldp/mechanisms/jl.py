@@ -78,7 +78,7 @@ class JohnsonLindenstrauss(Mechanism):
     Args:
         eta: the multiplicative error that r is chosen for, in (0, 1); a guess, the sources give none.
         nu: the probability of a larger error, in (0, 1); a guess.
-        center: "domain" subtracts the public centre; "mean" the column means, as in the source's algorithm, which
+        centre: "domain" subtracts the public centre; "mean" the column means, as in the source's algorithm, which
             the guarantee then leaves out.
     """
 
@@ -93,15 +93,15 @@ class JohnsonLindenstrauss(Mechanism):
 
     eta: float = 0.5
     nu: float = 0.05
-    center: Literal["domain", "mean"] = "domain"
+    centre: Literal["domain", "mean"] = "domain"
 
     def _prepare(self) -> None:
         super()._prepare()
         self.eta = check_real("eta of jl", self.eta, low=0.0, high=1.0, open_low=True, open_high=True)
         self.nu = check_real("nu of jl", self.nu, low=0.0, high=1.0, open_low=True, open_high=True)
-        if self.center not in ("domain", "mean"):
-            raise InputError(f"center of jl must be 'domain' or 'mean', got {self.center!r}")
-        if self.center == "mean":
+        if self.centre not in ("domain", "mean"):
+            raise InputError(f"centre of jl must be 'domain' or 'mean', got {self.centre!r}")
+        if self.centre == "mean":
             self.note = "the column means are subtracted without a budget of their own"
 
     @property
@@ -133,7 +133,7 @@ class JohnsonLindenstrauss(Mechanism):
         if domain is not None:
             x = domain.project(x)
         rows = x.reshape(-1, self.size)
-        middle = rows.mean(dim=0, dtype=torch.float64) if self.center == "mean" else self.domain.center
+        middle = rows.mean(dim=0, dtype=torch.float64) if self.centre == "mean" else self.domain.centre
         target = self.floor**2 * torch.eye(self.size, dtype=torch.float64, device=x.device)
         for block in rows.split(max(1, TABLE_BYTES // (8 * self.size))):
             scaled = (block.double() - middle) / self.diameter
@@ -176,4 +176,4 @@ class JohnsonLindenstrauss(Mechanism):
 
     def worst_pair(self) -> tuple[Tensor, Tensor]:
         half = self.diameter / 2 / math.sqrt(self.size)
-        return self.domain.constant(self.domain.center - half), self.domain.constant(self.domain.center + half)
+        return self.domain.constant(self.domain.centre - half), self.domain.constant(self.domain.centre + half)

@@ -127,7 +127,7 @@ class Llagp(DirectionalGaussian):
         if not isinstance(self.domain, Ball) or len(self.sizes) == 1:
             return x
         pieces = [
-            Ball(self.layer_radius, (piece.shape[1],), center=self.domain.center).project(piece)
+            Ball(self.layer_radius, (piece.shape[1],), centre=self.domain.centre).project(piece)
             for piece in x.reshape(x.shape[0], -1).split(self.sizes, dim=1)
         ]
         return torch.cat(pieces, dim=1).reshape(x.shape)
@@ -147,7 +147,7 @@ class Llagp(DirectionalGaussian):
     def worst_input(self) -> Tensor:
         if not isinstance(self.domain, Ball):
             return self.worst_pair()[0]
-        record = self.domain.constant(self.domain.center).reshape(-1)
+        record = self.domain.constant(self.domain.centre).reshape(-1)
         record[: self.sizes[0]] += self.domain.radius / math.sqrt(self.sizes[0])
         return record.reshape(self.shape)
 
@@ -157,7 +157,7 @@ class Llagp(DirectionalGaussian):
             return domain.constant(domain.low), domain.constant(domain.high)
         sizes = torch.tensor(self.sizes)
         offset = torch.repeat_interleave(self.layer_radius / sizes.double().sqrt(), sizes).reshape(self.shape)
-        return domain.center - offset, domain.center + offset
+        return domain.centre - offset, domain.centre + offset
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         batch = (-1, *self.shape)

@@ -144,8 +144,8 @@ class Pdpm(Mechanism):
     def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
         slope, base = self._slope_and_base()
         coin = uniform(tuple(x.shape), generator).to(x.device)
-        first = (x.double() - self.box.center).mul_(slope).add_(base)
-        up, down, none = (first.new_tensor(self.box.center + v) for v in self.outcomes)  # numbers would be float32
+        first = (x.double() - self.box.centre).mul_(slope).add_(base)
+        up, down, none = (first.new_tensor(self.box.centre + v) for v in self.outcomes)  # numbers would be float32
         out = torch.where(coin < first, up, torch.where(coin < (1.0 + first) / 2.0, down, none))
         return out.to(x.dtype)
 
@@ -165,7 +165,7 @@ class Pdpm(Mechanism):
         return self.size * self.variance(self._worst_offset())
 
     def worst_input(self) -> Tensor:
-        return self.box.constant(min(self.box.high, self.box.center + self._worst_offset()))
+        return self.box.constant(min(self.box.high, self.box.centre + self._worst_offset()))
 
     def curve(self) -> PrivacyCurve:
         return PdpmCurve(self.epsilon, self.size)
@@ -176,7 +176,7 @@ class Pdpm(Mechanism):
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         # P1 and 1 - P1 at t = 2v/L, up to a factor and free of cancellation at the ends
         w = math.exp(-self.epsilon)
-        y, x, x_prime = ((self._flat(z) - self.box.center) * (2.0 / self.box.width) for z in (y, x, x_prime))
+        y, x, x_prime = ((self._flat(z) - self.box.centre) * (2.0 / self.box.width) for z in (y, x, x_prime))
         up, other = (
             [torch.log((1.0 + sign * t) + w * (2.0 - sign - sign * t)) for t in (x, x_prime)] for sign in (1.0, -1.0)
         )

@@ -47,7 +47,7 @@ class _Directional(Mechanism):
     def _unit(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """The first d coordinates (rows, d) of the unit vectors and the lifted one (rows, 1), in float64 if small."""
         work = torch.float64 if x.dtype == torch.float64 or self.size < 64 else torch.float32
-        v = (x.reshape(x.shape[0], -1).to(work) - self.ball.center) / self.ball.radius
+        v = (x.reshape(x.shape[0], -1).to(work) - self.ball.centre) / self.ball.radius
         norm = torch.linalg.vector_norm(v, dim=1, keepdim=True, dtype=torch.float64)
         if not self.lift and bool(((norm - 1.0).abs() > UNIT_TOLERANCE).any()):
             raise InputError(
@@ -68,15 +68,15 @@ class _Directional(Mechanism):
 
     def _assemble(self, x: Tensor, out: Tensor) -> Tensor:
         scaled = out * (self.ball.radius / self.cap.gamma)
-        return (scaled + self.ball.center if self.ball.center else scaled).view(x.shape).to(x.dtype)
+        return (scaled + self.ball.centre if self.ball.centre else scaled).view(x.shape).to(x.dtype)
 
     def _cosine_limit(self, y: Tensor) -> tuple[Tensor, Tensor]:
         """y / R * m as (rows, d) and what is left of a unit norm, for likelihoods."""
-        unit = (self._flat(y) - self.ball.center) * (self.cap.gamma / self.ball.radius)
+        unit = (self._flat(y) - self.ball.centre) * (self.cap.gamma / self.ball.radius)
         return unit, (1.0 - unit.square().sum(dim=1)).clamp_min(0.0).sqrt()
 
     def _lifted(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        v = (self._flat(x) - self.ball.center) / self.ball.radius
+        v = (self._flat(x) - self.ball.centre) / self.ball.radius
         norm = v.square().sum(dim=1)
         last = (1.0 - norm).clamp_min(0.0).sqrt() if self.lift else torch.zeros_like(norm)
         return v, torch.where(last < 1e-6, torch.zeros_like(last), last)

@@ -81,10 +81,10 @@ class SampledCoordinates(Mechanism):
     def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
         rows, k, half = x.shape[0], self.sampled, self.box.width / 2.0
         index = torch.from_numpy(distinct_indices(rows, self.size, k, numpy_generator(generator))).to(x.device)
-        t = ((x.reshape(rows, -1).gather(1, index).double() - self.box.center) / half).clamp_(-1.0, 1.0)
+        t = ((x.reshape(rows, -1).gather(1, index).double() - self.box.centre) / half).clamp_(-1.0, 1.0)
         noisy = self._coordinate(t, generator)
-        out = torch.full((rows, self.size), self.box.center, dtype=x.dtype, device=x.device)
-        out.scatter_(1, index, (self.box.center + half * (self.size / k) * noisy).to(x.dtype))
+        out = torch.full((rows, self.size), self.box.centre, dtype=x.dtype, device=x.device)
+        out.scatter_(1, index, (self.box.centre + half * (self.size / k) * noisy).to(x.dtype))
         return out.view(x.shape)
 
     def _coordinate(self, t: Tensor, generator: torch.Generator) -> Tensor:
@@ -120,7 +120,7 @@ class SampledCoordinates(Mechanism):
 
     def worst_input(self) -> Tensor:
         corner = self._element_error(1.0) >= self._element_error(0.0)
-        return self.box.constant(self.box.low if corner else self.box.center)
+        return self.box.constant(self.box.low if corner else self.box.centre)
 
     def curve(self) -> PrivacyCurve:
         weight, eps = self.piecewise_weight, self.coordinate_epsilon
@@ -137,11 +137,11 @@ class SampledCoordinates(Mechanism):
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         half, ratio = self.box.width / 2.0, self.size / self.sampled
-        untouched = torch.tensor(self.box.center, dtype=y.dtype, device=y.device).double()
-        noisy = (self._flat(y) - self.box.center) / (half * ratio)
-        slack = 8.0 * torch.finfo(y.dtype).eps * (abs(self.box.center) / (half * ratio) + noisy.abs().amax())
+        untouched = torch.tensor(self.box.centre, dtype=y.dtype, device=y.device).double()
+        noisy = (self._flat(y) - self.box.centre) / (half * ratio)
+        slack = 8.0 * torch.finfo(y.dtype).eps * (abs(self.box.centre) / (half * ratio) + noisy.abs().amax())
         drawn = self._flat(y) != untouched
-        first, second = (((self._flat(z) - self.box.center) / half).clamp(-1.0, 1.0) for z in (x, x_prime))
+        first, second = (((self._flat(z) - self.box.centre) / half).clamp(-1.0, 1.0) for z in (x, x_prime))
         value = self._log_density(noisy, first, slack) - self._log_density(noisy, second, slack)
         return (value * drawn).sum(dim=1)
 

@@ -155,9 +155,9 @@ class TldpDiscrete(Mechanism):
 
     def _dominating_pair(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """The laws of the outputs < 0, 0, 1, .., D, > D from x = 0, and from x = D, which is its mirror image."""
-        center = self._log_noise + math.log(math.tanh(self.rate / 2.0))
+        centre = self._log_noise + math.log(math.tanh(self.rate / 2.0))
         tail = self._log_noise - self.rate - math.log1p(math.exp(-self.rate))
-        levels = [center - self.rate * k for k in range(self.top + 1)]
+        levels = [centre - self.rate * k for k in range(self.top + 1)]
         if self.log_odds == -math.inf:  # equal ratios merge
             ends = self._log_noise - math.log1p(math.exp(-self.rate))
             law = (ends, *levels[1:-1], ends - self.rate * self.top)
@@ -180,8 +180,8 @@ class TldpDiscrete(Mechanism):
 
     def _log_mass(self, y: Tensor, x: Tensor) -> Tensor:
         y, x = self._flat(y), self._flat(x)
-        center = math.log(math.tanh(self.rate / 2.0))
-        mass = center - self.rate * (y - x).abs()
+        centre = math.log(math.tanh(self.rate / 2.0))
+        mass = centre - self.rate * (y - x).abs()
         if self.output == "clamped":
             end = (y == self.box.low) | (y == self.box.high)
             mass = torch.where(end, -self.rate * (y - x).abs() - math.log1p(math.exp(-self.rate)), mass)

@@ -158,7 +158,7 @@ class BitANN(nn.Module):
         self.shares: Tensor
         self.register_buffer("shares", torch.full((self.bits,), 0.5))
 
-    def center(self, packed: Tensor, block: int = 500) -> None:
+    def centre(self, packed: Tensor, block: int = 500) -> None:
         """Set `shares` to those of stored strings; of released ones this is post-processing and costs no privacy."""
         total = torch.zeros(self.bits, dtype=torch.float64, device=self.shares.device)
         for part in packed.split(block):

@@ -49,7 +49,7 @@ def privatize_batches(mechanism: Mechanism, x: Tensor, generator: torch.Generato
                 [
                     part,
                     torch.full(
-                        (missing, *part.shape[1:]), mechanism.domain.as_box().center, dtype=x.dtype, device=x.device
+                        (missing, *part.shape[1:]), mechanism.domain.as_box().centre, dtype=x.dtype, device=x.device
                     ),
                 ]
             )

@@ -41,9 +41,9 @@ def standardise_records(features: Tensor) -> Tensor:
 
     Statistics of the data set would make one record's release depend on the others.
     """
-    centered = features - features.mean(dim=1, keepdim=True)
-    deviation = centered.square().mean(dim=1, keepdim=True).sqrt()
-    return torch.where(deviation > 0, centered / deviation.clamp_min(torch.finfo(features.dtype).tiny), 0.0)
+    centred = features - features.mean(dim=1, keepdim=True)
+    deviation = centred.square().mean(dim=1, keepdim=True).sqrt()
+    return torch.where(deviation > 0, centred / deviation.clamp_min(torch.finfo(features.dtype).tiny), 0.0)
 
 
 @torch.no_grad()

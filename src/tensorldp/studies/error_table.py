@@ -56,7 +56,7 @@ def expected_norm(mechanism: Mechanism) -> float:
 def measured_norm(mechanism: Mechanism, draws: int, seed: int) -> tuple[float, float]:
     """The mean of ||M(x) - x||_2 over independent draws at x = the box's centre, and its standard error."""
     box = mechanism.domain.as_box()
-    x = box.constant(box.center).expand(draws, *box.shape)
+    x = box.constant(box.centre).expand(draws, *box.shape)
     norms = mechanism.privatize(x, generator("error table", mechanism.name, mechanism.epsilon, seed)) - x
     norms = norms.reshape(draws, -1).norm(dim=1)
     return float(norms.mean()), float(norms.std()) / math.sqrt(draws)

@@ -94,7 +94,7 @@ def preferences(
     *,
     clients: int,
     largest: float,
-    center: float = 0.0,
+    centre: float = 0.0,
 ) -> list[Preference]:
     """The (tau, epsilon) of every client.
 
@@ -103,14 +103,14 @@ def preferences(
         ranges: see `range_lengths`.
         clients: how many.
         largest: the largest client's epsilon.
-        center: of every safe range, in the unit of a weight; the paper does not print its own.
+        centre: of every safe range, in the unit of a weight; the paper does not print its own.
 
     Raises:
         InputError: if a client's epsilon is 0 or its range has no width, naming it.
     """
     check_whole("clients", clients, low=1)
     return [
-        Preference(i, epsilon, center - length / 2, center + length / 2)
+        Preference(i, epsilon, centre - length / 2, centre + length / 2)
         for i, (epsilon, length) in enumerate(
             zip(epsilon_levels(epsilons, clients, largest), range_lengths(ranges, clients), strict=True)
         )

@@ -64,7 +64,7 @@ class PerWeight(Upload):
             return weights
         box = self.mechanism.domain.as_box()
         values = weights - start if self.about_global else weights
-        inside = values.nan_to_num(nan=box.center, posinf=box.high, neginf=box.low).clamp(box.low, box.high)
+        inside = values.nan_to_num(nan=box.centre, posinf=box.high, neginf=box.low).clamp(box.low, box.high)
         released = self.mechanism.privatize(inside.unsqueeze(1), generator).squeeze(1)
         return start + released if self.about_global else released
 

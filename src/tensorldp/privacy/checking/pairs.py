@@ -76,7 +76,7 @@ def changed(subject: Subject, pair: Pair, seed: int, count: int) -> Pair:
 def _ends(subject: Subject) -> tuple[float, float]:
     domain = subject.domain
     if isinstance(domain, Ball):
-        return domain.center - domain.radius, domain.center + domain.radius
+        return domain.centre - domain.radius, domain.centre + domain.radius
     return domain.low, domain.high
 
 

@@ -91,9 +91,9 @@ def _masses(step: float, index: npt.NDArray[np.int64], delta: Reals) -> tuple[np
         return index, mass, float(delta[-1])
     positive = mass[1:]
     mirrored = positive * np.exp(-step * index[1:])
-    center = max(0.0, 1.0 - float(delta[-1]) * 1.0 - float(positive.sum()) - float(mirrored.sum()))
+    centre = max(0.0, 1.0 - float(delta[-1]) * 1.0 - float(positive.sum()) - float(mirrored.sum()))
     return (
         np.concatenate((-index[:0:-1], [0], index[1:])),
-        np.concatenate((mirrored[::-1], [center], positive)),
+        np.concatenate((mirrored[::-1], [centre], positive)),
         float(delta[-1]),
     )

@@ -88,9 +88,9 @@ def _rest(cumulant: Cumulant, a: float, n: int, epsilon: float, c: float, peak: 
     far = max(2.0 * scale / period, 4.0)
     peaks = math.ceil(max(far, (tail / (3.0 * PRECISION)) ** (1.0 / 3.0)))
     peaks = min(peaks, max(4, MAX_NODES // offsets.size))
-    centers = period * np.arange(-peaks, peaks + 1)
+    centres = period * np.arange(-peaks, peaks + 1)
     total = 0.0
-    for block in np.array_split(centers, max(1, centers.size * offsets.size // 20_000)):
+    for block in np.array_split(centres, max(1, centres.size * offsets.size // 20_000)):
         s = c + 1j * (block[:, None] + offsets[None, :])
         x = 1.0 + 2.0 * s
         below = np.log(s * (s + 1.0)) + peak

@@ -67,10 +67,10 @@ class LatticeSum:
             peak = float(weight.max())
             mass = np.exp(weight - peak)
             total = float(mass.sum())
-            center = float(np.dot(mass, value)) / total
+            centre = float(np.dot(mass, value)) / total
             log_total += part.count * (peak + math.log(total))
-            mean += part.count * center
-            variance += part.count * float(np.dot(mass, (value - center) ** 2)) / total
+            mean += part.count * centre
+            variance += part.count * float(np.dot(mass, (value - centre) ** 2)) / total
         return log_total, mean, variance
 
     def _tilt(self, epsilon: float) -> float:
@@ -106,8 +106,8 @@ class LatticeSum:
         log_total, mean, variance = self.tilted(t)
         bound = self.reach * TAIL / 3.0
         radius = bound + math.sqrt(bound**2 + 2.0 * TAIL * variance / self.step**2) + 2.0
-        center = (mean - self.base) / self.step
-        low, high = max(0, math.floor(center - radius)), min(self.last, math.ceil(center + radius))
+        centre = (mean - self.base) / self.step
+        low, high = max(0, math.floor(centre - radius)), min(self.last, math.ceil(centre + radius))
         return _Window(epsilon, math.sqrt(variance), t, log_total, low, self._window(t, low, high - low + 1))
 
     def _window(self, t: float, low: int, size: int) -> Reals:

@@ -94,7 +94,7 @@ class LatentMethod(ReleaseMethod[LatentTraining, LatentFactors]):
             return Trained({"epoch~1/means": means.numpy()}, {"records": len(x), "train_accuracy": {"1": right}})
         model = network(cell, records, seed).to(device)
         if isinstance(model, BitANN):
-            model.center(x)
+            model.centre(x)
         settings = cell.training
         wanted = checkpoint_epochs(settings.epochs, settings.checkpoints)
         arrays: dict[str, NDArray[Any]] = {}

@@ -32,7 +32,7 @@ def participants(cell: SyntheticCell) -> list[PerWeight]:
         cell.factors.tau,
         clients=settings.participants,
         largest=cell.nominal_epsilon,
-        center=settings.center,
+        centre=settings.centre,
     )
     found = [make_upload(cell.mechanism, preference, size=settings.records) for preference in wanted]
     return [upload for upload in found if isinstance(upload, PerWeight)]
@@ -43,9 +43,9 @@ class PldpSynthetic(MeasureMethod[SyntheticTraining, SyntheticFactors]):
 
     def measure(self, cell: SyntheticCell, data: Path | None, seed: int, device: torch.device) -> Rows:
         mechanisms: list[Mechanism] = [upload.mechanism for upload in participants(cell)]
-        center = abs(cell.training.center)
-        if center == 0.0:
-            raise InputError("center of pldp_synthetic must not be 0: the relative error of a mean of 0 is not defined")
+        centre = abs(cell.training.centre)
+        if centre == 0.0:
+            raise InputError("centre of pldp_synthetic must not be 0: the relative error of a mean of 0 is not defined")
         truth, released = released_means(
             mechanisms, cell.training.records, common_stream(cell, seed, "values"), noise_stream(cell, seed, "noise")
         )
@@ -58,7 +58,7 @@ class PldpSynthetic(MeasureMethod[SyntheticTraining, SyntheticFactors]):
         if expected is not None:
             rows += [
                 {"metric": "expected_absolute_error", "value": expected},
-                {"metric": "expected_relative_error", "value": expected / center},
+                {"metric": "expected_relative_error", "value": expected / centre},
             ]
         return rows
 
