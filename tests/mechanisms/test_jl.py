@@ -112,7 +112,7 @@ def test_it_is_outside_the_same_shape_contract() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "words"), [({"eta": 0}, "eta"), ({"nu": 1}, "nu"), ({"center": "median"}, "center")]
+    ("options", "words"), [({"eta": 0}, "eta"), ({"nu": 1}, "nu"), ({"centre": "median"}, "centre")]
 )
 def test_mistakes_are_told_in_a_sentence(options: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
