@@ -13,7 +13,7 @@ from tensorldp.errors import InputError, check_whole
 from tensorldp.learners.means import mean_scores, public_metric
 from tensorldp.mechanisms import Ball, make
 from tensorldp.randomness import generator, standard_normal
-from tensorldp.representations.projection import Projection
+from tensorldp.representations.projection import Projection, to_sphere
 
 DIMENSIONS = (4, 8, 16, 32, 64, 128, 256)
 DRAWS = 3
@@ -108,19 +108,44 @@ def promised_accuracy(
         labels_private: whether labels are released with the records.
         draws: of the noise, over which the accuracy is averaged.
     """
-    classes = int(task.y.max()) + 1
-    rows, test = task.projection(task.x), task.projection(task.x_test)
-    counts = task.y.bincount(minlength=classes).clamp_min(1).double()
-    means = torch.zeros(classes, rows.shape[1], dtype=torch.float64).index_add_(0, task.y, rows.double())
-    means /= counts[:, None]
-    variance = mean_error(error, rows.shape[1], records, classes, labels_private=labels_private)
-    lengths = torch.full((classes,), rows.shape[1] * variance, dtype=torch.float64)
-    metric = public_metric(rows, ridge)
-    total = 0.0
-    for draw in range(draws):
-        noisy = means + variance**0.5 * standard_normal(means, generator("dimension", draw))
-        total += mean_scores(noisy, lengths, metric).accuracy(test, task.y_test)
-    return total / draws
+    found = _Projected(task.projection(task.x), task.y, task.projection(task.x_test), task.y_test)
+    return found.promises(error, records, ridge=ridge, labels_private=labels_private, draws=draws)
+
+
+@dataclass(frozen=True)
+class _Projected:
+    """A public task whose records are unit rows of some dimension."""
+
+    rows: Tensor
+    y: Tensor
+    test: Tensor
+    y_test: Tensor
+
+    def promises(self, error: Error, records: int, *, ridge: float, labels_private: bool, draws: int = DRAWS) -> float:
+        """As `promised_accuracy`."""
+        rows, classes = self.rows, int(self.y.max()) + 1
+        counts = self.y.bincount(minlength=classes).clamp_min(1).double()
+        means = torch.zeros(classes, rows.shape[1], dtype=torch.float64).index_add_(0, self.y, rows.double())
+        means /= counts[:, None]
+        variance = mean_error(error, rows.shape[1], records, classes, labels_private=labels_private)
+        lengths = torch.full((classes,), rows.shape[1] * variance, dtype=torch.float64)
+        metric = public_metric(rows, ridge)
+        total = 0.0
+        for draw in range(draws):
+            noisy = means + variance**0.5 * standard_normal(means, generator("dimension", draw))
+            total += mean_scores(noisy, lengths, metric).accuracy(self.test, self.y_test)
+        return total / draws
+
+
+def _projected(tasks: Sequence[PublicTask], exponent: float, dimensions: Sequence[int]) -> dict[int, list[_Projected]]:
+    """The tasks at each dimension, whose coordinates are the first of the largest one's."""
+    found: dict[int, list[_Projected]] = {d: [] for d in dimensions}
+    for task in tasks:
+        whole = task.projected(exponent, max(dimensions)).projection
+        x, test = whole.coordinates(task.x), whole.coordinates(task.x_test)
+        for d in dimensions:
+            found[d].append(_Projected(to_sphere(x[:, :d]), task.y, to_sphere(test[:, :d]), task.y_test))
+    return found
 
 
 def choose_dimension(
@@ -157,13 +182,12 @@ def choose_dimension(
     if not fitting:
         raise InputError(f"no dimension among {list(dimensions)} is between 2 and the projection's {most}")
     plans = []
-    for d in fitting:
-        for exponent in exponents:
-            projected = [task.projected(exponent, d) for task in tasks]
+    for exponent in exponents:
+        projected = _projected(tasks, exponent, fitting)
+        for d in fitting:
             for ridge in ridges:
                 promised = [
-                    promised_accuracy(task, error, records, ridge=ridge, labels_private=labels_private)
-                    for task in projected
+                    task.promises(error, records, ridge=ridge, labels_private=labels_private) for task in projected[d]
                 ]
                 plans.append(Plan(d, float(exponent), float(ridge), sum(promised) / len(promised)))
     return max(plans, key=lambda plan: (plan.accuracy, -plan.dimension))
