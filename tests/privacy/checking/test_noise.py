@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
+from scipy import stats
 from scipy.special import ndtr
 from torch import Tensor
 
@@ -14,7 +15,7 @@ from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.laplace import Laplace
 from tensorldp.privacy.checking.check import check
 from tensorldp.privacy.checking.distinguishers.base import Reals
-from tensorldp.privacy.checking.noise import declared_tail, noise_misfit
+from tensorldp.privacy.checking.noise import LEVELS, _tails, declared_tail, noise_misfit
 from tensorldp.privacy.checking.subject import Subject
 from tensorldp.randomness import add_laplace
 
@@ -106,6 +107,23 @@ def test_a_tail_that_ends_at_a_millionth_shows_among_20_million() -> None:
     assert elements == 2 * 10**7
     assert "tail of probability 1e-06" in found
     assert p_value < 0.05 * 0.2 / 7
+
+
+def test_a_tail_ten_times_too_heavy_at_1e_7_shows_among_20_million_in_99_of_100_checks() -> None:
+    total, tests, error = (
+        2 * 10**7,
+        24,
+        0.05 * 0.2 / 7,
+    )  # tests of a record of several elements, all by the error of one
+    power = 0.0
+    for beyond in range(100):
+        counts = np.array([[total * level / 2.0] * 2 for level in LEVELS]).round().astype(np.int64)
+        counts[-1] = beyond - beyond // 2, beyond // 2
+        least, what = min(_tails(counts, total))
+        if least * tests <= error:
+            assert "1e-07" in what
+            power += float(stats.poisson(10 * total * LEVELS[-1]).pmf(beyond))
+    assert power > 0.99
 
 
 @pytest.mark.parametrize("name", ["laplace", "gaussian-analytic", "plu-fedoa", "optimized"])
