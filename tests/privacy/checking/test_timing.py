@@ -1,5 +1,6 @@
 """Running times that depend on the record are told from those that do not, on a clock that the tested code moves."""
 
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -9,7 +10,6 @@ from scipy import stats
 from torch import Tensor
 
 from tensorldp.mechanisms import Box
-from tensorldp.privacy.checking import timing
 from tensorldp.privacy.checking.check import check
 from tensorldp.privacy.checking.pairs import Pair
 from tensorldp.privacy.checking.subject import Subject
@@ -36,7 +36,7 @@ class Clock:
 
 
 def p_value(clock: Clock, monkeypatch: pytest.MonkeyPatch, calls: int, seed: int = 0) -> float:
-    monkeypatch.setattr(timing.time, "perf_counter_ns", clock.perf_counter_ns)
+    monkeypatch.setattr(time, "perf_counter_ns", clock.perf_counter_ns)
     return timing_difference(Subject("release", clock.release, BIT), PAIR, seed, calls)[0]
 
 
@@ -53,7 +53,7 @@ def test_equal_times_err_as_often_as_is_said(monkeypatch: pytest.MonkeyPatch) ->
 def test_times_are_compared_only_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     for asked in (False, True):
         clock = Clock(1000)
-        monkeypatch.setattr(timing.time, "perf_counter_ns", clock.perf_counter_ns)
+        monkeypatch.setattr(time, "perf_counter_ns", clock.perf_counter_ns)
         small = {"minutes": 10.0, "samples": 256, "rounds": 1, "starts": 1}
         verdict = check(clock.release, domain=BIT, claim_epsilon=1.0, timing=asked, **small)  # type: ignore[arg-type]
         assert ("running time" in {finding.kind for finding in verdict.findings}) == asked
