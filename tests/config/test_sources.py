@@ -50,7 +50,7 @@ def jobs() -> dict[str, list[dict[str, object]]]:
     for rule, text in rules().items():
         if stage := re.search(r"\bsource\(\"(\w+)\"\)", text):
             found[rule] = [{"script": SCRIPTS / f"{stage.group(1)}.py"}]
-        elif stage := re.search(r"\bcell_source\(\"(\w+)\"\)", text):
+        elif stage := re.search(r"\b(?:cell|privacy|scores)_source\(\"(\w+)\"\)", text):
             script = SCRIPTS / f"{stage.group(1)}.py"
             found[rule] = [{"script": script, "method": method, "mechanism": key} for method, key in cells]
         elif stage := re.search(r"\bmechanism_source\(\"(\w+)\"\)", text):
@@ -78,11 +78,11 @@ def test_every_rule_states_the_source_of_what_it_runs() -> None:
         ran = re.search(r"\"stage (\w+)|scripts/(\w+)\.py", text)
         named = ran.group(1) or ran.group(2) if ran else None
         pattern = (
-            rf"source=(cell_|mechanism_)?source\(\"{named}\"\)"
+            rf"source=(cell_|mechanism_|privacy_|scores_)?source\(\"{named}\"\)"
             if named
             else r"source=(lambda wildcards: )?notebook_source\("
         )
-        assert re.search(pattern, text), f"the rule {rule} needs the parameter source, as common.smk explains"
+        assert re.search(pattern, text), f"the rule {rule} needs the parameter source, as sources.smk explains"
     assert set(jobs()) == set(running)
 
 

@@ -63,7 +63,7 @@ def test_it_is_a_module_of_another_workflow_in_folders_with_spaces_and_umlauts(t
     (mine / "config.yaml").write_text(yaml.safe_dump({"tensorldp": CONFIG}))
     snakemake(mine, "--configfile", "config.yaml")
     assert set(pd.read_csv(mine / "mine.txt")["mechanism"]) == {"none", "tldp-g"}
-    assert len(pd.read_parquet(mine / "results" / "metrics.parquet"))
+    assert len(pd.read_parquet(mine / "results" / "studies" / "tldp_type2" / "metrics.parquet"))
     assert not (tmp_path / "über alles" / "the workflow" / "results").exists()
 
 

@@ -14,7 +14,7 @@ SMALL = {"studies": ["latent"], "seeds": [0], "mechanisms": {}, "epsilons": {"la
 
 def test_every_figure_and_the_table_come_out_of_a_run(project: Project) -> None:
     project.configure(**SMALL)
-    done = project.snakemake("results/figures/latent.png", "results/privacy/audits.csv")
+    done = project.snakemake("results/figures/latent.png", "results/privacy/audits.csv", "results/metrics.parquet")
     assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
     results = project.folder / "results"
     for view in ("", "_guaranteed", "_epochs", "_probability"):

@@ -1,6 +1,6 @@
 rule attack_table:
     input:
-        metrics="results/metrics.parquet",
+        metrics="results/studies/reconstruction/metrics.parquet",
     output:
         "results/tables/reconstruction.csv",
     params:
@@ -22,7 +22,7 @@ PICTURE_DATASETS = sorted({cell.dataset for cell in PLAN.cells if getattr(cell.f
 
 rule attack_pictures:
     input:
-        metrics="results/metrics.parquet",
+        metrics="results/studies/reconstruction/metrics.parquet",
         digests=[f"resources/datasets/{dataset}/digest.json" for dataset in PICTURE_DATASETS],
         data=ancient(
             [

@@ -22,10 +22,12 @@ try:
     from tensorldp.data.catalogue import get as dataset_entry
     from tensorldp.data.catalogue import names as dataset_names
     from tensorldp.errors import InputError
+    from tensorldp.kept.likeness import work
     from tensorldp.registration.kinds import MECHANISMS, NO_PRIVACY
     from tensorldp.runtime import environment
     from tensorldp.runtime.files import write_text
-    from tensorldp.runtime.leftovers import clear_partial_folders, clear_spent_folders
+    from tensorldp.runtime.leftovers import clear_backups, clear_partial_folders, clear_spent_folders
+    from tensorldp.studies.seeds import held, made_with, seeds_in
 except ImportError as error:
     sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e '.[pipeline]'` first")
 
@@ -75,8 +77,6 @@ def kept_standing():
 
 
 PLAN = validated_plan()
-if workflow.is_main_process:
-    clear_partial_folders(PLAN.cells, Path("."))
 PLUGINS = tuple(PLAN.settings.plugins)
 REFERENCE_STUDIES = reference_studies()
 GPU = environment.gpu_slots()
@@ -101,7 +101,19 @@ CELL = "{study}/{dataset}/{variant}/{mechanism}/epsilon~{epsilon}"
 
 
 def cell_of(wildcards):
+    """The cell of a job's wildcards, or of a `key_of`."""
     return PLAN.find(**{key: wildcards[key] for key in ("study", "dataset", "variant", "mechanism", "epsilon")})
+
+
+def key_of(cell):
+    """The wildcards of a cell."""
+    return {
+        "study": cell.study,
+        "dataset": cell.dataset,
+        "variant": cell.folder,
+        "mechanism": cell.mechanism,
+        "epsilon": cell.epsilon,
+    }
 
 
 def plan_of(wildcards):
@@ -109,64 +121,23 @@ def plan_of(wildcards):
     return cell_of(wildcards).plan
 
 
+def without_seeds(settings):
+    """Settings of a cell as one JSON text, as Snakemake compares params as a set; `seeds.smk` sees to its seeds."""
+    return json.dumps({key: value for key, value in settings.items() if key != "seeds"}, sort_keys=True)
+
+
 def perturbation(wildcards):
-    """What a release depends on, as one JSON text: Snakemake compares params as a set, so there is only one."""
-    return json.dumps(cell_of(wildcards).release_settings(), sort_keys=True)
+    """What a release depends on."""
+    return without_seeds(cell_of(wildcards).release_settings())
 
 
 def training(wildcards):
-    return json.dumps(cell_of(wildcards).settings(), sort_keys=True)
+    return without_seeds(cell_of(wildcards).settings())
 
 
 def privacy(wildcards):
     """What a guarantee and an audit depend on: not the precision of networks."""
-    return json.dumps(cell_of(wildcards).private_settings(), sort_keys=True)
-
-
-# Each job has a parameter `source`: a digest of its script and all that this imports, so that an edit of what could
-# change its numbers runs it again. `tensorldp.config.sources` says what does not count, and why.
-def source(script):
-    """The digest of a rule without cells, for its parameter `source`."""
-    return lambda wildcards: source_digest(SCRIPTS / f"{script}.py", plugins=PLUGINS)
-
-
-def cell_source(script):
-    """The same of a stage of a cell, which has one method and one mechanism."""
-
-    def digest(wildcards):
-        cell = cell_of(wildcards)
-        others = (cell.dataset, *re.split("[=,]", cell.variant)) if PLUGINS else ()  # what a plug-in may define
-        return source_digest(
-            SCRIPTS / f"{script}.py", method=cell.method, mechanism=cell.mechanism, plugins=PLUGINS, others=others
-        )
-
-    return digest
-
-
-# one check a mechanism, an option making another one; a run takes account of the checks that it finds
-CHECKED = {
-    check_name(cell.mechanism, cell.options): (cell.mechanism, cell.options)
-    for cell in PLAN.cells
-    if cell.private
-}
-
-
-CHECKABLE = {name: (name, {}) for name in MECHANISMS.names() if name != NO_PRIVACY} | CHECKED
-
-
-def mechanism_source(script):
-    """The same of a check, which has one mechanism and no method."""
-    return lambda wildcards: source_digest(
-        SCRIPTS / f"{script}.py", mechanism=CHECKABLE[wildcards.checked][0], plugins=PLUGINS
-    )
-
-
-def notebook_source(notebook):
-    """The same of a figure, from its notebook's code cells."""
-    path = NOTEBOOKS / f"{notebook}.ipynb"
-    if not path.is_file():
-        sys.exit(f"error: the study {notebook} has no notebook: add notebooks/{notebook}.ipynb, which draws its figure")
-    return source_digest(path, plugins=PLUGINS)
+    return without_seeds(cell_of(wildcards).private_settings())
 
 
 def shown(path, category, axis):
@@ -176,21 +147,8 @@ def shown(path, category, axis):
     return report(path, category=category, labels={"figure": Path(path).stem, "axis": axis})
 
 
-def list_of_cells():
-    """The file that names the plan's cells to jobs whose command line cannot hold thousands of file names.
-
-    Its own name changes with what it says, so that plans beside each other keep apart.
-    """
-    text = "".join(f"{cell.path}\n" for cell in PLAN.cells)
-    path = Path(".snakemake") / "cells" / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.txt"
-    if not path.exists():
-        write_text(path, text)
-    return str(path)
-
-
-def data_folder(wildcards):
+def data_folder(cell):
     """Where the records of a cell's study come from: the prepared data set, features of it, or nowhere."""
-    cell = cell_of(wildcards)
     if not cell.plan.data or cell.dataset == SYNTHETIC:
         return None
     if cell.method == "frontier":
@@ -202,7 +160,7 @@ def data_folder(wildcards):
 
 def data_of(wildcards, split=""):
     """A cell's data, one split or both: a small file stands for it, as large files would be compared by time."""
-    folder = data_folder(wildcards)
+    folder = data_folder(cell_of(wildcards))
     if not folder:
         return {"digest": [], "data": []}
     splits = [f"{folder}/{name}.safetensors" for name in ([split] if split else ["train", "test"])]
@@ -210,7 +168,7 @@ def data_of(wildcards, split=""):
 
 
 def data_argument(wildcards):
-    folder = data_folder(wildcards)
+    folder = data_folder(cell_of(wildcards))
     return f"--data {folder}" if folder else ""
 
 

@@ -6,6 +6,7 @@ rule download:
         folder=subpath(output[0], parent=True),
     wildcard_constraints:
         source=one_of([*dataset_names(), "mobilenet_v2"]),
+    priority: WAITED_FOR
     log:
         "logs/download/{source}.log",
     conda:
@@ -29,6 +30,7 @@ rule prepare:
         downloads=lambda wildcards, input: f"--source {Path(input.source).parent}" if input.source else "",
     wildcard_constraints:
         dataset=one_of(dataset_names()),
+    priority: priority_of_data
     log:
         "logs/prepare/{dataset}.log",
     conda:
@@ -52,6 +54,7 @@ rule prepare_own:
         entry=lambda wildcards: PLAN.settings.own_datasets[wildcards.dataset].model_dump_json(),
     wildcard_constraints:
         dataset=one_of(PLAN.settings.own_datasets),
+    priority: priority_of_data
     log:
         "logs/prepare/{dataset}.log",
     conda:

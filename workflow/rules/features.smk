@@ -13,11 +13,12 @@ rule extract_features:
         weights=lambda wildcards, input: f"--weights {Path(input.weights).parent}" if input.weights else "",
     wildcard_constraints:
         backbone="[a-z0-9_]+",
+    priority: priority_of_data  # everything else waits for it
     log:
         "logs/extract_features/{dataset}/{backbone}.log",
     conda:
         "../../envs/tensorldp.yaml"
-    threads: 4  # everything else waits for it
+    threads: 4
     resources:
         gpu=GPU,
         mem_mb=6000,

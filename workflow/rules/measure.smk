@@ -3,14 +3,16 @@ rule measure:
     input:
         unpack(data_of),
     output:
-        f"results/metrics/{CELL}.json",
+        update(SCORES),
     params:
         cell=training,
-        source=cell_source("measure"),
+        source=scores_source("measure"),
+        seeds=scored_seeds,
+        made=made_scores,
         data=data_argument,
     wildcard_constraints:
         study=one_of(study.study for study in PLAN.studies.values() if not METHODS[study.method].trains),
-    priority: 20
+    priority: priority_of_stage(3)
     log:
         f"logs/measure/{CELL}.log",
     conda:
@@ -21,4 +23,4 @@ rule measure:
         mem_mb=4000,
         runtime=120,
     shell:
-        "stage measure {params.data} --cell {params.cell:q} --out {output} > {log} 2>&1"
+        "stage measure {params.data} --cell {params.cell:q} {params.seeds} {params.made} --out {output} > {log} 2>&1"

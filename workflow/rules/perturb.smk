@@ -6,7 +6,9 @@ rule perturb:
     params:
         cell=perturbation,
         source=cell_source("perturb"),
+        seeds=seeds_without_scores,
         data=subpath(input.data, parent=True),
+    priority: priority_of_stage(1)
     log:
         f"logs/perturb/{CELL}.log",
     conda:
@@ -17,5 +19,5 @@ rule perturb:
         mem_mb=4000,
         runtime=30,
     shell:
-        "stage perturb --data {params.data} --cell {params.cell:q} --out {output} "
+        "stage perturb --data {params.data} --cell {params.cell:q} {params.seeds} --out {output} "
         "> {log} 2>&1"

@@ -1,15 +1,16 @@
-# first, because Snakemake looks at every waiting job again after each job: many short ones should not wait long
 rule guarantee:
     input:
         unpack(privacy_inputs),
     output:
-        f"results/privacy/guarantees/{CELL}.json",
+        update(GUARANTEE),
     params:
         cell=privacy,
-        source=cell_source("guarantee"),
+        source=privacy_source("guarantee"),
+        seeds=seeds_of_guarantee,
+        made=made_guarantee,
         data=data_argument,
         models=models_argument,
-    priority: 30
+    priority: priority_of_privacy
     log:
         f"logs/guarantee/{CELL}.log",
     conda:
@@ -19,61 +20,22 @@ rule guarantee:
         mem_mb=1000,
         runtime=30,
     shell:
-        "stage guarantee {params.data} {params.models} --cell {params.cell:q} --out {output} > {log} 2>&1"
-
-
-# TLDP's table is made whatever studies are chosen, because it needs none; others with the studies of their paper
-TABLES = [
-    "results/tables/tldp_table5.csv",
-    *(["results/tables/tvg_table4.csv"] if any(study.startswith("tvg_") for study in PLAN.studies) else []),
-    *(["results/tables/reconstruction.csv"] if "reconstruction" in PLAN.studies else []),
-    *(f"results/tables/{table}.csv" for study in PLAN.studies.values() for table in study.tables),
-]
-
-
-rule error_table:
-    output:
-        "results/tables/tldp_table5.csv",
-    params:
-        source=source("error_table"),
-    log:
-        "logs/error_table.log",
-    conda:
-        "../../envs/tensorldp.yaml"
-    threads: 1
-    resources:
-        runtime=30,
-    shell:
-        "stage error_table --out {output} > {log} 2>&1"
-
-
-rule growth_table:
-    output:
-        "results/tables/tvg_table4.csv",
-    params:
-        source=source("growth_table"),
-    log:
-        "logs/growth_table.log",
-    conda:
-        "../../envs/tensorldp.yaml"
-    threads: 1
-    resources:
-        runtime=30,
-    shell:
-        "stage growth_table --out {output} > {log} 2>&1"
+        "stage guarantee {params.data} {params.models} --cell {params.cell:q} {params.seeds} {params.made} --out {output} > {log} 2>&1"
 
 
 rule audit:
     input:
         unpack(privacy_inputs),
     output:
-        f"results/privacy/audits/{CELL}.json",
+        update(AUDIT),
     params:
         cell=privacy,
-        source=cell_source("audit"),
+        source=privacy_source("audit"),
+        seed=seed_of_audit,
+        made=made_audit,
         data=data_argument,
         models=models_argument,
-    priority: 30
+    priority: priority_of_privacy
     log:
         f"logs/audit/{CELL}.log",
     conda:
@@ -83,44 +45,17 @@ rule audit:
         mem_mb=1500,
         runtime=30,
     shell:
-        "stage audit {params.data} {params.models} --cell {params.cell:q} --out {output} > {log} 2>&1"
+        "stage audit {params.data} {params.models} --cell {params.cell:q} {params.seed} {params.made} --out {output} > {log} 2>&1"
 
 
-# a cell without a mechanism has nothing to audit
-AUDITS = [f"results/privacy/audits/{cell.path}.json" for cell in PLAN.cells if cell.private]
-
-
-rule collect_audits:
-    input:
-        metrics=METRICS,
-        guarantees=GUARANTEES,
-        audits=AUDITS,
-        checks=CHECKS_MADE,
-    output:
-        audits="results/privacy/audits.csv",
-        standing="results/standing.csv",
-    params:
-        source=source("collect_audits"),
-        cells=list_of_cells(),
-        checks=lambda wildcards, input: f"--checks {quoted(input.checks)}" if input.checks else "",
-    priority: 40  # figures wait for it
-    log:
-        "logs/collect_audits.log",
-    conda:
-        "../../envs/tensorldp.yaml"
-    localrule: True
-    threads: 1
-    resources:
-        runtime=30,
-    shell:
-        "stage collect_audits --cells {params.cells} --results results {params.checks} --out {output.audits} "
-        "--standing {output.standing} > {log} 2>&1"
+# it draws runs of TLDP's first study, where they are planned; those of any other study have no such rows
+CEILING = f"results/studies/{'tldp_type1' if 'tldp_type1' in PLAN.studies else min(RANK, key=RANK.get)}"
 
 
 rule privacy_figure:
     input:
-        metrics=lambda wildcards: "results/metrics.parquet" if wildcards.figure == "accuracy_ceiling" else [],
-        standing=lambda wildcards: "results/standing.csv" if wildcards.figure == "accuracy_ceiling" else [],
+        metrics=lambda wildcards: f"{CEILING}/metrics.parquet" if wildcards.figure == "accuracy_ceiling" else [],
+        standing=lambda wildcards: f"{CEILING}/standing.csv" if wildcards.figure == "accuracy_ceiling" else [],
         notebook=f"{NOTEBOOKS}/{{figure}}.ipynb",
     output:
         figures=[
@@ -132,9 +67,10 @@ rule privacy_figure:
         page="results/notebooks/{figure}.html",
     wildcard_constraints:
         figure="privacy_profiles|accuracy_ceiling",
-    priority: 30
+    priority: AT_ONCE
     params:
         source=lambda wildcards: notebook_source(wildcards.figure),
+        metrics=lambda wildcards, input: f"-p metrics {input.metrics}" if input.metrics else "",
     log:
         "logs/figures/{figure}.log",
     conda:
@@ -144,4 +80,4 @@ rule privacy_figure:
         runtime=30,
     shell:
         "notebook {input.notebook:q} {output.notebook} "
-        "-p metrics results/metrics.parquet -p folder results/figures > {log} 2>&1"
+        "{params.metrics} -p folder results/figures > {log} 2>&1"

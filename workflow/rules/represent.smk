@@ -13,11 +13,12 @@ rule represent:
         source=source("represent"),
     wildcard_constraints:
         backbone="[a-z0-9_]+",
+    priority: priority_of_data  # its cells wait for it
     log:
         "logs/represent/{dataset}/{backbone}.log",
     conda:
         "../../envs/tensorldp.yaml"
-    threads: 4  # its cells wait for it
+    threads: 4
     resources:
         mem_mb=4000,
         runtime=120,

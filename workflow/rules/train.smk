@@ -1,4 +1,3 @@
-# a cell is finished before the next is begun, so that few released copies of the data lie on the disk
 rule train:
     input:
         unpack(train_inputs),
@@ -7,12 +6,14 @@ rule train:
     params:
         cell=training,
         source=cell_source("train"),
+        seeds=seeds_without_scores,
+        made="",
         data=subpath(input.data, parent=True),
         released=lambda wildcards, input: f"--released {input.released}" if input.released else "",
         weights=lambda wildcards, input: f"--weights {Path(input.weights).parent}" if input.weights else "",
     wildcard_constraints:
         study=one_of(study.study for study in PLAN.studies.values() if not METHODS[study.method].shares_models),
-    priority: 10
+    priority: priority_of_stage(2)
     log:
         f"logs/train/{CELL}.log",
     conda:
@@ -24,12 +25,15 @@ rule train:
         runtime=60,
     shell:
         "stage train --data {params.data} {params.released} {params.weights} --cell {params.cell:q} "
-        "--out {output} > {log} 2>&1"
+        "{params.seeds} {params.made} --out {output} > {log} 2>&1"
 
 
 # kept, because cells that are added later use them too
 use rule train as train_shared with:
     output:
-        directory(f"results/models/{CELL}"),
+        update(directory(f"results/models/{CELL}")),
+    params:
+        seeds=trained_seeds,
+        made=made_models,
     wildcard_constraints:
         study=one_of(study.study for study in PLAN.studies.values() if METHODS[study.method].shares_models),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tensorldp.runtime.cli import cell_paths, parser, run
+from tensorldp.runtime.cli import cells_to_gather, parser, run
 from tensorldp.runtime.files import read_json, replacing, write_text
+from tensorldp.studies.seeds import guarantee_over, scores_of
 from tensorldp.studies.table import guarantees_table, metrics_table, series_table
 
 
@@ -21,10 +22,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = arg.parse_args(arguments)
     cells = [
         (
-            read_json(args.results / "metrics" / f"{cell}.json"),
-            read_json(args.results / "privacy" / "guarantees" / f"{cell}.json"),
+            scores_of(read_json(args.results / "metrics" / f"{cell}.json"), seeds),
+            guarantee_over(read_json(args.results / "privacy" / "guarantees" / f"{cell}.json"), seeds),
         )
-        for cell in cell_paths(args.cells, args.results)
+        for cell, seeds in cells_to_gather(args.cells, args.results)
     ]
     for path, table in ((args.out, metrics_table(cells, args.scale)), (args.series, series_table(cells))):
         with replacing(path) as temporary:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tensorldp.registration.kinds import NO_PRIVACY
-from tensorldp.runtime.cli import cell_paths, parser, run
+from tensorldp.runtime.cli import cells_to_gather, parser, run
 from tensorldp.runtime.files import read_json, replacing
 from tensorldp.studies.audit import audits_table
+from tensorldp.studies.seeds import guarantee_over, scores_of
 from tensorldp.studies.standing import standing_table
 
 
@@ -21,11 +22,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--standing", type=Path, required=True, help="CSV file to write to where each guarantee stands")
     args = arg.parse_args(arguments)
     cells = []
-    for cell in cell_paths(args.cells, args.results):
-        scores = read_json(args.results / "metrics" / f"{cell}.json")
+    for cell, seeds in cells_to_gather(args.cells, args.results):
+        scores = scores_of(read_json(args.results / "metrics" / f"{cell}.json"), seeds)
         private = scores["cell"]["mechanism"] != NO_PRIVACY  # nothing to audit otherwise
         guarantee, audit = (args.results / "privacy" / kind / f"{cell}.json" for kind in ("guarantees", "audits"))
-        cells.append((scores, read_json(guarantee), read_json(audit) if private else None))
+        cells.append((scores, guarantee_over(read_json(guarantee), seeds), read_json(audit) if private else None))
     checks = {path.parent.name: read_json(path) for path in args.checks}
     for path, table in ((args.out, audits_table(cells)), (args.standing, standing_table(cells, checks))):
         with replacing(path) as temporary:

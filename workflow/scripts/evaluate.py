@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -17,6 +18,7 @@ from tensorldp.runtime.provenance import Stopwatch
 from tensorldp.studies.methods import method
 from tensorldp.studies.methods.base import MeasureMethod, ReleaseMethod, describe_labels, read_trained
 from tensorldp.studies.records import read_records
+from tensorldp.studies.seeds import MADE, add_seed_arguments, held, joined, made_with, seeds_in, to_compute
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -25,8 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--released", type=Path, default=None, help="folder of perturb, to score on released records too")
     arg.add_argument("--models", type=Path, required=True, help="folder of train")
     arg.add_argument("--cell", type=json_argument, required=True, help="the cell's settings, JSON or @file")
+    add_seed_arguments(arg)
     arg.add_argument("--device", default=device_wish(), help="auto, cpu or cuda")
-    arg.add_argument("--out", type=Path, required=True, help="JSON file to write")
+    arg.add_argument("--out", type=Path, required=True, help="JSON file to write; the seeds that it holds stay")
     args = arg.parse_args(arguments)
     torch.set_num_threads(1)
     watch = Stopwatch()
@@ -36,6 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise InputError(f"cells of the method {cell.method} have no stage evaluate")
     if isinstance(kind, ReleaseMethod) and args.released is None:
         raise InputError(f"cells of the method {cell.method} are scored on releases: give their folder as --released")
+    seeds, made = args.seeds or cell.seeds, made_with(args.made, args.data)
+    before = held(args.out, made)
+    cell = replace(cell, seeds=to_compute(seeds, seeds_in(before)))
     test = read_records(args.data / "test.safetensors").first(cell.training.scored)
     rows, runs = [], {}
     for seed in cell.seeds:
@@ -46,14 +52,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         else:
             found = kind.evaluate(cell, test, trained, seed, device)
         rows += [{"seed": seed, **row} for row in found]
-        runs[str(seed)] = record
+        runs[str(seed)] = {key: value for key, value in record.items() if key != MADE}
     write_json(
         args.out,
         {
-            "cell": args.cell,
+            "cell": {**args.cell, "seeds": list(seeds)},
+            MADE: made,
             "test_set": describe_labels(test.y),
-            "rows": rows,
-            "runs": runs,
+            **joined(before, {"rows": rows, "runs": runs}, seeds),
             "record": watch.record(describe(device), cell.precision),
         },
     )

@@ -1,4 +1,4 @@
-"""Train a cell's models, one per seed: on its released records, or with the mechanism inside the training."""
+"""Train a cell's models, one per seed that has no scores yet: on its releases, or with the mechanism inside."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -21,6 +22,7 @@ from tensorldp.runtime.provenance import Stopwatch
 from tensorldp.studies.methods import method
 from tensorldp.studies.methods.base import Arrays, MeasureMethod, ReleaseMethod, SharedMethod
 from tensorldp.studies.records import read_records
+from tensorldp.studies.seeds import MADE, add_seed_arguments, held, made_with, seeds_in, seeds_of_models, to_compute
 from tensorldp.training.divergence import LARGEST, diverged
 
 
@@ -29,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--data", type=Path, required=True, help="folder with train.safetensors")
     arg.add_argument("--released", type=Path, default=None, help="folder of perturb; none to perturb inside training")
     arg.add_argument("--cell", type=json_argument, required=True, help="the cell's settings, JSON or @file")
+    add_seed_arguments(arg)
+    arg.add_argument("--scores", type=Path, default=None, help="the cell's scores, if there are some already")
     arg.add_argument("--weights", type=Path, default=None, help="folder of ImageNet weights, if pretrained")
     arg.add_argument("--device", default=device_wish(), help="auto, cpu or cuda")
     arg.add_argument("--out", type=Path, required=True, help="folder for seed~N.safetensors")
@@ -37,7 +41,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     cell, device = parse_cell(args.cell), resolve_device(args.device)
     weights = get_weights_file(args.weights) if args.weights else None
     records = read_records(args.data / "train.safetensors").first(cell.training.limit)
-    shutil.rmtree(args.out, ignore_errors=True)
+    kind = method(cell.method)
+    seeds, made = args.seeds or cell.seeds, made_with(args.made, args.data)
+    if isinstance(kind, SharedMethod):
+        have = seeds_of_models(args.out, made)
+        for path in args.out.glob("seed~*.safetensors"):
+            if path.stem not in {f"seed~{seed}" for seed in have}:
+                path.unlink()
+    else:
+        have = seeds_in(held(args.scores, made)) if args.scores else set()
+        shutil.rmtree(args.out, ignore_errors=True)
+    cell = replace(cell, seeds=to_compute(seeds, have))
 
     def released(seed: int) -> Arrays:
         if args.released is None:
@@ -45,7 +59,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return read_arrays(args.released / f"seed~{seed}.safetensors")[0]
 
     watch = Stopwatch()
-    kind = method(cell.method)
     if isinstance(kind, MeasureMethod):
         raise InputError(f"cells of the method {cell.method} have no stage train")
     models = (
@@ -64,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(kind, SharedMethod):
             test = read_records(args.data / "test.safetensors").first(cell.training.scored)
             trained.arrays |= kind.common(cell, test, trained, seed, device)
-        record = {**watch.record(describe(device), cell.precision), "seconds": seconds}
+        record = {**watch.record(describe(device), cell.precision), "seconds": seconds, MADE: made}
         write_arrays(
             args.out / f"seed~{seed}.safetensors",
             trained.arrays,

@@ -14,6 +14,7 @@ from tensorldp.config.grid import Plan
 from tensorldp.config.methods.learning import LearningFactors
 from tensorldp.errors import InputError
 from tensorldp.runtime.files import read_arrays, read_json
+from tensorldp.studies.seeds import guarantee_over, scores_of
 from tensorldp.studies.table import all_rows
 
 
@@ -117,7 +118,7 @@ class Evidence:
             bound = self.results / "privacy" / "guarantees" / f"{cell.path}.json"
             if not path.exists() or not bound.exists():
                 raise NotRun(f"needs the results of {cell.path}")
-            found.append((read_json(path), read_json(bound)))
+            found.append((scores_of(read_json(path), cell.seeds), guarantee_over(read_json(bound), cell.seeds)))
         return all_rows(found, self.scale)
 
     @staticmethod

@@ -155,8 +155,8 @@ def frontier_table(metrics: pd.DataFrame) -> pd.DataFrame:
 
 def reference_metrics(metrics: Path) -> pd.DataFrame:
     """The kept metrics beside a metrics table, or the table itself where it is the kept one or there is none."""
-    kept = metrics.parent / "reference" / metrics.name
-    return read_metrics(kept if kept.exists() else metrics)
+    places = (folder / "reference" / metrics.name for folder in metrics.parents[:3])  # of a run, or of its study
+    return read_metrics(next((kept for kept in places if kept.exists()), metrics))
 
 
 def draw_line(ax: Axes, rows: pd.DataFrame, text: str, **style: object) -> None:

@@ -32,11 +32,12 @@ def json_argument(text: str) -> dict[str, Any]:
     return value
 
 
-def cell_paths(listed: Path | None, results: Path) -> list[str]:
-    """The middles of the file names of cells to gather, as "study/dataset/variant/mechanism/epsilon~1".
+def cells_to_gather(listed: Path | None, results: Path) -> list[tuple[str, list[int] | None]]:
+    """The middles of the file names of cells, as "study/dataset/variant/mechanism/epsilon~1", with the seeds to gather.
 
     Args:
-        listed: a file with one of them on each line; None for every cell with metrics.
+        listed: a file with one of them on each line, and its seeds behind a tab; None for every cell with metrics and
+            all of its seeds.
         results: the folder with metrics/.
 
     Raises:
@@ -44,11 +45,17 @@ def cell_paths(listed: Path | None, results: Path) -> list[str]:
     """
     if listed is None:
         folder = results / "metrics"
-        return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.json"))
+        return [
+            (path, None)
+            for path in sorted(path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.json"))
+        ]
     try:
-        return listed.read_text().splitlines()
+        lines = [line.partition("\t") for line in listed.read_text().splitlines()]
+        return [(path, [int(seed) for seed in seeds.split()] or None) for path, _, seeds in lines]
     except OSError as error:
         raise InputError(f"the list of cells {listed} cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise InputError(f"the list of cells {listed} names seeds that are no whole numbers") from None
 
 
 def _note_time(main: Callable[[Sequence[str] | None], None], seconds: float, cpu: float) -> None:

@@ -55,6 +55,16 @@ def precision() -> str:
     return os.environ.get("TENSORLDP_PRECISION", "float32")
 
 
+def afresh() -> bool:
+    """Whether the run is to compute its cells again, as `export_afresh` has told its jobs."""
+    return os.environ.get("TENSORLDP_AFRESH") == "1"
+
+
+def export_afresh(forced: bool) -> None:
+    """Tell the jobs of this process whether they may keep seeds that an earlier run has computed."""
+    os.environ["TENSORLDP_AFRESH"] = str(int(forced))
+
+
 def device() -> str:
     """The device that the run asked for, `auto` where there is no run."""
     return os.environ.get("TENSORLDP_DEVICE", "auto")

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 from tensorldp.config.cell import AnyCell
+from tensorldp.studies.seeds import to_compute
 
 MODELS, RELEASES = Path("results/models"), Path("results/perturbed")
 
 
-def clear_partial_folders(cells: Iterable[AnyCell], base: Path) -> list[Path]:
+def clear_partial_folders(
+    cells: Iterable[AnyCell], base: Path, scored: Callable[[AnyCell], Collection[int]]
+) -> list[Path]:
     """Remove folders of releases and models in which the file of a seed is missing, unless a run is going on.
+
+    A temporary folder is whole with the seeds that have no scores yet, or all where all have; one of models that cells
+    share is whole with those that have scores, as Snakemake knows which are still to come.
 
     A run that is killed while Snakemake deletes such a temporary folder leaves a part of it. Snakemake judges a folder
     by its time, so the next run would score a cell again with models that are not there.
@@ -20,6 +26,7 @@ def clear_partial_folders(cells: Iterable[AnyCell], base: Path) -> list[Path]:
     Args:
         cells: the plan's cells.
         base: the folder of the workflow, with results/ and .snakemake/.
+        scored: gives the seeds of a cell that have scores made as they would be made now.
 
     Returns:
         The removed folders.
@@ -29,7 +36,7 @@ def clear_partial_folders(cells: Iterable[AnyCell], base: Path) -> list[Path]:
         for cell in cells
         for folder in (MODELS, RELEASES)
         if (path := base / folder / cell.path).is_dir()
-        and not all((path / f"seed~{seed}.safetensors").exists() for seed in cell.seeds)
+        and not _whole(path, cell, scored(cell), kept=folder == MODELS and cell.plan.shares_models)
     )
     partial = list(found)
     # looked at after the folders: a run that was writing one of them has had its lock before
@@ -38,6 +45,24 @@ def clear_partial_folders(cells: Iterable[AnyCell], base: Path) -> list[Path]:
     for path in partial:
         shutil.rmtree(path)
     return partial
+
+
+def clear_backups(base: Path) -> None:
+    """Remove the copies that Snakemake made of files which a killed run was updating, unless a run is going on.
+
+    They are not needed, as files appear whole, and Snakemake stumbles over that of a folder.
+
+    Args:
+        base: the folder of the workflow, with .snakemake/.
+    """
+    if not any((base / ".snakemake" / "locks").glob("*.lock")):
+        shutil.rmtree(base / ".snakemake" / "backups", ignore_errors=True)
+
+
+def _whole(path: Path, cell: AnyCell, scored: Collection[int], *, kept: bool) -> bool:
+    present = {file.name for file in path.iterdir()}
+    wanted = scored if kept else to_compute(cell.seeds, scored)
+    return bool(present) and all(f"seed~{seed}.safetensors" in present for seed in wanted)
 
 
 def clear_spent_folders(cells: Iterable[AnyCell], base: Path, asked: Collection[Path] = ()) -> list[Path]:

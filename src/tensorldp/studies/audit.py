@@ -86,8 +86,8 @@ def audit_mechanism(mechanism: Mechanism, cell: AnyCell, deltas: list[float], no
 
 
 def audit_seed(cell: AnyCell) -> int:
-    """The seed of a cell's audit, derived from its key, its seeds and the purpose."""
-    return derive_seed(cell.study, cell.dataset, cell.variant, cell.mechanism, cell.epsilon, *cell.seeds, "audit")
+    """The seed of a cell's audit, derived from its key and the purpose: the cell's own seeds do not change it."""
+    return derive_seed(cell.study, cell.dataset, cell.variant, cell.mechanism, cell.epsilon, "audit")
 
 
 def audit_accuracy(metrics: dict[str, Any]) -> list[dict[str, Any]]:

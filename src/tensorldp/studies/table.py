@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -160,3 +161,23 @@ def guarantees_table(cells: Cells) -> pd.DataFrame:
         row |= {column: float(profile.get(f"{delta:g}", "nan")) for delta, column in PROFILE.items()}
         rows.append(row)
     return pd.DataFrame(rows, columns=PROFILE_COLUMNS).sort_values(CELL, ignore_index=True)
+
+
+def join_tables(paths: Sequence[Path]) -> pd.DataFrame:
+    """The rows of tables of one kind, one below the other; CSV values stay the texts that they are.
+
+    Args:
+        paths: Parquet or CSV files of the same columns, each of one study and sorted, in the order of the studies.
+
+    Raises:
+        InputError: if a file cannot be read.
+    """
+    found = []
+    for path in paths:
+        try:
+            parquet = path.suffix == ".parquet"
+            found.append(pd.read_parquet(path) if parquet else pd.read_csv(path, dtype=str, keep_default_na=False))
+        except (OSError, ValueError) as error:
+            raise InputError(f"the table {path} cannot be read: {str(error).splitlines()[0]}") from None
+    full = [table for table in found if not table.empty]  # an empty one has no types to tell
+    return pd.concat(full, ignore_index=True) if full else found[0]

@@ -74,6 +74,7 @@ class MethodPlan(ABC, Generic[T_co, F_co]):
         data: whether cells read a prepared data set; the dataset `synthetic` stands for none in any case.
         reduced: the values of the factor `model` whose networks may compute in bfloat16: those that it makes faster
             without a loss of accuracy. Networks that make releases are never among them.
+        guarantee_by_seed: whether what a cell guarantees depends on the seed, so that it is computed for each.
     """
 
     name: str
@@ -81,6 +82,7 @@ class MethodPlan(ABC, Generic[T_co, F_co]):
     factors: type[F_co]
     data: bool = True
     reduced: frozenset[str] = field(default=frozenset(), kw_only=True)
+    guarantee_by_seed: bool = field(default=False, kw_only=True)
 
     perturbs: ClassVar[bool] = False
     trains: ClassVar[bool] = True
@@ -129,6 +131,8 @@ class InsidePlan(MethodPlan[T_co, F_co]):
 @dataclass(frozen=True)
 class SharedPlan(MethodPlan[T_co, F_co]):
     """The cell of `none` alone is trained; every cell is scored with its models, the mechanism inside the scoring."""
+
+    guarantee_by_seed: bool = field(default=True, kw_only=True)  # mechanisms may follow the seed's model
 
     shares_models: ClassVar[bool] = True
     randomises_scoring: ClassVar[bool] = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,15 +56,21 @@ class Learning(ReleaseMethod[LearningTraining, LearningFactors]):
         device: torch.device,
         weights: Path | None = None,
     ) -> Iterator[tuple[int, Trained, float]]:
-        """Linear heads of all seeds in one batched training, where more than one seed and the memory allow it."""
-        if cell.factors.model != "linear" or len(cell.seeds) < 2 or len(cell.seeds) * records.x.numel() > TOGETHER:
+        """Linear heads in batched trainings of as many seeds as the memory allows.
+
+        Nothing here depends on which other seeds there are, so that a seed has the same bits alone and among others.
+        """
+        if cell.factors.model != "linear" or records.x.numel() > TOGETHER:
             yield from super().train_all(cell, records, released, device, weights)
             return
-        watch = Stopwatch()
-        heads = train_heads_on_releases(cell, released, records, device)
-        seconds = round(watch.seconds / len(cell.seeds), 3)
-        for seed, (model, scaling) in heads.items():
-            yield seed, kept(model, scaling), seconds
+        together = TOGETHER // max(1, records.x.numel())
+        for first in range(0, len(cell.seeds), together):
+            part = cell.seeds[first : first + together]
+            watch = Stopwatch()
+            heads = train_heads_on_releases(replace(cell, seeds=part), released, records, device)
+            seconds = round(watch.seconds / len(part), 3)
+            for seed, (model, scaling) in heads.items():
+                yield seed, kept(model, scaling), seconds
 
     def evaluate(
         self, cell: LearningCell, test: Records, trained: Trained, released: Arrays, seed: int, device: torch.device

@@ -1,0 +1,28 @@
+"""Join tables of studies into those of the whole run: of each name one file, below all others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tensorldp.runtime.cli import parser, run
+from tensorldp.runtime.files import replacing
+from tensorldp.studies.table import join_tables
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    arg = parser(__doc__)
+    arg.add_argument("--folders", type=Path, nargs="+", required=True, help="folders named after their studies")
+    arg.add_argument("--out", type=Path, nargs="+", required=True, help="tables to write; each folder has one so named")
+    args = arg.parse_args(arguments)
+    for out in args.out:
+        table = join_tables([folder / out.name for folder in sorted(args.folders, key=lambda folder: folder.name)])
+        with replacing(out) as temporary:
+            if out.suffix == ".parquet":
+                table.to_parquet(temporary, index=False)
+            else:
+                table.to_csv(temporary, index=False)
+
+
+if __name__ == "__main__":
+    run(main)
