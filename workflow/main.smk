@@ -62,6 +62,7 @@ rule figures:
 # until the end, which costs more than the jobs of a large grid; no limit unless the user sets another than the default.
 onstart:
     gc.enable()
+    environment.export_afresh(cells_are_forced())
     limiter = getattr(workflow.scheduler, "job_rate_limiter", None)
     if limiter and (limiter.max_jobs, limiter.timespan) == (100, 1):
         workflow.scheduler.job_rate_limiter = None

@@ -3,7 +3,7 @@
 import json
 import math
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -26,6 +26,8 @@ from tensorldp.studies.table import (
     SERIES,
     SERIES_COLUMNS,
     all_rows,
+    guarantees_table,
+    join_tables,
     metrics_table,
     series_table,
     with_series,
@@ -261,3 +263,39 @@ def test_linear_models_of_all_seeds_train_together_as_they_would_alone() -> None
         assert trained.facts == {"mean": scaling.mean, "std": scaling.std}
         for key, value in model.state_dict().items():
             np.testing.assert_allclose(trained.arrays[key], value.numpy(), atol=1e-5)
+
+
+def test_tables_of_studies_are_joined_to_what_one_table_of_all_would_be(tmp_path: Path) -> None:
+    guarantee = {"unit": "record", "epsilon": 1.0, "delta": 1e-5, "pure_epsilon": "inf", "atom": 0.0, "exact": True}
+    run = {"seconds": 1.0, "peak_mb": 5.0, "device": "cpu", "commit": "abc"}
+    key: dict[str, Any] = {
+        "dataset": "d",
+        "variant": "base",
+        "release": "data",
+        "mechanism": "laplace",
+        "delta": 1e-5,
+        "epsilon": "1",
+    }
+    single = [{"seed": 0, "metric": "accuracy", "value": 0.1 + 0.2}]
+    series = [{"seed": 0, "metric": "accuracy_by_round", "round": 5, "value": 1 / 3}]
+    cells: dict[str, Any] = {
+        study: [({"cell": {**key, "study": study}, "rows": rows, "runs": {"0": run}}, guarantee)]
+        for study, rows in {"a": single, "b": single + series}.items()
+    }
+    every = cells["a"] + cells["b"]
+    for make, name in (
+        (lambda found: metrics_table(found, "quick"), "metrics.parquet"),
+        (series_table, "series.parquet"),
+        (guarantees_table, "guarantees.csv"),
+    ):
+        paths = [tmp_path / study / name for study in cells]
+        for path, found in zip(paths, cells.values(), strict=True):
+            path.parent.mkdir(exist_ok=True)
+            table = make(found)
+            table.to_parquet(path) if path.suffix == ".parquet" else table.to_csv(path, index=False)
+        joined, whole = join_tables(paths), make(every)
+        if name.endswith("parquet"):
+            pd.testing.assert_frame_equal(joined, whole, check_exact=True)
+        else:
+            assert joined.to_csv(index=False) == whole.to_csv(index=False)
+    assert join_tables([tmp_path / "a" / "series.parquet"]).empty

@@ -6,6 +6,7 @@ import re
 import shlex
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 gc.disable()  # until the run starts: planning only allocates, and looking for garbage took a quarter of a large plan's time
@@ -126,18 +127,24 @@ def without_seeds(settings):
     return json.dumps({key: value for key, value in settings.items() if key != "seeds"}, sort_keys=True)
 
 
+@cache
+def settings_of(cell, kind):
+    """One of the cell's methods that give its settings, as text: several parameters of several jobs have it."""
+    return without_seeds(getattr(cell, kind)())
+
+
 def perturbation(wildcards):
     """What a release depends on."""
-    return without_seeds(cell_of(wildcards).release_settings())
+    return settings_of(cell_of(wildcards), "release_settings")
 
 
 def training(wildcards):
-    return without_seeds(cell_of(wildcards).settings())
+    return settings_of(cell_of(wildcards), "settings")
 
 
 def privacy(wildcards):
     """What a guarantee and an audit depend on: not the precision of networks."""
-    return without_seeds(cell_of(wildcards).private_settings())
+    return settings_of(cell_of(wildcards), "private_settings")
 
 
 def shown(path, category, axis):

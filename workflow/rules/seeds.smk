@@ -4,8 +4,8 @@ from snakemake.io import IOFile
 # settings, code and data that made them (tensorldp.studies.seeds), and a job computes those that its file lacks. What
 # starts it is its parameter `seeds`, which Snakemake compares as it does all others: those that the run wants and those
 # that the file was left with, by Snakemake's own record of it.
-RULES_OF_CELLS = {"perturb", "train", "train_shared", "evaluate", "measure", "guarantee"}
-FOLDERS_OF_CELLS = ("results/perturbed/", "results/models/", "results/metrics/", "results/privacy/guarantees/")
+RULES_OF_CELLS = {"perturb", "train", "train_shared", "evaluate", "measure", "guarantee", "audit"}
+FOLDERS_OF_CELLS = ("results/perturbed/", "results/models/", "results/metrics/", "results/privacy/")
 SCORES = f"results/metrics/{CELL}.json"
 SCORE_MODELS = f"results/models/{CELL}"
 GUARANTEE = f"results/privacy/guarantees/{CELL}.json"
@@ -91,14 +91,11 @@ def seeds_with_scores(cell):
 
 def cells_are_forced():
     """Whether the command line asks for cells to be computed again, whatever is there."""
-    asked = getattr(workflow, "dag_settings", None)
-    if asked is None:
-        return False
+    asked = workflow.dag_settings  # which Snakemake has when a run starts, not yet when it reads this
     names = {*asked.forcerun, *(asked.targets if asked.forcetargets else ())}
     return asked.forceall or any(str(n) in RULES_OF_CELLS or str(n).startswith(FOLDERS_OF_CELLS) for n in names)
 
 
 if workflow.is_main_process:
-    environment.export_afresh(cells_are_forced())
     clear_backups(Path("."))
     clear_partial_folders(PLAN.cells, Path("."), seeds_with_scores)

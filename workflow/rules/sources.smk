@@ -28,7 +28,7 @@ def model_cell(cell):
 def shared_source(cell):
     """What the models that cells share depend on; empty where there are none."""
     trainer = model_cell(cell)
-    return [without_seeds(trainer.settings()), stage_source("train", trainer)] if cell.plan.shares_models else []
+    return [settings_of(trainer, "settings"), stage_source("train", trainer)] if cell.plan.shares_models else []
 
 
 def scores_source(script):
