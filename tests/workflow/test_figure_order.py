@@ -41,6 +41,6 @@ def test_figures_of_the_first_study_are_there_before_the_last_training_of_the_se
     done = project.snakemake("results/figures/tldp_type1.png", "results/figures/tldp_type2.png", cores=1)
     text = done.stdout + done.stderr
     assert done.returncode == 0, text[-4000:]
-    trainings = [match.start() for match in re.finditer(r"^rule train:", text, re.MULTILINE)]
+    trainings = [match.start() for match in re.finditer(r"^(?:local)?rule train:", text, re.MULTILINE)]
     assert len(trainings) == 3
     assert text.index("(Rule: figure_tldp_type2)") < trainings[1]
