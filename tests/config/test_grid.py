@@ -138,6 +138,12 @@ def test_a_factor_that_is_named_like_a_training_setting_sets_it() -> None:
         assert all(str(settings[key]) == named[key] for key in ("dropout", "batch_size", "activation", "optimizer"))
 
 
+def test_a_factor_of_the_method_is_no_training_setting_of_the_same_name() -> None:
+    cells = plan(studies=["pldp_fl"], training={"pldp_fl": {"centre": 0.0}}).cells
+    assert {cell.factors.named().get("centre") for cell in cells} >= {"zero", "global"}
+    assert {cell.training.model_dump()["centre"] for cell in cells} == {0.0}
+
+
 def test_a_factor_that_is_a_training_setting_goes_before_the_config() -> None:
     cells = plan(studies=["latent_search"], training={"latent_search": {"dropout": 0.1, "epochs": 2}}).cells
     for c in cells:
