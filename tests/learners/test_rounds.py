@@ -20,8 +20,12 @@ def privunit(epsilon: float) -> Mechanism:
     return make("privunit", epsilon=epsilon, domain=Ball(1.0, (upload_size(3, 3),)), lift=False)
 
 
+def none_of(size: int) -> Mechanism:
+    return make("none", epsilon=math.inf, domain=Ball(1.0, (size,)))
+
+
 def none() -> Mechanism:
-    return make("none", epsilon=math.inf, domain=Ball(1.0, (upload_size(3, 3),)))
+    return none_of(upload_size(3, 3))
 
 
 def test_without_noise_the_clients_learn_what_separates_the_classes() -> None:
@@ -67,3 +71,9 @@ def test_a_client_takes_plain_gradient_steps_on_its_own_records() -> None:
     second = average_directions(x[1::2], y[1::2], 3, 1, none(), generator("releases"))
     left = 2.0 * torch.cat((both.weight.flatten(), both.bias)) - torch.cat((second.weight.flatten(), second.bias))
     assert torch.allclose(left, first / first.norm(), atol=1e-5)
+
+
+def test_a_client_whose_model_does_not_change_uploads_a_unit_vector_too() -> None:
+    one_class = torch.zeros(4, dtype=torch.long)
+    found = average_directions(torch.zeros(4, 3), one_class, 1, 2, none_of(4), generator("releases"))
+    assert float(torch.cat([found.weight.flatten(), found.bias]).norm()) == pytest.approx(1.0)

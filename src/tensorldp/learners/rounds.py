@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from tensorldp.errors import InputError, check_whole
 from tensorldp.learners.scores import LinearScores
 from tensorldp.mechanisms.base import Mechanism
+from tensorldp.representations.projection import to_sphere
 
 EPOCHS = 10  # of a client, each one step on all its records
 LEARNING_RATE = 1.0
@@ -63,7 +64,6 @@ def average_directions(
         for _ in range(EPOCHS):
             excess = torch.softmax(x @ own, dim=2) * there - wanted
             own = own - LEARNING_RATE * (x.transpose(1, 2) @ excess) / there.sum(dim=1, keepdim=True)
-        change = (own - weights).flatten(1)
-        change = change / torch.linalg.vector_norm(change, dim=1, keepdim=True).clamp_min(1e-12)
-        weights = weights + mechanism.privatize(change, source).mean(dim=0).reshape(weights.shape)
+        directions = to_sphere((own - weights).flatten(1))  # of length 1 even where nothing changed
+        weights = weights + mechanism.privatize(directions, source).mean(dim=0).reshape(weights.shape)
     return LinearScores(weights[:-1].T.contiguous(), weights[-1])
