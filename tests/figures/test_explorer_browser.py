@@ -15,7 +15,7 @@ from report_page import STUDIES, draw, metrics, page
 from test_report_data import profiles
 
 from tensorldp.deltas import PROFILE_DELTAS
-from tensorldp.figures.stored_curves import MECHANISMS, SHAPES, STEEP
+from tensorldp.figures.stored_curves import MECHANISMS, SHAPES
 from tensorldp.mechanisms import Box, make
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
@@ -250,7 +250,7 @@ def test_the_calculator_agrees_with_the_library(browser: Browser) -> None:
             else:
                 finite += 1
                 answer = float(said.split("ε = ")[2].split(" ")[0])
-                if not np.isclose(answer, true, rtol=0.03 if name in STEEP else 0.01):
+                if not np.isclose(answer, true, rtol=0.01):
                     off[(name, shape, epsilon, uses, delta)] = (answer, true)
     assert off == {}
     assert finite >= len(MECHANISMS)

@@ -155,7 +155,7 @@ def render(
     data = {
         "explorer": explorer_data(metrics, studies, claims=claims, audits=audits, guarantees=guarantees),
         "calculator": curves,
-        "labels": {name: label(name) for name in curves["curves"]},
+        "labels": {name: label(name) for name in (*curves["curves"], *curves["laws"])},
     }
     script = "".join(folder.joinpath(f"{name}.js").read_text() for name in SCRIPTS)
     return environment.get_template("report.html").render(

@@ -1,4 +1,4 @@
-"""Guarantees on a grid of settings, between which the report's calculator interpolates.
+"""Guarantees on a grid of settings, between which the report's calculator interpolates, and laws that it composes.
 
 The package keeps them in page/curves.json; `python -m tensorldp.figures.stored_curves` computes them again, in minutes.
 """
@@ -11,37 +11,32 @@ from pathlib import Path
 from typing import Any
 
 from tensorldp.deltas import PROFILE_DELTAS
+from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
+from tensorldp.mechanisms.hybrid import HYBRID_THRESHOLD
+from tensorldp.privacy.curves.discrete import DiscreteCurve
 
 FILE = "curves.json"
 SHAPES = ((8, 8), (28, 28), (32, 32, 3))
 MOST_USES = 1024
-STEEP = (
-    "privunit",
-    "duchi",
-    "hybrid",
-)  # few values of the loss: epsilon moves in steps with the uses, which need more points
+COORDINATE = 2.5  # the epsilon of each coordinate that is sampled [wang2019]
+STEPPED = {"privunit": None, "duchi": None, "hybrid": COORDINATE}
+"""Mechanisms of which one part of a use has a loss of l, 0 or -l; a part is one use, or so much of its epsilon.
+
+Their epsilon moves in steps with the uses, which no interpolation follows: the page composes them from the
+probability of 0.
+"""
 MECHANISMS = (
     *("laplace", "gaussian", "gaussian-analytic", "mvg", "udn", "idn", "tldp-l", "tldp-g", "latent"),
-    *("privunit", "duchi", "hybrid"),
+    *STEPPED,
 )
+EPSILONS = tuple(float(f"{10 ** (i / 4):.6g}") for i in range(-4, 9))  # nominal ones, from 0.1 to 100
+USES = tuple(4**i for i in range(6))  # from 1 to `MOST_USES`
 
 
 def short(value: float) -> float | None:
     """A number to five digits, None for infinity."""
     return float(f"{value:.5g}") if math.isfinite(value) else None
-
-
-def epsilons_of(name: str) -> tuple[float, ...]:
-    """The nominal epsilons at which a mechanism's guarantee is kept, from 0.1 to 100."""
-    steps = 8 if name in STEEP else 4  # to a factor of 10
-    return tuple(float(f"{10 ** (i / steps):.6g}") for i in range(-steps, 2 * steps + 1))
-
-
-def uses_of(name: str) -> tuple[int, ...]:
-    """The numbers of uses at which a mechanism's guarantee is kept, from 1 to `MOST_USES`."""
-    factor, steps = (2, 10) if name in STEEP else (4, 5)
-    return tuple(factor**i for i in range(steps + 1))
 
 
 def curves_of(name: str, shape: tuple[int, ...]) -> dict[str, list[float | None]]:
@@ -52,29 +47,67 @@ def curves_of(name: str, shape: tuple[int, ...]) -> dict[str, list[float | None]
         shape: of the record.
 
     Returns:
-        `epsilon`: for each of `epsilons_of(name)`, each of `uses_of(name)` and each of `PROFILE_DELTAS`, the last the
-        quickest; `pure`: for each of `epsilons_of(name)`, of one use. None stands for infinity.
+        `epsilon`: for each of `EPSILONS`, each of `USES` and each of `PROFILE_DELTAS`, the last the quickest;
+        `pure`: for each of `EPSILONS`, of one use. None stands for infinity.
 
     Raises:
         InputError: if the name is unknown, or no mechanism of it has such a domain.
     """
     found: list[float | None] = []
     pure: list[float | None] = []
-    for epsilon in epsilons_of(name):
+    for epsilon in EPSILONS:
         curve = make(name, epsilon=epsilon, domain=Box(0.0, 1.0, shape)).curve()
         pure.append(short(curve.epsilon(0.0)))
-        for uses in uses_of(name):
+        for uses in USES:
             composed = curve.compose(uses)
             found += [short(composed.epsilon(delta)) for delta in PROFILE_DELTAS]
     return {"epsilon": found, "pure": pure}
 
 
+def steps_of(name: str) -> list[float]:
+    """The epsilons of a part at which the law of a stepped mechanism's loss is kept."""
+    steps = [10 ** (i / 16) for i in range(-16, 33)]
+    if name == "hybrid":  # its law jumps at the threshold
+        steps = sorted([*steps, HYBRID_THRESHOLD, math.nextafter(HYBRID_THRESHOLD, math.inf), 1.999 * COORDINATE])
+    part = STEPPED[name]
+    return [step for step in steps if part is None or step < 2.0 * part]
+
+
+def zeros_of(name: str, shape: tuple[int, ...]) -> list[float]:
+    """The probability of a loss of 0 in one part, for each of `steps_of(name)`; the others are epsilon and -epsilon.
+
+    Raises:
+        InputError: if the name is unknown, the loss has another law, or no mechanism of it has such a domain.
+    """
+    found = []
+    for epsilon in steps_of(name):
+        curve = make(name, epsilon=epsilon, domain=Box(0.0, 1.0, shape)).curve()
+        if not isinstance(curve, DiscreteCurve) or curve.count != 1:
+            raise InputError(f"one part of {name} at epsilon {epsilon} must have a discrete loss of its own")
+        law = {round((p - q) / epsilon, 6): math.exp(p) for p, q in zip(curve.log_p, curve.log_q, strict=True)}
+        if not {1.0, -1.0} <= set(law) <= {1.0, 0.0, -1.0}:
+            raise InputError(f"the loss of {name} at epsilon {epsilon} must be epsilon, 0 or -epsilon")
+        found.append(float(f"{law.get(0.0, 0.0):.8g}"))
+    return found
+
+
 def computed() -> dict[str, Any]:
     """The whole content of the file."""
-    curves = {name: {"x".join(map(str, shape)): curves_of(name, shape) for shape in SHAPES} for name in MECHANISMS}
-    uses = {name: uses_of(name) for name in MECHANISMS}
-    epsilons = {name: epsilons_of(name) for name in MECHANISMS}
-    return {"epsilons": epsilons, "uses": uses, "deltas": PROFILE_DELTAS, "curves": curves}
+    shapes = {"x".join(map(str, shape)): shape for shape in SHAPES}
+    curves = {
+        name: {key: curves_of(name, shape) for key, shape in shapes.items()}
+        for name in MECHANISMS
+        if name not in STEPPED
+    }
+    laws = {
+        name: {
+            "part": part,
+            "epsilons": steps_of(name),
+            "zeros": {key: zeros_of(name, shape) for key, shape in shapes.items()},
+        }
+        for name, part in STEPPED.items()
+    }
+    return {"epsilons": EPSILONS, "uses": USES, "deltas": PROFILE_DELTAS, "curves": curves, "laws": laws}
 
 
 if __name__ == "__main__":

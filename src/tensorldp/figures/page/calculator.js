@@ -18,18 +18,48 @@ function between(grid, values, at) {
     .reduce((product, j) => product * (x - logs[j]) / (logs[i] - logs[j]), 1), 0));
 }
 
+// epsilon at delta of `count` independent losses of step, 0 or -step, which are 0 with probability `zero`.
+function composed(step, zero, count, delta) {
+  const logs = new Float64Array(count + 1), law = new Float64Array(count + 1), up = 1 / (1 + Math.exp(-step));
+  for (let n = 2; n <= count; n++) logs[n] = logs[n - 1] + Math.log(n);
+  const likely = (n, p) => { // all but 1e-16 of a binomial law
+    const away = 10 * Math.sqrt(n * p * (1 - p)) + 40;
+    return [Math.max(0, Math.floor(n * p - away)), Math.min(n, Math.ceil(n * p + away))];
+  };
+  const binomial = (n, k, p) => logs[n] - logs[k] - logs[n - k] + (k && k * Math.log(p)) + (n - k && (n - k) * Math.log1p(-p));
+  for (let [zeros, last] = likely(count, zero); zeros <= last; zeros++) {
+    const others = count - zeros, there = binomial(count, zeros, zero);
+    for (let [ups, most] = likely(others, up); ups <= most; ups++) {
+      const sum = 2 * ups - others;
+      if (sum > 0) law[sum] += Math.exp(there + binomial(others, ups, up));
+    }
+  }
+  const exceeds = epsilon => law.reduce((all, p, sum) => sum * step > epsilon ? all - p * Math.expm1(epsilon - sum * step) : all, 0) > delta;
+  let [low, high] = [0, count * step];
+  for (let halves = 0; halves < 40; halves++) {
+    const middle = (low + high) / 2;
+    if (exceeds(middle)) low = middle; else high = middle;
+  }
+  return high;
+}
+
 // epsilon of `uses` uses at `delta`; {low, high} where the stored curve only bounds it.
 function guaranteed(stored, mechanism, shape, epsilon, delta, uses) {
-  const curve = stored.curves[mechanism][shape], epsilons = stored.epsilons[mechanism], plain = value => value === null ? Infinity : value;
+  const said = value => value < SMALL ? {low: 0, high: SMALL} : {value}, law = stored.laws[mechanism];
+  if (law) {
+    const parts = law.part ? Math.max(1, Math.floor(epsilon / law.part)) : 1, step = epsilon / parts;
+    const zero = between(law.epsilons, law.zeros[shape], step) || 0; // NaN between zeros
+    return said(delta === 0 ? uses * epsilon : composed(step, zero, parts * uses, delta));
+  }
+  const curve = stored.curves[mechanism][shape], epsilons = stored.epsilons, plain = value => value === null ? Infinity : value;
   const pure = between(epsilons, curve.pure.map(plain), epsilon) * uses;
   const pureAtAll = curve.pure[0] === null ? Infinity : pure;
   if (delta === 0) return {value: pureAtAll};
-  const column = stored.deltas.indexOf(delta), deep = stored.deltas.length, grid = stored.uses[mechanism], many = grid.length;
+  const column = stored.deltas.indexOf(delta), deep = stored.deltas.length, grid = stored.uses, many = grid.length;
   const at = (i, j) => plain(curve.epsilon[(i * many + j) * deep + column]);
   const rows = epsilons.map((_, i) => between(grid, grid.map((_, j) => at(i, j)), uses));
   const value = between(epsilons, rows, epsilon);
-  if (value < SMALL) return {low: 0, high: SMALL};
-  if (!Number.isNaN(value)) return {value: Math.min(value, pureAtAll)};
+  if (!Number.isNaN(value)) return said(Math.min(value, pureAtAll));
   const i = nextTo(epsilons, epsilon), j = nextTo(grid, uses);
   const corners = [at(i, j), at(i + 1, j), at(i, j + 1), at(i + 1, j + 1)];
   return {low: Math.min(...corners), high: Math.max(SMALL, Math.min(Math.max(...corners), pureAtAll))};
@@ -37,10 +67,10 @@ function guaranteed(stored, mechanism, shape, epsilon, delta, uses) {
 
 function calculator(stored, labels) {
   const box = key => byId(`calculate-${key}`), answer = byId("calculate-answer");
-  fill(box("mechanism"), Object.keys(stored.curves).map(name => [name, labels[name]]), "laplace");
+  fill(box("mechanism"), Object.entries(labels), "laplace");
   fill(box("shape"), Object.keys(Object.values(stored.curves)[0]).map(shape => [shape, shape.replaceAll("x", " × ")]), "28x28");
   fill(box("delta"), [0, ...stored.deltas].map(delta => [String(delta), text(delta)]), "0.00001");
-  const [range] = Object.values(stored.epsilons), low = range[0], high = range.at(-1), most = Object.values(stored.uses)[0].at(-1);
+  const low = stored.epsilons[0], high = stored.epsilons.at(-1), most = stored.uses.at(-1);
 
   function show() {
     const epsilon = Number(box("epsilon").value), uses = Number(box("uses").value);
