@@ -4,32 +4,6 @@ GUARANTEES = [GUARANTEE.format(**key_of(cell)) for cell in PLAN.cells]
 AUDITS = [AUDIT.format(**key_of(cell)) for cell in PLAN.cells if cell.private]  # else nothing to audit
 
 
-def files_of_study(*kinds):
-    """The files of these kinds that the cells of a study have."""
-
-    def files(wildcards):
-        cells = PLAN.of(wildcards.study)
-        return {
-            name: [kind.format(**key_of(cell)) for cell in cells if kind != AUDIT or cell.private]
-            for name, kind in kinds
-        }
-
-    return files
-
-
-def list_of_cells(wildcards):
-    """The file that names a study's cells and their seeds to jobs whose command line cannot hold thousands of names.
-
-    Its own name changes with what it says, so that plans beside each other keep apart.
-    """
-    cells = PLAN.of(wildcards.study)
-    text = "".join(f"{cell.path}\t{' '.join(map(str, sorted(cell.seeds)))}\n" for cell in cells)
-    path = Path(".snakemake") / "cells" / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.txt"
-    if not path.exists():
-        write_text(path, text)
-    return str(path)
-
-
 rule collect_study:
     input:
         unpack(files_of_study(("metrics", SCORES), ("guarantees", GUARANTEE))),

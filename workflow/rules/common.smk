@@ -154,6 +154,19 @@ def shown(path, category, axis):
     return report(path, category=category, labels={"figure": Path(path).stem, "axis": axis})
 
 
+def files_of_study(*kinds):
+    """The files of these kinds that the cells of a study have."""
+
+    def files(wildcards):
+        cells = PLAN.of(wildcards.study)
+        return {
+            name: [kind.format(**key_of(cell)) for cell in cells if kind != AUDIT or cell.private]
+            for name, kind in kinds
+        }
+
+    return files
+
+
 def data_folder(cell):
     """Where the records of a cell's study come from: the prepared data set, features of it, or nowhere."""
     if not cell.plan.data or cell.dataset == SYNTHETIC:

@@ -89,6 +89,19 @@ def seeds_with_scores(cell):
     return seeds_in(held(Path(SCORES.format(**wildcards)), made))
 
 
+def list_of_cells(wildcards):
+    """The file that names a study's cells and their seeds to jobs whose command line cannot hold thousands of names.
+
+    Its own name changes with what it says, so that plans beside each other keep apart.
+    """
+    cells = PLAN.of(wildcards.study)
+    text = "".join(f"{cell.path}\t{' '.join(map(str, sorted(cell.seeds)))}\n" for cell in cells)
+    path = Path(".snakemake") / "cells" / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.txt"
+    if not path.exists():
+        write_text(path, text)
+    return str(path)
+
+
 def cells_are_forced():
     """Whether the command line asks for cells to be computed again, whatever is there."""
     asked = workflow.dag_settings  # which Snakemake has when a run starts, not yet when it reads this

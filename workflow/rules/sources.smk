@@ -36,7 +36,7 @@ def scores_source(script):
 
     def digest(wildcards):
         cell = cell_of(wildcards)
-        before = [stage_source(rule, cell) for rule in cell.plan.rules[:-1] if rule != "train_shared"]
+        before = [stage_source(stage, cell) for stage in cell.plan.rules[:-1] if stage != "train_shared"]
         return short_text([*shared_source(cell), *before, stage_source(script, cell)])
 
     return digest
