@@ -120,8 +120,8 @@ def test_ranges_about_the_weights_sent_learn_more_at_the_same_guarantee(records:
 
 
 def test_a_range_has_one_centre(folder: Path) -> None:
-    with pytest.raises(InputError, match="the setting centre of pldp_fl is 1 where the factor centre is global"):
-        LEARNING.guarantee(learning(training={"centre": 1.0}, centre="global"), folder)
+    with pytest.raises(InputError, match="range_centre of pldp_fl is 1 where the factor centre is global"):
+        LEARNING.guarantee(learning(training={"range_centre": 1.0}, centre="global"), folder)
 
 
 def test_clients_stop_when_their_budget_is_spent(records: Records) -> None:
@@ -193,8 +193,8 @@ def test_the_synthetic_guarantee_is_of_all_of_a_participants_values() -> None:
 
 
 def test_a_mean_of_zero_has_no_relative_error() -> None:
-    with pytest.raises(InputError, match="centre of pldp_synthetic must not be 0"):
-        SYNTHETIC.measure(synthetic(training={"centre": 0.0}), None, 0, CPU)
+    with pytest.raises(InputError, match="range_centre of pldp_synthetic must not be 0"):
+        SYNTHETIC.measure(synthetic(training={"range_centre": 0.0}), None, 0, CPU)
 
 
 def test_audits_are_of_the_largest_clients_mechanism(folder: Path) -> None:

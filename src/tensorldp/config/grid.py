@@ -39,8 +39,7 @@ def _training(study: Study, plan: ScalePlan, settings: Settings, factors: dict[s
     for key, value in factors.items():
         merged.update(plan.per_factor.get(f"{key}={value}", {}))
     merged.update(settings.training.get(study.study, {}))
-    own = METHODS[study.method].factors.model_fields  # PLDP-FL has a factor and a setting that are both called centre
-    merged.update({key: value for key, value in factors.items() if key in model.model_fields and key not in own})
+    merged.update({key: value for key, value in factors.items() if key in model.model_fields})
     return _validated(model, merged, f"training of {study.study}")
 
 

@@ -23,17 +23,17 @@ def client_preferences(cell: PldpCell) -> list[Preference]:
         InputError: naming the client whose epsilon or safe range is not valid, or if ranges have two centres.
     """
     settings = cell.training
-    if cell.factors.centre == "global" and settings.centre != 0.0:
+    if cell.factors.centre == "global" and settings.range_centre != 0.0:
         raise InputError(
-            f"the setting centre of {cell.study} is {settings.centre:g} where the factor centre is global: a range "
-            "around the weight that the server has sent has centre: 0"
+            f"range_centre of {cell.study} is {settings.range_centre:g} where the factor centre is global: a range "
+            "around the weight that the server has sent has range_centre: 0"
         )
     return preferences(
         settings.client_epsilons or cell.factors.eps,
         settings.client_ranges or cell.factors.tau,
         clients=settings.clients,
         largest=cell.nominal_epsilon,
-        centre=settings.centre,
+        centre=settings.range_centre,
     )
 
 

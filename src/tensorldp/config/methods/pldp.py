@@ -17,7 +17,7 @@ class SyntheticTraining(Training):
 
     participants: Annotated[int, Field(ge=1)] = 70
     records: Annotated[int, Field(ge=1)] = 100
-    centre: Annotated[float, Field(allow_inf_nan=False)] = Field(
+    range_centre: Annotated[float, Field(allow_inf_nan=False)] = Field(
         1.0, description="centre of every safe range; not in the paper, and at 0 no relative error is defined"
     )
 
@@ -37,7 +37,7 @@ class PldpTraining(Training):
         None, description="levels of the clients in turn instead of the mode's, scaled to the cell's largest epsilon"
     )
     client_ranges: Levels | None = Field(None, description="widths of the clients' safe ranges instead of the mode's")
-    centre: Annotated[float, Field(allow_inf_nan=False)] = Field(0.0, description="centre of every safe range")
+    range_centre: Annotated[float, Field(allow_inf_nan=False)] = Field(0.0, description="centre of every safe range")
     clip: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
         1.0, description="l2 radius of a model's change, where epsilon is of a model or a run"
     )

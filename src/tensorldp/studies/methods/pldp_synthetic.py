@@ -32,7 +32,7 @@ def participants(cell: SyntheticCell) -> list[PerWeight]:
         cell.factors.tau,
         clients=settings.participants,
         largest=cell.nominal_epsilon,
-        centre=settings.centre,
+        centre=settings.range_centre,
     )
     found = [make_upload(cell.mechanism, preference, size=settings.records) for preference in wanted]
     return [upload for upload in found if isinstance(upload, PerWeight)]
@@ -43,9 +43,11 @@ class PldpSynthetic(MeasureMethod[SyntheticTraining, SyntheticFactors]):
 
     def measure(self, cell: SyntheticCell, data: Path | None, seed: int, device: torch.device) -> Rows:
         mechanisms: list[Mechanism] = [upload.mechanism for upload in participants(cell)]
-        centre = abs(cell.training.centre)
+        centre = abs(cell.training.range_centre)
         if centre == 0.0:
-            raise InputError("centre of pldp_synthetic must not be 0: the relative error of a mean of 0 is not defined")
+            raise InputError(
+                "range_centre of pldp_synthetic must not be 0: the relative error of a mean of 0 is not defined"
+            )
         truth, released = released_means(
             mechanisms, cell.training.records, common_stream(cell, seed, "values"), noise_stream(cell, seed, "noise")
         )
