@@ -138,11 +138,12 @@ def origin(honest: dict[str, Any]) -> str:
     rows = honest["rows"]
     wrong = sum(count for row in rows for kind, count in row["beside"].items() if kind != "floating point")
     allowed = sum(row["error_beside"] * row["runs"] for row in rows)
-    code = "; ".join(f"from {start} on, {name}" for name, start in sorted(honest["code"].items(), key=lambda i: i[1]))
+    code = ", ".join(
+        f"{name} from seed {start} on" for name, start in sorted(honest["code"].items(), key=lambda i: i[1])
+    )
     return (
-        f"\nBeside the claim, {wrong} of these checks called a declaration wrong that is right; the error that they "
-        f"may make there is {allowed:.1f} in expectation at most.\n"
-        f"Code of the checks by seed: {code}."
+        f"\nBeside the claim, a declaration that is right was called wrong {wrong} times; the error of these tests "
+        f"allows {allowed:.1f} times in expectation.\nCommit of the checking code: {code}."
     )
 
 
