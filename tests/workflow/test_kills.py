@@ -114,7 +114,7 @@ def test_temporary_folders_that_outlived_their_last_reader_at_a_kill_are_deleted
     assert done.returncode == 0, done.stdout + done.stderr
     assert {path.relative_to(project.folder).parts[1] for path in leftovers(project)} == {"perturbed", "models"}
     models = CELL.replace("metrics", "models", 1).removesuffix(".json")
-    assert finish(project, models).count("Finished jobid") == 1  # the table
+    assert finish(project, models).count("Finished jobid") == 2  # the tables of the study and of the run
     assert {path.parent for path in leftovers(project)} == {project.folder / models}  # asked for, this time
     finish(project, "--forcerun", "collect")
     assert not leftovers(project)
