@@ -6,6 +6,13 @@ from references import ROOT
 
 REFERENCE = ROOT / "results" / "reference"
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
+AXIS = {0.1, 0.5, 1.0, 2.0, 4.0, 8.0}
+MAIN = {
+    "mnist": "backbone=strokes",
+    "fashion_mnist": "backbone=gradients",
+    "cifar10": "backbone=mobilenet_v2_96",
+    "imdb": "backbone=words",
+}
 LEAST = {
     ("mnist", "backbone=strokes"): (0.88, 0.94, 0.955, 0.96),
     ("mnist", "backbone=strokes,private=record"): (0.62, 0.82, 0.90, 0.93),
@@ -16,9 +23,14 @@ CHANCE = {"mnist": 0.1, "fashion_mnist": 0.1, "cifar10": 0.1, "imdb": 0.5}
 
 
 @pytest.fixture(scope="module")
-def kept() -> pd.DataFrame:
+def every() -> pd.DataFrame:
     table = pd.read_parquet(REFERENCE / "metrics.parquet", filters=[("study", "==", "frontier")])
-    return table[(table["metric"] == "accuracy") & (table["mechanism"] == "privunit")]
+    return table[table["metric"] == "accuracy"]
+
+
+@pytest.fixture(scope="module")
+def kept(every: pd.DataFrame) -> pd.DataFrame:
+    return every[every["mechanism"] == "privunit"]
 
 
 @pytest.mark.parametrize(("dataset", "variant"), list(LEAST))
@@ -36,6 +48,28 @@ def test_with_shuffled_labels_the_same_pipeline_learns_nothing(kept: pd.DataFram
     means = shuffled.groupby("dataset", observed=True)["value"].mean()
     assert set(means.index) == set(CHANCE)
     assert all(abs(mean - CHANCE[str(dataset)]) < 0.06 for dataset, mean in means.items())
+
+
+@pytest.mark.parametrize("dataset", list(MAIN))
+def test_each_number_stands_beside_what_public_records_alone_and_no_privacy_give(
+    every: pd.DataFrame, kept: pd.DataFrame, dataset: str
+) -> None:
+    main = kept[(kept["dataset"] == dataset) & (kept["variant"] == MAIN[dataset])]
+    assert set(main["epsilon"]) == AXIS
+    clean = every[(every["dataset"] == dataset) & (every["mechanism"] == "none")].groupby("variant", observed=True)
+    means = clean["value"].mean()
+    public, free = means[f"{MAIN[dataset]},control=public"], means[f"{MAIN[dataset]},learner=logistic"]
+    at = main.groupby("epsilon")["value"].mean()
+    assert CHANCE[dataset] < public < at[0.5]
+    assert at[8.0] < free
+
+
+def test_a_clients_whole_run_has_the_epsilon_that_it_states(kept: pd.DataFrame) -> None:
+    for uploads in ("", ",rounds=5"):
+        rows = kept[kept["variant"] == f"backbone=strokes,private=client{uploads}"]
+        assert set(rows["epsilon"]) == {1.0, 4.0, 16.0}
+        assert rows["guarantee_pure_epsilon"].tolist() == pytest.approx(rows["epsilon"].tolist())
+        assert set(rows["guarantee_unit"].astype(str)) == {"run"}
 
 
 def test_no_audit_refutes_a_guarantee() -> None:
