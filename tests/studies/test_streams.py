@@ -45,6 +45,7 @@ SHARED = {
     "candidates",
     "classifier",
     "clients",
+    "clusters",
     "lots",
     "member batches",
     "member model",
