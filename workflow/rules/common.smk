@@ -27,7 +27,7 @@ try:
     from tensorldp.registration.kinds import MECHANISMS, NO_PRIVACY
     from tensorldp.runtime import environment
     from tensorldp.runtime.files import write_text
-    from tensorldp.runtime.leftovers import clear_backups, clear_partial_folders, clear_spent_folders
+    from tensorldp.studies.leftovers import clear_backups, clear_partial_folders, clear_spent_folders
     from tensorldp.studies.seeds import held, made_with, seeds_in
 except ImportError as error:
     sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e '.[pipeline]'` first")

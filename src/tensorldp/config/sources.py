@@ -19,7 +19,7 @@ AROUND = {
     "errors.py": "words of a user's mistakes, and checks that hand their argument back or raise",
     "runtime/cli.py": "how a script reads its command line; what it reads is a parameter of the job",
     "runtime/environment.py": "what a run hands to its jobs: mirror, device, plug-ins",
-    "runtime/leftovers.py": "deletes what a killed run left",
+    "studies/leftovers.py": "deletes what a killed run left",
     "runtime/memory.py": "where freed memory goes",
     "runtime/precision.py": "the precision is a parameter of the job",
     "runtime/progress.py": "progress bars",

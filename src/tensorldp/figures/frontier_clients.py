@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from tensorldp.figures.frontier import draw_line, frontier_rows, ordered, summary, true_epsilon
 from tensorldp.figures.style import appearance, use_style
+from tensorldp.registration.kinds import NO_PRIVACY
 
 FEDERATED = "pldp_fl"
 OWN = (  # line, legend, marker, dashes
@@ -50,7 +51,7 @@ def draw_clients(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
     )
     for ax, dataset in zip(axes[0], datasets, strict=True):
         here = own[own["dataset"] == dataset]
-        clean = here[here["mechanism"] == "none"]["value"]
+        clean = here[here["mechanism"] == NO_PRIVACY]["value"]
         if len(clean):
             ax.axhline(
                 clean.mean(), color="#555555", linewidth=1.0, linestyle=(0, (4, 2)), label="no privacy, one upload"

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from tensorldp.errors import check_positive
-from tensorldp.learners.least_squares import debiased_moment
+from tensorldp.learners.least_squares import debiased_moment, ridged_inverse
 from tensorldp.learners.means import Metric, class_moments, mean_scores
 from tensorldp.learners.scores import LinearScores
 from tensorldp.mechanisms.base import Mechanism
@@ -40,6 +40,5 @@ def discriminant_from_releases(
     moment, noise = debiased_moment(releases, mechanism)
     shares, d = counts / len(releases), releases.shape[1]
     between = (means.T * shares) @ means - float(shares @ error) / d * torch.eye(d, dtype=torch.float64)
-    values, vectors = torch.linalg.eigh(moment - between)
-    inverse = vectors @ torch.diag(1.0 / (values.clamp_min(0.0) + ridge * noise)) @ vectors.T
-    return mean_scores(means, error, Metric(shares @ means, inverse))
+    within = ridged_inverse(moment - between, ridge * noise)
+    return mean_scores(means, error, Metric(shares @ means, within))

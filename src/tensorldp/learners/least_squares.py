@@ -81,6 +81,13 @@ def debiased_moment(releases: Tensor, mechanism: Mechanism) -> tuple[Tensor, flo
     return moment, 2.0 * math.sqrt(d / count) * (known.around + known.along / d) / known.along
 
 
+def ridged_inverse(matrix: Tensor, ridge: float) -> Tensor:
+    """(max(M, 0) + ridge I)^-1 of a symmetric (dimension, dimension) matrix M: eigenvalues below zero count as zero."""
+    values, vectors = torch.linalg.eigh(matrix)
+    inverse: Tensor = vectors @ torch.diag(1.0 / (values.clamp_min(0.0) + ridge)) @ vectors.T
+    return inverse
+
+
 def least_squares(
     releases: Tensor, labels: Tensor, classes: int, mechanism: Mechanism, *, ridge: float = 1.0
 ) -> LinearScores:
@@ -102,9 +109,7 @@ def least_squares(
     classes, ridge = check_whole("classes", classes, low=2), check_positive("ridge", ridge)
     counts, means, _ = class_moments(releases, labels, classes)
     moment, noise = debiased_moment(releases, mechanism)
-    values, vectors = torch.linalg.eigh(moment)
-    inverse = vectors @ torch.diag(1.0 / (values.clamp_min(0.0) + ridge * noise)) @ vectors.T
     shares = counts / len(releases)
     centre = shares @ means
-    weight = shares[:, None] * (means - centre) @ inverse
+    weight = shares[:, None] * (means - centre) @ ridged_inverse(moment, ridge * noise)
     return LinearScores(weight.float(), (shares - weight @ centre).float())

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Self
 
-import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from tensorldp.claims.intervals import mean_interval
-from tensorldp.errors import InputError, unknown
+from tensorldp.errors import unknown
 from tensorldp.papers import PAPERS
-from tensorldp.quoting.values import Entry, Quotes, written
+from tensorldp.quoting.values import Entry, Quotes, read_as, written
 
 HEAD = """# Printed and computed
 
@@ -73,15 +72,7 @@ def read_printed(path: Path) -> tuple[PrintedNumber, ...]:
     Raises:
         InputError: naming the file and the first wrong key.
     """
-    try:
-        return _Table.model_validate(yaml.safe_load(path.read_text())).numbers
-    except FileNotFoundError:
-        raise InputError(f"{path} is missing") from None
-    except yaml.YAMLError as error:
-        raise InputError(f"{path} is not YAML: {str(error).splitlines()[0]}") from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise InputError(f"{path}, {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    return read_as(path, _Table).numbers
 
 
 def printed_page(numbers: tuple[PrintedNumber, ...], quotes: Quotes) -> str:

@@ -6,7 +6,7 @@ import math
 import re
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 import pandas as pd
 import yaml
@@ -18,6 +18,7 @@ from tensorldp.quoting.guarantees import FUNCTIONS
 
 ROW = ("dataset", "variant", "mechanism")
 CELL = [*ROW, "epsilon"]
+M = TypeVar("M", bound=BaseModel)
 
 
 class Entry(BaseModel):
@@ -74,14 +75,14 @@ class Table(BaseModel):
     unmarked: dict[str, Page] = {}  # by the page's path
 
 
-def read_table(path: Path) -> Table:
-    """The table of quotes.
+def read_as(path: Path, model: type[M]) -> M:
+    """A YAML file as a pydantic model.
 
     Raises:
         InputError: naming the file and the first wrong key.
     """
     try:
-        return Table.model_validate(yaml.safe_load(path.read_text()))
+        return model.model_validate(yaml.safe_load(path.read_text()))
     except FileNotFoundError:
         raise InputError(f"{path} is missing") from None
     except yaml.YAMLError as error:
@@ -89,6 +90,15 @@ def read_table(path: Path) -> Table:
     except ValidationError as error:
         first = error.errors()[0]
         raise InputError(f"{path}, {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+
+
+def read_table(path: Path) -> Table:
+    """The table of quotes.
+
+    Raises:
+        InputError: naming the file and the first wrong key.
+    """
+    return read_as(path, Table)
 
 
 def written(number: float, form: str) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tensorldp.config.cell import AnyCell, Cell
 from tensorldp.config.methods.learning import LearningFactors, LearningTraining
-from tensorldp.runtime.leftovers import clear_backups, clear_partial_folders, clear_spent_folders
+from tensorldp.studies.leftovers import clear_backups, clear_partial_folders, clear_spent_folders
 
 CELL = Cell(
     study="s",
