@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 
 from tensorldp.config.cell import parse_cell, parse_release
 from tensorldp.config.grid import Plan, make_plan
@@ -11,19 +12,21 @@ from tensorldp.config.methods import METHODS
 from tensorldp.config.settings import parse_settings
 from tensorldp.data.catalogue import names
 from tensorldp.errors import InputError
+from tensorldp.models import Task, build
 from tensorldp.registration.kinds import MECHANISMS, MODELS
 from tensorldp.runtime.precision import Precision
+from tensorldp.training.compiled.layout import Layout
 
 STUDIES = Path(__file__).parents[2] / "workflow" / "studies"
 
 
-def plan(chosen: Precision, **raw: object) -> Plan:
+def plan(*chosen: Precision, **raw: object) -> Plan:
     settings = parse_settings({"studies": ["tldp_type1"], **raw})
     return make_plan(settings, STUDIES, mechanisms=MECHANISMS.names(), datasets=names(), precision=chosen)
 
 
 def test_it_belongs_to_the_cells_whose_networks_it_changes_and_to_no_release_guarantee_or_audit() -> None:
-    exact, reduced = plan("float32", scale="desk").cells, plan("bfloat16", scale="desk").cells
+    exact, reduced = plan(scale="desk").cells, plan("bfloat16", scale="desk").cells
     found = {cell.factors.named()["model"]: cell.precision for cell in reduced}
     assert found == {"small_cnn": "bfloat16", "mobilenet_v2": "float32"}
     for a, b in zip(exact, reduced, strict=True):
@@ -38,12 +41,36 @@ def test_it_belongs_to_the_cells_whose_networks_it_changes_and_to_no_release_gua
 def test_only_networks_that_exist_are_named() -> None:
     for method in (METHODS[name] for name in METHODS.names()):
         own = method.factors.model_fields.get("model")
-        assert not method.reduced or own is not None
-        for name in method.reduced:
+        assert not (method.reduced or method.compiled) or own is not None
+        for name in method.reduced | method.compiled:
             assert name in MODELS.names() or name in str(own)
+
+
+def test_a_network_takes_the_first_that_it_may_compute_in() -> None:
+    def found(*chosen: Precision, study: str) -> dict[str, str]:
+        return {c.factors.named()["model"]: c.precision for c in plan(*chosen, scale="desk", studies=[study]).cells}
+
+    assert found("compiled", "bfloat16", study="tldp_type1") == {"small_cnn": "compiled", "mobilenet_v2": "float32"}
+    assert found("compiled", "bfloat16", study="latent") == {
+        "cnn": "bfloat16",
+        "ann": "bfloat16",
+        "centroid": "float32",
+    }
+    assert found("compiled", study="pldp_fl") == {"pldp_cnn": "compiled"}
+    assert found("bfloat16", study="tldp_type3") == {"small_cnn": "float32"}  # its parameters are perturbed
+
+
+def test_the_compiled_loop_takes_the_networks_that_name_it() -> None:
+    for name in {name for key in METHODS.names() for name in METHODS[key].compiled}:
+        shape = (1, 28, 28) if name in ("small_cnn", "pldp_cnn") else (49,)
+        task = Task(shape[1:] if len(shape) == 3 else shape, 10)
+        assert len(Layout(build(name, task, torch.Generator()), shape).stages) > 1
 
 
 def test_asking_for_it_where_no_network_takes_it_is_a_mistake() -> None:
     assert any(cell.precision == "bfloat16" for cell in plan("bfloat16", precision="bfloat16").cells)
     with pytest.raises(InputError, match="precision is 'bfloat16' but every network of the chosen studies computes in"):
         plan("bfloat16", precision="bfloat16", studies=["tvg_covariance"])
+    assert any(cell.precision == "compiled" for cell in plan("compiled", precision="compiled").cells)
+    with pytest.raises(InputError, match="precision is 'compiled' but every network of the chosen studies computes in"):
+        plan("compiled", precision="compiled", studies=["latent"])

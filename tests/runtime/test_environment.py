@@ -60,11 +60,13 @@ def test_a_mirror_that_is_not_there_is_named() -> None:
 
 def test_a_cluster_job_computes_in_the_precision_of_the_submitting_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environment, "instruction_set", lambda: "amx_bf16")
+    monkeypatch.setattr(environment, "available", lambda source: source.name == "steps.cpp")
     settings = parse_settings({"studies": ["s"], "scale": "desk", "device": "cpu"})
     environment.export(settings, main_process=True)
-    assert environment.precision() == "bfloat16"
+    assert environment.precision() == ("compiled", "bfloat16")
     monkeypatch.setattr(environment, "instruction_set", lambda: "avx2")  # a compute node
+    monkeypatch.setattr(environment, "available", lambda source: False)
     environment.export(settings, main_process=False)
-    assert environment.precision() == "bfloat16"
+    assert environment.precision() == ("compiled", "bfloat16")
     environment.export(settings, main_process=True)
-    assert environment.precision() == "float32"
+    assert environment.precision() == ()

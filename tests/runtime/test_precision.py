@@ -8,32 +8,48 @@ from tensorldp.errors import InputError
 from tensorldp.runtime.precision import instruction_set, resolve_precision
 
 
-def resolved(wish: str, instructions: str, *, gpu: bool = False, embedded: bool = False) -> str:
-    return resolve_precision(wish, gpu=gpu, embedded=embedded, instructions=instructions)
+def resolved(wish: str, instructions: str, **facts: bool) -> tuple[str, ...]:
+    return resolve_precision(wish, **{"gpu": False, "embedded": False, **facts}, instructions=instructions)
 
 
 @pytest.mark.parametrize(
     ("instructions", "gpu", "expected"),
     [
-        ("amx_bf16", False, "bfloat16"),
-        ("avx512_bf16", False, "float32"),
-        ("avx2", False, "float32"),
-        ("avx2", True, "bfloat16"),
+        ("amx_bf16", False, ("bfloat16",)),
+        ("avx512_bf16", False, ()),
+        ("avx2", False, ()),
+        ("avx2", True, ("bfloat16",)),
     ],
 )
-def test_auto_is_bfloat16_where_it_gains(instructions: str, gpu: bool, expected: str) -> None:
+def test_auto_is_bfloat16_where_it_gains(instructions: str, gpu: bool, expected: tuple[str, ...]) -> None:
     assert resolved("auto", instructions, gpu=gpu) == expected
-    assert resolved("auto", instructions, gpu=gpu, embedded=True) == "float32"
-    assert resolved("float32", instructions, gpu=gpu) == "float32"
+    assert resolved("auto", instructions, gpu=gpu, embedded=True) == ()
+    assert resolved("float32", instructions, gpu=gpu, compiles=True) == ()
+
+
+def test_auto_is_the_compiled_loop_first_where_there_is_one() -> None:
+    assert resolved("auto", "amx_bf16", compiles=True) == ("compiled", "bfloat16")
+    assert resolved("auto", "avx2", compiles=True, embedded=True) == ("compiled",)
+    assert resolved("auto", "amx_bf16", compiles=True, gpu=True) == ("bfloat16",)
+    assert resolved("compiled", "amx_bf16", compiles=True) == ("compiled",)
+    assert resolved("bfloat16", "amx_bf16", compiles=True) == ("bfloat16",)
+
+
+@pytest.mark.parametrize(
+    ("facts", "why"), [({}, "no C\\+\\+ compiler"), ({"compiles": True, "gpu": True}, "jobs use a GPU")]
+)
+def test_the_compiled_loop_is_asked_for_in_vain(facts: dict[str, bool], why: str) -> None:
+    with pytest.raises(InputError, match=f"precision is 'compiled' but {why}"):
+        resolved("compiled", "avx2", **facts)
 
 
 def test_a_wish_counts_where_the_machine_can() -> None:
-    assert resolved("bfloat16", "avx512_bf16", embedded=True) == "bfloat16"
+    assert resolved("bfloat16", "avx512_bf16", embedded=True) == ("bfloat16",)
     with pytest.raises(
         InputError, match=r"precision is 'bfloat16' but this machine \(avx2\) has no instructions for it"
     ):
         resolved("bfloat16", "avx2")
-    with pytest.raises(InputError, match="precision must be auto, float32 or bfloat16, got 'half'"):
+    with pytest.raises(InputError, match="precision must be auto, float32, bfloat16 or compiled, got 'half'"):
         resolved("half", "avx2")
 
 

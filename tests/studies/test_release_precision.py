@@ -51,7 +51,7 @@ def test_a_release_its_guarantee_and_its_audit_are_the_same_bits(
     name: str, mechanism: str, factors: dict[str, Any], data: Path
 ) -> None:
     exact = parse_cell({**RAW, "method": name, "mechanism": mechanism, "factors": factors})
-    reduced = exact.computing_in("bfloat16")
+    reduced = exact.computing_in(["bfloat16"])
     assert (exact.precision, reduced.precision) == ("float32", "bfloat16")
     kind: ReleaseMethod[Any, Any] = method(name)  # type: ignore[assignment]
     records = read_records(data / "train.safetensors")

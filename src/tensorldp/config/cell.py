@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from types import GenericAlias
@@ -56,7 +56,7 @@ class Cell(Generic[T_co, F_co]):
         training: the method's settings.
         factors: what the method reads of the variant.
         base: the variant of the cell of `none` whose models this one uses, where a method shares them.
-        precision: what its networks compute in, float32 or bfloat16; never its mechanism.
+        precision: what its networks compute in, float32, bfloat16 or compiled (float32 too); never its mechanism.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
@@ -117,10 +117,12 @@ class Cell(Generic[T_co, F_co]):
         """The same without the precision: what its guarantee and its audit depend on."""
         return {**self.release_settings(), "training": self.training.model_dump()}
 
-    def computing_in(self, precision: Precision) -> Self:
-        """The cell with that precision, or itself if its networks always compute in float32."""
-        reduced = getattr(self.factors, "model", None) in self.plan.reduced
-        return replace(self, precision=precision) if reduced and precision != self.precision else self
+    def computing_in(self, choices: Sequence[Precision]) -> Self:
+        """The cell with the first precision that its networks may compute in, else PyTorch's float32."""
+        model = getattr(self.factors, "model", None)
+        allowed = {"bfloat16": self.plan.reduced, "compiled": self.plan.compiled}
+        found: Precision = next((name for name in choices if model in allowed.get(name, ())), "float32")
+        return replace(self, precision=found) if found != self.precision else self
 
     def release_settings(self) -> dict[str, Any]:
         """What a release of the cell depends on, which `parse_release` reads: of its training only the limit."""

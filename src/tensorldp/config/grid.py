@@ -227,7 +227,7 @@ def make_plan(
     *,
     mechanisms: list[str],
     datasets: list[str],
-    precision: Precision = "float32",
+    precision: tuple[Precision, ...] = (),
 ) -> Plan:
     """The cells of the chosen studies, which are read from `folder`.
 
@@ -236,11 +236,11 @@ def make_plan(
         folder: of the studies' files.
         mechanisms: the names that there are.
         datasets: the names that there are.
-        precision: of the networks that may compute in less than float32.
+        precision: of the networks that may compute in it: the first of these, else PyTorch's float32.
 
     Raises:
-        InputError: if a study, dataset, mechanism or training setting is unknown or not valid, or if bfloat16 is asked
-            for and no cell computes in it.
+        InputError: if a study, dataset, mechanism or training setting is unknown or not valid, or if bfloat16 or the
+            compiled loop is asked for and no cell computes in it.
     """
     available = sorted(path.stem for path in folder.glob("*.yaml"))
     for name in settings.studies:
@@ -259,9 +259,10 @@ def make_plan(
                 raise unknown(f"study under {key}", short(name), available)
     studies = {name: load_study(folder / f"{name}.yaml") for name in dict.fromkeys(settings.studies)}
     cells = tuple(cell.computing_in(precision) for study in studies.values() for cell in study_cells(study, settings))
-    if settings.precision == "bfloat16" and all(cell.precision == "float32" for cell in cells):
+    if settings.precision in ("bfloat16", "compiled") and all(cell.precision == "float32" for cell in cells):
         raise InputError(
-            "precision is 'bfloat16' but every network of the chosen studies computes in float32: set it to auto"
+            f"precision is {settings.precision!r} but every network of the chosen studies computes in PyTorch's "
+            "float32: set it to auto"
         )
     for cell in cells:
         if cell.mechanism not in mechanisms:

@@ -13,7 +13,7 @@ from tensorldp.errors import InputError, check_budget, shown, unknown
 
 Scale = Literal["quick", "desk", "paper"]
 Device = Literal["auto", "cpu", "cuda"]
-PrecisionWish = Literal["auto", "float32", "bfloat16"]
+PrecisionWish = Literal["auto", "float32", "bfloat16", "compiled"]
 
 
 def short(name: str) -> str:
@@ -81,7 +81,9 @@ class Settings(Strict):
     )
     mirror: str | None = Field(None, description="a folder that holds the datasets' files")
     device: Device = Field("auto", description="auto, cpu or cuda")
-    precision: PrecisionWish = Field("auto", description="what networks compute in: auto, float32 or bfloat16")
+    precision: PrecisionWish = Field(
+        "auto", description="what networks compute in: auto, float32, bfloat16 or compiled"
+    )
     plugins: list[str] = Field(default_factory=list, description="modules to import that register mechanisms")
 
 

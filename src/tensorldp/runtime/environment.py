@@ -6,11 +6,13 @@ import os
 import shlex
 import sys
 from pathlib import Path
+from typing import get_args
 
 from tensorldp.config.settings import Settings
 from tensorldp.errors import InputError
 from tensorldp.runtime import provenance
-from tensorldp.runtime.precision import instruction_set, resolve_precision
+from tensorldp.runtime.native import LOOPS, available
+from tensorldp.runtime.precision import Precision, instruction_set, resolve_precision
 
 GPU_NODE = Path("/dev/nvidiactl")  # tells that there is a GPU without importing torch
 
@@ -36,9 +38,14 @@ def export(settings: Settings, *, main_process: bool) -> None:
     wants = settings.device == "cuda" or (settings.device == "auto" and GPU_NODE.exists())
     if main_process:
         os.environ["TENSORLDP_GPU"] = str(int(wants))
-        os.environ["TENSORLDP_PRECISION"] = resolve_precision(
-            settings.precision, gpu=wants, embedded=settings.scale == "quick", instructions=instruction_set()
+        chosen = resolve_precision(
+            settings.precision,
+            gpu=wants,
+            embedded=settings.scale == "quick",
+            instructions=instruction_set(),
+            compiles=settings.precision in ("auto", "compiled") and not wants and available(LOOPS),
         )
+        os.environ["TENSORLDP_PRECISION"] = ",".join(chosen)
         provenance.share()
     else:
         os.environ.setdefault("TENSORLDP_GPU", str(int(wants)))
@@ -50,9 +57,9 @@ def gpu_slots() -> int:
     return int(os.environ.get("TENSORLDP_GPU", "0"))
 
 
-def precision() -> str:
+def precision() -> tuple[Precision, ...]:
     """The arithmetic of the run's networks, which its main process chose: a cluster's nodes do not choose again."""
-    return os.environ.get("TENSORLDP_PRECISION", "float32")
+    return tuple(name for name in get_args(Precision) if name in os.environ.get("TENSORLDP_PRECISION", "").split(","))
 
 
 def afresh() -> bool:

@@ -164,6 +164,7 @@ def train_federated(
         learning_rate=settings.learning_rate,
         order=lambda user: common_stream(cell, seed, f"batches of user {user}"),
         noise=noise_stream(cell, seed, "parameter noise", device),
+        precision=cell.precision,
         what=f"{cell.mechanism} {cell.epsilon} seed {seed}",
     )
     return model, scaling

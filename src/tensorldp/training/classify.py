@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from tensorldp.errors import InputError
 from tensorldp.models.computing import arithmetic, channels_last, flushing_denormals, lay_out
 from tensorldp.runtime.progress import track
+from tensorldp.training.compiled.loop import CompiledLoop, planned
 
 
 def fit(
@@ -37,14 +38,20 @@ def fit(
         batch_size: records in a batch.
         learning_rate: Adam's.
         generator: a CPU generator for the order of records, so that devices see the same batches.
-        precision: what the network computes in, float32 or bfloat16; weights, losses and Adam's sums are float32.
+        precision: what the network computes in, float32 or bfloat16, or `compiled`: float32 in the loop in C++;
+            weights, losses and Adam's sums are float32.
         what: what a progress line calls it.
 
     Raises:
-        InputError: if x and y differ in length or there are fewer than two records.
+        InputError: if x and y differ in length, there are fewer than two records, or the model cannot be compiled.
     """
     if len(x) != len(y) or len(x) < 2:
         raise InputError(f"training needs as many labels as records and at least two, got {len(x)} and {len(y)}")
+    if precision == "compiled":
+        orders = (torch.randperm(len(x), generator=generator) for _ in track(range(epochs), f"{what}: epoch"))
+        loop = CompiledLoop(model, x, y, learning_rate=learning_rate)
+        loop.adam(model.train(), (planned(order, batch_size, least=2) for order in orders))
+        return model
     trainable = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.Adam(trainable, lr=learning_rate, fused=True)
     lay_out(model).train()

@@ -64,6 +64,7 @@ def federated_average(
     order: Callable[[int], torch.Generator],
     noise: torch.Generator,
     what: str,
+    precision: str = "float32",
 ) -> nn.Module:
     """Train the global model in place: TLDP 5.2.3, steps 1 to 4, for `release.rounds` rounds.
 
@@ -83,6 +84,7 @@ def federated_average(
         order: the generator of a user's batch order, by user index.
         noise: the generator of the mechanism, on the model's device.
         what: what a progress line calls it.
+        precision: float32, or `compiled`: float32 in the loop in C++. Perturbed parameters are never in less.
     """
     orders = [order(user) for user in range(len(shards))]
     for round_index in track(range(release.rounds), f"{what}: round"):
@@ -101,6 +103,7 @@ def federated_average(
                 batch_size=batch_size,
                 learning_rate=learning_rate,
                 generator=generator,
+                precision=precision,
             )
             upload = clipped(get_vector(model), release.clip)
             uploads.append(release.privatize(upload, round_index, noise) if release.where == "user" else upload)

@@ -1,6 +1,6 @@
-"""Local training of many clients of federated averaging [mcmahan2017]: one batched computation, or a lean loop.
+"""Local training of many clients of federated averaging [mcmahan2017]: one batched computation, or a loop.
 
-Both give the weights that a plain loop with nn.Module and torch.optim.SGD gives, to rounding.
+All ways give the weights that a plain loop with nn.Module and torch.optim.SGD gives, to rounding.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from tensorldp.errors import InputError, check_positive, check_whole, unknown
 from tensorldp.models.computing import channels_last, flushing_denormals
+from tensorldp.training.compiled.loop import CompiledLoop
 from tensorldp.training.functional import activations, convolves, functional
 from tensorldp.training.shards import check_shards
 
@@ -26,9 +27,10 @@ COPIES = 8  # an activation, its gradient, and what vmap lays out anew on the wa
 class ClientSimulation:
     """Every client's local training: SGD on cross-entropy, from given global weights, on its own records.
 
-    Which of the two ways is taken depends on the device and the model alone (`auto`): on a GPU all clients are one
-    batched computation; on a CPU a convolution is bound by arithmetic, so that clients follow each other with the
-    least overhead per step, while small dense layers are bound by overhead and are batched.
+    Which way is taken depends on the device and the model alone (`auto`): on a GPU all clients are one batched
+    computation; on a CPU they follow each other in the loop in C++ if it is allowed. Without it, a convolution is bound
+    by arithmetic, so that clients follow each other with the least overhead per step, while small dense layers are
+    bound by overhead and are batched.
 
     Args:
         model: a network that `functional` takes; its weights do not matter.
@@ -37,7 +39,8 @@ class ClientSimulation:
         epochs, batch_size, learning_rate: E, B and eta of PLDP-FL, Algorithm 1; an epoch's last batch may be smaller.
         strategy: `auto`, `loop` or `batched`.
         memory_mb: what the batched computation may take at once; clients are simulated in chunks that fit.
-        threads: how many clients of the loop run at the same time, each on one thread.
+        threads: how many clients of a loop run at the same time, each on one thread.
+        compiled: whether `auto` may be the loop in C++.
 
     Raises:
         InputError: if an argument is out of range, a client has no data, or the model has a layer of another kind.
@@ -56,6 +59,7 @@ class ClientSimulation:
         strategy: str = "auto",
         memory_mb: float = 1024.0,
         threads: int = 1,
+        compiled: bool = False,
     ) -> None:
         if strategy not in STRATEGIES:
             raise unknown("strategy", strategy, STRATEGIES)
@@ -73,6 +77,9 @@ class ClientSimulation:
         self.threads = check_whole("threads", threads, low=1)
         batched = strategy == "batched" or (strategy == "auto" and (x.device.type != "cpu" or not convolves(model)))
         self.strategy = "batched" if batched else "loop"
+        self.compiled: CompiledLoop | None = None
+        if compiled and strategy == "auto" and x.device.type == "cpu":
+            self.strategy, self.compiled = "loop", CompiledLoop(model, x, y, learning_rate=learning_rate)
         sample = torch.zeros((1, *x.shape[1:]), dtype=x.dtype, device=next(model.parameters()).device)
         per_client = 4 * (4 * self.size + COPIES * self.batch_size * activations(model, sample))
         self.chunk = max(1, int(check_positive("memory_mb", memory_mb) * 2**20 / per_client))
@@ -126,6 +133,8 @@ class ClientSimulation:
         return [part.reshape(*vectors.shape[:-1], *shape) for part, shape in zip(parts, self.shapes, strict=True)]
 
     def _train_alone(self, start: Tensor, plan: Tensor) -> Tensor:
+        if self.compiled is not None:
+            return torch.cat([part.reshape(-1) for part in self.compiled.sgd(self._split(start), plan)])
         weights = [part.clone().requires_grad_() for part in self._split(start)]
         ends = (plan >= 0).sum(dim=1).tolist()
         plan = plan.to(self.x.device)

@@ -74,6 +74,7 @@ class MethodPlan(ABC, Generic[T_co, F_co]):
         data: whether cells read a prepared data set; the dataset `synthetic` stands for none in any case.
         reduced: the values of the factor `model` whose networks may compute in bfloat16: those that it makes faster
             without a loss of accuracy. Networks that make releases are never among them.
+        compiled: the values of the factor `model` whose training the loop in C++ can do.
         guarantee_by_seed: whether what a cell guarantees depends on the seed, so that it is computed for each.
     """
 
@@ -82,6 +83,7 @@ class MethodPlan(ABC, Generic[T_co, F_co]):
     factors: type[F_co]
     data: bool = True
     reduced: frozenset[str] = field(default=frozenset(), kw_only=True)
+    compiled: frozenset[str] = field(default=frozenset(), kw_only=True)
     guarantee_by_seed: bool = field(default=False, kw_only=True)
 
     perturbs: ClassVar[bool] = False

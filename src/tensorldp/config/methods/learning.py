@@ -35,5 +35,11 @@ class FederatedFactors(ModelFactors):
     range: Literal["printed"] | None = Field(None, description="marks an arm that has the printed Delta as an option")
 
 
-LEARNING = ReleasePlan("learning", LearningTraining, LearningFactors, reduced=frozenset({"small_cnn"}))
-FEDERATED = InsidePlan("federated", LearningTraining, FederatedFactors)
+LEARNING = ReleasePlan(
+    "learning",
+    LearningTraining,
+    LearningFactors,
+    reduced=frozenset({"small_cnn"}),
+    compiled=frozenset({"small_cnn", "lenet_tanh_head"}),
+)
+FEDERATED = InsidePlan("federated", LearningTraining, FederatedFactors, compiled=frozenset({"small_cnn"}))

@@ -86,4 +86,10 @@ class PldpFactors(ModelFactors):
 
 
 SYNTHETIC = MeasurePlan("pldp_synthetic", SyntheticTraining, SyntheticFactors, data=False)
-PLDP = InsidePlan("pldp_fl", PldpTraining, PldpFactors, guarantee_by_seed=True)  # a seed says who uploads when
+PLDP = InsidePlan(
+    "pldp_fl",
+    PldpTraining,
+    PldpFactors,
+    compiled=frozenset({"pldp_cnn", "mlp"}),
+    guarantee_by_seed=True,  # a seed says who uploads when
+)

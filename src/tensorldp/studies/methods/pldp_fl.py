@@ -63,6 +63,7 @@ class PldpFl(InsideMethod[PldpTraining, PldpFactors]):
             strategy=settings.strategy,
             memory_mb=settings.memory_mb,
             threads=settings.threads,
+            compiled=cell.precision == "compiled",
         )
         ledger = new_ledger(cell, simulation.size)
         kept, marks = personalised_average(

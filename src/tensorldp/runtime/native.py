@@ -1,0 +1,84 @@
+"""C++ of this package: compiled for this machine when it is first needed, and kept in the user's cache."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from tensorldp.errors import InputError
+from tensorldp.runtime.precision import CPU_INFO
+
+LOOPS = Path(__file__).parents[1] / "training" / "compiled" / "steps.cpp"
+COMPILERS = ("c++", "g++", "clang++")
+FLAGS = ("-std=c++17", "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC", "-w")
+SECONDS = 120
+
+
+def compiler() -> str | None:
+    """The C++ compiler: the environment's CXX, else the first of `COMPILERS` that there is."""
+    wished = os.environ.get("CXX")
+    return next((path for name in ([wished] if wished else COMPILERS) if (path := shutil.which(name))), None)
+
+
+def _cache_folder() -> Path:
+    """Where compiled code is kept; a new private folder where the user's cannot be written."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+    folder = Path(home) / "tensorldp"
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="tensorldp-"))
+    return folder if os.access(folder, os.W_OK) else Path(tempfile.mkdtemp(prefix="tensorldp-"))
+
+
+def _identity(program: str, source: Path) -> str:
+    """A text that changes with the source, the compiler and the processor's instructions."""
+    version = subprocess.run([program, "--version"], capture_output=True, timeout=SECONDS, check=True).stdout
+    try:
+        processor = next((line for line in CPU_INFO.read_text().splitlines() if line.startswith("flags")), "")
+    except OSError:
+        processor = ""
+    parts = (source.read_bytes(), version, " ".join(FLAGS).encode(), processor.encode())
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+
+
+@cache
+def build(source: Path) -> Path:
+    """The shared library of a C++ file; compiled where it is not kept yet.
+
+    Raises:
+        InputError: if there is no compiler, or it fails.
+    """
+    program = compiler()
+    if program is None:
+        raise InputError("precision is 'compiled' but there is no C++ compiler: install one, or set precision to auto")
+    try:
+        target = _cache_folder() / f"{source.stem}-{_identity(program, source)}.so"
+        if not target.exists():
+            with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+                made = Path(folder) / target.name
+                command = [program, *FLAGS, "-o", str(made), str(source)]
+                subprocess.run(command, capture_output=True, timeout=SECONDS, check=True)
+                made.replace(target)
+        ctypes.CDLL(str(target))
+    except (OSError, subprocess.SubprocessError) as error:
+        said = getattr(error, "stderr", None) or str(error).encode()
+        first = said.decode(errors="replace").strip().splitlines()[0]
+        raise InputError(f"the C++ compiler {program} cannot compile {source.name}: {first}") from None
+    return target
+
+
+@cache
+def available(source: Path) -> bool:
+    """Whether this machine can compile and load a C++ file."""
+    try:
+        build(source)
+    except InputError:
+        return False
+    return True
