@@ -10,8 +10,10 @@ import pandas as pd
 import pytest
 from kept_runs import ROOT, finish, tiny, with_seeds
 
+from tensorldp.errors import InputError
 from tensorldp.kept.merge import merge_run
 from tensorldp.kept.plan import plan_table, plan_text
+from tensorldp.kept.provenance import cells_of_run
 from tensorldp.kept.state import State
 
 
@@ -46,6 +48,18 @@ def test_a_run_with_other_settings_is_not_done(tmp_path: Path) -> None:
     finish(tmp_path / "results", tiny(training={"tldp_type1": {"epochs": 3}}))
     row = plan_table(cells, State(cells, tmp_path / "results", tmp_path / "reference", ROOT)).iloc[0]
     assert (row["done"], row["left"]) == (0, row["runs"])
+
+
+def test_metrics_of_an_earlier_version_are_not_done_and_are_not_merged(tmp_path: Path) -> None:
+    cells, results = tiny(), tmp_path / "results"
+    finish(results, cells[:2])
+    old = results / "metrics" / f"{cells[0].path}.json"
+    made = json.loads(old.read_text())
+    old.write_text(json.dumps({**made, "cell": {**made["cell"], "limit": 100}}))
+    row = plan_table(cells, State(cells, results, tmp_path / "reference", ROOT)).iloc[0]
+    assert (row["done"], row["left"]) == (len(cells[1].seeds), row["runs"] - len(cells[1].seeds))
+    with pytest.raises(InputError, match=rf"{old} are of another version: delete the file and run again"):
+        cells_of_run(results)
 
 
 def test_kept_rows_count_if_settings_and_code_are_todays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

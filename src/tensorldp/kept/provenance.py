@@ -61,11 +61,15 @@ def as_trained(cell: AnyCell, noted: Mapping[Key, str]) -> AnyCell:
     return replace(cell, training=METHODS[cell.method].training.model_validate_json(text))
 
 
-def cells_of_run(results: Path) -> dict[Key, AnyCell]:
+def cells_of_run(results: Path, *, skip_old: bool = False) -> dict[Key, AnyCell]:
     """The cells with metrics in a run's folder, with the settings and the seeds that they were computed with.
 
+    Args:
+        results: the folder of the run.
+        skip_old: leave out cells with settings that there are no more, as earlier versions wrote them.
+
     Raises:
-        InputError: if a file of metrics is damaged.
+        InputError: if a file of metrics is damaged, or of such a cell.
     """
     found = {}
     for path in sorted((results / "metrics").rglob("*.json")):
@@ -73,5 +77,11 @@ def cells_of_run(results: Path) -> dict[Key, AnyCell]:
             cell = parse_cell(read_json(path)["cell"])
         except (KeyError, TypeError):
             raise InputError(f"the metrics in {path} name no cell: delete the file and run again") from None
+        except InputError as error:
+            if skip_old:
+                continue
+            raise InputError(
+                f"the metrics in {path} are of another version: delete the file and run again ({error})"
+            ) from None
         found[key_of(cell)] = cell
     return found

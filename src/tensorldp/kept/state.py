@@ -69,7 +69,7 @@ class State:
         self._sources = source_digests(noted, repository) if noted else {}
 
     def _read_run(self, results: Path) -> None:
-        for key, cell in cells_of_run(results).items():
+        for key, cell in cells_of_run(results, skip_old=True).items():
             runs = read_json(results / "metrics" / f"{cell.path}.json").get("runs", {})
             self._done[key] = settings_digest(cell), frozenset(int(seed) for seed in runs)
             self.measured += [Measured(cell, float(run["seconds"])) for run in runs.values()]
