@@ -38,13 +38,14 @@ def _cache_folder() -> Path:
 
 
 def _identity(program: str, source: Path) -> str:
-    """A text that changes with the source, the compiler and the processor's instructions."""
+    """A text that changes with the source and its headers, the compiler and the processor's instructions."""
     version = subprocess.run([program, "--version"], capture_output=True, timeout=SECONDS, check=True).stdout
     try:
         processor = next((line for line in CPU_INFO.read_text().splitlines() if line.startswith("flags")), "")
     except OSError:
         processor = ""
-    parts = (source.read_bytes(), version, " ".join(FLAGS).encode(), processor.encode())
+    texts = [path.read_bytes() for path in (source, *sorted(source.parent.glob("*.h")))]
+    parts = (*texts, version, " ".join(FLAGS).encode(), processor.encode())
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
 

@@ -9,106 +9,13 @@
 #include <cstdint>
 #include <cstring>
 #include <vector>
+
+#include "vectors.h"
 #if defined(__SSE2__)
 #include <xmmintrin.h>
 #endif
 
 namespace {
-
-constexpr int LANES = 16;
-typedef float Vec __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
-typedef float Reg __attribute__((vector_size(4 * LANES)));
-
-inline Reg load(const float* p) { return *reinterpret_cast<const Vec*>(p); }
-inline void store(float* p, Reg v) { *reinterpret_cast<Vec*>(p) = v; }
-inline int64_t round_up(int64_t n) { return (n + LANES - 1) / LANES * LANES; }
-
-// c[m, n] = init[m, n] + sum over s, k of a[m am + s as + k ak] b[(s len + k) ldb + n]
-struct Product {
-  const float* a; int64_t am, ak, as; int segments, len;
-  const float* b; int64_t ldb;
-  const float* init; int64_t ldi;
-  float* c; int64_t ldc;
-};
-
-template <int M, int NV>
-void tile(const Product& p, int64_t m, int64_t n) {
-  Reg sum[M][NV];
-  for (int i = 0; i < M; i++)
-    for (int v = 0; v < NV; v++) sum[i][v] = load(p.init + (m + i) * p.ldi + n + v * LANES);
-  const float* b = p.b + n;
-  for (int s = 0; s < p.segments; s++) {
-    const float* a = p.a + m * p.am + s * p.as;
-    for (int k = 0; k < p.len; k++, a += p.ak, b += p.ldb) {
-      Reg own[NV];
-      for (int v = 0; v < NV; v++) own[v] = load(b + v * LANES);
-      for (int i = 0; i < M; i++) {
-        const float left = a[i * p.am];
-        for (int v = 0; v < NV; v++) sum[i][v] += left * own[v];
-      }
-    }
-  }
-  for (int i = 0; i < M; i++)
-    for (int v = 0; v < NV; v++) store(p.c + (m + i) * p.ldc + n + v * LANES, sum[i][v]);
-}
-
-template <int NV>
-void column(const Product& p, int64_t rows, int64_t n) {
-  int64_t m = 0;
-  for (; m + 8 <= rows; m += 8) tile<8, NV>(p, m, n);
-  if (m + 4 <= rows) tile<4, NV>(p, m, n), m += 4;
-  if (m + 2 <= rows) tile<2, NV>(p, m, n), m += 2;
-  if (m < rows) tile<1, NV>(p, m, n);
-}
-
-void multiply(const Product& p, int64_t rows, int64_t columns) {  // columns: a multiple of LANES
-  int64_t n = 0;
-  for (; n + 2 * LANES <= columns; n += 2 * LANES) column<2>(p, rows, n);
-  if (n < columns) column<1>(p, rows, n);
-}
-
-// One pixel of a gradient: where its patch begins in the image, and how much it is.
-struct Spot { int32_t at; float value; };
-
-template <int V>  // V: vectors of a patch's row
-void add_patches(const Spot* spots, int64_t count, const float* image, int64_t row, int side, float* sum) {
-  for (int y = 0; y < side; y++) {
-    Reg even[V], odd[V];
-    for (int v = 0; v < V; v++) even[v] = load(sum + (y * V + v) * LANES), odd[v] = Reg{};
-    int64_t i = 0;
-    for (; i + 2 <= count; i += 2)
-      for (int v = 0; v < V; v++) {
-        even[v] += spots[i].value * load(image + spots[i].at + y * row + v * LANES);
-        odd[v] += spots[i + 1].value * load(image + spots[i + 1].at + y * row + v * LANES);
-      }
-    if (i < count)
-      for (int v = 0; v < V; v++) even[v] += spots[i].value * load(image + spots[i].at + y * row + v * LANES);
-    for (int v = 0; v < V; v++) store(sum + (y * V + v) * LANES, even[v] + odd[v]);
-  }
-}
-
-template <int V>
-void spread_patches(const Spot* spots, int64_t count, const float* weight, int64_t row, int side, float* image) {
-  for (int y = 0; y < side; y++) {
-    Reg own[V];
-    for (int v = 0; v < V; v++) own[v] = load(weight + (y * V + v) * LANES);
-    for (int64_t i = 0; i < count; i++)
-      for (int v = 0; v < V; v++) {
-        float* there = image + spots[i].at + y * row + v * LANES;
-        store(there, load(there) + spots[i].value * own[v]);
-      }
-  }
-}
-
-template <int V>
-void both(const Spot* spots, int64_t count, const float* image, const float* weight, int64_t row, int side, float* sum,
-          float* back) {
-  add_patches<V>(spots, count, image, row, side, sum);
-  if (back) spread_patches<V>(spots, count, weight, row, side, back);
-}
-using Both = decltype(&both<1>);
-constexpr Both BOTH[] = {both<1>, both<2>, both<3>, both<4>, both<5>, both<6>};
-constexpr int MOST = 6 * LANES;  // floats of a patch's row
 
 enum Activation { NONE, RELU, TANH, SIGMOID };
 
@@ -127,8 +34,8 @@ namespace {
 Reg active(Reg v, int32_t activation) {
   switch (activation) {
     case RELU: return v < Reg{} ? Reg{} : v;
-    case TANH: for (int i = 0; i < LANES; i++) v[i] = std::tanh(v[i]); return v;
-    case SIGMOID: for (int i = 0; i < LANES; i++) v[i] = 1.0f / (1.0f + std::exp(-v[i])); return v;
+    case TANH: for (int i = 0; i < WIDTH; i++) v[i] = std::tanh(v[i]); return v;
+    case SIGMOID: for (int i = 0; i < WIDTH; i++) v[i] = 1.0f / (1.0f + std::exp(-v[i])); return v;
     default: return v;
   }
 }
@@ -171,8 +78,8 @@ struct Layer {
     }
     pixels = s.pool ? (high / 2) * (wide / 2) : high * wide;
     weight = parameters, bias = parameters + weights, weight_sum = gradients, bias_sum = gradients + weights;
-    input.assign(batch * in_size + MOST + LANES, 0.0f);
-    if (!first) input_gradient.assign(batch * in_size + MOST + LANES, 0.0f);
+    input.assign(batch * in_size + patch, 0.0f);  // the last rows of patches reach beyond the last image
+    if (!first) input_gradient.assign(batch * in_size + patch, 0.0f);
     sums.resize(s.side ? high * wide * lanes : batch * lanes);
     output.resize(batch * pixels * lanes), gradient.resize(batch * pixels * lanes);
     if (s.side) chosen.resize(batch * pixels * lanes), spots.resize(pixels);
@@ -185,8 +92,11 @@ struct Layer {
     for (int64_t o = 0; s.side && o < s.outputs; o++)
       for (int64_t y = 0; y < s.side; y++)
         for (int64_t k = 0; k < len; k++) turned[(y * len + k) * lanes + o] = weight[(o * s.side + y) * patch + k];
-    for (int64_t i = 0; !s.side && !input_gradient.empty() && i < s.channels; i++)
-      for (int64_t o = 0; o < s.outputs; o++) turned[o * in_size + i] = weight[i * lanes + o];
+    if (s.side || input_gradient.empty()) return;
+    for (int64_t i = 0; i < s.channels; i += LANES)  // in squares, which lie in the cache
+      for (int64_t o = 0; o < s.outputs; o++)
+        for (int64_t k = i; k < std::min(i + LANES, int64_t(s.channels)); k++)
+          turned[o * in_size + k] = weight[k * lanes + o];
   }
 
   // Where a record's pixel lies in `input` and `input_gradient`; of a linear layer pixels lie one after the other.
@@ -216,7 +126,7 @@ struct Layer {
   void forward(int64_t count) {
     if (!s.side) {
       multiply({input.data(), in_size, 1, 0, 1, s.channels, weight, lanes, bias, 0, sums.data(), lanes}, count, lanes);
-      for (int64_t i = 0; i < count * lanes; i += LANES) store(&output[i], active(load(&sums[i]), s.activation));
+      for (int64_t i = 0; i < count * lanes; i += WIDTH) store(&output[i], active(load(&sums[i]), s.activation));
       return;
     }
     for (int64_t r = 0; r < count; r++) {
@@ -229,21 +139,20 @@ struct Layer {
   }
 
   void pool(int64_t record) {
-    typedef int32_t Places __attribute__((vector_size(4 * LANES)));
     const int64_t step = s.pool ? 2 : 1, below = s.pool ? wide * lanes : 0, beside = s.pool ? lanes : 0;
     int64_t i = record * pixels * lanes;
     for (int64_t y = 0; y + step <= high; y += step)
       for (int64_t x = 0; x + step <= wide; x += step)
-        for (int64_t v = 0; v < lanes; v += LANES, i += LANES) {
+        for (int64_t v = 0; v < lanes; v += WIDTH, i += WIDTH) {
           const float* p = &sums[(y * wide + x) * lanes + v];
           const int32_t at = int32_t(y * row + x * s.channels), next = at + s.channels, under = at + int32_t(row);
           Reg top = load(p);
-          Places where = Places{} + at;
+          Ints where = Ints{} + at;
           if (s.pool) {
             const Reg q = load(p + beside), u = load(p + below), w = load(p + below + beside);
-            where = q > top ? Places{} + next : where, top = q > top ? q : top;
-            where = u > top ? Places{} + under : where, top = u > top ? u : top;
-            where = w > top ? Places{} + (under + s.channels) : where, top = w > top ? w : top;
+            where = q > top ? Ints{} + next : where, top = q > top ? q : top;
+            where = u > top ? Ints{} + under : where, top = u > top ? u : top;
+            where = w > top ? Ints{} + (under + s.channels) : where, top = w > top ? w : top;
           }
           store(&output[i], active(top, s.activation));
           std::memcpy(&chosen[i], &where, sizeof where);
@@ -252,9 +161,9 @@ struct Layer {
 
   void backward(int64_t count) {
     const bool first = input_gradient.empty();
-    for (int64_t i = 0; i < count * pixels * lanes; i += LANES)
+    for (int64_t i = 0; i < count * pixels * lanes; i += WIDTH)
       store(&gradient[i], behind(load(&gradient[i]), load(&output[i]), s.activation));
-    for (int64_t v = 0; v < lanes; v += LANES) {
+    for (int64_t v = 0; v < lanes; v += WIDTH) {
       Reg sum{};
       for (int64_t i = v; i < count * pixels * lanes; i += lanes) sum += load(&gradient[i]);
       store(bias_sum + v, sum);
@@ -270,23 +179,26 @@ struct Layer {
       return;
     }
     for (int64_t r = 0; r < count; r++) {
-      for (int64_t o = 0; o < s.outputs; o++)
-        BOTH[patch / LANES - 1](spots.data(), find_spots(r, o, spots.data()), &input[r * in_size], weight + o * s.side * patch, row, s.side,
-                                weight_sum + o * s.side * patch, first ? nullptr : &input_gradient[r * in_size]);
+      for (int64_t o = 0; o < s.outputs; o++) {
+        const int64_t many = find_spots(r, o);
+        for (int64_t y = 0; y < s.side; y++) {
+          const int64_t at = r * in_size + y * row, own = (o * s.side + y) * patch;
+          take_row(spots.data(), many, &input[at], weight + own, patch, weight_sum + own,
+                   first ? nullptr : &input_gradient[at]);
+        }
+      }
     }
     const int64_t len = int64_t(s.side) * s.channels;  // beyond a patch's row lie its neighbours
     for (int64_t o = 0; o < int64_t(s.outputs) * s.side; o++)
       std::memset(weight_sum + o * patch + len, 0, 4 * (patch - len));
   }
 
-  int64_t find_spots(int64_t record, int64_t output_index, Spot* spots) const {
+  int64_t find_spots(int64_t record, int64_t output_index) {  // where that output's gradient is not zero
     const int64_t first = record * pixels * lanes + output_index;
-    const float* value = &gradient[first];
-    const int32_t* at = &chosen[first];
     int64_t many = 0;
-    for (int64_t p = 0; p < pixels * lanes; p += lanes) {
-      spots[many] = {at[p], value[p]};
-      many += value[p] != 0.0f;
+    for (int64_t p = first; p < first + pixels * lanes; p += lanes) {
+      spots[many] = {chosen[p], gradient[p]};
+      many += gradient[p] != 0.0f;
     }
     return many;
   }
