@@ -140,7 +140,7 @@ def client() -> Case:
         x, y = problem.data()
         model = new_model()
         simulation = ClientSimulation(
-            model, x, y, problem.shards(), epochs=5, batch_size=20, learning_rate=0.01, strategy="loop"
+            model, x, y, problem.shards(), epochs=5, batch_size=20, learning_rate=0.01, compiled=True
         )
         start = torch.cat([p.detach().flatten() for p in model.parameters()])
         return lambda: simulation.train(start, [0], order)
@@ -217,10 +217,13 @@ def round_trip(count: int) -> Case:
     return Case("perturb, write, read", f"TLDP-L, {count:,} images of 28 x 28", 1, call, call)
 
 
-GREY, COLOUR, TEXT = Task((28, 28), 10), Task((32, 32, 3), 10), Task((500,), 2, vocabulary=5000)
+GREY, COLOUR, DIGITS = Task((28, 28), 10), Task((32, 32, 3), 10), Task((8, 8), 10)
+TEXT = Task((500,), 2, vocabulary=5000)
 CASES = [
-    training("small_cnn", "28 x 28, 20 steps of 64", 3, GREY, batch=64, steps=20, precision="bfloat16"),
-    training("small_cnn, colour", "32 x 32 x 3, 20 steps of 64", 3, COLOUR, batch=64, steps=20, precision="bfloat16"),
+    training("small_cnn", "28 x 28, 20 steps of 64", 3, GREY, batch=64, steps=20, precision="compiled"),
+    training("small_cnn, colour", "32 x 32 x 3, 20 steps of 64", 3, COLOUR, batch=64, steps=20, precision="compiled"),
+    training("small_cnn, digits", "8 x 8, 100 steps of 64", 3, DIGITS, batch=64, steps=100, precision="compiled"),
+    training("small_cnn, bfloat16", "28 x 28, 20 steps of 64", 3, GREY, batch=64, steps=20, precision="bfloat16"),
     training("small_cnn, float32", "28 x 28, 20 steps of 64", 3, GREY, batch=64, steps=20, precision="float32"),
     prediction("small_cnn, predicting", "28 x 28, 2,000 images", 3, GREY, count=2000, precision="bfloat16"),
     training("mobilenet_v2", "28 x 28, 2 steps of 64", 3, GREY, batch=64, steps=2, precision="float32"),

@@ -136,6 +136,7 @@ def private_sgd(train: Records, test: Records, seed: int, quick: bool) -> float:
 
 ARMS: dict[str, Arm] = {
     "small_cnn on releases, bfloat16": network("small_cnn", 5, "bfloat16"),
+    "small_cnn on releases, compiled": network("small_cnn", 5, "compiled"),
     "mobilenet_v2 on clean records": network("mobilenet_v2", 3, "float32", "none"),
     "lenet_tanh on releases": network("lenet_tanh", 5, "float32"),
     "LATENT's ANN, bfloat16": latent,
