@@ -58,7 +58,7 @@ def build(source: Path) -> Path:
     """
     program = compiler()
     if program is None:
-        raise InputError("precision is 'compiled' but there is no C++ compiler: install one, or set precision to auto")
+        raise InputError("there is no C++ compiler on this machine: install one, or set precision to float32")
     try:
         target = _cache_folder() / f"{source.stem}-{_identity(program, source)}.so"
         if not target.exists():
