@@ -1,6 +1,5 @@
 """Compiling C++ for this machine: once, and with one sentence where it cannot be."""
 
-import os
 import stat
 from pathlib import Path
 
@@ -51,9 +50,23 @@ def test_without_a_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert not native.available(path)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_cache_that_cannot_be_written_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    closed = tmp_path / "closed"
-    closed.mkdir(mode=stat.S_IRUSR | stat.S_IXUSR)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(closed))
-    assert closed not in native._cache_folder().parents
+def test_a_cache_that_others_can_write_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    own = native._cache_folder()
+    assert own == tmp_path / "cache" / "tensorldp"
+    own.chmod(0o777)
+    temporary = native._cache_folder()
+    assert temporary.parent == tmp_path
+    assert stat.S_IMODE(temporary.stat().st_mode) == 0o700
+    assert native._cache_folder() == temporary
+    temporary.rmdir()
+    temporary.symlink_to(own)  # somebody was there first
+    assert native._cache_folder() not in (own, temporary)
+
+
+def test_a_cache_that_cannot_be_made_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert native._cache_folder().parent == tmp_path

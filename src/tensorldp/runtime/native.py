@@ -6,6 +6,7 @@ import ctypes
 import hashlib
 import os
 import shutil
+import stat
 import subprocess
 import tempfile
 from functools import cache
@@ -27,14 +28,23 @@ def compiler() -> str | None:
 
 
 def _cache_folder() -> Path:
-    """Where compiled code is kept; a new private folder where the user's cannot be written."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
-    folder = Path(home) / "tensorldp"
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="tensorldp-"))
-    return folder if os.access(folder, os.W_OK) else Path(tempfile.mkdtemp(prefix="tensorldp-"))
+    """Where compiled code is kept: the user's cache, else a folder for temporary files that nobody else can write."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+    for folder in (home / "tensorldp", Path(tempfile.gettempdir()) / f"tensorldp-compiled-{os.getuid()}"):
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if _is_own(folder):
+                return folder
+        except OSError:
+            continue
+    return Path(tempfile.mkdtemp(prefix="tensorldp-"))
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether it is a folder that this user, and no other, can write: what lies in it is executed."""
+    found = folder.lstat()
+    safe = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
+    return safe and os.access(folder, os.W_OK)
 
 
 def _identity(program: str, source: Path) -> str:
