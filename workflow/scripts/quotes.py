@@ -1,4 +1,4 @@
-"""Compare README.md's and docs/'s marked numbers, and docs/printed-numbers.md, with the kept results, or write them."""
+"""Compare the marked numbers and tables of README.md and docs/ with the kept results, or write them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tensorldp.errors import InputError
+from tensorldp.quoting.blocks import kept_table, open_table, with_block
 from tensorldp.quoting.marks import check_marks, drifts, rewritten
 from tensorldp.quoting.printed import printed_page, read_printed
 from tensorldp.quoting.values import Quotes, read_table
@@ -39,6 +40,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write_text(printed, page)
     elif not printed.exists() or printed.read_text() != page:
         raise InputError("docs/printed-numbers.md differs from the kept results: run quotes.py --write and read it")
+    evidence = args.root / "docs" / "evidence.md"
+    if evidence.exists():
+        text = evidence.read_text()
+        page = with_block(text, "kept", kept_table(quotes.metrics))
+        page = with_block(page, "open", open_table(quotes.claims.reset_index()))
+        if args.write:
+            write_text(evidence, page)
+        elif page != text:
+            raise InputError("docs/evidence.md differs from the kept results: run quotes.py --write and read it")
     if args.check and wrong:
         raise InputError(
             f"{len(wrong)} quoted number(s) differ from the kept results: run quotes.py --write and read them"

@@ -121,9 +121,14 @@ class Quotes:
         self.used: set[str] = set()
 
     @cached_property
-    def _metrics(self) -> dict[Any, pd.DataFrame]:
+    def metrics(self) -> pd.DataFrame:
+        """The kept rows."""
+        return pd.read_parquet(self.reference / METRICS)
+
+    @cached_property
+    def _parts(self) -> dict[Any, pd.DataFrame]:
         """The kept rows by study and metric: each mark would search them all otherwise."""
-        return dict(iter(pd.read_parquet(self.reference / METRICS).groupby(["study", "metric"])))
+        return dict(iter(self.metrics.groupby(["study", "metric"])))
 
     @cached_property
     def claims(self) -> pd.DataFrame:
@@ -186,9 +191,9 @@ class Quotes:
         Raises:
             InputError: if there are none, or more than one for a cell and seed; `mark` names the entry.
         """
-        if (entry.study, entry.metric) not in self._metrics:
+        if (entry.study, entry.metric) not in self._parts:
             raise InputError(f"the quote {mark!r}: no kept rows of {entry.study} have the metric {entry.metric}")
-        rows = self._metrics[entry.study, entry.metric]
+        rows = self._parts[entry.study, entry.metric]
         for key in ROW:
             if getattr(entry, key) is not None:
                 rows = rows[rows[key] == getattr(entry, key)]
