@@ -13,7 +13,7 @@ from tensorldp.runtime.device import describe, resolve_device
 from tensorldp.runtime.environment import device as device_wish
 from tensorldp.runtime.files import sha256, write_arrays, write_json
 from tensorldp.runtime.provenance import Stopwatch
-from tensorldp.studies.features import extract
+from tensorldp.studies.features import extract, feature_range
 from tensorldp.studies.records import read_records
 
 
@@ -32,11 +32,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for split in ("train", "test"):
         records = read_records(args.data / f"{split}.safetensors")
         features = extract(args.backbone, records, device, weights, args.threads)
+        low, high = feature_range(args.backbone)
         metadata = {
             "dataset": records.name,
             "classes": str(records.classes),
-            "low": "-1",
-            "high": "1",
+            "low": f"{low:g}",
+            "high": f"{high:g}",
             "kind": "features",
             "backbone": args.backbone,
         }

@@ -1,4 +1,4 @@
-"""Extractors of TLDP's and TVG's Type II: frozen tanh networks whose features lie in (-1, 1)."""
+"""Extractors of TLDP's and TVG's Type II: frozen networks whose features are bounded, with tanh in (-1, 1)."""
 
 from __future__ import annotations
 
@@ -20,24 +20,31 @@ from tensorldp.runtime.progress import track
 from tensorldp.studies.records import Records, matrix_shape, model_inputs
 
 SPLIT = tuple(name for name in NAMES if name.endswith("_tanh"))
-BACKBONES = ("tanh_cnn", "mobilenet_v2_tanh", *SPLIT)
-FEATURE_SHAPES = {"mobilenet_v2_tanh": (32, FEATURES // 32)}
+MOBILE = ("mobilenet_v2_tanh", "mobilenet_v2")
+BACKBONES = ("tanh_cnn", *MOBILE, *SPLIT)
+MOBILE_SHAPE = (32, FEATURES // 32)
+
+
+def feature_range(backbone: str) -> tuple[float, float]:
+    """The range of an extractor's features: of ReLU6's means [0, 6], of tanh's values [-1, 1]."""
+    return (0.0, 6.0) if backbone == "mobilenet_v2" else (-1.0, 1.0)
 
 
 def extract(
     backbone: str, records: Records, device: torch.device, weights: Path | None = None, workers: int = 1
 ) -> Tensor:
-    """float32 features in (-1, 1) of all records, (records, rows, columns), or (records, 150) of text.
+    """float32 features of all records, (records, rows, columns), or (records, 150) of text, in `feature_range`.
 
     `tanh_cnn` is seeded and untrained. `mobilenet_v2_tanh` is MobileNetV2 with every ReLU6 replaced by tanh, no
-    fine-tuning, in evaluation mode (TLDP 5.2.2); its ImageNet weights come from `weights`. TVG's tanh networks are
-    seeded and untrained, their bodies alone. All are functions of one record alone.
+    fine-tuning, in evaluation mode (TLDP 5.2.2); `mobilenet_v2` has its ReLU6, as it was trained. The ImageNet weights
+    of both come from `weights`. TVG's tanh networks are seeded and untrained, their bodies alone. All are functions of
+    one record alone.
 
     Args:
         backbone: one of BACKBONES.
         records: the records, images or text.
         device: where to compute.
-        weights: the file of ImageNet weights, for `mobilenet_v2_tanh`; seeded weights without.
+        weights: the file of ImageNet weights, for MobileNetV2; seeded weights without.
         workers: threads that share the records on a CPU, each on batches of its own: the features do not depend on it.
 
     Raises:
@@ -55,13 +62,13 @@ def extract(
         net = TanhCNN(channels, height, width)
         seed_model(net, generator("features", backbone))
         shape, embed = net.feature_shape, lay_out(net.to(device)).eval().forward
-    elif backbone == "mobilenet_v2_tanh":
-        mobile = MobileNet(2, tanh=True)
+    elif backbone in MOBILE:
+        mobile = MobileNet(2, tanh=backbone == "mobilenet_v2_tanh")
         seed_model(mobile, generator("features", backbone))
         if weights is not None:
             load_imagenet(mobile, weights)
         lay_out(mobile.to(device)).eval()
-        shape, embed = FEATURE_SHAPES[backbone], mobile.embed
+        shape, embed = MOBILE_SHAPE, mobile.embed
     else:
         raise unknown("backbone", backbone, BACKBONES)
     if backbone != "bilstm_tanh":
@@ -72,7 +79,7 @@ def extract(
             x = model_inputs(part, records.kind).to(device)
             if records.kind != "text":
                 x = (x - records.low) / (records.high - records.low)
-                x = imagenet_normalise(x) if backbone == "mobilenet_v2_tanh" else 2.0 * x - 1.0
+                x = imagenet_normalise(x) if backbone in MOBILE else 2.0 * x - 1.0
             found: Tensor = embed(channels_last(x)).cpu()
             return found.flatten(1)
 
