@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tensorldp.errors import InputError
+from tensorldp.quoting.values import Quotes, read_table
 
 ROOT = Path(__file__).parents[2]
 
@@ -19,21 +20,24 @@ def test_check_finds_a_changed_number_and_write_mends_it(tmp_path: Path, capsys:
     spec.loader.exec_module(script)
     shutil.copytree(ROOT / "results" / "reference", tmp_path / "results" / "reference")
     (tmp_path / "docs").mkdir()
-    for name in ("quotes.yaml", "printed.yaml", "printed-numbers.md"):
+    for name in ("quotes.yaml", "printed.yaml", "printed-numbers.md", "evidence.md"):
         shutil.copy(ROOT / "docs" / name, tmp_path / "docs")
-    right = "the CNN: <!-- q: latent model=cnn none inf -->0.981<!-- /q -->\n"
-    wrong = right.replace("0.981", "0.999")
+    mark = "latent model=cnn none inf"
+    value = Quotes(read_table(ROOT / "docs" / "quotes.yaml"), ROOT / "results" / "reference")(mark)
+    right = f"the CNN: <!-- q: {mark} -->{value}<!-- /q -->\n"
+    wrong = right.replace(value, "0.999")
     (tmp_path / "README.md").write_text("first line\n" + wrong)
     with pytest.raises(InputError, match=r"1 quoted number\(s\) differ"):
         script.main(["--root", str(tmp_path), "--check"])
-    assert "README.md, line 2: latent model=cnn none inf: written 0.999, computed 0.981" in capsys.readouterr().out
+    assert f"README.md, line 2: {mark}: written 0.999, computed {value}" in capsys.readouterr().out
     script.main(["--root", str(tmp_path), "--write"])
     assert (tmp_path / "README.md").read_text() == "first line\n" + right
     script.main(["--root", str(tmp_path), "--check"])
-    page = tmp_path / "docs" / "printed-numbers.md"
-    text = page.read_text()
-    page.write_text(text.replace("98.1 %, one seed", "98.2 %, one seed"))
-    with pytest.raises(InputError, match=r"docs/printed-numbers\.md differs"):
-        script.main(["--root", str(tmp_path), "--check"])
-    script.main(["--root", str(tmp_path), "--write"])
-    assert page.read_text() == text
+    for name, part in (("printed-numbers.md", " seeds"), ("evidence.md", "| desk |")):
+        page = tmp_path / "docs" / name
+        text = page.read_text()
+        page.write_text(text.replace(part, "changed"))
+        with pytest.raises(InputError, match=rf"docs/{name} differs"):
+            script.main(["--root", str(tmp_path), "--check"])
+        script.main(["--root", str(tmp_path), "--write"])
+        assert page.read_text() == text
