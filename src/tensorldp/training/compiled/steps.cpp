@@ -1,7 +1,7 @@
 // Steps of SGD or Adam on cross-entropy for small networks in float32: stages of a convolution (stride 1) or a linear
 // layer, each with an optional 2 x 2 maximum and an activation. Images have their channels innermost. One thread.
 //
-// What makes it quick: products run over vectors of 16 floats held in registers; and the gradient behind a maximum is
+// What makes it quick: products run over vectors that stay in registers; and the gradient behind a maximum is
 // zero at three of four pixels, and behind a ReLU at half of the rest, so that backward passes go over the others alone.
 
 #include <algorithm>
