@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 
@@ -60,3 +61,14 @@ def test_a_damaged_entry_is_read_again(tmp_path: Path) -> None:
     kept.write()
     path.write_text(json.dumps({key: {"digest": "zz"} for key in json.loads(path.read_text())}))
     assert KeptSyntax(path).look_up(".py", b"", lambda: Syntax(b"2")).digest == b"2"
+
+
+def test_a_full_disk_is_done_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: Path, target: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(target))
+
+    kept = KeptSyntax(tmp_path / "kept.json")
+    kept.look_up(".py", b"", lambda: Syntax(b"1"))
+    monkeypatch.setattr(Path, "replace", full)
+    kept.write()
+    assert list(tmp_path.iterdir()) == []

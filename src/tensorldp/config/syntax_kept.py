@@ -46,10 +46,10 @@ class KeptSyntax:
         return said
 
     def write(self) -> None:
-        """Write what is new; a folder that is not there or cannot be written is done without."""
+        """Write what is new; a folder that is not there, or that cannot be written or is full, is done without."""
         if self.used.keys() - self.known.keys() and self.path.parent.is_dir():
             new = {key: to_json(said) for key, said in self.used.items()}
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, InputError):
                 write_text(self.path, json.dumps(self.known | new if len(self.known) < MOST else new))
 
 
