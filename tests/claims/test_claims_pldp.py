@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -90,12 +90,19 @@ def test_relative_error_follows_the_slopes(tmp_path: Path) -> None:
 
 
 def federated(
-    tmp_path: Path, dataset: str = "mnist", rounds: int = 100, scale: str = "paper", seeds: int = 3
+    tmp_path: Path,
+    dataset: str = "mnist",
+    rounds: int = 100,
+    scale: str = "paper",
+    seeds: int = 3,
+    limit: int | None = None,
+    centre: str | None = None,
 ) -> invented.Run:
     shared: dict[str, Any] = {
         "model": "pldp_cnn",
-        "training": {"rounds": rounds, "participation": 0.7},
+        "training": {"rounds": rounds, "participation": 0.7, "limit": limit},
         "seeds": seeds,
+        **({"centre": centre} if centre else {}),
     }
     study = ("pldp_fl", dataset)
     cells = [invented.cell(*study, "none", "inf", **shared)]
@@ -152,6 +159,55 @@ def test_fewer_rounds_decide_words_but_not_numbers(tmp_path: Path) -> None:
         found, observed = run.check(id)
         assert found == "not run"
         assert "the desk runs have 20, after which the accuracy is 0.9" in observed
+
+
+ACCURACIES = ("P11", "P12", "P13", "P15", "P16", "P17", "P22")
+
+
+def learning(private: float, none: float) -> Callable[[AnyCell, int], Mapping[Any, float]]:
+    """One accuracy after every round of all networks with privacy, another of those without."""
+
+    def rows(cell: AnyCell, seed: int) -> Mapping[Any, float]:
+        final = (none if cell.mechanism == "none" else private) + 0.001 * seed
+        marks = {("accuracy_by_round", mark): final for mark in (5, 20, 50, 100)}
+        return {**marks, "accuracy": final}
+
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("limit", "private", "none", "expected"),
+    [
+        (None, 0.1, 0.95, "not reproduced"),
+        (10_000, 0.1, 0.95, "not reproduced"),
+        (10_000, 0.1, 0.3, "undecided"),  # the records do not suffice for learning at all
+    ],
+)
+def test_networks_at_chance_fail_claims_on_accuracy_where_others_learn(
+    limit: int | None, private: float, none: float, expected: str, tmp_path: Path
+) -> None:
+    run = federated(tmp_path, limit=limit, centre="global").write(learning(private, none))
+    for id in ACCURACIES:
+        found, observed = run.check(id)
+        assert found == expected, id
+        assert ("10,000 of 60,000 training records" in observed) == (limit is not None), id
+
+
+def test_on_fewer_records_a_lower_accuracy_than_printed_is_undecided(tmp_path: Path) -> None:
+    run = federated(tmp_path, limit=10_000, centre="global").write(learning(0.5, 0.95))
+    for id in ("P13", "P16", "P17"):
+        assert run.check(id)[0] == "undecided"
+
+
+def test_after_fewer_rounds_chance_is_undecided(tmp_path: Path) -> None:
+    run = federated(tmp_path, rounds=20, centre="global").write(learning(0.1, 0.95))
+    for id in ("P11", "P12", "P15", "P22"):
+        assert run.check(id)[0] == "undecided", id
+
+
+def test_what_holds_on_fewer_records_says_so(tmp_path: Path) -> None:
+    run = federated(tmp_path, limit=10_000, centre="global").write(as_printed)
+    assert {id: run.check(id)[0] for id in ACCURACIES} == dict.fromkeys(ACCURACIES, "holds with a condition")
 
 
 @pytest.mark.parametrize(

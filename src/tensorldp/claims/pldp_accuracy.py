@@ -14,7 +14,16 @@ import pandas as pd
 
 from tensorldp.claims.base import Finding, NotRun, cannot_be_checked, claim
 from tensorldp.claims.evidence import Evidence
-from tensorldp.claims.pldp_arms import AT_CHANCE, FEDERATED, around, best_centre, centres, rounds
+from tensorldp.claims.pldp_arms import (
+    AT_CHANCE,
+    FEDERATED,
+    PRINTED_ROUNDS,
+    around,
+    best_centre,
+    centres,
+    learned,
+    rounds,
+)
 from tensorldp.claims.pldp_noise import with_noise
 from tensorldp.claims.pldp_runs import EPSILON_MODES, RANGE_MODES
 from tensorldp.claims.statements import (
@@ -57,9 +66,8 @@ def _combination(
     )
 
 
-def _short(found: Evidence, dataset: str, needed: int, reached: dict[str, float]) -> None:
-    """NotRun, with what fewer rounds reached, where the grid has fewer than the paper."""
-    count = rounds(found, dataset)
+def _short(found: Evidence, dataset: str, count: int, needed: int, reached: dict[str, float]) -> None:
+    """NotRun, with what fewer rounds reached, where cells have fewer than the paper."""
     if count < needed:
         raise NotRun(
             f"needs {needed} rounds of {FEDERATED} on {dataset}, the {found.scale} runs have {count}, after "
@@ -86,7 +94,7 @@ def rounds_and_modes(found: Evidence) -> Finding:
         gap = Inside("accuracy of eps_3 minus eps_2", minus(final["e3"], final["e2"]), high=SIMILAR, void=void)
         return Every([*parts, gap])
 
-    return best_centre(found, "mnist", test)
+    return best_centre(found, ["mnist"], test, learned(found, "mnist", RANGE_MODES))
 
 
 def _best(found: Evidence, dataset: str, printed: dict[str, float]) -> Finding:
@@ -100,7 +108,8 @@ def _best(found: Evidence, dataset: str, printed: dict[str, float]) -> Finding:
         )
         for eps in printed
     }
-    _short(found, dataset, 50, {f"{eps}, {around(where)}": value for eps, value in last.items()})
+    count = rounds(found, dataset)
+    _short(found, dataset, count, PRINTED_ROUNDS, {f"{eps}, {around(where)}": value for eps, value in last.items()})
 
     def test(centre: Any) -> Statement:
         return Every(
@@ -108,9 +117,12 @@ def _best(found: Evidence, dataset: str, printed: dict[str, float]) -> Finding:
                 Some(
                     [
                         Inside(
-                            f"accuracy of {eps} with {tau} after 50 rounds (printed {value})",
-                            estimate(
-                                found.by_round(_combination(found, dataset, eps, tau, centre, None), "accuracy")[50]
+                            f"accuracy of {eps} with {tau} after {PRINTED_ROUNDS} rounds (printed {value})",
+                            _after(
+                                found,
+                                PRINTED_ROUNDS,
+                                _combination(found, dataset, eps, tau, centre, None),
+                                "accuracy",
                             ),
                             low=value - PRINTED,
                         )
@@ -121,7 +133,7 @@ def _best(found: Evidence, dataset: str, printed: dict[str, float]) -> Finding:
             ]
         )
 
-    return best_centre(found, dataset, test)
+    return best_centre(found, [dataset], test, learned(found, dataset, RANGE_MODES))
 
 
 @claim("P13", expected=f"at least {0.957 - PRINTED:g} (eps_2) and {0.979 - PRINTED:g} (eps_3) with one of the ranges")
@@ -153,7 +165,7 @@ def wider_ranges(found: Evidence) -> Finding:
                     parts.append(Inside(text, gap, low=least, void=void))
         return Every(parts)
 
-    return best_centre(found, "mnist", test)
+    return best_centre(found, ["mnist"], test, learned(found, "mnist", RANGE_MODES))
 
 
 @claim("P22", expected="on each data set eps_2 above eps_1 and below eps_3, on average over the safe ranges")
@@ -175,7 +187,8 @@ def personal_budgets(found: Evidence) -> Finding:
                 parts.append(Inside(f"accuracy of {better} minus {worse} on {name}", gap, low=0, void=void))
         return Every(parts)
 
-    return best_centre(found, names[0], test)
+    premises = [learned(found, name, RANGE_MODES) for name in names]
+    return best_centre(found, names, test, lambda centre: Every([premise(centre) for premise in premises]))
 
 
 @claim("P23", expected="a level of accuracy that counts as relatively high")
@@ -198,9 +211,15 @@ def _comparison(found: Evidence, mechanism: str, centre: Any, metric: str | None
 
 def _after_100(found: Evidence, names: dict[str, str]) -> None:
     rounds(found, "mnist")
+    counts = [
+        rounds(found, "mnist", name, participation=None, **({} if name == NO_PRIVACY else {"tau": 2.0}))
+        for name in names
+        if found.cells(FEDERATED, dataset="mnist", mechanism=name)
+    ]
     _short(
         found,
         "mnist",
+        min(counts, default=0),
         100,
         {
             text: max(
@@ -228,7 +247,7 @@ def comparison(found: Evidence) -> Finding:
             ]
         )
 
-    return best_centre(found, "mnist", test)
+    return best_centre(found, ["mnist"], test, learned(found, "mnist", [2.0]))
 
 
 @claim("P17", expected=f'within {PRINTED} of 0.903, on both sides: the paper says "only"')
@@ -240,5 +259,6 @@ def laplace_comparison(found: Evidence) -> Finding:
         reached = _after(found, 100, _comparison(found, "plu-fedoa", centre, None), "accuracy")
         return Inside("accuracy of the rebuilt PLU-FedOA after 100 rounds", reached, 0.903 - PRINTED, 0.903 + PRINTED)
 
-    decided = best_centre(found, "mnist", test, mechanism="plu-fedoa")
+    premise = learned(found, "mnist", [2.0], mechanism="plu-fedoa")
+    decided = best_centre(found, ["mnist"], test, premise, mechanism="plu-fedoa")
     return replace(decided, evidence="tests/mechanisms/test_pldp.py::test_plu_fedoa_guarantee")

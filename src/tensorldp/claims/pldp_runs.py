@@ -15,7 +15,7 @@ import torch
 from tensorldp.claims.base import Finding, NotRun, claim
 from tensorldp.claims.evidence import Evidence
 from tensorldp.claims.laws import pdpm
-from tensorldp.claims.pldp_arms import AT_CHANCE, FEDERATED, best_centre, centres
+from tensorldp.claims.pldp_arms import AT_CHANCE, FEDERATED, best_centre, centres, learned
 from tensorldp.claims.pldp_theorems import WEIGHTS
 from tensorldp.claims.statements import Estimate, Every, Inside, Statement, estimate, finding, minus, per_seed
 from tensorldp.config.cell import variant_factors
@@ -153,6 +153,10 @@ def participation(found: Evidence) -> Finding:
             ]
         )
 
-    if len(names) == 1:
-        return best_centre(found, names[0], lambda centre: test(names[0], centre))
-    return best_centre(found, names[0], lambda centre: Every([test(name, centre) for name in names]))
+    premises = [learned(found, name, ["t1"], "e3") for name in names]
+    return best_centre(
+        found,
+        names,
+        lambda centre: Every([test(name, centre) for name in names]),
+        lambda centre: Every([premise(centre) for premise in premises]),
+    )
