@@ -8,6 +8,7 @@ import torch
 
 from tensorldp.mechanisms import Box, Mechanism, make
 from tensorldp.models import Task, build
+from tensorldp.privacy.curves.gaussian import GaussianCurve, mu_of
 from tensorldp.training.classify import fit
 from tensorldp.training.federated import clipped, federated_average, get_vector, set_vector, split_users, trainable
 from tensorldp.training.release import ParameterRelease
@@ -109,6 +110,33 @@ def test_rounds_compose_and_a_trusted_server_divides_by_the_users() -> None:
     assert server.pure_epsilon == pytest.approx(4 * 2.0 / 3)
     note = "; ".join(release("laplace", where="server").notes)
     assert "not local" in note
+
+
+@pytest.mark.parametrize(
+    "name", ["gaussian", "gaussian-analytic", "gaussian-classical", "gaussian-per-element", "idn", "mvg", "llagp"]
+)
+def test_behind_a_server_a_users_share_of_gaussian_noise_is_a_third_of_mu(name: str) -> None:
+    """The same noise on an average, that one of three users moves by a third of the range."""
+    user, server = (release(name, where=where, rounds=1) for where in ("user", "server"))
+    drawn = [one.privatize(torch.zeros(18), 0, gen()) for one in (user, server)]
+    assert torch.equal(*drawn)
+    for delta in (1e-3, 1e-5, 1e-8):
+        whole, part = (one.run_curve().epsilon(delta) for one in (user, server))
+        assert GaussianCurve(mu_of(whole, delta) / 3).epsilon(delta) == pytest.approx(part, rel=1e-6)
+    assert not any("upper bound" in note for note in server.notes)
+
+
+@pytest.mark.parametrize("name", ["laplace", "tldp-l", "dphsgd", "plu-fedoa"])
+def test_behind_a_server_a_users_share_of_laplace_noise_is_a_third_of_its_pure_epsilon(name: str) -> None:
+    user, server = (release(name, where=where, rounds=1).run_curve() for where in ("user", "server"))
+    assert server.pure_epsilon == pytest.approx(user.pure_epsilon / 3)
+    assert server.atom == user.atom  # an element that is kept gives any change away
+
+
+def test_behind_a_server_an_average_that_is_clipped_keeps_the_whole_guarantee() -> None:
+    user, server = (release("dphsgd", where=where, rounds=1, threshold=0.5) for where in ("user", "server"))
+    assert server.run_curve().pure_epsilon == user.run_curve().pure_epsilon
+    assert any("upper bound" in note for note in server.notes)
 
 
 def test_tensor_mechanisms_split_the_budget_over_tensors() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +12,7 @@ import torch
 from scipy.special import ndtr
 from torch import Tensor
 
-from tensorldp.domain import Box, Domain
+from tensorldp.domain import Domain
 from tensorldp.errors import check_positive
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.traits import ActsOn
@@ -171,6 +170,3 @@ class StatedRange(AdditiveNoise):
     def range(self) -> float:
         """Delta, as given or high - low."""
         return self.box.width if self.delta_range is None else self.delta_range
-
-    def on_smaller(self, domain: Box) -> Mechanism:
-        return replace(self, domain=domain, delta_range=self.range)

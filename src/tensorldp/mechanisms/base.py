@@ -293,17 +293,6 @@ class Mechanism(Options, ABC):
         """
         return {}
 
-    def on_smaller(self, domain: Box) -> Mechanism | None:
-        """The same noise on a smaller domain, where a formula's range can be stated apart from the domain's.
-
-        Args:
-            domain: that a record is known to lie in.
-
-        Returns:
-            A mechanism with this one's noise, or None where noise follows from the domain alone.
-        """
-        return None
-
     def _flat(self, x: Tensor) -> Tensor:
         """A record or a batch as (batch, I) in float64."""
         return x.to(torch.float64).reshape(-1, self.size)

@@ -64,9 +64,8 @@ class ParameterRelease:
         self._fixed: list[Mechanism] | None = None if self.kind.scheduled else self._mechanisms(0)
         self.notes = self._notes()
 
-    def _box(self, shape: tuple[int, ...], reach: float | None = None) -> Box:
-        reach = self.clip if reach is None else reach
-        return Box(-reach, reach, shape)
+    def _box(self, shape: tuple[int, ...]) -> Box:
+        return Box(-self.clip, self.clip, shape)
 
     def _mechanisms(self, round_index: int) -> list[Mechanism]:
         if self.tensorwise:
@@ -96,13 +95,15 @@ class ParameterRelease:
     def _accounted(self, round_index: int) -> list[PrivacyCurve]:
         """The curves of one round's mechanisms, for one user's parameters replaced by any others."""
         mechanisms = self._fixed or self._mechanisms(round_index)
-        return [self._seen_by_receiver(mechanism).curve() for mechanism in mechanisms]
+        return [self._of_one_user(mechanism) or mechanism.curve() for mechanism in mechanisms]
 
-    def _seen_by_receiver(self, mechanism: Mechanism) -> Mechanism:
-        """The same noise on what one user may change: behind a server, 1/n of the average's range."""
-        if self.where != "server":
-            return mechanism
-        return mechanism.on_smaller(self._box(mechanism.shape, self.clip / self.users)) or mechanism
+    def _of_one_user(self, mechanism: Mechanism) -> PrivacyCurve | None:
+        """Behind a server, the curve of the same noise on what one user may change: 1/n of the average's range.
+
+        None where the receiver sees each user's own release, and where the noise depends on the average or the
+        mechanism clips it: then a user's share of the change is not known, and all of the range is a bound.
+        """
+        return mechanism.curve().nearer(1.0 / self.users) if self.where == "server" and mechanism.additive else None
 
     def run_curve(self) -> PrivacyCurve:
         """The privacy curve of all rounds."""
@@ -123,6 +124,6 @@ class ParameterRelease:
                 "not local: the server adds the noise after averaging, so users give it their parameters "
                 "unprotected, and the numbers cover only what it sends back"
             )
-            if self._seen_by_receiver(first) is first:
+            if self._of_one_user(first) is None:
                 notes.append("an upper bound, as if one user could move the whole average")
         return notes

@@ -57,6 +57,10 @@ class AtomCurve(PrivacyCurve):
             return math.inf
         return self.inner.epsilon(max(0.0, (delta - self.mass) / (1.0 - self.mass)))
 
+    def nearer(self, share: float) -> PrivacyCurve | None:
+        inner = self.inner.nearer(share)
+        return None if inner is None else AtomCurve(inner, self.mass, self.log_mass)  # any difference gives it away
+
     def epsilon_without_atom(self, delta: float) -> float:
         return self.inner.epsilon_without_atom(delta)
 

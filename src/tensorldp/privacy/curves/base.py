@@ -44,6 +44,17 @@ class PrivacyCurve(ABC):
     def _compose(self, count: int) -> PrivacyCurve:
         """The curve of `count` >= 2 adaptive uses."""
 
+    def nearer(self, share: float) -> PrivacyCurve | None:
+        """The curve of the same additive noise where neighbours differ by `share` of what they differ by here.
+
+        Args:
+            share: in (0, 1].
+
+        Returns:
+            None for a law that it is not known of.
+        """
+        return None
+
     def delta(self, epsilon: float) -> float:
         """delta(epsilon) in [0, 1], decreasing in epsilon.
 

@@ -37,6 +37,9 @@ class GaussianCurve(PrivacyCurve):
     def _compose(self, count: int) -> PrivacyCurve:
         return GaussianCurve(self.mu * math.sqrt(count), self.exact)
 
+    def nearer(self, share: float) -> GaussianCurve:
+        return GaussianCurve(self.mu * share, self.exact)
+
 
 def log_delta(epsilon: float, mu: float) -> float:
     """log of delta = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu), without cancellation overflow."""

@@ -40,6 +40,9 @@ class LaplaceCurve(PrivacyCurve):
             object.__setattr__(self, "shift", check_positive("shift of a Laplace curve", self.shift))
         check_whole("count of a Laplace curve", self.count, low=1)
 
+    def nearer(self, share: float) -> LaplaceCurve:
+        return LaplaceCurve(self.shift * share, self.count, self.exact)
+
     @property
     def pure_epsilon(self) -> float:
         return self.shift * self.count
