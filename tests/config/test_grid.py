@@ -119,6 +119,21 @@ def test_factors_of_the_config_replace_those_of_the_study() -> None:
         plan(factors={"tldp_type1": {"model": ["../x"]}})
 
 
+def test_factors_of_the_config_choose_among_arms_that_have_them() -> None:
+    made = plan(studies=["latent"], factors={"latent": {"reading": ["B"]}}).cells
+    assert {variant_factors(c.variant).get("reading") for c in made if c.mechanism == "latent"} == {"B"}
+    assert {variant_factors(c.variant)["model"] for c in made if c.mechanism == "none"} == {"ann", "cnn", "centroid"}
+    (only,) = plan(
+        studies=["tldp_type2"],
+        scale="desk",
+        mechanisms={"tldp_type2": ["none"]},
+        factors={"tldp_type2": {"backbone": ["mobilenet_v2"]}},
+    ).cells
+    assert variant_factors(only.variant)["backbone"] == "mobilenet_v2"
+    with pytest.raises(InputError, match="value of the factor reading of latent"):
+        plan(studies=["latent"], factors={"latent": {"reading": ["C"]}})
+
+
 def test_a_factor_has_its_own_training_settings() -> None:
     cells = plan(scale="desk").cells
     mobile, small = (

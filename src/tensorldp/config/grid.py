@@ -73,19 +73,31 @@ def _typed_factors(study: Study, arm: Arm, factors: dict[str, Any]) -> Factors:
 def _factors(study: Study, plan: ScalePlan, settings: Settings) -> dict[str, list[str | int | float]]:
     """The plan's factors with those of the config; words must be among those that the study has at some scale.
 
-    A network may be any of the registry's where the data set is the user's own: tables need others than images.
+    A network may be any of the registry's where the data set is the user's own: tables need others than images. What
+    only arms have does not enter the plan's own grid: it narrows theirs (`_is_wanted`).
     """
-    wanted = settings.factors.get(study.study, {})
-    for key, values in wanted.items():
-        if key not in plan.factors:
-            raise unknown(f"factor of {study.study}", short(key), sorted(plan.factors))
-        words = sorted({v for scale in study.scales.values() for v in scale.factors.get(key, []) if isinstance(v, str)})
+    chosen = dict(plan.factors)
+    for key, values in settings.factors.get(study.study, {}).items():
+        of_arms = [value for arm in study.arms for value in _listed(arm.factors.get(key, []))]
+        if key not in plan.factors and not of_arms:
+            arms = {key for arm in study.arms for key in arm.factors}
+            raise unknown(f"factor of {study.study}", short(key), sorted({*plan.factors, *arms}))
+        words = {v for scale in study.scales.values() for v in scale.factors.get(key, []) if isinstance(v, str)}
         if key == "model" and set(settings.datasets.get(study.study, ())) & set(settings.own_datasets):
-            words = sorted({*words, *MODELS.names()})
+            words |= set(MODELS.names())
         for value in values:
-            if isinstance(value, str) and value not in words:
-                raise unknown(f"value of the factor {key} of {study.study}", short(value), words)
-    return {**plan.factors, **wanted}
+            if (isinstance(value, str) or key not in plan.factors) and value not in {*words, *of_arms}:
+                known = sorted({*words, *map(str, of_arms)})
+                raise unknown(f"value of the factor {key} of {study.study}", short(str(value)), known)
+        if key in plan.factors:
+            chosen[key] = [value for value in values if not isinstance(value, str) or value in words]
+    return chosen
+
+
+def _is_wanted(factors: dict[str, Any], settings: Settings, study: Study) -> bool:
+    """Whether a cell has the values that the config names, of those of its factors that the config names."""
+    wanted = settings.factors.get(study.study, {})
+    return all(factors[key] in values for key, values in wanted.items() if key in factors)
 
 
 def _arm_epsilons(mechanism: str, epsilons: list[float]) -> list[float]:
@@ -120,6 +132,8 @@ def study_cells(study: Study, settings: Settings) -> list[AnyCell]:
             grid = {**chosen, **{key: _listed(value) for key, value in arm.factors.items()}}
             for values in itertools.product(*grid.values()):
                 factors = dict(zip(grid, values, strict=True))
+                if not _is_wanted(factors, settings, study):
+                    continue
                 training = _training(study, plan, settings, factors)
                 typed = _typed_factors(study, arm, factors)
                 own = (arm.epsilons or {}).get(settings.scale, plan.epsilons)
