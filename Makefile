@@ -2,6 +2,8 @@
 # LOCK=1 makes an environment that is not there yet from envs/lock.txt, and each file of a package must have its hash.
 PYTHON ?= python3
 CORES ?= $(shell getconf _NPROCESSORS_ONLN)
+# one more than cores: tests of whole runs wait for processes half of their time
+WORKERS ?= $(shell expr $(CORES) + 1)
 VENV := .venv
 READY := $(VENV)/.ready
 
@@ -17,7 +19,7 @@ test: $(READY)  ## lint, types, docs and every test
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check --quiet .
 	$(VENV)/bin/mypy
-	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n $(CORES) --dist loadgroup
+	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n $(WORKERS) --dist loadgroup
 
 quicktest: $(READY)  ## lint, types and the unit tests that are quick: below three minutes on two cores
 	$(VENV)/bin/ruff check .
