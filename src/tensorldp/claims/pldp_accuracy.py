@@ -63,6 +63,7 @@ def _combination(
         budget=None,
         participation=None,
         centre=centre,
+        limit=None,
     )
 
 
@@ -205,7 +206,7 @@ def _comparison(found: Evidence, mechanism: str, centre: Any, metric: str | None
     if mechanism != NO_PRIVACY:
         factors["centre"] = centre
     return found.rows(
-        FEDERATED, metric, dataset="mnist", mechanism=mechanism, budget=None, participation=None, **factors
+        FEDERATED, metric, dataset="mnist", mechanism=mechanism, budget=None, participation=None, limit=None, **factors
     )
 
 

@@ -72,7 +72,9 @@ def _shares(found: Evidence, dataset: str, metric: str, centre: Any = None) -> d
 
     The arm's cell at the study's own share is one of the nine combinations, which has no such factor.
     """
-    cells = found.cells(FEDERATED, dataset=dataset, mechanism="pdpm", eps="e3", tau="t1", budget=None, centre=centre)
+    cells = found.cells(
+        FEDERATED, dataset=dataset, mechanism="pdpm", eps="e3", tau="t1", budget=None, centre=centre, limit=None
+    )
     shares = {
         cell.training.participation: variant_factors(cell.variant).get("participation")
         for cell in cells
@@ -89,6 +91,7 @@ def _shares(found: Evidence, dataset: str, metric: str, centre: Any = None) -> d
             budget=None,
             participation=shares[share],
             centre=centre,
+            limit=None,
         )
         for share in sorted(shares)
     }
@@ -159,4 +162,5 @@ def participation(found: Evidence) -> Finding:
         names,
         lambda centre: Every([test(name, centre) for name in names]),
         lambda centre: Every([premise(centre) for premise in premises]),
+        eps="e3",
     )

@@ -62,7 +62,7 @@ def pldp_rows(metrics: pd.DataFrame, study: str) -> pd.DataFrame:
     if rows.empty:
         raise InputError(f"the metrics table has no rows of study {study}")
     split = rows["variant"].map(factors)
-    for key in ("eps", "tau", "budget", "participation", "model", "split"):
+    for key in ("eps", "tau", "budget", "participation", "model", "split", "limit"):
         rows[key] = [found.get(key, "") for found in split]
     rows["centre"] = [found.get("centre", "zero" if "tau" in found else "") for found in split]
     return rows
@@ -102,7 +102,12 @@ def over_rounds(rows: pd.DataFrame, stem: str = "accuracy") -> pd.DataFrame:
 
 
 def _free(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows[(rows["mechanism"] == NO_PRIVACY) & (rows["participation"] == "") & (rows["split"] == "")]
+    return usual(rows[rows["mechanism"] == NO_PRIVACY])
+
+
+def usual(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with the study's own share of clients, split and number of records."""
+    return rows[(rows["participation"] == "") & (rows["split"] == "") & (rows["limit"] == "")]
 
 
 def _chance(ax: Axes) -> None:
@@ -128,7 +133,9 @@ def draw_rounds(metrics: pd.DataFrame, title: str = "") -> Figure:
     """
     use_style()
     rows = pldp_rows(metrics, "pldp_fl")
-    rows = rows[(rows["budget"] == "") & (rows["participation"] == "") & (rows["split"] == "")]
+    rows = rows[rows["budget"] == ""]
+    more = rows[rows["limit"] != ""]
+    rows = usual(rows)
     datasets = sorted(set(rows["dataset"]))
     compared = (rows["eps"] == "e2") & (rows["tau"] == "2.0")
     centres = [centre for centre in ("zero", "global", "") if (rows[compared]["centre"] == centre).any()]
@@ -144,6 +151,7 @@ def draw_rounds(metrics: pd.DataFrame, title: str = "") -> Figure:
     for line, dataset in zip(axes, datasets, strict=True):
         here = over_rounds(rows[rows["dataset"] == dataset])
         free = summary(_free(here), "round")
+        other = over_rounds(more[more["dataset"] == dataset])
         for ax, mode in zip(line, ("e1", "e2", "e3", *centres), strict=True):
             ax.plot(free["round"], free["mean"], color=GREY, linestyle=(0, (4, 2)), linewidth=1.2, label="no privacy")
             _chance(ax)
@@ -151,6 +159,7 @@ def draw_rounds(metrics: pd.DataFrame, title: str = "") -> Figure:
                 for tau, colour, marker in zip(("t1", "t2", "t3"), COLOURS, MARKERS, strict=False):
                     part = here[(here["mechanism"] == "pdpm") & (here["eps"] == mode) & (here["tau"] == tau)]
                     _by_centre(ax, part, colour, marker, MODE_WORDS[tau])
+                    _with_more_records(ax, other[(other["eps"] == mode) & (other["tau"] == tau)], colour, tau)
                 if (dataset, mode) in PRINTED:
                     _printed(ax, *PRINTED[dataset, mode], here["round"].max())
                 text = f"{dataset}: PDPM, {mode} ({MODE_WORDS[mode]})"
@@ -173,6 +182,16 @@ def _by_centre(ax: Axes, part: pd.DataFrame, colour: str, marker: str, text: str
         own = part[part["centre"] == centre]
         if len(own):
             draw_band(ax, summary(own, "round"), "round", colour, marker, f"{text}, {words}", CENTRE_LINES[centre])
+
+
+def _with_more_records(ax: Axes, part: pd.DataFrame, colour: str, tau: str) -> None:
+    """Thin lines of cells with another number of records than the study's."""
+    for (limit, centre), own in part.groupby(["limit", "centre"]):
+        table = summary(own, "round")
+        text = f"{MODE_WORDS[tau]}, {CENTRES[str(centre)]}, {int(str(limit)):,} training records"
+        ax.plot(
+            table["round"], table["mean"], color=colour, linestyle=CENTRE_LINES[str(centre)], linewidth=0.8, label=text
+        )
 
 
 def _printed(ax: Axes, at: int, value: float, text: str, last: float) -> None:
@@ -212,7 +231,7 @@ def draw_guaranteed(metrics: pd.DataFrame, title: str = "") -> Figure:
     """
     use_style()
     rows = pldp_rows(metrics, "pldp_fl")
-    rows = rows[(rows["metric"] == "accuracy") & (rows["participation"] == "") & (rows["split"] == "")]
+    rows = usual(rows[rows["metric"] == "accuracy"])
     datasets = sorted(set(rows["dataset"]))
     figure, axes = plt.subplots(
         len(datasets),

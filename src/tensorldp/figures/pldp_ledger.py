@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from tensorldp.figures.pldp import COLOURS, GREY, MARKERS, over_rounds, pldp_rows, summary
+from tensorldp.figures.pldp import COLOURS, GREY, MARKERS, over_rounds, pldp_rows, summary, usual
 from tensorldp.figures.style import use_style
 
 
@@ -26,13 +26,9 @@ def draw_ledger(metrics: pd.DataFrame, title: str = "") -> Figure:
     use_style()
     rows = pldp_rows(metrics, "pldp_fl")
     rows = rows[
-        (rows["mechanism"] == "pdpm")
-        & (rows["budget"] == "")
-        & (rows["participation"] == "")
-        & (rows["tau"] == "t1")
-        & (rows["centre"] == "zero")
-        & (rows["split"] == "")
+        (rows["mechanism"] == "pdpm") & (rows["budget"] == "") & (rows["tau"] == "t1") & (rows["centre"] == "zero")
     ]
+    rows = usual(rows)
     rows = rows[rows["dataset"] == sorted(set(rows["dataset"]))[0]]
     figure, (left, right) = plt.subplots(1, 2, figsize=(10.4, 4.0), layout="constrained")
     table = client_table(rows[rows["seed"] == rows["seed"].min()])

@@ -19,7 +19,7 @@ def _by_share(rows: pd.DataFrame) -> pd.DataFrame:
     """
     free = (rows["mechanism"] == NO_PRIVACY) & (rows["eps"] == "") & (rows["tau"] == "")
     private = (rows["mechanism"] == "pdpm") & (rows["eps"] == "e3") & (rows["tau"] == "t1")
-    rows = rows[(free | private) & (rows["budget"] == "") & (rows["split"] == "")]
+    rows = rows[(free | private) & (rows["budget"] == "") & (rows["split"] == "") & (rows["limit"] == "")]
     shares = rows[rows["metric"] == "participation"].groupby("variant")["value"].first()
     rows = rows.assign(share=rows["variant"].map(shares)).dropna(subset=["share"])
     return rows if rows["share"].nunique() > 1 else rows[:0]
