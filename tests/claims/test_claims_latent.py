@@ -94,6 +94,18 @@ def test_part_of_the_records_decides_nothing_against_the_paper(tmp_path: Path) -
     assert "no classifier that learns from 60,000 releases alone has more than 0." in finding.observed
 
 
+def test_records_are_counted_of_the_readings_that_a_verdict_rests_on(tmp_path: Path) -> None:
+    def mixed(cell: AnyCell, seed: int) -> dict[str, float]:
+        few = variant_factors(cell.variant).get("reading") == "A"
+        return {**as_printed(cell, seed), "accuracy": 0.8 + 0.001 * seed, "train_records": 6_000.0 if few else 60_000.0}
+
+    run = invented.Run(invented.paper_cells("latent", seeds=3), tmp_path).write(mixed)
+    assert load_checks()["A12"].check(run.evidence).holds is False  # no run of reading A is needed
+    constant = load_checks()["A16"].check(run.evidence)
+    assert constant.holds
+    assert "6,000" not in constant.condition
+
+
 def test_ceilings_of_clean_and_perturbed_test_sets() -> None:
     """21.4 % and 51.7 % for MNIST, 28.4 % and 83.7 % for CIFAR-10's 50,000 records."""
     for made, records, chance, expected in (

@@ -10,8 +10,10 @@ it then names with the guarantee that reading has.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+
+import pandas as pd
 
 from tensorldp.claims.base import Finding, NotRun, claim
 from tensorldp.claims.evidence import Evidence
@@ -80,10 +82,15 @@ def _at_chance(points: dict[float, Estimate], permuted: dict[float, Estimate], l
     return "at chance, where nothing can change"
 
 
-def _subset(found: Evidence, dataset: str) -> str:
-    """How many fewer training records than the paper's were used, in words; empty if none."""
-    rows = found.rows(STUDY, RECORDS, dataset=dataset, mechanism=NO_PRIVACY, model="ann", augment=None)
-    used = int(rows["value"].max())
+def _subset(found: Evidence, dataset: str, readings: Sequence[str] = ()) -> str:
+    """How many fewer training records than the paper's were used, in words; empty if none.
+
+    Without privacy, and in the networks of these readings.
+    """
+    arms: list[dict[str, str | None]] = [{"mechanism": NO_PRIVACY, "model": "ann"}]
+    arms += [{"mechanism": "latent", "reading": reading, "labels": None} for reading in readings]
+    rows = pd.concat([found.rows(STUDY, RECORDS, dataset=dataset, augment=None, **arm) for arm in arms])
+    used = int(rows["value"].min())
     few = used < PRINTED_RECORDS[dataset]
     return f"{used:,} of {PRINTED_RECORDS[dataset]:,} training records of {dataset}" if few else ""
 
@@ -96,10 +103,15 @@ def _planned(found: Evidence, mechanism: str, model: str, names: tuple[str, ...]
 
 
 def _settle(
-    found: Evidence, names: list[str], statement: Statement, observed: str = "", wanted_all: tuple[str, ...] = ()
+    found: Evidence,
+    names: list[str],
+    statement: Statement,
+    observed: str = "",
+    wanted_all: tuple[str, ...] = (),
+    readings: Sequence[str] = (),
 ) -> Finding:
     """The finding of a statement; one that fails on part of the training records is undecided."""
-    subset = joined(_subset(found, name) for name in names)
+    subset = joined(_subset(found, name, readings) for name in names)
     missing = ", ".join(name for name in wanted_all if name not in names)
     if statement.decide() is False and subset:
         return Finding(None, finding(statement, observed).observed, wanted=f"all training records; these are {subset}")
@@ -113,8 +125,9 @@ def _by_reading(
     readings = [reading for reading in "AB" if not (impossible and reading == "A")]
     parts = {reading: test(reading) for reading in readings}
     statement = Some(list(parts.values())) if len(parts) > 1 else parts[readings[0]]
-    decided = _settle(found, [dataset], statement, joined([impossible, observed]))
     holding = [reading for reading, part in parts.items() if part.decide(ALPHA / len(parts), ALPHA)]
+    text = joined([impossible, observed])
+    decided = _settle(found, [dataset], statement, text, readings=holding or readings)
     if not decided.holds or len(holding) == 2:
         return decided
     true = (cifar_latent if dataset == "cifar10" else latent)(0.5, "B").curve().pure_epsilon
