@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import invented
@@ -104,6 +105,17 @@ def test_records_are_counted_of_the_readings_that_a_verdict_rests_on(tmp_path: P
     constant = load_checks()["A16"].check(run.evidence)
     assert constant.holds
     assert "6,000" not in constant.condition
+
+
+def test_narrower_networks_decide_nothing_against_the_paper(tmp_path: Path) -> None:
+    cells = [
+        replace(c, training=c.training.model_copy(update={"width": 32}))
+        for c in invented.paper_cells("latent", seeds=3)
+    ]
+    run = invented.Run(tuple(cells), tmp_path).write(lambda c, s: {**as_printed(c, s), "accuracy": 0.8 + 0.001 * s})
+    finding = load_checks()["A12"].check(run.evidence)
+    assert finding.holds is None
+    assert "these networks have a width of 32, not 128, on mnist" in finding.wanted
 
 
 def test_ceilings_of_clean_and_perturbed_test_sets() -> None:
