@@ -22,6 +22,7 @@ from tensorldp.claims.pldp_arms import (
     best_centre,
     centres,
     learned,
+    mode_rows,
     rounds,
 )
 from tensorldp.claims.pldp_noise import with_noise
@@ -50,23 +51,6 @@ def _after(found: Evidence, count: int, rows: pd.DataFrame, metric: str) -> Esti
     return estimate(marks[count])
 
 
-def _combination(
-    found: Evidence, dataset: str, eps: str, tau: str, centre: Any, metric: str | None = "accuracy"
-) -> pd.DataFrame:
-    return found.rows(
-        FEDERATED,
-        metric,
-        dataset=dataset,
-        mechanism="pdpm",
-        eps=eps,
-        tau=tau,
-        budget=None,
-        participation=None,
-        centre=centre,
-        limit=None,
-    )
-
-
 def _short(found: Evidence, dataset: str, count: int, needed: int, reached: dict[str, float]) -> None:
     """NotRun, with what fewer rounds reached, where cells have fewer than the paper."""
     if count < needed:
@@ -86,7 +70,7 @@ def rounds_and_modes(found: Evidence) -> Finding:
         for eps in EPSILON_MODES:
             ends = []
             for tau in RANGE_MODES:
-                marks = found.by_round(_combination(found, "mnist", eps, tau, centre, None), "accuracy")
+                marks = found.by_round(mode_rows(found, "mnist", eps, tau, centre, None), "accuracy")
                 rise = paired(marks.iloc[:, -1].tolist(), marks.iloc[:, 0].tolist())
                 parts.append(Inside(f"rise of {eps} with {tau} in {count} rounds", rise, low=0))
                 ends.append(marks.iloc[:, -1])
@@ -103,7 +87,7 @@ def _best(found: Evidence, dataset: str, printed: dict[str, float]) -> Finding:
     where = centres(found, dataset, participation=None, budget=None)
     last = {
         eps: max(
-            float(_combination(found, dataset, eps, tau, centre)["value"].mean())
+            float(mode_rows(found, dataset, eps, tau, centre)["value"].mean())
             for tau in RANGE_MODES
             for centre in where
         )
@@ -122,7 +106,7 @@ def _best(found: Evidence, dataset: str, printed: dict[str, float]) -> Finding:
                             _after(
                                 found,
                                 PRINTED_ROUNDS,
-                                _combination(found, dataset, eps, tau, centre, None),
+                                mode_rows(found, dataset, eps, tau, centre, None),
                                 "accuracy",
                             ),
                             low=value - PRINTED,
@@ -157,7 +141,7 @@ def wider_ranges(found: Evidence) -> Finding:
     def test(centre: Any) -> Statement:
         parts = []
         for eps in EPSILON_MODES:
-            ends = {tau: per_seed(_combination(found, "mnist", eps, tau, centre)) for tau in RANGE_MODES}
+            ends = {tau: per_seed(mode_rows(found, "mnist", eps, tau, centre)) for tau in RANGE_MODES}
             for wide, narrow, least in (("t3", "t1", 0.0), ("t2", "t1", -SIMILAR), ("t3", "t2", -SIMILAR)):
                 void = "both at chance" if max(ends[wide].mean, ends[narrow].mean) < AT_CHANCE else ""
                 gap = minus(ends[narrow], ends[wide])
@@ -179,7 +163,7 @@ def personal_budgets(found: Evidence) -> Finding:
         parts = []
         for name in names:
             means = {
-                eps: per_seed(pd.concat([_combination(found, name, eps, tau, centre) for tau in RANGE_MODES]))
+                eps: per_seed(pd.concat([mode_rows(found, name, eps, tau, centre) for tau in RANGE_MODES]))
                 for eps in EPSILON_MODES
             }
             for better, worse in (("e2", "e1"), ("e3", "e2")):

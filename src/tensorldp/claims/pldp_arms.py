@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
+
 from tensorldp.claims.base import Finding, NotRun
 from tensorldp.claims.evidence import Evidence
 from tensorldp.claims.statements import Every, Inside, Some, Statement, finding, joined, per_seed, words
@@ -59,6 +61,21 @@ def around(where: list[Any]) -> str:
     return "safe ranges around " + " or ".join("the weights sent" if centre == "global" else "zero" for centre in where)
 
 
+def mode_rows(
+    found: Evidence,
+    dataset: str,
+    eps: str,
+    tau: str | float,
+    centre: Any,
+    metric: str | None = "accuracy",
+    mechanism: str = "pdpm",
+    limit: int | None = None,
+) -> pd.DataFrame:
+    """Rows of the cell of a mode of epsilon and a safe range, a budget per weight, the study's share of clients."""
+    factors = {"eps": eps, "tau": tau, "budget": None, "participation": None, "centre": centre, "limit": limit}
+    return found.rows(FEDERATED, metric, dataset=dataset, mechanism=mechanism, **factors)
+
+
 def learned(
     found: Evidence,
     dataset: str,
@@ -75,20 +92,7 @@ def learned(
             [
                 Inside(
                     f"accuracy of {eps} with {tau}{on}, to be above chance",
-                    per_seed(
-                        found.rows(
-                            FEDERATED,
-                            "accuracy",
-                            dataset=dataset,
-                            mechanism=mechanism,
-                            eps=eps,
-                            tau=tau,
-                            budget=None,
-                            participation=None,
-                            centre=centre,
-                            limit=limit,
-                        )
-                    ),
+                    per_seed(mode_rows(found, dataset, eps, tau, centre, mechanism=mechanism, limit=limit)),
                     low=AT_CHANCE,
                 )
                 for tau in taus
