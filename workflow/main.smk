@@ -58,6 +58,15 @@ rule figures:
         PRIVACY_FIGURES,
 
 
+# Snakemake asks each function of a rule for its signature several times in each job, which is a fifth of planning a
+# large grid; Python returns at once what a function carries.
+for found in workflow.rules:
+    for value in (*found.input, *found.params, found.priority):
+        function = getattr(getattr(value, "_file", value), "callable", value)
+        if inspect.isfunction(function):
+            function.__signature__ = inspect.signature(function)
+
+
 # Snakemake 9.27 limits the rate of job starts, and after every job its limiter checks all waiting jobs again each second
 # until the end, which costs more than the jobs of a large grid; no limit unless the user sets another than the default.
 onstart:

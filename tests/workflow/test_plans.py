@@ -54,6 +54,26 @@ def test_a_mistake_in_the_config_is_one_sentence(project: Project, changes: dict
     assert all(word in errors[0] for word in words), errors
 
 
+@pytest.mark.parametrize(
+    ("asked", "near"),
+    [
+        ("model=small_cnn/none/epsilon~1", "model=small_cnn/none/epsilon~inf"),
+        ("model=small_cnn/laplace/epsilon~7", "model=small_cnn/laplace/epsilon~1"),
+        ("model=smal_cnn/laplace/epsilon~1", "model=small_cnn/laplace/epsilon~1"),
+    ],
+)
+def test_a_cell_that_the_config_does_not_ask_for_is_one_sentence(project: Project, asked: str, near: str) -> None:
+    project.configure(studies=["tldp_type1"], epsilons={"tldp_type1": [1]})
+    for _ in range(2):  # the folder is not left locked
+        done = project.snakemake(f"results/metrics/tldp_type1/digits/{asked}.json")
+        lines = (done.stdout + done.stderr).splitlines()
+        assert done.returncode != 0
+        errors = [line for line in lines if "rror" in line]
+        assert len(errors) == 1, lines
+        assert errors[0].startswith(f"error: the config asks for no cell tldp_type1/digits/{asked}; of those"), errors
+        assert f"tldp_type1/digits/{near}" in errors[0]
+
+
 def test_a_gpu_that_is_not_there_is_one_sentence(project: Project) -> None:
     import torch
 

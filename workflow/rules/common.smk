@@ -1,5 +1,7 @@
+import difflib
 import gc
 import hashlib
+import inspect
 import json
 import os
 import re
@@ -93,17 +95,21 @@ def one_of(values):
 wildcard_constraints:
     study=one_of(cell.study for cell in PLAN.cells),
     dataset=one_of([*dataset_names(), *PLAN.settings.own_datasets, *(cell.dataset for cell in PLAN.cells)]),
-    variant=one_of(cell.folder for cell in PLAN.cells),
     mechanism=one_of(cell.mechanism for cell in PLAN.cells),
-    epsilon=one_of(cell.epsilon for cell in PLAN.cells),
+    variant="[^/]+",  # of these there may be thousands, and Snakemake searches a constraint's text for each file:
+    epsilon="[^/]+",  # `cell_of` says that a cell is not of the run
 
 
 CELL = "{study}/{dataset}/{variant}/{mechanism}/epsilon~{epsilon}"
 
 
 def cell_of(wildcards):
-    """The cell of a job's wildcards, or of a `key_of`."""
-    return PLAN.find(**{key: wildcards[key] for key in ("study", "dataset", "variant", "mechanism", "epsilon")})
+    """The cell of a job's wildcards, or of a `key_of`; the end of the run with one sentence, if it has none such."""
+    try:
+        return PLAN.find(**{key: wildcards[key] for key in ("study", "dataset", "variant", "mechanism", "epsilon")})
+    except KeyError:
+        near = difflib.get_close_matches(path := CELL.format(**wildcards), [cell.path for cell in PLAN.cells], cutoff=0)
+        sys.exit(f"error: the config asks for no cell {path}; of those that it asks for, the nearest are {', '.join(near)}")
 
 
 def key_of(cell):
