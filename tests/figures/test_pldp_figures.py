@@ -120,6 +120,20 @@ def test_the_studys_own_share_is_on_figure_3() -> None:
     assert np.asarray(lines[right][0].get_ydata()).tolist() == [0.05, 0.35, 0.5]
 
 
+def test_figure_3_leaves_out_cells_of_more_rounds() -> None:
+    rows = [
+        {"variant": variant, "mechanism": "none", "metric": metric, "value": value}
+        for variant, share, rounds in (("model=mlp", 0.7, 100), ("model=mlp,participation=1.0", 1.0, 50))
+        for metric, value in (("participation", share), ("accuracy", 0.9), ("uploaded_megabytes", rounds * share))
+    ]
+    rows += [
+        {"variant": "eps=e3,model=mlp,tau=t1", "metric": metric, "value": value}
+        for metric, value in (("participation", 0.7), ("accuracy", 0.5), ("uploaded_megabytes", 35.0))
+    ]
+    left, _ = pldp_participation.draw_participation(table(rows)).axes
+    assert {tuple(np.asarray(line.get_xdata()).tolist()) for line in left.lines} - {()} == {(1.0,), (0.7,)}
+
+
 def test_a_table_without_the_study_is_one_sentence() -> None:
     with pytest.raises(InputError, match="no rows of study pldp_fl"):
         pldp.draw_rounds(table([{"study": "s", "metric": "accuracy", "value": 1.0}]))

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 
 from tensorldp.figures.standing import WORDS, mark_standing, standing_words, with_standing
@@ -42,3 +43,15 @@ def test_the_marks_lie_on_the_means_of_their_points() -> None:
     assert drawn[WORDS[REFUTED]].get_ydata().tolist() == [(0.2 + 0.4) / 2]  # type: ignore[union-attr]
     assert drawn[WORDS[UNTRIED]].get_markerfacecolor() == "white"
     assert drawn[WORDS[UNTRIED]].get_markeredgecolor() == "#0072B2"
+
+
+def test_variants_at_one_place_have_marks_of_their_own() -> None:
+    figure, ax = plt.subplots()
+    rows = ROWS.assign(standing=UNTRIED, at=1.0, variant=["a", "a", "b", "b"])
+    mark_standing(ax, rows, at="at", colour="#0072B2", marker="o")
+    (line,) = ax.lines
+    plt.close(figure)
+    means = rows.groupby("variant")["value"].mean().tolist()
+    assert means[0] != means[1]
+    assert np.asarray(line.get_ydata()).tolist() == means
+    assert np.asarray(line.get_xdata()).tolist() == [1.0, 1.0]

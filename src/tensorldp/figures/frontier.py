@@ -20,15 +20,15 @@ from tensorldp.figures.style import appearance, label, order, use_style
 from tensorldp.privacy import accuracy_ceiling
 from tensorldp.registration.kinds import NO_PRIVACY
 
-STUDY = "frontier"
-RANGE = (0.08, 2e5)  # of every panel: where the papers' mechanisms truly lie
+STUDY, FEDERATED = "frontier", "pldp_fl"
+RANGE = (0.08, 2e6)  # of every panel: where the papers' mechanisms truly lie
 CHANCE = 0.1  # of ten equally likely classes
 # what each paper proposes, in the study of it that shows it at its best, with the metric that it prints
 PAPERS = (
     ("TLDP", "tldp_type1", "tldp-g", "weighted_f1", "#D55E00"),
     ("LATENT", "latent", "latent", "accuracy", "#7A3E9D"),
     ("TVG", "tvg_testing", "idn", "accuracy_perturbed_test", "#8C6D1F"),
-    ("PLDP-FL", "pldp_fl", "pdpm", "accuracy", "#C2185B"),
+    ("PLDP-FL", FEDERATED, "pdpm", "accuracy", "#C2185B"),
 )
 DATASETS = ("mnist", "fashion_mnist", "cifar10", "imdb")  # panels from left to right
 COLUMNS = ["dataset", "line", "mechanism", "at", "value", "low", "high", "seeds"]
@@ -160,14 +160,17 @@ def reference_metrics(metrics: Path) -> pd.DataFrame:
 
 
 def draw_line(ax: Axes, rows: pd.DataFrame, text: str, **style: object) -> None:
-    """A line of a summary with the range of its seeds; nothing where no epsilon is finite."""
+    """A line of a summary with the range of its seeds, its points alone with `linewidth=0`; no infinite epsilons."""
     rows = rows[np.isfinite(rows["at"])].sort_values("at")
     if rows.empty:
         return
     settings = {"linewidth": 1.3, "markersize": 4.0, "markeredgecolor": "white", "markeredgewidth": 0.4, **style}
     ax.plot(rows["at"], rows["value"], label=text, **settings)  # type: ignore[arg-type]
     colour = str(style["color"])
-    ax.fill_between(rows["at"], rows["low"], rows["high"], color=colour, alpha=0.12, linewidth=0)
+    if settings["linewidth"]:
+        ax.fill_between(rows["at"], rows["low"], rows["high"], color=colour, alpha=0.12, linewidth=0)
+    else:
+        ax.vlines(rows["at"], rows["low"], rows["high"], color=colour, alpha=0.5, linewidth=1.0)
     mark_standing(ax, rows, at="at", colour=colour, marker=str(settings.get("marker", "o")))
 
 
@@ -233,7 +236,8 @@ def _panel(ax: Axes, rows: pd.DataFrame, papers: pd.DataFrame, dataset: str) -> 
         ax.plot(at, bound, color="#222222", linewidth=0.8, linestyle=":", label="ceiling for private test records")
     for paper, study, _, _, colour in PAPERS:
         here = papers[papers["line"] == paper]
-        draw_line(ax, here, f"{paper}, at its true epsilon", color=colour, marker="D", linewidth=1.0)
+        width = 0.0 if study == FEDERATED else 1.0  # each of its points has settings of its own
+        draw_line(ax, here, f"{paper}, at its true epsilon", color=colour, marker="D", linewidth=width)
         printed = [point for point in PRINTED if (point.study, point.dataset) == (study, dataset)]
         if printed:
             ax.plot(

@@ -7,11 +7,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from tensorldp.figures.frontier import draw_line, frontier_rows, ordered, summary, true_epsilon
+from tensorldp.figures.frontier import FEDERATED, draw_line, frontier_rows, ordered, summary, true_epsilon
 from tensorldp.figures.style import appearance, use_style
 from tensorldp.registration.kinds import NO_PRIVACY
 
-FEDERATED = "pldp_fl"
 OWN = (  # line, legend, marker, dashes
     ("privunit private=client", "PrivUnit, one upload of a linear model", "o", "-"),
     ("privunit private=client rounds=5", "PrivUnit, five uploads of it", "s", (0, (4, 1.5))),

@@ -15,13 +15,18 @@ from tensorldp.registration.kinds import NO_PRIVACY
 def _by_share(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows of Figure 3 with the share of clients in a round as a column; none if the table has a single share.
 
-    The study's own share is no factor: its cells are those that the other figures show.
+    The study's own share is no factor: its cells are those that the other figures show. Where these ran for more rounds
+    than the others, which their uploads tell, they are left out.
     """
     free = (rows["mechanism"] == NO_PRIVACY) & (rows["eps"] == "") & (rows["tau"] == "")
     private = (rows["mechanism"] == "pdpm") & (rows["eps"] == "e3") & (rows["tau"] == "t1")
     rows = rows[(free | private) & (rows["budget"] == "") & (rows["split"] == "") & (rows["limit"] == "")]
     shares = rows[rows["metric"] == "participation"].groupby("variant")["value"].first()
     rows = rows.assign(share=rows["variant"].map(shares)).dropna(subset=["share"])
+    sent = rows[rows["metric"] == "uploaded_megabytes"]
+    whole = (sent["value"] / sent["share"]).groupby([sent["dataset"], sent["variant"]]).max()
+    longer = whole.index[whole > 1.001 * whole.groupby(level=0).transform("min")]
+    rows = rows[~pd.MultiIndex.from_frame(rows[["dataset", "variant"]]).isin(longer)]
     return rows if rows["share"].nunique() > 1 else rows[:0]
 
 

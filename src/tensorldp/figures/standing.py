@@ -37,7 +37,8 @@ def mark_standing(
 
     Args:
         ax: where the line is.
-        rows: those of the line, with columns `at`, `value` and `standing`; the mean over seeds is marked.
+        rows: those of the line, with columns `at`, `value` and `standing`; the mean over seeds is marked, of
+            each `variant` if there is such a column.
         at: the column of the horizontal axis.
         colour: of the line.
         marker: of its points.
@@ -51,10 +52,11 @@ def mark_standing(
         (UNTRIED, {"color": colour, "marker": marker, "markerfacecolor": "white", "markersize": size + 1.0}),
         (REFUTED, {"color": RED, "marker": "x", "markersize": size + 4.0, "markeredgewidth": 1.8}),
     ):
-        means = finite[finite["standing"] == standing].groupby(at)[value].mean()
+        means = finite[finite["standing"] == standing].groupby([at, *({"variant"} & set(finite))])[value].mean()
         if len(means):
             dashes = (0, (1, 1.5)) if standing == REFUTED else "none"
-            ax.plot(means.index, means, linewidth=2.2, linestyle=dashes, zorder=3.5, label=WORDS[standing], **style)  # type: ignore[arg-type]
+            places = means.index.get_level_values(0)
+            ax.plot(places, means, linewidth=2.2, linestyle=dashes, zorder=3.5, label=WORDS[standing], **style)  # type: ignore[arg-type]
 
 
 def standing_words(rows: pd.DataFrame) -> str:
