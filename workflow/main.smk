@@ -58,8 +58,8 @@ rule figures:
         PRIVACY_FIGURES,
 
 
-# Snakemake asks each function of a rule for its signature several times in each job, which is a fifth of planning a
-# large grid; Python returns at once what a function carries.
+# Snakemake asks each function of a rule for its signature several times in each job; Python returns at once what a
+# function carries.
 for found in workflow.rules:
     for value in (*found.input, *found.params, found.priority):
         function = getattr(getattr(value, "_file", value), "callable", value)
