@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from kept_runs import ROOT, finish, planned, tiny, with_seeds
@@ -11,7 +12,7 @@ from kept_runs import ROOT, finish, planned, tiny, with_seeds
 from tensorldp.errors import InputError
 from tensorldp.kept.merge import merge_run
 from tensorldp.kept.provenance import Key, keys, read_provenance
-from tensorldp.runtime.files import read_json
+from tensorldp.runtime.files import read_arrays, read_json, write_arrays
 
 
 @pytest.fixture(autouse=True)
@@ -117,12 +118,25 @@ def test_a_run_that_is_not_finished_is_refused(tmp_path: Path) -> None:
 
 def test_pictures_are_kept_as_long_as_rows_that_they_belong_to(tmp_path: Path) -> None:
     cells, kept, run = tiny(), tmp_path / "reference", finish(tmp_path / "1", tiny())
-    (run / "pictures").mkdir()
-    (run / "pictures" / "tldp_type1.safetensors").write_bytes(b"first")
+    names = {"digits/released/tldp-l/1": 1, "mnist/released/tldp-l/1": 2, "mnist/released/tldp-l/10": 3}
+
+    def draw(run: Path, shades: dict[str, int]) -> None:
+        (run / "pictures").mkdir()
+        made = {name: np.full((2, 2), shade, np.uint8) for name, shade in shades.items()}
+        write_arrays(run / "pictures" / "tldp_type1.safetensors", made)
+
+    def shades() -> dict[str, int]:
+        return {name: int(picture[0, 0]) for name, picture in read_arrays(kept / "tldp_type1.safetensors")[0].items()}
+
+    draw(run, names)
     merge_run(run, kept, ROOT)
     merge_run(finish(tmp_path / "2", cells[:1]), kept, ROOT)  # without pictures, and not of all cells
-    assert (kept / "tldp_type1.safetensors").read_bytes() == b"first"
-    merge_run(finish(tmp_path / "3", cells), kept, ROOT)
+    assert shades() == names
+    part = finish(tmp_path / "3", cells[:1])  # a part of the cells: their pictures are replaced, the others stay
+    draw(part, {"digits/released/tldp-l/1": 9})
+    merge_run(part, kept, ROOT)
+    assert shades() == names | {"digits/released/tldp-l/1": 9}
+    merge_run(finish(tmp_path / "4", cells), kept, ROOT)
     assert not (kept / "tldp_type1.safetensors").exists()
 
 

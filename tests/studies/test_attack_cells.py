@@ -230,7 +230,7 @@ def test_every_figure_is_drawn_with_labelled_axes(metrics: pd.DataFrame, folder:
 
 def test_pictures_on_both_axes(metrics: pd.DataFrame, folder: Path, tmp_path: Path) -> None:
     stored = tmp_path / "pictures.safetensors"
-    write_arrays(stored, *pictures(metrics, folder))
+    write_arrays(stored, pictures(metrics, folder.parent))
     assert stored.stat().st_size < 10_000
     for axis in ("nominal", "guaranteed"):
         grid = draw_pictures(metrics, stored, axis)
@@ -245,6 +245,29 @@ def test_pictures_on_both_axes(metrics: pd.DataFrame, folder: Path, tmp_path: Pa
             assert sum(title.startswith("nominal ε 1\n") for title in titles) == len(set(true)) == 2
 
 
+def test_pictures_of_two_data_sets_stand_in_blocks_of_their_own(
+    metrics: pd.DataFrame, folder: Path, tmp_path: Path
+) -> None:
+    colour = tmp_path / "cifar10"
+    colour.mkdir()
+    pixels = np.random.default_rng(0).integers(0, 256, (40, 32, 32, 3), dtype=np.uint8)
+    facts = {"dataset": "cifar10", "classes": "10", "low": "0", "high": "255", "kind": "image"}
+    for split in ("train", "test"):
+        write_arrays(colour / f"{split}.safetensors", {"x": pixels, "y": np.arange(40) % 10}, facts)
+    (tmp_path / "digits").symlink_to(folder)
+    both = pd.concat([metrics, metrics[metrics["variant"] == "attack=likelihood"].assign(dataset="cifar10")])
+    found = pictures(both, tmp_path)
+    shapes = {name.split("/")[0]: picture.shape for name, picture in found.items()}
+    assert shapes == {"cifar10": (32, 32, 3), "digits": (8, 8)}
+    original = next(picture for name, picture in found.items() if name.startswith("cifar10/original"))
+    assert any(np.array_equal(original, one) for one in pixels)
+    write_arrays(tmp_path / "pictures.safetensors", found)
+    grid = draw_pictures(both, tmp_path / "pictures.safetensors", "guaranteed")
+    heads = [block.get_suptitle().split(":")[0] for block in grid.subfigs]
+    assert heads == ["cifar10", "digits"]
+    assert sum(bool(ax.images) for ax in grid.axes) == 12
+
+
 def test_kept_results_without_pictures_draw_the_numbers_and_say_so(metrics: pd.DataFrame, tmp_path: Path) -> None:
     for stored in (None, tmp_path / "missing.safetensors"):
         grid = draw_pictures(metrics, stored)
@@ -254,14 +277,20 @@ def test_kept_results_without_pictures_draw_the_numbers_and_say_so(metrics: pd.D
 
 
 @pytest.mark.parametrize(
-    ("scale", "box"), [("quick", Box(0, 16, (8, 8))), ("desk", Box(0, 255, (28, 28))), ("paper", Box(0, 255, (28, 28)))]
+    ("scale", "box"),
+    [
+        ("quick", Box(0, 16, (8, 8))),
+        ("desk", Box(0, 255, (28, 28))),
+        ("paper", Box(0, 255, (28, 28))),
+        ("desk", Box(0, 255, (32, 96))),
+    ],
 )
 def test_every_column_of_the_guaranteed_pictures_is_at_one_guarantee(scale: Scale, box: Box) -> None:
     """The study's own epsilons, each put through its mechanism."""
     study = load_study(STUDY_FILE)
     rows = []
     for arm in study.arms:
-        if arm.factors.get("attack") != "likelihood":
+        if arm.factors.get("attack") != "likelihood" or (arm.datasets == ["cifar10"]) != (box.shape == (32, 96)):
             continue
         for name in set(arm.mechanisms) - {"none"}:
             for epsilon in (arm.epsilons or {}).get(scale, study.scales[scale].epsilons):
@@ -280,10 +309,11 @@ def test_every_column_of_the_guaranteed_pictures_is_at_one_guarantee(scale: Scal
                         "guarantee_pure_epsilon": found["pure_epsilon"],
                     }
                 )
-    cells = likelihood_cells(pd.DataFrame(rows), "guaranteed")
+    cells = likelihood_cells(pd.DataFrame(rows), "d", "guaranteed")
+    colour = box.shape == (32, 96)
     others = {"laplace", "gaussian-analytic", "privunit", "tldp-l"}
     for column, part in cells.groupby("column"):
-        assert set(part["mechanism"]) == (others if column == 0 else {*others, "tldp-g"})
+        assert set(part["mechanism"]) == ({*others, "tldp-g"} if column or colour else others)
         guarantees = part["guarantee_epsilon"]
         if column == 0 and scale == "quick":  # TLDP-L's atoms outweigh delta
             assert part[guarantees.map(math.isinf)]["mechanism"].tolist() == ["tldp-l"]

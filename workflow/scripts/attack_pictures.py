@@ -9,7 +9,7 @@ import pandas as pd
 
 from tensorldp.runtime.cli import parser, run
 from tensorldp.runtime.files import write_arrays
-from tensorldp.studies.attack_pictures import picture_dataset, pictures
+from tensorldp.studies.attack_pictures import pictures
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -18,8 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--datasets", type=Path, required=True, help="folder of the prepared data sets")
     arg.add_argument("--out", type=Path, required=True, help="safetensors file to write")
     args = arg.parse_args(arguments)
-    metrics = pd.read_parquet(args.metrics)
-    write_arrays(args.out, *pictures(metrics, args.datasets / picture_dataset(metrics)))
+    write_arrays(args.out, pictures(pd.read_parquet(args.metrics), args.datasets))
 
 
 if __name__ == "__main__":

@@ -115,23 +115,30 @@ def _draw_cost(ax: Axes, rows: pd.DataFrame) -> None:
 def _draw_named(ax: Axes, rows: pd.DataFrame) -> None:
     rows = rows[rows["mechanism"] != NO_PRIVACY].sort_values("guarantee_epsilon")
     finite = rows[np.isfinite(rows["guarantee_epsilon"])]
+    datasets = finite["dataset"].value_counts().index.tolist()  # the one with the most cells has full marks
     for name in order(set(finite["mechanism"])):
-        part = finite[finite["mechanism"] == name]
-        look = appearance(name)
-        ax.plot(
-            part["guarantee_epsilon"],
-            part["identification"],
-            color=str(look["color"]),
-            marker=str(look["marker"]),
-            label=label(name),
-        )
-        ax.plot(
-            part["guarantee_epsilon"],
-            part["identification_bound"],
-            color=str(look["color"]),
-            linestyle=":",
-            linewidth=1.0,
-        )
+        for dataset in datasets:
+            part = finite[(finite["mechanism"] == name) & (finite["dataset"] == dataset)]
+            first = dataset == datasets[0]
+            look = appearance(name)
+            ax.plot(
+                part["guarantee_epsilon"],
+                part["identification"],
+                color=str(look["color"]),
+                marker=str(look["marker"]),
+                markerfacecolor=str(look["color"]) if first else "white",
+                label=label(name) if first else None,
+            )
+            ax.plot(
+                part["guarantee_epsilon"],
+                part["identification_bound"],
+                color=str(look["color"]),
+                linestyle=":",
+                linewidth=1.0,
+            )
+    for dataset in datasets if len(datasets) > 1 else ():
+        inside = "#555555" if dataset == datasets[0] else "white"
+        ax.plot([], [], "o", color="#555555", markerfacecolor=inside, label=str(dataset))
     ax.plot([], [], ":", color="#555555", label="bound of the guarantee")
     decade_ticks(ax)
     ax.set_ylim(-0.02, 1.04)

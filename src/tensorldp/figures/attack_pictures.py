@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 
 from tensorldp.figures.style import label, order, use_style
 from tensorldp.runtime.files import read_arrays
-from tensorldp.studies.attack_pictures import COLUMNS, columns_of, likelihood_cells, picture_dataset, picture_key
+from tensorldp.studies.attack_pictures import columns_of, likelihood_cells, picture_datasets, picture_key
 
 MISSING = "The pictures themselves are not kept with these results: run the study to draw them."
 
@@ -27,10 +28,9 @@ def _number(value: float) -> str:
     return "∞" if math.isinf(value) else f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _head(metrics: pd.DataFrame, axis: str) -> str:
+def _head(columns: pd.DataFrame, axis: str) -> str:
     if axis == "nominal":
         return "releases at the papers' nominal ε. True ε: whole picture, δ = 1e-5."
-    columns = columns_of(metrics)
     anchor = label(columns["mechanism"].iloc[0])
     head = (
         f"releases, every column at one true ε of the whole picture (δ = 1e-5):\nthat of {anchor} at nominal "
@@ -46,7 +46,7 @@ def _head(metrics: pd.DataFrame, axis: str) -> str:
 
 
 def draw_pictures(metrics: pd.DataFrame, pictures: Path | None, axis: str = "nominal") -> Figure:
-    """Rows are mechanisms; columns the original, then release and reconstruction at each epsilon.
+    """A block for each data set: rows are mechanisms; columns the original, then release and reconstruction by epsilon.
 
     Args:
         metrics: the metrics table.
@@ -57,19 +57,35 @@ def draw_pictures(metrics: pd.DataFrame, pictures: Path | None, axis: str = "nom
         InputError: if there is nothing to show.
     """
     use_style()
-    cells = likelihood_cells(metrics, axis)
     stored = read_arrays(pictures)[0] if pictures is not None and pictures.is_file() else {}
-    names = order(set(cells["mechanism"]))
-    height = 1.55 if stored else 0.6
-    figure, axes = plt.subplots(
-        len(names), 1 + 2 * COLUMNS, figsize=(9.6, height * len(names) + 1.0), squeeze=False, layout="constrained"
+    datasets = picture_datasets(metrics)
+    lines = [likelihood_cells(metrics, name, axis)["mechanism"].nunique() for name in datasets]
+    width = max(len(columns_of(metrics, name)) for name in datasets)
+    heights = [(1.55 if stored else 0.6) * count + 0.7 for count in lines]
+    figure = plt.figure(figsize=(9.6, sum(heights) + 0.5), layout="constrained")
+    blocks = figure.subfigures(len(datasets), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for block, dataset in zip(blocks, datasets, strict=True):
+        _draw_block(block, metrics, dataset, axis, stored, width)
+    figure.suptitle(
+        "Named: share of victims told from the other candidates. "
+        + ("Releases are stretched to their own range of grey or colour." if stored else MISSING),
+        fontsize=9.5,
     )
+    return figure
+
+
+def _draw_block(
+    block: SubFigure, metrics: pd.DataFrame, dataset: str, axis: str, stored: Mapping[str, NDArray[Any]], width: int
+) -> None:
+    cells, columns = likelihood_cells(metrics, dataset, axis), columns_of(metrics, dataset)
+    names = order(set(cells["mechanism"]))
+    axes = block.subplots(len(names), 1 + 2 * width, squeeze=False)
     for ax in axes.flat:
         ax.set_axis_off()
     for line, name in enumerate(names):
         own = {cell["column"]: cell for cell in cells[cells["mechanism"] == name].to_dict("records")}
         axes[line, 0].set_title(f"{label(name)}\noriginal", fontsize=8.5)
-        for column in range(len(columns_of(metrics))):
+        for column in range(len(columns)):
             left, right = axes[line, 1 + 2 * column], axes[line, 2 + 2 * column]
             cell = own.get(column)
             if cell is None:
@@ -82,11 +98,6 @@ def draw_pictures(metrics: pd.DataFrame, pictures: Path | None, axis: str = "nom
             )
             right.set_title(f"reconstructed\n{cell['value']:.0%} named", fontsize=8)
             for ax, kind in ((axes[line, 0], "original"), (left, "released"), (right, "reconstructed")):
-                if picture_key(kind, cell) in stored:
-                    _show(ax, stored[picture_key(kind, cell)])
-    figure.suptitle(
-        f"{picture_dataset(metrics)}: {_head(metrics, axis)}\nNamed: share of victims told from the other "
-        "candidates. " + ("Releases are stretched to their own range of grey." if stored else MISSING),
-        fontsize=9.5,
-    )
-    return figure
+                if (key := picture_key(dataset, kind, cell)) in stored:
+                    _show(ax, stored[key])
+    block.suptitle(f"{dataset}: {_head(columns, axis)}", fontsize=9.5)

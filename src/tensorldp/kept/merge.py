@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from tensorldp.kept.rules import Origin, check_seeds, check_training
 from tensorldp.kept.standing import add_standings
 from tensorldp.kept.state import cells_as_planned
 from tensorldp.kept.tables import AUDITS, METRICS, PIECES, RUNS, SCALES, SERIES, STANDING, read_table
-from tensorldp.runtime.files import replacing, write_json, write_text
+from tensorldp.runtime.files import read_arrays, replacing, write_arrays, write_json, write_text
 from tensorldp.studies.table import CELL
 
 Place = tuple[Key, int]
@@ -158,10 +157,11 @@ def _planned_training(kept: dict[Place, Origin], rows: pd.DataFrame, studies: Pa
 
 
 def _keep_pictures(results: Path, reference: Path, study: str, *, others: bool) -> None:
-    """A study's pictures belong to its rows: those of rows that are all replaced go."""
+    """A study's pictures belong to its rows: the run's take the place of the same ones; if all rows go, the rest go."""
     source, kept = results / "pictures" / f"{study}.safetensors", reference / f"{study}.safetensors"
-    if source.exists():
-        with replacing(kept) as temporary:
-            shutil.copyfile(source, temporary)
-    elif not others:
+    before = read_arrays(kept)[0] if others and kept.exists() else {}
+    new = read_arrays(source)[0] if source.exists() else {}
+    if both := before | new:
+        write_arrays(kept, both)
+    else:
         kept.unlink(missing_ok=True)

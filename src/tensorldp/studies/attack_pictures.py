@@ -40,17 +40,17 @@ def _attacked(metrics: pd.DataFrame) -> pd.DataFrame:
     return rows
 
 
-def picture_dataset(metrics: pd.DataFrame) -> str:
-    """The data set whose pictures are shown, the first with attacked releases.
+def picture_datasets(metrics: pd.DataFrame) -> list[str]:
+    """The data sets whose pictures are shown: all with attacked releases.
 
     Raises:
         InputError: if there is none.
     """
-    return str(_attacked(metrics)["dataset"].iloc[0])
+    return sorted(_attacked(metrics)["dataset"].astype(str).unique())
 
 
-def columns_of(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The grid's columns: the cells of TLDP-L (TLDP-G if there are none), with the true epsilon `target` of each.
+def columns_of(metrics: pd.DataFrame, dataset: str) -> pd.DataFrame:
+    """The columns of a data set's grid: TLDP-L's cells (TLDP-G's if there are none), with the true epsilon `target`.
 
     The target is the guarantee at delta 1e-5. Where atoms heavier than delta leave none, it is the pure epsilon
     without the atoms, so that the other mechanisms have a place to stand.
@@ -59,7 +59,7 @@ def columns_of(metrics: pd.DataFrame) -> pd.DataFrame:
         InputError: if neither was attacked.
     """
     rows = _attacked(metrics)
-    rows = rows[rows["dataset"] == picture_dataset(metrics)]
+    rows = rows[rows["dataset"] == dataset]
     anchor = next((name for name in ANCHORS if name in set(rows["mechanism"])), None)
     if anchor is None:
         raise InputError("the metrics table has no attacked releases of TLDP, whose epsilons the pictures stand at")
@@ -68,8 +68,8 @@ def columns_of(metrics: pd.DataFrame) -> pd.DataFrame:
     return cells.assign(target=target)[["mechanism", "epsilon", "guarantee_epsilon", "target"]].reset_index(drop=True)
 
 
-def likelihood_cells(metrics: pd.DataFrame, axis: str) -> pd.DataFrame:
-    """The cells to show: mechanism, epsilon, guarantee, share of victims named, and the column of the grid.
+def likelihood_cells(metrics: pd.DataFrame, dataset: str, axis: str) -> pd.DataFrame:
+    """A data set's cells to show: mechanism, epsilon, guarantee, share of victims named, and the column of the grid.
 
     On the nominal axis a column is a nominal epsilon. On the guaranteed axis it is a guarantee at delta 1e-5: that
     which TLDP-L has at the nominal epsilon of the column.
@@ -78,9 +78,9 @@ def likelihood_cells(metrics: pd.DataFrame, axis: str) -> pd.DataFrame:
         InputError: if TLDP was not attacked.
     """
     rows = _attacked(metrics)
-    rows = rows[(rows["dataset"] == picture_dataset(metrics)) & (rows["mechanism"] != NO_PRIVACY)]
+    rows = rows[(rows["dataset"] == dataset) & (rows["mechanism"] != NO_PRIVACY)]
     cells = rows.groupby(KEYS, dropna=False)["value"].mean().reset_index()
-    columns = columns_of(metrics)
+    columns = columns_of(metrics, dataset)
     anchor = columns["mechanism"].iloc[0]
     places = [
         _place(epsilon, columns["epsilon"])
@@ -98,34 +98,38 @@ def _place(value: float, columns: Iterable[float]) -> int:
     return next((i for i, at in enumerate(columns) if math.isclose(value, at, rel_tol=SAME)), -1)
 
 
-def picture_key(kind: str, cell: Mapping[Any, Any]) -> str:
+def picture_key(dataset: str, kind: str, cell: Mapping[Any, Any]) -> str:
     """The name of a cell's picture among the stored arrays."""
-    return f"{kind}/{cell['mechanism']}/{cell['epsilon']:.12g}"
+    return f"{dataset}/{kind}/{cell['mechanism']}/{cell['epsilon']:.12g}"
 
 
-def pictures(metrics: pd.DataFrame, folder: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-    """One victim in every cell of both axes, as grey levels of one byte, and what they are of.
+def pictures(metrics: pd.DataFrame, folder: Path) -> dict[str, NDArray[Any]]:
+    """One victim of each data set in every cell of both axes, (height, width) or (height, width, 3), bytes.
 
     Originals and reconstructions cover the range of the data, releases their own.
 
     Args:
         metrics: the metrics table, with the study's rows.
-        folder: the prepared data set.
+        folder: of the prepared data sets.
 
     Raises:
         InputError: if there is nothing to show.
     """
-    dataset = picture_dataset(metrics)
-    test, train = (read_records(folder / f"{split}.safetensors") for split in ("test", "train"))
-    prior = Prior.of(train.first(PUBLIC).x)
-    cells = pd.concat([likelihood_cells(metrics, axis) for axis in AXES]).drop_duplicates(["mechanism", "epsilon"])
     found = {}
-    for cell in cells.to_dict("records"):
-        for kind, picture in zip(KINDS, _seen(cell, dataset, prior, test), strict=True):
-            low, high = (float(picture.min()), float(picture.max())) if kind == "released" else (test.low, test.high)
-            grey = 255 * (picture - low) / max(high - low, 1e-300)
-            found[picture_key(kind, cell)] = grey.round().clamp(0, 255).byte().numpy().reshape(picture.shape[0], -1)
-    return found, {"dataset": dataset}
+    for dataset in picture_datasets(metrics):
+        test, train = (read_records(folder / dataset / f"{split}.safetensors") for split in ("test", "train"))
+        prior = Prior.of(train.first(PUBLIC).x)
+        axes = [likelihood_cells(metrics, dataset, axis) for axis in AXES]
+        for cell in pd.concat(axes).drop_duplicates(["mechanism", "epsilon"]).to_dict("records"):
+            for kind, picture in zip(KINDS, _seen(cell, dataset, prior, test), strict=True):
+                low, high = (
+                    (float(picture.min()), float(picture.max())) if kind == "released" else (test.low, test.high)
+                )
+                levels = 255 * (picture - low) / max(high - low, 1e-300)
+                found[picture_key(dataset, kind, cell)] = (
+                    levels.round().clamp(0, 255).byte().numpy().reshape(test.shape)
+                )
+    return found
 
 
 def _seen(cell: Mapping[Any, Any], dataset: str, prior: Prior, test: Records) -> tuple[Tensor, Tensor, Tensor]:
