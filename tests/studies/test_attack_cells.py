@@ -12,23 +12,18 @@ import torch
 from matplotlib.axes import Axes
 from sklearn.datasets import load_digits
 
-from tensorldp import mechanisms
 from tensorldp.config.cell import variant_text
 from tensorldp.config.methods.attacks import AttackFactors, AttackTraining
-from tensorldp.config.settings import Scale
-from tensorldp.config.study import load_study
 from tensorldp.errors import InputError
 from tensorldp.figures.attack_cost import draw_cost
 from tensorldp.figures.attack_pictures import MISSING, draw_pictures
 from tensorldp.figures.attack_sweeps import draw_sensitivity, draw_sweeps, draw_table1, fitted_slope
 from tensorldp.figures.membership import draw_membership
-from tensorldp.mechanisms import Box
 from tensorldp.privacy.curves.gaussian import GaussianCurve
 from tensorldp.runtime.files import sha256, write_arrays, write_json
-from tensorldp.studies.attack_pictures import likelihood_cells, pictures
+from tensorldp.studies.attack_pictures import pictures
 from tensorldp.studies.attack_table import COLUMNS, attack_table
 from tensorldp.studies.cell import AttackCell
-from tensorldp.studies.guarantee import describe
 from tensorldp.studies.methods.attacks import METHOD
 from tensorldp.studies.table import metrics_table
 
@@ -274,52 +269,6 @@ def test_kept_results_without_pictures_draw_the_numbers_and_say_so(metrics: pd.D
         assert not any(ax.images for ax in grid.axes)
         assert any("named" in ax.get_title() for ax in grid.axes)
         assert grid.get_suptitle().endswith(MISSING)
-
-
-@pytest.mark.parametrize(
-    ("scale", "box"),
-    [
-        ("quick", Box(0, 16, (8, 8))),
-        ("desk", Box(0, 255, (28, 28))),
-        ("paper", Box(0, 255, (28, 28))),
-        ("desk", Box(0, 255, (32, 96))),
-    ],
-)
-def test_every_column_of_the_guaranteed_pictures_is_at_one_guarantee(scale: Scale, box: Box) -> None:
-    """The study's own epsilons, each put through its mechanism."""
-    study = load_study(STUDY_FILE)
-    rows = []
-    for arm in study.arms:
-        if arm.factors.get("attack") != "likelihood" or (arm.datasets == ["cifar10"]) != (box.shape == (32, 96)):
-            continue
-        for name in set(arm.mechanisms) - {"none"}:
-            for epsilon in (arm.epsilons or {}).get(scale, study.scales[scale].epsilons):
-                found = describe(mechanisms.make(name, epsilon=epsilon, domain=box, delta=study.delta).curve(), "", [])
-                rows.append(
-                    {
-                        "study": "reconstruction",
-                        "metric": "identification",
-                        "dataset": "d",
-                        "value": 1.0,
-                        "variant": "attack=likelihood",
-                        "delta": study.delta,
-                        "mechanism": name,
-                        "epsilon": float(epsilon),
-                        "guarantee_epsilon": found["epsilon"],
-                        "guarantee_pure_epsilon": found["pure_epsilon"],
-                    }
-                )
-    cells = likelihood_cells(pd.DataFrame(rows), "d", "guaranteed")
-    colour = box.shape == (32, 96)
-    others = {"laplace", "gaussian-analytic", "privunit", "tldp-l"}
-    for column, part in cells.groupby("column"):
-        assert set(part["mechanism"]) == ({*others, "tldp-g"} if column or colour else others)
-        guarantees = part["guarantee_epsilon"]
-        if column == 0 and scale == "quick":  # TLDP-L's atoms outweigh delta
-            assert part[guarantees.map(math.isinf)]["mechanism"].tolist() == ["tldp-l"]
-            guarantees = guarantees[guarantees.map(math.isfinite)]
-            assert guarantees.mean() == pytest.approx(6.4, rel=1e-4)
-        assert guarantees.max() / guarantees.min() < 1 + 1e-5
 
 
 def test_a_slope_is_an_exponent() -> None:
