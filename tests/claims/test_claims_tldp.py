@@ -9,10 +9,12 @@ import invented
 import numpy as np
 import pandas as pd
 import pytest
-from truths_tldp import type2
-from worlds import F1, Truth, decided, means_by
+from truths_tldp import ALL, BASELINES, GOOD, IMAGES, TLDP, type2
+from worlds import F1, Truth, World, decided, grid_of, means_by
 
 from tensorldp.claims import tldp_theorems
+from tensorldp.claims.base import NotRun
+from tensorldp.claims.tldp_scores import each, runs
 from tensorldp.runtime.files import write_arrays
 
 SPLITS = {"mnist": 60000, "cifar10": 50000, "svhn": 73257, "imdb": 25000, "darknet": 113184}
@@ -102,3 +104,19 @@ def test_one_of_two_data_sets_is_enough_against_a_statement_about_both() -> None
     runs = Truth(type2("cifar10"), means_by(F1, {}, 0.4), means_by(F1, {}, 0.6))
     verdicts = [decided("T43", runs.world(true, 3).draw(np.random.default_rng(3))) for true in (True, False)]
     assert verdicts == ["holds with a condition", "not reproduced"]
+
+
+def test_a_part_of_a_grid_neither_stops_nor_feeds_a_comparison_with_what_it_lacks() -> None:
+    """The paper's network with TLDP alone, on MNIST beside a whole grid of another, and on CIFAR-10."""
+    epsilons = (0.25, 0.5, 2, 5)
+    own = grid_of("tldp_type1", ("mnist", "cifar10"), ("none", *TLDP), epsilons, model="mobilenet_v2")
+    whole = grid_of("tldp_type1", ["mnist"], ALL, epsilons, model="small_cnn")
+    draw = World([*own, *whole], means_by(F1, GOOD)).draw(np.random.default_rng(4))
+    (other,) = each(draw, "tldp_type1", IMAGES, BASELINES)
+    assert (other.dataset, other.stand_in) == ("mnist", "small_cnn")
+    assert [(one.dataset, one.stand_in) for one in each(draw, "tldp_type1", IMAGES, ())] == [
+        ("mnist", ""),
+        ("cifar10", ""),
+    ]
+    with pytest.raises(NotRun, match="laplace"):
+        runs(draw, "tldp_type1", "cifar10", BASELINES)

@@ -106,38 +106,44 @@ def _network(variant: str, dataset: str) -> tuple[bool, str]:
 
 
 def runs(found: Evidence, study: str, dataset: str, mechanisms: Iterable[str], where: str = "") -> Runs:
-    """The scores of some mechanisms, and of no perturbation, on one data set.
+    """The scores of some mechanisms, TLDP and no perturbation on one data set, all of one network.
 
     Raises:
-        NotRun: if the data set is not planned or a result is missing.
+        NotRun: if the data set is not planned, a result is missing or no network was run with all of them.
     """
     if not found.cells(study, dataset=dataset):
         raise NotRun(f"needs {study} on {dataset}, which the {found.scale} grid does not have")
-    rows = _printed(found.rows(study, F1, dataset=dataset, mechanism={*mechanisms, *TLDP, NO_PRIVACY}))
+    wanted = {*mechanisms, *TLDP, NO_PRIVACY}
+    rows = _printed(found.rows(study, F1, dataset=dataset, mechanism=wanted))
     if where:
         rows = rows[rows["variant"].str.contains(f"where={where}")]
-    own = rows["variant"].isin([name for name in set(rows["variant"]) if _network(name, dataset)[0]])
-    rows = rows[own] if own.any() else rows
+    papers = rows["variant"].isin([name for name in set(rows["variant"]) if _network(name, dataset)[0]])
+    own = wanted <= set(rows[papers]["mechanism"])
+    rows = rows[papers] if own else rows[~papers]
+    if lacking := wanted - set(rows["mechanism"]):
+        raise NotRun(f"needs {' and '.join(sorted(lacking))} of {study} on {dataset} with the network of the others")
     variants = set(rows["variant"])
     cells = [cell for cell in found.cells(study, dataset=dataset) if cell.variant in variants]
     names = sorted({_network(variant, dataset)[1] for variant in variants})
     subset = min((cell.training.limit or 0 for cell in cells), default=0)
-    return Runs(f"{dataset} ({where})" if where else dataset, rows, "" if own.any() else " and ".join(names), subset)
+    return Runs(f"{dataset} ({where})" if where else dataset, rows, "" if own else " and ".join(names), subset)
 
 
 def each(
     found: Evidence, study: str, datasets: Iterable[str], mechanisms: Iterable[str], where: str = ""
 ) -> list[Runs]:
-    """The scores on every planned one of some data sets.
+    """The scores on every one of some data sets that is planned with all of these mechanisms.
 
     Raises:
-        NotRun: if none is planned.
+        NotRun: if none is planned, or none with all of them.
     """
     names = list(datasets)
     planned = [name for name in names if found.cells(study, dataset=name)]
     if not planned:
         raise NotRun(f"needs {study} on {' or '.join(names)}, which the {found.scale} grid does not have")
-    return [runs(found, study, name, mechanisms, where) for name in planned]
+    wanted = {*mechanisms, *TLDP, NO_PRIVACY}
+    whole = [name for name in planned if all(found.cells(study, dataset=name, mechanism=one) for one in wanted)]
+    return [runs(found, study, name, mechanisms, where) for name in whole or planned]
 
 
 def settle(
