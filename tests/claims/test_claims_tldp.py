@@ -120,3 +120,11 @@ def test_a_part_of_a_grid_neither_stops_nor_feeds_a_comparison_with_what_it_lack
     ]
     with pytest.raises(NotRun, match="laplace"):
         runs(draw, "tldp_type1", "cifar10", BASELINES)
+
+
+def test_without_perturbation_is_of_the_network_that_the_releases_were_given_to() -> None:
+    relu = grid_of("tldp_type2", ["mnist"], ["none"], (), backbone="mobilenet_v2", model="linear")
+    draw = World([*type2("mnist"), *relu], lambda c: {F1: 0.9 if "backbone=mobilenet_v2," in c.variant else 0.6}).draw(
+        np.random.default_rng(5)
+    )
+    assert runs(draw, "tldp_type2", "mnist", ()).clean().mean == pytest.approx(0.6, abs=0.02)

@@ -68,8 +68,10 @@ class Runs:
         return per_epsilon(self.of(mechanism, form))
 
     def clean(self) -> Estimate:
-        """The mean score without perturbation."""
-        return per_seed(self.of(NO_PRIVACY))
+        """The mean score without perturbation, of the networks that TLDP's releases were given to."""
+        rows = self.of(NO_PRIVACY)
+        ours = self.rows[self.rows["mechanism"].isin(TLDP)]["variant"]
+        return per_seed(rows[rows["variant"].isin(set(ours))])
 
     def gap(self, first: str, second: str, epsilons: Iterable[float] | None = None, form: str = "") -> Inside:
         """first - second on average over the epsilons of both, with no limits yet; `form` is the second's."""
