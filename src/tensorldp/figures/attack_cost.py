@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -127,22 +129,29 @@ def _draw_named(ax: Axes, rows: pd.DataFrame) -> None:
                 color=str(look["color"]),
                 marker=str(look["marker"]),
                 markerfacecolor=str(look["color"]) if first else "white",
+                linestyle="-" if first else "",  # a few points of another data set are no curve
                 label=label(name) if first else None,
             )
-            ax.plot(
-                part["guarantee_epsilon"],
-                part["identification_bound"],
-                color=str(look["color"]),
-                linestyle=":",
-                linewidth=1.0,
-            )
+            if first:
+                ax.plot(
+                    part["guarantee_epsilon"],
+                    part["identification_bound"],
+                    color=str(look["color"]),
+                    linestyle=":",
+                    linewidth=1.0,
+                )
+    ax.plot([], [], ":", color="#555555", label=f"bound of the guarantee{_of(datasets)}")
     for dataset in datasets if len(datasets) > 1 else ():
-        inside = "#555555" if dataset == datasets[0] else "white"
-        ax.plot([], [], "o", color="#555555", markerfacecolor=inside, label=str(dataset))
-    ax.plot([], [], ":", color="#555555", label="bound of the guarantee")
+        first = dataset == datasets[0]
+        inside, line = ("#555555", "-") if first else ("white", "")
+        ax.plot([], [], color="#555555", marker="o", linestyle=line, markerfacecolor=inside, label=str(dataset))
     decade_ticks(ax)
     ax.set_ylim(-0.02, 1.04)
     ax.set_xlabel("guaranteed ε of the whole picture at δ = 1e-5 (nats)")
     ax.set_ylabel("share of victims named")
     ax.set_title("Likelihood attack on released pictures", fontsize=9.5)
     legend_below(ax, drawn([ax]), 3, gap=38.0, width=460.0)
+
+
+def _of(datasets: Sequence[str]) -> str:
+    return f" on {datasets[0]}" if len(datasets) > 1 else ""

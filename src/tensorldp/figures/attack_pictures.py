@@ -59,8 +59,10 @@ def draw_pictures(metrics: pd.DataFrame, pictures: Path | None, axis: str = "nom
     use_style()
     stored = read_arrays(pictures)[0] if pictures is not None and pictures.is_file() else {}
     datasets = picture_datasets(metrics)
-    lines = [likelihood_cells(metrics, name, axis)["mechanism"].nunique() for name in datasets]
-    width = max(len(columns_of(metrics, name)) for name in datasets)
+    sizes = [1 + 2 * len(columns_of(metrics, name)) for name in datasets]  # panels that a mechanism takes
+    width = max(sizes)
+    counts = [likelihood_cells(metrics, name, axis)["mechanism"].nunique() for name in datasets]
+    lines = [math.ceil(count / (width // size)) for count, size in zip(counts, sizes, strict=True)]
     heights = [(1.55 if stored else 0.6) * count + 0.7 for count in lines]
     figure = plt.figure(figsize=(9.6, sum(heights) + 0.5), layout="constrained")
     blocks = figure.subfigures(len(datasets), 1, squeeze=False, height_ratios=heights)[:, 0]
@@ -78,15 +80,17 @@ def _draw_block(
     block: SubFigure, metrics: pd.DataFrame, dataset: str, axis: str, stored: Mapping[str, NDArray[Any]], width: int
 ) -> None:
     cells, columns = likelihood_cells(metrics, dataset, axis), columns_of(metrics, dataset)
-    names = order(set(cells["mechanism"]))
-    axes = block.subplots(len(names), 1 + 2 * width, squeeze=False)
+    names, size = order(set(cells["mechanism"])), 1 + 2 * len(columns)
+    beside = width // size  # mechanisms in a line
+    axes = block.subplots(math.ceil(len(names) / beside), width, squeeze=False)
     for ax in axes.flat:
         ax.set_axis_off()
-    for line, name in enumerate(names):
+    for place, name in enumerate(names):
+        line = axes[place // beside, place % beside * size :]
         own = {cell["column"]: cell for cell in cells[cells["mechanism"] == name].to_dict("records")}
-        axes[line, 0].set_title(f"{label(name)}\noriginal", fontsize=8.5)
+        line[0].set_title(f"{label(name)}\noriginal", fontsize=8.5)
         for column in range(len(columns)):
-            left, right = axes[line, 1 + 2 * column], axes[line, 2 + 2 * column]
+            left, right = line[1 + 2 * column], line[2 + 2 * column]
             cell = own.get(column)
             if cell is None:
                 left.text(
@@ -97,7 +101,7 @@ def _draw_block(
                 f"nominal ε {_number(cell['epsilon'])}\ntrue ε {_number(cell['guarantee_epsilon'])}", fontsize=8
             )
             right.set_title(f"reconstructed\n{cell['value']:.0%} named", fontsize=8)
-            for ax, kind in ((axes[line, 0], "original"), (left, "released"), (right, "reconstructed")):
+            for ax, kind in ((line[0], "original"), (left, "released"), (right, "reconstructed")):
                 if (key := picture_key(dataset, kind, cell)) in stored:
                     _show(ax, stored[key])
     block.suptitle(f"{dataset}: {_head(columns, axis)}", fontsize=9.5)
