@@ -98,7 +98,6 @@ def _draw(ax: Axes, part: pd.DataFrame, axis: Axis, log: bool) -> None:
             linewidth=1.3,
             linestyle=(0, (1, 1)) if subspace else (0, (3, 1.5)) if record else "-",
             label=text,
-            markerfacecolor="white" if record else colour,
             markeredgecolor=colour,
             markeredgewidth=0.8,
         )
