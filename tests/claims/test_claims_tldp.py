@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import invented
 import numpy as np
 import pandas as pd
 import pytest
-from truths_tldp import ALL, BASELINES, GOOD, IMAGES, TLDP, type2
-from worlds import F1, Truth, World, decided, grid_of, means_by
+from truths_tldp import ALL, BASELINES, GOOD, IMAGES, TLDP, type1, type2
+from worlds import F1, Truth, World, decided, grid_of, means_by, score_by
 
-from tensorldp.claims import tldp_theorems
+from tensorldp.claims import tldp_runs, tldp_theorems
 from tensorldp.claims.base import NotRun
+from tensorldp.claims.statements import per_seed
 from tensorldp.claims.tldp_scores import each, runs
 from tensorldp.runtime.files import write_arrays
 
@@ -128,3 +131,20 @@ def test_without_perturbation_is_of_the_network_that_the_releases_were_given_to(
         np.random.default_rng(5)
     )
     assert runs(draw, "tldp_type2", "mnist", ()).clean().mean == pytest.approx(0.6, abs=0.02)
+
+
+def test_a_mean_over_two_mechanisms_is_of_the_seeds_that_both_have() -> None:
+    """T45's slopes: more seeds of TLDP-L alone change nothing."""
+    cells = [*type1(epsilons=(0.5, 2, 5)), *type2()]
+    means = score_by(F1, lambda name, e: 0.3 + 0.1 * math.log10(e) if name == "tldp-l" else 0.8)
+    draw = World(cells, means, seeds=6).draw(np.random.default_rng(6))
+    own = runs(draw, "tldp_type1", "mnist", ())
+    few = replace(own, rows=own.rows[(own.rows["mechanism"] == "tldp-l") | (own.rows["seed"] < 3)])
+    assert tldp_runs._slope(few, {0.5, 2.0, 5.0}) == tldp_runs._slope(own, {0.5, 2.0, 5.0})[:3]
+
+
+def test_seeds_that_some_cells_lack_are_left_out_of_means_over_cells() -> None:
+    rows = pd.DataFrame({"seed": [0, 1, 2, 0, 1, 2, 3], "value": [0.0, 0.1, 0.2, 1.0, 1.1, 1.2, 1.3]})
+    made = per_seed(rows)
+    assert made.seeds == 3
+    assert made.mean == pytest.approx(0.6)

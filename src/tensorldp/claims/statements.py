@@ -243,6 +243,8 @@ def finding(
 def per_seed(rows: pd.DataFrame, statistic: str = "mean") -> Estimate:
     """The estimate from one number of each seed's rows, which are not independent: their mean, or another statistic.
 
+    Means are of the seeds with the most rows: one that some cells lack would be the mean of other cells.
+
     Raises:
         InputError: if there are no rows.
     """
@@ -261,7 +263,8 @@ def per_epsilon(rows: pd.DataFrame) -> dict[float, Estimate]:
 def _mean(seeds: NDArray[Any], values: NDArray[np.float64]) -> Estimate:
     """The estimate from each seed's mean; of short arrays, for which pandas' groups take a hundred times longer."""
     _, index = np.unique(seeds, return_inverse=True)
-    return estimate((np.bincount(index, values) / np.bincount(index)).tolist())
+    counts = np.bincount(index)
+    return estimate((np.bincount(index, values) / counts)[counts == counts.max()].tolist() if len(counts) else [])
 
 
 def joined(parts: Iterable[str]) -> str:

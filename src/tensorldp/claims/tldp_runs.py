@@ -230,9 +230,10 @@ def type2_baselines(found: Evidence) -> Finding:
 
 
 def _slope(own: Runs, epsilons: set[float]) -> list[float]:
-    """By seed the slope of TLDP's mean F1 in log10 epsilon."""
+    """The slope of TLDP's mean F1 in log10 epsilon, of each seed that both mechanisms have at all of these."""
     rows = own.rows[own.rows["mechanism"].isin(TLDP) & own.rows["epsilon"].isin(epsilons)]
-    means = rows.groupby(["seed", "epsilon"])["value"].mean().unstack("epsilon")
+    scores = rows.pivot_table(index="seed", columns=["epsilon", "mechanism"], values="value", observed=True).dropna()
+    means = scores.T.groupby("epsilon").mean().T
     return [float(np.polyfit(np.log10(means.columns.to_numpy(dtype=float)), line, 1)[0]) for line in means.to_numpy()]
 
 
