@@ -176,3 +176,15 @@ def test_a_panel_has_the_means_of_the_others_in_grey_and_says_so() -> None:
         means = {round(float(np.asarray(line.get_ydata())[0]), 6) for line in lines}
         assert means >= {round(0.05 * i + 0.02, 6) for i in range(len(MANY))}
     assert any(CONTEXT in text.get_text() for text in figure.texts)
+
+
+def test_a_data_set_with_a_part_of_the_grid_has_numbers_on_its_axis_and_stretches_no_other() -> None:
+    """TLDP alone on CIFAR-10, at large epsilons: MNIST's honest mechanisms at the true epsilons stay out."""
+    whole = [study(), study(("laplace",), (50.0,))]
+    part = study(("tldp-l", "tldp-g"), (50.0, 100.0)).assign(dataset="cifar10")
+    figure = draw_study(pd.concat([*whole, part]), "tldp_type1")
+    shown = [ax for ax in figure.axes if ax.get_visible()]
+    (alone,) = [ax for ax in shown if ax.get_title().startswith("cifar10")]
+    assert alone.yaxis.get_tick_params()["labelleft"]
+    laplace = next(ax for ax in shown if ax.get_title().startswith("mnist"))
+    assert max(x for line in laplace.lines for x in np.atleast_1d(line.get_xdata()) if np.isfinite(x)) <= 5.0

@@ -147,9 +147,10 @@ def draw_study(
     """
     use_style()
     rows = study_rows(metrics, study, metric)
-    printed = rows[rows["mechanism"].str.startswith("tldp") & np.isfinite(rows["epsilon"])]["epsilon"]
+    printed = rows[rows["mechanism"].str.startswith("tldp") & np.isfinite(rows["epsilon"])]
     if axis == "nominal" and len(printed):  # honest mechanisms also run at the true epsilons, far to the right
-        rows = rows[(rows["epsilon"] <= printed.max()) | np.isinf(rows["epsilon"])]
+        largest = rows["dataset"].map(printed.groupby("dataset")["epsilon"].max()).fillna(printed["epsilon"].max())
+        rows = rows[(rows["epsilon"] <= largest) | np.isinf(rows["epsilon"])]
     rows = rows.assign(other_range=rows["variant"].str.contains("range="))  # after the study's own
     panels = list(dict.fromkeys(rows.sort_values(["dataset", "other_range", "variant"])["panel"]))
     groups = by_family(set(rows["line"]) - {NO_PRIVACY}) or [[]]

@@ -197,7 +197,13 @@ def legend_below(ax: Axes, handles: dict[str, Any], columns: int = 2, gap: float
 
 
 def finish_columns(axes: Any, wanted: Sequence[str], xlabel: str, columns: int = 2) -> None:
-    """Under the lowest panel of each column: the axis label, tick labels and a legend of what the column shows."""
+    """Under the lowest panel of each column: the axis label, tick labels and a legend of what the column shows.
+
+    The first panel of each row has the tick labels of its own axis.
+    """
+    for row in np.asarray(axes):
+        if beginning := [ax for ax in row if ax.get_visible()]:
+            beginning[0].tick_params(labelleft=True)
     width = axes.flat[0].figure.get_figwidth() * 72 / np.asarray(axes).shape[1]
     for column in np.asarray(axes).T:
         shown = [ax for ax in column if ax.get_visible()]
