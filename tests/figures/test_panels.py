@@ -188,3 +188,9 @@ def test_a_data_set_with_a_part_of_the_grid_has_numbers_on_its_axis_and_stretche
     assert alone.yaxis.get_tick_params()["labelleft"]
     laplace = next(ax for ax in shown if ax.get_title().startswith("mnist"))
     assert max(x for line in laplace.lines for x in np.atleast_1d(line.get_xdata()) if np.isfinite(x)) <= 5.0
+
+
+def test_a_network_without_any_mechanism_takes_no_row() -> None:
+    bare = study(("none",), (float("inf"),)).assign(variant="model=other")
+    figures = [draw_study(rows, "tldp_type1") for rows in (study(), pd.concat([study(), bare]))]
+    assert len(figures[0].axes) == len(figures[1].axes)

@@ -153,6 +153,8 @@ def draw_study(
         rows = rows[(rows["epsilon"] <= largest) | np.isinf(rows["epsilon"])]
     rows = rows.assign(other_range=rows["variant"].str.contains("range="))  # after the study's own
     panels = list(dict.fromkeys(rows.sort_values(["dataset", "other_range", "variant"])["panel"]))
+    private = set(rows[rows["line"] != NO_PRIVACY]["panel"])  # a network without any mechanism would be an empty row
+    panels = [panel for panel in panels if panel in private] or panels
     groups = by_family(set(rows["line"]) - {NO_PRIVACY}) or [[]]
     cells = [(panel, group) for panel in panels for group in groups]
     columns = len(groups) if len(groups) > 1 else min(3, len(panels))
