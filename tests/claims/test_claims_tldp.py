@@ -104,8 +104,8 @@ def test_lower_error_holds_at_nominal_and_not_at_true_epsilon(tmp_path: Path) ->
 
 def test_one_of_two_data_sets_is_enough_against_a_statement_about_both() -> None:
     """TLDP's Figure 2 on CIFAR-10 and SVHN, of which CIFAR-10 alone is at hand."""
-    runs = Truth(type2("cifar10"), means_by(F1, {}, 0.4), means_by(F1, {}, 0.6))
-    verdicts = [decided("T43", runs.world(true, 3).draw(np.random.default_rng(3))) for true in (True, False)]
+    colour = Truth(type2("cifar10"), means_by(F1, {}, 0.4), means_by(F1, {}, 0.6))
+    verdicts = [decided("T43", colour.world(true, 3).draw(np.random.default_rng(3))) for true in (True, False)]
     assert verdicts == ["holds with a condition", "not reproduced"]
 
 

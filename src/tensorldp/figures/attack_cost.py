@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -118,6 +116,7 @@ def _draw_named(ax: Axes, rows: pd.DataFrame) -> None:
     rows = rows[rows["mechanism"] != NO_PRIVACY].sort_values("guarantee_epsilon")
     finite = rows[np.isfinite(rows["guarantee_epsilon"])]
     datasets = finite["dataset"].value_counts().index.tolist()  # the one with the most cells has full marks
+    several = len(datasets) > 1
     for name in order(set(finite["mechanism"])):
         for dataset in datasets:
             part = finite[(finite["mechanism"] == name) & (finite["dataset"] == dataset)]
@@ -140,8 +139,14 @@ def _draw_named(ax: Axes, rows: pd.DataFrame) -> None:
                     linestyle=":",
                     linewidth=1.0,
                 )
-    ax.plot([], [], ":", color="#555555", label=f"bound of the guarantee{_of(datasets)}")
-    for dataset in datasets if len(datasets) > 1 else ():
+    ax.plot(
+        [],
+        [],
+        ":",
+        color="#555555",
+        label=f"bound of the guarantee on {datasets[0]}" if several else "bound of the guarantee",
+    )
+    for dataset in datasets if several else ():
         first = dataset == datasets[0]
         inside, line = ("#555555", "-") if first else ("white", "")
         ax.plot([], [], color="#555555", marker="o", linestyle=line, markerfacecolor=inside, label=str(dataset))
@@ -151,7 +156,3 @@ def _draw_named(ax: Axes, rows: pd.DataFrame) -> None:
     ax.set_ylabel("share of victims named")
     ax.set_title("Likelihood attack on released pictures", fontsize=9.5)
     legend_below(ax, drawn([ax]), 3, gap=38.0, width=460.0)
-
-
-def _of(datasets: Sequence[str]) -> str:
-    return f" on {datasets[0]}" if len(datasets) > 1 else ""
