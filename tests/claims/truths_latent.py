@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from invented import cell
 from worlds import SEEDS, Means, Truth, factors_of, grid_of
@@ -16,7 +17,8 @@ def _latent() -> list[AnyCell]:
         found += [cell("latent", name, "none", "inf", seeds=SEEDS, model=model) for model in ("cnn", "ann")]
         for reading in "AB":
             found += grid_of("latent", name, ["latent"], (0.5, 2, 8), model="ann", reading=reading)
-    return [*found, cell("latent", "cifar10", "none", "inf", seeds=SEEDS, model="ann", augment=1)]
+    found += [cell("latent", "cifar10", "none", "inf", seeds=SEEDS, model="ann", augment=1)]
+    return [replace(c, training=c.training.model_copy(update={"width": 256})) for c in found]
 
 
 def _networks(
@@ -27,7 +29,7 @@ def _networks(
     readings: Callable[[AnyCell], float] = lambda c: 0.97,
 ) -> Means:
     def means(c: AnyCell) -> dict[str, float]:
-        records = 60_000 if c.dataset == "mnist" else 50_000
+        records = 60_000 if c.dataset == "mnist" else 50_000 * (1 + int(factors_of(c).get("augment", 0)))
         value = readings(c) if c.mechanism == "latent" else cnn if factors_of(c)["model"] == "cnn" else bits
         return {"accuracy": value, "train_accuracy": train, "train_records": records}
 
