@@ -145,10 +145,26 @@ def test_the_printed_numbers_are_those_of_the_paper() -> None:
     }
 
 
-def test_altered_images_and_other_studies_are_left_out() -> None:
-    both = pd.concat(
-        [metrics(), metrics().assign(variant="augment=1,model=ann,reading=B"), metrics().assign(study="tldp_type1")]
-    )
+def test_permuted_labels_and_other_studies_are_left_out() -> None:
+    permuted = metrics().assign(variant="labels=permuted,model=ann,reading=A")
+    both = pd.concat([metrics(), permuted, metrics().assign(study="tldp_type1")])
     assert len(latent_rows(both)) == len(metrics())
     with pytest.raises(InputError, match="no rows of study latent"):
         latent_rows(metrics().assign(study="tldp_type1"))
+
+
+def test_networks_that_learned_from_altered_images_are_lines_of_their_own() -> None:
+    own = metrics("cifar10")
+    altered = own[own["variant"].isin(["model=ann", "model=ann,reading=B"])]
+    altered = altered.assign(variant="augment=1,model=ann,reading=B", value=altered["value"] + 0.1)
+    both = pd.concat([metrics(), own, altered])
+    assert set(latent_rows(both)["line"]) == {"cnn", "ann", "A", "B", "centroid", "ann altered", "B altered"}
+    top, _, bottom, _ = draw_accuracy(both).axes
+    assert not any("altered" in str(line.get_label()) for line in bottom.get_lines())  # of mnist, below
+    lines = {str(line.get_label()): line for line in top.get_lines()}
+    name = "LATENT, reading B, altered images too, cifar10: true ε ≥ 1,000\n(900 at δ = 1e-5)"
+    assert lines[name].get_ydata() == pytest.approx([0.71, 0.71])
+    assert lines["ANN on all bits (p = 1), altered images too: no privacy"].get_ydata() == pytest.approx([0.71, 0.71])
+    shown = [ax.get_title() for ax in draw_epochs(both).axes if ax.get_visible()]
+    assert len(shown) == 5
+    assert sum("altered" in title for title in shown) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
+from numpy.typing import NDArray
 
 from tensorldp.errors import InputError
 from tensorldp.figures.curves import Axis, factors, position
@@ -27,6 +29,7 @@ AXIS_LABELS = {
     "guaranteed": "guaranteed ε of the whole record at δ = 1e-5 (nats)",
     "pure": "guaranteed pure ε of the whole record (nats)",
 }
+READINGS = {"A": "reading A", "B": "reading B", "B altered": "reading B, altered images too"}
 LARGEST_NOMINAL = 10.0  # Figure 10 ends there
 TESTS = {"accuracy": "clean test records", "accuracy_perturbed_test": "released test records"}
 # line: colour, marker, dashes; Wong 2011
@@ -35,15 +38,17 @@ LOOKS: dict[str, tuple[str, str, tuple[float, ...]]] = {
     "ann": ("#777777", "", (1, 1)),
     "A": ("#D55E00", "o", ()),
     "B": ("#0072B2", "s", ()),
+    "ann altered": ("#777777", "", (4, 1, 1, 1)),
+    "B altered": ("#56B4E9", "D", ()),
     "centroid": ("#009E73", "^", ()),
     "centroid none": ("#009E73", "", (1, 1)),
 }
 
 
 def latent_rows(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The study's rows with `model`, `reading` and `line`, the key of `LOOKS`.
+    """The study's rows with `projections` and `line`, the key of `LOOKS`.
 
-    Altered images and permuted labels are left out.
+    Permuted labels are left out.
 
     Raises:
         InputError: if there are none.
@@ -52,32 +57,37 @@ def latent_rows(metrics: pd.DataFrame) -> pd.DataFrame:
     if rows.empty:
         raise InputError("the metrics table has no rows of study latent")
     split = [factors(variant) for variant in rows["variant"]]
-    rows["model"] = [f.get("model", "") for f in split]
-    rows["reading"] = [f.get("reading", "") for f in split]
     rows["projections"] = [f.get("features", "") for f in split]
-    plain = (rows["model"] == "centroid") & (rows["mechanism"] == NO_PRIVACY)
-    rows["line"] = rows["reading"].where(rows["reading"] != "", rows["model"].where(~plain, "centroid none"))
-    other = pd.Series(["augment" in f or "labels" in f for f in split], index=rows.index)
-    return rows[~other]
+    rows["line"] = [_line(f, mechanism) for f, mechanism in zip(split, rows["mechanism"], strict=True)]
+    return rows[["labels" not in f for f in split]]
+
+
+def _line(own: dict[str, str], mechanism: str) -> str:
+    """The reading of LATENT, else the network, and whether it learned from altered images besides."""
+    plain = mechanism == NO_PRIVACY
+    name = own.get("model", "") if plain else own.get("reading", own.get("model", ""))
+    ending = " none" if plain and name == "centroid" else " altered" if "augment" in own else ""
+    return name + ending
 
 
 def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def line_label(part: pd.DataFrame, line: str) -> str:
-    """How a line is called in the legend, with its true epsilon."""
+def line_label(part: pd.DataFrame, line: str, where: str = "") -> str:
+    """How a line is called in the legend, with its true epsilon; `where` is put behind names whose epsilon varies."""
     if line == "cnn":
         return "NPCNN: no privacy"
-    if line == "ann":
-        return "ANN on all bits (p = 1): no privacy"
+    altered = ", altered images too" if line.endswith(" altered") else ""
+    if line.startswith("ann"):
+        return f"ANN on all bits (p = 1){altered}: no privacy"
     if line == "centroid none":
         return "class means of projections: no privacy"
     if line == "A":
         return "LATENT, reading A: true ε = nominal ε"
-    if line == "B":
+    if line.startswith("B"):
         low, high = part["guarantee_pure_epsilon"].min(), part["guarantee_epsilon"].min()
-        return f"LATENT, reading B: true ε ≥ {_number(low)}\n({_number(high)} at δ = 1e-5)"
+        return f"LATENT, reading B{altered}{where}: true ε ≥ {_number(low)}\n({_number(high)} at δ = 1e-5)"
     size = part["projections"].iloc[0]
     return f"{label(part['mechanism'].iloc[0])} on {size} projections of\nthe same features: true ε = nominal ε"
 
@@ -149,7 +159,7 @@ def draw_accuracy(metrics: pd.DataFrame, *, axis: Axis = "nominal", title: str =
             for line in LOOKS:
                 own = part[part["line"] == line]
                 if len(own):
-                    _draw(ax, own, axis, line, line_label(own, line))
+                    _draw(ax, own, axis, line, line_label(own, line, f", {dataset}" if len(datasets) > 1 else ""))
             _draw_ceiling(ax, here, metric, part, axis)
             if axis == "nominal" and dataset in CLAIMED_TEST:
                 ax.scatter(
@@ -172,9 +182,13 @@ def draw_accuracy(metrics: pd.DataFrame, *, axis: Axis = "nominal", title: str =
     figure.supylabel("accuracy", fontsize=10)
     if title:
         figure.suptitle(title, fontsize=11)
+    _shared_legend(figure, axes)
+    return figure
+
+
+def _shared_legend(figure: Figure, axes: NDArray[Any]) -> None:
     found = {text: handle for ax in axes.flat for handle, text in zip(*ax.get_legend_handles_labels(), strict=True)}
     figure.legend(list(found.values()), list(found), loc="outside right center", frameon=False, fontsize=8.5)
-    return figure
 
 
 def _draw_ceiling(ax: Axes, here: pd.DataFrame, metric: str, part: pd.DataFrame, axis: Axis) -> None:
@@ -194,7 +208,7 @@ def _draw_ceiling(ax: Axes, here: pd.DataFrame, metric: str, part: pd.DataFrame,
 def epoch_table(metrics: pd.DataFrame) -> pd.DataFrame:
     """Figures 8 and 9's numbers at the smallest epsilon of each data set: dataset, line, curve, epoch, value, seed."""
     rows = latent_rows(metrics)
-    rows = rows[rows["line"].isin(["A", "B"])]
+    rows = rows[rows["line"].isin(list(READINGS))]
     rows = rows[rows["metric"].str.endswith("_by_epoch")]
     rows = rows.assign(curve=rows["metric"].str.removesuffix("_by_epoch"))
     rows = rows[rows["epsilon"] == rows.groupby("dataset")["epsilon"].transform("min")]
@@ -203,7 +217,7 @@ def epoch_table(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_epochs(metrics: pd.DataFrame, *, title: str = "") -> Figure:
-    """Figures 8 and 9: one panel per data set and reading.
+    """Figures 8 and 9: one panel per data set and reading, and of networks that learned from altered images too.
 
     Raises:
         InputError: if no model was scored at more than one epoch.
@@ -218,24 +232,27 @@ def draw_epochs(metrics: pd.DataFrame, *, title: str = "") -> Figure:
         "accuracy_perturbed_test": ("#56B4E9", "s", "released test records"),
     }
     datasets = sorted(set(table["dataset"]))
+    lines = [line for line in READINGS if line != "B altered" or line in set(table["line"])]
+    size = (2.4 + 4.1 * len(lines), 3.2 * len(datasets) + 0.5)
     figure, axes = plt.subplots(
-        len(datasets), 2, figsize=(10.6, 3.2 * len(datasets) + 0.5), squeeze=False, sharey=True, layout="constrained"
+        len(datasets), len(lines), figsize=size, squeeze=False, sharey=True, layout="constrained"
     )
     for line_of_axes, dataset in zip(axes, datasets, strict=True):
-        for ax, reading in zip(line_of_axes, ("A", "B"), strict=True):
-            part = table[(table["dataset"] == dataset) & (table["line"] == reading)]
+        for ax, line in zip(line_of_axes, lines, strict=True):
+            part = table[(table["dataset"] == dataset) & (table["line"] == line)]
+            if part.empty:
+                ax.set_visible(False)
+                continue
             for curve, (colour, marker, name) in curves.items():
                 summary = part[part["curve"] == curve].groupby("epoch")["value"].agg(["mean", "min", "max"])
                 ax.plot(summary.index, summary["mean"], color=colour, marker=marker, markersize=4, label=name)
                 ax.fill_between(summary.index, summary["min"], summary["max"], color=colour, alpha=0.15, linewidth=0)
-            at = f", nominal ε = {part['epsilon'].iloc[0]:g}" if len(part) else ""
-            ax.set_title(f"{dataset}: reading {reading}{at}", fontsize=9)
+            ax.set_title(f"{dataset}: {READINGS[line]}, nominal ε = {part['epsilon'].iloc[0]:g}", fontsize=9)
             ax.set_ylim(-0.02, 1.04)
             ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     figure.supxlabel("epoch of the ANN module", fontsize=10)
     figure.supylabel("accuracy", fontsize=10)
     if title:
         figure.suptitle(title, fontsize=11)
-    handles, names = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside right center", frameon=False, fontsize=8.5)
+    _shared_legend(figure, axes)
     return figure
