@@ -137,6 +137,12 @@ def test_altered_images_are_further_releases_and_are_paid_for(tmp_path: Path) ->
     assert trained.facts["records"] == 24
 
 
+def test_an_arm_without_privacy_may_stand_beside_a_reading(tmp_path: Path) -> None:
+    save(tmp_path, images(12, (16, 16, 3)))
+    free = cell("none", "inf", model="ann", reading="B", augment=1)
+    assert math.isinf(METHOD.guarantee(free, tmp_path)["pure_epsilon"])
+
+
 def save(folder: Path, records: Records) -> None:
     metadata = {"dataset": "d", "classes": "4", "low": "0", "high": "255", "kind": "image"}
     for split in ("train", "test"):

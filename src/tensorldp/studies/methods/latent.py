@@ -6,6 +6,7 @@ a short projection of the same features.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -197,7 +198,9 @@ class LatentMethod(ReleaseMethod[LatentTraining, LatentFactors]):
         records = read_records(data / "test.safetensors")
         if model_of(cell) == "centroid":
             return bit_strings.projection_mechanism(cell), "on a public random projection of the features"
-        return bit_strings.bit_mechanism(cell, records.shape) or mechanism_on(cell, records.box()), ""
+        private = bit_strings.bit_mechanism(cell, records.shape)
+        # an arm's options are those of LATENT, beside which `none` stands
+        return private or mechanism_on(replace(cell, options={}), records.box()), ""
 
 
 METHOD = LatentMethod()
