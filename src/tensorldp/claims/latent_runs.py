@@ -29,7 +29,7 @@ from tensorldp.claims.latent_arms import (
 )
 from tensorldp.claims.latent_limits import LARGEST_CLASS, clean_ceiling
 from tensorldp.claims.laws import cifar_latent, latent
-from tensorldp.claims.statements import ALPHA, Every, Inside, Statement, minus, per_epsilon
+from tensorldp.claims.statements import ALPHA, Every, Inside, Statement, minus, paired, per_epsilon
 from tensorldp.registration.kinds import NO_PRIVACY
 
 PRINTED, CONSTANT = 0.01, 0.02
@@ -143,11 +143,13 @@ def constant(found: Evidence) -> Finding:
             raise NotRun(f"needs {STUDY} on {dataset} at two epsilons below 10")
         void = at_chance(points, permuted(found, dataset, reading), LARGEST_CLASS[dataset])
         first, *others = points
+        by_seed = rows.pivot_table(index="seed", columns="epsilon", values="value")
+        both = {e: by_seed[[e, first]].dropna() for e in others}  # networks of a seed share weights, orders and coins
         return Every(
             [
                 Inside(
                     f"accuracy on {dataset} with reading {reading} at eps {e:g} minus at {first:g}",
-                    minus(points[e], points[first]),
+                    paired(both[e][e].tolist(), both[e][first].tolist()),
                     -CONSTANT,
                     CONSTANT,
                     void,
