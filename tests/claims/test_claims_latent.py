@@ -160,3 +160,13 @@ def test_networks_that_learned_from_altered_images_stand_for_the_papers(tmp_path
     finding = load_checks()["A13"].check(run.evidence)
     assert finding.holds
     assert "reading B and altered images at eps 2" in finding.observed
+
+
+def test_what_a_search_of_settings_may_add_decides_nothing_against_table_2(tmp_path: Path) -> None:
+    def close(cell: AnyCell, seed: int) -> dict[str, float]:
+        return {**as_printed(cell, seed), "accuracy": 0.94 + 0.001 * seed}
+
+    run = invented.Run(invented.paper_cells("latent", seeds=3), tmp_path).write(close)
+    finding = load_checks()["A12"].check(run.evidence)
+    assert finding.holds is None
+    assert "a search of Table 1's settings" in finding.wanted

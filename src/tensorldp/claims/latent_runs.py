@@ -33,6 +33,7 @@ from tensorldp.claims.statements import ALPHA, Every, Inside, Statement, minus, 
 from tensorldp.registration.kinds import NO_PRIVACY
 
 PRINTED, CONSTANT = 0.01, 0.02
+SEARCHED = 0.03  # what the best of the combinations that Table 1 searches may add to one of them
 
 
 def _ceiling(dataset: str, epsilon: float) -> tuple[float, str]:
@@ -72,7 +73,13 @@ def _table2(found: Evidence, dataset: str, printed: dict[float, float]) -> Findi
     chance = permuted(found, dataset, "A")
     ours += "".join(f"; on permuted labels {chance[e]} at eps {e:g}" for e in printed if e in chance)
     impossible = f"{cannot}, and ours {ours}" if limit < printed[least] - PRINTED else ""
-    return by_reading(found, test, impossible=impossible)
+    decided = by_reading(found, test, impossible=impossible)
+    readings = "B" if impossible else "AB"
+    short = min(max(v - at(found, dataset, CLEAN, e, reading=r).mean for e, v in printed.items()) for r in readings)
+    if decided.holds is False and short < SEARCHED:
+        wanted = f"a search of Table 1's settings: one combination, with fewer epochs, is {short:.3f} short"
+        return Finding(None, decided.observed, wanted=wanted)
+    return decided
 
 
 @claim("A11", expected=f"at least {0.9816 - PRINTED:g} (MNIST) and {0.7875 - PRINTED:g} (CIFAR-10)")
