@@ -51,6 +51,15 @@ def test_the_pictures_hold_every_row_and_say_it_in_words() -> None:
     assert 'role="img" aria-label="Scores at true epsilons on digits' in scores_picture(metrics())
 
 
+def test_runs_with_settings_of_their_own_are_not_joined_by_a_line() -> None:
+    rows = metrics()
+    federated = rows[rows["mechanism"] == "tldp-g"].assign(study="pldp_fl", mechanism="pdpm", metric="accuracy")
+    assert len(federated)
+    before, after = scores_picture(rows), scores_picture(pd.concat([rows, federated]))
+    assert "PLDP-FL: PDPM" in after
+    assert after.count('class="trace"') == before.count('class="trace"')
+
+
 @pytest.mark.parametrize(
     ("value", "text"), [(0.0273, "0.0273"), (4941.0, "4,940"), (math.inf, "∞"), (1e6, "1,000,000")]
 )

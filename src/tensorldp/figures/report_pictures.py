@@ -11,9 +11,9 @@ import pandas as pd
 from markupsafe import Markup, escape
 
 from tensorldp.figures.colours import readable
+from tensorldp.figures.frontier import FEDERATED, frontier_rows, paper_rows
 from tensorldp.figures.frontier import PAPERS as CHOSEN
 from tensorldp.figures.frontier import STUDY as FRONTIER
-from tensorldp.figures.frontier import frontier_rows, paper_rows
 from tensorldp.figures.report_findings import picture_rows, short_number
 from tensorldp.figures.style import label
 
@@ -90,7 +90,7 @@ def epsilons_picture(metrics: pd.DataFrame) -> Markup:
 
 
 def _lines(metrics: pd.DataFrame) -> tuple[str, list[dict[str, Any]]]:
-    """A data set and its lines {name, colour, at, value, printed}: the frontier's best and the papers' own."""
+    """A data set and its lines {name, colour, rows, joined}: the frontier's best and the papers' own."""
     papers = paper_rows(metrics)
     papers = papers[np.isfinite(papers["at"].astype(float)) & (papers["at"].astype(float) > 0)]
     best = frontier_rows(metrics) if (metrics["study"] == FRONTIER).any() else papers[:0]
@@ -101,11 +101,14 @@ def _lines(metrics: pd.DataFrame) -> tuple[str, list[dict[str, Any]]]:
     dataset = str(both.groupby("dataset")["line"].nunique().sort_values(kind="stable").index[-1])
     lines = []
     for name, own in best[best["dataset"] == dataset].groupby("line"):
-        lines.append({"name": f"{label(str(name))}, public representation", "colour": BEST, "rows": own})
-    for paper, _, mechanism, _, colour in CHOSEN:
+        lines.append(
+            {"name": f"{label(str(name))}, public representation", "colour": BEST, "rows": own, "joined": True}
+        )
+    for paper, study, mechanism, _, colour in CHOSEN:
         own = papers[(papers["dataset"] == dataset) & (papers["line"] == paper)]
         if len(own):
-            lines.append({"name": f"{paper}: {label(mechanism)}", "colour": colour, "rows": own})
+            joined = study != FEDERATED  # each of its points has settings of its own
+            lines.append({"name": f"{paper}: {label(mechanism)}", "colour": colour, "rows": own, "joined": joined})
     return dataset, lines
 
 
@@ -137,7 +140,8 @@ def scores_picture(metrics: pd.DataFrame) -> Markup:
         places = [(x(a), y(v)) for a, v in zip(own["at"], own["value"], strict=True)]
         path = "L".join(f"{a:.1f},{b:.1f}" for a, b in places)
         style = _style(line["colour"])
-        parts.append(f'<path class="trace" style="{style}" d="M{path}"/>')
+        if line["joined"]:
+            parts.append(f'<path class="trace" style="{style}" d="M{path}"/>')
         parts += [_mark(i, style, a, b) for a, b in places]
         row, column = divmod(i, 2)
         at_x, at_y = left + 215 * column, bottom + 56 + 18 * row
