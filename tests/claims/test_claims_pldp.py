@@ -247,6 +247,16 @@ def test_the_reason_is_computed_whatever_was_run(id: str, tmp_path: Path) -> Non
         assert "in one weight of the average of 70 uploads the noise of" in run.check(id)[1]
 
 
+def test_a_data_set_without_one_of_the_modes_does_not_stop_a_claim_on_all_three(tmp_path: Path) -> None:
+    mnist, fashion = federated(tmp_path).cells, federated(tmp_path, "fashion_mnist").cells
+    some = tuple(cell for cell in fashion if variant_factors(cell.variant).get("eps") != "e1")
+    run = invented.Run((*mnist, *some), tmp_path, "paper").write(as_printed)
+    found, observed = run.check("P22")
+    assert found == "reproduced"
+    assert "fashion_mnist" not in observed
+    assert "in all three modes" in invented.Run(some, tmp_path, "paper").write(as_printed).check("P22")[1]
+
+
 def test_digits_do_not_decide_the_figures_on_images(tmp_path: Path) -> None:
     run = federated(tmp_path, "digits", scale="quick").write(as_printed)
     for id in ("P11", "P12", "P13", "P14", "P15", "P16", "P17"):

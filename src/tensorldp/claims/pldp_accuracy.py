@@ -155,9 +155,16 @@ def wider_ranges(found: Evidence) -> Finding:
 
 @claim("P22", expected="on each data set eps_2 above eps_1 and below eps_3, on average over the safe ranges")
 def personal_budgets(found: Evidence) -> Finding:
-    names = [name for name in ("mnist", "fashion_mnist") if found.cells(FEDERATED, dataset=name, mechanism="pdpm")]
+    names = [
+        name
+        for name in ("mnist", "fashion_mnist")
+        if all(found.cells(FEDERATED, dataset=name, mechanism="pdpm", eps=eps) for eps in EPSILON_MODES)
+    ]
     if not names:
-        raise NotRun(f"needs {FEDERATED} on mnist or fashion_mnist, which the {found.scale} grid does not have")
+        raise NotRun(
+            f"needs {FEDERATED} on mnist or fashion_mnist in all three modes of epsilon, which the {found.scale} grid "
+            "does not have"
+        )
 
     def test(centre: Any) -> Statement:
         parts = []
