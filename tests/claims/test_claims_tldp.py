@@ -56,12 +56,16 @@ def test_split_sizes_need_the_training_records_too(tmp_path: Path) -> None:
     tests = {"svhn": 26032, "imdb": 25000, "darknet": 28297}
     run = invented.Run(cells, tmp_path / "results").write(lambda *_: {"weighted_f1": 0.5}, tests=tests)
     assert run.check("T31") == ("not run", "needs the prepared data set mnist")
+    prepared(tmp_path, {"mnist": 60000, "imdb": 25000})
+    found, observed = run.check("T31")
+    assert found == "holds with a condition"
+    assert observed == "mnist 60,000 training and 10,000 test records; imdb 25,000 training and 25,000 test records"
     prepared(tmp_path, SPLITS)
     assert run.check("T31")[0] == "reproduced"
     prepared(tmp_path, {"darknet": 113183})
     found, observed = run.check("T31")
     assert found == "not reproduced"
-    assert "darknet 113,183 training and [28297] test records" in observed
+    assert "darknet 113,183 training and 28,297 test records" in observed
 
 
 def test_split_sizes_are_not_read_from_attacks_which_score_no_test_set(tmp_path: Path) -> None:

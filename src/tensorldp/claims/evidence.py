@@ -176,6 +176,15 @@ class Evidence:
             raise NotRun(f"needs the prepared data set {dataset}")
         return len(read_arrays(path)[0]["y"])
 
+    def split_sizes(self, dataset: str) -> tuple[int, list[int]]:
+        """The records that a data set has for training, and the numbers that TLDP's unperturbed cells were scored on.
+
+        Raises:
+            NotRun: as `training_records` and `rows_of_test_set`.
+        """
+        tests = sorted(set(self.rows_of_test_set(dataset)))
+        return self.training_records(dataset), tests
+
     def feature_range(self, study: str) -> tuple[float, float, float]:
         """The smallest and largest extracted feature of a study, and the share that equals -1 or 1.
 

@@ -20,6 +20,7 @@ from tensorldp.claims.table import COLUMNS, decide
 from tensorldp.config.cell import AnyCell, epsilon_text
 from tensorldp.config.grid import Plan, make_plan
 from tensorldp.config.settings import parse_settings
+from tensorldp.data.catalogue import get
 from tensorldp.data.catalogue import names as dataset_names
 from tensorldp.errors import InputError
 from tensorldp.kept.provenance import Key, as_trained, noted_training
@@ -96,13 +97,12 @@ class KeptEvidence(Evidence):
         self.used.append(f"results/tables/{name}.csv")
         return _exact(name).copy()
 
-    def rows_of_test_set(self, dataset: str) -> list[int]:
-        """Not kept."""
-        raise NotKept(f"needs the test sets of {dataset}, which are not kept")
-
-    def training_records(self, dataset: str) -> int:
-        """Not kept."""
-        raise NotKept(f"needs the prepared data set {dataset}, which is not kept")
+    def split_sizes(self, dataset: str) -> tuple[int, list[int]]:
+        """Those of the release, of a data set that has kept rows: `prepare` refuses files with other numbers."""
+        if dataset not in {cell.dataset for cell in self.plan.cells}:
+            raise NotRun(f"needs {dataset}, which the {self.scale} grid does not have")
+        train, test = get(dataset).sizes
+        return train, [test]
 
     def feature_range(self, study: str) -> tuple[float, float, float]:
         """Not kept."""
