@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from tensorldp.claims.base import catalogue, load_checks
+from tensorldp.config.cell import AnyCell
 from tensorldp.studies.growth_table import growth_table
 
 THEOREMS = {
@@ -104,3 +105,18 @@ def test_digits_do_not_decide_the_figures(tmp_path: Path) -> None:
     ]
     run = invented.Run(tuple(cells), tmp_path, "quick").write(lambda c, seed: {"accuracy": 0.9})
     assert all(run.check(id)[0] == "not run" for id in FIGURES)
+
+
+def test_an_order_is_that_of_the_epsilons_at_which_one_of_two_has_learned(tmp_path: Path) -> None:
+    cells = [invented.cell("tvg_sgd", "adult", name, e, seeds=3) for name in ("mvg", "udn", "matrix") for e in "15"]
+    noise = {"mvg": 0.76, "udn": 0.61, "matrix": 0.62}  # at most Adult's largest class
+
+    def order(learned: dict[str, float]) -> invented.Run:
+        def rows(cell: AnyCell, seed: int) -> dict[str, float]:
+            return {"accuracy": (learned if cell.epsilon == "5" else noise)[cell.mechanism] + 0.001 * seed}
+
+        return invented.Run(tuple(cells), tmp_path).write(rows)
+
+    assert order({"mvg": 0.79, "udn": 0.83, "matrix": 0.81}).check("V34")[0] == "reproduced"
+    assert order({"mvg": 0.81, "udn": 0.83, "matrix": 0.79}).check("V34")[0] == "not reproduced"
+    assert order(noise).check("V34")[0] == "undecided"
