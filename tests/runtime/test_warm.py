@@ -1,5 +1,7 @@
 """The warm process runs a script as a fresh process would."""
 
+import fcntl
+import importlib.util
 import os
 import subprocess
 import sys
@@ -84,6 +86,40 @@ def test_the_script_dies_with_its_caller(tmp_path: Path) -> None:
     while time.monotonic() < deadline and Path(f"/proc/{pid}").exists():
         time.sleep(0.05)
     assert not Path(f"/proc/{pid}").exists()
+
+
+def test_a_call_from_another_process_group_runs_alone_where_there_is_no_server(tmp_path: Path) -> None:
+    """A notebook's kernel is one: Jupyter interrupts its group, and a server in it would take every job along."""
+    (tmp_path / "script.py").write_text("import os; print(os.getppid())")
+    environment = os.environ | {"TENSORLDP_WARM_GROUP": str(os.getpgrp()), "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-S", "-E", str(WARM), str(tmp_path / "script.py")]
+    for session in (True, False):
+        done = subprocess.run(
+            command, env=environment, start_new_session=session, capture_output=True, text=True, check=True
+        )
+        assert (int(done.stdout) == os.getpid()) is session  # the server's worker is a child of the server
+        assert bool(list(tmp_path.glob("*/log"))) is not session
+
+
+def test_a_server_that_ends_leaves_its_folder_to_a_client_that_is_starting_the_next_one(tmp_path: Path) -> None:
+    spec = importlib.util.spec_from_file_location("server", WARM.with_name("server.py"))
+    assert spec
+    assert spec.loader
+    server = importlib.util.module_from_spec(spec)
+    sys.modules["server"] = server  # its dataclass looks there
+    try:
+        spec.loader.exec_module(server)
+    finally:
+        del sys.modules["server"]
+    for name in ("lock", "log"):
+        (tmp_path / "own" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "own" / name).touch()
+    with (tmp_path / "own" / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        server.remove_folder(tmp_path / "own")
+        assert sorted(path.name for path in (tmp_path / "own").iterdir()) == ["lock", "log"]
+    server.remove_folder(tmp_path / "own")
+    assert not (tmp_path / "own").exists()
 
 
 def lines(folder: Path, script: str, **environment: str) -> list[str]:

@@ -47,10 +47,14 @@ def connect(address: str) -> socket.socket | None:
 
 
 def reach(place: str) -> socket.socket | None:
-    """A connection to the server, which is started if need be; None if it cannot be."""
+    """A connection to the server, which is started if need be; None if it cannot be, or may not be from here."""
     address = f"{place}/socket"
     if (link := connect(address)) is not None:
         return link
+    if os.environ.get("TENSORLDP_WARM_GROUP", str(os.getpgrp())) != str(os.getpgrp()):
+        return (
+            None  # Jupyter interrupts a kernel's process group at its end: a server in it would pass that on
+        )
     import fcntl
     import subprocess
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import fcntl
 import gc
 import os
 import runpy
@@ -135,8 +136,9 @@ def work(link: socket.socket, request: Request, streams: list[int]) -> None:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove the server's own folder; a client that is just looking for it starts another server or runs alone."""
-    with contextlib.suppress(OSError):
+    """Remove the server's own folder, unless a client holds its lock, who is starting the next server there."""
+    with contextlib.suppress(OSError), (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         for name in ("lock", "log"):
             (folder / name).unlink(missing_ok=True)
         folder.rmdir()
