@@ -52,9 +52,7 @@ def reach(place: str) -> socket.socket | None:
     if (link := connect(address)) is not None:
         return link
     if os.environ.get("TENSORLDP_WARM_GROUP", str(os.getpgrp())) != str(os.getpgrp()):
-        return (
-            None  # Jupyter interrupts a kernel's process group at its end: a server in it would pass that on
-        )
+        return None  # Jupyter interrupts a kernel's process group at its end: a server in it would pass that on
     import fcntl
     import subprocess
 
