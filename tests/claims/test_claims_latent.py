@@ -170,3 +170,15 @@ def test_what_a_search_of_settings_may_add_decides_nothing_against_table_2(tmp_p
     finding = load_checks()["A12"].check(run.evidence)
     assert finding.holds is None
     assert "a search of Table 1's settings" in finding.wanted
+
+
+def test_table_2_may_be_of_released_test_strings(tmp_path: Path) -> None:
+    def released(cell: AnyCell, seed: int) -> dict[str, float]:
+        made = as_printed(cell, seed)
+        return {**made, "accuracy": 0.8 + 0.001 * seed, "accuracy_perturbed_test": made["accuracy"]}
+
+    finding = load_checks()["A12"].check(
+        invented.Run(invented.paper_cells("latent", seeds=3), tmp_path).write(released).evidence
+    )
+    assert finding.holds
+    assert "accuracy on released test images with reading B" in finding.observed

@@ -1,9 +1,10 @@
 """LATENT's statements about its Table 2, Figure 10 and cost, decided from limits of learning and from our runs.
 
 A printed accuracy is met from 0.01 below, two standard errors on 10,000 test images, and above by anything. "Almost
-constant" is within 0.02 between any two epsilons. Both were set before the runs. That accuracies less than 0.03 below
-Table 2 want a search of settings and refute nothing was set after those on MNIST, in the paper's favour. Which runs
-stand for the paper's, and when their failure counts, is in `latent_arms`.
+constant" is within 0.02 between any two epsilons. Both were set before the runs. Two things were set after those on
+MNIST, in the paper's favour: accuracies less than 0.03 below Table 2 want a search of settings and refute nothing (what
+one showed so far: docs/decisions/latent-settings.md), and Table 2 may be of clean test strings or of released ones, as
+the paper does not say which. Which runs stand for the paper's, and when their failure counts, is in `latent_arms`.
 """
 
 from __future__ import annotations
@@ -30,10 +31,11 @@ from tensorldp.claims.latent_arms import (
 )
 from tensorldp.claims.latent_limits import LARGEST_CLASS, clean_ceiling
 from tensorldp.claims.laws import cifar_latent, latent
-from tensorldp.claims.statements import ALPHA, Every, Inside, Statement, minus, paired, per_epsilon
+from tensorldp.claims.statements import ALPHA, Estimate, Every, Inside, Some, Statement, minus, paired, per_epsilon
 from tensorldp.registration.kinds import NO_PRIVACY
 
 PRINTED, CONSTANT = 0.01, 0.02
+RELEASED = "accuracy_perturbed_test"
 SEARCHED = 0.03  # what the best of the combinations that Table 1 searches may add to one of them
 
 
@@ -51,6 +53,20 @@ def _ceiling(dataset: str, epsilon: float) -> tuple[float, str]:
     )
 
 
+def _test_accuracies(
+    found: Evidence, dataset: str, epsilons: list[float], reading: str
+) -> dict[str, dict[float, Estimate]]:
+    """By epsilon the accuracies on clean test strings, and on released ones where these were scored.
+
+    The paper does not say which of them its Table 2 has.
+    """
+    made = {"clean": {e: at(found, dataset, CLEAN, e, reading=reading) for e in epsilons}}
+    rows = found.rows(STUDY, dataset=dataset, mechanism="latent", reading=reading, labels=None)
+    if RELEASED in set(rows["metric"]):
+        made["released"] = {e: at(found, dataset, RELEASED, e, reading=reading) for e in epsilons}
+    return made
+
+
 def _table2(found: Evidence, dataset: str, printed: dict[float, float]) -> Finding:
     """Reading A's strings carry too little for any classifier that learns from them alone: no run is needed there."""
     if not found.cells(STUDY, dataset=dataset, mechanism="latent", reading="A"):
@@ -60,15 +76,13 @@ def _table2(found: Evidence, dataset: str, printed: dict[float, float]) -> Findi
 
     def test(reading: str) -> Parts:
         with_altered = " and altered images" if altered(found, dataset, reading) else ""
-        parts = [
-            Inside(
-                f"accuracy on clean test images with reading {reading}{with_altered} at eps {e:g} (printed {value})",
-                at(found, dataset, CLEAN, e, reading=reading),
-                low=value - PRINTED,
+        kinds = []
+        for strings, own in _test_accuracies(found, dataset, list(printed), reading).items():
+            text = f"accuracy on {strings} test images with reading {reading}{with_altered} at eps"
+            kinds.append(
+                Every([Inside(f"{text} {e:g} (printed {printed[e]})", own[e], low=printed[e] - PRINTED) for e in own])
             )
-            for e, value in printed.items()
-        ]
-        return {dataset: Every(parts)}
+        return {dataset: Some(kinds)}
 
     ours = "; ".join(f"{at(found, dataset, CLEAN, e, reading='A')} at eps {e:g}" for e in printed)
     chance = permuted(found, dataset, "A")
@@ -76,7 +90,11 @@ def _table2(found: Evidence, dataset: str, printed: dict[float, float]) -> Findi
     impossible = f"{cannot}, and ours {ours}" if limit < printed[least] - PRINTED else ""
     decided = by_reading(found, test, impossible=impossible)
     readings = "B" if impossible else "AB"
-    short = min(max(v - at(found, dataset, CLEAN, e, reading=r).mean for e, v in printed.items()) for r in readings)
+    short = min(
+        max(value - own[e].mean for e, value in printed.items())
+        for r in readings
+        for own in _test_accuracies(found, dataset, list(printed), r).values()
+    )
     if decided.holds is False and short < SEARCHED:
         wanted = f"a search of Table 1's settings: one combination, with fewer epochs, is {short:.3f} short"
         return Finding(None, decided.observed, wanted=wanted)
@@ -97,12 +115,18 @@ def without_privacy(found: Evidence) -> Finding:
     return settle(found, {"": parts}, wanted_all=tuple(printed))
 
 
-@claim("A12", expected=f"at least {0.9634 - PRINTED:g} and {0.9626 - PRINTED:g} in one of the readings")
+@claim(
+    "A12",
+    expected=f"at least {0.9634 - PRINTED:g} and {0.9626 - PRINTED:g} in one reading, on clean or on released strings",
+)
 def mnist(found: Evidence) -> Finding:
     return _table2(found, "mnist", {2.0: 0.9634, 0.5: 0.9626})
 
 
-@claim("A13", expected=f"at least {0.9173 - PRINTED:g} and {0.9147 - PRINTED:g} in one of the readings")
+@claim(
+    "A13",
+    expected=f"at least {0.9173 - PRINTED:g} and {0.9147 - PRINTED:g} in one reading, on clean or on released strings",
+)
 def cifar(found: Evidence) -> Finding:
     return _table2(found, "cifar10", {2.0: 0.9173, 0.5: 0.9147})
 
