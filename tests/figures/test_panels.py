@@ -194,3 +194,17 @@ def test_a_network_without_any_mechanism_takes_no_row() -> None:
     bare = study(("none",), (float("inf"),)).assign(variant="model=other")
     figures = [draw_study(rows, "tldp_type1") for rows in (study(), pd.concat([study(), bare]))]
     assert len(figures[0].axes) == len(figures[1].axes)
+
+
+def test_data_sets_stand_side_by_side_where_their_rows_would_be_too_many() -> None:
+    arms = [study().assign(variant=f"model=small_cnn,where={arm}") for arm in ("server", "user", "nowhere")]
+    one = pd.concat(arms)
+    groups = len(by_family(set(MANY)))
+    for names, columns in ((["cifar10", "mnist"], groups), (["cifar10", "digits", "mnist"], 3 * groups)):
+        figure = draw_study(pd.concat([one.assign(dataset=name) for name in names]), "tldp_type1")
+        grid = figure.axes[0].get_subplotspec().get_gridspec()  # type: ignore[union-attr]
+        assert (grid.nrows, grid.ncols) == (len(names) * 3 * groups // columns, columns)
+        titles = [ax.get_title().split(",")[0] for ax in figure.axes if ax.get_visible()]
+        assert sorted(titles) == sorted(names * 3 * groups)
+        if columns > groups:
+            assert titles[: 3 * groups] == [name for name in names for _ in range(groups)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from pathlib import Path
 from typing import Any, Literal
@@ -37,13 +38,14 @@ AXIS_LABELS = {
     "guaranteed": "guaranteed ε of the whole {unit} at δ = 1e-5 (nats)",
     "pure": "guaranteed pure ε of the whole {unit}, atoms removed (nats)",
 }
-CONTEXT = "Grey: the mechanisms of the panels beside."
+CONTEXT = "Grey: the mechanisms of the panels beside, on the same data set."
 METRIC_LABELS = {
     "weighted_f1": "weighted F1 on clean test records",
     "accuracy": "accuracy on clean test records",
     "weighted_f1_perturbed_test": "weighted F1 on perturbed test records",
     "accuracy_perturbed_test": "accuracy on perturbed test records",
 }
+MOST_ROWS = 8  # of panels, one for each data set, model and arm, before data sets stand side by side
 PANEL_FACTORS = ("backbone", "model", "where", "range")
 
 
@@ -135,12 +137,31 @@ def draw_context(ax: Axes, rows: pd.DataFrame, axis: Axis) -> None:
         ax.plot(means.index, means, color="0.78", linewidth=1.0, label="_other", zorder=0.5)
 
 
+def _cells(
+    panels: list[str], groups: list[list[str]], datasets: pd.Series
+) -> tuple[list[tuple[str, list[str]] | None], int]:
+    """What stands in each place of a grid, row by row, and its columns; None where nothing does."""
+    if len(groups) == 1:
+        return [(panel, groups[0]) for panel in panels], min(3, len(panels))
+    blocks = [panels]
+    if len(panels) > MOST_ROWS:
+        blocks = [[p for p in panels if datasets[p] == name] for name in dict.fromkeys(datasets[panels])]
+    places = [
+        (block[row], group) if row < len(block) else None
+        for row in range(max(map(len, blocks)))
+        for block in blocks
+        for group in groups
+    ]
+    return places, len(blocks) * len(groups)
+
+
 def draw_study(
     metrics: pd.DataFrame, study: str, *, axis: Axis = "nominal", metric: str = "weighted_f1", title: str = ""
 ) -> Figure:
     """A study on one epsilon axis: a row of panels for each data set and model, families of mechanisms side by side.
 
-    No panel has more than `MOST_BANDS` bands. Where these are all, the data sets and models stand side by side.
+    No panel has more than `MOST_BANDS` bands. Where these are all, the data sets and models stand side by side. The
+    data sets do where there would be more than `MOST_ROWS` rows.
 
     Raises:
         InputError: if the table has no such rows.
@@ -156,8 +177,7 @@ def draw_study(
     private = set(rows[rows["line"] != NO_PRIVACY]["panel"])  # a network without any mechanism would be an empty row
     panels = [panel for panel in panels if panel in private] or panels
     groups = by_family(set(rows["line"]) - {NO_PRIVACY}) or [[]]
-    cells = [(panel, group) for panel in panels for group in groups]
-    columns = len(groups) if len(groups) > 1 else min(3, len(panels))
+    cells, columns = _cells(panels, groups, rows.groupby("panel")["dataset"].first())
     height = math.ceil(len(cells) / columns)
     figure, axes = plt.subplots(
         height,
@@ -171,7 +191,11 @@ def draw_study(
     at = position(rows, axis)
     finite = at[np.isfinite(at) & (at > 0)]
     notes: list[str] = []
-    for ax, (panel, group) in zip(axes.flat, cells, strict=False):
+    shown: list[tuple[Axes, tuple[str, list[str]]]] = []
+    for ax, cell in itertools.zip_longest(axes.flat, cells):
+        ax.set_visible(bool(cell))
+        shown += [(ax, cell)] if cell else []
+    for ax, (panel, group) in shown:
         part = rows[(rows["panel"] == panel) & rows["line"].isin([*group, NO_PRIVACY])]
         if set(part["line"]) <= {NO_PRIVACY} and group:
             ax.set_visible(False)
@@ -190,15 +214,13 @@ def draw_study(
         ax.set_xscale("log")
         if finite.empty:
             ax.set_xlim(0.1, 1000.0)  # a log axis without a point has no limits of its own
-    for ax, (panel, group) in zip(axes.flat, cells, strict=False):
+    for ax, (panel, group) in shown:
         which = f": {family_words(group)}" if len(groups) > 1 else ""
         panel_title(ax, panel + which)
         if axis == "nominal":
             epsilon_ticks(ax, set(finite))
         else:
             decade_ticks(ax)
-    for ax in axes.flat[len(cells) :]:
-        ax.set_visible(False)
     wanted = [*(label(name) for name in order(set(rows["line"]))), *WORDS.values()]
     finish_columns(axes, wanted, AXIS_LABELS[axis].format(unit=str(rows["guarantee_unit"].iloc[0])))
     figure.supylabel(METRIC_LABELS[metric], fontsize=10)
