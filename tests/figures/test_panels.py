@@ -117,10 +117,14 @@ def test_lines_that_lie_on_each_other_are_named_and_others_are_not() -> None:
     ax.plot([1, 10], [0.5, 0.6], label="one")
     ax.plot([1, 10], [0.505, 0.595], label="two")
     ax.plot([1, 10], [0.5, 0.7], label="apart")
+    ax.plot([1, 10, 100], [0.5, 0.6, 0.9], label="longer")
+    ax.plot([1, 10, 99], [0.5, 0.7, 0.8], label="parts later")
     ax.plot([1], [0.5], label="a point")
     ax.axhline(0.5, label="level")
     ax.set(xscale="log", ylim=(0, 1))
-    assert coincident(ax) == [["one", "two"]]
+    assert coincident(ax) == [["one", "two", "longer"], ["apart", "parts later"]]
+    ax.get_lines()[2].set_data([1, 10, 50], [0.5, 0.7, 0.75])
+    assert coincident(ax) == [["one", "two", "longer"]]
 
 
 def test_ticks_without_room_for_a_number_stay_without_one() -> None:

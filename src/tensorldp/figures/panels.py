@@ -116,7 +116,8 @@ def decade_ticks(ax: Axes) -> None:
 def coincident(ax: Axes) -> list[list[str]]:
     """Labels of lines that lie on each other: nowhere more than a line's width apart, where both have points.
 
-    Lines that share fewer than two places are not compared, and neither are lines across the whole panel.
+    Of two lines the shorter one has to have two points or more, all at places of the other. Lines across the whole
+    panel are not compared.
     """
     to_panel = ax.transScale + ax.transLimits
     found: list[tuple[str, dict[float, float]]] = []
@@ -143,7 +144,8 @@ def coincident(ax: Axes) -> list[list[str]]:
 
 def _same(first: dict[float, float], second: dict[float, float]) -> bool:
     shared = first.keys() & second.keys()
-    return len(shared) >= 2 and all(abs(first[x] - second[x]) <= COINCIDE for x in shared)
+    whole = min(len(first), len(second))  # lines that share only their beginnings may part later
+    return len(shared) >= max(2, whole) and all(abs(first[x] - second[x]) <= COINCIDE for x in shared)
 
 
 def panel_title(ax: Axes, text: str, width: int = 54) -> None:
