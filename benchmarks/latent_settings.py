@@ -1,6 +1,6 @@
 """Search LATENT's Table 1 for the settings of the ANN module, on a held-out fifth of released training records.
 
-    python benchmarks/latent_settings.py --data resources/datasets/mnist [--records 60000] [--epochs 4] [--seed 0]
+    python benchmarks/latent_settings.py --data resources/datasets/mnist [--records 15000] [--epochs 4] [--seed 0]
         [--optimizers adam adadelta sgd] [--activations relu tanh sigmoid] [--widths 128] [--dropouts 0.5]
         [--batches 128] [--rates default 0.0003] [--epsilon 2] [--reading B] [--out settings.csv]
 
@@ -21,29 +21,19 @@ from typing import Any
 
 import torch
 import yaml
+from learning_rates import split
 
 from tensorldp.config.grid import study_cells
 from tensorldp.config.methods.latent import LatentTraining
 from tensorldp.config.settings import parse_settings
 from tensorldp.config.study import load_study
-from tensorldp.randomness import generator
 from tensorldp.studies.cell import LatentCell
 from tensorldp.studies.methods.latent import METHOD
-from tensorldp.studies.records import Records, read_records
+from tensorldp.studies.records import read_records
 
 ROOT = Path(__file__).resolve().parent.parent
 CPU = torch.device("cpu")
 SCORES = {"clean": "accuracy", "released": "accuracy_perturbed_test"}
-
-
-def held_out(records: Records, size: int, seed: int) -> tuple[Records, Records]:
-    """A random subset of `size` records, as four fifths to learn from and one to score on."""
-    order = torch.randperm(len(records.x), generator=generator("latent settings", records.name, seed))[:size]
-    cut = size // 5
-    held, used = order[:cut], order[cut:]
-    return replace(records, x=records.x[used], y=records.y[used]), replace(
-        records, x=records.x[held], y=records.y[held]
-    )
 
 
 def cell_of(dataset: str, reading: str, epsilon: float) -> LatentCell:
@@ -73,7 +63,7 @@ def combinations(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
 def main() -> None:
     arg = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arg.add_argument("--data", type=Path, required=True, help="folder of a prepared data set")
-    arg.add_argument("--records", type=int, default=60_000)
+    arg.add_argument("--records", type=int, help="the first so many alone, default all")
     arg.add_argument("--epochs", type=int, default=4)
     arg.add_argument("--seed", type=int, default=0)
     arg.add_argument("--epsilon", type=float, default=2.0)
@@ -88,7 +78,8 @@ def main() -> None:
     args = arg.parse_args()
     torch.set_num_threads(1)
     cell = cell_of(args.data.name, args.reading, args.epsilon)
-    used, held = held_out(read_records(args.data / "train.safetensors"), args.records, args.seed)
+    records = read_records(args.data / "train.safetensors")
+    used, held = split(replace(records, x=records.x[: args.records], y=records.y[: args.records]))
     released = METHOD.release(cell, used, args.seed, "train", CPU)
     strings = METHOD.release(cell, held, args.seed, "test", CPU)
     rows = []
