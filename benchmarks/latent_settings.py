@@ -2,7 +2,8 @@
 
     python benchmarks/latent_settings.py --data resources/datasets/mnist [--records 15000] [--epochs 4] [--seed 0]
         [--optimizers adam adadelta sgd] [--activations relu tanh sigmoid] [--widths 128] [--dropouts 0.5]
-        [--batches 128] [--rates default 0.0003] [--epsilon 2] [--reading B] [--out settings.csv]
+        [--batches 128] [--rates default 0.0003] [--epsilon 2] [--reading B] [--precision float32]
+        [--out settings.csv]
 
 The paper searches on bits without noise, by tenfold cross-validation; here networks learn from the released strings
 themselves, and are scored on the held-out records' strings, clean ones and released ones, after each epoch. Test
@@ -36,7 +37,7 @@ CPU = torch.device("cpu")
 SCORES = {"clean": "accuracy", "released": "accuracy_perturbed_test"}
 
 
-def cell_of(dataset: str, reading: str, epsilon: float) -> LatentCell:
+def cell_of(dataset: str, reading: str, epsilon: float, precision: str) -> LatentCell:
     """The study's cell of a reading at an epsilon, with its settings at desk scale."""
     chosen = {
         "scale": "desk",
@@ -45,6 +46,7 @@ def cell_of(dataset: str, reading: str, epsilon: float) -> LatentCell:
         "factors": {"latent": {"reading": [reading]}},
         "epsilons": {"latent": [epsilon]},
         "seeds": [0],
+        "precision": precision,
     }
     settings = parse_settings({**yaml.safe_load((ROOT / "config.yaml").read_text()), **chosen})
     cells: list[Any] = study_cells(load_study(ROOT / "workflow/studies/latent.yaml"), settings)
@@ -68,6 +70,7 @@ def main() -> None:
     arg.add_argument("--seed", type=int, default=0)
     arg.add_argument("--epsilon", type=float, default=2.0)
     arg.add_argument("--reading", choices="AB", default="B")
+    arg.add_argument("--precision", choices=["float32", "bfloat16"], default="float32", help="of the networks")
     arg.add_argument("--optimizers", nargs="+", default=["adam", "adadelta", "sgd"])
     arg.add_argument("--activations", nargs="+", default=["relu", "tanh", "sigmoid"])
     arg.add_argument("--widths", type=int, nargs="+", default=[128])
@@ -77,7 +80,7 @@ def main() -> None:
     arg.add_argument("--out", type=Path)
     args = arg.parse_args()
     torch.set_num_threads(1)
-    cell = cell_of(args.data.name, args.reading, args.epsilon)
+    cell = cell_of(args.data.name, args.reading, args.epsilon, args.precision)
     records = read_records(args.data / "train.safetensors")
     used, held = split(replace(records, x=records.x[: args.records], y=records.y[: args.records]))
     released = METHOD.release(cell, used, args.seed, "train", CPU)
