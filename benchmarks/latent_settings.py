@@ -28,6 +28,7 @@ from tensorldp.config.grid import study_cells
 from tensorldp.config.methods.latent import LatentTraining
 from tensorldp.config.settings import parse_settings
 from tensorldp.config.study import load_study
+from tensorldp.runtime.memory import keep_freed_memory
 from tensorldp.studies.cell import LatentCell
 from tensorldp.studies.methods.latent import METHOD
 from tensorldp.studies.records import read_records
@@ -79,6 +80,7 @@ def main() -> None:
     arg.add_argument("--rates", nargs="+", default=["default"], help="a rate, or default: Keras's of the optimiser")
     arg.add_argument("--out", type=Path)
     args = arg.parse_args()
+    keep_freed_memory()
     torch.set_num_threads(1)
     cell = cell_of(args.data.name, args.reading, args.epsilon, args.precision)
     records = read_records(args.data / "train.safetensors")
