@@ -11,6 +11,7 @@ import pytest
 
 from tensorldp.claims import laws
 from tensorldp.claims.base import catalogue, load_checks
+from tensorldp.claims.latent_arms import FOUND
 from tensorldp.claims.latent_limits import clean_ceiling, perturbed_ceiling
 from tensorldp.config.cell import AnyCell, variant_factors
 
@@ -166,10 +167,12 @@ def test_what_a_search_of_settings_may_add_decides_nothing_against_table_2(tmp_p
     def close(cell: AnyCell, seed: int) -> dict[str, float]:
         return {**as_printed(cell, seed), "accuracy": 0.94 + 0.001 * seed}
 
-    run = invented.Run(invented.paper_cells("latent", seeds=3), tmp_path).write(close)
-    finding = load_checks()["A12"].check(run.evidence)
+    cells = invented.paper_cells("latent", seeds=3)
+    finding = load_checks()["A12"].check(invented.Run(cells, tmp_path / "ours").write(close).evidence)
     assert finding.holds is None
     assert "a search of Table 1's settings" in finding.wanted
+    found = tuple(replace(cell, training=cell.training.model_copy(update=FOUND["mnist"])) for cell in cells)
+    assert load_checks()["A12"].check(invented.Run(found, tmp_path / "found").write(close).evidence).holds is False
 
 
 def test_table_2_may_be_of_released_test_strings(tmp_path: Path) -> None:

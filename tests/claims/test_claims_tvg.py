@@ -120,3 +120,19 @@ def test_an_order_is_that_of_the_epsilons_at_which_one_of_two_has_learned(tmp_pa
     assert order({"mvg": 0.79, "udn": 0.83, "matrix": 0.81}).check("V34")[0] == "reproduced"
     assert order({"mvg": 0.81, "udn": 0.83, "matrix": 0.79}).check("V34")[0] == "not reproduced"
     assert order(noise).check("V34")[0] == "undecided"
+
+
+def test_slopes_are_of_the_seeds_that_every_epsilon_has(tmp_path: Path) -> None:
+    def grid(largest: int) -> tuple[AnyCell, ...]:
+        return tuple(
+            invented.cell("tvg_sgd", "adult", name, epsilon, seeds=largest if epsilon == "100" else 3, model="mlp_12")
+            for name in SGD
+            for epsilon in EPSILONS
+        )
+
+    def steady(planned: AnyCell, seed: int) -> dict[str, float]:
+        return {"accuracy": 0.8 + 0.02 * float(planned.epsilon) ** 0.5 / 10 + 0.0001 * seed}
+
+    few, more = (invented.Run(grid(n), tmp_path / str(n)).write(steady).check("V33") for n in (3, 9))
+    assert few == more
+    assert "over 3 seeds" in few[1]

@@ -62,7 +62,7 @@ def rises_with_epsilon(found: Evidence) -> Finding:
     parts = []
     for own in made:
         for name in mechanisms:
-            table = own.of(name).pivot_table(index="seed", columns="epsilon", values="value")
+            table = own.of(name).pivot_table(index="seed", columns="epsilon", values="value").dropna()
             if table.shape[1] < 2:
                 raise NotRun(f"needs {SGD} on {own.dataset} at two epsilons")
             slopes = [float(np.polyfit(np.log10(table.columns.to_numpy(float)), v, 1)[0]) for v in table.to_numpy()]
