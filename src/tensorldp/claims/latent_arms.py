@@ -50,7 +50,7 @@ FOUND: dict[str, dict[str, Any]] = {
         "activation": "relu",
         "width": 128,
         "dropout": 0.2,
-        "batch_size": 256,
+        "batch_size": 128,
     }
 }
 ALTERED = "1"  # altered copies of each image, in the networks of 4.1.3
