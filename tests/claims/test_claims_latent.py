@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import invented
+import pandas as pd
 import pytest
 
 from tensorldp.claims import laws
@@ -173,6 +174,12 @@ def test_what_a_search_of_settings_may_add_decides_nothing_against_table_2(tmp_p
     assert "a search of Table 1's settings" in finding.wanted
     found = tuple(replace(cell, training=cell.training.model_copy(update=FOUND["mnist"])) for cell in cells)
     assert load_checks()["A12"].check(invented.Run(found, tmp_path / "found").write(close).evidence).holds is False
+
+
+def test_the_settings_that_were_found_are_the_best_row_of_the_search() -> None:
+    rows = pd.read_csv(Path(__file__).parents[2] / "docs" / "decisions" / "latent-settings.csv")
+    best = rows.to_dict("records")[rows.filter(like="epoch ").max(axis=1).argmax()]
+    assert {key: best[key] for key in FOUND["mnist"]} == FOUND["mnist"]
 
 
 def test_table_2_may_be_of_released_test_strings(tmp_path: Path) -> None:
