@@ -6,6 +6,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import invented
 import numpy as np
@@ -18,6 +19,7 @@ from tensorldp.claims import tldp_runs, tldp_theorems
 from tensorldp.claims.base import NotRun
 from tensorldp.claims.statements import per_seed
 from tensorldp.claims.tldp_scores import each, runs
+from tensorldp.config.cell import AnyCell
 from tensorldp.runtime.files import write_arrays
 
 SPLITS = {"mnist": 60000, "cifar10": 50000, "svhn": 73257, "imdb": 25000, "darknet": 113184}
@@ -127,6 +129,41 @@ def test_a_part_of_a_grid_neither_stops_nor_feeds_a_comparison_with_what_it_lack
     ]
     with pytest.raises(NotRun, match="laplace"):
         runs(draw, "tldp_type1", "cifar10", BASELINES)
+
+
+@pytest.mark.parametrize(
+    ("papers", "stand_in", "limit", "expected"),
+    [
+        (0.95, 0.5, 4000, "holds with a condition"),
+        (0.5, 0.95, 4000, "holds with a condition"),
+        (0.5, 0.5, 4000, "undecided"),
+        (0.5, 0.95, None, "not reproduced"),  # on all records the paper's network alone speaks
+        (0.95, 0.5, None, "reproduced"),
+    ],
+)
+def test_a_claim_may_hold_of_the_papers_network_on_a_part_or_of_another_on_all(
+    papers: float, stand_in: float, limit: int | None, expected: str
+) -> None:
+    grids = [
+        grid_of("tldp_type1", ["mnist"], ("none", *TLDP), (0.5, 2), model=m) for m in ("mobilenet_v2", "small_cnn")
+    ]
+    grids[0] = [replace(c, training=c.training.model_copy(update={"limit": limit})) for c in grids[0]]
+    world = World([*grids[0], *grids[1]], lambda c: {F1: papers if "mobilenet" in c.variant else stand_in})
+    assert decided("T35", world.draw(np.random.default_rng(6))) == expected
+
+
+def test_a_stand_in_cannot_make_a_data_set_go_away() -> None:
+    """CIFAR-10, where no other network was run, keeps its say beside MNIST, where one was."""
+    epsilons = (0.25, 0.5, 2, 5)
+    own = grid_of("tldp_type1", ("mnist", "cifar10"), ("none", *TLDP), epsilons, model="mobilenet_v2")
+    own = [replace(c, training=c.training.model_copy(update={"limit": 4000})) for c in own]
+    other = grid_of("tldp_type1", ["mnist"], ("none", *TLDP), epsilons, model="small_cnn")
+
+    def means(c: AnyCell) -> dict[Any, float]:
+        better = c.mechanism == "tldp-g" and "small_cnn" in c.variant
+        return {F1: 0.8 if better else 0.6}
+
+    assert decided("T40", World([*own, *other], means).draw(np.random.default_rng(7))) == "undecided"
 
 
 def test_without_perturbation_is_of_the_network_that_the_releases_were_given_to() -> None:

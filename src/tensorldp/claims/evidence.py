@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,13 @@ class Evidence:
         self.results = results
         self.datasets = datasets or results.parent / "resources" / "datasets"
         self.used: list[str] = []
+        self._keeps: Callable[[AnyCell], bool] = lambda _: True
+
+    def only(self, keeps: Callable[[AnyCell], bool]) -> Evidence:
+        """The same outputs, as if the cells for which `keeps` is false were not planned."""
+        view = copy(self)
+        view._keeps = lambda cell: self._keeps(cell) and keeps(cell)
+        return view
 
     @property
     def scale(self) -> str:
@@ -60,7 +68,10 @@ class Evidence:
         return [
             cell
             for cell in self.plan.of(study)
-            if _chosen(cell.dataset, dataset) and _chosen(cell.mechanism, mechanism) and _named(cell, factors)
+            if _chosen(cell.dataset, dataset)
+            and _chosen(cell.mechanism, mechanism)
+            and _named(cell, factors)
+            and self._keeps(cell)
         ]
 
     def rows(

@@ -18,7 +18,19 @@ import pandas as pd
 from tensorldp.claims.base import Finding, NotRun, claim
 from tensorldp.claims.evidence import Evidence
 from tensorldp.claims.statements import Every, Inside, Some, Statement, estimate, minus
-from tensorldp.claims.tldp_scores import BASELINES, F1, IMAGES, TLDP, Runs, below, each, per_form, runs, settle
+from tensorldp.claims.tldp_scores import (
+    BASELINES,
+    F1,
+    IMAGES,
+    TLDP,
+    Runs,
+    below,
+    each,
+    either_network,
+    per_form,
+    runs,
+    settle,
+)
 
 ABOUT, LOW, MARGIN, ALIKE = 0.05, 0.3, 0.2, 0.02
 TABLE5 = "tldp_type2 with the Gaussian of Table 5, which adds more noise"
@@ -27,6 +39,7 @@ WEIGHTS_TEST = "tests/mechanisms/test_tldp.py::test_weights_change_nothing_where
 
 
 @claim("T34", expected=f"weighted F1 below {LOW} at every nominal epsilon up to 10, in the form that favours the paper")
+@either_network
 def baselines_stay_low(found: Evidence) -> Finding:
     made = each(found, "tldp_type1", IMAGES, BASELINES)
     low = [below(own, name, LOW, largest=10) for own in made for name in BASELINES]
@@ -59,11 +72,13 @@ def _at_least(found: Evidence, study: str, dataset: str, score: float, below_eps
 
 
 @claim("T35", expected=f"F1 of at least {0.9 - ABOUT:g} at the largest epsilon below 1: about 90 % or more")
+@either_network
 def type1_mnist(found: Evidence) -> Finding:
     return _at_least(found, "tldp_type1", "mnist", 0.9, below_epsilon=1)
 
 
 @claim("T36", expected=f"F1 of at least {0.9 - ABOUT:g} at the largest epsilon below 1: about 90 % or more")
+@either_network
 def type1_svhn(found: Evidence) -> Finding:
     return _at_least(found, "tldp_type1", "svhn", 0.9, below_epsilon=1)
 
@@ -75,6 +90,7 @@ def _last(own: Runs, name: str, low: float, high: float) -> Inside:
 
 
 @claim("T37", expected=f"F1 of at least {0.7 - ABOUT:g} at the largest epsilon, and no step above {ABOUT} before it")
+@either_network
 def type1_cifar(found: Evidence) -> Finding:
     own = runs(found, "tldp_type1", "cifar10", TLDP)
     parts: list[Statement] = []
@@ -96,11 +112,13 @@ def _weights(found: Evidence, name: str, low: float, high: float, observed: str)
 
 
 @claim("T38", expected=f"a mean difference within {ALIKE}")
+@either_network
 def weighted_laplace_alike(found: Evidence) -> Finding:
     return _weights(found, "tldp-l", -ALIKE, ALIKE, "")
 
 
 @claim("T39", expected="a mean difference below 0")
+@either_network
 def weighted_gaussian_lower(found: Evidence) -> Finding:
     why = (
         "theory gives equal outputs wherever nothing is kept, which is everywhere in this grid but at the smallest "
@@ -114,6 +132,7 @@ def weighted_gaussian_lower(found: Evidence) -> Finding:
     expected="a mean difference above 0 up to nominal epsilon 2, on every data set: the words are about the rise, and "
     "the theory that they name gives G less noise below 4 nats only",
 )
+@either_network
 def gaussian_above_laplace(found: Evidence) -> Finding:
     made = [own for own in each(found, "tldp_type1", IMAGES, TLDP) if min(own.points("tldp-l")) <= 2]
     if not made:
@@ -143,6 +162,7 @@ def ahead(own: Runs, least: float) -> list[Statement]:
 
 
 @claim("T41", expected=f"each TLDP method above each baseline by {MARGIN} on average over the nominal grid")
+@either_network
 def large_margin(found: Evidence) -> Finding:
     made = each(found, "tldp_type1", IMAGES, BASELINES)
     parts = [part for own in made for part in ahead(own, MARGIN)]
@@ -242,6 +262,7 @@ def _slope(own: Runs, epsilons: set[float]) -> list[float]:
     expected="on each data set and the epsilons of both a smaller slope of F1 in log10 epsilon in Type II than in Type "
     "I, and TLDP-G above TLDP-L in Type II on average",
 )
+@either_network
 def type2_slower(found: Evidence) -> Finding:
     made: list[Runs] = []
     parts: list[Statement] = []
