@@ -1,7 +1,8 @@
 """What Snakemake itself costs on large grids: python benchmarks/scale.py [CELLS ...] [-- SNAKEMAKE ARGUMENTS]
 
-Plans (a dry run) the default targets of a grid of so many cells, of one study with many epsilons, in a temporary copy
-of the workflow, and prints the jobs, the wall-clock and processor seconds, and the peak memory of Snakemake.
+Plans the default targets of a grid of so many cells, of one study with many epsilons, in a temporary copy of the
+workflow, and prints the jobs, the wall-clock and processor seconds, and the peak memory of Snakemake: of a run until it
+has planned and would start its first job, when it is stopped, and of a dry run, which also prints every job.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TextIO
 
 ROOT = Path(__file__).parents[1]
 STUDY = "tldp_type1"
@@ -37,13 +40,11 @@ def copy_workflow(folder: Path, cells: int) -> None:
     (folder / "config.yaml").write_text(json.dumps(config))  # JSON is YAML
 
 
-def plan(cells: int, arguments: list[str]) -> dict[str, float]:
-    """The jobs, seconds and megabytes of a dry run."""
-    with tempfile.TemporaryDirectory() as name, (Path(name) / "log").open("w+") as log:
-        copy_workflow(Path(name), cells)
-        command = [str(Path(sys.executable).with_name("snakemake")), "--dry-run", "--quiet", "rules", *arguments]
+def plan(folder: Path, arguments: list[str]) -> dict[str, float]:
+    """What a dry run in a folder costs."""
+    with (folder / "log").open("w+") as log:
         start = time.perf_counter()
-        process = subprocess.Popen(command, cwd=name, stdout=log, stderr=subprocess.STDOUT)
+        process = started(folder, ["--dry-run", *arguments], log)
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - start
         log.seek(0)
@@ -51,26 +52,52 @@ def plan(cells: int, arguments: list[str]) -> dict[str, float]:
         if status:
             sys.exit(text[-3000:])
         jobs = re.findall(r"^total +(\d+)$", text, re.MULTILINE)
-        return {
-            "cells": cells,
-            "jobs": int(jobs[-1]),
-            "seconds": seconds,
-            "cpu": usage.ru_utime + usage.ru_stime,
-            "peak_mb": usage.ru_maxrss / 1024,
-        }
+        cpu = usage.ru_utime + usage.ru_stime
+        return {"jobs": int(jobs[-1]), "seconds": seconds, "cpu": cpu, "peak_mb": usage.ru_maxrss / 1024}
+
+
+def until_planned(folder: Path, arguments: list[str]) -> dict[str, float]:
+    """What a run in a folder costs until it has planned; then it is stopped."""
+    planned = folder / "planned.json"
+    with (folder / "log").open("w+") as log:
+        start = time.perf_counter()
+        process = started(folder, ["--cores", "1", *arguments], log, TENSORLDP_PLANNED=str(planned))
+        while not planned.exists():
+            if process.poll() is not None:
+                log.seek(0)
+                sys.exit(log.read()[-3000:])
+            time.sleep(0.05)
+        seconds = time.perf_counter() - start
+        os.killpg(process.pid, signal.SIGKILL)
+        _, _, usage = os.wait4(process.pid, 0)
+        jobs = sum(json.loads(planned.read_text()).values())
+        cpu = usage.ru_utime + usage.ru_stime
+        return {"jobs": jobs, "seconds": seconds, "cpu": cpu, "peak_mb": usage.ru_maxrss / 1024}
+
+
+def started(folder: Path, arguments: list[str], log: TextIO, **environment: str) -> subprocess.Popen[bytes]:
+    """Snakemake in a folder, in a process group of its own."""
+    command = [str(Path(sys.executable).with_name("snakemake")), "--quiet", "rules", *arguments]
+    variables = {**os.environ, **environment}
+    return subprocess.Popen(
+        command, cwd=folder, env=variables, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+    )
 
 
 def main(words: list[str]) -> None:
     if {"-h", "--help"} & set(words):
         sys.exit(print(__doc__))
     split = words.index("--") if "--" in words else len(words)
-    print(f"{'cells':>8} {'jobs':>8} {'seconds':>8} {'cpu s':>8} {'peak MB':>8}")
+    print(f"{'cells':>8} {'what':<15} {'jobs':>8} {'seconds':>8} {'cpu s':>8} {'peak MB':>8}")
     for cells in words[:split] or ["100", "1000", "10000"]:
-        row = plan(int(cells), words[split + 1 :])
-        print(
-            f"{row['cells']:8} {row['jobs']:8} {row['seconds']:8.1f} {row['cpu']:8.1f} {row['peak_mb']:8.0f}",
-            flush=True,
-        )
+        for what, measured in (("until it starts", until_planned), ("dry run", plan)):
+            with tempfile.TemporaryDirectory() as name:
+                copy_workflow(Path(name), int(cells))
+                row = measured(Path(name), words[split + 1 :])
+            print(
+                f"{cells:>8} {what:<15} {row['jobs']:8} {row['seconds']:8.1f} {row['cpu']:8.1f} {row['peak_mb']:8.0f}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":
