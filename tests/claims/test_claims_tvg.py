@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import invented
+import numpy as np
 import pandas as pd
 import pytest
+from truths_tvg import FEATURES, LARGE, NETWORKS
+from worlds import World, decided, grid_of
 
 from tensorldp.claims.base import catalogue, load_checks
 from tensorldp.config.cell import AnyCell
@@ -94,9 +98,6 @@ def test_another_exponent_changes_the_verdict(table4: pd.DataFrame, tmp_path: Pa
 SGD = ("optimized", "mvg", "udn", "idn")
 
 
-FEATURES = ("gaussian-per-element", "mvg", "udn", "idn")
-
-
 def test_digits_do_not_decide_the_figures(tmp_path: Path) -> None:
     cells = [
         invented.cell(study, "digits", name, "1", unit="batch")
@@ -136,3 +137,32 @@ def test_slopes_are_of_the_seeds_that_every_epsilon_has(tmp_path: Path) -> None:
     few, more = (invented.Run(grid(n), tmp_path / str(n)).write(steady).check("V33") for n in (3, 9))
     assert few == more
     assert "over 3 seeds" in few[1]
+
+
+@pytest.mark.parametrize(
+    ("true_on", "networks", "expected"),
+    [
+        (("mnist", "cifar10"), {"cifar10": "lenet_tanh"}, "holds with a condition"),
+        (("mnist",), {"cifar10": "lenet_tanh"}, "holds with a condition"),  # of another network it says nothing
+        (("cifar10",), {"cifar10": "lenet_tanh"}, "not reproduced"),
+        (("mnist",), {}, "not reproduced"),
+        ((), {"cifar10": "lenet_tanh", "mnist": "lenet"}, "not run"),
+    ],
+)
+def test_a_network_in_the_place_of_the_papers_does_not_count_against_it(
+    true_on: tuple[str, ...], networks: dict[str, str], expected: str
+) -> None:
+    cells = [
+        planned
+        for name in ("mnist", "cifar10")
+        for planned in grid_of(
+            "tvg_testing", name, FEATURES, LARGE, model=networks.get(name, NETWORKS[name]), unit="batch"
+        )
+    ]
+    orders = {True: (0.9, 0.8, 0.7, 0.6), False: (0.6, 0.7, 0.8, 0.9)}
+
+    def means(c: AnyCell) -> dict[Any, float]:
+        scores = dict(zip(("idn", "gaussian-per-element", "udn", "mvg"), orders[c.dataset in true_on], strict=True))
+        return {"accuracy_perturbed_test": scores[c.mechanism], "accuracy_ceiling": 1.0}
+
+    assert decided("V23", World(cells, means).draw(np.random.default_rng(8))) == expected

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from truths_tldp import IMAGES
 from worlds import Means, Truth, grid_of
 
 from tensorldp.config.cell import AnyCell
@@ -14,6 +13,7 @@ SGD = ("optimized", "mvg", "udn", "idn")
 FEATURES = ("gaussian-per-element", "mvg", "udn", "idn")
 LARGE = (1.0, 1e4, 1e6)
 PAPER = (0.1, 1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6)
+NETWORKS = {"mnist": "lenet_tanh", "cifar10": "vgg16_tanh", "svhn": "alexnet_tanh", "imdb": "bilstm_tanh"}
 MODELS = {"mnist": "lenet", "credit": "mlp_10", "adult": "mlp_12"}
 
 
@@ -26,9 +26,13 @@ def sgd() -> list[AnyCell]:
     return [*found, *grid_of("tvg_sgd", "adult", ["matrix"], (0.1, 1, 10), model="mlp_12")]
 
 
-def features(study: str) -> list[AnyCell]:
-    found = grid_of(study, (*IMAGES, "imdb"), FEATURES, LARGE, model="m", unit="batch")
-    return [*found, *grid_of(study, "imdb", ["matrix"], LARGE, model="m", unit="batch")]
+def features(study: str, epsilons: Iterable[float] = LARGE) -> list[AnyCell]:
+    more = {"imdb": ["matrix"]}
+    return [
+        planned
+        for name, model in NETWORKS.items()
+        for planned in grid_of(study, name, (*FEATURES, *more.get(name, [])), epsilons, model=model, unit="batch")
+    ]
 
 
 def _private(scores: dict[str, float], slope: float = 0.0) -> Means:
@@ -95,7 +99,7 @@ TVG_TRUTHS = {
     ),
     # a standard deviation over seeds of 0.02 is the limit
     "V30": Truth(
-        grid_of("tvg_testing", (*IMAGES, "imdb"), FEATURES, PAPER, model="m", unit="batch"),
+        features("tvg_testing", PAPER),
         _private(ORDER),
         _private(ORDER),
         noise=(0.01, 0.06),

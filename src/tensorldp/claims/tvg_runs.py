@@ -17,7 +17,7 @@ import pandas as pd
 from tensorldp.claims.base import Finding, NotRun, claim
 from tensorldp.claims.evidence import Evidence
 from tensorldp.claims.statements import Estimate, Every, Inside, Some, Statement, estimate, finding, minus
-from tensorldp.claims.tvg_scores import FEATURES, IMAGES, SGD, TESTING, Scores, not_run, read
+from tensorldp.claims.tvg_scores import FEATURES, IMAGES, SGD, TESTING, Scores, not_run, read, settle
 from tensorldp.training.gradient_noise import Schedule, printed_noise
 
 CLOSE, LINE = 0.05, 0.02
@@ -130,12 +130,17 @@ def imdb_features(found: Evidence) -> Finding:
 @claim("V23", expected=f"on images IDN above Gaussian, Gaussian above UDN, UDN no more than {LINE} below MVG")
 def figure5(found: Evidence) -> Finding:
     made = read(found, TESTING, (PER_ELEMENT, "mvg", "udn", "idn"), IMAGES)
-    parts = [own.gap("idn", PER_ELEMENT, low=0) for own in made]
-    parts += [own.gap(PER_ELEMENT, "udn", low=0) for own in made]
-    parts += [own.gap("udn", "mvg", low=-LINE) for own in made]
-    names = [own.dataset for own in made]
-    limits = found.rows(TESTING, "accuracy_ceiling", dataset=names, mechanism="idn", unit="batch")
-    return finding(Every(parts), _ceilings(limits), CEILING_TEST, condition=not_run(made, IMAGES))
+
+    def test(some: list[Scores]) -> Statement:
+        parts = [own.gap("idn", PER_ELEMENT, low=0) for own in some]
+        parts += [own.gap(PER_ELEMENT, "udn", low=0) for own in some]
+        return Every([*parts, *(own.gap("udn", "mvg", low=-LINE) for own in some)])
+
+    def limits(some: list[Scores]) -> str:
+        names = [own.dataset for own in some]
+        return _ceilings(found.rows(TESTING, "accuracy_ceiling", dataset=names, mechanism="idn", unit="batch"))
+
+    return settle(made, IMAGES, test, limits, CEILING_TEST)
 
 
 def _ceilings(rows: pd.DataFrame) -> str:
@@ -175,13 +180,21 @@ def _spread(rows: pd.DataFrame) -> Estimate:
 @claim("V30", expected=f"a standard deviation over seeds of at most {LINE}, over the points of each data set")
 def small_error_bars(found: Evidence) -> Finding:
     made = read(found, TESTING, (PER_ELEMENT, "mvg", "udn", "idn"), TYPE2)
-    spreads = {own.dataset: _spread(own.rows) for own in made}
-    parts = [
-        Inside(f"variance over seeds on {name}, limit {LINE**2:g}", value, high=LINE**2)
-        for name, value in spreads.items()
-    ]
-    text = ", ".join(f"{np.sqrt(value.mean):.4f} ({name})" for name, value in spreads.items())
-    return finding(Every(parts), f"standard deviations {text}", condition=not_run(made, TYPE2))
+
+    def test(some: list[Scores]) -> Statement:
+        limit = LINE**2
+        return Every(
+            [
+                Inside(f"variance over seeds on {own.dataset}, limit {limit:g}", _spread(own.rows), high=limit)
+                for own in some
+            ]
+        )
+
+    def text(some: list[Scores]) -> str:
+        spreads = (f"{np.sqrt(_spread(own.rows).mean):.4f} ({own.dataset})" for own in some)
+        return f"standard deviations {', '.join(spreads)}"
+
+    return settle(made, TYPE2, test, text)
 
 
 @claim("V38", expected="on each data set a larger lead of IDN over Gaussian on test features than on training features")
@@ -189,14 +202,19 @@ def larger_gap_in_testing(found: Evidence) -> Finding:
     tests, trains = (
         {own.dataset: own for own in read(found, study, (PER_ELEMENT, "idn"), IMAGES)} for study in (TESTING, FEATURES)
     )
-    names = [name for name in tests if name in trains]
-    parts = []
-    for name in names:
-        shared = set(tests[name].points("idn")) & set(trains[name].points("idn"))
-        gaps = [own[name].gap("idn", PER_ELEMENT, epsilons=shared) for own in (tests, trains)]
-        text = f"lead of IDN over Gaussian on {name}, test minus training features"
-        value = minus(gaps[0].value, gaps[1].value)
-        parts.append(Inside(text, value, low=0, void=gaps[0].void and gaps[1].void))
-    if not parts:
+    both = [tests[name] for name in tests if name in trains]
+    if not both:
         raise NotRun(f"needs {TESTING} and {FEATURES} on one data set of both")
-    return finding(Every(parts), condition=not_run([tests[name] for name in names], IMAGES))
+
+    def test(some: list[Scores]) -> Statement:
+        parts = []
+        for own in some:
+            name = own.dataset
+            shared = set(own.points("idn")) & set(trains[name].points("idn"))
+            gaps = [one[name].gap("idn", PER_ELEMENT, epsilons=shared) for one in (tests, trains)]
+            text = f"lead of IDN over Gaussian on {name}, test minus training features"
+            value = minus(gaps[0].value, gaps[1].value)
+            parts.append(Inside(text, value, low=0, void=gaps[0].void and gaps[1].void))
+        return Every(parts)
+
+    return settle(both, IMAGES, test, lambda some: "")
