@@ -125,4 +125,7 @@ def test_profiles_fall_and_the_ceiling_rises() -> None:
     ceiling = ceiling_table()
     assert ceiling["pure"].is_monotonic_increasing
     assert (ceiling["at_1e-5"] >= ceiling["pure"]).all()
-    assert "ceiling for ε-LDP records" in drawn(draw_ceiling(ceiling, table()))
+    alone = drawn(draw_ceiling(ceiling, table()))
+    assert "ceiling for ε-LDP records" in alone
+    few = table().query("epsilon > 1").assign(dataset="mnist", epsilon=7.0)
+    assert drawn(draw_ceiling(ceiling, pd.concat([table(), few]))) == alone
