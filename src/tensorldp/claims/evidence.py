@@ -43,11 +43,13 @@ class Evidence:
         self.results = results
         self.datasets = datasets or results.parent / "resources" / "datasets"
         self.used: list[str] = []
+        self.ways = 1
         self._keeps: Callable[[AnyCell], bool] = lambda _: True
 
-    def only(self, keeps: Callable[[AnyCell], bool]) -> Evidence:
-        """The same outputs, as if the cells for which `keeps` is false were not planned."""
+    def only(self, keeps: Callable[[AnyCell], bool], ways: int) -> Evidence:
+        """The same outputs, as if the cells for which `keeps` is false were not planned, one of so many such views."""
         view = copy(self)
+        view.ways, view.used = ways, []
         view._keeps = lambda cell: self._keeps(cell) and keeps(cell)
         return view
 

@@ -204,6 +204,28 @@ class Some:
         )
 
 
+@dataclass(frozen=True)
+class Shared:
+    """One of several alternatives that are decided apart from each other.
+
+    Attributes:
+        part: the statement.
+        ways: how many there are; each has this share of the chance of a wrong yes.
+    """
+
+    part: Statement
+    ways: int
+
+    def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
+        return self.part.decide(for_it / self.ways, against_it)
+
+    def leaves(self) -> list[Inside]:
+        return self.part.leaves()
+
+    def telling(self) -> list[Inside]:
+        return self.part.telling()
+
+
 def words(statement: Statement) -> str:
     """The comparisons that a statement stands or falls with, of many those closest to failing, and how many more."""
     telling, total = statement.telling(), len(statement.leaves())

@@ -16,6 +16,7 @@ from tensorldp.claims.statements import (
     Estimate,
     Every,
     Inside,
+    Shared,
     Some,
     Statement,
     finding,
@@ -47,12 +48,14 @@ class Runs:
         rows: of the grid that the paper has; baselines in another form have `form` in their variant.
         stand_in: the network that was run in the place of the paper's; empty if the paper's was run.
         subset: the number of training records where they are not all; 0 otherwise.
+        ways: how many choices of runs a claim is tried on, of which this is one.
     """
 
     name: str
     rows: pd.DataFrame
     stand_in: str
     subset: int
+    ways: int = 1
 
     @property
     def reduced(self) -> str:
@@ -132,7 +135,9 @@ def runs(found: Evidence, study: str, dataset: str, mechanisms: Iterable[str], w
     cells = [cell for cell in found.cells(study, dataset=dataset) if cell.variant in variants]
     names = sorted({_network(variant, dataset)[1] for variant in variants})
     subset = min((cell.training.limit or 0 for cell in cells), default=0)
-    return Runs(f"{dataset} ({where})" if where else dataset, rows, "" if own else " and ".join(names), subset)
+    return Runs(
+        f"{dataset} ({where})" if where else dataset, rows, "" if own else " and ".join(names), subset, found.ways
+    )
 
 
 def each(
@@ -156,8 +161,8 @@ def either_network(check: Check) -> Check:
     """Decide a claim about Type I by a stand-in too, where the paper's network was run on a part of the records alone.
 
     The paper has its network on all records. Where that was not run, but its network on a part of them and another one
-    on all, a claim that holds of either holds, with what is reduced as its condition. Where it holds of neither, the
-    finding is that of the paper's network.
+    on all, a claim that holds of either holds, with what is reduced as its condition; they share the chance of a wrong
+    yes. Where it holds of neither, the finding is that of the paper's network.
 
     Args:
         check: it takes the paper's network where `runs` finds it.
@@ -165,12 +170,13 @@ def either_network(check: Check) -> Check:
 
     @wraps(check)
     def decided(found: Evidence) -> Finding:
-        made: list[Finding | NotRun] = []
-        for dropped in _choices(_with_both(found)):
-            made.append(_attempt(check, found.only(partial(_stays, dropped))))
-            if isinstance(made[-1], Finding) and made[-1].holds:
-                return made[-1]
-        best = next((one for one in made if isinstance(one, Finding)), made[0])
+        keeps = [partial(_stays, dropped) for dropped in _choices(_with_both(found))]
+        ways = len({_told(_attempt(check, found.only(keep, 1))) for keep in keeps})
+        views = [found.only(keep, ways) for keep in keeps]
+        made = [(_attempt(check, view), view) for view in views]
+        findings = [(one, view) for one, view in made if isinstance(one, Finding)]
+        best, view = next(((one, view) for one, view in findings if one.holds), (findings or made)[0])
+        found.used += [name for name in view.used if name not in found.used]
         if isinstance(best, NotRun):
             raise best
         return best
@@ -183,6 +189,11 @@ def _attempt(check: Check, found: Evidence) -> Finding | NotRun:
         return check(found)
     except NotRun as error:
         return error
+
+
+def _told(made: Finding | NotRun) -> str:
+    """What an attempt looked at, which is the same where a choice makes no difference to the claim."""
+    return made.observed if isinstance(made, Finding) else str(made)
 
 
 def _choices(datasets: list[str]) -> list[tuple[str, ...]]:
@@ -233,6 +244,7 @@ def settle(
         NotRun: if the runs are of another network and the statement does not hold of it.
     """
     missing = [name for name in datasets if name not in {own.dataset for own in made}]
+    statement = Shared(statement, max(own.ways for own in made))
     holds = statement.decide()
     if not holds and (other := sorted({own.stand_in for own in made if own.stand_in})):
         raise NotRun(f"needs the paper's network; with {' and '.join(other)}: {joined([words(statement), observed])}")
