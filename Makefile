@@ -18,8 +18,10 @@ help:  ## this list
 test: $(READY)  ## lint, types, docs and every test
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check --quiet .
-	$(VENV)/bin/mypy
-	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n $(WORKERS) --dist loadgroup
+	@echo "Types are checked beside the tests; what mypy says comes after them"
+	@$(VENV)/bin/mypy > $(VENV)/types.txt 2>&1 & types=$$!; \
+	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n $(WORKERS) --dist loadgroup; tests=$$?; \
+	wait $$types; types=$$?; cat $(VENV)/types.txt; exit $$((tests ? tests : types))
 
 quicktest: $(READY)  ## lint, types and the unit tests that are quick: below three minutes on two cores
 	$(VENV)/bin/ruff check .
