@@ -120,6 +120,21 @@ def test_the_studys_own_share_is_on_figure_3() -> None:
     assert np.asarray(lines[right][0].get_ydata()).tolist() == [0.05, 0.35, 0.5]
 
 
+def test_figure_3_has_a_panel_of_accuracy_for_each_data_set() -> None:
+    variants = {f"eps=e3,model=mlp,participation={share},tau=t1": share for share in (0.1, 1.0)}
+    rows: list[dict[str, object]] = [
+        {"dataset": dataset, "variant": variant, "metric": metric, "value": value}
+        for dataset, factor in (("digits", 0.5), ("mnist", 0.9))
+        for variant, share in variants.items()
+        for metric, value in (("participation", share), ("accuracy", factor * share), ("uploaded_megabytes", share))
+    ]
+    axes = pldp_participation.draw_participation(table(rows)).axes
+    drawn = [
+        [np.asarray(line.get_ydata()).tolist() for line in ax.lines if len(np.asarray(line.get_xdata()))] for ax in axes
+    ]
+    assert drawn == [[[0.1, 1.0], [0.1, 1.0]], [[0.05, 0.5]], [[0.09000000000000001, 0.9]]]
+
+
 def test_figure_3_leaves_out_cells_of_more_rounds() -> None:
     rows = [
         {"variant": variant, "mechanism": "none", "metric": metric, "value": value}

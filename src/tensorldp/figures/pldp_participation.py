@@ -31,15 +31,17 @@ def _by_share(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_participation(metrics: pd.DataFrame, title: str = "") -> Figure:
-    """Figure 3: communication, the same for both centres, and final accuracy against the share of clients."""
+    """Figure 3 against the share of clients: communication, the same for both centres, and each data set's accuracy."""
     use_style()
     rows = pldp_rows(metrics, "pldp_fl")
     rows = _by_share(rows)
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 4.4), layout="constrained")
+    datasets = sorted(set(rows["dataset"]))
+    count = max(len(datasets), 1)
+    figure, (left, *others) = plt.subplots(1, 1 + count, figsize=(4.6 * (1 + count), 4.4), layout="constrained")
     if rows.empty:
-        say_empty(left)
-        say_empty(right)
-    for dataset in sorted(set(rows["dataset"])):
+        for ax in (left, *others):
+            say_empty(ax)
+    for dataset, right in zip(datasets, others, strict=False):
         for name, centre, line in (
             (NO_PRIVACY, "", (0, (4, 2))),
             *(("pdpm", *style) for style in CENTRE_LINES.items()),
@@ -64,9 +66,10 @@ def draw_participation(metrics: pd.DataFrame, title: str = "") -> Figure:
                     table["share"], table["min"], table["max"], color=str(look["color"]), alpha=0.15, linewidth=0
                 )
     left.set(xlabel="share of clients in a round", ylabel="uploaded in the run (MB, 32 bits a weight)")
-    right.set(xlabel="share of clients in a round", ylabel="accuracy on the test records", ylim=(-0.02, 1.02))
+    for right in others:
+        right.set(xlabel="share of clients in a round", ylabel="accuracy on the test records", ylim=(-0.02, 1.02))
     shares = sorted(set(rows["share"])) if not rows.empty else []
-    for ax in (left, right):
+    for ax in (left, *others):
         ax.set_xlim(0.0, 1.05)
         if shares:
             ax.set_xticks(shares, [f"{share:g}" for share in shares])
