@@ -20,7 +20,7 @@ from tensorldp.runtime.files import write_json
 
 STUDIES = Path(__file__).parents[2] / "workflow" / "studies"
 NEEDED = {"model": "ann", "where": "user", "attack": "tensor"}
-Score = Callable[[AnyCell, int], Mapping[Any, float]]  # by metric, or by (metric, round)
+Score = Callable[[AnyCell, int], Mapping[Any, float]]  # by metric, or by (metric, round or epoch)
 
 
 def cell(
@@ -55,8 +55,10 @@ def cell(
 
 
 def named(metric: str | tuple[str, int]) -> dict[str, str | int]:
-    """A metric, or a metric and its round, as a row has them."""
-    return {"metric": metric} if isinstance(metric, str) else {"metric": metric[0], "round": metric[1]}
+    """A metric, or a metric and its round or epoch, as a row has them."""
+    if isinstance(metric, str):
+        return {"metric": metric}
+    return {"metric": metric[0], "epoch" if metric[0].endswith("_by_epoch") else "round": metric[1]}
 
 
 def paper_cells(*studies: str, seeds: int = 2) -> tuple[AnyCell, ...]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import invented
-import pandas as pd
 import pytest
 
 from tensorldp.claims import laws
 from tensorldp.claims.base import catalogue, load_checks
-from tensorldp.claims.latent_arms import FOUND
 from tensorldp.claims.latent_limits import clean_ceiling, perturbed_ceiling
 from tensorldp.config.cell import AnyCell, variant_factors
 
@@ -27,6 +26,8 @@ THEOREMS = {
     "A19": "refuted",
     "A20": "reproduced",
     "A21": "holds with a condition",
+    "A25": "holds with a condition",
+    "A26": "refuted",
 }
 NEEDS_RUNS = ("A11", "A12", "A13", "A14", "A16", "A17", "A22", "A23", "A24")
 
@@ -48,6 +49,14 @@ def test_claims_without_runs_are_quick_and_the_others_are_not_decided(tmp_path: 
     assert set(NEEDS_RUNS) < set(load_checks())
 
 
+def paper_cells(**changed: Any) -> tuple[AnyCell, ...]:
+    """The study's cells as the paper has them, but for some settings of the training."""
+    settings = {"epochs": 100, "width": 256, "limit": None, **changed}
+    return tuple(
+        replace(c, training=c.training.model_copy(update=settings)) for c in invented.paper_cells("latent", seeds=3)
+    )
+
+
 def as_printed(cell: AnyCell, seed: int) -> dict[str, float]:
     """The accuracies of Table 2 and of section 4.1.3."""
     test = {"mnist": 0.963, "cifar10": 0.916}[cell.dataset]
@@ -58,12 +67,11 @@ def as_printed(cell: AnyCell, seed: int) -> dict[str, float]:
         test, train = 0.95, 0.98
     if variant_factors(cell.variant).get("labels") == "permuted":
         test = 0.1
-    records = 60_000.0 * (1 + int(variant_factors(cell.variant).get("augment", 0)))
-    return {"accuracy": test + 0.001 * seed, "train_accuracy": train, "train_records": records}
+    return {"accuracy": test + 0.001 * seed, "train_accuracy": train}
 
 
 def test_the_study_at_paper_scale_has_every_cell_that_claims_ask_for(tmp_path: Path) -> None:
-    run = invented.Run(invented.paper_cells("latent", seeds=3), tmp_path).write(as_printed)
+    run = invented.Run(paper_cells(), tmp_path).write(as_printed)
     found = {id: run.check(id)[0] for id in NEEDS_RUNS}
     # no network learns MNIST or CIFAR-10 from releases at eps = 0.5 with the coins of Eq. 6; here the bits stay below
     # the CNN on MNIST
@@ -81,45 +89,57 @@ def test_networks_that_learn_no_more_than_from_permuted_labels_decide_nothing_on
             made["accuracy"] = 0.6 + 0.03 * float(cell.epsilon) + 0.001 * seed
         return made
 
-    run = invented.Run(invented.paper_cells("latent", seeds=3), tmp_path).write(chance)
+    run = invented.Run(paper_cells(), tmp_path).write(chance)
     finding = load_checks()["A16"].check(run.evidence)
     assert finding.holds is None
     assert "no better than the same networks on permuted labels" in finding.wanted
     assert "on permuted labels 0.32 " in load_checks()["A12"].check(run.evidence).observed
 
 
-def test_part_of_the_records_decides_nothing_against_the_paper(tmp_path: Path) -> None:
-    def tenth(cell: AnyCell, seed: int) -> dict[str, float]:
-        return {**as_printed(cell, seed), "accuracy": 0.8 + 0.001 * seed, "train_records": 6_000.0}
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"limit": 6_000}, "mnist: 6,000 of 60,000 training records"),
+        ({"width": 32}, "mnist: a width of 32, not 64"),
+        ({"epochs": 4}, "mnist: 4 of 50 epochs"),
+    ],
+)
+def test_a_smaller_run_decides_nothing_against_the_paper(changed: dict[str, int], told: str, tmp_path: Path) -> None:
+    def low(cell: AnyCell, seed: int) -> dict[str, float]:
+        return {**as_printed(cell, seed), "accuracy": 0.8 + 0.001 * seed}
 
-    run = invented.Run(invented.paper_cells("latent", seeds=3), tmp_path).write(tenth)
-    finding = load_checks()["A12"].check(run.evidence)
+    finding = load_checks()["A12"].check(invented.Run(paper_cells(**changed), tmp_path).write(low).evidence)
     assert finding.holds is None
-    assert "6,000 of 60,000 training records of mnist" in finding.wanted
+    assert told in finding.wanted
     assert "no classifier that learns from 60,000 releases alone has more than 0." in finding.observed
+    whole = invented.Run(paper_cells(), tmp_path / "whole").write(low)
+    assert load_checks()["A12"].check(whole.evidence).holds is False
 
 
-def test_records_are_counted_of_the_readings_that_a_verdict_rests_on(tmp_path: Path) -> None:
-    def mixed(cell: AnyCell, seed: int) -> dict[str, float]:
-        few = variant_factors(cell.variant).get("reading") == "A"
-        return {**as_printed(cell, seed), "accuracy": 0.8 + 0.001 * seed, "train_records": 6_000.0 if few else 60_000.0}
+@pytest.mark.parametrize(("late", "holds"), [(0.8, False), (0.7, None)])
+def test_a_short_training_counts_where_its_score_had_stopped_rising(
+    late: float, holds: bool | None, tmp_path: Path
+) -> None:
+    def curve(cell: AnyCell, seed: int) -> dict[Any, float]:
+        rising = {("accuracy_by_epoch", epoch): value for epoch, value in ((1, 0.5), (2, late), (3, 0.8), (4, 0.8))}
+        return {**as_printed(cell, seed), "accuracy": 0.8 + 0.001 * seed, **rising}
 
-    run = invented.Run(invented.paper_cells("latent", seeds=3), tmp_path).write(mixed)
+    run = invented.Run(paper_cells(epochs=4), tmp_path).write(curve)
+    assert load_checks()["A12"].check(run.evidence).holds is holds
+
+
+def test_shortfalls_are_those_of_the_readings_that_a_verdict_rests_on(tmp_path: Path) -> None:
+    def low(cell: AnyCell, seed: int) -> dict[str, float]:
+        return {**as_printed(cell, seed), "accuracy": 0.8 + 0.001 * seed}
+
+    few = tuple(
+        replace(c, training=c.training.model_copy(update={"limit": 6_000}))
+        if variant_factors(c.variant).get("reading") == "A"
+        else c
+        for c in paper_cells()
+    )
+    run = invented.Run(few, tmp_path).write(low)
     assert load_checks()["A12"].check(run.evidence).holds is False  # no run of reading A is needed
-    constant = load_checks()["A16"].check(run.evidence)
-    assert constant.holds
-    assert "6,000" not in constant.condition
-
-
-def test_narrower_networks_decide_nothing_against_the_paper(tmp_path: Path) -> None:
-    cells = [
-        replace(c, training=c.training.model_copy(update={"width": 32}))
-        for c in invented.paper_cells("latent", seeds=3)
-    ]
-    run = invented.Run(tuple(cells), tmp_path).write(lambda c, s: {**as_printed(c, s), "accuracy": 0.8 + 0.001 * s})
-    finding = load_checks()["A12"].check(run.evidence)
-    assert finding.holds is None
-    assert "networks of a width of 64; these have 32 on mnist" in finding.wanted
 
 
 def test_ceilings_of_clean_and_perturbed_test_sets() -> None:
@@ -139,7 +159,7 @@ def test_ceilings_of_clean_and_perturbed_test_sets() -> None:
 def test_a_failure_counts_on_the_data_set_whose_networks_are_the_papers(tmp_path: Path) -> None:
     cells = [
         replace(c, training=c.training.model_copy(update={"width": 32})) if c.dataset == "mnist" else c
-        for c in invented.paper_cells("latent", seeds=3)
+        for c in paper_cells()
     ]
 
     def below(cell: AnyCell, seed: int) -> dict[str, float]:
@@ -158,28 +178,19 @@ def test_networks_that_learned_from_altered_images_stand_for_the_papers(tmp_path
             made["accuracy"] = 0.5 + 0.001 * seed
         return made
 
-    run = invented.Run(invented.paper_cells("latent", seeds=3), tmp_path).write(only_altered)
+    run = invented.Run(paper_cells(), tmp_path).write(only_altered)
     finding = load_checks()["A13"].check(run.evidence)
     assert finding.holds
     assert "reading B and altered images at eps 2" in finding.observed
 
 
-def test_what_a_search_of_settings_may_add_decides_nothing_against_table_2(tmp_path: Path) -> None:
+def test_another_draw_of_the_untrained_body_excuses_a_near_miss_of_table_2(tmp_path: Path) -> None:
     def close(cell: AnyCell, seed: int) -> dict[str, float]:
         return {**as_printed(cell, seed), "accuracy": 0.94 + 0.001 * seed}
 
-    cells = invented.paper_cells("latent", seeds=3)
-    finding = load_checks()["A12"].check(invented.Run(cells, tmp_path / "ours").write(close).evidence)
+    finding = load_checks()["A12"].check(invented.Run(paper_cells(), tmp_path).write(close).evidence)
     assert finding.holds is None
-    assert "a search of Table 1's settings" in finding.wanted
-    found = tuple(replace(cell, training=cell.training.model_copy(update=FOUND["mnist"])) for cell in cells)
-    assert load_checks()["A12"].check(invented.Run(found, tmp_path / "found").write(close).evidence).holds is False
-
-
-def test_the_settings_that_were_found_are_the_best_row_of_the_search() -> None:
-    rows = pd.read_csv(Path(__file__).parents[2] / "docs" / "decisions" / "latent-settings.csv")
-    best = rows.to_dict("records")[rows.filter(like="epoch ").max(axis=1).argmax()]
-    assert {key: best[key] for key in FOUND["mnist"]} == FOUND["mnist"]
+    assert "short with our draws of the body, which the paper does not train" in finding.wanted
 
 
 def test_table_2_may_be_of_released_test_strings(tmp_path: Path) -> None:
@@ -187,8 +198,6 @@ def test_table_2_may_be_of_released_test_strings(tmp_path: Path) -> None:
         made = as_printed(cell, seed)
         return {**made, "accuracy": 0.8 + 0.001 * seed, "accuracy_perturbed_test": made["accuracy"]}
 
-    finding = load_checks()["A12"].check(
-        invented.Run(invented.paper_cells("latent", seeds=3), tmp_path).write(released).evidence
-    )
+    finding = load_checks()["A12"].check(invented.Run(paper_cells(), tmp_path).write(released).evidence)
     assert finding.holds
     assert "accuracy on released test images with reading B" in finding.observed

@@ -26,6 +26,7 @@ THEOREMS = {
     "P07": "refuted",
     "P08": "refuted",
     "P10": "reproduced",
+    "P17": "not checkable",
     "P18": "not reproduced",
     "P19": "not checkable",
     "P20": "refuted",
@@ -132,7 +133,7 @@ def as_printed(cell: AnyCell, seed: int) -> Mapping[Any, float]:
     named = variant_factors(cell.variant)
     share = float(named.get("participation", 0.7))
     if cell.mechanism == "none" or named.get("tau") == "2.0":
-        final = 0.903 if cell.mechanism == "plu-fedoa" else 0.975
+        final = 0.87 if (cell.mechanism, cell.dataset) == ("none", "fashion_mnist") else 0.975
     else:
         lost = {"t1": 0.0, "t2": 0.02, "t3": 0.05}.get(named.get("tau", ""), 0.3)
         final = PRINTED[named["eps"]] - lost - 0.1 * (0.7 - min(share, 0.7))
@@ -158,14 +159,14 @@ def test_the_studies_at_paper_scale_have_every_cell_that_claims_ask_for(tmp_path
 
 def test_fewer_rounds_decide_words_but_not_numbers(tmp_path: Path) -> None:
     run = federated(tmp_path, rounds=20, scale="desk").write(as_printed)
-    assert run.check("P12")[0] == run.check("P15")[0] == "reproduced"
-    for id in ("P13", "P16", "P17"):
+    assert run.check("P12")[0] == run.check("P15")[0] == "holds with a condition"
+    for id in ("P13", "P16"):
         found, observed = run.check(id)
         assert found == "not run"
         assert "the desk runs have 20, after which the accuracy is 0.9" in observed
 
 
-ACCURACIES = ("P11", "P12", "P13", "P15", "P16", "P17", "P22")
+ACCURACIES = ("P11", "P12", "P13", "P15", "P16", "P22")
 
 
 def learning(private: float, none: float, whole: float = 0.1) -> Callable[[AnyCell, int], Mapping[Any, float]]:
@@ -199,14 +200,14 @@ def test_on_fewer_records_chance_counts_only_if_it_is_so_on_all(
 ) -> None:
     run = federated(tmp_path, limit=10_000, centre="global", whole=whole).write(learning(0.1, none, level))
     for id in ACCURACIES:
-        found, observed = run.check(id)
-        assert found == expected, id
-        assert "10,000 of 60,000 training records" in observed
+        assert run.check(id)[0] == expected, id
+        finding = load_checks()[id].check(run.evidence)
+        assert finding.holds is False or "10,000 of 60,000 training records" in finding.wanted
 
 
 def test_on_fewer_records_a_lower_accuracy_than_printed_is_undecided(tmp_path: Path) -> None:
     run = federated(tmp_path, limit=10_000, centre="global").write(learning(0.5, 0.95))
-    for id in ("P13", "P16", "P17"):
+    for id in ("P13", "P16"):
         assert run.check(id)[0] == "undecided"
 
 
@@ -236,7 +237,7 @@ def test_the_noise_of_an_average_is_that_of_the_closed_forms(arm: tuple[str, str
     assert average_noise(*arm, clients=100, share=0.7) == pytest.approx(expected, rel=0.02)
 
 
-@pytest.mark.parametrize("id", ["P13", "P14", "P15", "P16", "P17"])
+@pytest.mark.parametrize("id", ["P13", "P14", "P15", "P16"])
 def test_the_reason_is_computed_whatever_was_run(id: str, tmp_path: Path) -> None:
     dataset = "fashion_mnist" if id == "P14" else "mnist"
     for run in (
@@ -252,14 +253,14 @@ def test_a_data_set_without_one_of_the_modes_does_not_stop_a_claim_on_all_three(
     some = tuple(cell for cell in fashion if variant_factors(cell.variant).get("eps") != "e1")
     run = invented.Run((*mnist, *some), tmp_path, "paper").write(as_printed)
     found, observed = run.check("P22")
-    assert found == "reproduced"
+    assert found == "holds with a condition"  # safe ranges around zero alone
     assert "fashion_mnist" not in observed
     assert "in all three modes" in invented.Run(some, tmp_path, "paper").write(as_printed).check("P22")[1]
 
 
 def test_digits_do_not_decide_the_figures_on_images(tmp_path: Path) -> None:
     run = federated(tmp_path, "digits", scale="quick").write(as_printed)
-    for id in ("P11", "P12", "P13", "P14", "P15", "P16", "P17"):
+    for id in ("P11", "P12", "P13", "P14", "P15", "P16", "P24"):
         assert run.check(id)[0] == "not run"
     assert "MB" in run.check("P10")[1]  # bytes are the same on any data
 

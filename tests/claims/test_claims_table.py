@@ -133,12 +133,12 @@ def test_the_table_has_a_verdict_and_evidence_that_exists_for_each_claim(results
 def test_verdicts_follow_the_runs(results: Path) -> None:
     assert run_check("T40", results)[0] == "holds with a condition"
     assert run_check("T39", results)[0] == "undecided"
-    assert run_check("T35", results)[0] == "not reproduced"
+    assert run_check("T35", results)[0] == "undecided"  # with fewer epochs than the paper's it refutes nothing
     assert run_check("T18", results)[0] == "reproduced"
     assert run_check("T19", results)[0] == "refuted"
     for path in results.glob("metrics/**/tldp-g/*.json"):  # now L is above G
         path.write_text(path.read_text().replace("0.8", "0.3"))
-    assert run_check("T40", results)[0] == "not reproduced"
+    assert run_check("T40", results)[0] == "undecided"
 
 
 def test_one_missing_file_changes_only_the_claims_that_need_it(results: Path) -> None:

@@ -108,11 +108,11 @@ def test_lower_error_holds_at_nominal_and_not_at_true_epsilon(tmp_path: Path) ->
     assert "1.0000 of laplace's, 1.0000 of gaussian's, 1.0000 of mvg's, 1.0000 of idn's" in observed
 
 
-def test_one_of_two_data_sets_is_enough_against_a_statement_about_both() -> None:
+def test_one_of_two_data_sets_is_enough_for_a_statement_about_both() -> None:
     """TLDP's Figure 2 on CIFAR-10 and SVHN, of which CIFAR-10 alone is at hand."""
     colour = Truth(type2("cifar10"), means_by(F1, {}, 0.4), means_by(F1, {}, 0.6))
     verdicts = [decided("T43", colour.world(true, 3).draw(np.random.default_rng(3))) for true in (True, False)]
-    assert verdicts == ["holds with a condition", "not reproduced"]
+    assert verdicts == ["holds with a condition", "undecided"]  # with Delta = 2, where 256 is printed, no run refutes
 
 
 def test_a_part_of_a_grid_neither_stops_nor_feeds_a_comparison_with_what_it_lacks() -> None:
@@ -122,11 +122,8 @@ def test_a_part_of_a_grid_neither_stops_nor_feeds_a_comparison_with_what_it_lack
     whole = grid_of("tldp_type1", ["mnist"], ALL, epsilons, model="small_cnn")
     draw = World([*own, *whole], means_by(F1, GOOD)).draw(np.random.default_rng(4))
     (other,) = each(draw, "tldp_type1", IMAGES, BASELINES)
-    assert (other.dataset, other.stand_in) == ("mnist", "small_cnn")
-    assert [(one.dataset, one.stand_in) for one in each(draw, "tldp_type1", IMAGES, ())] == [
-        ("mnist", ""),
-        ("cifar10", ""),
-    ]
+    assert (other.dataset, other.weak) == ("mnist", "mnist: small_cnn in the place of mobilenet_v2")
+    assert [(one.dataset, one.weak) for one in each(draw, "tldp_type1", IMAGES, ())] == [("mnist", ""), ("cifar10", "")]
     with pytest.raises(NotRun, match="laplace"):
         runs(draw, "tldp_type1", "cifar10", BASELINES)
 

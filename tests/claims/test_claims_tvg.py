@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,12 @@ THEOREMS = {
     **dict.fromkeys(
         ("V01", "V02", "V03", "V04", "V05", "V06", "V08", "V09", "V10", "V11", "V12", "V13", "V18"), "reproduced"
     ),
-    **dict.fromkeys(("V20", "V25"), "holds with a condition"),
-    **dict.fromkeys(("V07", "V19", "V24"), "refuted"),
+    **dict.fromkeys(("V20", "V24", "V25"), "holds with a condition"),
+    **dict.fromkeys(("V07", "V19"), "refuted"),
     "V26": "not reproduced",
 }
 TABLE = ("V14", "V15", "V16", "V17")
-FIGURES = ("V21", "V22", "V23", *(f"V{i}" for i in range(27, 39)))
+FIGURES = ("V21", "V22", "V23", *(f"V{i}" for i in range(27, 43)))
 EPSILONS = ("1", "10", "100")
 
 
@@ -110,6 +111,7 @@ def test_digits_do_not_decide_the_figures(tmp_path: Path) -> None:
 
 def test_an_order_is_that_of_the_epsilons_at_which_one_of_two_has_learned(tmp_path: Path) -> None:
     cells = [invented.cell("tvg_sgd", "adult", name, e, seeds=3) for name in ("mvg", "udn", "matrix") for e in "15"]
+    cells = [replace(c, training=c.training.model_copy(update={"steps": 7631})) for c in cells]
     noise = {"mvg": 0.76, "udn": 0.61, "matrix": 0.62}  # at most Adult's largest class
 
     def order(learned: dict[str, float]) -> invented.Run:
@@ -146,7 +148,7 @@ def test_slopes_are_of_the_seeds_that_every_epsilon_has(tmp_path: Path) -> None:
         (("mnist",), {"cifar10": "lenet_tanh"}, "holds with a condition"),  # of another network it says nothing
         (("cifar10",), {"cifar10": "lenet_tanh"}, "not reproduced"),
         (("mnist",), {}, "not reproduced"),
-        ((), {"cifar10": "lenet_tanh", "mnist": "lenet"}, "not run"),
+        ((), {"cifar10": "lenet_tanh", "mnist": "lenet"}, "undecided"),
     ],
 )
 def test_a_network_in_the_place_of_the_papers_does_not_count_against_it(

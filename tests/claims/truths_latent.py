@@ -18,7 +18,7 @@ def _latent() -> list[AnyCell]:
         for reading in "AB":
             found += grid_of("latent", name, ["latent"], (0.5, 2, 8), model="ann", reading=reading)
     found += [cell("latent", "cifar10", "none", "inf", seeds=SEEDS, model="ann", augment=1)]
-    return [replace(c, training=c.training.model_copy(update={"width": 256})) for c in found]
+    return [replace(c, training=c.training.model_copy(update={"width": 256, "epochs": 100})) for c in found]
 
 
 def _networks(

@@ -101,7 +101,7 @@ PLDP_TRUTHS = {
         _after(lambda c: _mode(c, {"t1": 0.6, "t2": 0.8, "t3": 0.9}, "tau")),
     ),
     "P16": Truth(_federated(), _after(lambda c: 0.99), _after(lambda c: 0.99 if c.mechanism == "none" else 0.9)),
-    "P17": Truth(_federated(), _after(lambda c: 0.903), _after(lambda c: 0.97)),
+    "P24": Truth(_federated(), _after(lambda c: 0.9), _after(lambda c: 0.9 if c.mechanism == "none" else 0.5)),
     "P22": Truth(
         _federated(("mnist", "fashion_mnist")),
         _after(lambda c: _mode(c, {"e1": 0.5, "e2": 0.8, "e3": 0.9})),

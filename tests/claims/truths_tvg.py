@@ -21,9 +21,10 @@ def sgd() -> list[AnyCell]:
     found = [
         planned
         for name, model in MODELS.items()
-        for planned in grid_of("tvg_sgd", name, ("none", *SGD), (0.1, 1, 10), model=model)
+        for planned in grid_of("tvg_sgd", name, ("none", *SGD), (0.1, 1, 10), model=model, training={"steps": 28_125})
     ]
-    return [*found, *grid_of("tvg_sgd", "adult", ["matrix"], (0.1, 1, 10), model="mlp_12")]
+    more = grid_of("tvg_sgd", "adult", ["matrix"], (0.1, 1, 10), model="mlp_12", training={"steps": 28_125})
+    return [*found, *more]
 
 
 def features(study: str, epsilons: Iterable[float] = LARGE) -> list[AnyCell]:
@@ -79,18 +80,22 @@ TVG_TRUTHS = {
     "V21": Truth(sgd(), _private(FAR), _private({**FAR, "idn": 0.8, "udn": 0.79, "mvg": 0.88, "matrix": 0.88})),
     "V33": Truth(sgd(), _private(FAR, 0.02), _private(FAR, -0.02)),
     "V34": Truth(sgd(), _private(FAR), _private({**FAR, "matrix": 0.95})),
-    "V22": Truth(features("tvg_features"), _private(ORDER), _private(REVERSED)),
+    "V22": Truth(features("tvg_features"), _private(ORDER), _private(REVERSED), weak=True),
     "V31": Truth(
         features("tvg_features"),
         _by_epsilon(lambda name, e: 0.9 - (0.2 if name != "idn" and e < 1e6 else 0)),
         _private(REVERSED),
+        weak=True,
     ),
     "V32": Truth(
         features("tvg_features"),
         _by_epsilon(lambda name, e: 0.5 + (0.3 if name == "udn" and e == 1e6 else 0)),
         _by_epsilon(lambda name, e: 0.5 + (0.3 if name == "mvg" and e == 1e6 else 0)),
+        weak=True,
     ),
-    "V35": Truth(features("tvg_features"), _private({**ORDER, "matrix": 0.75}), _private({**ORDER, "matrix": 0.99})),
+    "V35": Truth(
+        features("tvg_features"), _private({**ORDER, "matrix": 0.75}), _private({**ORDER, "matrix": 0.99}), weak=True
+    ),
     "V23": Truth(features("tvg_testing"), _private(ORDER), _private(REVERSED)),
     "V36": Truth(
         features("tvg_testing"),
@@ -106,7 +111,26 @@ TVG_TRUTHS = {
     ),
     "V37": Truth(features("tvg_testing"), _private(ORDER), _private(REVERSED)),
     "V38": Truth(
-        [*features("tvg_testing"), *features("tvg_features")], _two_studies(0.2, 0.05), _two_studies(0.05, 0.2)
+        [*features("tvg_testing"), *features("tvg_features")],
+        _two_studies(0.2, 0.05),
+        _two_studies(0.05, 0.2),
+        weak=True,
+    ),
+    "V39": Truth([*features("tvg_testing"), *features("tvg_features")], _private(ORDER), _private(REVERSED)),
+    "V40": Truth(sgd(), _private(FAR), _private({**FAR, "udn": 0.7})),
+    "V41": Truth(
+        [*features("tvg_testing", PAPER), *features("tvg_features", PAPER)],
+        _private(ORDER),
+        _private(ORDER),
+        noise=({"tvg_testing": 0.005, "tvg_features": 0.05}, {"tvg_testing": 0.05, "tvg_features": 0.005}),
+        weak=True,
+    ),
+    "V42": Truth(
+        features("tvg_features", (*PAPER, *(2 * e for e in PAPER), *(5 * e for e in PAPER))),
+        _private({**ORDER, "matrix": 0.75}),
+        _private(ORDER),
+        noise=(0.3, 0.01),
+        weak=True,
     ),
     "V27": Truth(CTG, _rss(CTG_ORDER), _rss(CTG_REVERSED)),
     "V28": Truth(CTG, _rss(CTG_ORDER), _rss(CTG_REVERSED)),

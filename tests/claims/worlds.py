@@ -5,7 +5,7 @@ A world gives the mean of every cell's metrics; a draw adds noise to it, seed by
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from tensorldp.config.cell import AnyCell, variant_factors, variant_text
 from tensorldp.config.grid import Plan
 from tensorldp.config.settings import parse_settings
 
+Noise = float | Mapping[str, float]  # of all cells, or by study
 Means = Callable[[AnyCell], dict[Any, float]]  # by metric, or by metric and round
 SEEDS = 3
 NOISE = 0.002  # of a score from seed to seed; of log10 of an error eight times as much
@@ -44,7 +45,7 @@ class World:
     """Cells with the means of their metrics, from which draws are made."""
 
     def __init__(
-        self, cells: Iterable[AnyCell], means: Means, *, seeds: int = SEEDS, noise: float | None = None
+        self, cells: Iterable[AnyCell], means: Means, *, seeds: int = SEEDS, noise: Noise | None = None
     ) -> None:
         self.cells, self.noise = tuple(cells), noise
         records, paths = [], []
@@ -67,7 +68,9 @@ class World:
 
     def draw(self, stream: np.random.Generator, noise: float = NOISE) -> Draw:
         """The world's results with fresh noise, which is the world's own if it has one."""
-        noise = self.noise or noise
+        own_noise = noise if self.noise is None else self.noise
+        by_study = isinstance(own_noise, Mapping)
+        noise = self.table["study"].map(own_noise).to_numpy(float) if by_study else own_noise
         values, seeds = self.table["value"].to_numpy(), self.table["seed"].to_numpy()
         own = stream.standard_normal(len(values))
         own = np.where(self.shared, stream.standard_normal(seeds.max() + 1)[seeds], own)
@@ -101,7 +104,8 @@ class Truth:
     cells: Iterable[AnyCell]
     true: Means
     false: Means
-    noise: tuple[float, float] | None = None  # of the two, where the claim is about the noise
+    noise: tuple[Noise, Noise] | None = None  # of the two, where the claim is about the noise
+    weak: bool = False  # whether no run of ours can refute it, as all of them differ from the source's in one setting
 
     def world(self, true: bool, seeds: int = SEEDS) -> World:
         """The world in which the claim is true, or the one in which it is false."""

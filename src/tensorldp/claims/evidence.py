@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from copy import copy
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -135,16 +135,18 @@ class Evidence:
         return all_rows(found, self.scale)
 
     @staticmethod
-    def by_round(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
-        """A metric after each round at which it was taken: a row a seed and a column a round, rising.
+    def by_mark(rows: pd.DataFrame, metric: str, mark: Literal["round", "epoch"] = "round") -> pd.DataFrame:
+        """A metric after each round or epoch at which it was taken: a row a seed and a column a mark, rising.
+
+        Of several cells it is the mean.
 
         Raises:
-            NotRun: if it was not taken by round.
+            NotRun: if it was not taken along the training.
         """
-        own = rows[rows["metric"] == f"{metric}_by_round"]
+        own = rows[rows["metric"] == f"{metric}_by_{mark}"]
         if own.empty:
-            raise NotRun(f"needs {metric} by round")
-        return own.assign(round=own["round"].astype(int)).pivot(index="seed", columns="round", values="value")
+            raise NotRun(f"needs {metric} by {mark}")
+        return own.assign(mark=own[mark].astype(int)).pivot_table(index="seed", columns="mark", values="value").dropna()
 
     def table(self, name: str) -> pd.DataFrame:
         """A CSV file of results/tables.

@@ -16,9 +16,12 @@ from tensorldp.claims.base import Finding, claim
 from tensorldp.claims.laws import cifar_latent, latent, two_coins
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.bits import bit_count, encode_bits
+from tensorldp.models.latent import conv_module
+from tensorldp.models.task import image_layout
 from tensorldp.randomness import generator
 
 ROUNDING = 1e-9
+SUBSTANTIAL = 0.5  # a blind guess is off by 1
 NEAR_HALF = 1e-3  # "around 0.5": what a reader can tell apart in Figure 7
 RECORDS = 100  # of the simulated membership test
 TESTS = "tests/mechanisms/test_latent.py"
@@ -249,4 +252,39 @@ def membership() -> Finding:
         f"attack has more advantage than {bound['A']:.1e} and {bound['B']:.6f} ({allowed:.3f} would be 0.5-LDP)",
         f"{TESTS}::test_reading_b_at_delta",
         condition="with the coins of Eq. 6 alone" if safe == ["A"] else "",
+    )
+
+
+@claim("A25", expected=f"a root mean squared error of the best estimate of at least {SUBSTANTIAL} of a blind guess's")
+def error_of_estimation() -> Finding:
+    """Given its release a fair bit is worth its mean: an error of 1 - signal^2 in the square, at every place alike."""
+    left = {reading: math.sqrt(1 - latent(0.5, reading).signal ** 2) for reading in "AB"}
+    whole = latent(0.5, "B").curve().pure_epsilon
+    return Finding(
+        min(left.values()) >= SUBSTANTIAL,
+        f"at eps = 0.5 the best estimate of one element from its release has {left['A']:.4f} (Eq. 6) and "
+        f"{left['B']:.4f} (Eq. 7) of the root mean squared error of a blind guess, all codes being equally likely",
+        "tensorldp.claims.latent_theorems.error_of_estimation",
+        condition=f"of one element by itself; of an image, 9,216 of them, the epsilon is {whole:,.0f} with Eq. 7",
+    )
+
+
+@claim("A26", expected="shorter vectors than images, and a finite epsilon before any bit is randomised")
+def reduced_before_randomisation() -> Finding:
+    """A fixed function of a record separates any two records with different outputs with certainty."""
+    sizes = {}
+    for name, shape in (("MNIST", (28, 28)), ("CIFAR-10", (32, 32, 3))):
+        module = conv_module(shape, generator("A26", name))
+        with torch.no_grad():
+            black, white = (module(torch.full((1, *image_layout(shape)), value)) for value in (0.0, 1.0))
+        sizes[name] = (math.prod(shape), black.numel(), bool((black != white).any()))
+    return Finding(
+        all(after < before and not apart for before, after, apart in sizes.values()),
+        "; ".join(
+            f"an image of {name} has {before:,} numbers and its vector {after:,}"
+            for name, (before, after, _) in sizes.items()
+        )
+        + "; the module is a fixed function, and a black and a white image have different vectors in both: before the "
+        "bits are randomised no epsilon is finite",
+        "tensorldp.claims.latent_theorems.reduced_before_randomisation",
     )

@@ -1,19 +1,19 @@
 """PLDP-FL's statements about its Figures 4 to 6, decided from our runs of the same grid.
 
 Thresholds, set before the runs: a printed accuracy is met from 0.01 below, three standard errors of an accuracy of 0.9
-on 10,000 test images, and above by anything, but for P17: that PLU-FedOA "only" has its 90.3 % is met from that much
-above, too. "Similar" is within 0.03 (its own 95.7 % and 97.9 % are called so).
+on 10,000 test images, and above by anything. "Similar" is within 0.03 (its own 95.7 % and 97.9 % are called so).
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from tensorldp.claims.base import Finding, NotRun, cannot_be_checked, claim
 from tensorldp.claims.evidence import Evidence
+from tensorldp.claims.fairness import PRINTED as PRINTED_RUNS
+from tensorldp.claims.fairness import shortfall
 from tensorldp.claims.pldp_arms import (
     AT_CHANCE,
     FEDERATED,
@@ -34,6 +34,7 @@ from tensorldp.claims.statements import (
     Some,
     Statement,
     estimate,
+    finding,
     minus,
     paired,
     per_seed,
@@ -45,7 +46,7 @@ PRINTED, SIMILAR = 0.01, 0.03
 
 def _after(found: Evidence, count: int, rows: pd.DataFrame, metric: str) -> Estimate:
     """A metric after a number of rounds."""
-    marks = found.by_round(rows, metric)
+    marks = found.by_mark(rows, metric)
     if count not in marks:
         raise NotRun(f"needs {metric} after {count} rounds")
     return estimate(marks[count])
@@ -70,7 +71,7 @@ def rounds_and_modes(found: Evidence) -> Finding:
         for eps in EPSILON_MODES:
             ends = []
             for tau in RANGE_MODES:
-                marks = found.by_round(mode_rows(found, "mnist", eps, tau, centre, None), "accuracy")
+                marks = found.by_mark(mode_rows(found, "mnist", eps, tau, centre, None), "accuracy")
                 rise = paired(marks.iloc[:, -1].tolist(), marks.iloc[:, 0].tolist())
                 parts.append(Inside(f"rise of {eps} with {tau} in {count} rounds", rise, low=0))
                 ends.append(marks.iloc[:, -1])
@@ -242,15 +243,33 @@ def comparison(found: Evidence) -> Finding:
     return best_centre(found, ["mnist"], test, learned(found, "mnist", [2.0]))
 
 
-@claim("P17", expected=f'within {PRINTED} of 0.903, on both sides: the paper says "only"')
-@with_noise("mnist", ("plu-fedoa", "e2", 2.0))
-def laplace_comparison(found: Evidence) -> Finding:
-    _after_100(found, {"plu-fedoa": "PLU-FedOA, rebuilt"})
+@claim("P24", expected=f"with e3 and t1 an accuracy at most {SIMILAR} below that without privacy, on each data set")
+@with_noise("mnist", ("pdpm", "e3", "t1"))
+def almost_the_same(found: Evidence) -> Finding:
+    """The mode with the least noise, on all records where it was run, beside no privacy on any number of them."""
+    names = [
+        name for name in ("mnist", "fashion_mnist") if found.cells(FEDERATED, dataset=name, mechanism="pdpm", eps="e3")
+    ]
+    if not names:
+        raise NotRun(f"needs {FEDERATED} on mnist or fashion_mnist, which the {found.scale} grid does not have")
 
-    def test(centre: Any) -> Statement:
-        reached = _after(found, 100, _comparison(found, "plu-fedoa", centre, None), "accuracy")
-        return Inside("accuracy of the rebuilt PLU-FedOA after 100 rounds", reached, 0.903 - PRINTED, 0.903 + PRINTED)
+    def gap(name: str, centre: Any) -> Statement:
+        whole = PRINTED_RUNS[FEDERATED, name].records
+        arm = {"dataset": name, "mechanism": "pdpm", "eps": "e3", "tau": "t1", "centre": centre, "participation": None}
+        limit = whole if found.cells(FEDERATED, **arm, limit=whole) else None
+        free = found.rows(FEDERATED, "accuracy", dataset=name, mechanism=NO_PRIVACY, participation=None, limit=None)
+        rows = mode_rows(found, name, "e3", "t1", centre, limit=limit)
+        weak = shortfall(found.cells(FEDERATED, **arm, limit=limit, budget=None))
+        text = f"accuracy of e3 with t1 and {around([centre])} on {name}, minus that without privacy"
+        return Inside(text, minus(per_seed(rows), per_seed(free)), low=-SIMILAR, weak=weak)
 
-    premise = learned(found, "mnist", [2.0], mechanism="plu-fedoa")
-    decided = best_centre(found, ["mnist"], test, premise, mechanism="plu-fedoa")
-    return replace(decided, evidence="tests/mechanisms/test_pldp.py::test_plu_fedoa_guarantee")
+    where = {name: centres(found, name, eps="e3", participation=None, budget=None) for name in names}
+    return finding(Every([Some([gap(name, centre) for centre in where[name]]) for name in names]))
+
+
+@claim("P17", expected="an accuracy of 0.903")
+def laplace_comparison() -> Finding:
+    return cannot_be_checked(
+        "PLU-FedOA is known here from what the paper says of it alone; ours is a reconstruction, so that its accuracy "
+        "says nothing about the one that the paper compares with"
+    )

@@ -1,9 +1,18 @@
 """Statements about means over seeds, and when seeds decide them.
 
 A claim about runs is a tree: comparisons of a mean with the limits that the source sets, joined by `Every` and `Some`.
-Its chance to be decided wrongly, either way, is at most `ALPHA` for normal values: where several comparisons could each
-decide alone, they share it (Bonferroni); where all must agree, each has the whole. Comparisons of fewer than
-`LEAST_SEEDS` values decide nothing.
+Three rules hold for every claim.
+
+*The chance of a wrong verdict*, either way, is at most `ALPHA` for normal values. Where several comparisons could each
+decide alone, they share it (Bonferroni); where all must agree, each has the whole.
+
+*Looks.* Whoever adds seeds until something is decided looks several times, and each look may err. So a comparison is
+looked at with the first 3, 5, 10, 20 and 40 seeds and with no other numbers, and each look has its own part of `ALPHA`
+(`LOOKS`): whenever a run stops, the chance of a wrong verdict over all looks so far is at most the sum of these parts.
+Seeds beyond the last look that is complete wait for the next one.
+
+*Weak runs.* A run that is weaker than the source's (`Inside.weak`, from `fairness`) may support a claim and never
+refutes it. Where some comparisons are of runs as the source's, those of weak runs that do not agree are left out.
 """
 
 from __future__ import annotations
@@ -16,41 +25,54 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from tensorldp.claims.base import Finding
 from tensorldp.errors import InputError
 
 ALPHA = 0.05  # the usual level
-LEAST_SEEDS = 3  # two have one degree of freedom: an interval thirteen standard errors to each side
-MOST_SEEDS = 1000  # beyond it a number of seeds is no advice
+# of ALPHA what each look spends, by its number of seeds: most at the first, where an interval of Student's is widest
+LOOKS = {3: 0.6, 5: 0.2, 10: 0.1, 20: 0.05, 40: 0.05}
+LEAST_SEEDS = min(LOOKS)  # two have one degree of freedom: an interval thirteen standard errors to each side
 SHOWN = 4  # comparisons that a text lists
+
+
+def look(seeds: int) -> int:
+    """The number of seeds of the last look that so many complete; all of them where they are too few for a look."""
+    return max((count for count in LOOKS if count <= seeds), default=seeds)
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over seeds, its standard error with its degrees of freedom, and the least number of seeds behind it."""
+    """A mean over the seeds of a look, its standard error with its degrees of freedom, and the number of these seeds.
+
+    Attributes:
+        mean, error, freedom, seeds: of the look.
+        samples: what it is a combination of: independent samples, one value a seed, with their factors.
+    """
 
     mean: float
     error: float
     freedom: float
     seeds: int
+    samples: tuple[tuple[float, tuple[float, ...]], ...] = ()
 
     def half(self, alpha: float) -> float:
-        """Half the width of Student's interval; infinite for too few seeds."""
+        """Half the width of Student's interval at this look, `alpha` being for all looks; infinite without a look."""
         if self.seeds < LEAST_SEEDS:
             return math.inf
-        return float(special.stdtrit(self.freedom, 1 - alpha / 2)) * self.error
+        return _quantile(self.freedom, alpha, self.seeds) * self.error
 
     def seeds_for(self, distance: float, alpha: float) -> int | None:
-        """How many seeds would have a half width below `distance` at the spread of these; None beyond `MOST_SEEDS`."""
+        """The first later look whose half width is below `distance` at this spread; None if there is none."""
         if self.seeds < 2 or distance <= 0:
             return None
-        counts = np.arange(LEAST_SEEDS, MOST_SEEDS + 1)
-        freedom = np.maximum(counts - 1.0, 1.0) * max(self.freedom / (self.seeds - 1), 1.0)
-        half = stats.t.ppf(1 - alpha / 2, freedom) * self.error * np.sqrt(self.seeds / counts)
-        enough = counts[half < distance]
-        return int(enough[0]) if len(enough) else None
+        groups = max(self.freedom / (self.seeds - 1), 1.0)
+        for count in LOOKS:
+            half = _quantile((count - 1) * groups, alpha, count) * self.error * math.sqrt(self.seeds / count)
+            if count > self.seeds and half < distance:
+                return count
+        return None
 
     def __str__(self) -> str:
         if self.seeds < LEAST_SEEDS:
@@ -59,8 +81,26 @@ class Estimate:
         return f"{self.mean:.4g} [{self.mean - half:.4g}, {self.mean + half:.4g}] over {self.seeds} seeds"
 
 
+def _quantile(freedom: float, alpha: float, seeds: int) -> float:
+    return float(special.stdtrit(freedom, 1 - alpha * LOOKS[look(seeds)] / 2))
+
+
+def _combined(samples: tuple[tuple[float, tuple[float, ...]], ...]) -> Estimate:
+    """The sum of factor times mean of independent samples (Welch), all at the last look that each of them completes."""
+    seeds = look(min(len(values) for _, values in samples))
+    parts = [(factor, np.asarray(values[:seeds])) for factor, values in samples]
+    mean = float(sum(factor * values.mean() for factor, values in parts))
+    if seeds < 2:
+        return Estimate(mean, math.inf, 1.0, seeds, samples)
+    variances = [float(factor**2 * values.var(ddof=1)) / seeds for factor, values in parts]
+    squares = sum(variance**2 for variance in variances) / (seeds - 1)
+    total = sum(variances)
+    freedom = total**2 / squares if squares > 0 else float(len(parts) * (seeds - 1))
+    return Estimate(mean, math.sqrt(total), freedom, seeds, samples)
+
+
 def estimate(values: Sequence[float] | pd.Series) -> Estimate:
-    """The estimate of a mean from one value a seed.
+    """The estimate of a mean from one value a seed, in the order of the seeds.
 
     Raises:
         InputError: if there is no value or one is not finite.
@@ -68,13 +108,16 @@ def estimate(values: Sequence[float] | pd.Series) -> Estimate:
     data = np.asarray(values, dtype=np.float64)
     if not data.size or not np.isfinite(data).all():
         raise InputError(f"an estimate needs finite values, got {list(values)[:5]}")
-    if data.size == 1:
-        return Estimate(float(data[0]), math.inf, 1.0, 1)
-    return Estimate(float(data.mean()), float(data.std(ddof=1) / math.sqrt(data.size)), data.size - 1.0, data.size)
+    return _combined(((1.0, tuple(data.tolist())),))
 
 
 def minus(first: Estimate, second: Estimate, share: float = 1.0) -> Estimate:
-    """first - share * second of independent seeds (Welch); too wide, and so safe, where the seeds share streams."""
+    """first - share * second of independent seeds (Welch); too wide, and so safe, where the seeds share streams.
+
+    Both are taken at the last look that both complete.
+    """
+    if first.samples and second.samples:
+        return _combined((*first.samples, *((-share * factor, values) for factor, values in second.samples)))
     variances = first.error**2, (share * second.error) ** 2
     seeds = min(first.seeds, second.seeds)
     mean, total = first.mean - share * second.mean, sum(variances)
@@ -118,6 +161,7 @@ class Inside:
         value: its estimate.
         low, high: the limits that the source sets.
         void: why it decides nothing, whatever the seeds (both at chance); empty as a rule.
+        weak: how the runs behind it are weaker than the source's, see `fairness`; empty if they are not.
     """
 
     name: str
@@ -125,14 +169,22 @@ class Inside:
     low: float = -math.inf
     high: float = math.inf
     void: str = ""
+    weak: str = ""
 
     def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
         if self.void or self.value.seeds < LEAST_SEEDS:
             return None
-        mean, yes, no = self.value.mean, self.value.half(for_it), self.value.half(against_it)
+        mean, yes = self.value.mean, self.value.half(for_it)
         if self.low < mean - yes and mean + yes < self.high:
             return True
-        return False if mean + no < self.low or mean - no > self.high else None
+        return False if self.fails(against_it) and not self.weak else None
+
+    def fails(self, against_it: float = ALPHA) -> bool:
+        """Whether the mean lies outside, however weak the runs are."""
+        if self.void or self.value.seeds < LEAST_SEEDS:
+            return False
+        mean, no = self.value.mean, self.value.half(against_it)
+        return mean + no < self.low or mean - no > self.high
 
     def leaves(self) -> list[Inside]:
         return [self]
@@ -154,11 +206,13 @@ class Inside:
         if self.value.seeds < LEAST_SEEDS:
             made = "one seed was run" if self.value.seeds == 1 else f"{self.value.seeds} seeds were run"
             return f"{self.name}: {made}, at least {LEAST_SEEDS} are needed"
+        against = f"{self.name}: {self.value}, the limit being {self._limits()}"
+        if self.weak and self.slack() < 0:
+            return f"{against}, which refutes nothing: {self.weak}"
         mean = self.value.mean
         distance = min(abs(mean - limit) for limit in (self.low, self.high) if math.isfinite(limit))
         enough = self.value.seeds_for(distance, ALPHA / parts)
-        advice = f"about {max(enough, self.value.seeds + 1)} seeds would do" if enough else "it lies at the limit"
-        return f"{self.name}: {self.value} around the limit {self._limits()}; {advice}"
+        return f"{against}; {f'{enough} seeds would do' if enough else f'{max(LOOKS)} seeds would not do'}"
 
     def _limits(self) -> str:
         ends = [f"{end:.4g}" for end in (self.low, self.high) if math.isfinite(end)]
@@ -170,12 +224,14 @@ class Inside:
 
 @dataclass(frozen=True)
 class Every:
-    """That all parts hold."""
+    """That all parts hold; parts of weak runs alone that are not seen to hold are left out where there are others."""
 
     parts: Sequence[Statement]
 
     def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
-        found = [part.decide(for_it, against_it / len(self.parts)) for part in self.parts]
+        strong = [part for part in self.parts if not _is_weak(part)]
+        counted = strong or self.parts
+        found = [part.decide(for_it, against_it / len(counted)) for part in counted]
         return False if False in found else None if None in found or not found else True
 
     def leaves(self) -> list[Inside]:
@@ -226,6 +282,21 @@ class Shared:
         return self.part.telling()
 
 
+def _is_weak(statement: Statement) -> bool:
+    return all(leaf.weak for leaf in statement.leaves())
+
+
+def weaknesses(statement: Statement, alpha: float = ALPHA) -> str:
+    """How the runs behind a statement that holds are weaker than the source's, and which of them count for nothing."""
+    leaves = statement.telling()
+    agree = {text: all(leaf.decide(alpha) for leaf in leaves if leaf.weak == text) for text in _weak_texts(leaves)}
+    return joined(text if agree[text] else f"without {text}" for text in agree)
+
+
+def _weak_texts(leaves: Iterable[Inside]) -> list[str]:
+    return list(dict.fromkeys(leaf.weak for leaf in leaves if leaf.weak))
+
+
 def words(statement: Statement) -> str:
     """The comparisons that a statement stands or falls with, of many those closest to failing, and how many more."""
     telling, total = statement.telling(), len(statement.leaves())
@@ -252,14 +323,14 @@ def finding(
         statement: what the claim says.
         observed: further observations; they decide nothing.
         evidence: as in `Finding`.
-        condition: what the statement was found under, if it holds.
+        condition: what the statement was found under, if it holds, beside the weakness of its runs.
         wanted: what would decide it, beside seeds, if it is undecided.
     """
     text = "; ".join(filter(None, [words(statement), observed]))
     holds = statement.decide()
     if holds is None:
         return Finding(None, text, evidence, wanted="; ".join(filter(None, [needs(statement), wanted])))
-    return Finding(holds, text, evidence, condition=condition if holds else "")
+    return Finding(holds, text, evidence, condition=joined([condition, weaknesses(statement)]) if holds else "")
 
 
 def per_seed(rows: pd.DataFrame, statistic: str = "mean") -> Estimate:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from tensorldp.claims.base import Check, Finding, NotRun
 from tensorldp.claims.evidence import Evidence
+from tensorldp.claims.fairness import is_papers, shortfall
 from tensorldp.claims.statements import (
     Estimate,
     Every,
@@ -24,7 +25,6 @@ from tensorldp.claims.statements import (
     minus,
     per_epsilon,
     per_seed,
-    words,
 )
 from tensorldp.config.cell import AnyCell
 from tensorldp.data.catalogue import get
@@ -35,7 +35,6 @@ TYPE1 = "tldp_type1"
 TLDP = ("tldp-l", "tldp-g")
 BASELINES = ("laplace", "gaussian", "mvg", "idn")
 F1 = "weighted_f1"
-NETWORKS = {"imdb": "bilstm", "darknet": "fcn"}  # and MobileNet for images (TLDP, Tables 2 to 4)
 AT_CHANCE = 0.05  # above one over the number of classes: what imbalance and a lucky guess of labels can add
 
 
@@ -46,23 +45,18 @@ class Runs:
     Attributes:
         name: the data set, and the arm where there are several.
         rows: of the grid that the paper has; baselines in another form have `form` in their variant.
-        stand_in: the network that was run in the place of the paper's; empty if the paper's was run.
-        subset: the number of training records where they are not all; 0 otherwise.
+        weak: how the runs fall short of the paper's, see `fairness`.
         ways: how many choices of runs a claim is tried on, of which this is one.
     """
 
     name: str
     rows: pd.DataFrame
-    stand_in: str
-    subset: int
+    weak: str
     ways: int = 1
 
-    @property
-    def reduced(self) -> str:
-        """How the runs are smaller than the paper's, in words."""
-        network = f"{self.stand_in} in the place of the paper's network" if self.stand_in else ""
-        part = f"{self.subset:,} training records" if self.subset else ""
-        return f"{self.name}: {' on '.join(filter(None, [network, part]))}" if network or part else ""
+    def inside(self, name: str, value: Estimate, low: float = -np.inf, high: float = np.inf, void: str = "") -> Inside:
+        """A comparison of these runs."""
+        return Inside(name, value, low, high, void, self.weak)
 
     def of(self, mechanism: str, form: str = "") -> pd.DataFrame:
         """The rows of one mechanism; of a baseline in its other form with `form`."""
@@ -92,7 +86,7 @@ class Runs:
         seen = max(point.mean for own in rows for point in per_epsilon(own).values())
         limit = 1 / get(self.dataset).classes + AT_CHANCE
         void = "" if seen > limit else "both at chance at every epsilon"
-        return Inside(f"{first} minus {second} on {self.name}", minus(means[0], means[1]), void=void)
+        return self.inside(f"{first} minus {second} on {self.name}", minus(means[0], means[1]), void=void)
 
     @property
     def dataset(self) -> str:
@@ -107,13 +101,6 @@ def _printed(rows: pd.DataFrame) -> pd.DataFrame:
     return own[own["epsilon"].isin(grid) | (own["mechanism"] == NO_PRIVACY)]
 
 
-def _network(variant: str, dataset: str) -> tuple[bool, str]:
-    """Whether a variant's network is the paper's, and its name."""
-    factors = dict(pair.split("=", 1) for pair in variant.split(",") if "=" in pair)
-    name = factors.get("backbone", factors.get("model", ""))
-    return name.startswith(NETWORKS.get(dataset, "mobilenet_v2")), name
-
-
 def runs(found: Evidence, study: str, dataset: str, mechanisms: Iterable[str], where: str = "") -> Runs:
     """The scores of some mechanisms, TLDP and no perturbation on one data set, all of one network.
 
@@ -126,18 +113,28 @@ def runs(found: Evidence, study: str, dataset: str, mechanisms: Iterable[str], w
     rows = _printed(found.rows(study, F1, dataset=dataset, mechanism=wanted))
     if where:
         rows = rows[rows["variant"].str.contains(f"where={where}")]
-    papers = rows["variant"].isin([name for name in set(rows["variant"]) if _network(name, dataset)[0]])
+    papers = rows["variant"].isin([name for name in set(rows["variant"]) if is_papers(study, dataset, name)])
     own = wanted <= set(rows[papers]["mechanism"])
     rows = rows[papers] if own else rows[~papers]
     if lacking := wanted - set(rows["mechanism"]):
         raise NotRun(f"needs {' and '.join(sorted(lacking))} of {study} on {dataset} with the network of the others")
     variants = set(rows["variant"])
-    cells = [cell for cell in found.cells(study, dataset=dataset) if cell.variant in variants]
-    names = sorted({_network(variant, dataset)[1] for variant in variants})
-    subset = min((cell.training.limit or 0 for cell in cells), default=0)
-    return Runs(
-        f"{dataset} ({where})" if where else dataset, rows, "" if own else " and ".join(names), subset, found.ways
-    )
+    cells = [cell for cell in found.cells(study, dataset=dataset, mechanism=wanted) if cell.variant in variants]
+    return Runs(f"{dataset} ({where})" if where else dataset, rows, shortfall(cells), found.ways)
+
+
+def as_printed(found: Evidence, study: str, made: Iterable[Runs], where: str = "") -> str:
+    """What the same runs have with the printed Delta at the largest epsilon of theirs, in words; it decides nothing."""
+    texts = []
+    for dataset in dict.fromkeys(own.dataset for own in made):
+        factors = {"range": "printed", **({"where": where} if where else {})}
+        if not found.cells(study, dataset=dataset, mechanism=TLDP, **factors):
+            continue
+        rows = found.rows(study, F1, dataset=dataset, mechanism=TLDP, **factors)
+        for name in TLDP:
+            epsilon, value = max(per_epsilon(rows[rows["mechanism"] == name]).items())
+            texts.append(f"{name} {value.mean:.2f} on {dataset} at epsilon {epsilon:g}")
+    return f"with the printed Delta of 256: {', '.join(texts)}" if texts else ""
 
 
 def each(
@@ -203,7 +200,7 @@ def _choices(datasets: list[str]) -> list[tuple[str, ...]]:
 
 def _reduced(cell: AnyCell) -> bool:
     """Whether a cell is of the paper's network on a part of the records."""
-    return _network(cell.variant, cell.dataset)[0] and bool(getattr(cell.training, "limit", None))
+    return is_papers(cell.study, cell.dataset, cell.variant) and bool(getattr(cell.training, "limit", None))
 
 
 def _stays(datasets: tuple[str, ...], cell: AnyCell) -> bool:
@@ -227,33 +224,20 @@ def settle(
     datasets: Iterable[str] = (),
     condition: str = "",
 ) -> Finding:
-    """The finding of a statement about these runs, fair to the paper where they are smaller than its own.
-
-    A statement that holds says under which conditions. One that does not hold of another network says nothing of the
-    paper's; one that does not hold on part of the data is undecided.
+    """The finding of a statement about these runs, one of the choices that a claim is tried on.
 
     Args:
         made: the runs.
         statement: about them.
         observed: further observations; they decide nothing.
         evidence: as in `Finding`.
-        condition: what the statement needs beside, if it holds.
         datasets: all data sets of the claim; those that were not run become a condition.
-
-    Raises:
-        NotRun: if the runs are of another network and the statement does not hold of it.
+        condition: what the statement needs beside, if it holds.
     """
     missing = [name for name in datasets if name not in {own.dataset for own in made}]
-    statement = Shared(statement, max(own.ways for own in made))
-    holds = statement.decide()
-    if not holds and (other := sorted({own.stand_in for own in made if own.stand_in})):
-        raise NotRun(f"needs the paper's network; with {' and '.join(other)}: {joined([words(statement), observed])}")
-    reduced = joined(own.reduced for own in made)
-    if holds is False and reduced:
-        text = joined([words(statement), observed])
-        return Finding(None, text, evidence, wanted=f"all training records; these are {reduced}")
     absent = f"{', '.join(missing)} not run" if missing else ""
-    return finding(statement, observed, evidence, condition=joined([condition, reduced, absent]))
+    shared = Shared(statement, max(own.ways for own in made))
+    return finding(shared, observed, evidence, condition=joined([condition, absent]))
 
 
 def per_form(made: Runs, test: Callable[[str], Statement]) -> Statement:
@@ -270,7 +254,7 @@ def below(made: Runs, mechanism: str, limit: float, largest: float = np.inf, for
         named = f"{mechanism}{' of Table 5' if form else ''}"
         return Every(
             [
-                Inside(f"{named} on {made.name} at epsilon {e:g}", value, high=limit)
+                made.inside(f"{named} on {made.name} at epsilon {e:g}", value, high=limit)
                 for e, value in points.items()
                 if e <= largest
             ]

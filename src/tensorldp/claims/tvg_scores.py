@@ -2,48 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from tensorldp.claims.base import Finding, NotRun
+from tensorldp.claims.base import NotRun
 from tensorldp.claims.evidence import Evidence
-from tensorldp.claims.statements import (
-    Estimate,
-    Inside,
-    Statement,
-    finding,
-    joined,
-    minus,
-    per_epsilon,
-    per_seed,
-    words,
-)
-from tensorldp.config.cell import variant_factors
+from tensorldp.claims.fairness import shortfall
+from tensorldp.claims.statements import Estimate, Inside, minus, per_epsilon, per_seed
 from tensorldp.data.catalogue import get
 
 IMAGES = ("mnist", "cifar10", "svhn")
 SGD, FEATURES, TESTING = "tvg_sgd", "tvg_features", "tvg_testing"
 METRIC = {SGD: "accuracy", FEATURES: "accuracy", TESTING: "accuracy_perturbed_test"}
 LARGEST_CLASS = {"adult": 0.764, "svhn": 0.196, "credit": 0.5}  # of the test sets; Credit's score is an AUC
-NETWORKS = {
-    "mnist": "lenet_tanh",
-    "cifar10": "vgg16_tanh",
-    "svhn": "alexnet_tanh",
-    "imdb": "bilstm_tanh",
-}  # TVG, Table III
 AT_CHANCE = 0.03  # above the largest class: two standard errors on 1,000 test records ...
 AT_CHANCE_OF = {"adult": 0.01}  # ... and three on Adult's 16,281
 
 
 @dataclass(frozen=True)
 class Scores:
-    """The scores of one data set in one of the figures."""
+    """The scores of one data set in one of the figures.
+
+    Attributes:
+        dataset: its name.
+        rows: of the metrics table.
+        weak: how the runs fall short of the paper's, see `fairness`.
+    """
 
     dataset: str
     rows: pd.DataFrame
+    weak: str = ""
 
     def of(self, mechanism: str) -> pd.DataFrame:
         """The rows of one mechanism."""
@@ -52,14 +43,6 @@ class Scores:
     def points(self, mechanism: str) -> dict[float, Estimate]:
         """The mean score at each epsilon, rising."""
         return per_epsilon(self.of(mechanism))
-
-    @property
-    def stand_in(self) -> str:
-        """The network whose features of records were perturbed, where it is not the paper's; empty otherwise."""
-        factors = variant_factors(str(self.rows["variant"].iloc[0]))
-        name = factors.get("backbone", factors.get("model", ""))
-        papers = NETWORKS.get(self.dataset)
-        return f"{self.dataset} by {name} in the place of {papers}" if papers and name != papers else ""
 
     def learned(self, mechanism: str, epsilons: Iterable[float]) -> bool:
         """Whether a mechanism is above chance at one of these epsilons."""
@@ -93,7 +76,8 @@ class Scores:
         means = [per_seed(own[own["epsilon"].isin(telling or shared)]) for own in rows]
         at = "" if epsilons is None else f" at epsilon {', '.join(f'{e:g}' for e in sorted(shared))}"
         void = "" if telling else "both at chance at every epsilon"
-        return Inside(f"{first} - {second} on {self.dataset}{at}", minus(means[0], means[1]), low, high, void)
+        name = f"{first} - {second} on {self.dataset}{at}"
+        return Inside(name, minus(means[0], means[1]), low, high, void, self.weak)
 
 
 def read(found: Evidence, study: str, mechanisms: Iterable[str], datasets: Iterable[str]) -> list[Scores]:
@@ -111,7 +95,12 @@ def read(found: Evidence, study: str, mechanisms: Iterable[str], datasets: Itera
         )
     metric = {name: "auc" if study == SGD and name == "credit" else METRIC[study] for name in planned}
     return [
-        Scores(name, found.rows(study, metric[name], dataset=name, mechanism=wanted, **factors)) for name in planned
+        Scores(
+            name,
+            found.rows(study, metric[name], dataset=name, mechanism=wanted, **factors),
+            shortfall(found.cells(study, dataset=name, mechanism=wanted, **factors)),
+        )
+        for name in planned
     ]
 
 
@@ -119,36 +108,3 @@ def not_run(made: Iterable[Scores], names: Iterable[str]) -> str:
     """The data sets of a claim that were not run, as a condition."""
     missing = [name for name in names if name not in {own.dataset for own in made}]
     return f"{', '.join(missing)} not run" if missing else ""
-
-
-def settle(
-    made: list[Scores],
-    names: Iterable[str],
-    test: Callable[[list[Scores]], Statement],
-    observed: Callable[[list[Scores]], str],
-    evidence: str = "",
-) -> Finding:
-    """The finding of a statement about every data set, fair to the paper where another network stood in for its own.
-
-    If it holds of all, that network is a condition. If not, data sets of which no network of the paper was run count
-    as not run: what is not true of another network says nothing of the paper's.
-
-    Args:
-        made: the scores.
-        names: the data sets that the statement is about.
-        test: the statement about some of them.
-        observed: further observations of these; they decide nothing.
-        evidence: as in `Finding`.
-
-    Raises:
-        NotRun: if it does not hold and all networks are stand-ins.
-    """
-    others = [own for own in made if own.stand_in]
-    if others and not test(made).decide():
-        if len(others) == len(made):
-            raise NotRun(
-                f"needs the paper's networks; with {joined(own.stand_in for own in made)}: {words(test(made))}"
-            )
-        made = [own for own in made if not own.stand_in]
-    condition = joined([not_run(made, names), *(own.stand_in for own in made)])
-    return finding(test(made), observed(made), evidence, condition=condition)

@@ -176,7 +176,7 @@ def classical() -> Finding:
     )
 
 
-@claim("V24", expected="no more noise than the analytic Gaussian mechanism (Balle and Wang, which the paper cites)")
+@claim("V24", expected="less noise than MVG, the earlier mechanism for matrices, at the same (epsilon, delta)")
 def tighter() -> Finding:
     sigmas = {
         name: math.sqrt((make(name, epsilon=1.0, domain=IMAGE, delta=DELTA).squared_error() or math.nan) / 784)
@@ -184,8 +184,13 @@ def tighter() -> Finding:
     }
     best = sigmas.pop("gaussian-analytic")
     words = ", ".join(f"{name} {sigma / best:.3g}" for name, sigma in sigmas.items())
+    ours = {name: sigmas[name] for name in ("idn", "udn", "tvg")}
     return Finding(
-        min(sigmas[name] for name in ("idn", "udn", "tvg")) <= best,
-        f"sigma over the analytic Gaussian's at the same (1, 1e-5), 28 x 28: {words}; tighter than MVG alone",
+        max(ours.values()) < sigmas["mvg"],
+        f"sigma over the analytic Gaussian's at the same (1, 1e-5), 28 x 28: {words}",
         f"{TESTS}::test_sigma_columns_of_the_looseness_table",
+        condition=""
+        if max(ours.values()) <= best
+        else "tighter than MVG; the analytic Gaussian mechanism of 2018, which the paper cites, has less noise than "
+        f"all three: IDN's is {min(ours.values()) / best:.3g} times as large",
     )
