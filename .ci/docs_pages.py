@@ -21,7 +21,8 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
-from tensorldp.papers import PAPERS  # noqa: E402  the package is not installed where the site is built
+from tensorldp.claims.kinds import GROUPS, PLURAL  # noqa: E402  the package is not installed where the site is built
+from tensorldp.papers import PAPERS  # noqa: E402
 
 # pages of the site that lie elsewhere in the repository
 ELSEWHERE = {
@@ -124,12 +125,17 @@ def claim_pages() -> dict[str, str]:
         verdicts = {row["id"]: row for row in csv.DictReader(file)}
     pages = {}
     kinds = sorted({row["verdict"] for row in verdicts.values()})
-    table = [f"| source | claims | {' | '.join(kinds)} |", f"|---{'|---' * (len(kinds) + 1)}|"]
+    tables = {
+        group: [f"| source | {PLURAL[group]} | {' | '.join(kinds)} |", f"|---{'|---' * (len(kinds) + 1)}|"]
+        for group in GROUPS
+    }
     for key, paper in PAPERS.items():
         mine = [row for row in catalogue if row["source"] == key]
-        counts = Counter(verdicts[row["id"]]["verdict"] for row in mine if row["id"] in verdicts)
-        numbers = " | ".join(str(counts[kind]) for kind in kinds)
-        table.append(f"| [{paper.short}]({key}.md) | {len(mine)} | {numbers} |")
+        for group, table in tables.items():
+            own = [row for row in mine if row["kind"] in GROUPS[group]]
+            counts = Counter(verdicts[row["id"]]["verdict"] for row in own if row["id"] in verdicts)
+            numbers = " | ".join(str(counts[kind]) for kind in kinds)
+            table += [f"| [{paper.short}]({key}.md) | {len(own)} | {numbers} |"] if own else []
         address = f" <{paper.address}>" if paper.address else ""
         entries = "\n".join(claim_entry(row, verdicts.get(row["id"], {})) for row in mine)
         pages[f"claims/{key}.md"] = f"# {paper.short}\n\n{plain(paper.reference)}.{address}\n\n{entries}"
@@ -137,7 +143,8 @@ def claim_pages() -> dict[str, str]:
         "Each statement of the five sources that can be told apart, with the verdict that the kept runs "
         "(`results/reference/`) or a computation gave. How a verdict is made: [adding a claim](../adding-a-claim.md)."
     )
-    pages["claims/index.md"] = f"# Claims\n\n{opening}\n\n" + "\n".join(table) + "\n"
+    shown = (f"## {PLURAL[group].capitalize()}\n\n" + "\n".join(table) for group, table in tables.items())
+    pages["claims/index.md"] = f"# Claims\n\n{opening}\n\n" + "\n\n".join(shown) + "\n"
     return pages
 
 

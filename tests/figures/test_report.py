@@ -144,11 +144,17 @@ def test_the_verdicts_of_the_page_are_those_of_the_claims() -> None:
     assert set(VERDICTS) == set(get_args(Verdict))
 
 
-def test_verdicts_are_counted_by_paper() -> None:
-    *papers, last = verdict_counts(claims(), list(PAPERS))
-    assert [row["total"] for row in papers] == [29] * 5
-    assert last["counts"] == {**dict.fromkeys(VERDICTS, 20), VERDICTS[0]: 25}
-    assert all(sum(row["counts"][v] for row in papers) == last["counts"][v] for v in VERDICTS)
+def test_verdicts_are_counted_by_paper_and_theorems_apart_from_runs() -> None:
+    rows = verdict_counts(claims(), list(PAPERS))
+    papers, totals = ([row for row in rows if bool(row["key"]) == one] for one in (True, False))
+    assert [sum(row["total"] for row in papers if row["key"] == key) for key in PAPERS] == [29] * 5
+    assert {v: sum(row["counts"][v] for row in totals) for v in VERDICTS} == {
+        **dict.fromkeys(VERDICTS, 20),
+        VERDICTS[0]: 25,
+    }
+    for total in totals:
+        mine = [row for row in papers if row["group"] == total["group"]]
+        assert all(sum(row["counts"][v] for row in mine) == total["counts"][v] for v in VERDICTS)
 
 
 def test_numbers_are_of_each_metric_over_seeds() -> None:

@@ -33,7 +33,9 @@ def test_the_best_score_is_within_the_true_epsilon() -> None:
 
 def test_verdicts_and_audits_are_counted() -> None:
     *_, verdicts, tried = findings(metrics(), claims(), audits(), VERDICTS)
-    assert verdicts.startswith("Of 145 claims of the sources: 25 reproduced, 20 hold with a condition")
+    assert verdicts.startswith("Of 37 theorems of the sources: ")
+    assert "Of 72 statements about runs of the sources: " in verdicts
+    assert "may be wrong by chance" in verdicts
     assert tried.startswith("2 audits tried")
     assert "0 found more" in tried
 

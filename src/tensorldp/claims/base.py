@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar
 
 from tensorldp.claims.evidence import Evidence
 from tensorldp.claims.evidence import NotRun as NotRun
+from tensorldp.claims.kinds import KINDS
 from tensorldp.errors import InputError, unknown
 from tensorldp.registration.kinds import CLAIMS
 
@@ -24,7 +25,6 @@ Verdict = Literal[
     "not run at this scale",
     "not checkable",
 ]
-KINDS = ("theorem", "cost", "empirical", "descriptive")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tensorldp import __version__
-from tensorldp.claims.base import KINDS, Claim, Verdict
+from tensorldp.claims.base import Claim, Verdict
+from tensorldp.claims.kinds import KINDS
 from tensorldp.errors import InputError
 from tensorldp.papers import paper
 

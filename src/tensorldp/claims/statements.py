@@ -28,13 +28,25 @@ from numpy.typing import NDArray
 from scipy import special
 
 from tensorldp.claims.base import Finding
+from tensorldp.claims.kinds import GROUPS
 from tensorldp.errors import InputError
 
 ALPHA = 0.05  # the usual level
 # of ALPHA what each look spends, by its number of seeds: most at the first, where an interval of Student's is widest
 LOOKS = {3: 0.6, 5: 0.2, 10: 0.1, 20: 0.05, 40: 0.05}
 LEAST_SEEDS = min(LOOKS)  # two have one degree of freedom: an interval thirteen standard errors to each side
+DECIDED = ("reproduced", "holds with a condition", "not reproduced")
 SHOWN = 4  # comparisons that a text lists
+
+
+def wrong_by_chance(claims: pd.DataFrame) -> float:
+    """How many of the verdicts that seeds decided may be wrong by chance, on average over all runs of the schedule.
+
+    Args:
+        claims: a table of claims, with columns kind and verdict.
+    """
+    decided = claims["kind"].isin(GROUPS["run"]) & claims["verdict"].isin(DECIDED)
+    return ALPHA * int(decided.sum())
 
 
 def look(seeds: int) -> int:

@@ -17,6 +17,7 @@ from markupsafe import Markup
 from PIL import Image
 
 from tensorldp.claims.base import catalogue
+from tensorldp.claims.kinds import group_of
 from tensorldp.config.study import paper_of
 from tensorldp.errors import InputError
 from tensorldp.figures import report_tables, report_text
@@ -136,7 +137,7 @@ def render(
         {
             "key": key,
             "paper": paper(key),
-            "verdicts": next((row for row in verdicts if row["key"] == key), None),
+            "verdicts": [row for row in verdicts if row["key"] == key],
             "studies": [_section(study, metrics, figures) for study in studies if study["paper"] == key],
             "tables": {name: table for name, table in shown.items() if paper_of(name) == key},
         }
@@ -177,7 +178,8 @@ def render(
         .sort_values("verdict", ascending=False)
         .to_dict("records"),
         claim_papers={key: paper(key).short for key in papers},
-        kinds=sorted(set(claims["kind"])),
+        kinds=sorted({group_of(kind) for kind in claims["kind"]}),
+        group_of=group_of,
         statistics=report_tables.run_statistics(metrics),
         audits=report_tables.audit_summary(audits),
         facts=_facts(metrics, settings),

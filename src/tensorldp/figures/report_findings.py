@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tensorldp.claims.kinds import GROUPS
+from tensorldp.claims.kinds import PLURAL as GROUPS_TOLD
+from tensorldp.claims.statements import wrong_by_chance
 from tensorldp.figures.frontier import PAPERS as CHOSEN
 from tensorldp.figures.frontier import STUDY as FRONTIER
 from tensorldp.figures.frontier import true_epsilon
@@ -112,9 +115,15 @@ def _best(metrics: pd.DataFrame) -> list[str]:
 
 
 def _verdicts(claims: pd.DataFrame, names: Sequence[str]) -> list[str]:
-    found = claims["verdict"].value_counts()
-    parts = [f"{int(found[name])} {PLURAL.get(name, name)}" for name in names if found.get(name, 0)]
-    return [f"Of {len(claims)} claims of the sources: {', '.join(parts)}."] if parts else []
+    sentences = []
+    for group, kinds in GROUPS.items():
+        mine = claims[claims["kind"].isin(kinds)]
+        found = mine["verdict"].value_counts()
+        parts = [f"{int(found[name])} {PLURAL.get(name, name)}" for name in names if found.get(name, 0)]
+        sentences += [f"Of {len(mine)} {GROUPS_TOLD[group]} of the sources: {', '.join(parts)}."] if parts else []
+    wrong = wrong_by_chance(claims)
+    chance = f"Of the verdicts on runs about {wrong:.2g} at most may be wrong by chance, on average." if wrong else ""
+    return [" ".join(filter(None, [*sentences, chance]))] if sentences else []
 
 
 def _audits(audits: pd.DataFrame) -> list[str]:

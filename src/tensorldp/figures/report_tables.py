@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from tensorldp.claims.kinds import GROUPS, PLURAL
 from tensorldp.errors import InputError
 from tensorldp.figures.report_text import VERDICTS, heading, metric_label, table_text, variant_words
 from tensorldp.figures.style import label
@@ -108,19 +109,30 @@ def check_claims(claims: pd.DataFrame) -> pd.DataFrame:
 
 
 def verdict_counts(claims: pd.DataFrame, papers: Sequence[str]) -> list[dict[str, Any]]:
-    """For each paper, and last for all: {key, short, total, counts: {verdict: how many}}."""
+    """For each group of claims and each paper, and last in a group for all papers, how many have which verdict.
 
-    def count(key: str, name: str, part: pd.DataFrame) -> dict[str, Any]:
+    Returns:
+        Rows {group, groups, key, short, total, counts: {verdict: how many}}; `groups` is the group in the plural, and
+        `key` is empty in the row of all papers.
+    """
+
+    def count(group: str, key: str, name: str, part: pd.DataFrame) -> dict[str, Any]:
         found = part["verdict"].value_counts()
         return {
+            "group": group,
+            "groups": PLURAL[group],
             "key": key,
             "short": name,
             "total": len(part),
             "counts": {verdict: int(found.get(verdict, 0)) for verdict in VERDICTS},
         }
 
-    rows = [count(key, paper(key).short, claims[claims["source"] == key]) for key in papers]
-    return [*(row for row in rows if row["total"]), count("", "all", claims)]
+    rows = []
+    for group, kinds in GROUPS.items():
+        mine = claims[claims["kind"].isin(kinds)]
+        rows += [count(group, key, paper(key).short, mine[mine["source"] == key]) for key in papers]
+        rows.append(count(group, "", "all", mine))
+    return [row for row in rows if row["total"]]
 
 
 def run_statistics(metrics: pd.DataFrame) -> Table:

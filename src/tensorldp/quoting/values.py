@@ -12,6 +12,8 @@ import pandas as pd
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
+from tensorldp.claims.kinds import GROUPS
+from tensorldp.claims.statements import wrong_by_chance
 from tensorldp.errors import InputError, unknown
 from tensorldp.kept.tables import CLAIMS, METRICS
 from tensorldp.quoting.guarantees import FUNCTIONS
@@ -45,7 +47,8 @@ class Entry(BaseModel):
     statistic: Literal["mean", "lowest", "highest", "seeds"] = "mean"
     claim: str | None = None
     after: str | None = None  # the number in the claim's evidence right after these words
-    count: str | None = None  # a verdict, or "all"
+    count: str | None = None  # a verdict, "all", or "wrong_by_chance"
+    group: Literal["theorem", "run", "description"] | None = None  # the claims that are counted, all without
     function: str | None = None
     values: tuple[float | str, ...] = ()  # what the function is given
 
@@ -167,8 +170,14 @@ class Quotes:
         if entry.claim is not None:
             return self.stated(mark, entry)
         if entry.count is not None:
-            verdicts = self.claims["verdict"]
-            return float(len(verdicts) if entry.count == "all" else (verdicts == entry.count.replace("_", " ")).sum())
+            claims = self.claims
+            if entry.group is not None:
+                claims = claims[claims["kind"].isin(GROUPS[entry.group])]
+            if entry.count == "wrong_by_chance":
+                return wrong_by_chance(claims)
+            return float(
+                len(claims) if entry.count == "all" else (claims["verdict"] == entry.count.replace("_", " ")).sum()
+            )
         if entry.function is not None:
             if entry.function not in FUNCTIONS:
                 raise unknown("function of quotes", entry.function, FUNCTIONS)

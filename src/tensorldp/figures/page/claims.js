@@ -44,6 +44,7 @@ function claimsTable() {
     link.addEventListener("click", () => {
       form.reset();
       box("source").value = link.dataset.source;
+      box("kind").value = link.dataset.kind || "";
       box("verdict").value = link.dataset.verdict;
       filter();
     });
