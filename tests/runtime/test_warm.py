@@ -72,6 +72,16 @@ def test_modules_are_found_where_the_caller_says(tmp_path: Path, monkeypatch: py
         assert done.stdout.strip() == str(tmp_path / name / "mine.py")
 
 
+def test_a_script_has_the_umask_of_its_caller(tmp_path: Path) -> None:
+    script = tmp_path / "umask.py"
+    script.write_text("import os; umask = os.umask(0); os.umask(umask); print(oct(umask))")
+    for umask in (0o022, 0o077):
+        done = subprocess.run(
+            [sys.executable, "-S", "-E", WARM, script], umask=umask, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.strip() == oct(umask)
+
+
 def test_the_script_dies_with_its_caller(tmp_path: Path) -> None:
     script = tmp_path / "long.py"
     script.write_text("import os, time, pathlib; pathlib.Path('pid').write_text(str(os.getpid())); time.sleep(60)")
