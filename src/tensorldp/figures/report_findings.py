@@ -12,6 +12,7 @@ import pandas as pd
 from tensorldp.figures.frontier import PAPERS as CHOSEN
 from tensorldp.figures.frontier import STUDY as FRONTIER
 from tensorldp.figures.frontier import true_epsilon
+from tensorldp.figures.report_text import counted
 from tensorldp.figures.style import label
 from tensorldp.registration.kinds import NO_PRIVACY
 
@@ -31,7 +32,6 @@ PLACES = {  # what is protected in each of these studies, where its paper has se
     **{"tldp_type1": "Type I, ", "tldp_type3": "Type III, ", "pldp_fl": "", "latent": ""},
     **{"tvg_sgd": "SGD, ", "tvg_testing": "testing, "},
 }
-PLURAL = {"holds with a condition": "hold with a condition"}
 PRINTED = 1.0  # the printed epsilon that the sentences speak of, or the next that a study ran
 
 
@@ -113,8 +113,8 @@ def _best(metrics: pd.DataFrame) -> list[str]:
 
 def _verdicts(claims: pd.DataFrame, names: Sequence[str]) -> list[str]:
     found = claims["verdict"].value_counts()
-    parts = [f"{int(found[name])} {PLURAL.get(name, name)}" for name in names if found.get(name, 0)]
-    return [f"Of {len(claims)} claims of the sources: {', '.join(parts)}."] if parts else []
+    parts = [counted(int(found[name]), name) for name in names if found.get(name, 0)]
+    return [f"Of {counted(len(claims), 'claim')} of the sources: {', '.join(parts)}."] if parts else []
 
 
 def _audits(audits: pd.DataFrame) -> list[str]:
@@ -124,7 +124,7 @@ def _audits(audits: pd.DataFrame) -> list[str]:
     above = int((tried["epsilon_lower"] > tried["guarantee_epsilon"]).sum())
     chance = 1.0 - float(tried["confidence"].min())
     return [
-        f"{len(tried):,} audits tried to prove these guarantees wrong at δ = 1e-5: {above} found more than is "
+        f"{counted(len(tried), 'audit')} tried to prove these guarantees wrong at δ = 1e-5: {above} found more than is "
         f"guaranteed (about {chance * len(tried):.0f} might by chance)."
     ]
 
