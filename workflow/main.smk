@@ -84,3 +84,16 @@ onsuccess:
         clear_spent_folders(PLAN.cells, Path("."), {Path(target) for target in workflow.dag.targetfiles})
     ran = [job for job in workflow.dag.jobs if workflow.dag.finished(job)]
     print(*warned(ran), finished({str(path) for job in workflow.dag.jobs for path in job.output}), sep="\n")
+
+
+STARTED = time.time()
+
+
+# said at the very end, as Snakemake has some lines to say after this
+onerror:
+    if workflow.is_main_process:
+        wanted = list(workflow.dag.needrun_jobs(exclude_finished=False))
+        left = list(workflow.dag.needrun_jobs())
+        logs = sorted({str(log) for job in left for log in job.log})
+        told = last_words(logs, STARTED, done=len(wanted) - len(left), left=len(left))
+        atexit.register(print, told, file=sys.stderr, end="", flush=True)

@@ -140,6 +140,17 @@ def test_what_is_undecided_stands_by_itself_with_what_it_would_take(text: str) -
     assert "<dt>condition</dt><dd>low noise only</dd>" in text
 
 
+@pytest.mark.parametrize("number", [1, 2])
+def test_what_is_counted_agrees_with_its_number(figures: Path, number: int) -> None:
+    few = claims().groupby(["source", "verdict"]).head(number)
+    found = Reader(made := page(figures, 1, claims=few, tables={"footnotes": pd.DataFrame({"a": range(number)})}))
+    said = re.sub("<[^>]*>", "", made) + " ".join(str(link.get("aria-label")) for link in found.found["a"])
+    assert f"{number} hold{'s' if number == 1 else ''} with a condition" in said
+    assert f"{number} row{'' if number == 1 else 's'}" in said
+    assert not re.search(r"\b1 (claims|figures|tables|rows|hold)\b", said)
+    assert not re.search(r"(?<![\d.,])([02-9]|[1-9]\d+) (claim|figure|table|row|holds)\b", said)
+
+
 def test_the_verdicts_of_the_page_are_those_of_the_claims() -> None:
     assert set(VERDICTS) == set(get_args(Verdict))
 

@@ -40,6 +40,13 @@ def test_verdicts_and_audits_are_counted() -> None:
     assert "0 found more" in tried
 
 
+def test_one_claim_and_one_audit_are_counted_as_one() -> None:
+    one = claims().query("verdict == 'holds with a condition'").head(1)
+    *_, verdicts, tried = findings(metrics(), one, audits().head(1), VERDICTS)
+    assert verdicts == "Of 1 claim of the sources: 1 holds with a condition."
+    assert tried.startswith("1 audit tried")
+
+
 def test_a_run_without_their_studies_has_no_sentence_and_no_picture() -> None:
     none = metrics()[:0]
     assert findings(none, claims()[:0], audits()[:0], VERDICTS) == []

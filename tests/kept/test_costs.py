@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from kept_runs import planned, tiny
@@ -40,6 +41,16 @@ def test_nothing_is_invented_where_nothing_like_it_was_measured() -> None:
     seconds, how = Costs([Measured(other, 3.0)]).of(cell)
     assert math.isnan(seconds)
     assert how == "unknown"
+
+
+def test_nothing_is_carried_between_a_users_own_data_whose_size_is_unknown_and_others(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("a,label\n0,x\n1,y\n")
+    entry = {"path": str(tmp_path / "mine.csv"), "label": "label", "range": [0, 1]}
+    (own, *_) = tiny(own_datasets={"mine": entry}, datasets={"tldp_type1": ["mine"]})
+    (digits, *_) = tiny()
+    assert Costs([Measured(digits, 3.0)]).of(own).how == "unknown"
+    assert Costs([Measured(own, 3.0)]).of(digits).how == "unknown"
+    check(Costs([Measured(own, 3.0)]).of(own), 3.0, "measured")
 
 
 def test_models_that_cells_share_are_counted_once() -> None:

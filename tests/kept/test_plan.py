@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
-from kept_runs import ROOT, finish, tiny, with_seeds
+from kept_runs import ROOT, finish, planned, tiny, with_seeds
 
+from tensorldp.config.cell import AnyCell
 from tensorldp.errors import InputError
 from tensorldp.kept.merge import merge_run
 from tensorldp.kept.plan import plan_table, plan_text
@@ -86,3 +89,33 @@ def test_the_script_prints_the_table_and_writes_it(tmp_path: Path, capsys: pytes
     assert "pldp_synthetic" in capsys.readouterr().out
     (row,) = json.loads((tmp_path / "plan.json").read_text())
     assert row["runs"] == row["left"] == int(pd.read_csv(tmp_path / "plan.csv")["left"].iloc[0]) > 0
+
+
+def own(folder: Path, **changes: Any) -> tuple[AnyCell, ...]:
+    """Cells on a user's own table, and on others if asked for."""
+    (folder / "mine.csv").write_text("a,label\n0,x\n1,y\n")
+    entry = {"path": str(folder / "mine.csv"), "label": "label", "range": [0, 1]}
+    return tiny(**{"own_datasets": {"mine": entry}, "datasets": {"tldp_type1": ["mine"]}, **changes})
+
+
+def test_of_a_users_own_data_the_disk_and_the_hours_are_unknown(tmp_path: Path) -> None:
+    cells = own(tmp_path)
+    text = plan_text(plan_table(cells, State(cells, tmp_path / "results", tmp_path / "reference", ROOT)))
+    assert text.splitlines()[-1] == "Disk: unknown for mine."
+    assert "nan" not in text.lower()
+    assert re.search(r"^ *all .* \? +\? +6$", text, re.MULTILINE), text  # no hours of six runs
+
+
+def test_what_is_known_of_the_disk_is_said_beside_what_is_not(tmp_path: Path) -> None:
+    cells = own(tmp_path, datasets={"tldp_type1": ["mine", "digits"]})
+    text = plan_text(plan_table(cells, State(cells, tmp_path / "results", tmp_path / "reference", ROOT)))
+    assert text.splitlines()[-1] == (
+        "Disk: at least 1 MB for prepared data and the releases of one cell at a time; unknown for what else "
+        "there is of mine."
+    )
+
+
+def test_a_run_that_reads_no_data_takes_next_to_no_disk(tmp_path: Path) -> None:
+    cells = planned(studies=["pldp_synthetic"])
+    text = plan_text(plan_table(cells, State(cells, tmp_path / "results", tmp_path / "reference", ROOT)))
+    assert text.splitlines()[-1] == "Disk: next to none."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,8 +32,7 @@ def shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry
     before = set(sys.modules)
     registry: Registry[object] = Registry("shape", group="tensorldp.test_shapes", package="shapes_package")
     (tmp_path / "tensorldp_test_shapes.py").write_text("SHAPES = None\n")
-    import_plugins(["tensorldp_test_shapes"])
-    sys.modules["tensorldp_test_shapes"].SHAPES = registry  # type: ignore[attr-defined]
+    importlib.import_module("tensorldp_test_shapes").SHAPES = registry  # type: ignore[attr-defined]
     yield registry
     for module in set(sys.modules) - before:
         if module.startswith(("shapes_package", "tensorldp_test_shapes", "mine")):
@@ -130,3 +130,40 @@ def test_a_plugin_that_fails_is_one_sentence(shapes: Registry[object], tmp_path:
     plugin(tmp_path, "mine_broken", text)
     with pytest.raises(InputError, match=r"the plugin 'mine_broken' cannot be imported: [^\n]*$"):
         import_plugins(["mine_broken"])
+
+
+STAR = '@SHAPES.register("star")\ndef draw(): return "star"\n'
+
+
+@pytest.mark.parametrize("name", ["statistics", "sys", "json.tool", "mine_installed"])
+def test_a_plugin_named_like_another_module_is_refused_with_both_files(
+    shapes: Registry[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / "mine_installed.py").touch()  # found first, as `tmp_path` is before the folder of the config
+    (tmp_path / "config" / "json").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "config")
+    own = tmp_path / "config" / f"{name.replace('.', '/')}.py"
+    own.write_text(SHAPES + STAR)
+    with pytest.raises(InputError) as told:
+        import_plugins([name])
+    found = sys.modules[name].__file__ if name != "sys" else "a module of Python itself"
+    assert str(told.value) == (
+        f"the plugin {name!r} is {found}, which Python finds before {own}: give yours another name"
+    )
+
+
+def test_a_plugin_that_registers_nothing_is_named_with_its_file(shapes: Registry[object], tmp_path: Path) -> None:
+    (tmp_path / "mine_empty.py").touch()
+    for _ in range(2):
+        with pytest.raises(InputError) as told:
+            import_plugins(["mine_empty"])
+        assert str(told.value) == f"the plugin 'mine_empty' is {tmp_path / 'mine_empty.py'}, which registers nothing"
+
+
+def test_a_plugin_may_be_imported_before_and_may_be_a_package(shapes: Registry[object], tmp_path: Path) -> None:
+    (tmp_path / "mine_package").mkdir()
+    (tmp_path / "mine_package" / "__init__.py").touch()
+    plugin(tmp_path / "mine_package", "inner", STAR)
+    importlib.import_module("mine_package.inner")
+    import_plugins(["mine_package", "mine_package.inner"])
+    assert "star" in shapes

@@ -2,9 +2,13 @@
 
 import json
 import math
+import os
+import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tensorldp.errors import InputError
@@ -65,3 +69,25 @@ def test_the_same_content_gives_the_same_bytes_in_every_process(tmp_path: Path) 
     for name in ("a", "b", "c"):
         subprocess.run([sys.executable, "-c", code, str(tmp_path / name)], check=True)
     assert len({(tmp_path / name).read_bytes() for name in ("a", "b", "c")}) == 1
+
+
+@pytest.fixture(params=[0o077, 0o027, 0o022, 0o002], ids=oct)
+def umask(request: pytest.FixtureRequest) -> Iterator[int]:
+    """What the user takes away from the rights of others."""
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+def test_files_and_their_folders_have_the_modes_that_the_umask_allows(tmp_path: Path, umask: int) -> None:
+    folder = tmp_path / "made" / "for it"
+    write_json(folder / "a.json", {})
+    write_arrays(folder / "x.safetensors", {"x": np.zeros(2)}, {"k": "v"})
+    write_arrays(folder / "y.safetensors", {"x": np.zeros(2)})
+    with replacing(folder / "table.parquet") as temporary:
+        assert stat.S_IMODE(temporary.stat().st_mode) == 0o666 & ~umask  # while it is written, too
+        pd.DataFrame({"a": [1]}).to_parquet(temporary)
+    for path in folder.iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~umask, path.name
+    for path in (folder, folder.parent):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o777 & ~umask

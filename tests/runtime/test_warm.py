@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import nbformat
 import pytest
 
 WARM = Path(__file__).parents[2] / "workflow" / "warm" / "client.py"
@@ -70,6 +71,16 @@ def test_modules_are_found_where_the_caller_says(tmp_path: Path, monkeypatch: py
         monkeypatch.setenv("PYTHONPATH", str(tmp_path / name))
         done = subprocess.run([sys.executable, "-S", "-E", WARM, script], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == str(tmp_path / name / "mine.py")
+
+
+def test_a_script_has_the_umask_of_its_caller(tmp_path: Path) -> None:
+    script = tmp_path / "umask.py"
+    script.write_text("import os; umask = os.umask(0); os.umask(umask); print(oct(umask))")
+    for umask in (0o022, 0o077):
+        done = subprocess.run(
+            [sys.executable, "-S", "-E", WARM, script], umask=umask, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.strip() == oct(umask)
 
 
 def test_the_script_dies_with_its_caller(tmp_path: Path) -> None:
@@ -186,41 +197,59 @@ def test_many_callers_at_once_each_get_their_own_answer(tmp_path: Path) -> None:
         assert found == [(str(i), i % 3) for i in range(12)]
 
 
-def test_a_notebook_draws_the_same_in_a_warm_kernel(tmp_path: Path) -> None:
-    import nbformat
-
-    cell = nbformat.v4.new_code_cell("import os, torch, matplotlib\nprint(os.getcwd(), matplotlib.get_backend())")
+def run_notebook(folder: Path, *cells: str, warm: str = "1", **environment: str) -> tuple[int, str, list[str]]:
+    """Run a notebook of these cells with `number` = 41: exit code, stderr and what is printed."""
     parameters = nbformat.v4.new_code_cell("number = 1", metadata={"tags": ["parameters"]})
-    last = nbformat.v4.new_code_cell("print(number + 1)")
     notebook = nbformat.v4.new_notebook(
-        cells=[parameters, cell, last],
+        cells=[parameters, *map(nbformat.v4.new_code_cell, cells)],
         metadata={"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}},
     )
-    nbformat.write(notebook, tmp_path / "in.ipynb")
-    printed = []
-    for warm in "10":
-        out = tmp_path / f"{warm}.ipynb"
-        command: list[str | Path] = [
-            sys.executable,
-            "-S",
-            "-E",
-            WARM,
-            WARM.with_name("notebook.py"),
-            "in.ipynb",
-            out,
-            "-p",
-            "number",
-            "41",
-        ]
-        subprocess.run(
-            command,
-            cwd=tmp_path,
-            check=True,
-            capture_output=True,
-            timeout=100,
-            env=os.environ | {"TENSORLDP_WARM": warm},
-        )
-        cells = nbformat.read(out, 4).cells
-        printed.append([output.text for cell in cells for output in cell.get("outputs", [])])
-    assert printed[0] == printed[1]
-    assert printed[0][-1] == "42\n"
+    nbformat.write(notebook, folder / "in.ipynb")
+    out = folder / "out.ipynb"
+    program = [sys.executable, "-S", "-E", str(WARM), str(WARM.with_name("notebook.py"))]
+    done = subprocess.run(
+        [*program, "in.ipynb", str(out), "-p", "number", "41"],
+        cwd=folder,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env=os.environ | {"TENSORLDP_WARM": warm} | environment,
+    )
+    printed = [
+        output.text for cell in nbformat.read(out, 4).cells for output in cell.get("outputs", []) if "text" in output
+    ]
+    return done.returncode, done.stderr, printed
+
+
+def test_a_notebook_draws_the_same_in_a_warm_kernel(tmp_path: Path) -> None:
+    cells = ("import os, torch, matplotlib\nprint(os.getcwd(), matplotlib.get_backend())", "print(number + 1)")
+    found = [run_notebook(tmp_path, *cells, warm=warm) for warm in "10"]
+    assert found[0] == found[1]
+    assert (found[0][0], found[0][2][-1]) == (0, "42\n")
+
+
+CONNECTION = "from ipykernel.connect import get_connection_info as found\nprint(found(unpack=True)['transport'])"
+
+
+@pytest.mark.parametrize("longer", [False, True], ids=["", "whose temporary files lie deep"])
+def test_a_kernel_takes_no_network_port_that_another_could_take_first(tmp_path: Path, longer: bool) -> None:
+    deep = tmp_path / ("deep" * 30)
+    deep.mkdir()
+    code, said, printed = run_notebook(tmp_path, CONNECTION, warm="0", **({"TMPDIR": str(deep)} if longer else {}))
+    assert (code, printed) == (0, ["ipc\n"]), said
+    assert not list(deep.iterdir())
+
+
+def test_what_goes_wrong_in_a_notebook_ends_in_a_sentence(tmp_path: Path) -> None:
+    mistake = "from tensorldp.errors import InputError\nraise InputError('no such column')"
+    code, said, _ = run_notebook(tmp_path, mistake)
+    assert (code, said.splitlines()[-1]) == (1, "error: no such column")
+    assert "Traceback" not in said
+    code, said, _ = run_notebook(tmp_path, "import os; os._exit(1)")
+    assert code == 1
+    assert said.splitlines()[-1].startswith("error: the kernel of in.ipynb died, most likely for want of memory")
+    assert "Traceback" not in said
+    code, said, _ = run_notebook(tmp_path, "1 / 0")  # a fault of the code, whose place has to be found
+    assert code == 1
+    assert said.rstrip().endswith("ZeroDivisionError: division by zero")

@@ -56,6 +56,8 @@ def run(folder: Path, block: Block, *command: str) -> None:
         command, cwd=folder, env=environment, input=text, capture_output=True, text=True, timeout=900, check=False
     )
     assert done.returncode == 0, f"{block.where} fails:\n{block.text}\n{(done.stdout + done.stderr)[-5000:]}"
+    if "--dry-run" in block.text:
+        assert re.search(r"^total +\d+$|^Nothing to be done", done.stdout + done.stderr, re.MULTILINE), block.where
 
 
 def follow(folder: Path, page: str) -> None:

@@ -68,6 +68,8 @@ def test_durations() -> None:
 STUB = """#!/bin/sh
 trap 'echo "Terminating processes on user request" >&2; exit 1' INT
 echo "$@" >> calls
+echo "$TENSORLDP_COMMAND" > command
+case "$*" in *killed*) kill -9 $$;; esac
 case "$*" in *wait*) echo "1 of 2 steps (50%) done" >&2; while :; do sleep 0.05; done;; esac
 echo "2 of 2 steps (100%) done" >&2
 """
@@ -123,4 +125,18 @@ def test_ctrl_c_says_how_to_go_on(runner: list[str], tmp_path: Path) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)
     assert child.returncode == 130
-    assert rest.strip() == "Stopped; run again to continue."
+    assert rest.strip() == "Stopped; what is done is kept. To go on: make figures ARGS=wait"
+
+
+def test_a_run_that_is_killed_says_so_and_how_to_go_on(runner: list[str], tmp_path: Path) -> None:
+    arguments = ["--cores", "1", "--config", "killed=$1 a"]
+    done = subprocess.run([*runner, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode != 0
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("error: the run was killed by signal 9, for want of memory unless somebody did it;")
+    assert last.endswith("""To go on: make figures ARGS='--config '"'"'killed=$$1 a'"'"''""")
+
+
+def test_the_command_of_a_run_is_told_to_snakemake(runner: list[str], tmp_path: Path) -> None:
+    subprocess.run([*runner, "--cores", "1"], cwd=tmp_path, capture_output=True, check=True, timeout=60)
+    assert (tmp_path / "command").read_text().strip() == "make figures"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -51,6 +52,12 @@ def unlock(snakemake: str) -> None:
         subprocess.run([snakemake, "--unlock"], check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
+def command(arguments: list[str]) -> str:
+    """The `make figures` that runs Snakemake with these arguments, but for how many cores it takes."""
+    own = arguments[2:] if arguments[:1] == ["--cores"] else arguments
+    return f"make figures ARGS={shlex.quote(shlex.join(own).replace('$', '$$'))}" if own else "make figures"
+
+
 def main(arguments: list[str]) -> int:
     """Run Snakemake with these arguments; returns its exit status, 130 after Ctrl-C."""
     snakemake = str(Path(sys.executable).with_name("snakemake"))
@@ -69,7 +76,7 @@ def main(arguments: list[str]) -> int:
         stderr=subprocess.PIPE,
         text=True,
         errors="replace",
-        env={**os.environ, "TENSORLDP_PLANNED": str(PLANNED)},
+        env={**os.environ, "TENSORLDP_PLANNED": str(PLANNED), "TENSORLDP_COMMAND": command(arguments)},
     )
 
     def stop(number: int, frame: object) -> None:
@@ -83,8 +90,14 @@ def main(arguments: list[str]) -> int:
     status = child.wait()
     view.clear()
     if view.stopped:
-        print("Stopped; run again to continue.", file=sys.stderr)
+        print(f"Stopped; what is done is kept. To go on: {command(arguments)}", file=sys.stderr)
         return 130
+    if status < 0:
+        print(
+            f"error: the run was killed by signal {-status}, for want of memory unless somebody did it; what is done "
+            f"is kept. To go on: {command(arguments)}",
+            file=sys.stderr,
+        )
     return status
 
 

@@ -1,3 +1,4 @@
+import atexit
 import difflib
 import gc
 import hashlib
@@ -7,6 +8,7 @@ import os
 import re
 import shlex
 import sys
+import time
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -28,6 +30,7 @@ try:
     from tensorldp.kept.likeness import work
     from tensorldp.registration.kinds import MECHANISMS, NO_PRIVACY
     from tensorldp.runtime import environment
+    from tensorldp.runtime.failures import last_words
     from tensorldp.runtime.files import write_text
     from tensorldp.studies.leftovers import clear_backups, clear_partial_folders, clear_spent_folders
     from tensorldp.studies.seeds import held, made_with, seeds_in

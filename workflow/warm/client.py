@@ -21,8 +21,9 @@ FIXED = ("OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "PYTHONPATH")  # what a fork
 
 
 def folder() -> str:
-    """A private folder for the socket of this user, interpreter and environment."""
-    state = [sys.executable, *(os.environ.get(key, "") for key in FIXED)]
+    """A private folder for the socket of this user, interpreter, umask and environment."""
+    os.umask(umask := os.umask(0o077))
+    state = [sys.executable, umask, *(os.environ.get(key, "") for key in FIXED)]
     group = os.environ.get("TENSORLDP_WARM_GROUP") or os.getpgrp()
     name = f"tensorldp-{os.getuid()}-{group}-{crc32(repr(state).encode()):08x}"
     path = os.path.join(os.environ.get("TMPDIR") or "/tmp", name)  # noqa: PTH118

@@ -4,12 +4,17 @@ Beside OUTPUT it writes the same as a page, with the ending .html.
 
 The notebook's kernel comes from the warm server (client.py), as stages do: a fresh kernel imports for seconds what it
 draws with. TENSORLDP_WARM=0 starts it as a process of its own, with the same figures.
+
+Kernel and papermill talk through sockets in a folder of their own: of TCP, Jupyter looks for free ports, gives them
+back and lets the kernel take them, which another kernel may have done meanwhile.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +22,23 @@ from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from papermill.cli import papermill
 from papermill.engines import NBClientEngine, papermill_engines
+from papermill.exceptions import PapermillExecutionError
 
 from tensorldp.figures.notebook_page import page_of
 from tensorldp.runtime.files import write_text
 
 HERE = Path(__file__).parent
+PATIENCE = 600  # seconds for a kernel to start, and for the last words of a cell: Jupyter's 60 and 4 are few under load
+LONGEST = 60  # characters of a folder in which sockets can be: with their own names they may have 107
 
 
 class WarmKernelManager(AsyncKernelManager):
-    """Starts kernel.py through client.py."""
+    """Starts kernel.py through client.py, and talks to it through sockets in `folder`."""
+
+    folder = "."
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, transport="ipc", connection_file=f"{self.folder}/kernel.json")
 
     @property
     def kernel_spec(self) -> KernelSpec:
@@ -47,14 +60,36 @@ class WarmEngine(NBClientEngine):  # type: ignore[misc]
 
     @classmethod
     def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> Any:
-        """As papermill's."""
-        return super().execute_managed_notebook(nb_man, kernel_name, kernel_manager_class=WarmKernelManager, **options)
+        """As papermill's; a kernel that dies ends this process with a sentence."""
+        options |= {"kernel_manager_class": WarmKernelManager, "iopub_timeout": PATIENCE}
+        try:
+            return super().execute_managed_notebook(nb_man, kernel_name, **options)
+        except RuntimeError as error:
+            if not str(error).startswith("Kernel died"):
+                raise
+            sys.exit(
+                f"error: the kernel of {options['input_path']} died, most likely for want of memory; run again with "
+                "fewer --cores, everything finished is kept"
+            )
+
+
+def execute(arguments: Sequence[str]) -> None:
+    """Run papermill; a user's mistake that the notebook's code finds ends this process with its sentence."""
+    papermill_engines.register("warm", WarmEngine)
+    options = ["--engine", "warm", "--start-timeout", str(PATIENCE), "--log-level", "WARNING", "--no-progress-bar"]
+    place = next(place for place in (tempfile.gettempdir(), "/tmp") if len(os.fsencode(place)) <= LONGEST)
+    with tempfile.TemporaryDirectory(prefix="tensorldp-", dir=place, ignore_cleanup_errors=True) as folder:
+        WarmKernelManager.folder = folder
+        try:
+            papermill([*options, *arguments], standalone_mode=False)
+        except PapermillExecutionError as error:
+            if error.ename != "InputError":
+                raise
+            sys.exit(f"error: {error.evalue}")
 
 
 if __name__ == "__main__":
     os.environ.setdefault("TENSORLDP_WARM_GROUP", str(os.getpgrp()))  # a kernel is started in a group of its own
-    papermill_engines.register("warm", WarmEngine)
-    options = ["--engine", "warm", "--log-level", "WARNING", "--no-progress-bar", *sys.argv[1:]]
-    papermill(options, standalone_mode=False)
+    execute(sys.argv[1:])
     output = Path(sys.argv[2])
     write_text(output.with_suffix(".html"), page_of(output))

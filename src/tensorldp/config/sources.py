@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tensorldp.config.syntax import Import, Part, functions, syntax
+from tensorldp.registration.plugins import module_file
 
 PACKAGE = "tensorldp"
 ROOT = Path(__file__).parents[1]
@@ -232,8 +233,8 @@ def _packages_around(path: Path) -> tuple[Path, ...]:
 
 
 def _module_file(folder: Path, name: str) -> Path | None:
-    path = folder / name.replace(".", "/")
-    return next((_file(p) for p in (path.with_suffix(".py"), path / "__init__.py") if p.is_file()), None)
+    path = module_file(folder, name)
+    return path and _file(path)
 
 
 def _folder(package: str) -> str:

@@ -63,7 +63,7 @@ class Study(Strict):
     title: str
     source: str
     release: Release
-    figure: str
+    figure: str = Field(description="of the source, which it draws; empty where no source has it")
     paper: str | None = Field(
         default=None,
         min_length=1,

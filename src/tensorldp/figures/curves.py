@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tensorldp.errors import InputError
+from tensorldp.figures.own_data import head
 from tensorldp.figures.panels import (
     by_family,
     decade_ticks,
@@ -224,8 +225,7 @@ def draw_study(
     wanted = [*(label(name) for name in order(set(rows["line"]))), *WORDS.values()]
     finish_columns(axes, wanted, AXIS_LABELS[axis].format(unit=str(rows["guarantee_unit"].iloc[0])))
     figure.supylabel(METRIC_LABELS[metric], fontsize=10)
-    if title:
-        figure.suptitle(title, fontsize=11)
+    head(figure, title, rows["dataset"])
     footnote(figure, "\n".join(dict.fromkeys(notes)))
     return figure
 

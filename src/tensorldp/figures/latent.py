@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tensorldp.errors import InputError
 from tensorldp.figures.curves import Axis, factors, position
 from tensorldp.figures.latent_table import CLAIMED_TEST
+from tensorldp.figures.own_data import head
 from tensorldp.figures.standing import mark_standing
 from tensorldp.figures.style import label, use_style
 from tensorldp.mechanisms import Box
@@ -180,8 +181,7 @@ def draw_accuracy(metrics: pd.DataFrame, *, axis: Axis = "nominal", title: str =
             ax.set_title(f"{dataset}: {where}", fontsize=9)
     figure.supxlabel(AXIS_LABELS[axis], fontsize=10)
     figure.supylabel("accuracy", fontsize=10)
-    if title:
-        figure.suptitle(title, fontsize=11)
+    head(figure, title, rows["dataset"])
     _shared_legend(figure, axes)
     return figure
 
@@ -252,7 +252,6 @@ def draw_epochs(metrics: pd.DataFrame, *, title: str = "") -> Figure:
             ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     figure.supxlabel("epoch of the ANN module", fontsize=10)
     figure.supylabel("accuracy", fontsize=10)
-    if title:
-        figure.suptitle(title, fontsize=11)
+    head(figure, title, table["dataset"])
     _shared_legend(figure, axes)
     return figure

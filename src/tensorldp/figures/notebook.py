@@ -9,8 +9,10 @@ import pandas as pd
 from IPython.display import Image, display
 from matplotlib.figure import Figure
 
+from tensorldp.config.study import paper_of
 from tensorldp.errors import InputError, unknown
 from tensorldp.figures.curves import read_metrics
+from tensorldp.figures.own_data import own_data
 from tensorldp.figures.style import save
 
 AXES = ("nominal", "guaranteed", "pure")
@@ -38,6 +40,8 @@ def load(metrics: str, folder: str, study: str = "", dataset: str = "") -> tuple
         if dataset not in set(table.loc[own, "dataset"]):
             raise unknown(f"data set of {study}", dataset, sorted(set(table.loc[own, "dataset"])))
         table = table[~own | (table["dataset"] == dataset)]
+    if own := own_data(table.loc[table["study"] == study, "dataset"], paper_of(study)):
+        print(f"Your data, {', '.join(own)}, by the method of the source, which lacks them.")
     for place in (out, out.parent / "tables"):
         place.mkdir(parents=True, exist_ok=True)
     return table, out

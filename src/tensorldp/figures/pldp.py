@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from tensorldp.errors import InputError
 from tensorldp.figures.curves import factors
+from tensorldp.figures.own_data import head
 from tensorldp.figures.panels import decade_ticks, finish_columns, panel_title
 from tensorldp.figures.standing import mark_standing
 from tensorldp.figures.style import appearance, label, order, use_style
@@ -172,8 +173,7 @@ def draw_rounds(metrics: pd.DataFrame, title: str = "") -> Figure:
             panel_title(ax, text, 46)
     finish_columns(axes, (), "round", 1)
     figure.supylabel("accuracy on the test records", fontsize=10)
-    if title:
-        figure.suptitle(title, fontsize=11)
+    head(figure, title, rows["dataset"])
     return figure
 
 
@@ -280,6 +280,5 @@ def draw_guaranteed(metrics: pd.DataFrame, title: str = "") -> Figure:
     decade_ticks(axes[0][0])
     finish_columns(axes, (), "guaranteed ε of the largest client's whole model, whole run, at δ = 1e-5 (nats)", 1)
     figure.supylabel("accuracy on the test records", fontsize=10)
-    if title:
-        figure.suptitle(title, fontsize=11)
+    head(figure, title, rows["dataset"])
     return figure

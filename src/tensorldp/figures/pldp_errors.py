@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from tensorldp.figures.own_data import head
 from tensorldp.figures.pldp import COLOURS, MARKERS, MODE_WORDS, apart, pldp_rows, summary
 from tensorldp.figures.style import label, use_style
 
@@ -49,8 +50,7 @@ def draw_errors(metrics: pd.DataFrame, title: str = "") -> Figure:
     right.set(xlabel="width of every participant's safe range")
     for ax in (left, right):
         ax.legend(frameon=False, fontsize=8.5)
-    if title:
-        figure.suptitle(title, fontsize=11)
+    head(figure, title, rows["dataset"])
     return figure
 
 
@@ -68,6 +68,5 @@ def draw_error_mechanisms(metrics: pd.DataFrame, title: str = "") -> Figure:
         ylabel="relative error of the mean (1 = as large as it)",
     )
     ax.legend(frameon=False, fontsize=8.5)
-    if title:
-        figure.suptitle(title, fontsize=11)
+    head(figure, title, rows["dataset"])
     return figure

@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from tensorldp.figures.own_data import head
 from tensorldp.figures.pldp import COLOURS, GREY, MARKERS, over_rounds, pldp_rows, summary, usual
 from tensorldp.figures.style import use_style
 
@@ -88,6 +89,5 @@ def draw_ledger(metrics: pd.DataFrame, title: str = "") -> Figure:
     right.legend(frameon=False, fontsize=8, title="bands: least to most", title_fontsize=8)
     left.set_ylim(bottom=2e-3)
     left.legend(frameon=False, fontsize=7.5, loc="lower right", ncols=2, columnspacing=1.0)
-    if title:
-        figure.suptitle(title, fontsize=11)
+    head(figure, title, rows["dataset"])
     return figure

@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
+from tensorldp.figures.own_data import head
 from tensorldp.figures.panels import drawn, legend_below, panel_title
 from tensorldp.figures.pldp import CENTRE_LINES, CENTRES, pldp_rows, say_empty, summary
 from tensorldp.figures.style import appearance, label, use_style
@@ -76,6 +77,5 @@ def draw_participation(metrics: pd.DataFrame, title: str = "") -> Figure:
         panel_title(ax, "")
         legend_below(ax, drawn([ax]), 1, 38.0)
     left.set_ylim(bottom=0.0, top=None if not rows.empty else 1.0)
-    if title:
-        figure.suptitle(title, fontsize=11)
+    head(figure, title, rows["dataset"])
     return figure

@@ -21,6 +21,7 @@ from tensorldp.claims.kinds import group_of
 from tensorldp.config.study import paper_of
 from tensorldp.errors import InputError
 from tensorldp.figures import report_tables, report_text
+from tensorldp.figures.own_data import origin
 from tensorldp.figures.report_data import explorer_data, packed_json
 from tensorldp.figures.report_findings import findings
 from tensorldp.figures.report_pictures import epsilons_picture, scores_picture
@@ -56,11 +57,15 @@ def _picture(folder: Path, name: str, caption: str, source: str, alt: str) -> di
     }
 
 
+def _origin(study: dict[str, Any], rows: pd.DataFrame) -> str:
+    return origin(study["figure"], study["source"], rows["dataset"], study["paper"])
+
+
 def _description(study: dict[str, Any], caption: str, rows: pd.DataFrame) -> str:
     """The text that stands for a study's figure: what is drawn, of what, on which data."""
     drawn = ", ".join(label(name) for name in order(set(rows["mechanism"])))
     return (
-        f"{study['figure']}, {study['title']}. {caption} Mechanisms: {drawn}. "
+        f"{study['title']}. {_origin(study, rows)} {caption} Mechanisms: {drawn}. "
         f"Data: {', '.join(sorted(set(rows['dataset'])))}. The values are in the tables of numbers below."
     )
 
@@ -75,6 +80,7 @@ def _section(study: dict[str, Any], metrics: pd.DataFrame, figures: Path) -> dic
     ]
     return {
         **study,
+        "origin": _origin(study, rows),
         "pictures": pictures,
         "numbers": report_tables.numbers(rows),
         "series": report_tables.series(rows),
@@ -173,6 +179,7 @@ def render(
         privacy=privacy,
         verdicts=verdicts,
         verdict_names=report_text.VERDICTS,
+        counted=report_text.counted,
         claims=claims.to_dict("records"),
         open_claims=claims[claims["verdict"].isin(report_text.OPEN)]
         .sort_values("verdict", ascending=False)

@@ -15,6 +15,7 @@ import pandas as pd
 from tensorldp.deltas import REPORT_DELTA
 from tensorldp.figures.colours import readable
 from tensorldp.figures.curves import factors
+from tensorldp.figures.own_data import own_data
 from tensorldp.figures.printed_points import PRINTED
 from tensorldp.figures.report_text import HIGHER, METRICS, factor_words, metric_label
 from tensorldp.figures.style import appearance, label, order
@@ -179,6 +180,7 @@ def explorer_data(
                 **{key: study[key] for key in ("title", "figure")},
                 "paper": paper(study["paper"]).short,
                 "source": study["paper"],
+                "own": own_data(rows.loc[rows["study"] == study["study"], "dataset"], study["paper"]),
                 "claims": _claims_of(study["study"], claims),
             }
             for study in studies

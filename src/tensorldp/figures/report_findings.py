@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tensorldp.claims.kinds import GROUPS
-from tensorldp.claims.kinds import PLURAL as GROUPS_TOLD
+from tensorldp.claims.kinds import GROUPS, NOUN
 from tensorldp.claims.statements import wrong_by_chance
 from tensorldp.figures.frontier import PAPERS as CHOSEN
 from tensorldp.figures.frontier import STUDY as FRONTIER
 from tensorldp.figures.frontier import true_epsilon
+from tensorldp.figures.report_text import counted
 from tensorldp.figures.style import label
 from tensorldp.registration.kinds import NO_PRIVACY
 
@@ -34,7 +34,6 @@ PLACES = {  # what is protected in each of these studies, where its paper has se
     **{"tldp_type1": "Type I, ", "tldp_type3": "Type III, ", "pldp_fl": "", "latent": ""},
     **{"tvg_sgd": "SGD, ", "tvg_testing": "testing, "},
 }
-PLURAL = {"holds with a condition": "hold with a condition"}
 PRINTED = 1.0  # the printed epsilon that the sentences speak of, or the next that a study ran
 
 
@@ -119,8 +118,8 @@ def _verdicts(claims: pd.DataFrame, names: Sequence[str]) -> list[str]:
     for group, kinds in GROUPS.items():
         mine = claims[claims["kind"].isin(kinds)]
         found = mine["verdict"].value_counts()
-        parts = [f"{int(found[name])} {PLURAL.get(name, name)}" for name in names if found.get(name, 0)]
-        sentences += [f"Of {len(mine)} {GROUPS_TOLD[group]} of the sources: {', '.join(parts)}."] if parts else []
+        parts = [counted(int(found[name]), name) for name in names if found.get(name, 0)]
+        sentences += [f"Of {counted(len(mine), NOUN[group])} of the sources: {', '.join(parts)}."] if parts else []
     wrong = wrong_by_chance(claims)
     chance = f"Of the verdicts on runs about {wrong:.2g} at most may be wrong by chance, on average." if wrong else ""
     return [" ".join(filter(None, [*sentences, chance]))] if sentences else []
@@ -133,7 +132,7 @@ def _audits(audits: pd.DataFrame) -> list[str]:
     above = int((tried["epsilon_lower"] > tried["guarantee_epsilon"]).sum())
     chance = 1.0 - float(tried["confidence"].min())
     return [
-        f"{len(tried):,} audits tried to prove these guarantees wrong at δ = 1e-5: {above} found more than is "
+        f"{counted(len(tried), 'audit')} tried to prove these guarantees wrong at δ = 1e-5: {above} found more than is "
         f"guaranteed (about {chance * len(tried):.0f} might by chance)."
     ]
 

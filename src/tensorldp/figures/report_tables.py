@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from tensorldp.claims.kinds import GROUPS, PLURAL
+from tensorldp.claims.kinds import GROUPS, NOUN, PLURAL
 from tensorldp.errors import InputError
 from tensorldp.figures.report_text import VERDICTS, heading, metric_label, table_text, variant_words
 from tensorldp.figures.style import label
@@ -112,8 +112,8 @@ def verdict_counts(claims: pd.DataFrame, papers: Sequence[str]) -> list[dict[str
     """For each group of claims and each paper, and last in a group for all papers, how many have which verdict.
 
     Returns:
-        Rows {group, groups, key, short, total, counts: {verdict: how many}}; `groups` is the group in the plural, and
-        `key` is empty in the row of all papers.
+        Rows {group, groups, noun, key, short, total, counts: {verdict: how many}}; `groups` is the group in the plural,
+        `noun` one of it, and `key` is empty in the row of all papers.
     """
 
     def count(group: str, key: str, name: str, part: pd.DataFrame) -> dict[str, Any]:
@@ -121,6 +121,7 @@ def verdict_counts(claims: pd.DataFrame, papers: Sequence[str]) -> list[dict[str
         return {
             "group": group,
             "groups": PLURAL[group],
+            "noun": NOUN[group],
             "key": key,
             "short": name,
             "total": len(part),

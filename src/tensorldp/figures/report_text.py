@@ -13,6 +13,12 @@ VERDICTS = (
 )
 OPEN = ("undecided", "not run at this scale")
 
+PLURALS = {
+    "statement about runs": "statements about runs",
+    **{name: name for name in VERDICTS},
+    "holds with a condition": "hold with a condition",
+}
+
 PRIVACY = {
     "privacy_profiles": "Privacy profiles of one release of 64 elements. An arrow is an audit of the release at "
     "the nominal epsilon of its form: epsilon is at least this, at 99 % confidence. It is red where that is more than "
@@ -146,6 +152,11 @@ WORDS = {
     "d": "input size",
     "m": "width",
 }
+
+
+def counted(number: int, what: str) -> str:
+    """A number with a noun or a verdict, in the singular where it is 1."""
+    return f"{number:,} {what if number == 1 else PLURALS.get(what, f'{what}s')}"
 
 
 def metric_label(name: str) -> str:

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from tensorldp.errors import InputError
 from tensorldp.figures.curves import factors
+from tensorldp.figures.own_data import head
 from tensorldp.figures.panels import (
     by_family,
     decade_ticks,
@@ -232,8 +233,7 @@ def draw_tvg(
         [_label(study, name, subspace) for name, _, subspace in _order(rows)],
         AXIS_LABELS[axis].format(unit=of_whom),
     )
-    if title:
-        figure.suptitle(title, fontsize=11)
+    head(figure, title, rows["dataset"])
     notes = ["Dotted ceilings: no classifier has a higher expected accuracy at that guarantee."] if len(limits) else []
     if axis == "nominal" and study in TVG_SENTENCES:
         said = "TVG prints no score of this figure as a number. In {} it says: “{}”"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from tensorldp.config.cell import AnyCell
-from tensorldp.kept.likeness import LEVELS, elements, levels, work
+from tensorldp.kept.likeness import LEVELS, elements, levels, sized, work
 
 UNKNOWN = "unknown"
 
@@ -42,19 +42,20 @@ class Costs:
             *near, far = levels(cell)
             for key in near:
                 self._rates[key].append(rate)
-            self._rates[far].append(rate / elements(cell.dataset))
+            if sized(cell.dataset):
+                self._rates[far].append(rate / elements(cell.dataset))
 
     def of(self, cell: AnyCell) -> Estimate:
         """The seconds of one seed of a cell.
 
         Zero where the cell is scored with models that another cell trains: what scoring takes is not kept. Otherwise
         the mean seconds for each unit of `work` of the measured cells that are most like it, times its own work; from
-        other data in proportion to the elements of a record, too.
+        other data in proportion to the elements of a record, too, if their number and that of records are known.
         """
         if cell.plan.shares_models and cell.path != cell.model_path:
             return Estimate(0.0, LEVELS[0])
         for key, how in zip(levels(cell), LEVELS, strict=True):
-            if rates := self._rates.get(key):
+            if (rates := self._rates.get(key)) and (how != LEVELS[-1] or sized(cell.dataset)):
                 far = elements(cell.dataset) if how == LEVELS[-1] else 1
                 return Estimate(sum(rates) / len(rates) * work(cell) * far, how)
         return Estimate(float("nan"), UNKNOWN)

@@ -46,6 +46,11 @@ def work(cell: AnyCell) -> float:
     return float(product * records(cell) * settings.get("participation", 1))
 
 
+def sized(dataset: str) -> bool:
+    """Whether it is known how many records of how many elements there are: of a user's own data it is not."""
+    return dataset == SYNTHETIC or dataset in dataset_names()
+
+
 def records(cell: AnyCell) -> int:
     """How many training records the cell reads; 1 where it reads none or they are the user's own."""
     if not cell.plan.data or cell.dataset == SYNTHETIC or cell.dataset not in dataset_names():

@@ -65,6 +65,7 @@ def _row(cells: list[AnyCell], state: State, costs: Costs) -> dict[str, Any]:
                 seconds += estimate.seconds
                 left += estimate.seconds if now in (OTHER, LEFT) else 0
     some = estimates[UNKNOWN] < estimates.total()
+    releases = [_release_mb(cell) for cell in cells]
     return {
         "cells": len(cells),
         "seeds": len({seed for cell in cells for seed in cell.seeds}),
@@ -75,7 +76,7 @@ def _row(cells: list[AnyCell], state: State, costs: Costs) -> dict[str, Any]:
         "hours_left": left / 3600 if some else math.nan,
         **{how: estimates[how] for how in (*LEVELS, UNKNOWN)},
         "data_mb": _prepared_mb(cells[0].dataset),
-        "releases_mb": max(map(_release_mb, cells)),
+        "releases_mb": math.nan if any(map(math.isnan, releases)) else max(releases),
     }
 
 
@@ -100,18 +101,29 @@ def plan_text(table: pd.DataFrame) -> str:
     """The table for a terminal, with a last line of sums and a sentence on what the hours rest on."""
     hours = ["hours", "hours_left"]
     shown = table[["study", "dataset", *COUNTED, *hours, UNKNOWN]].copy()
-    sums = {name: shown[name].sum() for name in [*COUNTED[:1], *COUNTED[2:], *hours, UNKNOWN]}
+    sums = {name: shown[name].sum(min_count=1) for name in [*COUNTED[:1], *COUNTED[2:], *hours, UNKNOWN]}
     shown = pd.concat([shown, pd.DataFrame([{"study": "all", "dataset": "", "seeds": "", **sums}])], ignore_index=True)
     for name in hours:
         shown[name] = shown[name].map(lambda value: "?" if math.isnan(value) else f"{value:.2f}")
     estimates = {how: int(table[how].sum()) for how in (*LEVELS, UNKNOWN)}
     parts = ", ".join(f"{how} {count:,}" for how, count in estimates.items() if count)
     least = " Hours of unknown runs come on top." if estimates[UNKNOWN] else ""
-    disk = table.drop_duplicates("dataset")["data_mb"].sum() + table["releases_mb"].max()
     return (
         f"{shown.to_string(index=False)}\n\n"
         f"A run is a cell with one seed. {OTHER}: kept with settings or code that are not today's or were not noted; "
         "it is to run again and counts as left.\n"
         f"Runs whose hours are: {parts}.{least}\n"
-        f"Disk: at least {disk:,.0f} MB for prepared data and the releases of one cell at a time.\n"
+        f"Disk: {_disk(table)}.\n"
     )
+
+
+def _disk(table: pd.DataFrame) -> str:
+    """What is known of the disk that a run takes, and of which data sets nothing is."""
+    missing = table["data_mb"].isna() | table["releases_mb"].isna()
+    unknown = ", ".join(dict.fromkeys(table.loc[missing, "dataset"]))
+    largest = table["releases_mb"].max()
+    known = table.drop_duplicates("dataset")["data_mb"].sum() + (0 if math.isnan(largest) else largest)
+    size = f"{known:,.0f}" if known >= 1 else f"{known:.1g}"
+    parts = [f"at least {size} MB for prepared data and the releases of one cell at a time"] if known else []
+    parts += [f"unknown for {'what else there is of ' if known else ''}{unknown}"] if unknown else []
+    return "; ".join(parts) or "next to none"

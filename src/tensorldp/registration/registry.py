@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 from tensorldp.errors import InputError, shown, unknown
 from tensorldp.registration.definitions import definitions
-from tensorldp.registration.plugins import import_plugins
+from tensorldp.registration.plugins import REGISTERED, import_plugins
 
 T = TypeVar("T")
 M = TypeVar("M")
@@ -67,6 +67,7 @@ class Registry(Generic[T]):
         if another or (home and home != module):
             raise InputError(f"a {self.kind} named {name!r} is already registered by {home or 'another module'}")
         self._members[name], self._homes[name] = member, module
+        REGISTERED.append(module)
 
     def register(self, name: str) -> Callable[[M], M]:
         """A decorator that adds a definition under a name.
@@ -85,7 +86,7 @@ class Registry(Generic[T]):
         """All names, sorted. Plug-ins are imported; the package's own modules and entry points are not.
 
         Raises:
-            InputError: if a plug-in cannot be imported.
+            InputError: if a plug-in is no good (see `import_plugins`).
         """
         import_plugins()
         return sorted({*self._own, *self._points, *self._members})

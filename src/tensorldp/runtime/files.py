@@ -6,8 +6,8 @@ import errno
 import glob
 import hashlib
 import json
-import os
-import tempfile
+import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,12 +28,12 @@ def replacing(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     for stale in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
         stale.unlink(missing_ok=True)  # of a writer that was killed; Snakemake's lock keeps others out
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    os.close(handle)
-    temporary = Path(name)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    temporary.touch(exist_ok=False)
+    mode = stat.S_IMODE(temporary.stat().st_mode)  # what the umask allows; tempfile and safetensors disregard it
     try:
         yield temporary
-        temporary.chmod(0o644)
+        temporary.chmod(mode)
         temporary.replace(path)
     except (OSError, SafetensorError) as error:
         full = (errno.ENOSPC, errno.EDQUOT)

@@ -11,6 +11,8 @@ function text(value) {
   return String(Number(value.toPrecision(4)));
 }
 
+const counted = (number, what) => `${number} ${number === 1 ? what : `${what}s`}`;
+
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);

@@ -15,7 +15,7 @@ function claimsTable() {
       row.hidden = !fits;
       count += fits;
     }
-    status.textContent = count === rows.length ? `${count} claims.` : `${count} of ${rows.length} claims.`;
+    status.textContent = count === rows.length ? `${counted(count, "claim")}.` : `${count} of ${counted(rows.length, "claim")}.`;
   }
 
   function sort(head) {

@@ -17,7 +17,7 @@ function explorer(data) {
   // Makes the choices fit each other and the lists of the selects fit the choices.
   function settle() {
     const words = {
-      study: name => `${data.studies[name].paper}: ${data.studies[name].figure}, ${name}`,
+      study: name => `${data.studies[name].paper}: ${[data.studies[name].figure, name].filter(Boolean).join(", ")}`,
       dataset: name => name, metric: name => data.metrics[name].label, setting: name => data.settings[name],
     };
     const preferred = {metric: ["weighted_f1", "accuracy", "accuracy_perturbed_test", "rss_noisy", "relative_error"]};
@@ -90,16 +90,17 @@ function explorer(data) {
     if (view.lines) view.lines = view.lines.filter(line => lines.includes(line));
     if (view.lines && !view.lines.length && lines.length) view.lines = view.emptied ? [] : null;
     const metric = data.metrics[view.metric], study = data.studies[view.study];
-    const title = `${study.paper}, ${study.figure}: ${metric.label} against ${axisLabel()}, ${view.dataset}, ${data.settings[view.setting]}`;
+    const shows = [study.paper, study.figure].filter(Boolean).join(", ");
+    const title = `${study.own.includes(view.dataset) ? `Your data, as in ${shows}` : shows}: ${metric.label} against ${axisLabel()}, ${view.dataset}, ${data.settings[view.setting]}`;
     const made = drawChart(data, view, points, Math.max(300, chart.clientWidth), {x: axisLabel(), y: metric.label, title});
     chart.querySelector("svg")?.remove();
     chart.prepend(made.svg);
     marks = made.marks;
     say(-1);
-    byId("explore-title").textContent = `${study.title}. ${view.dataset}, ${data.settings[view.setting]}.`;
+    byId("explore-title").textContent = `${study.title}. ${view.dataset}${study.own.includes(view.dataset) ? " (your data)" : ""}, ${data.settings[view.setting]}.`;
     byId("explore-note").textContent = [
       "Marks are means over seeds, bars reach from the lowest to the highest seed. A hollow mark: no audit tried this cell.",
-      made.left ? `${made.left} cells have no place on this axis: their ε is infinite or 0. The table has them.` : "",
+      made.left ? `${counted(made.left, "cell")} without a place on this axis, as ε is infinite or 0. The table has them all.` : "",
       made.ceiling ? "Dotted: what no classifier can exceed at this ε, for classes of one size." : "",
       made.printed ? "An open star: what the paper prints." : "",
     ].filter(Boolean).join(" ");

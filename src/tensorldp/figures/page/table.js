@@ -13,7 +13,7 @@ function liveTable(table, status) {
 
   function draw() {
     const found = shownRows();
-    status.textContent = found.length === rows.length ? `${rows.length} rows.` : `${found.length} of ${rows.length} rows.`;
+    status.textContent = found.length === rows.length ? `${counted(rows.length, "row")}.` : `${found.length} of ${counted(rows.length, "row")}.`;
     table.tHead.replaceChildren(element("tr", {}, ...heads.map((head, column) => {
       const button = element("button", {type: "button"}, head.text), cell = element("th", {scope: "col"}, button);
       if (head.numeric) cell.className = "n";
