@@ -163,6 +163,8 @@ def test_mistakes_around_files(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     pictures(tmp_path, sizes=(6, 5))
     for path, entry, words in (
+        ("n" * 300 + ".csv", {"label": "y"}, ["own_datasets.mine.path", "no such file or folder"]),
+        ("t.npz", {"label": "tree", "values": ["x"], "test": 0.01}, ["own_datasets.mine.test = 0.01"]),
         ("nowhere.csv", {"label": "y"}, ["own_datasets.mine.path", "no such file or folder"]),
         ("t.txt", {"label": "y"}, ["own_datasets.mine.path", ".csv, .parquet, .npz, .safetensors"]),
         ("t.npz", {"label": "tree"}, ["own_datasets.mine.values must name one array", "tree, x, y"]),

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from tensorldp.data.source import float32_resolves
 from tensorldp.errors import InputError, check_real, shown
 
 TABLES = (".csv", ".parquet")
@@ -85,6 +86,25 @@ class OwnDataset(BaseModel):
         return raw
 
 
+def origin(low: float, high: float, key: str) -> float:
+    """Where elements are counted from, 0 or the lower end of their range, so that float32 resolves the range.
+
+    Args:
+        low: the range's lower end.
+        high: its upper end.
+        key: what a message calls it.
+
+    Raises:
+        InputError: if float32 does so nowhere.
+    """
+    for zero in (0.0, low):
+        if float32_resolves(low - zero, high - zero):
+            return zero
+    raise InputError(
+        f"{key} = [{low!r}, {high!r}] is beyond float32, in which records are kept: give the data in other units"
+    )
+
+
 def check_own(own: Mapping[str, OwnDataset], known: Iterable[str]) -> None:
     """Find the mistakes that show without reading a file.
 
@@ -107,7 +127,7 @@ def check_own(own: Mapping[str, OwnDataset], known: Iterable[str]) -> None:
         if name in taken:
             raise InputError(f"{where}: there is a data set of that name already, choose another")
         suffix = path.suffix.casefold()
-        if not path.exists():
+        if not _exists(path):
             raise InputError(f"{where}.path = {entry.path!r}: there is no such file or folder in {Path.cwd()}")
         _check_names(path, where)
         if path.is_dir():
@@ -124,6 +144,8 @@ def check_own(own: Mapping[str, OwnDataset], known: Iterable[str]) -> None:
             )
         elif not entry.label:
             raise InputError(f"{where}.label is missing: name the column or array of the classes in {entry.path}")
+        if isinstance(entry.range, list):
+            origin(*entry.range, f"{where}.range")
         if suffix not in TABLES or path.is_dir():
             if isinstance(entry.range, dict):
                 raise InputError(f"{where}.range: only a table's columns have ranges by name, else it must be {PUBLIC}")
@@ -131,6 +153,13 @@ def check_own(own: Mapping[str, OwnDataset], known: Iterable[str]) -> None:
                 raise InputError(f"{where}.drop = {shown(entry.drop)} is for a table's columns: leave it out")
         if entry.values and entry.drop:
             raise InputError(f"{where} has both values and drop: name the columns to take or those to leave out")
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a name that no file can have, or a folder that may not be entered
+        return False
 
 
 def _check_names(path: Path, where: str) -> None:

@@ -21,7 +21,7 @@ from PIL import Image, ImageOps
 from safetensors import safe_open
 
 from tensorldp.data.checksum import digest
-from tensorldp.data.own import OwnDataset
+from tensorldp.data.own import OwnDataset, origin
 from tensorldp.data.prepare import write_splits
 from tensorldp.data.source import Dataset
 from tensorldp.data.split import Parsed, stratified
@@ -29,7 +29,6 @@ from tensorldp.data.tabular import read_csv
 from tensorldp.errors import InputError, shown, unknown
 
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp")
-RESOLVED = 1e-6  # the share of the public range that float32 must resolve
 FINE = 1e-3  # the share of a column's interquartile range that float32 must resolve where it merges values
 UNITS = "count the data from another zero, or in larger units"
 
@@ -95,7 +94,10 @@ def prepare_own(name: str, entry: OwnDataset, out_dir: Path) -> list[str]:
     y, classes = _classes(content, f"{where}: {path}")
     x, low, high, told = _stored(content, entry, where)
     x = _shaped(x, entry, where)
-    train, test = stratified(x, y, entry.test, entry.seed)
+    try:
+        train, test = stratified(x, y, entry.test, entry.seed)
+    except InputError as error:
+        raise InputError(f"{where}.test = {entry.test:g}: {error}") from None
     dataset = Dataset(
         name=name,
         kind="tabular" if x.ndim == 2 else "image",
@@ -117,26 +119,26 @@ def _stored(content: Content, entry: OwnDataset, where: str) -> tuple[NDArray[An
     """Records as they are kept, the range of an element of them, and what was done; adds to the warnings."""
     x, told = content.x, "public range as the user states"
     if isinstance(entry.range, dict):
-        origins, tops = _by_column(content.columns, entry.range, where)
+        zeros, tops = _by_column(content.columns, entry.range, where)
         for k, column in enumerate(content.columns):
-            _check_range(content, (..., k), origins[k], tops[k], f"{where}.range.{column}")
-        widths, ends = tops - origins, (0.0, 1.0)
+            _check_range(content, (..., k), zeros[k], tops[k], f"{where}.range.{column}")
+        widths, ends = tops - zeros, (0.0, 1.0)
     else:
         low, high = entry.range
         _check_range(content, ..., low, high, f"{where}.range")
-        origin = _origin(low, high, f"{where}.range")
-        if origin == 0 and np.can_cast(x.dtype, np.float32):
+        zero = origin(low, high, f"{where}.range")
+        if zero == 0 and np.can_cast(x.dtype, np.float32):
             return x if x.dtype == np.uint8 else x.astype(np.float32), low, high, told
-        if origin != 0:
-            told += f", elements counted from {_text(origin)}"
-        origins, widths, ends = np.full(x[0].size, origin), np.ones(x[0].size), (low - origin, high - origin)
+        if zero != 0:
+            told += f", elements counted from {_text(zero)}"
+        zeros, widths, ends = np.full(x[0].size, zero), np.ones(x[0].size), (low - zero, high - zero)
     flat = x.reshape(len(x), -1)
     stored = np.empty(flat.shape, np.float32)
     merged = []
-    for k, (origin, width) in enumerate(zip(origins, widths, strict=True)):
-        stored[:, k] = _kept(flat[:, k], origin, width)
+    for k, (zero, width) in enumerate(zip(zeros, widths, strict=True)):
+        stored[:, k] = _kept(flat[:, k], zero, width)
         element = content.element(tuple(int(n) for n in np.unravel_index(k, x.shape[1:])))
-        if pair := _merged(flat[:, k], origin, width, f"{where}: {element} of {entry.path}"):
+        if pair := _merged(flat[:, k], zero, width, f"{where}: {element} of {entry.path}"):
             merged.append(f"{_text(pair[0])} and {_text(pair[1])} in {element}")
     if merged:
         more = f", and others in {len(merged) - 1} more" if len(merged) > 1 else ""
@@ -144,14 +146,14 @@ def _stored(content: Content, entry: OwnDataset, where: str) -> tuple[NDArray[An
     return stored.reshape(x.shape), *ends, told
 
 
-def _kept(values: NDArray[Any], origin: float, width: float) -> NDArray[np.float32]:
-    return np.asarray((values.astype(np.float64) - origin) / width, np.float32)
+def _kept(values: NDArray[Any], zero: float, width: float) -> NDArray[np.float32]:
+    return np.asarray((values.astype(np.float64) - zero) / width, np.float32)
 
 
-def _merged(values: NDArray[Any], origin: float, width: float, what: str) -> tuple[float, float] | None:
+def _merged(values: NDArray[Any], zero: float, width: float, what: str) -> tuple[float, float] | None:
     """Two whole numbers that become one, if any; refuses values that float32 does not tell apart where most lie."""
     distinct = np.unique(values).astype(np.float64)
-    kept = _kept(distinct, origin, width)
+    kept = _kept(distinct, zero, width)
     same = np.flatnonzero(kept[1:] == kept[:-1])
     if not len(same):
         return None
@@ -163,20 +165,6 @@ def _merged(values: NDArray[Any], origin: float, width: float, what: str) -> tup
             "state the public range that the records need, or leave it out"
         )
     return pair if (distinct % 1 == 0).all() else None
-
-
-def _origin(low: float, high: float, key: str) -> float:
-    """Where elements are counted from, 0 or the lower end, so that float32 resolves the range."""
-    for origin in (0.0, low):
-        largest = max(abs(low - origin), abs(high - origin))
-        if largest < float(np.finfo(np.float32).max) and float(np.spacing(np.float32(largest))) <= RESOLVED * (
-            high - low
-        ):
-            return origin
-    raise InputError(
-        f"{key} = [{_text(low)}, {_text(high)}] is beyond float32, in which records are kept: "
-        "give the data in other units"
-    )
 
 
 def _by_column(
@@ -199,10 +187,10 @@ def _check_range(content: Content, part: Any, low: float, high: float, key: str)
     if len(outside):
         row, *place = (int(k) for k in outside[0])
         element = f", {content.element(tuple(place))}" if place else ""
+        way = "clip the data to it, or leave the column out" if content.columns else "or clip the data to it"
         raise InputError(
             f"{key} = [{_text(low)}, {_text(high)}] does not hold {_text(x[tuple(outside[0])])} in "
-            f"{content.place(row)}{element}: state the public range that every record must lie in, or clip the data "
-            "to it"
+            f"{content.place(row)}{element}: state the public range that every record must lie in, {way}"
         )
 
 
