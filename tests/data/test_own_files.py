@@ -7,6 +7,7 @@ import os
 import shutil
 import struct
 import zlib
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -294,7 +295,9 @@ def test_whole_numbers_that_float64_does_not_hold_are_refused(tmp_path: Path, va
         assert words in message
         assert str(value) in message
     put(tmp_path, TABLE.assign(a=[*range(39), 10**30]))
-    assert "more than 64 bits" in refusal(tmp_path, "t.csv", label="tree", range=ends)
+    assert f"row 40, column 'a' of {tmp_path / 't.csv'} is 1{30 * '0'}" in refusal(
+        tmp_path, "t.csv", label="tree", range=ends
+    )
 
 
 def test_a_range_must_suit_floats(tmp_path: Path) -> None:
@@ -340,6 +343,14 @@ def test_arrays_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
     assert "delete" not in message
     np.savez(tmp_path / "t.npz", x=X, tree=np.array([b"h\xeatre", b"oak"] * 20))
     assert "labels" in refusal(tmp_path, "t.npz", label="tree")
+
+
+def test_numbers_that_are_text_in_a_parquet_file_are_numbers(tmp_path: Path) -> None:
+    expected = rows(prepared(put(tmp_path), "t.csv", label="tree"))
+    kinds: list[Any] = [str, Decimal]
+    for kind in kinds:
+        TABLE.assign(a=[kind(value) for value in TABLE["a"]]).to_parquet(tmp_path / "t.parquet")
+        assert rows(prepared(tmp_path, "t.parquet", label="tree")) == expected
 
 
 # Labels
@@ -482,11 +493,12 @@ def test_missing_values_of_a_parquet_file_are_named(tmp_path: Path) -> None:
 
 def test_a_table_whose_rows_and_header_differ_is_refused(tmp_path: Path) -> None:
     for text, words in (
-        ("a,tree\n1,oak,7\n2,elm,7\n", "loss of data"),  # pandas would take the first column for an index
+        ("a,tree\n1,oak,7\n2,elm,7\n", "rows of more fields"),  # pandas would take the first column for an index
         ("a,tree\n1,oak\n2,elm,7\n", "Expected 2 fields"),
         ("a,b,tree\n1,2,oak\n2,elm\n", "row 2, column 'b'"),
         ("a,a,tree\n1,2,oak\n2,3,elm\n", "two columns 'a'"),
-        ("a;tree\n1,5;oak\n", "loss of data"),
+        ("a;tree\n1,5;oak\n", "separated by commas, found is ';'"),
+        ("a\ttree\n1\toak\n", r"found is '\t'"),
         ("", "not the expected CSV table"),
         ("a,tree\n", "no rows"),
     ):
@@ -534,6 +546,8 @@ def test_an_index_among_the_columns_gives_a_warning_that_says_how_to_drop_it(
 def test_the_index_of_a_parquet_file_is_a_column_where_it_has_a_name(tmp_path: Path) -> None:
     expected = rows(prepared(put(tmp_path), "t.csv", label="tree"))
     TABLE.set_index("a").to_parquet(tmp_path / "t.parquet")
+    assert rows(prepared(tmp_path, "t.parquet", label="tree")) == expected
+    TABLE.set_index("a", drop=False).to_parquet(tmp_path / "t.parquet")
     assert rows(prepared(tmp_path, "t.parquet", label="tree")) == expected
     TABLE.iloc[::-1].to_parquet(tmp_path / "t.parquet")
     assert rows(prepared(tmp_path, "t.parquet", label="tree")) == expected

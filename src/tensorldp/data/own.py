@@ -86,17 +86,17 @@ class OwnDataset(BaseModel):
         return raw
 
 
-def origin(low: float, high: float, key: str) -> float:
+def origin(ends: list[float], key: str) -> float:
     """Where elements are counted from, 0 or the lower end of their range, so that float32 resolves the range.
 
     Args:
-        low: the range's lower end.
-        high: its upper end.
+        ends: of the range.
         key: what a message calls it.
 
     Raises:
         InputError: if float32 does so nowhere.
     """
+    low, high = ends
     for zero in (0.0, low):
         if float32_resolves(low - zero, high - zero):
             return zero
@@ -145,7 +145,7 @@ def check_own(own: Mapping[str, OwnDataset], known: Iterable[str]) -> None:
         elif not entry.label:
             raise InputError(f"{where}.label is missing: name the column or array of the classes in {entry.path}")
         if isinstance(entry.range, list):
-            origin(*entry.range, f"{where}.range")
+            origin(entry.range, f"{where}.range")
         if suffix not in TABLES or path.is_dir():
             if isinstance(entry.range, dict):
                 raise InputError(f"{where}.range: only a table's columns have ranges by name, else it must be {PUBLIC}")

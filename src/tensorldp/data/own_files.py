@@ -126,7 +126,7 @@ def _stored(content: Content, entry: OwnDataset, where: str) -> tuple[NDArray[An
     else:
         low, high = entry.range
         _check_range(content, ..., low, high, f"{where}.range")
-        zero = origin(low, high, f"{where}.range")
+        zero = origin([low, high], f"{where}.range")
         if zero == 0 and np.can_cast(x.dtype, np.float32):
             return x if x.dtype == np.uint8 else x.astype(np.float32), low, high, told
         if zero != 0:
@@ -266,10 +266,16 @@ def _csv(path: Path, entry: OwnDataset, where: str) -> Content:
     header = read_csv(path, header=None, nrows=1, dtype=str, **options).iloc[0].tolist()
     if any("\0" in name for name in header):
         raise InputError(f"{where}: {path} is not UTF-8 text: save it as UTF-8")
+    if len(header) == 1 and (other := re.search(r"[;\t|]", header[0])):
+        raise InputError(f"{where}: the columns of {path} must be separated by commas, found is {other.group()!r}")
     _check_once([name for name in header if name], path, where)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", pd.errors.ParserWarning)  # rows with more fields than the header has
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", pd.errors.ParserWarning)
         table = read_csv(path, dtype={entry.label: str}, **options)
+    if told:  # pandas drops the fields
+        raise InputError(
+            f"{where}: {path} has rows of more fields than its header: name every column, and quote text with commas"
+        )
     return _table(table, path, entry, where, untyped=True)
 
 
@@ -279,7 +285,7 @@ def _parquet(path: Path, entry: OwnDataset, where: str) -> Content:
         table = pd.read_parquet(path)
     except Exception as error:  # pyarrow lets several kinds through on damaged files
         raise InputError(f"{where}: {path} is not a Parquet table ({str(error).splitlines()[0]})") from None
-    named = [name for name in table.index.names if name is not None]
+    named = [name for name in table.index.names if name is not None and name not in table.columns]
     table = table.reset_index(level=named) if named else table
     _check_once([str(column) for column in table.columns], path, where)
     return _table(table, path, entry, where, untyped=False)
@@ -362,8 +368,11 @@ def _column(column: pd.Series[Any], name: str, path: Path, where: str) -> NDArra
         return numbers.astype(np.float64)
     texts = [str(value).strip() for value in column]
     strange = [row for row, text in enumerate(texts) if not _NUMBER.fullmatch(text)]
-    if not strange:
-        raise InputError(f"{where}: the column {name!r} of {path} has whole numbers of more than 64 bits: {UNITS}")
+    if not strange:  # whole numbers of more than 64 bits, or text of another format than CSV
+        for row, text in enumerate(texts):
+            if text.lstrip("+-").isdigit() and int(float(text)) != int(text):
+                raise InputError(f"{at(row)} is {text}, which float64 does not hold: {UNITS}")
+        return np.array(texts, np.float64)
     row = strange[0]
     comma = re.fullmatch(r"[+-]?\d[\d., '’]*", texts[row])
     if len(strange) == len(texts) and not comma:
