@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -294,10 +295,10 @@ def test_whole_numbers_that_float64_does_not_hold_are_refused(tmp_path: Path, va
         message = refusal(tmp_path, path, label="tree", range=ends)
         assert words in message
         assert str(value) in message
-    put(tmp_path, TABLE.assign(a=[*range(39), 10**30]))
-    assert f"row 40, column 'a' of {tmp_path / 't.csv'} is 1{30 * '0'}" in refusal(
-        tmp_path, "t.csv", label="tree", range=ends
-    )
+    for digits in (30, 400):
+        put(tmp_path, TABLE.assign(a=[*range(39), 10**digits]))
+        words = f"row 40, column 'a' of {tmp_path / 't.csv'} is 1{digits * '0'}"
+        assert words in refusal(tmp_path, "t.csv", label="tree", range=ends)
 
 
 def test_a_range_must_suit_floats(tmp_path: Path) -> None:
@@ -353,6 +354,21 @@ def test_numbers_that_are_text_in_a_parquet_file_are_numbers(tmp_path: Path) -> 
         assert rows(prepared(tmp_path, "t.parquet", label="tree")) == expected
 
 
+@pytest.mark.parametrize("name", ["t.npz", "t.parquet", "t.safetensors"])
+def test_a_damaged_file_is_a_sentence(tmp_path: Path, name: str) -> None:
+    TABLE.to_parquet(tmp_path / "t.parquet")
+    np.savez(tmp_path / "t.npz", x=X, tree=Y)
+    write_arrays(tmp_path / "t.safetensors", {"x": X, "tree": np.arange(40) % 2})
+    whole, rng = (tmp_path / name).read_bytes(), np.random.default_rng(0)
+    for _ in range(100):
+        damaged = bytearray(whole)
+        for place in rng.integers(0, len(whole), 4):
+            damaged[place] = rng.integers(0, 256)
+        (tmp_path / name).write_bytes(damaged if rng.random() < 0.8 else damaged[: len(damaged) // 2])
+        with contextlib.suppress(InputError):  # and nothing else
+            prepared(tmp_path, name, label="tree")
+
+
 # Labels
 
 
@@ -375,6 +391,8 @@ def labelled(folder: Path, one: str, other: str, column: str = "tree") -> Path:
         ("0x10", "16"),
         ("1e3", "x"),
         ("v1.0", "v1"),
+        ("1" * 40, "2" * 40),
+        ("1e99", "1e999"),
         ("2020-01-01", "2020-01-02"),
     ],
 )
@@ -551,6 +569,13 @@ def test_the_index_of_a_parquet_file_is_a_column_where_it_has_a_name(tmp_path: P
     assert rows(prepared(tmp_path, "t.parquet", label="tree")) == expected
     TABLE.iloc[::-1].to_parquet(tmp_path / "t.parquet")
     assert rows(prepared(tmp_path, "t.parquet", label="tree")) == expected
+
+
+def test_names_of_columns_keep_a_message_on_one_line_of_some_length(tmp_path: Path) -> None:
+    put(tmp_path, TABLE.rename(columns={"a": "two\nlines"}))
+    assert r"'two\nlines'" in refusal(tmp_path, "t.csv", label="tre")
+    put(tmp_path, pd.DataFrame(np.zeros((4, 5000))))
+    assert len(refusal(tmp_path, "t.csv", label="tree")) < 2000
 
 
 def test_columns_to_drop_must_be_there(tmp_path: Path) -> None:

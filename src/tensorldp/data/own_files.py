@@ -7,7 +7,6 @@ import math
 import re
 import unicodedata
 import warnings
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -26,7 +25,7 @@ from tensorldp.data.prepare import write_splits
 from tensorldp.data.source import Dataset
 from tensorldp.data.split import Parsed, stratified
 from tensorldp.data.tabular import read_csv
-from tensorldp.errors import InputError, shown, unknown
+from tensorldp.errors import InputError, reason, shown, unknown
 
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp")
 FINE = 1e-3  # the share of a column's interquartile range that float32 must resolve where it merges values
@@ -242,7 +241,7 @@ def _classes(content: Content, where: str) -> tuple[NDArray[np.int64], list[str]
     numbers = [meaning for meaning in meanings if isinstance(meaning, Decimal)]
     if content.untyped and len(numbers) == len(classes):
         for text, number in zip(classes, numbers, strict=True):
-            if number % 1 != 0:
+            if number != number.to_integral_value():
                 raise InputError(f"{where}: labels must be whole numbers or words, found is {text}")
         order = sorted(range(len(classes)), key=numbers.__getitem__)
         classes, counts, y = [classes[k] for k in order], counts[order], np.argsort(order)[y]
@@ -284,7 +283,7 @@ def _parquet(path: Path, entry: OwnDataset, where: str) -> Content:
     try:
         table = pd.read_parquet(path)
     except Exception as error:  # pyarrow lets several kinds through on damaged files
-        raise InputError(f"{where}: {path} is not a Parquet table ({str(error).splitlines()[0]})") from None
+        raise InputError(f"{where}: {path} is not a Parquet table ({reason(error)})") from None
     named = [name for name in table.index.names if name is not None and name not in table.columns]
     table = table.reset_index(level=named) if named else table
     _check_once([str(column) for column in table.columns], path, where)
@@ -370,7 +369,7 @@ def _column(column: pd.Series[Any], name: str, path: Path, where: str) -> NDArra
     strange = [row for row, text in enumerate(texts) if not _NUMBER.fullmatch(text)]
     if not strange:  # whole numbers of more than 64 bits, or text of another format than CSV
         for row, text in enumerate(texts):
-            if text.lstrip("+-").isdigit() and int(float(text)) != int(text):
+            if text.lstrip("+-").isdigit() and Decimal(float(text)) != Decimal(text):
                 raise InputError(f"{at(row)} is {text}, which float64 does not hold: {UNITS}")
         return np.array(texts, np.float64)
     row = strange[0]
@@ -440,8 +439,8 @@ def _npz(path: Path, entry: OwnDataset, where: str) -> Content:
     try:
         with np.load(path, allow_pickle=False) as source:
             arrays = {name: source[name] for name in source.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, AttributeError) as error:
-        raise InputError(f"{where}: {path} is not an NPZ file of plain arrays ({str(error).splitlines()[0]})") from None
+    except Exception as error:  # NumPy and zipfile let many kinds through on damaged files
+        raise InputError(f"{where}: {path} is not an NPZ file of plain arrays ({reason(error)})") from None
     return _arrays(arrays, path, entry, where)
 
 
@@ -459,7 +458,7 @@ def _safetensors(path: Path, entry: OwnDataset, where: str) -> Content:
                 except TypeError:
                     arrays[name] = tensor.to(torch.float32).numpy()
     except Exception as error:  # safetensors and PyTorch raise many kinds on damaged files and types of their own
-        raise InputError(f"{where}: {path} cannot be read as safetensors ({str(error).splitlines()[0]})") from None
+        raise InputError(f"{where}: {path} cannot be read as safetensors ({reason(error)})") from None
     return _arrays(arrays, path, entry, where)
 
 
