@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable
 
 LEAST_EPSILON, MOST_EPSILON = 1e-12, 1e12
+MOST_NAMES = 100  # in a message
 
 
 class InputError(ValueError):
@@ -22,13 +23,20 @@ def shown(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:76]} ..."
 
 
+def reason(error: Exception) -> str:
+    """The first line of what another library's exception says, or its kind where it says nothing."""
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
 def unknown(kind: str, value: str, allowed: Iterable[str]) -> InputError:
     """An `InputError` for a name that is not in `allowed`, naming the nearest allowed one."""
     names = sorted(allowed)
     folded = {name.casefold(): name for name in names}
     near = difflib.get_close_matches(str(value).casefold(), folded, n=1, cutoff=0.4)
     hint = f"did you mean {folded[near[0]]!r}? " if near else ""
-    return InputError(f"unknown {kind} {value!r}: {hint}allowed are {', '.join(names)}")
+    told = [name if name.isprintable() else shown(name) for name in names[:MOST_NAMES]]
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return InputError(f"unknown {kind} {value!r}: {hint}allowed are {', '.join(told)}{more}")
 
 
 def check_real(

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +12,9 @@ import tiny
 from tiny import load
 
 from tensorldp.data.fetch import fetch
-from tensorldp.data.prepare import prepare
+from tensorldp.data.prepare import prepare, write_splits
+from tensorldp.data.source import Dataset
+from tensorldp.data.split import Parsed
 from tensorldp.errors import InputError
 
 
@@ -75,3 +79,30 @@ def test_nothing_is_written_when_the_content_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"test labels of mnist must lie in 0 \.\. 9, found are 10 to 10"):
         prepare("mnist", tmp_path / "src", tmp_path / "out", expect_full=False)
     assert not (tmp_path / "out").exists()
+
+
+MADE_UP = Dataset("made_up", "tabular", 2, (3,), 0, 1, (4, 4), "https://example.org", "", embedded=True)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "words"),
+    [
+        (np.zeros((4, 3)), np.array([0.0, 1.0, 0.5, 1.0]), "whole numbers, found is 0.5"),
+        (np.zeros((4, 3)), np.array([0.0, 1.0, np.nan, 1.0]), "whole numbers, found is nan"),
+        (np.zeros((4, 3)), np.array(["0", "1", "0", "1"]), "must be numbers"),
+        (np.zeros((4, 3)), np.array([0, 1]), "a record for each label"),
+        (np.zeros((4, 3)), np.array([[0, 1, 0, 1]]), "a record for each label"),
+        (np.zeros((4, 3), complex), np.array([0, 1, 0, 1]), "of complex128"),
+        (np.zeros((4, 3), object), np.array([0, 1, 0, 1]), "of object"),
+    ],
+)
+def test_what_a_parser_returns_is_checked_before_it_is_written(tmp_path: Path, x: Any, y: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        write_splits(MADE_UP, Parsed((x, y), (x, y)), "here", tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("low", "high"), [(1_700_000_000, 1_700_000_100), (52.3, 52.7), (0, 1e300), (0, 1e-44)])
+def test_a_range_that_float32_does_not_resolve_is_refused_for_a_data_set_with_code(low: float, high: float) -> None:
+    with pytest.raises(InputError, match=r"made_up has the range .* scale them in float64"):
+        replace(MADE_UP, low=low, high=high)

@@ -103,6 +103,15 @@ def test_a_lock_that_no_run_holds_is_taken_away_first(runner: list[str], tmp_pat
     assert "2 of 2 steps" in done.stderr
 
 
+@pytest.mark.parametrize("option", [["--configfile", "own.yaml"], ["--configfile=own.yaml", "--dry-run"]])
+def test_a_config_file_that_is_not_utf_8_is_a_sentence(runner: list[str], tmp_path: Path, option: list[str]) -> None:
+    (tmp_path / "own.yaml").write_text("scale: quick  # f\u00fcr\n", encoding="latin-1")
+    done = subprocess.run([*runner, *option], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr == "error: the config file own.yaml is not UTF-8 text at line 1: save it as UTF-8\n"
+    assert not (tmp_path / "calls").exists()
+
+
 def test_ctrl_c_says_how_to_go_on(runner: list[str], tmp_path: Path) -> None:
     interrupted = (
         "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); "

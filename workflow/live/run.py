@@ -13,6 +13,9 @@ from pathlib import Path
 import psutil
 from view import View
 
+from tensorldp.config.reading import read_yaml
+from tensorldp.errors import InputError
+
 # what is asked of these is Snakemake's own text
 PLAIN = {
     "-n",
@@ -61,6 +64,14 @@ def command(arguments: list[str]) -> str:
 def main(arguments: list[str]) -> int:
     """Run Snakemake with these arguments; returns its exit status, 130 after Ctrl-C."""
     snakemake = str(Path(sys.executable).with_name("snakemake"))
+    for word in arguments:  # Snakemake reads files after --configfile before the workflow can look at them
+        path = Path(word.partition("=")[2] or word)
+        if path.suffix in (".yaml", ".yml") and path.is_file():
+            try:
+                read_yaml(path, "the config file")
+            except InputError as error:
+                print(f"error: {error}", file=sys.stderr)
+                return 1
     unlock(snakemake)
     if PLAIN & set(arguments):
         os.execv(snakemake, [snakemake, *arguments])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,7 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         entry = OwnDataset.model_validate(args.entry)
     except ValidationError as error:
         raise explain(error, "--entry", dict(OwnDataset.model_fields)) from None
-    prepare_own(args.dataset, entry, args.out)
+    for warning in prepare_own(args.dataset, entry, args.out):
+        print(f"warning: {warning}", file=sys.stderr)
     write_json(
         args.out / "digest.json", {split: sha256(args.out / f"{split}.safetensors") for split in ("train", "test")}
     )

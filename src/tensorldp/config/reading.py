@@ -39,13 +39,18 @@ def read_yaml(path: Path, what: str) -> Any:
         InputError: if it cannot be read, is no YAML or has a key twice, naming the line.
     """
     try:
-        loader = _Loader(path.read_text())
+        content = path.read_bytes()
+    except OSError:
+        raise InputError(f"{what} {path} cannot be read") from None
+    try:
+        loader = _Loader(content.decode())
         try:
             return loader.get_single_data()
         finally:
             loader.dispose()
-    except (OSError, UnicodeDecodeError):
-        raise InputError(f"{what} {path} cannot be read") from None
+    except UnicodeDecodeError as error:
+        number = content.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{what} {path} is not UTF-8 text at line {number}: save it as UTF-8") from None
     except yaml.MarkedYAMLError as error:
         line = f" at line {error.problem_mark.line + 1}" if error.problem_mark else ""
         raise InputError(f"{what} {path} is not valid YAML{line}: {error.problem or error.context}") from None

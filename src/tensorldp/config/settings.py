@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 
-from tensorldp.data.own import OwnDataset
+from tensorldp.data.own import NAMES, OwnDataset
 from tensorldp.errors import InputError, check_budget, shown, unknown
 
 Scale = Literal["quick", "desk", "paper"]
@@ -104,7 +104,7 @@ def explain(error: ValidationError, where: str, allowed: dict[str, Any] | None =
     return InputError(f"{where}: {key} = {shown(first['input'])} is not valid: {message[0].lower() + message[1:]}")
 
 
-NUMERIC = ("seeds", "own_datasets", "epsilons", "factors", "training", "check_minutes")
+NUMERIC = ("seeds", "epsilons", "factors", "training", "check_minutes")
 
 
 def _typed(value: Any) -> Any:
@@ -128,17 +128,29 @@ def _typed(value: Any) -> Any:
     return number if math.isfinite(number) else value
 
 
+def _typed_own(value: Any) -> Any:
+    """Entries of `own_datasets` with numbers for their texts, but for names: a column `01` is not the number 1."""
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: {key: own if key in NAMES else _typed(own) for key, own in entry.items()}
+        if isinstance(entry, dict)
+        else entry
+        for name, entry in value.items()
+    }
+
+
 def parse_settings(raw: dict[str, Any]) -> Settings:
     """config.yaml, merged with the command line, as `Settings`.
 
     Raises:
         InputError: naming the first key that is unknown or has a value that is not allowed.
     """
-    typed = (
-        {key: _typed(value) if key in NUMERIC else value for key, value in raw.items()}
-        if isinstance(raw, dict)
-        else raw
-    )
+    typed = raw
+    if isinstance(raw, dict):
+        typed = {key: _typed(value) if key in NUMERIC else value for key, value in raw.items()}
+        if "own_datasets" in raw:
+            typed["own_datasets"] = _typed_own(raw["own_datasets"])
     try:
         return Settings.model_validate(typed)
     except ValidationError as error:

@@ -10,10 +10,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from tensorldp.data.source import float32_resolves
 from tensorldp.errors import InputError, check_real, shown
 
 TABLES = (".csv", ".parquet")
 ARRAYS = (".npz", ".safetensors")
+NAMES = ("path", "label", "values", "drop")
+"""Keys whose values are names, as they are written: a column `01` is not the number 1."""
 PUBLIC = (
     "two finite numbers known without looking at the data, the lower first, as [0, 255]; "
     "a range taken from the records would be a release of its own that no guarantee covers"
@@ -28,6 +31,8 @@ def _interval(value: object) -> list[float]:
         low, high = (check_real("an end of the range", end) for end in value)
     except InputError:
         raise InputError(f"must be {PUBLIC}") from None
+    if low == high and value[0] != value[1]:
+        raise InputError("has ends that are one number in float64: count the data from another zero first")
     if not (low < high and math.isfinite(high - low)):
         raise InputError(f"must be {PUBLIC}")
     return [low, high]
@@ -64,6 +69,9 @@ class OwnDataset(BaseModel):
     values: list[Annotated[str, BeforeValidator(_text)]] = Field(
         default_factory=list, description="the columns of a record, or its array; empty: all but the label"
     )
+    drop: list[Annotated[str, BeforeValidator(_text)]] = Field(
+        default_factory=list, description="the columns of a table to leave out, such as an index"
+    )
     shape: list[Annotated[int, Field(ge=1)]] | None = Field(
         None, min_length=1, max_length=3, description="of one record, where it is not as stored: [8, 8] of 64 columns"
     )
@@ -76,6 +84,25 @@ class OwnDataset(BaseModel):
         if isinstance(raw, dict) and "range" not in raw:
             raise InputError(f"range is missing, it must be {PUBLIC}")
         return raw
+
+
+def origin(ends: list[float], key: str) -> float:
+    """Where elements are counted from, 0 or the lower end of their range, so that float32 resolves the range.
+
+    Args:
+        ends: of the range.
+        key: what a message calls it.
+
+    Raises:
+        InputError: if float32 does so nowhere.
+    """
+    low, high = ends
+    for zero in (0.0, low):
+        if float32_resolves(low - zero, high - zero):
+            return zero
+    raise InputError(
+        f"{key} = [{low!r}, {high!r}] is beyond float32, in which records are kept: give the data in other units"
+    )
 
 
 def check_own(own: Mapping[str, OwnDataset], known: Iterable[str]) -> None:
@@ -100,10 +127,11 @@ def check_own(own: Mapping[str, OwnDataset], known: Iterable[str]) -> None:
         if name in taken:
             raise InputError(f"{where}: there is a data set of that name already, choose another")
         suffix = path.suffix.casefold()
-        if not path.exists():
+        if not _exists(path):
             raise InputError(f"{where}.path = {entry.path!r}: there is no such file or folder in {Path.cwd()}")
+        _check_names(path, where)
         if path.is_dir():
-            for key in ("label", "values", "shape"):
+            for key in ("label", "values", "drop", "shape"):
                 if getattr(entry, key):
                     raise InputError(
                         f"{where}.{key} = {shown(getattr(entry, key))} is not for a folder, whose folders' names are "
@@ -116,5 +144,32 @@ def check_own(own: Mapping[str, OwnDataset], known: Iterable[str]) -> None:
             )
         elif not entry.label:
             raise InputError(f"{where}.label is missing: name the column or array of the classes in {entry.path}")
-        if isinstance(entry.range, dict) and (suffix not in TABLES or path.is_dir()):
-            raise InputError(f"{where}.range: only a table's columns have ranges by name, else it must be {PUBLIC}")
+        if isinstance(entry.range, list):
+            origin(entry.range, f"{where}.range")
+        if suffix not in TABLES or path.is_dir():
+            if isinstance(entry.range, dict):
+                raise InputError(f"{where}.range: only a table's columns have ranges by name, else it must be {PUBLIC}")
+            if entry.drop:
+                raise InputError(f"{where}.drop = {shown(entry.drop)} is for a table's columns: leave it out")
+        if entry.values and entry.drop:
+            raise InputError(f"{where} has both values and drop: name the columns to take or those to leave out")
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a name that no file can have, or a folder that may not be entered
+        return False
+
+
+def _check_names(path: Path, where: str) -> None:
+    """Refuse names that Snakemake cannot write down, or takes for patterns."""
+    for file in (path, *path.glob("*"), *path.glob("*/*")):
+        name = str(file)
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            name = name.encode(errors="surrogateescape").decode(errors="replace")
+            raise InputError(f"{where}.path: the name {shown(name)} is not UTF-8 text: rename it") from None
+        if any(mark in name for mark in "{}\n\r"):
+            raise InputError(f"{where}.path: the name {shown(name)} has a brace or a line break: rename it")

@@ -125,6 +125,13 @@ def _check_split(dataset: Dataset, split: str, arrays: Arrays) -> None:
     x, y = arrays
     if len(x) == 0:
         raise InputError(f"the {split} split of {dataset.name} has no records")
+    if x.dtype.kind not in "buif" or y.dtype.kind not in "buif" or y.shape != x.shape[:1]:
+        raise InputError(
+            f"the {split} split of {dataset.name} must be numbers, a record for each label, found are records of the "
+            f"shape {x.shape} of {x.dtype}, and labels of the shape {y.shape} of {y.dtype}"
+        )
+    if (y % 1 != 0).any():
+        raise InputError(f"the {split} labels of {dataset.name} must be whole numbers, found is {y[y % 1 != 0][0]}")
     if y.min() < 0 or y.max() >= dataset.classes:
         raise InputError(
             f"the {split} labels of {dataset.name} must lie in 0 .. {dataset.classes - 1}, found are "

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from tensorldp.errors import InputError, check_whole, unknown
 
 KINDS = ("image", "tabular", "text")
+RESOLVED = 1e-6
+
+
+def float32_resolves(low: float, high: float) -> bool:
+    """Whether float32, in which records are kept, resolves a millionth of a range of elements."""
+    largest = max(abs(low), abs(high))
+    step = math.ldexp(1.0, max(math.frexp(largest)[1] - 24, -149))  # between neighbours
+    return largest < 2.0**127 and step <= RESOLVED * (high - low)
 
 
 @dataclass(frozen=True)
@@ -103,6 +112,11 @@ class Dataset:
             raise InputError(f"{what} needs the shape of a record and two sizes, got {self.shape} and {self.sizes}")
         if not self.low < self.high:
             raise InputError(f"{what} needs low < high, got low {self.low} and high {self.high}")
+        if math.isfinite(self.high - self.low) and not float32_resolves(self.low, self.high):
+            raise InputError(
+                f"{what} has the range [{self.low}, {self.high}], which float32, in which records are kept, does not "
+                "resolve: scale them in float64 before"
+            )
         if self.embedded == bool(self.sources):
             raise InputError(f"{what} must either be embedded or have sources")
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tensorldp.data.archives import decompressed
 from tensorldp.data.split import Options, Parsed, parser, stratified
-from tensorldp.errors import InputError
+from tensorldp.errors import InputError, reason
 
 CTG_COLUMNS = 21
 
@@ -23,15 +23,17 @@ def read_csv(path: Path, **options: Any) -> pd.DataFrame:
     """A CSV file, decompressed by its suffix.
 
     Raises:
-        InputError: if it is missing, empty or not a table.
+        InputError: if it is missing, empty, not UTF-8 or not a table.
     """
     try:
         table: pd.DataFrame = pd.read_csv(path, **options)
         return table
     except FileNotFoundError:
         raise InputError(f"the file {path} is missing") from None
+    except UnicodeDecodeError:
+        raise InputError(f"the file {path} is not UTF-8 text: save it as UTF-8") from None
     except Exception as error:  # pandas passes on whatever its parser and the decompressor raise
-        raise InputError(f"the file {path} is not the expected CSV table ({str(error).splitlines()[0]})") from None
+        raise InputError(f"the file {path} is not the expected CSV table ({reason(error)})") from None
 
 
 def standardise(train: NDArray[Any], test: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
