@@ -102,10 +102,18 @@ class Box:
         Raises:
             InputError: if no number of the batch's precision is inside.
         """
-        low, high = (_inwards(end, towards, x.dtype) for end, towards in ((self.low, 1.0), (self.high, -1.0)))
+        return x.clamp(*self.ends(x.dtype))
+
+    def ends(self, dtype: torch.dtype) -> tuple[float, float]:
+        """The least and the largest number of a precision that is inside.
+
+        Raises:
+            InputError: if there is none.
+        """
+        low, high = (_inwards(end, towards, dtype) for end, towards in ((self.low, 1.0), (self.high, -1.0)))
         if low > high:
-            raise InputError(f"no number of {x.dtype} lies in {self}: give the records as float64")
-        return x.clamp(low, high)
+            raise InputError(f"no number of {dtype} lies in {self}: give the records as float64")
+        return low, high
 
     def constant(self, value: float, dtype: torch.dtype = torch.float64) -> Tensor:
         """The record whose every element is `value`."""
