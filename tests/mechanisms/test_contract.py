@@ -1,9 +1,11 @@
 import itertools
+import math
 from functools import partial
 
 import contract
 import pytest
 import torch
+import typed
 from typed import exact_error
 
 from tensorldp import mechanisms
@@ -153,6 +155,25 @@ def test_the_ends_of_the_allowed_epsilons_have_a_guarantee(name: str, epsilon: f
         except InputError as error:  # a mechanism may have a narrower interval, and says so in a sentence
             refused = str(error)
         assert "epsilon" in refused if refused else m.guarantee(1e-5).epsilon >= 0
+
+
+# their noise does not grow as 1 / epsilon, or a finer grid of whole numbers bounds epsilon from below
+NOT_LINEAR = {"none", "jl", "gaussian", "tldp-g", "tldp-g-w", "gaussian-secure", "laplace-secure"}
+
+
+@pytest.mark.parametrize("name", sorted({name for name in NAMES if not name.endswith("-secure")} - NOT_LINEAR))
+@pytest.mark.parametrize("size", [1, 3, 64])
+def test_no_digits_of_a_guarantee_are_lost_at_the_least_epsilon(name: str, size: int) -> None:
+    """delta(c epsilon) / epsilon has a limit, which differences of nearly equal terms would miss."""
+    shares = []
+    for epsilon in (1e-12, 1e-8):
+        m = contract.build(name, (size,), epsilon=epsilon)
+        pure = m.curve().pure_epsilon
+        unit = pure if math.isfinite(pure) else typed.gaussian_mu(m.curve())
+        per_use = epsilon * (size if m.epsilon_unit == "element" else 1)
+        assert math.isinf(pure) or pure == pytest.approx(per_use, rel=1e-9)
+        shares.append([m.privacy_profile(share * unit) / unit for share in (0.0, 0.1, 0.5)])
+    assert shares[0] == pytest.approx(shares[1], rel=2e-6)
 
 
 @pytest.mark.parametrize("epsilon", [1e-300, 1e150])

@@ -13,7 +13,7 @@ from tensorldp.errors import InputError
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.discrete import DiscreteCurve
+from tensorldp.privacy.curves.discrete import DiscreteCurve, small_losses
 from tensorldp.randomness import numpy_generator, sparse_positions, uniform
 
 MOST = 2.0**53  # up to which float64 has every whole number
@@ -96,11 +96,11 @@ class KaryRandomizedResponse(Mechanism):
 
     def curve(self) -> PrivacyCurve:
         keep, other = self.loss + self.log_other, self.log_other
-        log_p, log_q = (keep, other), (other, keep)
-        if self.values > 2:
-            rest = math.log(self.values - 2) + other
-            log_p, log_q = (*log_p, rest), (*log_q, rest)  # type: ignore[assignment]
-        return DiscreteCurve(log_p, log_q, count=self.size)
+        if self.values == 2:
+            losses = small_losses(self.loss, -self.loss)
+            return DiscreteCurve((keep, other), (other, keep), count=self.size, losses=losses)
+        rest, losses = math.log(self.values - 2) + other, small_losses(self.loss, -self.loss, 0.0)
+        return DiscreteCurve((keep, other, rest), (other, keep, rest), count=self.size, losses=losses)
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         y, x, x_prime = self._flat(y), self._flat(x), self._flat(x_prime)
