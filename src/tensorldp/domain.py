@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, check_positive, check_real
+from tensorldp.errors import InputError, check_real
 
 TOLERANCE = 1e-5
 DTYPES = (torch.float32, torch.float64, torch.bfloat16)  # of records; float16 ends at 65,504, which noise exceeds
-NORM_BYTES = 8 << 20  # bytes of a batch whose norms are taken at once
+NORM_BYTES = 1 << 20  # bytes of a batch whose norms are taken at once: twice or four times as many in float64
+FARTHEST, NARROWEST = 1e30, 1e-30  # of domains: squares and products of what follows from them stay floats
 
 
 def blocks(x: Tensor, size: int) -> Iterator[slice]:
@@ -32,6 +33,14 @@ def _shape(value: object) -> tuple[int, ...]:
     return shape
 
 
+def _inwards(end: float, towards: float, dtype: torch.dtype) -> float:
+    """The number of `dtype` that is nearest to the end of a box and not outside; `towards` is the sign of inwards."""
+    near = torch.tensor(end, dtype=torch.float64).to(dtype)
+    if (float(near) - end) * towards < 0.0:
+        near = torch.nextafter(near, near.new_tensor(math.copysign(math.inf, towards)))
+    return float(near)
+
+
 @dataclass(frozen=True)
 class Box:
     """All tensors of `shape` with every element in [low, high]."""
@@ -41,12 +50,12 @@ class Box:
     shape: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "low", check_real("Box low", self.low))
-        object.__setattr__(self, "high", check_real("Box high", self.high))
+        object.__setattr__(self, "low", check_real("Box low", self.low, low=-FARTHEST, high=FARTHEST))
+        object.__setattr__(self, "high", check_real("Box high", self.high, low=-FARTHEST, high=FARTHEST))
         object.__setattr__(self, "shape", _shape(self.shape))
         if not self.low < self.high:
             raise InputError(f"a Box needs low < high, got low {self.low:g} and high {self.high:g}")
-        check_real("width of a Box", self.high - self.low)
+        check_real("width of a Box", self.high - self.low, low=NARROWEST, high=2.0 * FARTHEST)
 
     @property
     def size(self) -> int:
@@ -88,8 +97,23 @@ class Box:
         return max(self.low - low, high - self.high) / self.width if low == low else math.nan
 
     def project(self, x: Tensor) -> Tensor:
-        """The nearest batch inside."""
-        return x.clamp(self.low, self.high)
+        """The nearest batch inside; what is inside stays as it is.
+
+        Raises:
+            InputError: if no number of the batch's precision is inside.
+        """
+        return x.clamp(*self.ends(x.dtype))
+
+    def ends(self, dtype: torch.dtype) -> tuple[float, float]:
+        """The least and the largest number of a precision that is inside.
+
+        Raises:
+            InputError: if there is none.
+        """
+        low, high = (_inwards(end, towards, dtype) for end, towards in ((self.low, 1.0), (self.high, -1.0)))
+        if low > high:
+            raise InputError(f"no number of {dtype} lies in {self}: give the records as float64")
+        return low, high
 
     def constant(self, value: float, dtype: torch.dtype = torch.float64) -> Tensor:
         """The record whose every element is `value`."""
@@ -105,8 +129,8 @@ class Ball:
     centre: float = field(default=0.0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", check_positive("Ball radius", self.radius))
-        object.__setattr__(self, "centre", check_real("Ball centre", self.centre))
+        object.__setattr__(self, "radius", check_real("Ball radius", self.radius, low=NARROWEST, high=FARTHEST))
+        object.__setattr__(self, "centre", check_real("Ball centre", self.centre, low=-FARTHEST, high=FARTHEST))
         object.__setattr__(self, "shape", _shape(self.shape))
 
     @property
@@ -132,22 +156,55 @@ class Ball:
         """Itself."""
         return self
 
+    def _away(self, x: Tensor) -> Tensor:
+        """Rows in float64, about the centre."""
+        away = x.flatten(1).double().contiguous()
+        return away - self.centre if self.centre else away
+
     def _norms(self, x: Tensor) -> Tensor:
-        norms = torch.empty(x.shape[0], dtype=x.dtype, device=x.device)
+        """The l2 distances from the centre, float64 whatever the precision of `x`."""
+        norms = torch.empty(x.shape[0], dtype=torch.float64, device=x.device)
         for block in blocks(x, NORM_BYTES):
-            norms[block] = torch.linalg.vector_norm((x[block] - self.centre).reshape(len(x[block]), -1), dim=1)
-        if x.dtype == torch.float64 or bool(norms.isfinite().all()):
-            return norms
-        return self._norms(x.double())  # a norm of finite float32 elements may exceed float32
+            away = self._away(x[block])
+            found = torch.linalg.vector_norm(away, dim=1)
+            if not bool(found.isfinite().all()):  # squares may leave float64 where the norm does not
+                top = away.abs().amax(dim=1, keepdim=True).clamp_min(1.0)
+                found = top.squeeze(1) * torch.linalg.vector_norm(away / top, dim=1)
+            norms[block] = found
+        return norms
 
     def excess(self, x: Tensor) -> float:
         """How far the batch `x` reaches outside, as a share of the radius; NaN if x has a NaN; <= 0 inside."""
-        return float(self._norms(x).max()) / self.radius - 1.0 if x.numel() else 0.0
+        return (float(self._norms(x).max()) - self.radius) / self.radius if x.numel() else 0.0
 
     def project(self, x: Tensor) -> Tensor:
-        """The nearest batch inside: l2 clipping about the centre."""
-        factor = (self.radius / self._norms(x).clamp_min(1e-38)).clamp_max(1.0)
-        return self.centre + (x - self.centre) * factor.reshape(-1, *(1,) * len(self.shape)).to(x.dtype)
+        """The nearest batch inside: l2 clipping about the centre; what is inside stays as it is.
+
+        Raises:
+            InputError: if no record of the batch's precision is inside.
+        """
+        out = x.clone(memory_format=torch.contiguous_format)
+        for block in blocks(out, NORM_BYTES):
+            self._shrink(out[block])
+        return out
+
+    def _shrink(self, x: Tensor) -> None:
+        """Project in place: scale the records outside, round them, and scale again where rounding led outside."""
+        norms = self._norms(x)
+        outside = (norms > self.radius).nonzero().squeeze(1)
+        away, factor = self._away(x[outside]), self.radius / norms[outside]
+        less = torch.finfo(x.dtype).eps / 4
+        while outside.numel():
+            scaled = away * factor.unsqueeze(1)
+            scaled = (scaled + self.centre if self.centre else scaled).to(x.dtype).view(-1, *self.shape)
+            x[outside] = scaled
+            still = self._norms(scaled) > self.radius
+            if less > 1.0:
+                if bool(still.any()):
+                    raise InputError(f"no record of {x.dtype} lies in {self}: give the records as float64")
+                return
+            outside, away, factor = outside[still], away[still], factor[still] * max(0.0, 1.0 - less)
+            less *= 2.0
 
     def constant(self, value: float, dtype: torch.dtype = torch.float64) -> Tensor:
         """The record whose every element is `value`."""

@@ -98,11 +98,12 @@ def _add_cpu(x: Tensor, scale: float, source: torch.Generator, laplace: bool) ->
             stop = min(start + BLOCK, last)
             block = buffer[: stop - start]
             draw(rng, block)
-            np.multiply(block, block.dtype.type(scale), out=block)
-            if source_array is not None and out_array is not None:
-                np.add(source_array[start:stop], block, out=out_array[start:stop])
-            else:
-                flat_out[start:stop] = (flat[start:stop].float() + torch.from_numpy(block)).to(x.dtype)
+            with np.errstate(over="ignore"):  # who releases looks for what left the range
+                np.multiply(block, block.dtype.type(scale), out=block)
+                if source_array is not None and out_array is not None:
+                    np.add(source_array[start:stop], block, out=out_array[start:stop])
+                else:
+                    flat_out[start:stop] = (flat[start:stop].float() + torch.from_numpy(block)).to(x.dtype)
 
     segments = range(-(-flat.numel() // SEGMENT))
     threads = min(torch.get_num_threads(), len(segments))

@@ -5,7 +5,7 @@ import torch
 from scipy import stats
 from typed import make_as
 
-from tensorldp.attacks.defences import Defence, clip, prune
+from tensorldp.attacks.defences import Defence, prune
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball
 from tensorldp.mechanisms.gaussian import GaussianAnalytic
@@ -33,11 +33,13 @@ def test_a_defence_of_no_strength_is_none(defence: Defence) -> None:
 
 
 def test_clipping_keeps_directions_and_bounds_norms() -> None:
-    clipped = clip(GRADIENTS, 2.0)
+    clipped = Defence("clip", 2.0).protect(GRADIENTS, torch.Generator())
     torch.testing.assert_close(clipped.norm(dim=1), torch.full((3,), 2.0, dtype=torch.float64))
     torch.testing.assert_close(torch.cosine_similarity(clipped, GRADIENTS), torch.ones(3, dtype=torch.float64))
     short = GRADIENTS / 1e6
-    assert torch.equal(clip(short, 2.0), short)
+    assert torch.equal(Defence("clip", 2.0).protect(short, torch.Generator()), short)
+    many = torch.full((2, 300_000), 7.0)
+    assert Ball(2.0, (300_000,)).excess(Defence("clip", 2.0).protect(many, torch.Generator())) <= 0.0
 
 
 def test_pruning_keeps_the_largest() -> None:
@@ -67,7 +69,7 @@ def test_a_mechanism_sees_a_clipped_gradient() -> None:
     """DP-SGD's step: noise of the analytic Gaussian for the ball that gradients are clipped to."""
     mechanism = make_as(GaussianAnalytic, epsilon=1.0, domain=Ball(0.5, (1000,)))
     defence = Defence("mechanism", 0.5, mechanism)
-    noise = defence.protect(GRADIENTS, torch.Generator().manual_seed(3)) - clip(GRADIENTS, 0.5)
+    noise = defence.protect(GRADIENTS, torch.Generator().manual_seed(3)) - Ball(0.5, (1000,)).project(GRADIENTS)
     sigma = (mechanism.squared_error() / 1000) ** 0.5
     assert stats.kstest((noise / sigma).flatten().numpy(), "norm").pvalue > 1e-6
 

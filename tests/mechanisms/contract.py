@@ -1,6 +1,7 @@
 """What every mechanism of one record must do, as checks that also serve mechanisms from outside the package."""
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -27,7 +28,7 @@ def records(m: mechanisms.Mechanism, count: int, *, dtype: torch.dtype = torch.f
 
 
 def check_release(m: mechanisms.Mechanism) -> None:
-    """Shape, dtype, untouched input, finiteness, seeds, strides and empty batches."""
+    """Shape, dtype, untouched input, finiteness, seeds and empty batches."""
     for dtype in (torch.float32, torch.float64):
         x = records(m, 6, dtype=dtype)
         before = x.clone()
@@ -40,9 +41,6 @@ def check_release(m: mechanisms.Mechanism) -> None:
         assert y.data_ptr() != x.data_ptr()
         assert bool(torch.isfinite(y).all())
         assert torch.equal(y, m.privatize(x, generator("release")))
-        strided = torch.stack([x, x + 0], dim=-1)[..., 0]
-        assert not strided.is_contiguous()
-        assert torch.equal(y, m.privatize(strided, generator("release")))
     traced = records(m, 6).requires_grad_()
     assert not m.privatize(traced, generator("release")).requires_grad
     many = records(m, 200)
@@ -52,6 +50,53 @@ def check_release(m: mechanisms.Mechanism) -> None:
         assert not torch.equal(first, second)
         assert not torch.equal(first, m.privatize(many, generator("twice", 1)))
     assert m.privatize(many[:0], generator("release")).shape == (0, *m.shape)
+
+
+def layouts(x: torch.Tensor) -> dict[str, torch.Tensor]:
+    """The same records (batch, *shape) as views of other memory, none of them contiguous where there is a choice."""
+    last = x.dim() - 1
+    turned = x.transpose(0, last).contiguous().transpose(0, last)
+    found = {
+        "transposed": turned,
+        "permuted": x.movedim(0, -1).contiguous().movedim(-1, 0),
+        "sliced rows": torch.stack([x, x + 0], dim=1)[:, 0],
+        "sliced elements": torch.stack([x, x + 0], dim=-1)[..., 0],
+        "of a wider table": torch.cat([x, x], dim=-1)[..., : x.shape[-1]],
+        "lazily negated": torch._neg_view(-x),
+        "imaginary part of a conjugate": torch.complex(x, -x).conj().imag,
+    }
+    if x.dim() == 4:
+        found["channels last"] = x.to(memory_format=torch.channels_last)
+    return found
+
+
+def check_layouts(m: mechanisms.Mechanism) -> None:
+    """Strides make no difference, and a tensor that is not strided memory is refused in a sentence."""
+    for x in (records(m, 6), records(m, 6, dtype=torch.float64)):
+        expected = m.privatize(x, generator("layouts"))
+        for name, other in layouts(x).items():
+            assert torch.equal(other, x), name
+            before = other.clone()
+            y = m.privatize(other, generator("layouts"))
+            assert torch.equal(y, expected), name
+            assert y.is_contiguous(), name
+            assert torch.equal(other, before), name
+        one = x[:1].expand(6, *m.shape)
+        assert torch.equal(m.privatize(one, generator("layouts")), m.privatize(one.clone(), generator("layouts")))
+    x = records(m, 6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch calls some of these prototypes
+        refused = {
+            "sparse_coo": x.to_sparse(),
+            "sparse_csr": x.flatten(1).to_sparse_csr(),
+            "meta": x.to("meta"),
+            "nested": torch.nested.nested_tensor(list(x)),
+            "jagged": torch.nested.nested_tensor(list(x), layout=torch.jagged),
+        }
+    for name, other in refused.items():
+        with pytest.raises(InputError, match="dense tensor") as caught:
+            m.privatize(other, generator("layouts"))
+        assert "nested" if name == "jagged" else name in str(caught.value)
 
 
 def check_squared_error(m: mechanisms.Mechanism, *, elements: int = 400_000) -> None:

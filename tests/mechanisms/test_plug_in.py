@@ -20,8 +20,9 @@ from tensorldp.figures.style import (
     point_marker,
 )
 from tensorldp.mechanisms import Box, Mechanism, register
-from tensorldp.mechanisms.additive_noise import GAUSSIAN, AdditiveNoise
+from tensorldp.mechanisms.additive_noise import GAUSSIAN, LAPLACE, AdditiveNoise
 from tensorldp.privacy import audit
+from tensorldp.privacy.curves.gaussian import GaussianCurve
 from tensorldp.registration.kinds import MECHANISMS
 from tensorldp.training.gradient_noise import check_schedule, printed_noise
 from tensorldp.training.preferences import Preference
@@ -169,3 +170,63 @@ def test_a_subclass_with_a_name_of_its_own_has_a_label_of_its_own() -> None:
     parent = mechanisms.mechanism_class("laplace")
     child: type[mechanisms.Mechanism] = type("Child", (parent,), {"name": "toy-child"})
     assert (child.label, child.family) == ("toy-child", "laplace")
+
+
+class _Hasty(type(LAPLACE)):  # type: ignore[misc]
+    def add(self, x: torch.Tensor, scale: float, generator: torch.Generator) -> torch.Tensor:
+        return x.add_(torch.randn(x.shape, generator=generator, dtype=x.dtype), alpha=scale)
+
+
+@pytest.mark.usefixtures("forgotten")
+@pytest.mark.parametrize("clip", [False, True])
+@pytest.mark.parametrize("block_bytes", [None, 64, 8 << 20])
+def test_a_class_that_writes_in_place_leaves_the_callers_records_alone(block_bytes: int | None, clip: bool) -> None:
+    class Hasty(Mechanism):
+        name = "toy-hasty"
+
+        def _randomize(self, x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+            self.last = x
+            return x.add_(torch.randn(x.shape, generator=generator, dtype=x.dtype))
+
+        def squared_error(self) -> float:
+            return float(self.size)
+
+        def curve(self) -> GaussianCurve:
+            return GaussianCurve(self.domain.diameter)
+
+    class HastyLaw(AdditiveNoise):
+        name = "toy-hasty-law"
+        law = _Hasty()
+
+        @property
+        def scale(self) -> float:
+            return 1.0
+
+    for kind in (Hasty, HastyLaw):
+        kind.block_bytes = block_bytes
+        m = kind(epsilon=1.0, domain=Box(0, 1, (3, 5)), clip=clip)
+        for x in (torch.rand(40, 3, 5), torch.rand(40, 5, 3).transpose(1, 2), torch.full((40, 3, 5), 1.0 + 1e-7)):
+            before = x.clone()
+            y = m.privatize(x, torch.Generator())
+            assert torch.equal(x, before)
+            kept = y.clone()
+            m.privatize(x, torch.Generator().manual_seed(2))
+            assert torch.equal(y, kept)  # nor does a later release change an earlier one
+
+
+@pytest.mark.usefixtures("forgotten")
+def test_layouts_make_no_difference_to_a_class_that_asks_for_contiguous_records() -> None:
+    class Flat(Mechanism):
+        name = "toy-flat"
+
+        def _randomize(self, x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+            noise = torch.randn(x.numel(), generator=generator, dtype=x.dtype)
+            return (x.view(-1) + noise).view(x.shape)
+
+        def squared_error(self) -> float:
+            return float(self.size)
+
+        def curve(self) -> GaussianCurve:
+            return GaussianCurve(self.domain.diameter)
+
+    contract.check_layouts(Flat(epsilon=1.0, domain=Box(-1, 1, (3, 4, 5))))

@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath
 import pytest
 from scipy.stats import norm
 from typed import gaussian_mu
@@ -54,6 +55,39 @@ def test_closed_form() -> None:
     expected = norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
     assert GaussianCurve(mu).delta(epsilon) == pytest.approx(expected, rel=1e-12)
     assert log_delta(1e4, 1.0) < -1e6
+
+
+def exact_log_delta(epsilon: float, mu: float) -> float:
+    """The two terms' difference with all the digits that it takes."""
+    with mpmath.workdps(60 + 3 * int(abs(math.log10(mu))) + int(abs(math.log10(epsilon or 1.0)))):
+        e, m = mpmath.mpf(epsilon), mpmath.mpf(mu)
+        first, second = (mpmath.erfc((e / m - sign * m / 2) / mpmath.sqrt(2)) / 2 for sign in (1, -1))
+        return float(mpmath.log(first - mpmath.exp(e) * second))
+
+
+@pytest.mark.parametrize("epsilon", [1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 0.03, 1.0, 1e3, 1e6, 1e9, 1e12])
+@pytest.mark.parametrize("delta", [1e-300, 1e-100, 1e-50, 1e-12, 1e-5, 1e-3, 0.5])
+def test_delta_is_exact_down_to_the_least_epsilon_and_delta(epsilon: float, delta: float) -> None:
+    mu = mu_of(epsilon, delta)
+    exact = exact_log_delta(epsilon, mu)
+    last_digit = 1e-15 * (mu + epsilon / mu) * math.sqrt(-2.0 * math.log(delta))  # what that of mu makes of delta
+    assert log_delta(epsilon, mu) == pytest.approx(exact, rel=0.0, abs=2e-9 + last_digit)
+    assert exact == pytest.approx(math.log(delta), rel=0.0, abs=2e-9 + 200.0 * last_digit)
+    again = GaussianCurve(mu).epsilon(delta)
+    assert log_delta(again, mu) == pytest.approx(math.log(delta), rel=0.0, abs=1e-8 + 200.0 * last_digit)
+
+
+@pytest.mark.parametrize("mu", [1e-20, 1e-12, 1e-6, 1e-3])
+@pytest.mark.parametrize("share", [0.0, 0.3, 19.9, 20.1, 36.0])
+def test_delta_is_exact_for_little_more_than_nothing(mu: float, share: float) -> None:
+    assert log_delta(share * mu, mu) == pytest.approx(exact_log_delta(share * mu, mu), rel=0.0, abs=2e-9)
+
+
+def test_the_analytic_gaussian_meets_the_least_budget() -> None:
+    m = make("gaussian-analytic", epsilon=1e-12, delta=1e-50, domain=Box(0, 1, (4,)))
+    assert m.guarantee(1e-50).exact
+    assert m.guarantee(1e-50).epsilon == pytest.approx(1e-12, rel=1e-9)
+    assert m.privacy_profile(1e-12) == pytest.approx(1e-50, rel=1e-8)
 
 
 def test_idn_as_printed() -> None:

@@ -95,6 +95,7 @@ def test_noise_on_three_users_averages_to_a_third_of_the_variance() -> None:
 def test_diverged_parameters_are_clipped() -> None:
     vector = torch.tensor([math.nan, math.inf, -math.inf, 0.5, 7.0])
     assert clipped(vector, 1.0).tolist() == [0.0, 1.0, -1.0, 0.5, 1.0]
+    assert Box(-0.1, 0.1, (5,)).excess(clipped(vector, 0.1).unsqueeze(0)) <= 0.0  # float32's 0.1 is outside
 
 
 def test_users_share_all_records_and_none_twice() -> None:

@@ -68,13 +68,52 @@ def test_little_noise_has_the_bound_of_counted_uses() -> None:
 @pytest.mark.parametrize("norm", ["linf", "l2"])
 def test_clipped_sums_are_those_of_a_loop_over_examples(norm: str) -> None:
     gradients = [torch.randn(6, 3, 2, generator=gen(1)), torch.randn(6, 4, generator=gen(2))]
-    expected = [torch.zeros(3, 2), torch.zeros(4)]
+    expected = [torch.zeros(3, 2, dtype=torch.float64), torch.zeros(4, dtype=torch.float64)]
     for k in range(6):
-        whole = torch.cat([g[k].flatten() for g in gradients])
+        whole = torch.cat([g[k].flatten() for g in gradients]).double()
         for total, g in zip(expected, gradients, strict=True):
-            total += g[k].clamp(-0.7, 0.7) if norm == "linf" else g[k] * min(1.0, 0.7 / float(whole.norm()))
+            scaled = g[k].double() * min(1.0, 0.7 / float(whole.norm()))
+            total += g[k].clamp(-0.7, 0.7) if norm == "linf" else scaled
     found = clipped_sums([g.clone() for g in gradients], norm, 0.7)
-    assert all(torch.allclose(a, b, atol=1e-6) for a, b in zip(found, expected, strict=True))
+    atol = 1e-6 if norm == "linf" else 1e-14  # 0.7 is no number of float32
+    assert all(torch.allclose(a, b, rtol=0.0, atol=atol) for a, b in zip(found, expected, strict=True))
+
+
+@pytest.mark.parametrize("layer", [nn.Linear(50, 3), nn.Linear(50, 3, bias=False), nn.Conv2d(2, 3, 5)], ids=str)
+@pytest.mark.parametrize(("norm", "clip"), [("l2", 0.1), ("l2", 1.0), ("linf", 0.1), ("linf", 1e-3)])
+def test_what_an_example_changes_of_the_sum_stays_within_the_clip(layer: nn.Module, norm: str, clip: float) -> None:
+    """As computed, that is: in float32 the rounding of a sum of 300 long gradients alone would be more."""
+    model = nn.Sequential(layer, nn.Flatten())
+    x = 40.0 * torch.randn(300, *((2, 5, 5) if isinstance(layer, nn.Conv2d) else (50,)), generator=gen(1))
+    y = torch.zeros(300).long()
+    sizes = tuple(p.numel() for p in model.parameters())
+    release = GradientNoise(norm, clip, (0.0,) * len(sizes), sizes)  # type: ignore[arg-type]
+    step = PrivateStep(model, torch.optim.SGD(model.parameters(), lr=1.0), release, lot=1, noise=gen())
+    whole, less = (step._clipped_sums(x[:count], y[:count]) for count in (300, 299))
+    step.close()
+    change = torch.cat([(a - b).flatten() for a, b in zip(whole, less, strict=True)])
+    assert change.dtype == torch.float64
+    assert change.abs().max() > 0.0
+    size = float(change.norm()) if norm == "l2" else float(change.abs().max())
+    assert size <= clip * (1.0 + 1e-11)
+
+
+@pytest.mark.parametrize("norm", ["linf", "l2"])
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_an_example_whose_gradient_is_not_finite_changes_no_more_than_another(norm: str, bad: float) -> None:
+    x, y = torch.randn(8, 5, generator=gen(3)), torch.arange(8) % 3
+    release = GradientNoise(norm, 0.3, (0.0, 0.0), (15, 3))  # type: ignore[arg-type]
+    model = linear()
+    step = PrivateStep(model, torch.optim.SGD(model.parameters(), lr=1.0), release, lot=1, noise=gen())
+    without = step._clipped_sums(x[1:], y[1:])
+    x[0, 2] = bad
+    found = step._clipped_sums(x, y)
+    gradients = [torch.randn(8, 15, generator=gen(4)), torch.randn(8, 3, generator=gen(5))]
+    rest = clipped_sums([g[1:].clone() for g in gradients], norm, 0.3)
+    gradients[0][0, 2] = bad
+    for a, b in zip([*found, *clipped_sums(gradients, norm, 0.3)], [*without, *rest], strict=True):
+        assert bool(a.isfinite().all())
+        assert float((a - b).abs().max()) <= 0.3 * (1.0 + 1e-11)
 
 
 def linear() -> nn.Module:

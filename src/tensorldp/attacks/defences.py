@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from tensorldp.domain import Ball
 from tensorldp.errors import InputError, check_positive, check_real, check_whole, unknown
 from tensorldp.mechanisms import Mechanism
 from tensorldp.randomness import add_gaussian, uniform
@@ -81,18 +82,10 @@ class Defence:
         if self.name == "prune":
             return prune(gradients, self.strength)
         if self.name in ("clip", "mechanism"):
-            gradients = clip(gradients, self.strength)
+            gradients = Ball(self.strength, tuple(gradients.shape[1:])).project(gradients)
         if self.mechanism is not None:
             return self.mechanism.privatize(gradients, generator)
         return gradients.clone()
-
-
-def clip(gradients: Tensor, norm: float) -> Tensor:
-    """Each row scaled to l2 norm `norm` at most."""
-    norms = gradients.norm(dim=1, keepdim=True)
-    least = 1e-300 if gradients.dtype == torch.float64 else 1e-38
-    found: Tensor = gradients * (norm / norms.clamp_min(least)).clamp_max(1.0)
-    return found
 
 
 def prune(gradients: Tensor, share: float) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -157,17 +158,20 @@ class Mechanism(Options, ABC):
         if not isinstance(x, Tensor) or x.dtype not in DTYPES:
             got = str(x.dtype) if isinstance(x, Tensor) else type(x).__name__
             raise InputError(f"{self.name} takes a floating-point tensor of float32, float64 or bfloat16, got {got}")
-        x = x.detach()
+        if x.layout != torch.strided or x.is_nested or x.is_meta:
+            got = "nested" if x.is_nested else "meta" if x.is_meta else str(x.layout).removeprefix("torch.")
+            raise InputError(f"{self.name} takes a dense tensor that holds its numbers, got a {got} tensor")
+        x = x.detach().resolve_neg()
         if x.dim() != len(self.shape) + 1 or tuple(x.shape[1:]) != self.shape:
             raise InputError(
                 f"{self.name} takes a batch of shape (batch, {', '.join(map(str, self.shape))}), got {tuple(x.shape)}"
             )
         excess = self.domain.excess(x)  # the converted domain: the guarantee holds on all of it
-        if not excess < float("inf"):
+        if not excess < float("inf") and not bool(x.isfinite().all()):
             raise InputError(f"the input of {self.name} has elements that are not finite; clean the data first")
         if excess <= 0:
             return x, None
-        if self.clip or excess <= TOLERANCE:
+        if self.clip or excess <= max(TOLERANCE, torch.finfo(x.dtype).eps):  # by its own rounding it may be outside
             return x, self.given_domain if self.clip else self.domain
         raise InputError(
             f"the input of {self.name} lies outside its domain {self.domain} by {excess:.3g} "
@@ -189,20 +193,45 @@ class Mechanism(Options, ABC):
         check_generator(generator, x)
         if self.integer and not bool((x == x.round()).all()):
             raise InputError(f"{self.name} takes whole numbers, got an element between two of them")
-        if domain is None:
+        if self.integer and max(abs(self.box.low), abs(self.box.high)) > (exact := 2.0 / torch.finfo(x.dtype).eps):
+            raise InputError(
+                f"{self.name} on {self.domain} takes records of a precision that has every whole number of it, "
+                f"{x.dtype} has them up to {exact:.0f}"
+            )
+        try:
+            out = self._released(x, domain, generator)
+        except (OverflowError, RuntimeError) as error:
+            if isinstance(error, RuntimeError) and "overflow" not in str(error):
+                raise
+            raise self._out_of_range(x.dtype) from error
+        if out.numel() and not math.isfinite(sum(float(end) for end in torch.aminmax(out))):
+            raise self._out_of_range(x.dtype)  # what is told follows from the release alone, noise and all
+        return out
+
+    def _out_of_range(self, dtype: torch.dtype) -> InputError:
+        return InputError(
+            f"a release of {self.name} on {self.domain} left the range of {dtype}: take a domain nearer to 0, "
+            "a larger epsilon, or records in float64"
+        )
+
+    def _released(self, x: Tensor, domain: Domain | None, generator: torch.Generator) -> Tensor:
+        """Releases of checked records, projected first if there is a domain to project to."""
+        if domain is None and type(self).__module__.startswith("tensorldp."):
             return self._release(x, generator)
+        # a class from outside may write into what it is given, or return it
         out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
-        for block in blocks(x, CLIP_BYTES):
-            out[block] = self._release(domain.project(x[block]), generator)
+        size = self.block_bytes if domain is None else CLIP_BYTES
+        for block in blocks(x, size or max(1, x.numel() * x.element_size())):
+            out[block] = self._release(x[block].clone() if domain is None else domain.project(x[block]), generator)
         return out
 
     def _release(self, x: Tensor, generator: torch.Generator) -> Tensor:
         """Randomise a checked batch block by block."""
         if self.block_bytes is None:
-            return self._randomize(x, generator)
+            return self._randomize(x.contiguous(), generator)
         out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
         for block in blocks(x, self.block_bytes):
-            out[block] = self._randomize(x[block], generator)
+            out[block] = self._randomize(x[block].contiguous(), generator)
         return out
 
     @abstractmethod

@@ -13,7 +13,7 @@ from scipy.special import betainc, betaln, log_ndtr, ndtri_exp
 
 from tensorldp.errors import check_positive, check_whole
 from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.discrete import DiscreteCurve
+from tensorldp.privacy.curves.discrete import DiscreteCurve, small_losses
 
 Floats = npt.NDArray[np.float64]
 
@@ -57,8 +57,10 @@ class Cap:
         caps = math.exp(self.log_q) / (1.0 - math.exp(self.log_q))  # 1 where rounding leaves nothing between the caps
         rest = self.log_miss + math.log1p(-caps) if caps < 1.0 else -math.inf
         if rest == -math.inf:
-            return DiscreteCurve((self.log_p, against), (against, self.log_p), exact=exact)
-        return DiscreteCurve((self.log_p, rest, against), (against, rest, self.log_p), exact=exact)
+            losses = small_losses(self.epsilon, -self.epsilon)
+            return DiscreteCurve((self.log_p, against), (against, self.log_p), exact=exact, losses=losses)
+        losses = small_losses(self.epsilon, 0.0, -self.epsilon)
+        return DiscreteCurve((self.log_p, rest, against), (against, rest, self.log_p), exact=exact, losses=losses)
 
 
 def sphere_log_tail(gamma: float, d: int, complement: float | None = None) -> float:

@@ -15,7 +15,7 @@ from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.sampled_coordinates import random_signs
 from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.discrete import DiscreteCurve
+from tensorldp.privacy.curves.discrete import DiscreteCurve, small_losses
 from tensorldp.privacy.curves.pure import PureCurve
 from tensorldp.randomness import uniform
 
@@ -140,8 +140,10 @@ class Duchi(Mechanism):
             return PureCurve(float(np.logaddexp(0.0, self.epsilon)))
         agree, tie, against = self._log_masses()
         if tie == -math.inf:
-            return DiscreteCurve((agree, against), (against, agree))
-        return DiscreteCurve((agree, tie, against), (against, tie, agree))
+            losses = small_losses(self.epsilon, -self.epsilon)
+            return DiscreteCurve((agree, against), (against, agree), losses=losses)
+        losses = small_losses(self.epsilon, 0.0, -self.epsilon)
+        return DiscreteCurve((agree, tie, against), (against, tie, agree), losses=losses)
 
     def worst_pair(self) -> tuple[Tensor, Tensor]:
         first, second = self.box.constant(self.box.low), self.box.constant(self.box.high)

@@ -15,7 +15,7 @@ from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.bits import bit_count, code_numbers, decode_bits, encode_bits, flip_mask
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.discrete import DiscreteCurve
+from tensorldp.privacy.curves.discrete import DiscreteCurve, small_losses
 from tensorldp.randomness import check_generator
 
 BITS_BYTES = 8 << 20  # bytes of packed bits tossed at once
@@ -216,7 +216,8 @@ class Latent(Mechanism):
         keep = self.bit_loss - float(np.logaddexp(0.0, self.bit_loss))
         other = keep - self.bit_loss
         exact = self._widest_pair()[2] == self.bits
-        return DiscreteCurve((keep, other), (other, keep), count=self.size * self.bits, exact=exact)
+        losses = small_losses(self.bit_loss, -self.bit_loss)
+        return DiscreteCurve((keep, other), (other, keep), self.size * self.bits, exact, losses)
 
     def worst_pair(self) -> tuple[Tensor, Tensor]:
         first, second, _ = self._widest_pair()

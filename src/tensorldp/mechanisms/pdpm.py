@@ -16,6 +16,7 @@ from torch import Tensor
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import DELTA_FLOOR, PrivacyCurve
+from tensorldp.privacy.curves.discrete import SMALL
 from tensorldp.privacy.curves.roots import epsilon_at
 from tensorldp.randomness import uniform
 
@@ -47,6 +48,8 @@ class PdpmCurve(PrivacyCurve):
     @property
     def _fall(self) -> float:
         """ln((E + 1) / 2)."""
+        if self.nominal < SMALL:
+            return math.log1p(math.expm1(self.nominal) / 2.0)
         return float(np.logaddexp(self.nominal, 0.0)) - math.log(2.0)
 
     @cached_property

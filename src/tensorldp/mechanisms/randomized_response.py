@@ -13,16 +13,20 @@ from tensorldp.errors import InputError
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
 from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.discrete import DiscreteCurve
+from tensorldp.privacy.curves.discrete import DiscreteCurve, small_losses
 from tensorldp.randomness import numpy_generator, sparse_positions, uniform
+
+MOST = 2.0**53  # up to which float64 has every whole number
 
 
 def alphabet_size(name: str, box: Box) -> int:
     """k, the number of whole numbers from box.low to box.high.
 
     Raises:
-        InputError: if an end of the box is not a whole number.
+        InputError: if an end of the box is not a whole number, or one that float64 does not tell from the next.
     """
+    if max(abs(box.low), abs(box.high)) > MOST:
+        raise InputError(f"{name} needs a domain between -2^53 and 2^53, got {box.low:g} to {box.high:g}")
     if box.low != round(box.low) or box.high != round(box.high):
         raise InputError(f"{name} needs a domain with whole numbers as its ends, got {box.low:g} and {box.high:g}")
     return round(box.high - box.low) + 1
@@ -70,14 +74,14 @@ class KaryRandomizedResponse(Mechanism):
     def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
         change = (self.values - 1) * math.exp(self.log_other)
         if change > 0.05:
-            step = self._steps(x.numel(), generator).view(x.shape).to(x.device, x.dtype)
-            step.mul_(uniform(tuple(x.shape), generator) < change).add_(x)
-            return step.sub_(self.values * (step > self.box.high))
+            step = self._steps(x.numel(), generator).view(x.shape).to(x.device, torch.float64)
+            step.mul_(uniform(tuple(x.shape), generator) < change).add_(x)  # sums may be twice what x.dtype holds
+            return step.sub_(self.values * (step > self.box.high)).to(x.dtype)
         out = x.clone(memory_format=torch.contiguous_format)
         hits = sparse_positions(x.numel(), change, generator)
         positions = torch.from_numpy(hits).to(x.device)
-        moved = out.view(-1)[positions] + self._steps(hits.size, generator).to(x.device, x.dtype)
-        out.view(-1)[positions] = moved - self.values * (moved > self.box.high)
+        moved = out.view(-1)[positions].double() + self._steps(hits.size, generator).to(x.device, torch.float64)
+        out.view(-1)[positions] = (moved - self.values * (moved > self.box.high)).to(x.dtype)
         return out
 
     def _steps(self, count: int, generator: torch.Generator) -> Tensor:
@@ -92,11 +96,11 @@ class KaryRandomizedResponse(Mechanism):
 
     def curve(self) -> PrivacyCurve:
         keep, other = self.loss + self.log_other, self.log_other
-        log_p, log_q = (keep, other), (other, keep)
-        if self.values > 2:
-            rest = math.log(self.values - 2) + other
-            log_p, log_q = (*log_p, rest), (*log_q, rest)  # type: ignore[assignment]
-        return DiscreteCurve(log_p, log_q, count=self.size)
+        if self.values == 2:
+            losses = small_losses(self.loss, -self.loss)
+            return DiscreteCurve((keep, other), (other, keep), count=self.size, losses=losses)
+        rest, losses = math.log(self.values - 2) + other, small_losses(self.loss, -self.loss, 0.0)
+        return DiscreteCurve((keep, other, rest), (other, keep, rest), count=self.size, losses=losses)
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         y, x, x_prime = self._flat(y), self._flat(x), self._flat(x_prime)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.discrete import DiscreteCurve
+from tensorldp.privacy.curves.discrete import DiscreteCurve, small_losses
 from tensorldp.randomness import numpy_generator, uniform
 
 
@@ -127,13 +127,15 @@ class SampledCoordinates(Mechanism):
         log_z1 = -float(np.logaddexp(0.0, -eps / 2.0))  # log z/(z+1), the inner piece of opposite corners
         log_a1 = -float(np.logaddexp(0.0, -eps))  # log e^eps/(e^eps+1)
         if weight == 0.0:
-            return DiscreteCurve((log_a1, log_a1 - eps), (log_a1 - eps, log_a1), count=self.sampled)
+            losses = small_losses(eps, -eps)
+            return DiscreteCurve((log_a1, log_a1 - eps), (log_a1 - eps, log_a1), count=self.sampled, losses=losses)
         log_w = math.log(weight)
         near = log_w + log_z1
         if weight < 1.0:
             near = float(np.logaddexp(near, math.log1p(-weight) + log_a1))
         middle = log_w + log_z1 - eps / 2.0 + math.log(-math.expm1(-eps / 2.0))
-        return DiscreteCurve((near, middle, near - eps), (near - eps, middle, near), count=self.sampled)
+        law, losses = (near, middle, near - eps), small_losses(eps, 0.0, -eps)
+        return DiscreteCurve(law, law[::-1], count=self.sampled, losses=losses)
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         half, ratio = self.box.width / 2.0, self.size / self.sampled

@@ -21,6 +21,7 @@ from tensorldp.privacy.curves.pure import PureCurve
 from tensorldp.randomness import numpy_generator, sparse_positions
 
 CURVE_VALUES = 1024  # the largest alphabet whose exact curve is built
+MOST_CLAMPED = 1 << 20  # steps of an alphabet whose clamped errors, one for each value, are computed
 
 
 def _exponential(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
@@ -72,6 +73,10 @@ class TldpDiscrete(Mechanism):
         self.top = alphabet_size(self.name, self.box) - 1
         if self.output not in ("unbounded", "clamped"):
             raise InputError(f"output of tldp-discrete must be 'unbounded' or 'clamped', got {self.output!r}")
+        if self.output == "clamped" and self.top > MOST_CLAMPED:
+            raise InputError(
+                f"output of tldp-discrete may be 'clamped' on up to {MOST_CLAMPED + 1} values, got {self.top + 1}"
+            )
         self.additive = self.output == "unbounded"
         if self.rho == "best":
             rho = self._best_rho()

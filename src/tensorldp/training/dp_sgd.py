@@ -1,16 +1,15 @@
-"""DP-SGD through opacus [abadi2016]: per-example clipping, Gaussian noise, Poisson lots."""
+"""DP-SGD [abadi2016]: per-example clipping, Gaussian noise, Poisson lots."""
 
 from __future__ import annotations
 
 import torch
-from opacus import GradSampleModule
-from opacus.optimizers import DPOptimizer
 from torch import Tensor, nn
 
-from tensorldp.errors import InputError, check_positive, check_real, check_whole
+from tensorldp.errors import check_positive, check_real, check_whole
 from tensorldp.privacy.curves.dp_sgd import DpSgdCurve
 from tensorldp.privacy.guarantee import Guarantee
-from tensorldp.runtime.progress import track
+from tensorldp.training.gradient_noise import GradientNoise
+from tensorldp.training.tensor_sgd import fit_private
 
 
 def fit_dp_sgd(
@@ -46,28 +45,13 @@ def fit_dp_sgd(
     Raises:
         InputError: if a setting is out of range.
     """
-    lot = check_whole("lot", lot, low=1, high=len(x))
-    noise_multiplier = check_real("noise_multiplier", noise_multiplier, low=0.0)
-    if len(x) != len(y):
-        raise InputError(f"training needs as many labels as records, got {len(x)} and {len(y)}")
-    trainable = [p for p in model.parameters() if p.requires_grad]
-    model.train()
-    private = GradSampleModule(model)
-    optimizer = DPOptimizer(
-        torch.optim.SGD(trainable, lr=check_positive("learning_rate", learning_rate)),
-        noise_multiplier=noise_multiplier,
-        max_grad_norm=check_positive("clip", clip),
-        expected_batch_size=lot,
-        generator=noise,
+    clip = check_positive("clip", clip)
+    sigma = check_real("noise_multiplier", noise_multiplier, low=0.0) * clip
+    sizes = tuple(p.numel() for p in model.parameters() if p.requires_grad)
+    release = GradientNoise("l2", clip, (sigma,) * len(sizes), sizes)
+    return fit_private(
+        model, x, y, release, lot=lot, steps=steps, learning_rate=learning_rate, generator=generator, noise=noise
     )
-    for _ in track(range(check_whole("steps", steps, low=1)), "private steps"):
-        chosen = torch.rand(len(x), generator=generator, dtype=torch.float64) < lot / len(x)
-        batch = chosen.nonzero().squeeze(1).to(x.device)
-        optimizer.zero_grad(set_to_none=True)
-        nn.functional.cross_entropy(private(x[batch]), y[batch], reduction="mean").backward()
-        optimizer.step()
-    private.to_standard_module()
-    return model
 
 
 def run_guarantee(*, records: int, lot: int, steps: int, noise_multiplier: float, delta: float) -> Guarantee:

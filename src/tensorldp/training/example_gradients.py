@@ -3,6 +3,10 @@
 One backward pass gives the loss's derivative by every layer's output. With the layer's input that is every example's
 gradient by the weights: an outer product for a linear layer, whose norm needs no product at all, and a small matrix
 product for a convolution.
+
+A lot's noise hides what one example may change of the sum as it is computed. Norms, scalings and sums are therefore in
+float64, where no rounding that depends on the other examples comes near the noise, and an example whose gradient is
+not finite counts as zero.
 """
 
 from __future__ import annotations
@@ -14,9 +18,43 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tensorldp.domain import Box
 from tensorldp.errors import InputError
 
-BLOCK_ELEMENTS = 1 << 18  # gradient elements that are clipped at once: 1 MB, which stays in the cache
+BLOCK_ELEMENTS = 1 << 19  # gradient elements that are clipped at once: 2 MB, which stay in the cache
+
+
+def squared_norms(rows: Tensor) -> Tensor:
+    """(rows,) squared l2 norms in float64."""
+    return torch.linalg.vector_norm(rows.flatten(1), dim=1, dtype=torch.float64).square()
+
+
+def clip_factors(squares: list[Tensor], clip: float) -> Tensor:
+    """What scales each example to l2 norm `clip` at most, from its tensors' squared norms; 0 where it is not finite."""
+    norms = torch.stack(squares).sum(dim=0).sqrt()
+    return torch.where(norms.isfinite(), (clip / norms).clamp_max(1.0), 0.0)
+
+
+def weighted_sum(factor: Tensor, gradients: Tensor) -> Tensor:
+    """The sum over examples of factor times gradient, (elements,) in float64."""
+    factor, rows = _counted(factor, gradients.flatten(1))
+    total = rows.new_zeros(rows.shape[1], dtype=torch.float64)
+    step = max(1, BLOCK_ELEMENTS // rows.shape[1])
+    for f, g in zip(factor.split(step), rows.split(step), strict=True):
+        total += f @ g.double()
+    return total
+
+
+def _counted(factor: Tensor, *rows: Tensor) -> tuple[Tensor, ...]:
+    """Factors and rows of the examples whose factor is not 0: 0 times infinity would not be 0."""
+    kept = factor > 0.0
+    return (factor, *rows) if bool(kept.all()) else (factor[kept], *(x[kept] for x in rows))
+
+
+def clamped_sum(gradients: Tensor, clip: float) -> Tensor:
+    """The sum over examples of gradients with every element clipped to [-clip, clip] in place, NaN as 0; in float64."""
+    total = gradients.clamp_(*Box(-clip, clip, (1,)).ends(gradients.dtype)).sum(dim=0, dtype=torch.float64)
+    return total if bool(total.isfinite().all()) else gradients.nan_to_num_().sum(dim=0, dtype=torch.float64)
 
 
 @dataclass
@@ -27,20 +65,21 @@ class _Linear:
     derivatives: Tensor
 
     def squared_norms(self) -> list[Tensor]:
-        square = self.derivatives.square().sum(dim=1)
-        return [square * self.inputs.square().sum(dim=1), square]
+        square = squared_norms(self.derivatives)
+        return [square * squared_norms(self.inputs), square]
 
     def weighted(self, factor: Tensor) -> list[Tensor]:
-        scaled = self.derivatives * factor.unsqueeze(1)
-        return [scaled.T @ self.inputs, scaled.sum(dim=0)]
+        factor, d, a = _counted(factor, self.derivatives, self.inputs)
+        scaled = d.double() * factor.unsqueeze(1)
+        return [scaled.T @ a.double(), scaled.sum(dim=0)]
 
     def clamped(self, clip: float) -> list[Tensor]:
         out, size = self.derivatives.shape[1], self.inputs.shape[1]
-        total = self.inputs.new_zeros(out, size)
+        total = self.inputs.new_zeros(out, size, dtype=torch.float64)
         step = max(1, BLOCK_ELEMENTS // (out * size))
         for d, a in zip(self.derivatives.split(step), self.inputs.split(step), strict=True):
-            total += (d.unsqueeze(2) * a.unsqueeze(1)).clamp_(-clip, clip).sum(dim=0)
-        return [total, self.derivatives.clamp(-clip, clip).sum(dim=0)]
+            total += clamped_sum(d.unsqueeze(2) * a.unsqueeze(1), clip)
+        return [total, clamped_sum(self.derivatives, clip)]
 
 
 class _Conv2d:
@@ -53,17 +92,16 @@ class _Conv2d:
         # copied with whole rows of pixels innermost, four times as fast as F.unfold
         patches = windows.permute(0, 1, 4, 5, 2, 3).reshape(len(inputs), layer.weight[0].numel(), -1)
         flat = derivatives.flatten(2)
-        self.shape = layer.weight.shape
         self.weight, self.bias = torch.bmm(flat, patches.transpose(1, 2)).flatten(1), flat.sum(dim=2)
 
     def squared_norms(self) -> list[Tensor]:
-        return [self.weight.square().sum(dim=1), self.bias.square().sum(dim=1)]
+        return [squared_norms(self.weight), squared_norms(self.bias)]
 
     def weighted(self, factor: Tensor) -> list[Tensor]:
-        return [(factor @ self.weight).view(self.shape), factor @ self.bias]
+        return [weighted_sum(factor, g) for g in (self.weight, self.bias)]  # reshaped by the caller
 
     def clamped(self, clip: float) -> list[Tensor]:
-        return [g.clamp_(-clip, clip).sum(dim=0) for g in (self.weight, self.bias)]  # reshaped by the caller
+        return [clamped_sum(g, clip) for g in (self.weight, self.bias)]
 
 
 class ExampleGradients:
@@ -83,7 +121,7 @@ class ExampleGradients:
         return all(_known(layer) for layer in _owners(model))
 
     def clipped_sums(self, x: Tensor, y: Tensor, norm: str, clip: float) -> list[Tensor]:
-        """As `tensorldp.training.tensor_sgd.clipped_sums` of all examples' gradients, in the parameters' order.
+        """As `tensorldp.training.tensor_sgd.clipped_sums` of all examples' gradients: float64, a tensor a parameter.
 
         Args:
             x: (examples, ...) inputs.
@@ -98,8 +136,7 @@ class ExampleGradients:
         if norm == "linf":
             sums = [g for part in parts for g in part.clamped(clip)]
         else:
-            norms = torch.stack([s for part in parts for s in part.squared_norms()]).sum(dim=0).sqrt()
-            factor = (clip / norms.clamp_min(1e-12)).clamp_max(1.0)
+            factor = clip_factors([s for part in parts for s in part.squared_norms()], clip)
             sums = [g for part in parts for g in part.weighted(factor)]
         own = [p for layer in self.layers for p in (layer.weight, layer.bias)]
         return [g.reshape(p.shape) for g, p in zip(sums, own, strict=True)]

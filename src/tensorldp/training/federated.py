@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
+from tensorldp.domain import Box
 from tensorldp.runtime.progress import track
 from tensorldp.training.classify import fit
 from tensorldp.training.release import ParameterRelease
@@ -43,7 +44,7 @@ def float_buffers(model: nn.Module) -> list[Tensor]:
 
 def clipped(vector: Tensor, clip: float) -> Tensor:
     """Elements clipped to [-clip, clip]; parameters that training drove to NaN become 0."""
-    return vector.nan_to_num(nan=0.0, posinf=clip, neginf=-clip).clamp(-clip, clip)
+    return Box(-clip, clip, tuple(vector.shape)).project(vector.nan_to_num(nan=0.0, posinf=clip, neginf=-clip))
 
 
 def split_users(count: int, users: int, generator: torch.Generator) -> list[Tensor]:
@@ -109,7 +110,8 @@ def federated_average(
             uploads.append(release.privatize(upload, round_index, noise) if release.where == "user" else upload)
             statistics.append([b.clone() for b in float_buffers(model)])
         average = torch.stack(uploads).mean(dim=0)
-        if release.where == "server":
+        if release.where == "server":  # the noise is for what a user changes of the average, and not for its rounding
+            average = torch.stack(uploads).mean(dim=0, dtype=torch.float64).to(start.dtype)
             average = release.privatize(average, round_index, noise)
         set_vector(model, average)
         for buffer, values in zip(float_buffers(model), zip(*statistics, strict=True), strict=True):

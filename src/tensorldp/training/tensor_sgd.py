@@ -12,14 +12,20 @@ from torch import Tensor, nn
 from tensorldp.errors import InputError, check_positive, check_real, check_whole
 from tensorldp.randomness import add_gaussian
 from tensorldp.runtime.progress import track
-from tensorldp.training.example_gradients import ExampleGradients
+from tensorldp.training.example_gradients import (
+    ExampleGradients,
+    clamped_sum,
+    clip_factors,
+    squared_norms,
+    weighted_sum,
+)
 from tensorldp.training.gradient_noise import GradientNoise
 
 PHYSICAL = 256  # examples whose gradients are held at once
 
 
 def clipped_sums(gradients: list[Tensor], norm: str, clip: float) -> list[Tensor]:
-    """Sums over examples of their clipped gradients.
+    """Sums over examples of their clipped gradients, float64; one that is not finite counts as zero.
 
     Args:
         gradients: (examples, *shape) for each tensor; changed in place.
@@ -27,10 +33,9 @@ def clipped_sums(gradients: list[Tensor], norm: str, clip: float) -> list[Tensor
         clip: the bound, > 0.
     """
     if norm == "linf":
-        return [g.clamp_(-clip, clip).sum(dim=0) for g in gradients]
-    norms = torch.stack([g.flatten(1).norm(dim=1) for g in gradients], dim=1).norm(dim=1)
-    factor = (clip / norms.clamp_min(1e-12)).clamp_max(1.0)
-    return [torch.einsum("i,i...->...", factor, g) for g in gradients]
+        return [clamped_sum(g, clip) for g in gradients]
+    factor = clip_factors([squared_norms(g) for g in gradients], clip)
+    return [weighted_sum(factor, g).view(g.shape[1:]) for g in gradients]
 
 
 class PrivateStep:
@@ -77,8 +82,10 @@ class PrivateStep:
             part = self._clipped_sums(inputs, labels)
             sums = part if sums is None else [a.add_(b) for a, b in zip(sums, part, strict=True)]
         for index, (parameter, sigma) in enumerate(zip(self.parameters, self.release.sigmas, strict=True)):
-            total = torch.zeros_like(parameter) if sums is None else sums[index]
-            parameter.grad = (add_gaussian(total, sigma, self.noise) if sigma else total).div_(self.lot)
+            total = torch.zeros_like(parameter, dtype=torch.float64) if sums is None else sums[index]
+            if sigma:  # drawn in the parameters' precision, added in that of the sum
+                total += add_gaussian(torch.zeros_like(parameter), sigma, self.noise)
+            parameter.grad = total.div_(self.lot).to(parameter.dtype)
         self.optimizer.step()
 
     def _clipped_sums(self, x: Tensor, y: Tensor) -> list[Tensor]:

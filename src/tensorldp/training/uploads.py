@@ -64,7 +64,7 @@ class PerWeight(Upload):
             return weights
         box = self.mechanism.domain.as_box()
         values = weights - start if self.about_global else weights
-        inside = values.nan_to_num(nan=box.centre, posinf=box.high, neginf=box.low).clamp(box.low, box.high)
+        inside = box.project(values.nan_to_num(nan=box.centre, posinf=box.high, neginf=box.low))
         released = self.mechanism.privatize(inside.unsqueeze(1), generator).squeeze(1)
         return start + released if self.about_global else released
 
@@ -77,18 +77,14 @@ class WholeModel(Upload):
     """The change of the model, clipped to an l2 ball, is one record, and epsilon is of the whole of it."""
 
     mechanism: Mechanism
-    radius: float
 
     @property
     def per_weight(self) -> float | None:  # type: ignore[override]
         return self.mechanism.epsilon if self.mechanism.epsilon_unit == "element" else None
 
     def release(self, start: Tensor, weights: Tensor, generator: torch.Generator) -> Tensor:
-        change = (weights - start).nan_to_num(nan=0.0, posinf=0.0, neginf=0.0)
-        norm = float(torch.linalg.vector_norm(change, dtype=torch.float64))
-        if norm > self.radius:
-            change = change * (self.radius / norm)
-        return start + self.mechanism.privatize(change.unsqueeze(0), generator).squeeze(0)
+        change = (weights - start).nan_to_num(nan=0.0, posinf=0.0, neginf=0.0).unsqueeze(0)
+        return start + self.mechanism.privatize(self.mechanism.given_domain.project(change), generator).squeeze(0)
 
     def curve(self) -> PrivacyCurve:
         return self.mechanism.curve()
@@ -97,7 +93,7 @@ class WholeModel(Upload):
 @lru_cache(maxsize=256)
 def _whole(name: str, epsilon: float, radius: float, size: int, delta: float) -> WholeModel:
     nominal = epsilon / size if mechanism_class(name).epsilon_unit == "element" else epsilon
-    return WholeModel(make(name, epsilon=nominal, domain=Ball(radius, (size,)), delta=delta), radius)
+    return WholeModel(make(name, epsilon=nominal, domain=Ball(radius, (size,)), delta=delta))
 
 
 @lru_cache(maxsize=256)

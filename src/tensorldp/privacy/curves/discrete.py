@@ -17,6 +17,12 @@ from tensorldp.privacy.curves.loss_distribution import LossLaw, envelope, lattic
 from tensorldp.privacy.curves.roots import epsilon_at
 
 SUM_TOLERANCE = 1e-6
+SMALL = 1e-3  # a loss below which a difference of logs lacks digits
+
+
+def small_losses(*losses: float) -> tuple[float, ...] | None:
+    """The losses of one use, for `DiscreteCurve.losses`, where they are small; else a difference is as good: None."""
+    return losses if max(losses) < SMALL else None
 
 
 @dataclass(frozen=True)

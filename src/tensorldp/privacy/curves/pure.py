@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorldp.errors import check_positive, check_whole
 from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.discrete import DiscreteCurve
+from tensorldp.privacy.curves.discrete import DiscreteCurve, small_losses
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,8 @@ class PureCurve(PrivacyCurve):
     def dominating(self) -> DiscreteCurve:
         """The curve of as many uses of binary randomised response."""
         keep = -float(np.logaddexp(0.0, -self.budget))
-        return DiscreteCurve((keep, keep - self.budget), (keep - self.budget, keep), self.count, self.exact)
+        losses = small_losses(self.budget, -self.budget)
+        return DiscreteCurve((keep, keep - self.budget), (keep - self.budget, keep), self.count, self.exact, losses)
 
     def _delta(self, epsilon: float) -> float:
         return self.dominating.delta(epsilon)
