@@ -15,6 +15,9 @@ import torch
 from torch import Tensor
 
 from tensorldp.errors import InputError
+from tensorldp.runtime.memory import check_memory
+
+LARGE = 1 << 24  # numbers that there is memory for in any case
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,8 @@ def observed(name: str, out: object, rows: int, each: str = "release a record") 
     form = Form(values.dtype, tuple(values.shape[1:]))
     if form.width == 0:
         raise InputError(f"{name} returned releases without elements, of shape {tuple(values.shape)}")
+    if values.numel() > LARGE:  # a view may be larger than the memory
+        check_memory(f"a release of {name}", values.numel(), 16 + 2 * form.dtype.itemsize)
     flat = values.detach().resolve_conj().resolve_neg().reshape(rows, -1)
     if form.dtype.is_complex:
         flat = torch.view_as_real(flat).movedim(-1, 1).reshape(rows, -1)  # the real parts, then the imaginary ones

@@ -7,6 +7,8 @@ import os
 import sys
 from pathlib import Path
 
+from tensorldp.errors import InputError
+
 MMAP_MAX, TRIM_THRESHOLD = -4, -1  # glibc's numbers of its settings
 KEPT = 256 << 20
 
@@ -35,6 +37,25 @@ def free_memory() -> float:
         if limit is not None and taken is not None:
             found.append(limit - taken)
     return max(0.0, min(found))
+
+
+def check_memory(name: str, elements: int, each: int) -> None:
+    """Refuse what there is no memory for, before any of it is taken.
+
+    Args:
+        name: of what needs it, for the message.
+        elements: how many there are.
+        each: bytes that are needed for one of them.
+
+    Raises:
+        InputError: if that is more than is free.
+    """
+    needed, free = min(elements * each, 10**300), free_memory()
+    if needed > free:
+        raise InputError(
+            f"{name} of {elements} elements needs about {needed / 2**30:.3g} GB of memory, "
+            f"and {free / 2**30:.3g} GB are free"
+        )
 
 
 def _of_machine() -> float:

@@ -27,7 +27,7 @@ from tensorldp.privacy.checking.timing import timing_difference
 from tensorldp.privacy.checking.verdict import Attempt, Finding, Verdict, breach_finding, epsilon_bound
 from tensorldp.privacy.checking.views import MOST, VIEWS, OneRelease
 from tensorldp.randomness import generator
-from tensorldp.runtime.memory import free_memory
+from tensorldp.runtime.memory import check_memory
 
 SHARES = {"search": 0.5, "floating point": 0.2, "declarations": 0.2, "bound": 0.1}  # of the error
 PARTS = 7.0  # of the declarations: two for the curve, one each for density, error, noise, independence, running time
@@ -97,24 +97,6 @@ def check(
     return _Check(subject, claim, budget, 1.0 - confidence, seed, pair, progress).run(floating_point, timing, dtypes)
 
 
-def check_memory(name: str, elements: int) -> None:
-    """Refuse records that there is no memory for, before anything of their size is made.
-
-    Args:
-        name: of what is checked, for the message.
-        elements: of one record or release.
-
-    Raises:
-        InputError: if a check would need more memory than is free.
-    """
-    needed, free = float(elements) * BYTES, free_memory()
-    if needed > free:
-        raise InputError(
-            f"a check of {name} with {elements} elements needs about {needed / 2**30:.3g} GB of memory and "
-            f"{free / 2**30:.3g} GB are free: check a smaller shape"
-        )
-
-
 def _claim(checked: Declared | Release, epsilon: float | None, delta: float) -> Claim:
     unit = checked.unit if is_mechanism(checked) else "record"
     if epsilon is not None:
@@ -179,11 +161,11 @@ class _Check:
 
     def _first_look(self) -> None:
         """What a release is made of, and whether there is memory for what is looked at."""
-        check_memory(self.subject.name, self.subject.size)
+        check_memory(f"a check of {self.subject.name} on records", self.subject.size, BYTES)
         record = pairs(self.subject, self.seed, self.pair)[0].x
         self.subject.release(record.expand(2, *record.shape), generator("check", "first look", self.seed))
         if self.subject.width > self.subject.size:
-            check_memory(f"{self.subject.name}'s release", self.subject.width)
+            check_memory(f"a check of {self.subject.name} with releases", self.subject.width, BYTES)
 
     def _time_left(self, name: str) -> bool:
         if self.budget.over:

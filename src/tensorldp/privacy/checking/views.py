@@ -119,7 +119,8 @@ class AmongOthers(View):
     @staticmethod
     def _combine(seen: Seen) -> Seen:
         mine, others = seen[:, :1], seen[:, 1:]
-        both: Seen = np.concatenate([seen, mine - others], axis=1).reshape(len(seen), -1)
+        with np.errstate(invalid="ignore"):  # infinity less infinity
+            both: Seen = np.concatenate([seen, mine - others], axis=1).reshape(len(seen), -1)
         return both
 
 

@@ -74,9 +74,11 @@ class Repeats(Distinguisher):
         if len(tables) > 1:
             found["values of all elements"] = partial(_looked_up, tables)
         if mine.shape[1] > 1 and len(tables) == len(range(0, mine.shape[1], step)):
-            weights: Seen = np.random.default_rng(0).standard_normal(mine.shape[1])
+            source = np.random.default_rng(0)
             if mine.dtype == np.int64:  # odd numbers modulo 2^64, which lose nothing
-                weights = np.random.default_rng(0).integers(2**62, size=mine.shape[1]) * 2 + 1
+                weights: Seen = np.asarray(source.integers(2**62, size=mine.shape[1]) * 2 + 1)
+            else:
+                weights = np.asarray(source.standard_normal(mine.shape[1]))
             whole = log_ratios(mine @ weights, other @ weights)
             if whole is not None:
                 found["the whole release"] = lambda y: lookup(y @ weights, *whole)
