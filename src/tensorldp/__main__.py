@@ -1,6 +1,9 @@
 """`python -m tensorldp`: questions to the library from a terminal."""
 
-from tensorldp.commands.main import main
+import sys
+
+from tensorldp.commands.main import exit_code
+from tensorldp.commands.watch import watched
 
 if __name__ == "__main__":
-    main()
+    sys.exit(watched(exit_code))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 LEAST_EPSILON, MOST_EPSILON = 1e-12, 1e12
 MOST_NAMES = 100  # in a message
@@ -26,6 +27,34 @@ def shown(value: object) -> str:
 def reason(error: Exception) -> str:
     """The first line of what another library's exception says, or its kind where it says nothing."""
     return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+def described(error: BaseException) -> str:
+    """An exception as a message shows it: its class and what it says, on one line and not too long."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # an exception of somebody's own may not even say what it is
+        text = ""
+    text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return text if len(text) <= 300 else f"{text[:296]} ..."
+
+
+@contextmanager
+def blamed(what: str) -> Iterator[None]:
+    """Run code that somebody else wrote: whatever it raises, `SystemExit` too, becomes one sentence that names it.
+
+    Args:
+        what: failed, for the message.
+
+    Raises:
+        InputError: if the code raises anything but the user's own interruption.
+    """
+    try:
+        yield
+    except (InputError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise InputError(f"{what}: {described(error)}") from error
 
 
 def unknown(kind: str, value: str, allowed: Iterable[str]) -> InputError:

@@ -76,7 +76,7 @@ def test_a_federated_run_that_forgets_its_noise_after_a_round(
 
 
 def test_mistakes() -> None:
-    with pytest.raises(InputError, match="must return 20 scores"):
+    with pytest.raises(InputError, match="one score a canary: for 20, got"):
         one_run_audit(lambda coins, source: coins[:3].float(), PureCurve(1.0), canaries=20, delta=1e-5)
     with pytest.raises(InputError, match="correct"):
         one_run_bound(5, 4, 10)

@@ -10,8 +10,9 @@ import torch
 
 from tensorldp.commands.target import add_target_arguments, domain_of, target_of
 from tensorldp.errors import InputError
-from tensorldp.privacy.checking.check import check
+from tensorldp.privacy.checking.check import BYTES, check
 from tensorldp.privacy.checking.subject import is_mechanism
+from tensorldp.runtime.memory import check_memory
 
 FORMATS = ("float64", "float32", "bfloat16")
 
@@ -42,6 +43,7 @@ def run(options: argparse.Namespace) -> int:
 
         verdict_folder(options.out)
     domain = domain_of(options)
+    check_memory(f"a check of {options.target} on records", domain.size, BYTES)  # before a mechanism is made
     checked = target_of(options, domain)
     if options.claim_epsilon is None and not is_mechanism(checked):
         raise InputError(f"{options.target} declares no guarantee: --claim-epsilon must say what it is claimed to have")

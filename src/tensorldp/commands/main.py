@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib import import_module
-from typing import NoReturn
+from pathlib import Path
 
-from tensorldp.errors import InputError
+from tensorldp.errors import InputError, described
+from tensorldp.runtime.arguments import Parser
 
 COMMANDS = {
     "check": "try to prove a claimed guarantee wrong",
@@ -18,48 +20,72 @@ COMMANDS = {
     "calibrate": "find the nominal epsilon that guarantees a record a given one",
     "mechanisms": "list the mechanisms",
 }
+TRIES = ("check", "canaries")  # the commands that may refute
+DONE, REFUTED, FAILED, INTERRUPTED, UNREAD = 0, 1, 2, 130, 141
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a command; exit code 1 where a claim is refuted, 2 for a mistake of the user, told in one sentence."""
+    """Run a command and exit by `exit_code`."""
+    sys.exit(exit_code(arguments))
+
+
+def exit_code(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; whatever goes wrong is told in one sentence.
+
+    Returns:
+        0 where it did what was asked and refuted nothing, 1 where a claim is refuted, 2 where it could not be done, be
+        it a mistake of the user or a crash; beside these 130 after an interruption by Ctrl-C, and 141 where the reader
+        of its output, such as `head`, has had enough.
+    """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    parser = argparse.ArgumentParser(
-        prog="python -m tensorldp", description="Questions to the library; Snakemake runs the studies."
-    )
+    command = given[0] if given and given[0] in COMMANDS else "this command"
+    try:
+        try:
+            options = _parser(given).parse_args(given)
+        except SystemExit as stop:  # --help, or a mistake that argparse has told
+            return int(stop.code or 0)
+        code: int = import_module(f"tensorldp.commands.{options.command}").run(options)
+        sys.stdout.flush()
+        return code
+    except InputError as error:
+        return _failed(str(error))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UNREAD
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except ModuleNotFoundError as error:
+        if error.name and not error.name.startswith("tensorldp"):  # the library without the packages of the pipeline
+            return _failed(
+                f"this use of the command {command} needs the package {error.name}, which is not installed: "
+                "pip install 'tensorldp[pipeline]'"
+            )
+        return _crashed(command, error)
+    except BaseException as error:  # SystemExit, too: nobody but this function decides on the exit code
+        return _crashed(command, error)
+
+
+def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
+    parser = Parser(prog="python -m tensorldp", description="Questions to the library; Snakemake runs the studies.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     chosen = given[0] if given and given[0] in COMMANDS else None
     for name, text in COMMANDS.items():
-        command = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        codes = "0: not refuted; 1: refuted; 2: could not be checked" if name in TRIES else "0: done; 2: not possible"
+        command = commands.add_parser(
+            name, help=text, description=f"{text[0].upper()}{text[1:]}.", epilog=f"Exit code {codes}."
+        )
         if name == chosen:  # only the command that runs is imported
-            try:
-                import_module(f"tensorldp.commands.{name}").add_arguments(command)
-            except ModuleNotFoundError as error:
-                _lacking(name, error)
-    options = parser.parse_args(given)
-    try:
-        code = import_module(f"tensorldp.commands.{options.command}").run(options)
-        sys.stdout.flush()
-    except ModuleNotFoundError as error:
-        _lacking(options.command, error)
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
-    except BrokenPipeError:  # the reader, such as `head`, has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(130)
-    sys.exit(code)
+            import_module(f"tensorldp.commands.{name}").add_arguments(command)
+    return parser
 
 
-def _lacking(command: str, error: ModuleNotFoundError) -> NoReturn:
-    """End in one sentence where the library is installed without the packages of the pipeline."""
-    if (error.name or "tensorldp").startswith("tensorldp"):
-        raise error
-    print(
-        f"error: this use of the command {command} needs the package {error.name}, which is not installed: "
-        "pip install 'tensorldp[pipeline]'",
-        file=sys.stderr,
-    )
-    sys.exit(2)
+def _failed(sentence: str) -> int:
+    print(f"error: {sentence}", file=sys.stderr)
+    return FAILED
+
+
+def _crashed(command: str, error: BaseException) -> int:
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f", in {Path(frames[-1].filename).name} line {frames[-1].lineno}" if frames else ""
+    return _failed(f"{command} could not finish: {described(error)}{place}")

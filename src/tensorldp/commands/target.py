@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from tensorldp.deltas import NOMINAL_DELTA
-from tensorldp.errors import InputError
-from tensorldp.mechanisms import Ball, Box, Domain, Mechanism, make
-from tensorldp.mechanisms.registry import option_names
+from tensorldp.errors import InputError, blamed, shown
+from tensorldp.mechanisms import Ball, Box, Domain, Mechanism, mechanism_class
+from tensorldp.runtime.memory import check_memory
+
+OWN = {"epsilon": "--epsilon or --record-epsilon", "delta": "--nominal-delta", "domain": "--shape with --box or --ball"}
 
 
 def add_target_arguments(parser: argparse.ArgumentParser, *, epsilon: bool | None) -> None:
@@ -33,12 +36,16 @@ def add_target_arguments(parser: argparse.ArgumentParser, *, epsilon: bool | Non
 
 
 def domain_of(options: argparse.Namespace) -> Domain:
-    """The domain that the arguments name."""
+    """The domain that the arguments name.
+
+    Raises:
+        InputError: if there is no such domain, or no memory for one record of it.
+    """
     shape = tuple(options.shape)
-    if options.ball is not None:
-        return Ball(options.ball, shape)
     low, high = options.box or (0.0, 1.0)
-    return Box(low, high, shape)
+    domain = Box(low, high, shape) if options.ball is None else Ball(options.ball, shape)
+    check_memory("a record", domain.size, 8)
+    return domain
 
 
 def target_of(options: argparse.Namespace, domain: Domain) -> Any:
@@ -47,15 +54,14 @@ def target_of(options: argparse.Namespace, domain: Domain) -> Any:
     Raises:
         InputError: if there is none of that name, or a class is given without an epsilon.
     """
-    settings = {key: _value(text) for key, text in (_split(item) for item in options.option)}
-    if ":" not in options.target:
-        return make(options.target, epsilon=_epsilon(options), domain=domain, delta=options.nominal_delta, **settings)
-    found = _imported(options.target)
+    settings = _settings(options.option)
+    found = _imported(options.target) if ":" in options.target else mechanism_class(options.target)
     if isinstance(found, type) and issubclass(found, Mechanism):
-        unknown = sorted(set(settings) - option_names(found))
-        if unknown:
-            raise InputError(f"{found.__name__} has no option {unknown[0]!r}")
-        return found(epsilon=_epsilon(options), domain=domain, delta=options.nominal_delta, **settings)
+        found.check_options(settings)
+        epsilon = _epsilon(options)
+        chosen = "".join(f" with {text}" for text in options.option)
+        with blamed(f"{options.target} cannot be made on {domain}{chosen}"):
+            return found(epsilon=epsilon, domain=domain, delta=options.nominal_delta, **settings)
     if settings:
         raise InputError(
             f"{options.target} is no class of a mechanism: it takes no --option, got {options.option[0]!r}"
@@ -73,25 +79,35 @@ def _imported(target: str) -> Any:
     module, _, name = target.partition(":")
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))  # a user's own module lies in the working directory
-    try:
+    with blamed(f"the module {module!r} cannot be imported"):
         found = import_module(module)
-    except Exception as error:  # whatever a user's module may raise
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise InputError(f"the module {module!r} cannot be imported: {reason}") from None
-    if not hasattr(found, name):
-        raise InputError(f"the module {module!r} has no {name!r}")
-    return getattr(found, name)
+    with blamed(f"{target} cannot be looked up"):
+        if not hasattr(found, name):
+            raise InputError(f"the module {module!r} has no {name!r}")
+        return getattr(found, name)
 
 
-def _split(text: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not equals or not key:
-        raise InputError(f"--option must be key=value, got {text!r}")
-    return key, value
+def _settings(given: Sequence[str]) -> dict[str, Any]:
+    """What the arguments --option KEY=VALUE say.
+
+    Raises:
+        InputError: if one is not of this form, is given twice, or has an argument of its own.
+    """
+    found: dict[str, Any] = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise InputError(f"--option must be key=value, got {text!r}")
+        if key in OWN:
+            raise InputError(f"--option {text} is not possible: {OWN[key]} sets the {key} of a mechanism")
+        if key in found:
+            raise InputError(f"--option {key} is given twice, as {shown(found[key])} and as {value}")
+        found[key] = _value(value)
+    return found
 
 
 def _value(text: str) -> Any:
     try:
         return json.loads(text)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):  # no JSON, or more digits or brackets than Python reads
         return text

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from tensorldp.errors import InputError
+from tensorldp.runtime.arguments import Parser
 from tensorldp.runtime.memory import keep_freed_memory
 
 
 def parser(description: str) -> argparse.ArgumentParser:
     """An argument parser that shows defaults."""
-    return argparse.ArgumentParser(description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    return Parser(description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
 
 
 def json_argument(text: str) -> dict[str, Any]:

@@ -184,7 +184,9 @@ def audit_profile(
     if not epsilons:
         raise InputError("audit_profile needs at least one epsilon")
     levels = [check_real("epsilon", epsilon, low=0.0) for epsilon in epsilons]
-    wanted: dict[str, Statistic] = {"ratio": lambda y: mechanism.log_likelihood_ratio(y, x, x_prime)}
+    wanted: dict[str, Statistic] = {
+        "ratio": lambda y: mechanism.log_likelihood_ratio(y.clone(), x.clone(), x_prime.clone())
+    }
     mine = collect(mechanism, x, samples, wanted, seed, "profile", "x")["ratio"]
     other = collect(mechanism, x_prime, samples, wanted, seed, "profile", "x'")["ratio"]
     share = error / len(levels) / 2.0

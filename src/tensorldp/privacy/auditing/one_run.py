@@ -13,6 +13,7 @@ from torch import Tensor
 
 from tensorldp.errors import InputError, check_real, check_whole
 from tensorldp.privacy.curves.base import PrivacyCurve
+from tensorldp.privacy.observed import observed
 from tensorldp.randomness import generator
 
 SHARES = (1.0, 0.5, 0.2)  # of the canaries that are guessed, the rest being left open; the error is split over them
@@ -113,10 +114,11 @@ def one_run_audit(
     delta = check_real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
     confidence = check_real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
     coins = torch.rand(canaries, generator=generator("one run", "coins", seed)) < 0.5
-    scores = train(coins, generator("one run", "training", seed))
-    if tuple(scores.shape) != (canaries,):
-        raise InputError(f"the training must return {canaries} scores, got shape {tuple(scores.shape)}")
-    order = scores.double().nan_to_num().argsort(stable=True)
+    returned = train(coins.clone(), generator("one run", "training", seed))
+    form, scores = observed("the training", returned, canaries, "score a canary")
+    if form.shape or form.dtype.is_complex:
+        raise InputError(f"the training must return one real score a canary, got {form}")
+    order = scores.reshape(-1).nan_to_num().argsort(stable=True)
     found = []
     for share in SHARES:
         half = max(1, round(canaries * share) // 2)

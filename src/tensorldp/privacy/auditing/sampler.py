@@ -10,6 +10,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from tensorldp.errors import InputError
+from tensorldp.privacy.observed import observed
 from tensorldp.privacy.randomizer import Randomizer
 from tensorldp.randomness import generator
 
@@ -21,12 +23,21 @@ COORDINATES = 8  # single coordinates to look at, evenly spaced
 
 
 def releases(mechanism: Randomizer, record: Tensor, count: int, *seed: object) -> Iterator[Tensor]:
-    """`count` releases of a record, batch by batch, in float64: in float32 a noisy value can round to its input."""
+    """`count` releases of a record, batch by batch, in float64: in float32 a noisy value can round to its input.
+
+    Raises:
+        InputError: if a release is not a tensor of real floats of the record's shape.
+    """
     source = generator("audit", mechanism.name, *seed)
     step = min(MAX_BATCH, max(1, BATCH_ELEMENTS // mechanism.size))
-    batch = record.double().expand(min(step, count), *record.shape).contiguous()
+    record = record.double()
     for start in range(0, count, step):
-        yield mechanism.privatize(batch[: min(step, count - start)], source)
+        rows = min(step, count - start)
+        batch = record.expand(rows, *record.shape).clone(memory_format=torch.contiguous_format)
+        form, seen = observed(mechanism.name, mechanism.privatize(batch, source), rows)
+        if form.shape != tuple(record.shape) or not form.dtype.is_floating_point:
+            raise InputError(f"an audit takes releases of real floats of the record's shape, got {form}")
+        yield seen.reshape(rows, *record.shape)
 
 
 def statistics(mechanism: Randomizer, x: Tensor, x_prime: Tensor, likelihood: bool) -> dict[str, Statistic]:
@@ -39,7 +50,7 @@ def statistics(mechanism: Randomizer, x: Tensor, x_prime: Tensor, likelihood: bo
     middle = ((x + x_prime) / 2.0).reshape(-1)
     found: dict[str, Statistic] = {}
     if likelihood:
-        found["likelihood ratio"] = lambda y: mechanism.log_likelihood_ratio(y, x, x_prime)
+        found["likelihood ratio"] = lambda y: mechanism.log_likelihood_ratio(y.clone(), x.clone(), x_prime.clone())
     unit = change / change.norm()
     found["projection on x - x'"] = lambda y: (y.reshape(y.shape[0], -1) - middle) @ unit
     differs = change != 0

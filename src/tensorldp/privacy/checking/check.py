@@ -25,12 +25,15 @@ from tensorldp.privacy.checking.search import Breach, Search, Trail
 from tensorldp.privacy.checking.subject import Declared, Release, Subject, is_mechanism
 from tensorldp.privacy.checking.timing import timing_difference
 from tensorldp.privacy.checking.verdict import Attempt, Finding, Verdict, breach_finding, epsilon_bound
-from tensorldp.privacy.checking.views import VIEWS, OneRelease
+from tensorldp.privacy.checking.views import MOST, VIEWS, OneRelease
+from tensorldp.randomness import generator
+from tensorldp.runtime.memory import check_memory
 
 SHARES = {"search": 0.5, "floating point": 0.2, "declarations": 0.2, "bound": 0.1}  # of the error
 PARTS = 7.0  # of the declarations: two for the curve, one each for density, error, noise, independence, running time
 DRAWS = 100  # elements of noise that are looked at, for each of `samples`
 TIMES = {"search": 0.7, "floating point": 0.5, "declarations": 0.5}  # of the time that is left when each starts
+BYTES = 8 * 40  # of memory for each element of a record: a few pairs, a release, and what is computed from it
 NO_TREES = "not tried: scikit-learn is not installed"
 
 
@@ -123,6 +126,7 @@ class _Check:
 
     def run(self, floating_point: bool, timing: bool, dtypes: Sequence[torch.dtype]) -> Verdict:
         start = time.process_time()
+        self._first_look()
         if not self.claim.points:
             self.attempts.append(Attempt("search", 0.0, 0, 0.0, "nothing is claimed"))
         else:
@@ -130,10 +134,10 @@ class _Check:
                 self._floats(dtypes)
             if not self.findings:
                 self._search()
-            if not self.findings and self.subject.mechanism is not None:
+            if not self.findings and self.subject.mechanism is not None and self._time_left("declarations"):
                 self._declarations(self.subject.mechanism)
                 self._noise(self.subject.mechanism)
-            if not self.findings:
+            if not self.findings and self._time_left("independence of releases"):
                 self._independence()
             if self.claim.countable and not floating_point and not self.findings:
                 self._floats(dtypes)
@@ -155,6 +159,19 @@ class _Check:
             time.process_time() - start,
         )
 
+    def _first_look(self) -> None:
+        """What a release is made of, and whether there is memory for what is looked at."""
+        check_memory(f"a check of {self.subject.name} on records", self.subject.size, BYTES)
+        record = pairs(self.subject, self.seed, self.pair)[0].x
+        self.subject.release(record.expand(2, *record.shape), generator("check", "first look", self.seed))
+        if self.subject.width > self.subject.size:
+            check_memory(f"a check of {self.subject.name} with releases", self.subject.width, BYTES)
+
+    def _time_left(self, name: str) -> bool:
+        if self.budget.over:
+            self.attempts.append(Attempt(name, 0.0, 0, 0.0, f"not tried: {name}, as the time was up"))
+        return not self.budget.over
+
     def _note(self, name: str, share: float, samples: int, start: float, outcome: str) -> None:
         self.drawn += samples
         self.attempts.append(Attempt(name, self.error * share, samples, time.process_time() - start, outcome))
@@ -175,6 +192,8 @@ class _Check:
         breach = search.run()
         looked = sum(trail.mine is not None for trail in search.trails)
         outcome = f"{looked} pairs and views, capital e^{search.capital:.2f} of e^{search.target:.2f}"
+        if self.subject.width > MOST:
+            outcome += f", {MOST} of {self.subject.width} elements of each pair"
         if breach is not None:
             kind = "locality" if breach.trail.view.local else "guarantee"
             self.findings.append(breach_finding(kind, breach, histogram(search, breach)))
@@ -212,7 +231,8 @@ class _Check:
         start = time.process_time()
         error = self.error * SHARES["declarations"] / PARTS
         tried = pairs(self.subject, self.seed, self.pair)[:8]
-        count = int(max(200, min(4000, self.budget.samples, (1 << 21) // mechanism.size)))
+        least = 200 if mechanism.size <= MOST else 64  # of so wide records not all pairs would get their turn
+        count = int(max(least, min(4000, self.budget.samples, (1 << 21) // mechanism.size)))
         curve = declared.curve_against_density(
             self.subject, self.claim, tried, samples=count, error=2.0 * error, seed=self.seed
         )
@@ -253,7 +273,8 @@ class _Check:
 
     def _independence(self) -> None:
         start = time.process_time()
-        samples = max(64, min(2000, self.budget.samples, (1 << 20) // self.subject.size)) // 2 * 2
+        width = max(self.subject.size, self.subject.width)
+        samples = max(64, min(2000, self.budget.samples, (1 << 20) // width)) // 2 * 2
         way, p_value = dependence(self.subject, pairs(self.subject, self.seed, self.pair)[0].x, samples, self.seed)
         text = f"dependence between {way}, {samples} releases"
         self._tested("independence of releases", "independence", p_value, text, 3 * samples, start)
@@ -273,14 +294,11 @@ class _Check:
             start = time.process_time()
             share = SHARES["floating point"] / len(dtypes)
             name = str(dtype).removeprefix("torch.")
-            subject = Subject(
-                self.subject.name,
-                self.subject.function,
-                self.subject.domain,
-                self.subject.integer,
-                dtype,
-                self.subject.mechanism,
-            )
+            if self.subject.form is not None and self.subject.form.whole:
+                outcome = "not tried: releases are whole numbers by their type, and no floats"
+                self._note(f"which {name} numbers occur", share, 0, start, outcome)
+                continue
+            subject = replace(self.subject, dtype=dtype)
             search = Search(
                 subject,
                 self.claim,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from scipy import stats
+from torch import Tensor
 
 from tensorldp.privacy.checking.betting import CAUTION
 from tensorldp.privacy.checking.claim import Claim
@@ -16,7 +17,8 @@ from tensorldp.privacy.checking.distinguishers.base import Reals
 from tensorldp.privacy.checking.events import QUANTUM, rounded
 from tensorldp.privacy.checking.pairs import Pair
 from tensorldp.privacy.checking.subject import Declared, Subject
-from tensorldp.privacy.checking.views import OneRelease
+from tensorldp.privacy.checking.views import releases
+from tensorldp.randomness import generator
 
 ROUNDING = 1e-6  # of a loss: a larger excess is no rounding error
 MATERIAL = 0.02  # of the stated squared error: less is nobody's concern
@@ -54,8 +56,8 @@ def curve_against_density(
             ratio = subject.likelihood_ratio(x, x_prime)
             if ratio is None:
                 return None
-            seen = _observed(subject, pair, second, samples, seed, "curve", index)
-            loss = ratio(torch.from_numpy(seen)).double().numpy()
+            blocks = _releases(subject, pair, second, samples, seed, "curve", index)
+            loss = np.concatenate([ratio(seen).numpy() for seen in blocks])
             for epsilon, delta in claim.points:
                 excess = loss - epsilon > ROUNDING * max(1.0, epsilon)
                 gain = np.where(excess, -np.expm1(np.minimum(epsilon - loss, 0.0)), 0.0)
@@ -103,13 +105,18 @@ def density_against_sampler(
         ratio = subject.likelihood_ratio(pair.x, pair.x_prime)
         if ratio is None:
             return None
-        sides = [_observed(subject, pair, second, samples, seed, "density", index) for second in (False, True)]
-        coins = torch.rand(samples, generator=torch.Generator().manual_seed(seed)).numpy() < 0.5
-        seen = np.where(coins[:, None], sides[0], sides[1])
-        loss = ratio(torch.from_numpy(np.ascontiguousarray(seen))).double().numpy()
+        coins = torch.rand(samples, generator=torch.Generator().manual_seed(seed)) < 0.5
+        sides = [_releases(subject, pair, second, samples, seed, "density", index) for second in (False, True)]
+        losses, columns, start = [], [], 0
+        for mine, other in zip(*sides, strict=True):
+            seen = torch.where(coins[start : start + len(mine), None], mine, other)
+            losses.append(ratio(seen).numpy())
+            columns.append(_columns(seen.numpy()))
+            start += len(mine)
+        loss = np.concatenate(losses)
         said = 1.0 / (1.0 + np.exp(-np.clip(loss, -700, 700)))
         said = np.where(np.isnan(said), 0.5, said)
-        found.append((_miscalibrated(coins - said, loss, seen), pair))
+        found.append((_miscalibrated(coins.numpy() - said, loss, np.concatenate(columns)), pair))
     if not found:
         return None
     total = float(np.logaddexp.reduce([item[0] for item in found])) - math.log(len(found))
@@ -120,16 +127,21 @@ def density_against_sampler(
     return Contradiction("density", text, total, pair, samples)
 
 
-def _miscalibrated(surprise: Reals, loss: Reals, seen: Reals) -> float:
-    """Log e-value for "the mean of `surprise` is 0 on every set of releases"; surprises are in [-1, 1]."""
-    half = len(loss) // 2
-    columns = [np.nan_to_num(loss), *seen[:, : min(8, seen.shape[1])].T, np.abs(seen).max(axis=1)]
+def _columns(seen: Reals) -> Reals:
+    """The first elements of releases, the largest size, the sum, the norm and a random projection."""
+    columns = [*seen[:, :8].T, np.abs(seen).max(axis=1)]
     if seen.shape[1] > 1:
         direction = np.random.default_rng(0).standard_normal(seen.shape[1])
         columns += [seen.sum(axis=1), np.linalg.norm(seen, axis=1), seen @ direction]
+    return np.stack(columns, axis=1)
+
+
+def _miscalibrated(surprise: Reals, loss: Reals, columns: Reals) -> float:
+    """Log e-value for "the mean of `surprise` is 0 on every set of releases"; surprises are in [-1, 1]."""
+    half = len(loss) // 2
     best: tuple[float, Callable[[slice], Reals], float] | None = None
     rare = 8.0 / half  # a few releases at either end
-    for column in columns:
+    for column in (np.nan_to_num(loss), *columns.T):
         sizes = np.abs(column)
         column = rounded(column, QUANTUM * float(np.max(sizes, where=np.isfinite(sizes), initial=0.0)))
         for cut in np.unique(np.quantile(column[:half], [0.0, rare, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0 - rare])):
@@ -164,8 +176,8 @@ def stated_error(
     least = stats.norm.isf(error / (2 * len(records)))
     for name, record in records:
         pair = Pair(name, record, record)
-        seen = _observed(subject, pair, False, samples, seed, "error", name)
-        errors = ((seen - record.reshape(-1).numpy()) ** 2).sum(axis=1)
+        blocks = _releases(subject, pair, False, samples, seed, "error", name)
+        errors = np.concatenate([((seen - record.reshape(-1)) ** 2).sum(dim=1).numpy() for seen in blocks])
         lead, score = float(errors.mean()) - stated, skewed_score(errors, stated)
         if record is worst:
             lead, score = abs(lead), abs(score)
@@ -188,5 +200,7 @@ def skewed_score(values: Reals, mean: float) -> float:
     return corrected / (spread / math.sqrt(values.size))
 
 
-def _observed(subject: Subject, pair: Pair, second: bool, samples: int, *seed: object) -> Reals:
-    return np.concatenate(list(OneRelease().observe(subject, pair, second, samples, *seed)))
+def _releases(subject: Subject, pair: Pair, second: bool, samples: int, *seed: object) -> Iterator[Tensor]:
+    source = generator("check", "release", subject.name, second, *seed)
+    for block in releases(subject, pair.x_prime if second else pair.x, samples, source):
+        yield block.double()

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from tensorldp.privacy.checking.distinguishers.base import Reals
 from tensorldp.privacy.checking.subject import Subject
+from tensorldp.privacy.checking.views import ELEMENTS
 from tensorldp.randomness import derive_seed
 
 WAYS = ("records of one batch", "one call and the next", "generators of successive seeds")
@@ -30,10 +31,10 @@ def dependence(subject: Subject, record: Tensor, samples: int, seed: int) -> tup
         seed: of the releases.
     """
     first = derive_seed("check", "independence", subject.name, seed)
-    batch = record.expand(samples, *record.shape).contiguous()
     source, other = (torch.Generator().manual_seed((first + k) % (1 << 63)) for k in (0, 1))
-    calls = [subject.release(batch, source), subject.release(batch, source), subject.release(batch, other)]
-    mine, following, successive = (_statistics(seen.double().cpu().numpy()) for seen in calls)
+    mine, following, successive = (
+        _statistics(_some(subject, record, samples, generator)) for generator in (source, source, other)
+    )
     compared = [
         (WAYS[0], mine[0::2][: samples // 2], mine[1::2]),
         (WAYS[1], mine, following),
@@ -71,9 +72,18 @@ def _most_frequent(values: Reals) -> tuple[float, int]:
     return float(found[counts.argmax()]), int(counts.max())
 
 
+def _some(subject: Subject, record: Tensor, samples: int, source: torch.Generator) -> Reals:
+    """The first two elements of releases, a middle one and the last; at least two releases are of one batch."""
+    step = max(2, ELEMENTS // max(subject.size, subject.width) // 2 * 2)
+    found = []
+    for start in range(0, samples, step):
+        seen = subject.release(record.expand(min(step, samples - start), *record.shape), source)
+        last = seen.shape[1] - 1
+        found.append(seen[:, sorted({0, min(1, last), last // 2, last})].double())
+    return np.asarray(torch.cat(found).numpy())
+
+
 def _statistics(seen: Reals) -> Reals:
-    """The first two elements, a middle one and the last, then their distances from the median; not finite is 0."""
-    last = seen.shape[1] - 1
-    chosen = np.unique([0, min(1, last), last // 2, last])
-    values = np.nan_to_num(seen[:, chosen], nan=0.0, posinf=0.0, neginf=0.0)
+    """The elements, then their distances from the median; not finite is 0."""
+    values = np.nan_to_num(seen, nan=0.0, posinf=0.0, neginf=0.0)
     return np.concatenate((values, np.abs(values - np.median(values, axis=0))), axis=1)

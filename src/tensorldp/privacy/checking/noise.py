@@ -13,12 +13,12 @@ from torch import Tensor
 
 from tensorldp.privacy.checking.distinguishers.base import Reals
 from tensorldp.privacy.checking.subject import Declared, Subject
+from tensorldp.privacy.checking.views import releases
 from tensorldp.randomness import generator, numpy_generator
 
 LEVELS = tuple(10.0**-k for k in range(1, 8))  # of the tails
 MOST = 2 * 10**7  # elements that tails are counted among
 KEPT = 1 << 16  # elements that all else is computed from
-BLOCK = 1 << 20  # elements released at once
 DIRECTIONS = 3  # random ones
 
 Tail = Callable[[Reals], Reals]
@@ -65,10 +65,8 @@ def noise_misfit(
         source = generator("check", "noise", subject.name, seed, total)
         rows, flat = max(1, min(elements, MOST) // (2 * subject.size)), record.reshape(-1).numpy()
         held = 0
-        for start in range(0, rows, step := max(1, BLOCK // subject.size)):
-            count = min(step, rows - start)
-            seen = subject.release(record.expand(count, *record.shape).contiguous(), source)
-            noise = seen.double().cpu().numpy() - flat
+        for seen in releases(subject, record, rows, source):
+            noise = seen.double().numpy() - flat
             beyond = tail(np.abs(noise))
             up = noise > 0.0
             far = beyond <= LEVELS[0]
@@ -76,8 +74,8 @@ def noise_misfit(
                 tails = np.sort(beyond[far][sign])
                 counts[:, side] += np.searchsorted(tails, LEVELS, side="right")
             if held < KEPT // 2:
-                some = slice(0, max(1, (KEPT // 2 - held) // subject.size))
-                kept.append(np.where(up, 1.0, -1.0)[some] * stats.norm.isf(np.maximum(beyond[some], 1e-300) / 2.0))
+                some = slice(0, max(1, (KEPT // 2 - held) // subject.size)), slice(0, KEPT // 2)
+                kept.append(np.where(up[some], 1.0, -1.0) * stats.norm.isf(np.maximum(beyond[some], 1e-300) / 2.0))
                 held += kept[-1].size
             total += noise.size
     found = [*_tails(counts, total), *_shape(np.concatenate(kept), seed)]

@@ -14,6 +14,8 @@ from tensorldp.privacy.checking.subject import Subject
 from tensorldp.randomness import generator
 
 NEAR = 1e-3  # of the domain's width: how far apart near-duplicates are
+ELEMENTS = 1 << 26  # of all records together
+LEAST = 3  # pairs at least, however large a record is
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class Pair:
 def pairs(subject: Subject, seed: int, given: tuple[Tensor, Tensor] | None = None) -> list[Pair]:
     """The pairs that every check starts from, without repetitions, the most promising first.
 
+    Of records of more than two million elements there are fewer, so that half a gigabyte or three pairs hold them.
+
     Args:
         subject: what is checked.
         seed: of the random records.
@@ -37,6 +41,7 @@ def pairs(subject: Subject, seed: int, given: tuple[Tensor, Tensor] | None = Non
         InputError: if a record has another shape than the domain.
     """
     found: list[Pair] = []
+    most = max(LEAST, ELEMENTS // (2 * subject.size))
     for pair in _candidates(subject, seed, given):
         x, x_prime = _inside(subject, pair.x), _inside(subject, pair.x_prime)
         if torch.equal(x, x_prime):
@@ -44,6 +49,8 @@ def pairs(subject: Subject, seed: int, given: tuple[Tensor, Tensor] | None = Non
         if any(_same(x, x_prime, old) for old in found):
             continue
         found.append(Pair(pair.name, x, x_prime))
+        if len(found) == most:
+            break
     return found
 
 

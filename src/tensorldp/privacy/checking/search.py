@@ -22,12 +22,13 @@ from tensorldp.privacy.checking.distinguishers.base import Reals, Statistic
 from tensorldp.privacy.checking.events import Event, Lead, best_lead
 from tensorldp.privacy.checking.pairs import Pair, changed, pairs, some
 from tensorldp.privacy.checking.subject import Subject
-from tensorldp.privacy.checking.views import View
+from tensorldp.privacy.checking.views import MOST, Seen, View
 
 FAST, SLOW, GROWTH = 400, 64, 4  # releases of each record at first, by view, and the factor between rounds
 SLOW_PAIRS = 2  # pairs that are looked at among other records
 SLOW_TOO = ("two random points", "centre and all high")  # which differ in size, not only in sign
 VALUES = 1 << 23  # numbers of one pair's observations that are kept
+RELEASED = 1 << 26  # elements of a record's first releases at most, or as few releases as there may be
 BETS = 40  # bets on one event in a row
 LOSS = 1.5  # nats lost on an event before it is left
 NOTHING = ((0.0, 0.0),)  # what a local guarantee says of the releases of other records
@@ -40,8 +41,8 @@ class Trail:
     view: View
     pair: Pair
     points: tuple[tuple[float, float], ...]
-    mine: Reals | None = None
-    other: Reals | None = None
+    mine: Seen | None = None
+    other: Seen | None = None
     lead: Lead | None = None
     statistics: Columns = field(default_factory=dict)
     samples: int = 0
@@ -110,7 +111,8 @@ class Search:
                 if view.fast or index < SLOW_PAIRS or pair.name in SLOW_TOO:
                     points = NOTHING if view.local else claim.countable
                     self.trails.append(Trail(view, pair if view.fast else turned, points))
-        self.trails.sort(key=lambda trail: trail.view.fast)  # a draw shared by a batch fools the fast view
+        huge = subject.size > RELEASED // FAST  # where calls of their own take the time of all else, they come last
+        self.trails.sort(key=lambda trail: trail.view.fast != huge)  # a draw shared by a batch fools the fast view
 
     @property
     def capital(self) -> float:
@@ -151,9 +153,10 @@ class Search:
         return sorted(seen, key=lambda trail: trail.score, reverse=True)
 
     def _size(self, trail: Trail, level: int) -> int:
-        width = self.subject.size if trail.view.fast else 64
-        most = min(self.budget.samples if trail.view.fast else self.budget.samples // 4, max(256, VALUES // width))
-        return max(64, min(most, (FAST if trail.view.fast else SLOW) * int(GROWTH**level)))
+        if not trail.view.fast:
+            return max(64, min(self.budget.samples // 4, VALUES // 64, SLOW * int(GROWTH**level)))
+        most = min(self.budget.samples, VALUES // min(self.subject.width, MOST))
+        return max(64, min(most, min(FAST, RELEASED // self.subject.size) * int(GROWTH**level)))
 
     def _kept(self, waiting: list[Trail], level: int) -> list[Trail]:
         """The better half, the first pairs always, and changed copies of the best."""
@@ -170,7 +173,7 @@ class Search:
                     self.trails.append(kept[-1])
         return kept
 
-    def observe(self, trail: Trail, second: bool, count: int, statistic: Statistic | None = None) -> Reals:
+    def observe(self, trail: Trail, second: bool, count: int, statistic: Statistic | None = None) -> Seen:
         """Fresh observations, or one statistic of each."""
         self.draws += 1
         self.budget.drawn += count
@@ -192,9 +195,11 @@ class Search:
         trail.statistics = {}
         # a release that is not finite is an outcome like any other, but no statistic can work with it
         for distinguisher in self.distinguishers:
+            exact = distinguisher.exact
             with np.errstate(all="ignore"):
-                found = distinguisher.statistics(scene, _finite(trail.mine[:half]), _finite(trail.other[:half]))
-                trail.statistics |= {name: _guarded(statistic) for name, statistic in found.items()}
+                mine, other = (_finite(side[:half], exact) for side in (trail.mine, trail.other))
+                found = distinguisher.statistics(scene, mine, other)
+                trail.statistics |= {name: _guarded(statistic, exact) for name, statistic in found.items()}
         trail.statistics["not finite"] = _not_finite
         trail.lead = best_lead(self.columns(trail), trail.points) if trail.points else None
 
@@ -211,16 +216,14 @@ class Search:
     def scene(self, trail: Trail) -> Scene:
         """What an observer of the trail knows."""
         x, x_prime = (trail.view.expected(self.subject, trail.pair, second) for second in (False, True))
-        assert trail.mine is not None
-        if trail.mine.shape[1] != x.size:
-            x = x_prime = None  # type: ignore[assignment]
-        box = self.subject.domain.as_box()
+        box, form = self.subject.domain.as_box(), self.subject.form
         likelihood = None
-        if trail.view.fast and x is not None:
+        if trail.view.fast and x is not None and x.size == self.subject.size:
             ratio = self.subject.likelihood_ratio(trail.pair.x, trail.pair.x_prime)
             if ratio is not None:
                 likelihood = _numpy(ratio)
-        return Scene(x, x_prime, box.low, box.high, self.subject.dtype, likelihood)
+        dtype = self.subject.dtype if form is None else form.floats
+        return Scene(x, x_prime, box.low, box.high, dtype, likelihood)
 
     def _bet(self, trail: Trail, limit: int) -> Breach | None:
         """Bet on the trail's event while it pays.
@@ -260,24 +263,27 @@ def _learning(size: int) -> int:
     return max(32, min(size // 2, 1 << 15))
 
 
-def _finite(values: Reals) -> Reals:
+def _finite(values: Seen, exact: bool) -> Seen:
+    """Observations without NaN and infinity; those that are whole by their type as they are if `exact`."""
+    if values.dtype == np.int64:
+        return values if exact else values.astype(np.float64)
     return np.nan_to_num(values, nan=0.0, posinf=1e30, neginf=-1e30)
 
 
-def _not_finite(values: Reals) -> Reals:
+def _not_finite(values: Seen) -> Reals:
     return np.asarray((~np.isfinite(values)).sum(axis=1), dtype=np.float64)
 
 
-def _guarded(statistic: Statistic) -> Statistic:
+def _guarded(statistic: Statistic, exact: bool) -> Statistic:
     """The statistic of observations made finite; what is not a number counts as 0."""
 
-    def guarded(values: Reals) -> Reals:
+    def guarded(values: Seen) -> Reals:
         with np.errstate(all="ignore"):
-            found = np.asarray(statistic(_finite(values)), dtype=np.float64)
+            found = np.asarray(statistic(_finite(values, exact)), dtype=np.float64)
         return np.nan_to_num(found, nan=0.0, posinf=math.inf, neginf=-math.inf)
 
     return guarded
 
 
 def _numpy(ratio: Callable[[torch.Tensor], torch.Tensor]) -> Statistic:
-    return lambda y: ratio(torch.from_numpy(np.ascontiguousarray(y))).double().cpu().numpy()
+    return lambda y: ratio(torch.from_numpy(np.ascontiguousarray(y))).cpu().numpy()

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from tensorldp.domain import Domain
-from tensorldp.errors import InputError
+from tensorldp.errors import InputError, blamed
+from tensorldp.privacy.observed import Form, observed
 from tensorldp.privacy.randomizer import Randomizer
 
 Release = Callable[[Tensor, torch.Generator], Tensor]
@@ -45,7 +46,7 @@ def is_mechanism(checked: object) -> TypeGuard[Declared]:
     return isinstance(checked, Declared) and not isinstance(checked, type)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Subject:
     """A randomizer as an outsider sees it.
 
@@ -56,6 +57,7 @@ class Subject:
         integer: whether elements are whole numbers.
         dtype: what the function is given.
         mechanism: the mechanism, if it is one; what it declares is then put to the test as well.
+        form: what a release is made of, known from the first one on.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Subject:
     integer: bool = False
     dtype: torch.dtype = torch.float64
     mechanism: Declared | None = field(default=None, repr=False)
+    form: Form | None = field(default=None, init=False)
 
     @classmethod
     def of(cls, checked: Declared | Release, domain: Domain | None, dtype: torch.dtype = torch.float64) -> Subject:
@@ -83,40 +86,55 @@ class Subject:
             raise InputError(f"a check takes a mechanism or a function, got {type(checked).__name__}")
         if domain is None:
             raise InputError("a check of a function needs a domain, a Box or a Ball")
-        return cls(getattr(checked, "__name__", type(checked).__name__), checked, domain, False, dtype)
+        return cls(str(getattr(checked, "__name__", type(checked).__name__)), checked, domain, False, dtype)
 
     @property
     def size(self) -> int:
         """I, the elements of a record."""
         return self.domain.size
 
+    @property
+    def width(self) -> int:
+        """The columns of a release; those of a record until there is a release."""
+        return self.size if self.form is None else self.form.width
+
     def release(self, batch: Tensor, generator: torch.Generator) -> Tensor:
-        """The releases of a batch, flattened to (batch, elements).
+        """The releases of a batch, (batch, width), int64 where they are whole by their type and else float64.
+
+        The function is given a copy, and what it returns is copied: it may write into its argument and may return the
+        same buffer each time.
 
         Raises:
-            InputError: if the function fails or does not return one row a record.
+            InputError: if the function fails, does not return one row a record, or returns something else than before.
         """
-        given = batch.to(self.dtype)
-        try:
-            out = self.function(given, generator)
-        except InputError:
-            raise
-        except Exception as error:  # whatever the code under test may raise
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-            raise InputError(f"{self.name} failed on a batch of shape {tuple(given.shape)}: {reason}") from error
-        if not isinstance(out, Tensor):
-            out = torch.as_tensor(out)
-        if out.dim() == 0 or out.shape[0] != batch.shape[0]:
-            raise InputError(f"{self.name} must return one release a record, got shape {tuple(out.shape)}")
-        return out.detach().reshape(batch.shape[0], -1)
+        given = batch.to(self.dtype, copy=True, memory_format=torch.contiguous_format)
+        with blamed(f"{self.name} failed on a batch of shape {tuple(batch.shape)}"):
+            form, seen = observed(self.name, self.function(given, generator), batch.shape[0])
+        if self.form is None:
+            if self.mechanism is not None and (form.shape != self.domain.shape or form.dtype.is_complex):
+                raise InputError(f"{self.name} must release real numbers of the record's shape, got {form}")
+            self.form = form
+        elif form != self.form:
+            raise InputError(f"releases of {self.name} must be alike: one is {form}, one before was {self.form}")
+        return seen
 
     def likelihood_ratio(self, x: Tensor, x_prime: Tensor) -> Callable[[Tensor], Tensor] | None:
         """y -> log p(y|x) - log p(y|x') as the mechanism declares it, or None where it declares none."""
         mechanism = self.mechanism
         if mechanism is None:
             return None
-        try:
-            mechanism.log_likelihood_ratio(x.unsqueeze(0), x, x_prime)
-        except InputError:
-            return None
-        return lambda y: mechanism.log_likelihood_ratio(y.reshape(-1, *mechanism.domain.shape), x, x_prime)
+
+        def ratio(y: Tensor) -> Tensor:
+            records = y.double().reshape(-1, *self.domain.shape).clone()
+            with blamed(f"the likelihood ratio of {self.name} failed"):
+                found = mechanism.log_likelihood_ratio(records, x.clone(), x_prime.clone())
+                if not isinstance(found, Tensor) or tuple(found.shape) != (len(records),):
+                    raise InputError(f"the likelihood ratio of {self.name} must be one number a release")
+                return found.detach().double()
+
+        with blamed(f"the likelihood ratio of {self.name} failed"):
+            try:
+                mechanism.log_likelihood_ratio(x.unsqueeze(0).clone(), x.clone(), x_prime.clone())
+            except InputError:
+                return None
+        return ratio

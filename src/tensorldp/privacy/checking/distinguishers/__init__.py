@@ -7,6 +7,7 @@ from tensorldp.privacy.checking.distinguishers.bits import Floats
 from tensorldp.privacy.checking.distinguishers.geometry import Coordinates, Distances, Likelihood, Shapes
 from tensorldp.privacy.checking.distinguishers.kernel import Kernel
 from tensorldp.privacy.checking.distinguishers.learned import Directions, Tree
+from tensorldp.privacy.checking.distinguishers.residues import Residues
 from tensorldp.privacy.checking.distinguishers.values import Atoms, Repeats
 
 IDEAL: tuple[Distinguisher, ...] = (
@@ -16,6 +17,7 @@ IDEAL: tuple[Distinguisher, ...] = (
     Coordinates(),
     Atoms(),
     Repeats(),
+    Residues(),
     Directions(),
     Kernel(),
     Tree(),

@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 Reals = npt.NDArray[np.float64]
-Statistic = Callable[[Reals], Reals]
+Statistic = Callable[[npt.NDArray[Any]], Reals]
 Columns = dict[str, Statistic]
 
 
@@ -35,7 +36,13 @@ class Scene:
 
 
 class Distinguisher(ABC):
-    """A family of statistics. What it learns, it learns from releases that no test uses."""
+    """A family of statistics. What it learns, it learns from releases that no test uses.
+
+    Attributes:
+        exact: whether it takes releases that are whole by their type as int64, which above 2^53 are no floats.
+    """
+
+    exact: ClassVar[bool] = False
 
     @abstractmethod
     def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:

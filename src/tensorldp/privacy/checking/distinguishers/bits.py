@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 
@@ -48,11 +49,12 @@ class Floats(Distinguisher):
 
 
 def pattern(values: Reals, dtype: torch.dtype) -> tuple[Codes, int]:
-    """The bits of values in their own format, and how many of them are the mantissa's."""
-    if dtype == torch.float64:
-        return np.ascontiguousarray(values).view(np.int64), 52
-    bits = np.ascontiguousarray(values.astype(np.float32)).view(np.int32).astype(np.int64)
-    return (bits >> 16, 7) if dtype == torch.bfloat16 else (bits, 23)
+    """The bits of values that are numbers of the format, and how many of them are the mantissa's.
+
+    The exponent has the width that float64 has, in which every number of the other formats is a normal one.
+    """
+    mantissa = round(-math.log2(torch.finfo(dtype).eps))
+    return np.ascontiguousarray(values).view(np.int64) >> (52 - mantissa), mantissa
 
 
 def grain(values: Reals, dtype: torch.dtype) -> Codes:

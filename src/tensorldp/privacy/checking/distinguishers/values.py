@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from tensorldp.privacy.checking.distinguishers.base import Columns, Distinguisher, Reals, Scene
 
+Seen = npt.NDArray[Any]
 CLOSE = 1e-9  # of the domain's width: values nearer than that count as equal
 REPEATS = 0.99  # share of distinct values below which a coordinate counts as discrete
 PLACES = 16
@@ -57,9 +59,11 @@ class Repeats(Distinguisher):
     Only coordinates with repeated values take part, and whole releases where those repeat.
     """
 
-    def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
+    exact: ClassVar[bool] = True
+
+    def statistics(self, scene: Scene, mine: Seen, other: Seen) -> Columns:
         found: Columns = {}
-        tables: list[tuple[int, Reals, Reals]] = []
+        tables: list[tuple[int, Seen, Reals]] = []
         step = max(1, mine.shape[1] // PLACES)
         for place in range(0, mine.shape[1], step):
             table = log_ratios(mine[:, place], other[:, place])
@@ -70,30 +74,39 @@ class Repeats(Distinguisher):
         if len(tables) > 1:
             found["values of all elements"] = partial(_looked_up, tables)
         if mine.shape[1] > 1 and len(tables) == len(range(0, mine.shape[1], step)):
-            weights = np.random.default_rng(0).standard_normal(mine.shape[1])
+            source = np.random.default_rng(0)
+            if mine.dtype == np.int64:  # odd numbers modulo 2^64, which lose nothing
+                weights: Seen = np.asarray(source.integers(2**62, size=mine.shape[1]) * 2 + 1)
+            else:
+                weights = np.asarray(source.standard_normal(mine.shape[1]))
             whole = log_ratios(mine @ weights, other @ weights)
             if whole is not None:
                 found["the whole release"] = lambda y: lookup(y @ weights, *whole)
         return found
 
 
-def log_ratios(mine: Reals, other: Reals) -> tuple[Reals, Reals] | None:
+def log_ratios(mine: Seen, other: Seen) -> tuple[Seen, Reals] | None:
     """The distinct values and the log ratio of their counts, or None where values hardly repeat."""
-    values, place = np.unique(np.round(np.concatenate((mine, other)), 12), return_inverse=True)
+    values, place = np.unique(_twelve(np.concatenate((mine, other))), return_inverse=True)
     if values.size < 2 or values.size > REPEATS * place.size:
         return None
     place = place.reshape(-1)
     first = np.bincount(place[: mine.size], minlength=values.size)
     second = np.bincount(place[mine.size :], minlength=values.size)
-    return values.astype(np.float64), np.log((first + 0.5) / (second + 0.5)).astype(np.float64)
+    return values, np.log((first + 0.5) / (second + 0.5)).astype(np.float64)
 
 
-def lookup(y: Reals, values: Reals, ratios: Reals) -> Reals:
+def lookup(y: Seen, values: Seen, ratios: Reals) -> Reals:
     """The ratio of each value, 0 for one that did not come up before."""
-    y = np.round(y, 12)
+    y = _twelve(y)
     at = np.searchsorted(values, y).clip(0, values.size - 1)
     return np.where(values[at] == y, ratios[at], 0.0)
 
 
-def _looked_up(tables: list[tuple[int, Reals, Reals]], y: Reals) -> Reals:
+def _twelve(values: Seen) -> Seen:
+    """Floats to twelve digits behind the point, whole numbers as they are."""
+    return values if values.dtype == np.int64 else np.round(values, 12)
+
+
+def _looked_up(tables: list[tuple[int, Seen, Reals]], y: Seen) -> Reals:
     return np.asarray(sum(lookup(y[:, place], values, ratios) for place, values, ratios in tables))
