@@ -207,3 +207,8 @@ def test_too_few_records_for_the_public_ones_are_refused(folders: dict[str, Path
     write_split(tmp_path, "train", *blobs(400, "few"))
     with pytest.raises(InputError, match="too few for public_records: 500"):
         METHOD.guarantee(cell("gradients"), tmp_path)
+
+
+def test_words_are_not_fitted_on_private_texts(folders: dict[str, Path]) -> None:
+    with pytest.raises(InputError, match="fitted on 5000 texts: public_records must be as many, got 500"):
+        METHOD.guarantee(cell("words"), folders["gradients"])

@@ -12,7 +12,7 @@ from tensorldp.data.fetch import get_weights_file
 from tensorldp.runtime.cli import parser, run
 from tensorldp.runtime.files import sha256, write_arrays, write_json
 from tensorldp.runtime.provenance import Stopwatch
-from tensorldp.studies.records import read_records
+from tensorldp.studies.records import read_public_words, read_records
 from tensorldp.studies.represent import extractor, public_arrays, public_texts, represent
 
 
@@ -27,7 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     watch = Stopwatch()
     torch.set_num_threads(1)
     weights = get_weights_file(args.weights) if args.weights else None
-    splits = {split: read_records(args.data / f"{split}.safetensors") for split in ("train", "test")}
+    read = read_public_words if args.backbone == "words" else read_records
+    splits = {split: read(args.data / f"{split}.safetensors") for split in ("train", "test")}
     public = public_texts(splits["train"]) if args.backbone == "words" else None
     embed = extractor(args.backbone, weights, public)
     for split, records in splits.items():

@@ -18,6 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from tensorldp.data.text import PUBLIC_TEXTS
 from tensorldp.errors import InputError, check_whole, unknown
 from tensorldp.models.mobilenet import MobileNet, imagenet_normalise, load_imagenet
 from tensorldp.models.seeding import seed_model
@@ -31,7 +32,6 @@ from tensorldp.runtime.progress import track
 from tensorldp.studies.records import Records, model_inputs
 
 BACKBONES = ("strokes", "gradients", "mobilenet_v2_96", "words")
-TEXTS = 5000  # the last so many training texts are public without their labels: `words` is fitted on them
 TASK_TEXTS = 1000  # of them, for the tasks that choose the dimension
 SIDE = 96  # of MobileNetV2's input
 BLOCK = 100  # images at a time: their activations fit a cache
@@ -85,9 +85,11 @@ def public_texts(records: Records) -> Tensor:
     """
     if records.kind != "text":
         raise InputError(f"the representation words takes texts, but {records.name} holds {records.kind}")
-    if len(records.x) <= TEXTS:
-        raise InputError(f"{records.name} has {len(records.x)} training texts, of which words needs {TEXTS} as public")
-    return records.x[-TEXTS:]
+    if len(records.x) <= PUBLIC_TEXTS:
+        raise InputError(
+            f"{records.name} has {len(records.x)} training texts, of which words needs {PUBLIC_TEXTS} as public"
+        )
+    return records.x[-PUBLIC_TEXTS:]
 
 
 def extractor(backbone: str, weights: Path | None = None, public: Tensor | None = None) -> Callable[[Tensor], Tensor]:
