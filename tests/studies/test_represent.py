@@ -10,7 +10,14 @@ from tensorldp.data.prepare import prepare
 from tensorldp.errors import InputError
 from tensorldp.representations.words import WordSpace
 from tensorldp.studies.records import Records, read_public_words
-from tensorldp.studies.represent import extractor, fuse_batch_norms, public_arrays, public_texts, represent
+from tensorldp.studies.represent import (
+    extractor,
+    fuse_batch_norms,
+    labelled_digits,
+    public_arrays,
+    public_texts,
+    represent,
+)
 
 
 def images(count: int = 6, shape: tuple[int, ...] = (8, 8), kind: str = "image") -> Records:
@@ -49,6 +56,13 @@ def test_the_public_records_of_gradients_are_scikit_learns_digits() -> None:
     assert set(arrays) == {"task_x", "task_y"}
     assert arrays["task_x"].shape == (1797, 784)
     assert np.unique(arrays["task_y"]).tolist() == list(range(10))
+
+
+def test_scikit_learns_digits_are_public_only_where_they_are_not_the_private_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tensorldp.studies.represent.public_digits", lambda **asked: asked["handwriting"])
+    assert [labelled_digits(private) for private in ("digits", "mnist")] == [False, True]
 
 
 def made_texts(count: int) -> Records:

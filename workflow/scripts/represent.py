@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         }
         arrays = {"x": features.numpy().astype(np.float16), "y": records.y.numpy()}
         write_arrays(args.out / f"{split}.safetensors", arrays, metadata)
-    write_arrays(args.out / "public.safetensors", public_arrays(args.backbone, embed, public))
+    write_arrays(args.out / "public.safetensors", public_arrays(args.backbone, embed, public, private=records.name))
     written = (*splits, "public")
     write_json(args.out / "digest.json", {split: sha256(args.out / f"{split}.safetensors") for split in written})
     write_json(args.out / "record.json", {"backbone": args.backbone, **watch.record("cpu")})
