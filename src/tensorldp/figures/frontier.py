@@ -213,7 +213,13 @@ def _panel(ax: Axes, rows: pd.DataFrame, papers: pd.DataFrame, dataset: str) -> 
         )
     only = rows[rows["line"] == "none control=public"]["value"]
     if len(only):
-        ax.axhline(only.mean(), color="#AAAAAA", linewidth=1.0, linestyle=(0, (1, 2)), label="public records alone")
+        ax.axhline(
+            only.mean(),
+            color="#AAAAAA",
+            linewidth=1.0,
+            linestyle=(0, (1, 2)),
+            label="public data alone (without labels: clusters named by test labels)",
+        )
     finite = rows[np.isfinite(rows["at"])]
     best = finite[finite["line"] == "privunit"]
     draw_line(ax, best, "PrivUnit on a public representation", color="#0072B2", marker="o", linewidth=2.2)
