@@ -35,7 +35,7 @@ class FrontierFactors(Factors):
     )
     control: Literal["shuffled", "public"] | None = Field(
         None,
-        description="labels shuffled, or a classifier from public data alone: without labels, clusters named by test labels",
+        description="labels shuffled, or public data alone: without labels of the task, clusters named by test labels",
     )
 
     @model_validator(mode="after")
