@@ -201,11 +201,13 @@ def draw_frontier(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
     return figure
 
 
-def draw_public(ax: Axes, rows: pd.DataFrame) -> None:
+NAMED = "public data alone (without labels: clusters named by test labels)"
+
+
+def draw_public(ax: Axes, rows: pd.DataFrame, text: str = NAMED) -> None:
     """A grey dotted line at what public data alone give, where rows of `frontier_rows` have it."""
     only = rows[rows["line"] == "none control=public"]["value"]
     if len(only):
-        text = "public data alone (without labels: clusters named by test labels)"
         ax.axhline(only.mean(), color="#AAAAAA", linewidth=1.0, linestyle=(0, (1, 2)), label=text)
 
 

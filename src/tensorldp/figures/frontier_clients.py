@@ -55,7 +55,7 @@ def draw_clients(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
             ax.axhline(
                 clean.mean(), color="#555555", linewidth=1.0, linestyle=(0, (4, 2)), label="no privacy, one upload"
             )
-        draw_public(ax, rows[rows["dataset"] == dataset])
+        draw_public(ax, rows[rows["dataset"] == dataset], "public digits alone")
         for line, text, marker, dashes in OWN:
             colour = appearance(line.split()[0])["color"] if line.startswith("pdpm") else "#0072B2"
             draw_line(ax, here[here["line"] == line], text, color=colour, marker=marker, linestyle=dashes)
