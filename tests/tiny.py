@@ -92,6 +92,16 @@ def write_imdb(path: Path, reviews: int = 3, link: str | None = None) -> None:
     write_tar(path, members, "w:xz", link)
 
 
+def write_reviews(path: Path, texts: list[str]) -> None:
+    """The same reviews in both splits, negative and positive in turns, as `prepare` puts them."""
+    members = {
+        f"aclImdb/{split}/{('neg', 'pos')[k % 2]}/{k}_1.txt": text.encode()
+        for split in ("train", "test")
+        for k, text in enumerate(texts)
+    }
+    write_tar(path, members, "w:xz")
+
+
 def write_adult(folder: Path, compressed: bool = False) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     row = "{}, {}, 100, Bachelors, 13, Divorced, Sales, Wife, White, Male, 0, 0, 40, United-States, {}\n"

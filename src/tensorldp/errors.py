@@ -24,11 +24,6 @@ def shown(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:76]} ..."
 
 
-def reason(error: Exception) -> str:
-    """The first line of what another library's exception says, or its kind where it says nothing."""
-    return next(iter(str(error).splitlines()), type(error).__name__)
-
-
 def described(error: BaseException) -> str:
     """An exception as a message shows it: its class and what it says, on one line and not too long."""
     try:

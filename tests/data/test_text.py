@@ -43,6 +43,28 @@ def test_training_vocabulary(tmp_path: Path) -> None:
     assert not (tmp_path / "out" / "embedding.safetensors").exists()
 
 
+def prepared_texts(folder: Path, texts: list[str]) -> dict[str, np.ndarray]:
+    """What `prepare` makes of training and test reviews, the same ones, of which the last two are public."""
+    tiny.write_reviews(folder / ARCHIVE, texts)
+    prepare("imdb", folder, folder / "out", expect_full=False)
+    names = ("train", "train_public_words", "test_public_words")
+    arrays = {name: read_arrays(folder / "out" / f"{name}.safetensors")[0] for name in names}
+    return {name: found["x" if name == "train" else "weight"] for name, found in arrays.items()}
+
+
+def test_no_private_text_influences_the_public_index_of_a_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tensorldp.data.text.PUBLIC_TEXTS", 2)
+    monkeypatch.setattr("tensorldp.data.text.VOCABULARY", 4)
+    public = ["good good film", "bad film"]
+    one = prepared_texts(tmp_path / "one", ["bad story", "good one", *public])
+    other = prepared_texts(tmp_path / "other", ["plot plot plot story story", "plot story acting", *public])
+    assert one["train_public_words"][2:, :3].tolist() == [[2, 2, 1], [3, 1, 0]]  # film, good and bad by count
+    assert np.array_equal(one["train_public_words"][2:], other["train_public_words"][2:])
+    assert np.array_equal(one["test_public_words"][2:], other["test_public_words"][2:])
+    assert other["train_public_words"][:2].max() == 0  # words that no public text has
+    assert not np.array_equal(one["train"][2:], other["train"][2:])  # the studies' own index is of all training texts
+
+
 def test_limit(tmp_path: Path) -> None:
     tiny.write_imdb(tmp_path / ARCHIVE)
     prepare("imdb", tmp_path, tmp_path / "out", limit=1)
@@ -69,6 +91,7 @@ def test_glove(tmp_path: Path, zipped: bool) -> None:
     weight = read_arrays(tmp_path / "out" / "embedding.safetensors")[0]["weight"]
     assert weight[:, 0].tolist() == [0, 0, 0.5, 1]
     assert weight.shape == (4, 100)
+    assert not (tmp_path / "out" / "train_public_words.safetensors").exists()  # GloVe's words are public
     with pytest.raises(InputError, match="has 3 words, expected are 400000"):
         prepare("imdb", tmp_path, tmp_path / "out", limit=1)
 

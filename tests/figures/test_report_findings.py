@@ -43,7 +43,7 @@ def test_verdicts_and_audits_are_counted() -> None:
 def test_one_claim_and_one_audit_are_counted_as_one() -> None:
     one = claims().query("verdict == 'holds with a condition'").head(1)
     *_, verdicts, tried = findings(metrics(), one, audits().head(1), VERDICTS)
-    assert verdicts == "Of 1 claim of the sources: 1 holds with a condition."
+    assert verdicts.startswith("Of 1 statement about runs of the sources: 1 holds with a condition. ")
     assert tried.startswith("1 audit tried")
 
 

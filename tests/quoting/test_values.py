@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 
 from tensorldp.errors import InputError
+from tensorldp.mechanisms.pdpm import PdpmCurve
+from tensorldp.quoting.guarantees import pdpm_upload
 from tensorldp.quoting.values import Quotes, Table, read_table, written
 
 
@@ -130,3 +132,12 @@ def test_a_wrong_table_is_told_in_a_sentence(tmp_path: Path, text: str, told: st
         read_table(path)
     with pytest.raises(InputError, match="missing"):
         read_table(tmp_path / "none.yaml")
+
+
+def test_what_is_said_to_be_no_less_is_attained_and_below_the_guarantee() -> None:
+    for weights in (20, 21_840):
+        lower = pdpm_upload(1, weights, 1e-5)
+        curve = PdpmCurve(1.0, weights)
+        assert curve.forward(lower) == pytest.approx(1e-5, rel=1e-6)  # of two models at opposite ends of all ranges
+        assert lower <= curve.epsilon(1e-5) * (1 + 1e-9)
+    assert lower < curve.epsilon(1e-5) - 1.0  # where the guarantee is an upper bound, it is no lower one

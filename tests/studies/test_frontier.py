@@ -38,7 +38,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     task_x, task_y = blobs(600, "task")
     fit = discriminant(torch.from_numpy(task_x), torch.from_numpy(task_y), 16)
     letters = {name: getattr(fit, name).contiguous().numpy() for name in ("centre", "directions", "scales")}
-    for backbone, extra in (("strokes", {**letters, "named_x": task_x, "named_y": task_y}), ("gradients", {})):
+    named = {"named_x": task_x, "named_y": task_y, "named_source": np.arange(600) % 20 // 10}
+    for backbone, extra in (("strokes", {**letters, **named}), ("gradients", {})):
         folder = tmp_path_factory.mktemp(backbone)
         write_split(folder, "train", *blobs(3000, "train"))
         write_split(folder, "test", *blobs(1000, "test"))
@@ -107,6 +108,29 @@ def test_the_public_control_reads_no_private_record(folders: dict[str, Path], tm
     frontier.material.cache_clear()
     assert value(control, other) == expected
     assert METHOD.guarantee(control, other)["pure_epsilon"] == 0.0
+
+
+def test_the_public_control_is_chosen_without_test_records(folders: dict[str, Path], tmp_path: Path) -> None:
+    for name in ("train", "public"):
+        (tmp_path / f"{name}.safetensors").write_bytes((folders["strokes"] / f"{name}.safetensors").read_bytes())
+    x, y = blobs(1000, "test")
+    write_split(tmp_path, "test", -x, (y + 1) % 10)
+    control = cell(mechanism="none", epsilon="inf", control="public")
+    rows, other = (METHOD.measure(control, folder, 0, CPU) for folder in (folders["strokes"], tmp_path))
+    rule = [row for row in rows if row["metric"].startswith("across_sources_")]
+    assert [row["metric"][15:] for row in rule] == ["nearest", "discriminant", "network", "sum"]
+    assert rule == other[2:6]
+    assert rows[0]["value"] > 0.8 > 0.2 > other[0]["value"]
+
+
+def test_the_public_control_has_the_classes_of_the_data_set(folders: dict[str, Path], tmp_path: Path) -> None:
+    for name in ("test", "public"):
+        (tmp_path / f"{name}.safetensors").write_bytes((folders["strokes"] / f"{name}.safetensors").read_bytes())
+    x, y = blobs(3000, "train")
+    metadata = {"dataset": "made", "classes": "7", "low": "-inf", "high": "inf", "kind": "features"}
+    write_arrays(tmp_path / "train.safetensors", {"x": x.astype(np.float16), "y": y % 7}, metadata)
+    with pytest.raises(InputError, match="control: public has the ten digits, but made has 7 classes"):
+        METHOD.measure(cell(mechanism="none", epsilon="inf", control="public"), tmp_path, 0, CPU)
 
 
 @pytest.mark.parametrize("factors", [{}, {"private": "record"}, {"backbone": "gradients"}])
@@ -207,3 +231,8 @@ def test_too_few_records_for_the_public_ones_are_refused(folders: dict[str, Path
     write_split(tmp_path, "train", *blobs(400, "few"))
     with pytest.raises(InputError, match="too few for public_records: 500"):
         METHOD.guarantee(cell("gradients"), tmp_path)
+
+
+def test_words_are_not_fitted_on_private_texts(folders: dict[str, Path]) -> None:
+    with pytest.raises(InputError, match="fitted on 5000 texts: public_records must be as many, got 500"):
+        METHOD.guarantee(cell("words"), folders["gradients"])

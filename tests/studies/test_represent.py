@@ -1,11 +1,23 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
+import tiny
 import torch
 from torch import nn
 
+from tensorldp.data.prepare import prepare
 from tensorldp.errors import InputError
-from tensorldp.studies.records import Records
-from tensorldp.studies.represent import extractor, fuse_batch_norms, public_arrays, public_texts, represent
+from tensorldp.representations.words import WordSpace
+from tensorldp.studies.records import Records, read_public_words
+from tensorldp.studies.represent import (
+    extractor,
+    fuse_batch_norms,
+    labelled_digits,
+    public_arrays,
+    public_texts,
+    represent,
+)
 
 
 def images(count: int = 6, shape: tuple[int, ...] = (8, 8), kind: str = "image") -> Records:
@@ -46,6 +58,13 @@ def test_the_public_records_of_gradients_are_scikit_learns_digits() -> None:
     assert np.unique(arrays["task_y"]).tolist() == list(range(10))
 
 
+def test_scikit_learns_digits_are_public_only_where_they_are_not_the_private_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tensorldp.studies.represent.public_digits", lambda **asked: asked["handwriting"])
+    assert [labelled_digits(private) for private in ("digits", "mnist")] == [False, True]
+
+
 def made_texts(count: int) -> Records:
     source = torch.Generator().manual_seed(2)
     words = torch.randint(1, 40, (count, 12), generator=source, dtype=torch.int32)
@@ -53,7 +72,7 @@ def made_texts(count: int) -> Records:
 
 
 def test_words_are_fitted_on_the_last_training_texts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tensorldp.studies.represent.TEXTS", 300)
+    monkeypatch.setattr("tensorldp.studies.represent.PUBLIC_TEXTS", 300)
     records = made_texts(500)
     public = public_texts(records)
     assert torch.equal(public, records.x[200:])
@@ -62,6 +81,29 @@ def test_words_are_fitted_on_the_last_training_texts_alone(monkeypatch: pytest.M
     arrays = public_arrays("words", embed, public)
     assert arrays["task_x"].shape == (10 * 300, 38)
     assert np.unique(arrays["task_y"]).tolist() == [10 * task + label for task in range(10) for label in (0, 1)]
+
+
+def test_no_private_text_influences_the_map_of_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("data.text", "studies.represent"):
+        monkeypatch.setattr(f"tensorldp.{module}.PUBLIC_TEXTS", 60)
+    monkeypatch.setattr("tensorldp.data.text.VOCABULARY", 30)
+    source = np.random.default_rng(3)
+    public = [" ".join(source.choice([f"w{k}" for k in range(30)], 40)) for _ in range(60)]
+    maps = []
+    for private in (["w1 w2"] * 10, [" ".join(f"v{k}" for k in range(40))] * 10):  # the second is all of other words
+        folder = tmp_path / private[0][:2]
+        tiny.write_reviews(folder / "aclImdb_labeled.tar.xz", private + public)
+        prepare("imdb", folder, folder, expect_full=False)
+        texts = public_texts(read_public_words(folder / "train.safetensors"))
+        space = extractor("words", public=texts)
+        assert isinstance(space, WordSpace)
+        maps.append((texts.numpy(), space.columns, space.weights, space.directions))
+    assert all(np.array_equal(*pair) for pair in zip(*maps, strict=True))
+    (folder / "train_public_words.safetensors").unlink()
+    with pytest.raises(
+        InputError, match=r"train_public_words\.safetensors is not beside it: prepare the data set again"
+    ):
+        read_public_words(folder / "train.safetensors")
 
 
 def test_words_need_enough_texts() -> None:

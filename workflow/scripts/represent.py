@@ -12,7 +12,7 @@ from tensorldp.data.fetch import get_weights_file
 from tensorldp.runtime.cli import parser, run
 from tensorldp.runtime.files import sha256, write_arrays, write_json
 from tensorldp.runtime.provenance import Stopwatch
-from tensorldp.studies.records import read_records
+from tensorldp.studies.records import read_public_words, read_records
 from tensorldp.studies.represent import extractor, public_arrays, public_texts, represent
 
 
@@ -27,7 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     watch = Stopwatch()
     torch.set_num_threads(1)
     weights = get_weights_file(args.weights) if args.weights else None
-    splits = {split: read_records(args.data / f"{split}.safetensors") for split in ("train", "test")}
+    read = read_public_words if args.backbone == "words" else read_records
+    splits = {split: read(args.data / f"{split}.safetensors") for split in ("train", "test")}
     public = public_texts(splits["train"]) if args.backbone == "words" else None
     embed = extractor(args.backbone, weights, public)
     for split, records in splits.items():
@@ -42,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         }
         arrays = {"x": features.numpy().astype(np.float16), "y": records.y.numpy()}
         write_arrays(args.out / f"{split}.safetensors", arrays, metadata)
-    write_arrays(args.out / "public.safetensors", public_arrays(args.backbone, embed, public))
+    write_arrays(args.out / "public.safetensors", public_arrays(args.backbone, embed, public, private=records.name))
     written = (*splits, "public")
     write_json(args.out / "digest.json", {split: sha256(args.out / f"{split}.safetensors") for split in written})
     write_json(args.out / "record.json", {"backbone": args.backbone, **watch.record("cpu")})

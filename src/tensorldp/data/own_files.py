@@ -25,7 +25,7 @@ from tensorldp.data.prepare import write_splits
 from tensorldp.data.source import Dataset
 from tensorldp.data.split import Parsed, stratified
 from tensorldp.data.tabular import read_csv
-from tensorldp.errors import InputError, reason, shown, unknown
+from tensorldp.errors import InputError, described, shown, unknown
 
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp")
 FINE = 1e-3  # the share of a column's interquartile range that float32 must resolve where it merges values
@@ -283,7 +283,7 @@ def _parquet(path: Path, entry: OwnDataset, where: str) -> Content:
     try:
         table = pd.read_parquet(path)
     except Exception as error:  # pyarrow lets several kinds through on damaged files
-        raise InputError(f"{where}: {path} is not a Parquet table ({reason(error)})") from None
+        raise InputError(f"{where}: {path} is not a Parquet table ({described(error)})") from None
     named = [name for name in table.index.names if name is not None and name not in table.columns]
     table = table.reset_index(level=named) if named else table
     _check_once([str(column) for column in table.columns], path, where)
@@ -440,7 +440,7 @@ def _npz(path: Path, entry: OwnDataset, where: str) -> Content:
         with np.load(path, allow_pickle=False) as source:
             arrays = {name: source[name] for name in source.files}
     except Exception as error:  # NumPy and zipfile let many kinds through on damaged files
-        raise InputError(f"{where}: {path} is not an NPZ file of plain arrays ({reason(error)})") from None
+        raise InputError(f"{where}: {path} is not an NPZ file of plain arrays ({described(error)})") from None
     return _arrays(arrays, path, entry, where)
 
 
@@ -458,7 +458,7 @@ def _safetensors(path: Path, entry: OwnDataset, where: str) -> Content:
                 except TypeError:
                     arrays[name] = tensor.to(torch.float32).numpy()
     except Exception as error:  # safetensors and PyTorch raise many kinds on damaged files and types of their own
-        raise InputError(f"{where}: {path} cannot be read as safetensors ({reason(error)})") from None
+        raise InputError(f"{where}: {path} cannot be read as safetensors ({described(error)})") from None
     return _arrays(arrays, path, entry, where)
 
 

@@ -29,8 +29,10 @@ def prepare(
     """Write train.safetensors and test.safetensors, each with `x`, `y` (int64) and metadata.
 
     Images are uint8, (N, H, W) or (N, H, W, C); tables are float32, scaled with the training split alone; text is
-    int32, (N, 500) token indices, with embedding.safetensors beside it where GloVe was supplied. The metadata are
-    dataset, kind, classes, low, high, source, deviation, split, and for text vocabulary, words and padding.
+    int32, (N, 500) token indices, with embedding.safetensors beside it where GloVe was supplied. Where it was not,
+    train_public_words.safetensors and test_public_words.safetensors have indices that public texts alone make.
+    The metadata are dataset, kind, classes, low, high, source, deviation, split, and for text vocabulary, words and
+    padding.
     The same files and arguments give the same bytes.
 
     Args:
@@ -87,8 +89,8 @@ def write_splits(dataset: Dataset, parsed: Parsed, source: str, out_dir: Path, *
         write_arrays(out_dir / f"{split}.safetensors", {"x": x, "y": y.astype(np.int64)}, {**metadata, "split": split})
     for stem, array in parsed.extra.items():
         write_arrays(out_dir / f"{stem}.safetensors", {"weight": array}, {"dataset": dataset.name, "source": source})
-    if "embedding" not in parsed.extra:
-        (out_dir / "embedding.safetensors").unlink(missing_ok=True)
+    for stem in {"embedding", "train_public_words", "test_public_words"} - set(parsed.extra):
+        (out_dir / f"{stem}.safetensors").unlink(missing_ok=True)
 
 
 def _source(dataset: Dataset, folder: Path) -> tuple[dict[str, Path], str, str]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tensorldp.data.archives import decompressed
 from tensorldp.data.split import Options, Parsed, parser, stratified
-from tensorldp.errors import InputError, reason
+from tensorldp.errors import InputError, described
 
 CTG_COLUMNS = 21
 
@@ -33,7 +33,7 @@ def read_csv(path: Path, **options: Any) -> pd.DataFrame:
     except UnicodeDecodeError:
         raise InputError(f"the file {path} is not UTF-8 text: save it as UTF-8") from None
     except Exception as error:  # pandas passes on whatever its parser and the decompressor raise
-        raise InputError(f"the file {path} is not the expected CSV table ({reason(error)})") from None
+        raise InputError(f"the file {path} is not the expected CSV table ({described(error)})") from None
 
 
 def standardise(train: NDArray[Any], test: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

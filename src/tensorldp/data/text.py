@@ -21,6 +21,8 @@ GLOVE_WORDS = 400_000
 GLOVE_WIDTH = 100
 VOCABULARY = 20_000
 """Most frequent training words that get an index of their own where there is no GloVe."""
+PUBLIC_TEXTS = 5000
+"""The last so many training reviews are public without their labels, for studies that learn from public texts."""
 
 _REVIEW = re.compile(r"aclImdb/(train|test)/(neg|pos)/(\d+)_\d+\.txt")
 _GLOVE = "glove.6B.100d.txt"
@@ -36,7 +38,9 @@ def parse_imdb(files: Mapping[str, Path], options: Options) -> Parsed:
     """IMDB reviews: x (N, 500) int32 token indices, y 1 for positive; negative and positive alternate.
 
     Index 0 is padding and every word without an index. With GloVe 6B among the files, a word's index is its line
-    (400,001 indices) and `embedding.safetensors` gets the vectors; otherwise the training vocabulary is used.
+    (400,001 indices) and `embedding.safetensors` gets the vectors; otherwise the training vocabulary is used, and
+    `train_public_words.safetensors` and its like of the test split have the same reviews with the most frequent words
+    of the public reviews alone, the last `PUBLIC_TEXTS` of the training split: no other review influences these.
 
     Args:
         files: the archive and, if it is there, GloVe, by name.
@@ -50,8 +54,22 @@ def parse_imdb(files: Mapping[str, Path], options: Options) -> Parsed:
     reviews = read_reviews(archive, options.limit)
     strings, tokens = tokenise([text for texts in reviews.values() for text in texts])
     count = sum(len(reviews["train", label]) for label in ("neg", "pos"))
+    y = np.concatenate([np.full(len(texts), int(label == "pos")) for (_, label), texts in reviews.items()])
+    order = [*_alternating(y[:count]), *(count + k for k in _alternating(y[count:]))]
     present = np.unique(np.concatenate(tokens))
     words = [strings[int(key)] for key in present]
+
+    def vocabulary(of: list[int]) -> dict[str, int]:
+        keys = np.searchsorted(present, np.concatenate([tokens[k] for k in of]))
+        return frequent(words, np.bincount(keys, minlength=len(words)), VOCABULARY)
+
+    def indexed(index: Mapping[str, int]) -> NDArray[np.int32]:
+        indices = np.array([index.get(word, 0) for word in words], np.int32)
+        x = np.zeros((len(tokens), LENGTH), np.int32)
+        for row, place in zip(x, order, strict=True):
+            row[: len(tokens[place])] = indices[np.searchsorted(present, tokens[place])]
+        return x
+
     glove = next((files[name] for name in (_GLOVE, "glove.6B.zip") if name in files), None)
     if glove is not None:
         known, vectors = read_glove(glove, GLOVE_WORDS if options.expect_full else None)
@@ -59,18 +77,12 @@ def parse_imdb(files: Mapping[str, Path], options: Options) -> Parsed:
         metadata = {"vocabulary": str(len(known) + 1), "words": "GloVe 6B"}
         extra = {"embedding": vectors}
     else:
-        train = np.searchsorted(present, np.concatenate(tokens[:count]))
-        index = frequent(words, np.bincount(train, minlength=len(words)), VOCABULARY)
+        index = vocabulary(order[:count])
         metadata = {"vocabulary": str(len(index) + 1), "words": "training reviews", "deviation": _OWN_VOCABULARY}
-        extra = {}
+        public = indexed(vocabulary(order[:count][-PUBLIC_TEXTS:]))
+        extra = {"train_public_words": public[:count], "test_public_words": public[count:]}
     metadata |= {"high": str(int(metadata["vocabulary"]) - 1), "padding": "0"}
-    indices = np.array([index.get(word, 0) for word in words], np.int32)
-    x = np.zeros((len(tokens), LENGTH), np.int32)
-    for row, keys in zip(x, tokens, strict=True):
-        row[: len(keys)] = indices[np.searchsorted(present, keys)]
-    y = np.concatenate([np.full(len(texts), int(label == "pos")) for (_, label), texts in reviews.items()])
-    order = [*_alternating(y[:count]), *(count + k for k in _alternating(y[count:]))]
-    x, y = x[order], y[order]
+    x, y = indexed(index), y[order]
     return Parsed((x[:count], y[:count]), (x[count:], y[count:]), metadata, extra)
 
 

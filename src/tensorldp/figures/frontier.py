@@ -201,6 +201,16 @@ def draw_frontier(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
     return figure
 
 
+NAMED = "public data alone (without labels: clusters named by test labels)"
+
+
+def draw_public(ax: Axes, rows: pd.DataFrame, text: str = NAMED) -> None:
+    """A grey dotted line at what public data alone give, where rows of `frontier_rows` have it."""
+    only = rows[rows["line"] == "none control=public"]["value"]
+    if len(only):
+        ax.axhline(only.mean(), color="#AAAAAA", linewidth=1.0, linestyle=(0, (1, 2)), label=text)
+
+
 def _panel(ax: Axes, rows: pd.DataFrame, papers: pd.DataFrame, dataset: str) -> None:
     clean = rows[(rows["line"] == NO_PRIVACY)]["value"]
     if len(clean):
@@ -211,9 +221,7 @@ def _panel(ax: Axes, rows: pd.DataFrame, papers: pd.DataFrame, dataset: str) -> 
         ax.axhline(
             free.mean(), color="#555555", linewidth=0.8, linestyle=dashes, label="no privacy, logistic regression"
         )
-    only = rows[rows["line"] == "none control=public"]["value"]
-    if len(only):
-        ax.axhline(only.mean(), color="#AAAAAA", linewidth=1.0, linestyle=(0, (1, 2)), label="public records alone")
+    draw_public(ax, rows)
     finite = rows[np.isfinite(rows["at"])]
     best = finite[finite["line"] == "privunit"]
     draw_line(ax, best, "PrivUnit on a public representation", color="#0072B2", marker="o", linewidth=2.2)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from tensorldp.figures.frontier import FEDERATED, draw_line, frontier_rows, ordered, summary, true_epsilon
+from tensorldp.figures.frontier import FEDERATED, draw_line, draw_public, frontier_rows, ordered, summary, true_epsilon
 from tensorldp.figures.style import appearance, use_style
 from tensorldp.registration.kinds import NO_PRIVACY
 
@@ -55,6 +55,7 @@ def draw_clients(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
             ax.axhline(
                 clean.mean(), color="#555555", linewidth=1.0, linestyle=(0, (4, 2)), label="no privacy, one upload"
             )
+        draw_public(ax, rows[rows["dataset"] == dataset], "public digits alone")
         for line, text, marker, dashes in OWN:
             colour = appearance(line.split()[0])["color"] if line.startswith("pdpm") else "#0072B2"
             draw_line(ax, here[here["line"] == line], text, color=colour, marker=marker, linestyle=dashes)

@@ -1,6 +1,6 @@
-"""What unlabelled public records know of the classes: clusters, named as nobody without labels could name them.
+"""What unlabelled public records know of the classes: clusters, named by the labels that they are scored on.
 
-A control, no learner: it reads the labels that it is scored on, and so bounds what public records alone may give.
+A control, no learner. It bounds what these clusters give to whoever names them, and no other use of the public records.
 """
 
 from __future__ import annotations

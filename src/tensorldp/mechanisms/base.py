@@ -272,7 +272,7 @@ class Mechanism(Options, ABC):
         return self.curve().delta(epsilon)
 
     def guarantee(self, delta: float) -> Guarantee:
-        """The smallest epsilon at `delta`; delta = 0 asks for the pure guarantee.
+        """The smallest epsilon at `delta`, or where it is not `exact` an upper bound; delta = 0 is the pure guarantee.
 
         That is infinite wherever an output gives its record away, however rarely; `epsilon_without_atom` leaves those
         outputs out.

@@ -15,4 +15,14 @@ def mnist_ceiling(epsilon: float | str) -> float:
     return class_ceiling(float(epsilon), 0.0, [count / total for count in MNIST_TEST])
 
 
-FUNCTIONS: dict[str, Callable[..., float]] = {"mnist_ceiling": mnist_ceiling}
+def pdpm_upload(epsilon: float | str, weights: float | str, delta: float | str) -> float:
+    """What one upload by PDPM has at least: exact for two models whose weights lie at opposite ends of all ranges."""
+    from scipy.optimize import brentq
+
+    from tensorldp.mechanisms.pdpm import PdpmCurve
+
+    curve = PdpmCurve(float(epsilon), int(weights))
+    return float(brentq(lambda e: curve.forward(e) - float(delta), 0.0, curve.pure_epsilon))
+
+
+FUNCTIONS: dict[str, Callable[..., float]] = {"mnist_ceiling": mnist_ceiling, "pdpm_upload": pdpm_upload}

@@ -35,14 +35,14 @@ class Letters:
     y: Tensor
 
 
-def _render(characters: list[str]) -> tuple[list[NDArray[np.uint8]], list[int]]:
-    """Centred 56 x 56 images of characters in all fonts that have them, and the position of each in the list."""
+def _render(characters: list[str], names: tuple[str, ...] = FONTS) -> tuple[list[NDArray[np.uint8]], list[int]]:
+    """Centred 56 x 56 images of characters in the fonts that have them, and the position of each in the list."""
     import matplotlib
     from matplotlib.ft2font import FT2Font
     from PIL import Image, ImageDraw, ImageFont
 
     folder = f"{matplotlib.get_data_path()}/fonts/ttf"
-    paths = [f"{folder}/{name}.ttf" for name in FONTS]
+    paths = [f"{folder}/{name}.ttf" for name in names]
     covered = [set(FT2Font(path).get_charmap()) for path in paths]
     fonts = [ImageFont.truetype(path, INK) for path in paths]
     images, positions = [], []
@@ -82,23 +82,25 @@ def rendered() -> Letters:
     return Letters(torch.from_numpy(np.stack(images)).float() / 255.0, torch.from_numpy(y).long())
 
 
-def named(characters: str, copies: int = 40) -> Letters:
+def named(characters: str, copies: int = 40, names: tuple[str, ...] = FONTS) -> Letters:
     """Deformed images of given characters, such as the digits for a control; y is the position in the text.
 
     Args:
         characters: one class each.
         copies: of each rendering.
+        names: of the fonts.
 
     Raises:
         InputError: if the fonts lack one.
     """
-    images, positions = _render(list(characters))
+    images, positions = _render(list(characters), names)
     missing = sorted(set(range(len(characters))) - set(positions))
     if missing:
         raise InputError(f"the fonts have no character {characters[missing[0]]!r}")
     x = torch.from_numpy(np.stack(images)).float() / 255.0
     y = torch.tensor(positions).repeat(check_whole("copies", copies, low=1))
-    return Letters(deform(x.repeat(copies, 1, 1), generator("letters", "named", characters)), y)
+    stream = generator("letters", "named", characters, *names)
+    return Letters(torch.cat([deform(x, stream) for _ in range(copies)]), y)
 
 
 def deform(images: Tensor, source: torch.Generator, *, size: int = SIZE) -> Tensor:

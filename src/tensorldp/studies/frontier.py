@@ -12,6 +12,7 @@ import torch
 from safetensors import safe_open
 from torch import Tensor
 
+from tensorldp.data.text import PUBLIC_TEXTS
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Box, Mechanism, make
 from tensorldp.mechanisms.latent import Latent
@@ -81,9 +82,11 @@ def private_count(cell: FrontierCell, records: int) -> tuple[int, int]:
     """How many of a split's training records are private, and how many are public without labels.
 
     Raises:
-        InputError: if no private record is left.
+        InputError: if no private record is left, or the representation is fitted on more texts than are public.
     """
     public = 0 if cell.factors.backbone == "strokes" else cell.training.public_records
+    if cell.factors.backbone == "words" and public < PUBLIC_TEXTS:
+        raise InputError(f"words is fitted on {PUBLIC_TEXTS} texts: public_records must be as many, got {public}")
     if records - public < 10:
         raise InputError(f"{cell.dataset} has {records} training records, too few for public_records: {public}")
     return min(records - public, cell.training.limit or records), public

@@ -102,6 +102,25 @@ def read_records(path: Path) -> Records:
         raise InputError(f"the file {path} is not a prepared split ({error}): delete it and run again") from None
 
 
+def read_public_words(path: Path) -> Records:
+    """A split whose words have indices that no private text influences: GloVe's, or those of public texts alone.
+
+    The latter are in a file beside the split; see `data.text`.
+
+    Raises:
+        InputError: if the split cannot be read, or holds texts and neither is there.
+    """
+    records, own = read_records(path), path.with_name(f"{path.stem}_public_words.safetensors")
+    if own.exists():
+        return replace(records, x=torch.from_numpy(read_arrays(own)[0]["weight"]))
+    if records.kind == "text" and records.embedding is None:
+        raise InputError(
+            f"the words of {path} have indices that private texts influence, and {own.name} is not beside it: "
+            "prepare the data set again"
+        )
+    return records
+
+
 def model_inputs(x: Tensor, kind: str) -> Tensor:
     """Stored records as float32 model inputs: images become (records, channels, height, width)."""
     if kind == "text":

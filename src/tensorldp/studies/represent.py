@@ -14,24 +14,26 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from tensorldp.data.text import PUBLIC_TEXTS
 from tensorldp.errors import InputError, check_whole, unknown
 from tensorldp.models.mobilenet import MobileNet, imagenet_normalise, load_imagenet
 from tensorldp.models.seeding import seed_model
 from tensorldp.randomness import generator
 from tensorldp.representations.alignment import align
+from tensorldp.representations.digits import Digits, public_digits
 from tensorldp.representations.gradients import oriented_energies
-from tensorldp.representations.letters import SIZE, fitting_and_tasks, named
+from tensorldp.representations.letters import SIZE, fitting_and_tasks
 from tensorldp.representations.projection import discriminant
 from tensorldp.representations.words import WordSpace, fit_words, half_tasks
 from tensorldp.runtime.progress import track
 from tensorldp.studies.records import Records, model_inputs
 
 BACKBONES = ("strokes", "gradients", "mobilenet_v2_96", "words")
-TEXTS = 5000  # the last so many training texts are public without their labels: `words` is fitted on them
 TASK_TEXTS = 1000  # of them, for the tasks that choose the dimension
 SIDE = 96  # of MobileNetV2's input
 BLOCK = 100  # images at a time: their activations fit a cache
@@ -85,9 +87,11 @@ def public_texts(records: Records) -> Tensor:
     """
     if records.kind != "text":
         raise InputError(f"the representation words takes texts, but {records.name} holds {records.kind}")
-    if len(records.x) <= TEXTS:
-        raise InputError(f"{records.name} has {len(records.x)} training texts, of which words needs {TEXTS} as public")
-    return records.x[-TEXTS:]
+    if len(records.x) <= PUBLIC_TEXTS:
+        raise InputError(
+            f"{records.name} has {len(records.x)} training texts, of which words needs {PUBLIC_TEXTS} as public"
+        )
+    return records.x[-PUBLIC_TEXTS:]
 
 
 def extractor(backbone: str, weights: Path | None = None, public: Tensor | None = None) -> Callable[[Tensor], Tensor]:
@@ -146,19 +150,29 @@ def represent(
         return torch.cat(list(track(pool.map(features, parts), f"{backbone} of {records.name}", total=len(parts))))
 
 
+def labelled_digits(private: str) -> Digits:
+    """The digits that are public beside a private data set: fonts alone, and fewer, beside scikit-learn's digits."""
+    return public_digits(handwriting=False, font_copies=40) if private == "digits" else public_digits(handwriting=True)
+
+
 def public_arrays(
-    backbone: str, embed: Callable[[Tensor], Tensor] | None = None, public: Tensor | None = None
+    backbone: str,
+    embed: Callable[[Tensor], Tensor] | None = None,
+    public: Tensor | None = None,
+    *,
+    private: str = "",
 ) -> dict[str, NDArray[Any]]:
     """The public records that go with a representation, as its features.
 
     `task_x` and `task_y` choose the dimension: class k % 10 of task k // 10. For `strokes`, `centre`,
-    `directions` and `scales` are the projection fitted on other letters, and `named_x` and `named_y` digits of the
-    fonts, which no fit and no rule reads: they serve a control.
+    `directions` and `scales` are the projection fitted on other letters, and `named_x`, `named_y` and `named_source`
+    the digits of `public_digits`, which that fit and the rule do not read: they serve a control.
 
     Args:
         backbone: one of BACKBONES.
         embed: as `extractor` made it, where that took weights or public texts.
         public: the public texts, for `words`.
+        private: the name of the private data set: of `digits`, scikit-learn's digits are not public.
 
     Raises:
         InputError: if there is no such representation, or `words` has no public texts.
@@ -186,7 +200,9 @@ def public_arrays(
         images = torch.from_numpy(digits.images).float() / 16.0
         return {"task_x": features(images), "task_y": digits.target.astype("int64")}
     fit, tasks = fitting_and_tasks()
-    digits_of_fonts = named("0123456789")
+    digits = (
+        public_digits(handwriting=False, font_copies=40) if private == "digits" else public_digits(handwriting=True)
+    )
     projection = discriminant(torch.from_numpy(features(fit.x)), fit.y)
     return {
         "centre": projection.centre.numpy(),
@@ -194,6 +210,7 @@ def public_arrays(
         "scales": projection.scales.numpy(),
         "task_x": features(tasks.x),
         "task_y": tasks.y.numpy(),
-        "named_x": features(digits_of_fonts.x),
-        "named_y": digits_of_fonts.y.numpy(),
+        "named_x": features(digits.x).astype(np.float16),
+        "named_y": digits.y.numpy(),
+        "named_source": digits.source.numpy(),
     }

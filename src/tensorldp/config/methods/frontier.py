@@ -34,7 +34,8 @@ class FrontierFactors(Factors):
         "chosen", description="from the releases; `logistic` from the records themselves, without privacy"
     )
     control: Literal["shuffled", "public"] | None = Field(
-        None, description="labels shuffled, or a classifier from public records alone"
+        None,
+        description="labels shuffled, or public data alone: without labels of the task, clusters named by test labels",
     )
 
     @model_validator(mode="after")

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from tensorldp.config.methods.frontier import FrontierFactors, FrontierTraining
 from tensorldp.errors import InputError
+from tensorldp.learners.across_sources import accuracy, best_across_sources
 from tensorldp.learners.clusters import best_names, clusters
 from tensorldp.learners.covariance import discriminant_from_releases
 from tensorldp.learners.least_squares import least_squares
@@ -59,6 +60,7 @@ COVERED = {
 class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
     """Metric `accuracy` on clean test records, or `accuracy_perturbed_test`, and the `dimension` of a release.
 
+    `across_sources_` and a learner's name is what the choice of the public control goes by.
     `shuffled_epsilon` is the central guarantee of the same releases behind a trusted shuffler, where it is known.
     """
 
@@ -73,14 +75,14 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
                 {"metric": "accuracy_perturbed_test", "value": value},
                 {"metric": "dimension", "value": float(size)},
             ]
+        chosen: Rows = []
         if cell.factors.control == "public" or cell.factors.learner == "logistic":
-            scores, rows = self._unprotected(cell, data, found, classes, seed)
-            value, size = scores.accuracy(rows, found.y_test), rows.shape[1]
+            value, size, chosen = self._unprotected(cell, data, found, classes, seed)
         else:
             plan = plan_of(cell, data)
             size, value = plan.dimension, self._private_training(cell, data, found, plan, classes, seed)
         measured: Rows = [{"metric": "accuracy", "value": value}, {"metric": "dimension", "value": float(size)}]
-        return measured + self._shuffled(cell, data, found.y, classes)
+        return measured + chosen + self._shuffled(cell, data, found.y, classes)
 
     def _shuffled(self, cell: FrontierCell, data: Path, y: Tensor, classes: int) -> Rows:
         """The central epsilon at delta 1e-6 behind a shuffler of all records, or of those with one public label."""
@@ -96,29 +98,38 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
 
     def _unprotected(
         self, cell: FrontierCell, data: Path, found: Material, classes: int, seed: int
-    ) -> tuple[LinearScores, Tensor]:
-        """A classifier that no mechanism takes part in, and the test rows as it takes them.
+    ) -> tuple[float, int, Rows]:
+        """The accuracy of a classifier that no mechanism takes part in, its dimension, and what chose it.
 
-        From public records alone: means of those that are named after the classes, where there are such. Otherwise
-        clusters of the unlabelled ones, named as suits the test labels best. That is a bound: nobody knows the names.
+        From public records alone: where some have labels of the task, half of them, drawn by the seed, teach the best
+        of a few learners, chosen across their sources. Otherwise clusters of the unlabelled ones, named as suits the
+        test labels best: what these clusters would have if somebody named them.
 
         Raises:
-            InputError: if the cell has a mechanism.
+            InputError: if the cell has a mechanism, or the classes are not those of the labelled public records.
         """
         if cell.private:
             asked = "control: public" if cell.factors.control else "learner: logistic"
             raise InputError(f"{asked} takes no mechanism but none, got {cell.mechanism}")
         if cell.factors.learner == "logistic":
             coordinates = found.projection.coordinates
-            return logistic(coordinates(found.x), found.y, classes), coordinates(found.x_test)
+            scores, rows = logistic(coordinates(found.x), found.y, classes), coordinates(found.x_test)
+            return scores.accuracy(rows, found.y_test), rows.shape[1], []
         plan = plan_of(cell, data)
         projection = found.projection.weighted(plan.exponent).first(plan.dimension)
-        test, arrays = projection(found.x_test), read_public(data).arrays
-        if "named_x" in arrays:
-            _, means, error = class_moments(projection(arrays["named_x"]), arrays["named_y"], classes)
-            return mean_scores(means, error), test
-        grouped = clusters(projection(found.unlabelled), classes, common_stream(cell, seed, "clusters"))
-        return best_names(grouped, test, found.y_test), test
+        arrays = read_public(data).arrays
+        stream = common_stream(cell, seed, "clusters")
+        if "named_x" not in arrays:
+            test = projection(found.x_test)
+            scores = best_names(clusters(projection(found.unlabelled), classes, stream), test, found.y_test)
+            return scores.accuracy(test, found.y_test), plan.dimension, []
+        x, y, sources = arrays["named_x"].float(), arrays["named_y"], arrays["named_source"]
+        if classes != int(y.max()) + 1:
+            raise InputError(f"control: public has the ten digits, but {cell.dataset} has {classes} classes")
+        half = torch.randperm(len(x), generator=stream)[: len(x) // 2]
+        best, means = best_across_sources(x[half], y[half], sources[half], classes, projection, stream)
+        rule: Rows = [{"metric": f"across_sources_{name}", "value": mean} for name, mean in means.items()]
+        return accuracy(best, found.x_test, found.y_test), plan.dimension, rule
 
     def _private_training(
         self, cell: FrontierCell, data: Path, found: Material, plan: Plan, classes: int, seed: int
