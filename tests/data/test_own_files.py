@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import runpy
 import shutil
 import struct
 import zlib
@@ -24,6 +25,7 @@ from tensorldp.config.settings import parse_settings
 from tensorldp.data.own import check_own
 from tensorldp.data.own_files import _picture, prepare_own
 from tensorldp.errors import InputError
+from tensorldp.runtime.cli import run
 from tensorldp.runtime.files import write_arrays
 
 RNG = np.random.default_rng(5)
@@ -452,6 +454,15 @@ def test_classes_that_are_numbers_are_in_their_order(tmp_path: Path) -> None:
         assert json.loads(told["class_names"]) == [str(n) for n in range(-1, 11)]
 
 
+def test_numbers_that_a_file_holds_as_text_are_words(tmp_path: Path) -> None:
+    words = np.array([str(n) for n in range(12)])[np.arange(40) % 12]
+    np.savez(tmp_path / "t.npz", x=X, tree=words)
+    TABLE.assign(tree=words).to_parquet(tmp_path / "t.parquet")
+    for path in ("t.npz", "t.parquet"):
+        told = prepared(tmp_path, path, label="tree", test=0.5)[0].metadata
+        assert json.loads(told["class_names"]) == sorted(str(n) for n in range(12))
+
+
 def test_labels_of_a_parquet_file_are_words_or_whole_numbers(tmp_path: Path) -> None:
     cases: list[tuple[list[Any], str]] = [
         ([b"oak", b"elm"], "found is b'oak'"),
@@ -695,3 +706,27 @@ def test_names_that_the_workflow_cannot_carry_are_refused(tmp_path: Path) -> Non
     pictures(tmp_path)
     (tmp_path / "trees" / "elm" / os.fsdecode(b"\xea.png")).write_text("")
     assert "not UTF-8" in refusal(tmp_path, "trees", range=[0, 255])
+
+
+def test_a_photograph_with_a_preview_is_the_photograph(tmp_path: Path) -> None:
+    red, blue = (Image.new("RGB", (8, 8), colour) for colour in ("red", "blue"))
+    red.save(tmp_path / "a.jpg", "MPO", save_all=True, append_images=[blue])
+    assert _picture(tmp_path / "a.jpg", "x")[0, 0].argmax() == 0
+
+
+# The script
+
+
+@pytest.mark.parametrize(("most", "words"), [(50, "warning: own_datasets.mine: the column 'id'"), (5, "error: own_")])
+def test_the_script_says_one_sentence_and_no_more(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], most: int, words: str
+) -> None:
+    put(tmp_path, TABLE.assign(id=np.arange(40)))
+    script = runpy.run_path(str(Path(__file__).parents[2] / "workflow" / "scripts" / "prepare_own.py"))
+    entry = {"path": str(tmp_path / "t.csv"), "label": "tree", "range": [0, most]}
+    with contextlib.suppress(SystemExit) if most == 50 else pytest.raises(SystemExit, match="1"):
+        run(script["main"], ["--dataset", "mine", "--entry", json.dumps(entry), "--out", str(tmp_path / "out")])
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith(words)
+    assert said.err.count("\n") == 1

@@ -271,7 +271,7 @@ def _csv(path: Path, entry: OwnDataset, where: str) -> Content:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", pd.errors.ParserWarning)
         table = read_csv(path, dtype={entry.label: str}, **options)
-    if told:  # pandas drops the fields
+    if any(issubclass(warning.category, pd.errors.ParserWarning) for warning in told):  # pandas drops the fields
         raise InputError(
             f"{where}: {path} has rows of more fields than its header: name every column, and quote text with commas"
         )
@@ -502,7 +502,6 @@ def _picture(path: Path, where: str) -> NDArray[np.uint8]:
         with Image.open(path) as image:
             if strange := _strange(image):
                 raise InputError(f"{where}: the image {path} {strange}")
-            image.load()  # before turning it: Pillow turns TIFF files at this moment
             grey = image.mode in ("L", "1", "LA")
             return np.asarray(ImageOps.exif_transpose(image).convert("L" if grey else "RGB"))
     except InputError:
