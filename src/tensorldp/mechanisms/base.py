@@ -204,7 +204,7 @@ class Mechanism(Options, ABC):
             if isinstance(error, RuntimeError) and "overflow" not in str(error):
                 raise
             raise self._out_of_range(x.dtype) from error
-        if out.numel() and not math.isfinite(sum(float(end) for end in torch.aminmax(out))):
+        if out.numel() and not all(math.isfinite(float(end)) for end in torch.aminmax(out)):
             raise self._out_of_range(x.dtype)  # what is told follows from the release alone, noise and all
         return out
 
