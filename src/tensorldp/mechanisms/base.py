@@ -185,9 +185,10 @@ class Mechanism(Options, ABC):
         output is bounded: records are randomised in blocks.
 
         Raises:
-            InputError: if x is not floating point, not finite, of another shape or outside the domain (unless
-                `clip`), if it has elements between the whole numbers an integer mechanism takes, or if the
-                generator is on another device.
+            InputError: if x is not floating point, sparse, nested or without numbers, not finite, of another shape or
+                outside the domain (unless `clip`), if it has elements between the whole numbers an integer mechanism
+                takes or its precision does not have all of them, if the generator is on another device, or if the
+                release leaves the range of the precision.
         """
         x, domain = self._examined(x)
         check_generator(generator, x)
