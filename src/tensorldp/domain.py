@@ -43,7 +43,11 @@ def _inwards(end: float, towards: float, dtype: torch.dtype) -> float:
 
 @dataclass(frozen=True)
 class Box:
-    """All tensors of `shape` with every element in [low, high]."""
+    """All tensors of `shape` with every element in [low, high].
+
+    Raises:
+        InputError: if an end is beyond 1e30 in size, or the width is below 1e-30.
+    """
 
     low: float
     high: float
@@ -122,7 +126,11 @@ class Box:
 
 @dataclass(frozen=True)
 class Ball:
-    """All tensors of `shape` within l2 distance `radius` of the tensor whose every element is `centre`."""
+    """All tensors of `shape` within l2 distance `radius` of the tensor whose every element is `centre`.
+
+    Raises:
+        InputError: if the radius is outside [1e-30, 1e30] or the centre beyond 1e30 in size.
+    """
 
     radius: float
     shape: tuple[int, ...]

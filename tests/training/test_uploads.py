@@ -69,6 +69,17 @@ def test_a_whole_model_is_clipped_in_l2_and_released_unbiased() -> None:
     assert upload.per_weight is None
 
 
+def test_a_model_of_many_weights_is_clipped_to_the_ball_and_not_refused() -> None:
+    size = 100_000
+    upload = make_upload("gaussian-analytic", CLIENT, size=size, budget="model", clip=0.1 * math.sqrt(size))
+    change = torch.full((size,), 3.0)
+    domain = upload.mechanism.given_domain
+    assert domain.excess(domain.project(change.unsqueeze(0))) <= 0.0
+    released = upload.release(torch.zeros(size), change, gen()).double()
+    sigma = float(released.std())
+    assert abs(float(released.mean()) - 0.1) < 5.0 * sigma / math.sqrt(size)
+
+
 def test_a_diverged_client_says_nothing_but_noise() -> None:
     upload = make_upload("privunit", CLIENT, size=8, budget="model")
     released = upload.release(torch.zeros(8), torch.full((8,), math.nan), gen())

@@ -185,9 +185,10 @@ class Mechanism(Options, ABC):
         output is bounded: records are randomised in blocks.
 
         Raises:
-            InputError: if x is not floating point, not finite, of another shape or outside the domain (unless
-                `clip`), if it has elements between the whole numbers an integer mechanism takes, or if the
-                generator is on another device.
+            InputError: if x is not floating point, sparse, nested or without numbers, not finite, of another shape or
+                outside the domain (unless `clip`), if it has elements between the whole numbers an integer mechanism
+                takes or its precision does not have all of them, if the generator is on another device, or if the
+                release leaves the range of the precision.
         """
         x, domain = self._examined(x)
         check_generator(generator, x)
@@ -204,7 +205,7 @@ class Mechanism(Options, ABC):
             if isinstance(error, RuntimeError) and "overflow" not in str(error):
                 raise
             raise self._out_of_range(x.dtype) from error
-        if out.numel() and not math.isfinite(sum(float(end) for end in torch.aminmax(out))):
+        if out.numel() and not all(math.isfinite(float(end)) for end in torch.aminmax(out)):
             raise self._out_of_range(x.dtype)  # what is told follows from the release alone, noise and all
         return out
 

@@ -26,7 +26,8 @@ BLOCK_ELEMENTS = 1 << 19  # gradient elements that are clipped at once: 2 MB, wh
 
 def squared_norms(rows: Tensor) -> Tensor:
     """(rows,) squared l2 norms in float64."""
-    return torch.linalg.vector_norm(rows.flatten(1), dim=1, dtype=torch.float64).square()
+    norms: Tensor = torch.linalg.vector_norm(rows.flatten(1), dim=1, dtype=torch.float64)
+    return norms.square()
 
 
 def clip_factors(squares: list[Tensor], clip: float) -> Tensor:

@@ -17,7 +17,7 @@ from tensorldp.privacy.curves.loss_distribution import LossLaw, envelope, lattic
 from tensorldp.privacy.curves.roots import epsilon_at
 
 SUM_TOLERANCE = 1e-6
-SMALL = 1e-3  # a loss below which a difference of logs lacks digits
+SMALL = 1e-7  # a loss of which a difference of logs has nine digits; of smaller ones it has fewer
 
 
 def small_losses(*losses: float) -> tuple[float, ...] | None:

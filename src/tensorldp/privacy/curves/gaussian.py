@@ -68,7 +68,7 @@ def _fall(s: float) -> float:
     """1 - s m(s) = int_0^inf u e^{-s u - u^2/2} du."""
     if s < FAR:
         return 1.0 - s * math.sqrt(math.pi / 2.0) * float(erfcx(s / math.sqrt(2.0)))
-    term = total = s**-2.0
+    term = total = 1.0 / s**2
     for k in range(1, 13):
         term *= -(2 * k + 1) / s**2
         total += term
