@@ -28,7 +28,10 @@ def test_the_best_score_is_within_the_true_epsilon() -> None:
     rows.loc[(rows["mechanism"] == "privunit") & (rows["epsilon"] == 1.0), "value"] = 0.5
     control = rows[rows["mechanism"] == "none"].assign(variant="control=public", value=0.0)
     text = findings(pd.concat([rows, control]), claims(), audits(), VERDICTS)[1]
-    assert "0.500 (PrivUnit) at ε ≤ 1, 0.750 (PrivUnit) at ε ≤ 10; without privacy 0.375" in text
+    assert "0.500 (PrivUnit) at ε ≤ 1, 0.750 (PrivUnit) at ε ≤ 10; without privacy 0.375." in text
+    alone = control.assign(variant="backbone=strokes,control=public", value=0.625)
+    text = findings(pd.concat([rows, control, alone]), claims(), audits(), VERDICTS)[1]
+    assert text.endswith("without privacy 0.375; from public data alone 0.625.")
 
 
 def test_verdicts_and_audits_are_counted() -> None:

@@ -75,7 +75,7 @@ def parse_imdb(files: Mapping[str, Path], options: Options) -> Parsed:
         known, vectors = read_glove(glove, GLOVE_WORDS if options.expect_full else None)
         index = {word: position for position, word in enumerate(known, start=1)}
         metadata = {"vocabulary": str(len(known) + 1), "words": "GloVe 6B"}
-        extra = {"embedding": vectors}
+        extra: dict[str, NDArray[Any]] = {"embedding": vectors}
     else:
         index = vocabulary(order[:count])
         metadata = {"vocabulary": str(len(index) + 1), "words": "training reviews", "deviation": _OWN_VOCABULARY}

@@ -95,6 +95,7 @@ def _best(metrics: pd.DataFrame) -> list[str]:
     metric = own["metric"].value_counts().index[0]
     own = own[own["metric"] == metric]
     own = own.assign(at=true_epsilon(own))
+    public = own[own["variant"] == "backbone=strokes,control=public"]["value"]  # others name clusters by test labels
     own = own[~own["variant"].str.contains("control=")]
     private = own[own["mechanism"] != NO_PRIVACY]
     parts = []
@@ -108,6 +109,7 @@ def _best(metrics: pd.DataFrame) -> list[str]:
     if not parts:
         return []
     end = f"; without privacy {clean.mean():.3f}" if len(clean) else ""
+    end += f"; from public data alone {public.mean():.3f}" if len(public) else ""
     what = "accuracy" if metric == "accuracy" else "weighted F1"
     best = f"the best {what} on {dataset}, of all arms by these very scores, is {', '.join(parts)}"
     return [f"What a true ε buys: {best}{end}."]
