@@ -129,7 +129,7 @@ def test_looking_again_and_again_errs_no_more_often_than_once(lead: float) -> No
     values = lead + stream.standard_normal((draws, 40))
 
     def wrong(table: np.ndarray[Any, Any], verdict: Callable[[Inside], bool | None]) -> bool:
-        found = {verdict(Inside("x", estimate(table[:count]), low=0)) for count in LOOKS}
+        found = {verdict(Inside("x", estimate(table[:count].tolist()), low=0)) for count in LOOKS}
         return bool(found - {None}) if lead == 0 else (lead < 0) in found
 
     def unscheduled(leaf: Inside) -> bool | None:
@@ -146,10 +146,12 @@ def test_seeds_between_two_looks_wait_for_the_next_one() -> None:
     stream = np.random.Generator(np.random.PCG64(14))
     values = stream.standard_normal(40)
     for seeds, used in ((3, 3), (4, 3), (9, 5), (33, 20), (40, 40)):
-        made = estimate(values[:seeds])
+        made = estimate(values[:seeds].tolist())
         assert made.seeds == used
         assert made.mean == pytest.approx(values[:used].mean())
-    assert minus(estimate(values[:33]), estimate(values[:7])).seeds == 5  # a comparison waits for both
+    assert (
+        minus(estimate(values[:33].tolist()), estimate(values[:7].tolist())).seeds == 5
+    )  # a comparison waits for both
 
 
 def test_a_weak_run_supports_and_does_not_refute() -> None:

@@ -68,14 +68,13 @@ class World:
 
     def draw(self, stream: np.random.Generator, noise: float = NOISE) -> Draw:
         """The world's results with fresh noise, which is the world's own if it has one."""
-        own_noise = noise if self.noise is None else self.noise
-        by_study = isinstance(own_noise, Mapping)
-        noise = self.table["study"].map(own_noise).to_numpy(float) if by_study else own_noise
+        given = noise if self.noise is None else self.noise
+        size = self.table["study"].map(dict(given)).to_numpy(float) if isinstance(given, Mapping) else given
         values, seeds = self.table["value"].to_numpy(), self.table["seed"].to_numpy()
         own = stream.standard_normal(len(values))
         own = np.where(self.shared, stream.standard_normal(seeds.max() + 1)[seeds], own)
         unit = np.where(self.table["metric"] == "psnr", 100.0, 1.0)
-        noisy = np.where(self.errors, values * 10 ** (8 * noise * own), values + noise * unit * own)
+        noisy = np.where(self.errors, values * 10 ** (8 * size * own), values + size * unit * own)
         return Draw(self.cells, self.table.assign(value=np.where(self.exact, values, noisy)), self.rows)
 
 
