@@ -33,7 +33,7 @@ SHARES = {"search": 0.5, "floating point": 0.2, "declarations": 0.2, "bound": 0.
 PARTS = 7.0  # of the declarations: two for the curve, one each for density, error, noise, independence, running time
 DRAWS = 100  # elements of noise that are looked at, for each of `samples`
 TIMES = {"search": 0.7, "floating point": 0.5, "declarations": 0.5}  # of the time that is left when each starts
-BOUNDED = 1 << 29  # elements that are released for the lower bound, or as few releases as there may be
+BOUNDED = 1 << 29  # elements that a test releases of a record, or as few releases as there may be
 BYTES = 8 * 40  # of memory for each element of a record: a few pairs, a release, and what is computed from it
 NO_TREES = "not tried: scikit-learn is not installed"
 
@@ -236,9 +236,9 @@ class _Check:
     def _declarations(self, mechanism: Declared) -> None:
         start = time.process_time()
         error = self.error * SHARES["declarations"] / PARTS
-        tried = pairs(self.subject, self.seed, self.pair)[:8]
-        least = 200 if mechanism.size <= MOST else 64  # of so wide records not all pairs would get their turn
+        least = 200 if mechanism.size <= MOST else 32  # so wide records take their time
         count = int(max(least, min(4000, self.budget.samples, (1 << 21) // mechanism.size)))
+        tried = pairs(self.subject, self.seed, self.pair)[: max(1, min(8, BOUNDED // (mechanism.size * count)))]
         curve = declared.curve_against_density(
             self.subject, self.claim, tried, samples=count, error=2.0 * error, seed=self.seed
         )
