@@ -1,14 +1,16 @@
 """`python -m tensorldp check` ends with 0 (not refuted), 1 (refuted) or 2 (could not be checked), whatever it gets."""
 
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import malformed
 import pytest
 
 from tensorldp.commands.main import exit_code
-from tensorldp.commands.watch import watched
 from tensorldp.runtime.arguments import Parser
 
 RECORDS = ("--shape", "2", "--box", "-1", "1")
@@ -85,7 +87,7 @@ def ended(*arguments: str) -> subprocess.CompletedProcess[str]:
     ("name", "code", "message"),
     [
         ("the_process_is_left", 2, "error: the process ended without an answer: it ended itself with exit code 0"),
-        ("the_process_is_killed", 2, "SIGKILL killed it, as the system does where memory runs out"),
+        ("the_process_is_killed", 2, "signal 9 (Killed) ended it, as the system sends where memory runs out"),
         ("the_argument_itself_is_returned", 1, ""),
         ("everything_is_nan", 0, ""),
     ],
@@ -103,7 +105,30 @@ def test_a_process_that_is_watched_gives_its_answer(capfd: pytest.CaptureFixture
         found = subprocess.run([sys.executable, "-c", script.format(answer)], check=False)
         assert found.returncode == code
         assert ("without an answer" in capfd.readouterr().err) == answer.startswith("os.")
-    assert callable(watched)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_the_process_that_watches_ends_both(number: int, tmp_path: Path) -> None:
+    script = f"""
+import os, sys, time, pathlib
+from tensorldp.commands.watch import watched
+def run():
+    pathlib.Path({str(tmp_path / "child")!r}).write_text(str(os.getpid()))
+    try:
+        time.sleep(60)
+    except KeyboardInterrupt:
+        return 130
+sys.exit(watched(run))
+"""
+    watching = subprocess.Popen([sys.executable, "-c", script])
+    deadline = time.monotonic() + 60.0
+    while not (tmp_path / "child").exists() or not (tmp_path / "child").read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    watching.send_signal(number)
+    assert watching.wait(30) == (130 if number == signal.SIGINT else -signal.SIGTERM)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "child").read_text()), 0)
 
 
 @pytest.mark.parametrize("text", ["-1e-3", "-1", "-.5", "-0.5e+2", "-1E5", "-inf", "-1_000"])

@@ -10,8 +10,11 @@ from tensorldp.errors import check_positive, check_whole
 from tensorldp.mechanisms import make
 from tensorldp.privacy import one_run_audit
 from tensorldp.privacy.curves.dp_sgd import DpSgdCurve
+from tensorldp.runtime.memory import check_memory
 from tensorldp.training.canaries import dp_sgd_canaries, federated_canaries
 from tensorldp.training.release import ParameterRelease
+
+FEATURES = 8  # of an ordinary record
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,29 +41,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print both bounds; 1 where the lower one is larger."""
     clip = check_positive("clip", options.clip)
+    canaries = check_whole("canaries", options.canaries, low=10)
     audit = partial(
         one_run_audit,
-        canaries=options.canaries,
+        canaries=canaries,
         delta=options.delta,
         confidence=options.confidence,
         seed=options.seed,
     )
     if options.training == "dp-sgd":
         records = check_whole("records", options.records, low=1)
-        lot = check_whole("lot", options.lot, low=1, high=records + options.canaries)
+        check_memory("a training", (records + canaries) * (FEATURES + canaries), 16)
+        lot = check_whole("lot", options.lot, low=1, high=records + canaries)
         train = dp_sgd_canaries(
             records=records,
-            features=8,
+            features=FEATURES,
             lot=lot,
             steps=options.steps,
             noise_multiplier=options.noise_multiplier if options.true_noise is None else options.true_noise,
             clip=clip,
         )
-        curve = DpSgdCurve(options.noise_multiplier, lot / (records + options.canaries), options.steps)
+        curve = DpSgdCurve(options.noise_multiplier, lot / (records + canaries), options.steps)
         found = audit(train, curve)
         print(f"DP-SGD, {curve.unit_note}")
     else:
         size = check_whole("parameters", options.parameters, low=1)
+        check_memory("a run", canaries * size, 16)
         release = ParameterRelease(
             lambda domain, **extra: make(
                 options.mechanism, **{"epsilon": options.epsilon, "delta": NOMINAL_DELTA, "domain": domain, **extra}
@@ -71,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
             shapes=[(size,)],
             layers=[size],
             clip=clip,
-            users=options.canaries,
+            users=canaries,
             where="user",
             rounds=check_whole("rounds", options.rounds, low=1),
         )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 
 FAILED = 2
@@ -23,19 +25,21 @@ def watched(run: Callable[[], int]) -> int:
     child = os.fork()
     if child == 0:
         os.close(read)
+        _end_with_parent()
         code = run()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one would bring a traceback, and no other answer
         os.write(write, bytes([code]))
         return code
     os.close(write)
-    terminated = False
+    passed_on = []
 
-    def terminate(number: int, frame: FrameType | None) -> None:
-        nonlocal terminated
-        terminated = True
-        os.kill(child, number)
+    def pass_on(number: int, frame: FrameType | None) -> None:
+        passed_on.append(number)
+        with suppress(ProcessLookupError):
+            os.kill(child, number)  # of Ctrl-C it hears twice, and once where this process alone was told
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the child hears of Ctrl-C itself
-    signal.signal(signal.SIGTERM, terminate)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, pass_on)
     _, status = os.waitpid(child, 0)
     os.set_blocking(read, False)  # a process that the child left behind may hold the other end
     try:
@@ -44,9 +48,9 @@ def watched(run: Callable[[], int]) -> int:
         said = b""
     if said:
         return said[0]
-    if terminated:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGTERM)
+    if passed_on:  # end as it did
+        signal.signal(passed_on[0], signal.SIG_DFL)
+        os.kill(os.getpid(), passed_on[0])
     print(f"error: the process ended without an answer: {_end(os.waitstatus_to_exitcode(status))}", file=sys.stderr)
     return FAILED
 
@@ -55,5 +59,11 @@ def _end(code: int) -> str:
     """How a process ended, in words."""
     if code >= 0:
         return f"it ended itself with exit code {code}"
-    name = signal.Signals(-code).name
-    return f"{name} killed it" + (", as the system does where memory runs out" if name == "SIGKILL" else "")
+    memory = ", as the system sends where memory runs out" if -code == signal.SIGKILL else ""
+    return f"signal {-code} ({signal.strsignal(-code)}) ended it{memory}"
+
+
+def _end_with_parent() -> None:
+    """Where the system can: this process ends with the one that watches it."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG

@@ -13,9 +13,11 @@ from tensorldp.errors import InputError, check_real, check_whole
 from tensorldp.privacy.auditing.confidence import log_ratio_bound, lower_bound, upper_bound
 from tensorldp.privacy.auditing.sampler import Statistic, collect, statistics
 from tensorldp.privacy.randomizer import Randomizer, check_randomizer
+from tensorldp.runtime.memory import check_memory
 
 Reals = npt.NDArray[np.float64]
 MAX_THRESHOLDS = 1000
+BYTES = 8 * 12  # of memory for each element of a record: both records, a release, and what is computed from it
 QUANTUM = 1e-9  # of the largest value: finer differences are rounding errors, which ideal reals do not have
 
 
@@ -205,6 +207,7 @@ def _checked(
     check_randomizer("an audit", mechanism)
     samples = check_whole("samples of an audit", samples, low=20)
     confidence = check_real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
+    check_memory(f"an audit of {mechanism.name} on records", mechanism.size, BYTES)
     x, x_prime = (z.double() for z in (mechanism.worst_pair() if pair is None else pair))
     if bool((x == x_prime).all()):
         raise InputError("an audit needs two records that differ, got the same twice")

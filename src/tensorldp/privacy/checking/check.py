@@ -33,6 +33,7 @@ SHARES = {"search": 0.5, "floating point": 0.2, "declarations": 0.2, "bound": 0.
 PARTS = 7.0  # of the declarations: two for the curve, one each for density, error, noise, independence, running time
 DRAWS = 100  # elements of noise that are looked at, for each of `samples`
 TIMES = {"search": 0.7, "floating point": 0.5, "declarations": 0.5}  # of the time that is left when each starts
+BOUNDED = 1 << 29  # elements that a test releases of a record, or as few releases as there may be
 BYTES = 8 * 40  # of memory for each element of a record: a few pairs, a release, and what is computed from it
 NO_TREES = "not tried: scikit-learn is not installed"
 
@@ -87,7 +88,7 @@ def check(
     starts = None if starts is None else check_whole("starts of a check", starts, low=1)
     confidence = check_real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
     floating_point, timing = check_flag("floating_point", floating_point), check_flag("timing", timing)
-    seed = check_whole("seed of a check", seed)
+    seed = check_whole("seed of a check", seed, high=2**63 - 1)
     subject = Subject.of(checked, domain)
     claim = _claim(checked, claim_epsilon, claim_delta)
     for dtype in dtypes:
@@ -143,6 +144,10 @@ class _Check:
                 self._floats(dtypes)
             if timing:
                 self._timing()
+            if self.drawn == 0:
+                raise InputError(
+                    f"a check of {self.budget.seconds / 60.0:g} minutes is over before it looks at anything"
+                )
         self.findings.sort(key=lambda finding: finding.kind not in Finding.REFUTES)
         refuting = {*Finding.REFUTES, *(("floating point",) if floating_point else ())}
         return Verdict(
@@ -219,6 +224,7 @@ class _Check:
             return
         trail, event = found
         trials = min(50_000 if trail.view.fast else 1000, max(500, 2 * trail.samples))
+        trials = min(trials, max(64, BOUNDED // self.subject.size))
         hits, others = search.settle(trail, event, trials)
         bound = epsilon_bound(hits, others, trials, error, event.delta)
         if breach is not None:
@@ -230,9 +236,9 @@ class _Check:
     def _declarations(self, mechanism: Declared) -> None:
         start = time.process_time()
         error = self.error * SHARES["declarations"] / PARTS
-        tried = pairs(self.subject, self.seed, self.pair)[:8]
-        least = 200 if mechanism.size <= MOST else 64  # of so wide records not all pairs would get their turn
+        least = 200 if mechanism.size <= MOST else 32  # so wide records take their time
         count = int(max(least, min(4000, self.budget.samples, (1 << 21) // mechanism.size)))
+        tried = pairs(self.subject, self.seed, self.pair)[: max(1, min(8, BOUNDED // (mechanism.size * count)))]
         curve = declared.curve_against_density(
             self.subject, self.claim, tried, samples=count, error=2.0 * error, seed=self.seed
         )

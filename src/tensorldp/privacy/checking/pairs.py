@@ -38,7 +38,7 @@ def pairs(subject: Subject, seed: int, given: tuple[Tensor, Tensor] | None = Non
         given: a pair of the user's, tried first.
 
     Raises:
-        InputError: if a record has another shape than the domain.
+        InputError: if a record has another shape than the domain, or the domain has no two records.
     """
     found: list[Pair] = []
     most = max(LEAST, ELEMENTS // (2 * subject.size))
@@ -51,6 +51,8 @@ def pairs(subject: Subject, seed: int, given: tuple[Tensor, Tensor] | None = Non
         found.append(Pair(pair.name, x, x_prime))
         if len(found) == most:
             break
+    if not found:
+        raise InputError(f"a check needs two records that float64 tells apart, and {subject.domain} has only one")
     return found
 
 
@@ -132,7 +134,9 @@ def _candidates(subject: Subject, seed: int, given: tuple[Tensor, Tensor] | None
         yield Pair("declared as the worst", *subject.mechanism.worst_pair())
     yield Pair("all low and all high", box.constant(low), box.constant(high))
     yield Pair("first element low and high", spike(middle, 0, low), spike(middle, 0, high))
-    alternating = of(torch.where(torch.arange(size) % 2 == 0, low, high))
+    alternating = torch.full((size,), high, dtype=torch.float64)
+    alternating[::2] = low
+    alternating = of(alternating)
     if size > 1:
         yield Pair("constant and alternating", box.constant(low), alternating)
         yield Pair("alternating, and its mirror image", alternating, of(low + high - alternating.reshape(-1)))

@@ -67,18 +67,18 @@ class OneRelease(View):
 
     def observe(self, subject: Subject, pair: Pair, second: bool, count: int, *seed: object) -> Iterator[Seen]:
         source = generator("check", "release", subject.name, second, *seed)
-        places = None
+        narrowed: Callable[[Seen], Seen] | None = None
         for block in releases(subject, pair.x_prime if second else pair.x, count, source):
-            if subject.width > MOST and places is None:
-                places = _many(subject, pair)
-            yield block.numpy() if places is None else _narrowed(subject, pair, block.numpy(), places)
+            seen = block.numpy()
+            if narrowed is None:  # the width is known from the first release on
+                narrowed = _narrowed(subject, pair, seen.dtype)
+            yield narrowed(seen)
 
     def expected(self, subject: Subject, pair: Pair, second: bool) -> Seen | None:
         record = (pair.x_prime if second else pair.x).reshape(1, -1).numpy()
         if subject.width != subject.size:
             return None
-        seen: Seen = record if subject.width <= MOST else _narrowed(subject, pair, record, _many(subject, pair))
-        return np.asarray(seen[0])
+        return np.asarray(_narrowed(subject, pair, record.dtype)(record)[0])
 
 
 def _many(subject: Subject, pair: Pair) -> Places:
@@ -92,12 +92,15 @@ def _many(subject: Subject, pair: Pair) -> Places:
     return np.sort(np.argpartition(-keys, MOST)[:MOST])
 
 
-def _narrowed(subject: Subject, pair: Pair, seen: Seen, places: Places) -> Seen:
-    """The columns at `places`, and of releases like their records the sum along the signs of x - x'."""
+def _narrowed(subject: Subject, pair: Pair, dtype: npt.DTypeLike) -> Callable[[Seen], Seen]:
+    """From releases to what is looked at: `MOST` columns, and of releases like their records the sum along x - x'."""
+    if subject.width <= MOST:
+        return lambda seen: seen
+    places = _many(subject, pair)
     if subject.width != subject.size:
-        return seen[:, places]
-    signs = (pair.x - pair.x_prime).reshape(-1).sign().numpy().astype(seen.dtype)
-    return np.concatenate((seen[:, places], (seen @ signs)[:, None]), axis=1)
+        return lambda seen: seen[:, places]
+    signs = (pair.x - pair.x_prime).reshape(-1).sign().numpy().astype(dtype)
+    return lambda seen: np.concatenate((seen[:, places], (seen @ signs)[:, None]), axis=1)
 
 
 @dataclass(frozen=True)
