@@ -52,4 +52,4 @@ endif
 	touch $@
 
 clean:  ## delete what runs made, but not downloads and the kept reference results
-	rm -rf results/metrics results/studies results/models results/perturbed results/figures .snakemake
+	rm -rf results/metrics results/studies results/models results/trained results/perturbed results/figures .snakemake

@@ -42,6 +42,9 @@ def test_a_csv_file_runs_through_to_guarantees_and_figures(tmp_path: Path) -> No
     arrays, told = read_arrays(tmp_path / "resources" / "datasets" / "my_digits" / "train.safetensors")
     assert (arrays["x"].shape, told["high"]) == ((180, 8, 8), "16.0")
     assert set(pd.read_csv(tmp_path / "results" / "figures" / f"{TYPE1}.csv")["dataset"]) == {"my_digits"}
+    # a copy of it is none, whatever its times: of a large file Snakemake itself would look at nothing else
+    (tmp_path / "my digits.csv").touch()
+    assert project.planned("--max-checksum-file-size", "1", "--", "results/metrics.parquet") == []
     # another file is another data set: everything that read it runs again
     table.iloc[::-1].to_csv(tmp_path / "my digits.csv", index=False)
     assert ("prepare_own", "dataset=my_digits") in project.planned("--", "results/metrics.parquet")

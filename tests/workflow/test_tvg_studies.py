@@ -1,5 +1,7 @@
 """TVG's studies in the workflow: models that cells share, and what runs again."""
 
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,14 @@ def metrics(project: Project) -> list[Path]:
     return sorted((project.folder / "results" / "metrics").rglob("*.json"))
 
 
+def reverse_times(folder: Path) -> None:
+    """Times as a copy may have them, whose files lie in the order of copying: what was made last is oldest."""
+    made = [path for name in ("resources", "results") for path in [folder / name, *(folder / name).rglob("*")]]
+    now = time.time()
+    for place, path in enumerate(sorted(made, key=lambda path: path.stat().st_mtime)):
+        os.utime(path, (now - place, now - place))
+
+
 def test_a_shared_model_is_trained_once_and_a_new_epsilon_runs_its_own_cells(project: Project) -> None:
     project.configure(**TESTING, epsilons={"tvg_testing": [1]})
     jobs = project.planned("results/metrics.parquet")
@@ -32,10 +42,12 @@ def test_a_shared_model_is_trained_once_and_a_new_epsilon_runs_its_own_cells(pro
     left = project.planned("results/metrics.parquet")
     assert "train_shared" not in {rule for rule, _ in left}
     assert [rule for rule, _ in left].count("evaluate") == 2
-    done = project.snakemake("results/metrics.parquet")
+    done = project.snakemake("results/metrics.parquet", "results/standing.csv")
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     assert len(metrics(project)) == 3
     assert first[0].exists()
+    reverse_times(project.folder)
+    assert project.planned("results/metrics.parquet", "results/standing.csv") == []
     project.configure(**TESTING, epsilons={"tvg_testing": [1, 100]})
     planned = project.planned("results/metrics.parquet")
     added = [(rule, cell) for rule, cell in planned if not rule.startswith("collect")]

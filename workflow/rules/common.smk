@@ -30,6 +30,7 @@ try:
     from tensorldp.kept.likeness import work
     from tensorldp.registration.kinds import MECHANISMS, NO_PRIVACY
     from tensorldp.runtime import environment
+    from tensorldp.runtime.contents import content_digest
     from tensorldp.runtime.failures import last_words
     from tensorldp.runtime.files import write_text
     from tensorldp.studies.leftovers import clear_backups, clear_partial_folders, clear_spent_folders
@@ -207,8 +208,11 @@ def models_of(wildcards):
 
 
 def shared_models(wildcards):
-    """The same for what a cell guarantees, where that depends on models that cells share."""
-    return models_of(wildcards) if plan_of(wildcards).shares_models else []
+    """The same where cells share models: a small file stands for them, as a folder would be compared by time."""
+    if not plan_of(wildcards).shares_models:
+        return {"trained": [], "models": []}
+    trained = f"results/trained/{cell_of(wildcards).model_path}.json"
+    return {"trained": trained, "models": ancient(models_of(wildcards))}
 
 
 def models_argument(wildcards, input):
@@ -227,9 +231,17 @@ def downloaded(wildcards):
 
 
 def own_files(wildcards):
-    """A user's own file, or all files of a folder of images, so that a change of one is seen."""
+    """A user's own file, or all files of a folder of images."""
     path = Path(PLAN.settings.own_datasets[wildcards.dataset].path)
-    return sorted(str(file) for file in path.glob("*/*") if file.is_file()) if path.is_dir() else str(path)
+    return sorted(str(file) for file in path.glob("*/*") if file.is_file()) if path.is_dir() else [str(path)]
+
+
+def own_content(wildcards):
+    """What they hold: Snakemake itself would compare those above a megabyte by time."""
+    try:
+        return content_digest(own_files(wildcards), Path(".snakemake", "own.json"), keep=workflow.is_main_process)
+    except InputError as error:
+        sys.exit(f"error: {error}")
 
 
 def finished(outputs):
@@ -284,8 +296,10 @@ def train_inputs(wildcards):
 
 
 def evaluate_inputs(wildcards):
-    return {"models": models_of(wildcards), "released": releases(wildcards), **data_of(wildcards, "test")}
+    shared = shared_models(wildcards)
+    models = shared if shared["models"] else {"models": models_of(wildcards)}
+    return {**models, "released": releases(wildcards), **data_of(wildcards, "test")}
 
 
 def privacy_inputs(wildcards):
-    return {**data_of(wildcards), "models": shared_models(wildcards)}
+    return {**data_of(wildcards), **shared_models(wildcards)}

@@ -45,11 +45,12 @@ rule prepare:
 
 rule prepare_own:
     input:
-        own_files,
+        ancient(own_files),
     output:
         multiext("resources/datasets/{dataset}/", "train.safetensors", "test.safetensors", "digest.json"),
     params:
         source=source("prepare_own"),
+        content=own_content,
         folder=subpath(output[0], parent=True),
         entry=lambda wildcards: PLAN.settings.own_datasets[wildcards.dataset].model_dump_json(),
     wildcard_constraints:

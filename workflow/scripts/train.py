@@ -17,7 +17,7 @@ from tensorldp.errors import InputError
 from tensorldp.runtime.cli import json_argument, parser, run
 from tensorldp.runtime.device import describe, resolve_device
 from tensorldp.runtime.environment import device as device_wish
-from tensorldp.runtime.files import read_arrays, write_arrays
+from tensorldp.runtime.files import read_arrays, sha256, write_arrays, write_json
 from tensorldp.runtime.provenance import Stopwatch
 from tensorldp.studies.methods import method
 from tensorldp.studies.methods.base import Arrays, MeasureMethod, ReleaseMethod, SharedMethod
@@ -36,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--weights", type=Path, default=None, help="folder of ImageNet weights, if pretrained")
     arg.add_argument("--device", default=device_wish(), help="auto, cpu or cuda")
     arg.add_argument("--out", type=Path, required=True, help="folder for seed~N.safetensors")
+    arg.add_argument("--digest", type=Path, default=None, help="JSON file for the SHA-256 of each of them")
     args = arg.parse_args(arguments)
     torch.set_num_threads(1)
     cell, device = parse_cell(args.cell), resolve_device(args.device)
@@ -83,6 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             trained.arrays,
             {"facts": json.dumps(trained.facts), "record": json.dumps(record)},
         )
+    if args.digest:
+        write_json(args.digest, {path.stem: sha256(path) for path in args.out.glob("seed~*.safetensors")})
 
 
 if __name__ == "__main__":

@@ -40,8 +40,8 @@ def load(metrics: str, folder: str, study: str = "", dataset: str = "") -> tuple
         if dataset not in set(table.loc[own, "dataset"]):
             raise unknown(f"data set of {study}", dataset, sorted(set(table.loc[own, "dataset"])))
         table = table[~own | (table["dataset"] == dataset)]
-    if mine := own_data(table.loc[table["study"] == study, "dataset"], paper_of(study)):
-        print(f"Your data, {', '.join(mine)}, by the method of the source, which lacks them.")
+    if names := own_data(table.loc[table["study"] == study, "dataset"], paper_of(study)):
+        print(f"Your data, {', '.join(names)}, by the method of the source, which lacks them.")
     for place in (out, out.parent / "tables"):
         place.mkdir(parents=True, exist_ok=True)
     return table, out
