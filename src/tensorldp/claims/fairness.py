@@ -72,8 +72,8 @@ PRINTED: dict[tuple[str, ...], Printed] = {  # by study and data set, and by net
 }
 LENGTHS = ("epochs", "rounds", "steps")
 DELTA = ("tldp_type2", "tldp_type3")  # where Tables 3 and 4 print Delta = 256 and tanh or clipping gives a range of 2
-RANGE = "Delta = 2, the range of what is released, in the place of the printed 256"
-UNTRAINED = "features of an untrained network, where the paper does not say how its own was trained"
+RANGE = "Delta = 2 and not the printed 256"
+UNTRAINED = "features of an untrained network, of which the paper says nothing"
 
 
 def is_papers(study: str, dataset: str, variant: str) -> bool:

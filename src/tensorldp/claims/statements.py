@@ -302,7 +302,16 @@ def weaknesses(statement: Statement, alpha: float = ALPHA) -> str:
     """How the runs behind a statement that holds are weaker than the source's, and which of them count for nothing."""
     leaves = statement.telling()
     agree = {text: all(leaf.decide(alpha) for leaf in leaves if leaf.weak == text) for text in _weak_texts(leaves)}
-    return joined(text if agree[text] else f"without {text}" for text in agree)
+    return joined([*_grouped(t for t in agree if agree[t]), *(f"without {t}" for t in agree if not agree[t])])
+
+
+def _grouped(texts: Iterable[str]) -> list[str]:
+    """Texts of the form "data set: shortfall", one for each shortfall."""
+    names: dict[str, list[str]] = {}
+    for text in dict.fromkeys(part for text in texts for part in text.split("; ")):
+        name, _, shortfall = text.partition(": ")
+        names.setdefault(shortfall, []).append(name)
+    return [f"{' and '.join(own)}: {shortfall}" if shortfall else " and ".join(own) for shortfall, own in names.items()]
 
 
 def _weak_texts(leaves: Iterable[Inside]) -> list[str]:
