@@ -308,8 +308,8 @@ def weaknesses(statement: Statement, alpha: float = ALPHA) -> str:
 def _grouped(texts: Iterable[str]) -> list[str]:
     """Texts of the form "data set: shortfall", one for each shortfall."""
     names: dict[str, list[str]] = {}
-    for text in dict.fromkeys(part for text in texts for part in text.split("; ")):
-        name, _, shortfall = text.partition(": ")
+    for part in dict.fromkeys(one for text in texts for one in text.split("; ")):
+        name, _, shortfall = part.partition(": ")
         names.setdefault(shortfall, []).append(name)
     return [f"{' and '.join(own)}: {shortfall}" if shortfall else " and ".join(own) for shortfall, own in names.items()]
 

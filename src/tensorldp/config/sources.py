@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tensorldp.config.syntax import Import, Part, functions, syntax
-from tensorldp.registration.plugins import module_file
 
 PACKAGE = "tensorldp"
 ROOT = Path(__file__).parents[1]
@@ -232,9 +231,9 @@ def _packages_around(path: Path) -> tuple[Path, ...]:
     return tuple(_file(init) for folder in folders if (init := folder / "__init__.py").is_file())
 
 
-def _module_file(folder: Path, name: str) -> Path | None:
-    path = module_file(folder, name)
-    return path and _file(path)
+def _module_file(folder: Path, name: str) -> Path | None:  # as in registration.plugins, which older commits have not
+    path = folder / name.replace(".", "/")
+    return next((_file(p) for p in (path.with_suffix(".py"), path / "__init__.py") if p.is_file()), None)
 
 
 def _folder(package: str) -> str:
