@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import shutil
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,3 +70,14 @@ def test_a_commit_that_is_not_to_be_had_has_none(checkout: Path) -> None:
     for commit in ("0123456789ab", "unknown", "abc+", "--output=x"):
         assert set(source_digests(cells, checkout, commit).values()) == {""}
     assert not (checkout / "x").exists()
+
+
+def test_the_readers_of_code_import_nothing_that_an_older_commit_may_lack() -> None:
+    """They are put into the trees of older commits, and must run there."""
+    own = ("sources", "syntax")
+    for name in own:
+        for node in ast.walk(ast.parse((ROOT / "src" / "tensorldp" / "config" / f"{name}.py").read_text())):
+            found = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            found += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
+            allowed = {*sys.stdlib_module_names, *(f"tensorldp.config.{other}" for other in own)}
+            assert all(one in allowed or one.split(".")[0] in allowed for one in found), (name, found)
