@@ -2,7 +2,7 @@ rule train:
     input:
         unpack(train_inputs),
     output:
-        temp(directory(f"results/models/{CELL}")),
+        models=temp(directory(f"results/models/{CELL}")),
     params:
         cell=training,
         source=cell_source("train"),
@@ -26,13 +26,13 @@ rule train:
         runtime=60,
     shell:
         "stage train --data {params.data} {params.released} {params.weights} --cell {params.cell:q} "
-        "{params.seeds} {params.made} {params.digest} --out {output[0]} > {log} 2>&1"
+        "{params.seeds} {params.made} {params.digest} --out {output.models} > {log} 2>&1"
 
 
 # kept, because cells that are added later use them too
 use rule train as train_shared with:
     output:
-        update(directory(f"results/models/{CELL}")),
+        models=update(directory(f"results/models/{CELL}")),
         digest=f"results/trained/{CELL}.json",
     params:
         seeds=trained_seeds,
