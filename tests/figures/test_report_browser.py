@@ -143,7 +143,9 @@ def test_claims_are_sorted_by_keyboard_and_say_so(browser: Browser, report: Path
 
 def test_a_count_leads_to_its_claims(browser: Browser, report: Path) -> None:
     browser.open(report)
-    browser.driver.find_element("css selector", "a[data-source=latent][data-kind=theorem][data-verdict=refuted]").click()
+    browser.driver.find_element(
+        "css selector", "a[data-source=latent][data-kind=theorem][data-verdict=refuted]"
+    ).click()
     table = claims().query("source == 'latent' and verdict == 'refuted' and kind == 'theorem'")
     browser.driver.implicitly_wait(1)
     assert shown(browser) == list(table["id"])
