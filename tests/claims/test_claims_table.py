@@ -16,7 +16,7 @@ import pytest
 
 from tensorldp.claims.base import Claim, Finding, NotRun, Verdict, catalogue, claim, load_checks, verdict
 from tensorldp.claims.evidence import Evidence
-from tensorldp.claims.intervals import mean_interval, paired_difference
+from tensorldp.claims.intervals import mean_interval
 from tensorldp.claims.table import COLUMNS, claims_table
 from tensorldp.config.grid import Plan, make_plan
 from tensorldp.config.settings import parse_settings
@@ -204,7 +204,6 @@ def test_intervals_cover_the_mean_as_often_as_they_say() -> None:
     )
     assert 0.05 - 4.8 * 0.00345 < misses / 4000 < 0.05 + 4.8 * 0.00345  # 4.8 deviations: 1e-6
     assert mean_interval([1.0]).high == np.inf
-    assert paired_difference([1.0, 2.0, 3.0], [0.0, 1.0, 2.0]).low == 1.0
 
 
 @pytest.mark.parametrize(
@@ -213,7 +212,6 @@ def test_intervals_cover_the_mean_as_often_as_they_say() -> None:
         lambda: mean_interval([]),
         lambda: mean_interval([np.nan]),
         lambda: mean_interval([1.0], 1.0),
-        lambda: paired_difference([1.0], []),
     ],
 )
 def test_intervals_of_nothing_are_refused(bad: Callable[[], object]) -> None:

@@ -19,6 +19,7 @@ from tensorldp.claims import statements
 from tensorldp.claims.base import catalogue, load_checks
 from tensorldp.claims.fairness import shortfall
 from tensorldp.claims.statements import LOOKS, Estimate, Every, Inside, Some, Statement, estimate, minus, paired
+from tensorldp.config.cell import AnyCell
 
 HOLDS, FAILS = {"reproduced", "holds with a condition"}, {"not reproduced", "refuted"}
 OPEN = {"undecided", "not run"}
@@ -48,16 +49,18 @@ def test_what_is_true_or_false_by_a_margin_is_decided_rightly(id: str, true: boo
     assert decided(id, world(id, true).draw(stream)) in expected
 
 
-@pytest.mark.parametrize("id", sorted(TRUTHS))
-def test_a_run_on_few_of_the_records_supports_and_never_refutes(id: str) -> None:
-    """Every claim about runs of a size that the source prints, on 1,000 records."""
-    truth = TRUTHS[id]
-    cells = [
+def on_few_records(id: str) -> list[AnyCell]:
+    """The cells of a claim's world on 1,000 records."""
+    return [
         replace(c, training=c.training.model_copy(update={"limit": 1000})) if hasattr(c.training, "limit") else c
-        for c in truth.cells
+        for c in TRUTHS[id].cells
     ]
-    if not shortfall(cells):
-        pytest.skip("the source prints no size of this run")
+
+
+@pytest.mark.parametrize("id", [id for id in sorted(TRUTHS) if shortfall(on_few_records(id))])
+def test_a_run_on_few_of_the_records_supports_and_never_refutes(id: str) -> None:
+    """Every claim about runs of which the source prints a size."""
+    truth, cells = TRUTHS[id], on_few_records(id)
     for true in (True, False):
         noise = truth.noise and truth.noise[not true]
         small = World(cells, truth.true if true else truth.false, noise=noise)

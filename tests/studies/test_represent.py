@@ -13,7 +13,6 @@ from tensorldp.studies.records import Records, read_public_words
 from tensorldp.studies.represent import (
     extractor,
     fuse_batch_norms,
-    labelled_digits,
     public_arrays,
     public_texts,
     represent,
@@ -62,9 +61,16 @@ def test_scikit_learns_digits_are_public_only_where_they_are_not_the_private_one
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[bool] = []
-    monkeypatch.setattr("tensorldp.studies.represent.public_digits", lambda handwriting, **_: asked.append(handwriting))
+
+    def digits(handwriting: bool, **_: int) -> None:
+        asked.append(handwriting)
+        raise StopIteration
+
+    monkeypatch.setattr("tensorldp.studies.represent.public_digits", digits)
+    monkeypatch.setattr("tensorldp.studies.represent.fitting_and_tasks", lambda: (None, None))
     for private in ("digits", "mnist"):
-        labelled_digits(private)
+        with pytest.raises(StopIteration):
+            public_arrays("strokes", private=private)
     assert asked == [False, True]
 
 

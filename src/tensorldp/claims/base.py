@@ -62,7 +62,7 @@ class Finding:
             the reason in `observed`.
         observed: the numbers, in words.
         evidence: a test, a file of the results or a function of the library; the runs used are added by themselves.
-        condition: what a claim that holds needs to hold.
+        condition: what a claim needs to hold; the table has it of one that holds alone.
         wanted: what would decide a claim of which `holds` is None; empty where nothing could.
     """
 

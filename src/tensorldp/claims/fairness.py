@@ -78,9 +78,8 @@ UNTRAINED = "features of an untrained network, of which the paper says nothing"
 
 def is_papers(study: str, dataset: str, variant: str) -> bool:
     """Whether a variant's network is the source's; where the source has not that data set, none is."""
-    return bool(_network(variant)) and _network(variant).startswith(
-        PRINTED.get((study, dataset), Printed(("?",))).networks
-    )
+    printed = PRINTED.get((study, dataset))
+    return printed is not None and _network(variant).startswith(printed.networks)
 
 
 def _network(variant: str) -> str:

@@ -13,37 +13,25 @@ from tensorldp.claims.base import Check, Finding, NotRun
 from tensorldp.claims.evidence import Evidence
 from tensorldp.claims.laws import pdpm
 from tensorldp.config.methods.pldp import PldpTraining
-from tensorldp.mechanisms import Box, make
-from tensorldp.mechanisms.plu_fedoa import fedoa_weights
 from tensorldp.models import Task, build
 from tensorldp.training.federated import get_vector
 from tensorldp.training.preferences import EPSILON_MODES, participant_count, preferences
 
-Arm = tuple[str, str, str | float]  # mechanism, mode of epsilon, mode or width of the safe ranges
+Arm = tuple[str, str | float]  # mode of epsilon, mode or width of the safe ranges
 
 
-def average_noise(mechanism: str, eps: str, tau: str | float, clients: int, share: float) -> float:
-    """The standard deviation of the noise in one weight of the average of a round's uploads.
+def average_noise(eps: str, tau: str | float, clients: int, share: float) -> float:
+    """The standard deviation of PDPM's noise in one weight of the average of a round's uploads, all weighing the same.
 
-    Of `pdpm` with equal weights and a weight in the middle of every safe range, of `plu-fedoa` with the server's
-    weights. The participants are a random share of the clients, who have as many records each and take the levels of
-    both modes in turn, as in our runs.
+    Of a weight in the middle of every safe range. The participants are a random share of the clients, who have as many
+    records each and take the levels of both modes in turn, as in our runs.
 
     Raises:
         InputError: if a mode is unknown.
     """
     wanted = preferences(eps, tau, clients=clients, largest=max(EPSILON_MODES[eps]))
-    uploads = participant_count(clients, share)
-    if mechanism == "pdpm":
-        variances = [pdpm(one.epsilon, one.high - one.low).variance(0.0) for one in wanted]
-        return math.sqrt(math.fsum(variances) / clients / uploads)
-    weights = fedoa_weights([one.epsilon for one in wanted], [1.0] * clients)
-    total = 0.0
-    for weight, one in zip(weights, wanted, strict=True):
-        variance = make("plu-fedoa", epsilon=one.epsilon, domain=Box(one.low, one.high, (1,))).squared_error()
-        assert variance is not None
-        total += weight**2 * variance
-    return math.sqrt(total * clients / uploads)
+    variances = [pdpm(one.epsilon, one.high - one.low).variance(0.0) for one in wanted]
+    return math.sqrt(math.fsum(variances) / clients / participant_count(clients, share))
 
 
 @cache
@@ -57,18 +45,18 @@ def _words(found: Evidence, dataset: str, arms: tuple[Arm, ...]) -> str:
     settings = planned if isinstance(planned, PldpTraining) else PldpTraining()
     clients, share = settings.clients, settings.participation
     each = ", ".join(
-        f"{average_noise(name, eps, tau, clients, share):.2g} "
+        f"{average_noise(eps, tau, clients, share):.2g} "
         f"({eps} {f'on a width of {tau:g}' if isinstance(tau, float) else tau})"
-        for name, eps, tau in arms
+        for eps, tau in arms
     )
     return (
         f"; computed reason: in one weight of the average of {participant_count(clients, share)} uploads the noise "
-        f"of {arms[0][0]} has a standard deviation of {each}, the CNN's first weights one of {_first_spread():.2g}"
+        f"of pdpm has a standard deviation of {each}, the CNN's first weights one of {_first_spread():.2g}"
     )
 
 
 def with_noise(dataset: str, *arms: Arm) -> Callable[[Check], Check]:
-    """Add the noise of these arms, of one mechanism, to what a check observes or to what it lacks."""
+    """Add PDPM's noise in these arms to what a check observes or to what it lacks."""
 
     def explain(check: Check) -> Check:
         @wraps(check)

@@ -37,7 +37,7 @@ def decide(claim: Claim, evidence: Evidence) -> dict[str, str]:
     try:
         finding = registered.check(evidence)
         found, observed = verdict(claim, finding), finding.observed
-        condition, wanted = finding.condition, finding.wanted
+        condition, wanted = finding.condition if finding.holds else "", finding.wanted
         source = "; ".join(filter(None, [finding.evidence, *evidence.used]))
     except NotRun as missing:
         found, observed, source, wanted = "not run at this scale", str(missing), "none at this scale", str(missing)

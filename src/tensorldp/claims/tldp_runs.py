@@ -66,7 +66,7 @@ def _at_least(found: Evidence, study: str, dataset: str, score: float, below_eps
         raise NotRun(f"needs {study} on {dataset} below epsilon {below_epsilon:g}")
     rows = own.of("tldp-l")
     points = {name: own.points(name)[epsilon] for name in TLDP}
-    alone = [name for name in TLDP if Every([own.inside(name, points[name], score - ABOUT)]).decide(ALPHA / len(TLDP))]
+    alone = [name for name in TLDP if own.inside(name, points[name], score - ABOUT).decide(ALPHA / len(TLDP))]
     others = "; ".join(f"{name} has {points[name].mean:.3f}" for name in TLDP if name not in alone)
     true = rows[rows["epsilon"] == epsilon]["guarantee_pure_epsilon"].max()
     return settle(

@@ -15,7 +15,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tensorldp.errors import InputError
+from tensorldp.errors import InputError, described
 from tensorldp.figures.encode import as_svg
 from tensorldp.figures.panels import by_family, epsilon_ticks, finish_columns
 from tensorldp.figures.report_text import heading, metric_label, variant_words
@@ -54,7 +54,7 @@ def read_run(folder: Path, name: str) -> Run:
     try:
         metrics = pd.read_parquet(path)
     except (OSError, ValueError) as error:
-        raise InputError(f"the run {folder} has no readable {path}: {str(error).splitlines()[0]}") from None
+        raise InputError(f"the run {folder} has no readable {path}: {described(error)}") from None
     if missing := sorted({*POINT, *GUARANTEES, "value", "seed"} - set(metrics.columns)):
         raise InputError(f"{path} is no table of metrics, it lacks the column {missing[0]}")
     verdicts = inner / "claims.csv"

@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tensorldp.errors import InputError
+from tensorldp.errors import InputError, described
 from tensorldp.figures.own_data import head
 from tensorldp.figures.panels import (
     by_family,
@@ -59,7 +59,7 @@ def read_metrics(path: Path) -> pd.DataFrame:
     try:
         return with_standing(read_rows(path), path)
     except (OSError, ValueError) as error:
-        raise InputError(f"the metrics table {path} cannot be read: {str(error).splitlines()[0]}") from None
+        raise InputError(f"the metrics table {path} cannot be read: {described(error)}") from None
 
 
 def factors(variant: str) -> dict[str, str]:

@@ -59,8 +59,3 @@ def make(name: str, *, epsilon: float, domain: Domain, delta: float = NOMINAL_DE
     cls = mechanism_class(name)
     cls.check_options(options)
     return cls(epsilon=epsilon, domain=domain, delta=delta, **options)  # type: ignore[arg-type]
-
-
-def option_names(cls: type[Mechanism]) -> frozenset[str]:
-    """The keyword options that a mechanism takes beyond epsilon, domain and delta."""
-    return cls.options()

@@ -10,7 +10,7 @@ import torch
 import torchvision
 from torch import Tensor, nn
 
-from tensorldp.errors import InputError
+from tensorldp.errors import InputError, described
 from tensorldp.models.products import as_products
 from tensorldp.models.registry import register_model
 from tensorldp.models.seeding import replace_modules
@@ -85,7 +85,7 @@ def load_imagenet(model: MobileNet, path: Path) -> str:
         else:
             state = torch.load(path, weights_only=True, map_location="cpu")
     except (OSError, ValueError, RuntimeError, UnpicklingError) as error:
-        raise InputError(f"the weights file {path} cannot be read: {str(error).splitlines()[0]}") from None
+        raise InputError(f"the weights file {path} cannot be read: {described(error)}") from None
     prefix = "features."
     features = {key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)}
     missing = [

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from tensorldp.claims.kinds import GROUPS
 from tensorldp.claims.statements import wrong_by_chance
-from tensorldp.errors import InputError, unknown
+from tensorldp.errors import InputError, described, unknown
 from tensorldp.kept.tables import CLAIMS, METRICS
 from tensorldp.quoting.guarantees import FUNCTIONS
 
@@ -89,7 +89,7 @@ def read_as(path: Path, model: type[M]) -> M:
     except FileNotFoundError:
         raise InputError(f"{path} is missing") from None
     except yaml.YAMLError as error:
-        raise InputError(f"{path} is not YAML: {str(error).splitlines()[0]}") from None
+        raise InputError(f"{path} is not YAML: {described(error)}") from None
     except ValidationError as error:
         first = error.errors()[0]
         raise InputError(f"{path}, {'.'.join(map(str, first['loc']))}: {first['msg']}") from None

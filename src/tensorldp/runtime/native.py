@@ -80,7 +80,7 @@ def build(source: Path) -> Path:
         ctypes.CDLL(str(target))
     except (OSError, subprocess.SubprocessError) as error:
         said = getattr(error, "stderr", None) or str(error).encode()
-        first = said.decode(errors="replace").strip().splitlines()[0]
+        first = next(iter(said.decode(errors="replace").strip().splitlines()), type(error).__name__)
         raise InputError(f"the C++ compiler {program} cannot compile {source.name}: {first}") from None
     return target
 

@@ -18,17 +18,6 @@ First = Literal["records", "elements"]
 UNITS = ("record", "batch")
 
 
-def check_unit(unit: object) -> str:
-    """`unit` if it is one.
-
-    Raises:
-        InputError: otherwise.
-    """
-    if unit not in UNITS:
-        raise InputError(f"the factor unit must be one of {', '.join(UNITS)}, got {unit!r}")
-    return str(unit)
-
-
 def batch_box(box: Box, first: First, batch: int = BATCH) -> Box:
     """Where a batch of records of `box` lives: mode 1 is the records, or the elements of a record, flat."""
     return Box(box.low, box.high, (batch, *box.shape) if first == "records" else (box.size, batch))

@@ -166,7 +166,7 @@ def public_arrays(
 
     `task_x` and `task_y` choose the dimension: class k % 10 of task k // 10. For `strokes`, `centre`,
     `directions` and `scales` are the projection fitted on other letters, and `named_x`, `named_y` and `named_source`
-    the digits of `public_digits`, which that fit and the rule do not read: they serve a control.
+    the digits of `labelled_digits`, which that fit and the rule do not read: they serve a control.
 
     Args:
         backbone: one of BACKBONES.
@@ -200,9 +200,7 @@ def public_arrays(
         images = torch.from_numpy(digits.images).float() / 16.0
         return {"task_x": features(images), "task_y": digits.target.astype("int64")}
     fit, tasks = fitting_and_tasks()
-    digits = (
-        public_digits(handwriting=False, font_copies=40) if private == "digits" else public_digits(handwriting=True)
-    )
+    named = labelled_digits(private)
     projection = discriminant(torch.from_numpy(features(fit.x)), fit.y)
     return {
         "centre": projection.centre.numpy(),
@@ -210,7 +208,7 @@ def public_arrays(
         "scales": projection.scales.numpy(),
         "task_x": features(tasks.x),
         "task_y": tasks.y.numpy(),
-        "named_x": features(digits.x).astype(np.float16),
-        "named_y": digits.y.numpy(),
-        "named_source": digits.source.numpy(),
+        "named_x": features(named.x).astype(np.float16),
+        "named_y": named.y.numpy(),
+        "named_source": named.source.numpy(),
     }

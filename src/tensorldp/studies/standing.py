@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from tensorldp.config.cell import check_name
-from tensorldp.errors import InputError
+from tensorldp.errors import InputError, described
 from tensorldp.runtime.files import write_text
 
 TRIED, UNTRIED, REFUTED, NOTHING = "tried", "not tried", "refuted", "nothing guaranteed"
@@ -98,7 +98,7 @@ def stop_if_refuted(standing: Path, page: Path) -> None:
     try:
         found = refutations(pd.read_csv(standing, keep_default_na=False))
     except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"the table {standing} cannot be read: {str(error).splitlines()[0]}") from None
+        raise InputError(f"the table {standing} cannot be read: {described(error)}") from None
     if found.empty:
         return
     names, first = ", ".join(dict.fromkeys(found["mechanism"])), found.iloc[0]

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from tensorldp.deltas import PROFILE_DELTAS
-from tensorldp.errors import InputError
+from tensorldp.errors import InputError, described
 
 KEY = ["study", "dataset", "variant", "release", "mechanism", "epsilon", "delta", "seed", "metric"]
 GUARANTEE = [
@@ -178,6 +178,6 @@ def join_tables(paths: Sequence[Path]) -> pd.DataFrame:
             parquet = path.suffix == ".parquet"
             found.append(pd.read_parquet(path) if parquet else pd.read_csv(path, dtype=str, keep_default_na=False))
         except (OSError, ValueError) as error:
-            raise InputError(f"the table {path} cannot be read: {str(error).splitlines()[0]}") from None
+            raise InputError(f"the table {path} cannot be read: {described(error)}") from None
     full = [table for table in found if not table.empty]  # an empty one has no types to tell
     return pd.concat(full, ignore_index=True) if full else found[0]
