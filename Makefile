@@ -9,8 +9,10 @@ READY := $(VENV)/.ready
 
 .PHONY: help figures test quicktest test-portable lint clean
 
+figures: export TENSORLDP_COMMAND = make figures$(if $(ARGS), ARGS="$(ARGS)")
 figures: $(READY)  ## the figures, tables and report of config.yaml; ARGS="..." goes to Snakemake, as in ARGS="--config scale=desk"
-	@$(VENV)/bin/python workflow/live/run.py --cores $(CORES) $(ARGS)
+	@$(VENV)/bin/python -m tensorldp.runtime.at_work
+	@$(VENV)/bin/snakemake --cores $(CORES) --quiet rules $(ARGS)
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'

@@ -1,7 +1,7 @@
 """What a run of the workflow costs beside its own computing, in a temporary copy of the project.
 
     python benchmarks/workflow.py                                  the default quick run
-    python benchmarks/workflow.py --target privacy
+    python benchmarks/workflow.py --target figures
     python benchmarks/workflow.py --config scale=desk "studies=['tldp_type2']" --more tldp_type2=2
 
 Compute is the time inside the scripts of the stages (from the call of `main` to its end, without starting processes or
@@ -107,7 +107,7 @@ def with_more(config: list[str], study: str, epsilon: float) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--target", default="all", help="all, metrics, privacy or figures")
+    parser.add_argument("--target", default="all", help="all, metrics or figures")
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--config", nargs="*", default=[], help="as Snakemake's")
     parser.add_argument("--more", metavar="STUDY=EPSILON", help="then run again with one more epsilon")
@@ -126,7 +126,7 @@ def main() -> None:
         if args.more:
             again = run(folder, args.target, args.cores, wider)
             compute = report(f"one more epsilon of {study}: {epsilon}", again, args.cores)
-            downstream = again["scripts"]["script"].isin(["collect", "collect_audits", "claims", "report"])
+            downstream = again["scripts"]["script"].isin(["collect", "join", "claims", "report"])
             cells = again["scripts"][~downstream]
             own = float(cells["seconds"].sum()) / args.cores
             print(

@@ -12,13 +12,16 @@ import pandas as pd
 from tensorldp.config.cell import AnyCell
 from tensorldp.config.grid import make_plan
 from tensorldp.config.settings import parse_settings
+from tensorldp.config.sources import code_of_cell
 from tensorldp.data.catalogue import names as dataset_names
 from tensorldp.registration.kinds import MECHANISMS
 from tensorldp.runtime.files import write_json
+from tensorldp.studies.store import Store, Task, scores_of
 from tensorldp.studies.table import CELL, metrics_table, series_table
 
 ROOT = Path(__file__).parents[1]
-STUDIES = ROOT / "workflow" / "studies"
+WORKFLOW = ROOT / "workflow"
+STUDIES = WORKFLOW / "studies"
 
 
 def planned(**settings: Any) -> tuple[AnyCell, ...]:
@@ -44,25 +47,35 @@ def tiny(**changes: Any) -> tuple[AnyCell, ...]:
 
 
 def finish(
-    folder: Path, cells: Iterable[AnyCell], *, value: float = 0.5, scale: str = "quick", commit: str = "abc"
+    folder: Path,
+    cells: Iterable[AnyCell],
+    *,
+    value: float = 0.5,
+    scale: str = "quick",
+    commit: str = "abc",
+    code: str | None = None,
 ) -> Path:
-    """The files that a run of these cells leaves: metrics of each, the tables, audits and claims."""
-    measured = []
+    """The files that a run of these cells leaves; its code is today's, if nothing else is said."""
+    store, cells, manifest = Store(folder), tuple(cells), {}
     for cell in cells:
-        row = [{"seed": seed, "metric": "accuracy", "value": value} for seed in cell.seeds]
-        row += [{"seed": seed, "metric": "accuracy_by_round", "round": 5, "value": value} for seed in cell.seeds]
-        run = {"seconds": 2.0, "peak_mb": 1.0, "device": "cpu", "commit": commit}
-        metrics = {"cell": cell.settings(), "rows": row, "runs": {str(seed): run for seed in cell.seeds}}
-        write_json(folder / "metrics" / f"{cell.path}.json", metrics)
-        guarantee = {"unit": "record", "epsilon": 1, "delta": 1e-5, "pure_epsilon": 1, "atom": 0, "exact": True}
-        measured.append((metrics, guarantee))
+        task = Task(cell, cell.settings(), code or code_of_cell(cell, ROOT / "workflow" / "scripts"))
+        rows = [{"metric": "accuracy", "value": value}, {"metric": "accuracy_by_round", "round": 5, "value": value}]
+        run = {"seconds": 2.0, "peak_mb": 1.0, "device": "cpu", "isa": "avx2", "precision": "float32", "commit": commit}
+        for seed in cell.seeds:
+            store.write(task, f"seed~{seed}", {"rows": rows, "run": run})
+        manifest[cell.path] = {f"seed~{seed}": task.key for seed in cell.seeds}
+    write_json(folder / "batches" / cells[0].study / cells[0].dataset / "0" / "scores.json", manifest)
+    guarantee = {"unit": "record", "epsilon": 1, "delta": 1e-5, "pure_epsilon": 1, "atom": 0, "exact": True}
+    measured = [(scores_of(parts), guarantee) for parts in store.read(manifest).values()]
     metrics_table(measured, scale).to_parquet(folder / "metrics.parquet", index=False)
     series_table(measured).to_parquet(folder / "series.parquet", index=False)
-    audits = [dict(zip(CELL, (c.study, c.dataset, c.variant, c.mechanism, c.epsilon), strict=True)) for c in cells]
+    names = [dict(zip(CELL, (c.study, c.dataset, c.variant, c.mechanism, c.epsilon), strict=True)) for c in cells]
     (folder / "privacy").mkdir()
-    found = {"epsilon_lower": value, "delta": 0.0, "samples": 100, "event": "", "refuted": False}
-    found |= {"guarantee_epsilon": 1.0, "guarantee_pure_epsilon": 1.0}
-    pd.DataFrame([{**row, **found} for row in audits]).to_csv(folder / "privacy" / "audits.csv", index=False)
+    audits = pd.DataFrame([{**name, "epsilon_lower": value, "delta": 0.0, "samples": 100} for name in names])
+    audits.to_csv(folder / "privacy" / "audits.csv", index=False)
+    pd.DataFrame([{**name, "standing": "tried", "reason": ""} for name in names]).to_csv(
+        folder / "standing.csv", index=False
+    )
     pd.DataFrame([{"id": "T01", "verdict": "refuted"}]).to_csv(folder / "claims.csv", index=False)
     return folder
 

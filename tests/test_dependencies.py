@@ -12,8 +12,9 @@ from references import ROOT
 PAGE = (ROOT / "docs" / "dependencies.md").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 INSTALLED = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["pipeline"]]
-# used by name, not by an import: pandas reads Parquet with pyarrow, `snakemake` is the command
-NAMED = {"pyarrow": 'engine|parquet', "snakemake": r"snakemake\.utils"}  # fmt: skip
+# used by name, not by an import: pandas reads Parquet with pyarrow, a notebook's kernel is ipykernel, and `snakemake`
+# is the command
+NAMED = {"pyarrow": "engine|parquet", "snakemake": r"snakemake\.utils", "ipykernel": "ipykernel_launcher"}
 
 
 def names(requirements: list[str]) -> list[str]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from tensorldp.claims.base import NotRun, catalogue, load_checks, verdict
 from tensorldp.claims.evidence import Evidence
 from tensorldp.config.cell import AnyCell, Cell, variant_text
@@ -16,10 +18,11 @@ from tensorldp.config.settings import parse_settings
 from tensorldp.config.study import load_study
 from tensorldp.data.catalogue import names
 from tensorldp.registration.kinds import MECHANISMS
-from tensorldp.runtime.files import write_json
+from tensorldp.studies.table import metrics_table, series_table
 
 STUDIES = Path(__file__).parents[2] / "workflow" / "studies"
 NEEDED = {"model": "ann", "where": "user", "attack": "tensor"}
+GUARANTEE = {"unit": "run", "epsilon": 1.0, "delta": 1e-5, "pure_epsilon": 2.0, "atom": 0.0, "exact": True}
 Score = Callable[[AnyCell, int], Mapping[Any, float]]  # by metric, or by (metric, round or epoch)
 
 
@@ -67,6 +70,19 @@ def paper_cells(*studies: str, seeds: int = 2) -> tuple[AnyCell, ...]:
     return make_plan(settings, STUDIES, mechanisms=MECHANISMS.names(), datasets=names()).cells
 
 
+def write_tables(results: Path, cells: list[tuple[dict[str, Any], dict[str, Any]]], scale: str) -> None:
+    """The tables of a run, from the scores of cells and their guarantees."""
+    results.mkdir(parents=True, exist_ok=True)
+    metrics_table(cells, scale).to_parquet(results / "metrics.parquet")
+    series_table(cells).to_parquet(results / "series.parquet")
+
+
+def edit(results: Path, change: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
+    """Change the metrics of a run."""
+    path = results / "metrics.parquet"
+    change(pd.read_parquet(path)).to_parquet(path)
+
+
 @dataclass
 class Run:
     """A plan of some cells and the folder of their results."""
@@ -80,30 +96,15 @@ class Run:
         """The results as claims see them."""
         return Evidence(Plan(parse_settings({"scale": self.scale, "studies": ["x"]}), {}, self.cells), self.results)
 
-    def write(self, score: Score, tests: Mapping[str, int] | None = None, **guarantee: Any) -> Run:
-        """Give every cell the metrics that `score` says of a seed, and its data set `tests` test records (10,000)."""
-        bound = {
-            "unit": "run",
-            "epsilon": 1.0,
-            "delta": 1e-5,
-            "pure_epsilon": 2.0,
-            "atom": 0.0,
-            "exact": True,
-            **guarantee,
-        }
+    def write(self, score: Score, **guarantee: Any) -> Run:
+        """Give every cell the metrics that `score` says of a seed."""
+        run = {"seconds": 1.0, "peak_mb": 1.0, "device": "cpu", "commit": "c"}
+        found: list[tuple[dict[str, Any], dict[str, Any]]] = []
         for planned in self.cells:
-            run = {"seconds": 1.0, "peak_mb": 1.0, "device": "cpu", "commit": "c"}
             rows = [{"seed": s, **named(m), "value": v} for s in planned.seeds for m, v in score(planned, s).items()]
-            write_json(
-                self.results / "metrics" / f"{planned.path}.json",
-                {
-                    "cell": planned.settings(),
-                    "rows": rows,
-                    "runs": {str(s): run for s in planned.seeds},
-                    "test_set": {"records": (tests or {}).get(planned.dataset, 10000), "largest_class": 0.1},
-                },
-            )
-            write_json(self.results / "privacy" / "guarantees" / f"{planned.path}.json", bound)
+            metrics = {"cell": planned.settings(), "rows": rows, "runs": {str(s): run for s in planned.seeds}}
+            found.append((metrics, {**GUARANTEE, **guarantee}))
+        write_tables(self.results, found, self.scale)
         return self
 
     def check(self, id: str) -> tuple[str, str]:

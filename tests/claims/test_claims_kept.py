@@ -45,7 +45,7 @@ def test_a_reason_that_a_later_run_gave_does_not_stay(decided: pd.DataFrame) -> 
 
 def test_claims_see_the_training_settings_that_rows_were_made_with(tmp_path: Path) -> None:
     longer = tiny(training={"tldp_type1": {"epochs": 9}})
-    merge_run(finish(tmp_path / "run", longer), tmp_path / "reference", ROOT)
+    merge_run(finish(tmp_path / "run", longer), tmp_path / "reference", STUDIES)
     metrics = pd.read_parquet(tmp_path / "reference" / "metrics.parquet")
     evidence = KeptEvidence(metrics, STUDIES, noted_training(tmp_path / "reference"))
     assert {cell.training.model_dump()["epochs"] for cell in evidence.plan.cells} == {9}

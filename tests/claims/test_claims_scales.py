@@ -22,6 +22,7 @@ from tensorldp.registration.kinds import MECHANISMS
 from tensorldp.runtime.files import write_arrays
 from tensorldp.studies.error_table import error_table
 from tensorldp.studies.growth_table import growth_table
+from tensorldp.studies.table import CELL
 
 STUDIES = sorted(path.stem for path in invented.STUDIES.glob("*.yaml"))
 COMPUTED = {"reproduced", "holds with a condition", "not reproduced", "refuted", "undecided"}
@@ -89,32 +90,39 @@ def verdicts(evidence: Evidence) -> pd.Series:
     return claims_table(evidence).set_index("id")["verdict"]
 
 
-# a claim and files of the results that it reads at both scales
-READ = {
+# a claim and what it reads at both scales: a file, or cells of the study of attacks with this in their variant
+FILES = {
     "T18": "tables/tldp_table5.csv",
     "V14": "tables/tvg_table4.csv",
     "T33": "features/{dataset}/{backbone}/train.safetensors",
-    "L14": "metrics/reconstruction/synthetic/*defence=none*/none/*.json",
-    "L17": "metrics/reconstruction/synthetic/*defence=clip*/none/*.json",
-    "L20": "metrics/reconstruction/synthetic/*defence=prune*/none/*.json",
-    "L18": "privacy/guarantees/reconstruction/synthetic/*defence=mechanism*/*/*.json",
 }
+CELLS = {"L14": "defence=none", "L17": "defence=clip", "L20": "defence=prune", "L18": "defence=mechanism"}
 
 
 @pytest.mark.parametrize(("scale", "least"), [("quick", 90), ("desk", 110)])
-def test_a_whole_run_decides_most_claims_and_a_lost_file_undoes_those_that_read_it(
+def test_a_whole_run_decides_most_claims_and_a_lost_result_undoes_those_that_read_it(
     scale: str, least: int, tmp_path: Path
 ) -> None:
     evidence = full_run(scale, tmp_path)
     before = verdicts(evidence)
     assert before.isin(COMPUTED).sum() >= least
+    run = invented.Run(evidence.plan.cells, evidence.results, scale)
     own = evidence.plan.of("tldp_type2")[0]
     assert isinstance(own.factors, LearningFactors)
-    for id, pattern in READ.items():
+    for id, name in FILES.items():
         assert before[id] in COMPUTED | {"not checkable"}, id
-        lost = sorted(evidence.results.glob(pattern.format(dataset=own.dataset, backbone=own.factors.backbone)))[0]
-        shutil.move(lost, tmp_path / "kept")
-        finding = invented.Run(evidence.plan.cells, evidence.results, scale).check(id)
-        assert finding[0] == "not run", id
-        shutil.move(tmp_path / "kept", lost)
-        assert invented.Run(evidence.plan.cells, evidence.results, scale).check(id)[0] == before[id], id
+        path = evidence.results / name.format(dataset=own.dataset, backbone=own.factors.backbone)
+        shutil.move(path, tmp_path / "kept")
+        assert run.check(id)[0] == "not run", id
+        shutil.move(tmp_path / "kept", path)
+        assert run.check(id)[0] == before[id], id
+    path = evidence.results / "metrics.parquet"
+    whole = pd.read_parquet(path)
+    synthetic = whole[(whole["study"] == "reconstruction") & (whole["dataset"] == "synthetic")]
+    for id, words in CELLS.items():
+        assert before[id] in COMPUTED | {"not checkable"}, id
+        lost = synthetic.loc[synthetic["variant"].str.contains(words), CELL].iloc[0]
+        whole[(whole[CELL] != lost).any(axis=1)].to_parquet(path)
+        assert run.check(id)[0] == "not run", id
+        whole.to_parquet(path)
+        assert run.check(id)[0] == before[id], id

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from tensorldp.config.cell import AnyCell
 from tensorldp.runtime.files import write_arrays
 
 SPLITS = {"mnist": 60000, "cifar10": 50000, "svhn": 73257, "imdb": 25000, "darknet": 113184}
+TESTS = {"svhn": 26032, "imdb": 25000, "darknet": 28297}
 
 
 def test_retention_is_refuted_because_it_gains_nothing_in_the_range(
@@ -45,18 +45,18 @@ def test_a_delta_that_no_run_used_is_not_decided(tmp_path: Path) -> None:
     assert run.check("T53")[0] == "reproduced"
 
 
-def prepared(folder: Path, counts: dict[str, int]) -> None:
+def prepared(folder: Path, counts: dict[str, int], split: str = "train") -> None:
     for name, count in counts.items():
         write_arrays(
-            folder / "resources" / "datasets" / name / "train.safetensors",
+            folder / "resources" / "datasets" / name / f"{split}.safetensors",
             {"x": np.zeros((count, 1), np.uint8), "y": np.zeros(count, np.int64)},
         )
 
 
 def test_split_sizes_need_the_training_records_too(tmp_path: Path) -> None:
     cells = tuple(invented.cell("tldp_type3", name, "none", "inf") for name in SPLITS)
-    tests = {"svhn": 26032, "imdb": 25000, "darknet": 28297}
-    run = invented.Run(cells, tmp_path / "results").write(lambda *_: {"weighted_f1": 0.5}, tests=tests)
+    run = invented.Run(cells, tmp_path / "results").write(lambda *_: {"weighted_f1": 0.5})
+    prepared(tmp_path, {name: TESTS.get(name, 10_000) for name in SPLITS}, "test")
     assert run.check("T31") == ("not run", "needs the prepared data set mnist")
     prepared(tmp_path, {"mnist": 60000, "imdb": 25000})
     found, observed = run.check("T31")
@@ -73,11 +73,8 @@ def test_split_sizes_need_the_training_records_too(tmp_path: Path) -> None:
 def test_split_sizes_are_not_read_from_attacks_which_score_no_test_set(tmp_path: Path) -> None:
     cell = invented.cell("reconstruction", "mnist", "none", "inf", attack="dlg", defence="none")
     run = invented.Run((cell,), tmp_path / "results").write(lambda *_: {"psnr": 30.0})
-    path = tmp_path / "results" / "metrics" / f"{cell.path}.json"
-    written = json.loads(path.read_text())
-    del written["test_set"]
-    path.write_text(json.dumps(written))
-    prepared(tmp_path, SPLITS)
+    for split in ("train", "test"):
+        prepared(tmp_path, SPLITS, split)
     assert run.check("T31")[0] == "not run"
 
 

@@ -15,7 +15,7 @@ from tensorldp.config.study import VIEWS, paper_of
 from tensorldp.figures.report import render
 from tensorldp.figures.report_text import PRIVACY, VERDICTS
 from tensorldp.figures.style import save, use_style
-from tensorldp.studies.audit import COLUMNS as AUDIT_COLUMNS
+from tensorldp.studies.audit_table import COLUMNS as AUDIT_COLUMNS
 from tensorldp.studies.table import COLUMNS
 
 STUDIES = {

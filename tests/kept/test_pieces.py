@@ -1,26 +1,32 @@
-"""The summaries of the kept results are those of their rows."""
+"""The kept results that the repository has."""
 
 from __future__ import annotations
 
-import io
+import shutil
+from pathlib import Path
 
 import pandas as pd
 from kept_runs import ROOT
 
-from tensorldp.kept.pieces import pieces_table, run_facts
-from tensorldp.kept.provenance import read_provenance
-from tensorldp.runtime.files import read_json
+from tensorldp.kept.merge import summarise
+from tensorldp.kept.provenance import METRICS, PIECES, PROVENANCE, SEEDED, STANDING, among
+from tensorldp.studies.table import CELL
 
 REFERENCE = ROOT / "results" / "reference"
 
 
-def test_summaries_are_those_of_the_kept_rows() -> None:
+def test_summaries_are_those_of_the_kept_rows(tmp_path: Path) -> None:
     """Otherwise run `python workflow/scripts/reference.py --decide`."""
-    rows = pd.read_parquet(REFERENCE / "metrics.parquet")
-    expected = pieces_table(rows, read_provenance(REFERENCE)).to_csv(index=False)
-    pd.testing.assert_frame_equal(pd.read_csv(REFERENCE / "pieces.csv"), pd.read_csv(io.StringIO(expected)))
-    facts = {study: run_facts(part) for study, part in rows.groupby("study", observed=True)}
-    assert read_json(REFERENCE / "runs.json") == facts
+    for name in (METRICS, PROVENANCE):
+        shutil.copy(REFERENCE / name, tmp_path)
+    summarise(tmp_path)
+    assert (tmp_path / PIECES).read_text() == (REFERENCE / PIECES).read_text()
+
+
+def test_what_is_noted_is_of_kept_rows_and_each_cell_has_a_standing() -> None:
+    rows, noted = pd.read_parquet(REFERENCE / METRICS), pd.read_parquet(REFERENCE / PROVENANCE)
+    assert among(noted, rows, SEEDED).all()
+    assert among(rows, pd.read_csv(REFERENCE / STANDING), CELL).all()
 
 
 def test_what_is_kept_stays_small() -> None:

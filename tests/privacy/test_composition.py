@@ -65,4 +65,4 @@ def test_either_package_imports_first() -> None:
 
 def test_unknown_attribute() -> None:
     with pytest.raises(AttributeError):
-        privacy.nothing  # type: ignore[attr-defined]  # noqa: B018
+        privacy.nothing  # noqa: B018

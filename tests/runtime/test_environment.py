@@ -13,7 +13,7 @@ from tensorldp.runtime import environment, provenance
 
 @pytest.fixture(autouse=True)
 def clean(monkeypatch: pytest.MonkeyPatch) -> None:
-    for key in ("MIRROR", "PLUGINS", "DEVICE", "GPU", "PRECISION", "WARM", "PROVENANCE"):
+    for key in ("MIRROR", "PLUGINS", "DEVICE", "GPU", "PRECISION", "PROVENANCE"):
         monkeypatch.setenv(f"TENSORLDP_{key}", "")
         monkeypatch.delenv(f"TENSORLDP_{key}")
 
@@ -25,17 +25,13 @@ def test_jobs_get_mirror_device_and_plugins(tmp_path: Path) -> None:
     assert os.environ["TENSORLDP_PLUGINS"] == "a,b"
     assert environment.device() == "cpu"
     assert environment.gpu_slots() == 0
-    assert "TENSORLDP_WARM" not in os.environ
 
 
-def test_a_cluster_job_takes_over_whether_there_is_a_gpu_and_needs_no_warm_server(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_cluster_job_takes_over_whether_there_is_a_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(environment, "GPU_NODE", tmp_path)  # a compute node with a GPU
     monkeypatch.setenv("TENSORLDP_GPU", "0")  # a submitting host without
     environment.export(parse_settings({"studies": ["s"]}), main_process=False)
     assert environment.gpu_slots() == 0
-    assert os.environ["TENSORLDP_WARM"] == "0"
     environment.export(parse_settings({"studies": ["s"]}), main_process=True)
     assert environment.gpu_slots() == 1
 

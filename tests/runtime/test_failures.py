@@ -1,63 +1,124 @@
-"""A run that failed ends with what is kept, how to go on and, alone at the end, why."""
+"""A run that failed ends with what is kept, how to go on and, alone at the end, why; Snakemake's own log knows it."""
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from tensorldp.runtime.failures import cause, last_words
+from tensorldp.runtime.failures import cause, export_commands, finished, last_words, warnings_since
 
 SENTENCE = "error: own_datasets.mine.range = [0, 16] does not hold 17"
+FAILED = """Error in rule train:
+    message: None
+    jobid: 3
+    output: results/models/s/d/0
+    log: {log} (check log file(s) for error details)
+    shell:
+        stage train --out results/models/s/d/0 > {log} 2>&1
+        (command exited with non-zero exit code)
+"""
+QUIET = """RuleException:
+CalledProcessError in file "workflow/rules/cells.smk", line 29:
+Command 'set -euo pipefail;  stage train --out results/models/s/d/0 > {log} 2>&1' returned non-zero exit status 1.
+"""
 
 
-def log(folder: Path, text: str, name: str = "job.log") -> str:
-    path = folder / name
+@pytest.fixture(autouse=True)
+def typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What a user typed, and where."""
+    for key in ("TENSORLDP_COMMAND", "TENSORLDP_ALONE"):
+        monkeypatch.setenv(key, "")  # so that what a test sets goes with it
+        monkeypatch.delenv(key)
+    monkeypatch.setattr(sys, "argv", ["/some/bin/snakemake", "--cores", "2", "figures", "--", "a file"])
+    monkeypatch.chdir(tmp_path)
+
+
+def job(text: str, name: str = "job.log") -> str:
+    """The log of a job."""
+    path = Path("logs", name)
+    path.parent.mkdir(exist_ok=True)
     path.write_text(text)
     return str(path)
 
 
-@pytest.fixture(autouse=True)
-def typed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a user typed."""
-    monkeypatch.delenv("TENSORLDP_COMMAND", raising=False)
-    monkeypatch.setattr(sys, "argv", ["/some/bin/snakemake", "--cores", "2", "--", "a file"])
+def words(*logs: str, block: str = FAILED, steps: str = "1 of 7 steps (14%) done\n3 of 7 steps (43%) done\n") -> str:
+    """The last words of a run in which the jobs of these logs failed."""
+    run = Path("run.log")
+    run.write_text("Building DAG of jobs...\n" + steps + "".join(block.format(log=log) for log in logs))
+    return last_words([str(run)])
 
 
-def test_the_sentence_stands_last_and_alone_below_what_is_kept_and_how_to_go_on(tmp_path: Path) -> None:
-    told = last_words([log(tmp_path, f"dumps\n{SENTENCE}\nExit\n")], 0.0, done=3, left=4).splitlines()
+@pytest.mark.parametrize("block", [FAILED, QUIET, QUIET + FAILED], ids=["told", "quiet", "both"])
+def test_the_sentence_stands_last_and_alone_below_what_is_kept_and_how_to_go_on(block: str) -> None:
+    told = words(job(f"dumps\n{SENTENCE}\nExit\n"), block=block).splitlines()
     assert told[-2:] == ["", SENTENCE]
-    kept = "Done and kept: 3 of 7 jobs. To go on, after mending what is said below: snakemake --cores 2 -- 'a file'"
+    kept = (
+        "Done and kept: 3 of 7 jobs. To go on, after mending what is said below: "
+        "snakemake --cores 2 figures -- 'a file'"
+    )
     assert told[:-2] == ["", kept]
 
 
-def test_a_run_of_make_figures_goes_on_by_make_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_of_make_figures_goes_on_by_make_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TENSORLDP_COMMAND", "make figures")
-    assert last_words([log(tmp_path, SENTENCE)], 0.0, 0, 1).splitlines()[1].endswith(": make figures")
+    assert words(job(SENTENCE)).splitlines()[1].endswith(": make figures")
 
 
-def test_an_error_that_no_sentence_tells_is_named_with_its_log(tmp_path: Path) -> None:
-    path = log(tmp_path, "Traceback (most recent call last):\n  File\nValueError: broken\n\n")
+def test_an_error_that_no_sentence_tells_is_named_with_its_log() -> None:
+    path = job("Traceback (most recent call last):\n  File\nValueError: broken\n\n")
     assert cause(Path(path)) == f"error: a job failed with ValueError: broken ({path})"
-    silent = log(tmp_path, "", "silent.log")
+    silent = job("", "silent.log")
     assert cause(Path(silent)) == f"error: a job failed without a word ({silent})"
 
 
-def test_each_cause_is_told_once_and_of_many_the_first(tmp_path: Path) -> None:
-    same = [log(tmp_path, SENTENCE, f"{n}.log") for n in range(9)]
-    assert last_words(same, 0.0, 0, 9).count("error:") == 1
-    others = [log(tmp_path, f"error: {n}", f"{n}.log") for n in range(9)]
-    assert last_words(others, 0.0, 0, 9).splitlines()[-3:] == [
+def test_each_cause_is_told_once_and_of_many_the_first() -> None:
+    assert words(*(job(SENTENCE, f"{n}.log") for n in range(9))).count("error:") == 1
+    assert words(*(job(f"error: {n}", f"{n}.log") for n in range(9))).splitlines()[-3:] == [
         "error: 0",
         "error: 1",
         "error: 7 more causes are in the files under logs",
     ]
 
 
-def test_logs_of_an_earlier_run_and_of_jobs_that_did_not_start_say_nothing(tmp_path: Path) -> None:
-    old = log(tmp_path, SENTENCE)
+def test_an_interrupted_job_and_logs_of_others_say_nothing() -> None:
+    job(SENTENCE, "of_an_earlier_run.log")
+    told = words(job("interrupted\n", "new.log"))
+    assert told == "\nDone and kept: 3 of 7 jobs. To go on: snakemake --cores 2 figures -- 'a file'\n"
+
+
+def test_a_run_without_a_log_or_a_finished_job_still_says_how_to_go_on() -> None:
+    assert words(steps="").startswith("\nDone and kept: what was finished. To go on: ")
+    assert last_words(["none.log"]).startswith("\nDone and kept: what was finished. To go on: ")
+
+
+def test_jobs_learn_the_command_without_its_targets_and_keep_what_they_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        sys, "argv", ["snakemake", "--cores", "2", "--config", "scale=desk", "results/report.html", "figures"]
+    )
+    export_commands()
+    assert os.environ["TENSORLDP_ALONE"] == "snakemake --cores 2 --config scale=desk"
+    monkeypatch.setattr(sys, "argv", ["snakemake", "--mode", "subprocess"])
+    export_commands()
+    assert os.environ["TENSORLDP_ALONE"] == "snakemake --cores 2 --config scale=desk"
+
+
+def test_a_run_names_what_it_made_and_not_what_was_there() -> None:
+    Path("results", "figures").mkdir(parents=True)
+    old, new = Path("results", "metrics.parquet"), Path("results", "figures", "a.png")
+    for path in (old, new):
+        path.touch()
     os.utime(old, (1000.0, 1000.0))
-    told = last_words([old, str(tmp_path / "none.log"), log(tmp_path, "interrupted\n", "new.log")], 2000.0, 1, 2)
-    assert told == "\nDone and kept: 1 of 3 jobs. To go on: snakemake --cores 2 -- 'a file'\n"
+    assert finished(2000.0) == f"\nFinished in {Path.cwd()}. figures: results/figures/"
+    assert finished(time.time() + 60) == f"\nFinished in {Path.cwd()}."
+
+
+def test_warnings_of_this_run_are_told_once() -> None:
+    os.utime(job("warning: old\n", "old.log"), (1000.0, 1000.0))
+    for n in range(3):
+        job(f"warning: the same\nwarning: {n}\nall else\n", f"{n}.log")
+    assert warnings_since(2000.0) == ["warning: the same", "warning: 0", "warning: 1", "warning: 2"]
+    assert warnings_since(2000.0, most=1)[1] == "warning: 3 more in the files under logs"

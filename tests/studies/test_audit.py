@@ -12,7 +12,8 @@ from tensorldp.config.methods.learning import FederatedFactors, LearningFactors,
 from tensorldp.mechanisms import Box, Mechanism, make
 from tensorldp.privacy.curves.pure import PureCurve
 from tensorldp.runtime.files import write_arrays
-from tensorldp.studies.audit import audit_mechanism, audit_seed, audits_table
+from tensorldp.studies.audit import audit_mechanism, audit_seed
+from tensorldp.studies.audit_table import audits_table
 from tensorldp.studies.methods import audited_of
 
 
@@ -89,10 +90,10 @@ def test_the_table_has_accuracy_audits_too(data: Path) -> None:
         ],
     }
     mechanism, note = audited(cell("laplace", "3"), data)
-    audits = {"rows": audit_mechanism(mechanism, cell("laplace", "3"), [0.0], note)}
+    audits = audit_mechanism(mechanism, cell("laplace", "3"), [0.0], note)
     table = audits_table([(metrics, {"epsilon": 3.0, "pure_epsilon": 3.0}, audits)])
     assert sorted(table["kind"]) == ["accuracy", "likelihood ratio"]
-    assert table.set_index("kind")["epsilon_lower"]["likelihood ratio"] == audits["rows"][0]["epsilon_lower"] > 0
+    assert table.set_index("kind")["epsilon_lower"]["likelihood ratio"] == audits[0]["epsilon_lower"] > 0
     a = float(table.set_index("kind")["epsilon_lower"]["accuracy"])
     assert math.log(9 * 0.88 / 0.12) < a < math.log(9 * 0.9 / 0.1)
 
@@ -104,7 +105,7 @@ def test_a_cell_without_a_mechanism_has_the_audits_of_its_accuracy_alone() -> No
         "test_set": {"records": 1000, "shares": [0.1] * 10},
         "rows": [{"seed": 0, "metric": "accuracy_perturbed_test", "value": 0.9}],
     }
-    table = audits_table([(metrics, {"epsilon": "inf", "pure_epsilon": "inf"}, None)])
+    table = audits_table([(metrics, {"epsilon": "inf", "pure_epsilon": "inf"}, [])])
     assert table["kind"].tolist() == ["accuracy"]
 
 

@@ -94,11 +94,13 @@ def test_records_reach_the_guarantees_of_noise_for_a_batch(scale: str, dataset: 
     made = cells("tvg_features", scale, dataset)
     batch = {float(c.epsilon): c for c in made if c.mechanism == "idn" and "unit=batch" in c.variant}
     single = [float(c.epsilon) for c in made if c.mechanism == "gaussian-analytic" and "unit=record" in c.variant]
+    reached = set()
     for epsilon in (1e4, 1e6):
         ours = guarantee_of(batch[epsilon], tmp_path)["epsilon"]
-        assert min(abs(one / ours - 1) for one in single) < 1e-3
+        reached.add(nearest := min(single, key=lambda one, ours=ours: abs(one / ours - 1)))  # type: ignore[misc]
+        assert nearest == pytest.approx(ours, rel=1e-3)
     testing = [c for c in cells("tvg_testing", scale, dataset) if c.mechanism == "gaussian-analytic"]
-    assert set(single) <= {float(c.epsilon) for c in testing if "unit=record" in c.variant}
+    assert reached <= {float(c.epsilon) for c in testing if "unit=record" in c.variant}
 
 
 @pytest.mark.parametrize(("scale", "dataset", "size"), [("quick", "digits", 128), ("desk", "mnist", 1280)])
@@ -107,8 +109,7 @@ def test_features_reach_the_guarantees_of_tldp(scale: str, dataset: str, size: i
     tldp = {float(c.epsilon) for c in made if c.mechanism == "tldp-l"}
     for name in ("laplace", "gaussian-analytic", "privunit", "duchi", "hybrid"):
         own = {float(c.epsilon) for c in made if c.mechanism == name}
-        assert len([e for e in tldp if e * size in own]) >= 4
-        assert max(tldp) * size in own
+        assert {1.0, 5.0, max(tldp)} <= {e for e in tldp if e * size in own}
 
 
 def test_membership_is_tried_at_the_guarantees_of_tldp() -> None:

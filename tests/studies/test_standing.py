@@ -10,7 +10,7 @@ from tensorldp.errors import InputError
 from tensorldp.studies.standing import NOTHING, REFUTED, TRIED, UNTRIED, standing_table, stop_if_refuted
 
 AUDIT = {"samples": 100, "refuted": False, "claimed": 1.0, "delta": 0.0, "event": "e", "note": ""}
-Found = tuple[dict[str, Any], dict[str, Any], dict[str, Any] | None]
+Found = tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]]]
 
 
 def cell(
@@ -18,7 +18,7 @@ def cell(
 ) -> Found:
     key = {"study": "s", "dataset": "d", "variant": "v", "mechanism": "m", "epsilon": "1", "options": options or {}}
     guarantee = {"epsilon": epsilon, "pure_epsilon": math.inf}
-    return {"cell": key, "rows": [{"metric": metric, "value": 1.0}]}, guarantee, {"rows": list(audits)}
+    return {"cell": key, "rows": [{"metric": metric, "value": 1.0}]}, guarantee, list(audits)
 
 
 @pytest.mark.parametrize(

@@ -47,22 +47,25 @@ class Project:
     def snakemake(
         self, *arguments: str, cores: int = 2, env: dict[str, str] | None = None, timeout: float = 600
     ) -> subprocess.CompletedProcess[str]:
-        """Run Snakemake here; the result has stdout and stderr as text."""
-        environment = {key: value for key, value in os.environ.items() if key != "TENSORLDP_MIRROR"}
-        environment.update(env or {})
+        """Run Snakemake here, on this copy's own sources; the result has stdout and stderr as text."""
         return subprocess.run(
             [*(CUT_OFF if self.cut_off else ()), str(SNAKEMAKE), "--cores", str(cores), *arguments],
             cwd=self.folder,
-            env=environment,
+            env=self.environment() | (env or {}),
             capture_output=True,
             text=True,
             timeout=timeout,
             check=False,
         )
 
+    def environment(self) -> dict[str, str]:
+        """For a process that runs here: no mirror of data, and the sources of this copy."""
+        kept = {key: value for key, value in os.environ.items() if key != "TENSORLDP_MIRROR"}
+        return kept | {"PYTHONPATH": str(self.folder / "src")}
+
     def planned(self, *arguments: str) -> list[tuple[str, str]]:
-        """(rule, wildcards) of every job that a dry run of this copy's own sources would execute."""
-        done = self.snakemake("--dry-run", *arguments, env={"PYTHONPATH": str(self.folder / "src")})
+        """(rule, wildcards) of every job that a dry run would execute."""
+        done = self.snakemake("--dry-run", *arguments)
         assert done.returncode == 0, done.stdout + done.stderr
         text = done.stdout + done.stderr
         jobs = []
@@ -77,7 +80,7 @@ class Project:
 def make_project(folder: Path) -> Project:
     """Copy the workflow into `folder` with the reduced config."""
     for name in ("workflow", "notebooks", "profiles", "envs", "src"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.egg-info"))
     shutil.copy(ROOT / "Snakefile", folder)
     project = Project(folder)
     project.configure()
@@ -105,10 +108,10 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture(scope="session")
 def calm(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """An undisturbed run. Tests copy it."""
-    from faults import finish, leftovers, small  # which import this module
+    """An undisturbed run of the small grid. Tests copy it."""
+    from faults import leftovers, ran, small  # which import this module
 
     project = small(tmp_path_factory.mktemp("faults") / "calm")
-    finish(project)
+    ran(project)
     assert not leftovers(project)
     return project

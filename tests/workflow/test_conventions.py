@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 import yaml
@@ -10,24 +11,29 @@ from conftest import ROOT, Project
 
 from tensorldp.config.settings import Settings
 
-RULE = re.compile(r"^( *)rule(?: \w+)?:\n((?:\1 +.*\n|\n)+)", re.MULTILINE)
-RULES = {
-    f"{path.stem}-{number}": match[2]
-    for path in sorted((ROOT / "workflow" / "rules").glob("*.smk"))
-    for number, match in enumerate(RULE.finditer(path.read_text() + "\n"))
-    if "shell:" in match[2]
-}
+RULES = ROOT / "workflow" / "rules"
+RULE = re.compile(r"^( *)rule(?: (\w+))?:\n((?:\1 +.*\n|\n)+)", re.MULTILINE)
 
 
-def test_rules_are_found() -> None:
-    text = "".join(path.read_text() for path in (ROOT / "workflow" / "rules").glob("*.smk"))
-    assert len(RULES) == len(re.findall(r"^ +shell:$", text, re.MULTILINE)) > 20
+def rules(path: Path) -> dict[str, str]:
+    """The texts of a file's rules that run a job."""
+    found = [match.groups() for match in RULE.finditer(path.read_text() + "\n")]
+    return {name or f"rule {i} of {path.name}": text for i, (_, name, text) in enumerate(found) if "shell:" in text}
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_every_rule_states_its_threads_and_its_time(rule: str) -> None:
-    assert re.search(r"^ +threads: \d+", RULES[rule], re.MULTILINE)
-    assert re.search(r"^ +runtime=.+,", RULES[rule], re.MULTILINE)
+def test_every_job_has_a_log_and_an_environment() -> None:
+    found = {name: text for path in RULES.glob("*.smk") for name, text in rules(path).items()}
+    assert len(found) > 20
+    for name, text in found.items():
+        assert re.search(r"^ +log: ", text, re.MULTILINE), name
+        assert re.search(r"^ +conda: ", text, re.MULTILINE), name
+
+
+def test_jobs_on_cells_state_their_memory_and_a_time_that_grows_with_their_cells() -> None:
+    found = {name: text for name, text in rules(RULES / "cells.smk").items() if "localrule" not in text}
+    assert found.keys() == {"perturb", "train", "train_shared", "evaluate", "measure", "privacy"}
+    for name, text in found.items():
+        assert re.search(r"^ +resources: .*\bmem_mb=\d+, runtime=minutes\(\d+\)", text, re.MULTILINE), name
 
 
 def test_the_guide_has_every_key_of_the_config_with_its_default() -> None:

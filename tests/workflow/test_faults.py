@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from conftest import ROOT, SNAKEMAKE, Project
-from faults import CELL, WARM, cell_rows, copy_of, leftovers, rows, sentences, small
+from faults import TARGET, copy_of, leftovers, pending, ran, sentences, small, stored, tables
 
 from tensorldp.data import fetch as fetching
 from tensorldp.errors import InputError
@@ -22,6 +25,113 @@ pytestmark = [
     pytest.mark.xdist_group("faults"),
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc"),
 ]
+
+
+FRAGILE = r'''
+from pathlib import Path
+
+from tensorldp.mechanisms import Mechanism, register
+from tensorldp.privacy.curves.laplace import LaplaceCurve
+from tensorldp.randomness import add_laplace
+
+
+@register
+class Fragile(Mechanism):
+    """Laplace noise whose scale at epsilon 5 stands in a file."""
+
+    name, label, domain_kind = "fragile", "Fragile", "box"
+    formula, source = r"x + \mathrm{Lap}(I R / \varepsilon)^I", "a test"
+
+    def _randomize(self, x, generator):
+        if self.epsilon == 5:
+            Path("table.txt").read_text()
+        return add_laplace(x, self.size * self.domain.width / self.epsilon, generator)
+
+    def squared_error(self):
+        return None
+
+    def curve(self):
+        return LaplaceCurve(self.epsilon / self.size, self.size)
+
+    def worst_pair(self):
+        return self.domain.constant(self.domain.low), self.domain.constant(self.domain.high)
+'''
+CELLS = "tldp_type1/digits/model=small_cnn"
+BROKEN = f"{CELLS}/fragile/epsilon~5"
+FAILED = f"cells failed, the results of the others are kept: {BROKEN} failed in perturb:"
+ON_PURPOSE = """        if (cell.mechanism, cell.epsilon) == ("laplace", "1"):
+            raise ZeroDivisionError("on purpose")
+"""
+
+
+def test_a_cell_that_raises_takes_no_other_along_and_is_told_with_the_command_that_repeats_it(tmp_path: Path) -> None:
+    project = small(
+        tmp_path / "copy",
+        studies=["tldp_type1"],
+        seeds=[0],
+        plugins=["fragile"],
+        mechanisms={"tldp_type1": ["laplace", "fragile"]},
+        datasets={},
+        training={"tldp_type1": {"epochs": 1, "limit": 200}},
+    )
+    (project.folder / "fragile.py").write_text(FRAGILE)
+    failed = project.snakemake(TARGET, "--keep-going")
+    text = failed.stdout + failed.stderr
+    assert failed.returncode != 0
+    last = sentences(failed.stderr.rpartition("Done and kept:")[2])  # of an audit, too
+    (told,) = (line for line in last if "failed in perturb" in line)
+    assert told.startswith(
+        f"error: 1 of 4 cells failed, the results of the others are kept: {BROKEN} failed in perturb:"
+    )
+    assert "FileNotFoundError: [Errno 2] No such file or directory: 'table.txt'" in told
+    settings = json.loads(told[told.index("Its settings: ") + 14 : told.index(". To repeat it alone: ")])
+    assert (settings["mechanism"], settings["epsilon"]) == ("fragile", "5")
+    kept = stored(project)
+    others = {
+        f"{CELLS}/{mechanism}/epsilon~{epsilon}" for mechanism in ("laplace", "fragile") for epsilon in (1, 5)
+    } - {BROKEN}
+    assert {name.rpartition("/")[0] for name in kept if "/seed~0" in name} == others
+    assert not leftovers(project), text
+
+    # the command that the sentence names computes that cell, and it fails again
+    alone = shlex.split(told.partition("To repeat it alone: ")[2])
+    assert alone == ["snakemake", "--cores", "2", "--keep-going", "--", f"results/metrics/{BROKEN}.json"]
+    repeated = project.snakemake(*alone[3:])
+    assert repeated.returncode != 0
+    assert (
+        f"error: 1 of 1 cells failed, the results of the others are kept: {BROKEN} failed in perturb" in repeated.stderr
+    )
+    assert stored(project) == kept
+
+    # the next run goes on with what is left, and once mended that is this cell
+    assert {name.rpartition("/")[0] for name in pending(project) if "/seed~" in name} == {BROKEN}
+    (project.folder / "table.txt").touch()
+    ran(project, *alone[3:])
+    ran(project)
+    after = stored(project)
+    assert {name: after[name] for name in kept} == kept
+    assert {name.rpartition("/")[0] for name in after.keys() - kept.keys()} == {BROKEN}
+    assert set(pd.read_parquet(project.folder / TARGET)["mechanism"]) == {"laplace", "fragile"}
+    assert not leftovers(project)
+
+
+@pytest.mark.parametrize(
+    ("stage", "line"),
+    [("train", "        if cell.factors.model != "), ("evaluate", "        model, scaling = restored(")],
+)
+def test_a_cell_that_raises_in_a_later_stage_keeps_the_others_too(tmp_path: Path, stage: str, line: str) -> None:
+    """A mistake in the code of a method that one cell meets."""
+    project = small(tmp_path / "copy", studies=["tldp_type1"], seeds=[0])
+    method = project.folder / "src" / "tensorldp" / "studies" / "methods" / "learning.py"
+    assert method.read_text().count(line) == 1
+    method.write_text(method.read_text().replace(line, f"{ON_PURPOSE}{line}"))
+    failed = project.snakemake(TARGET)
+    assert failed.returncode != 0
+    assert f"{CELLS}/laplace/epsilon~1 failed in {stage}: ZeroDivisionError: on purpose" in failed.stderr
+    scored = {name.rpartition("/")[0] for name in stored(project) if "/seed~0" in name}
+    cells = ("none/epsilon~inf", "tldp-l/epsilon~1", "tldp-l/epsilon~5", "laplace/epsilon~5")
+    assert scored == {f"{CELLS}/{cell}" for cell in cells}
+    assert not leftovers(project)
 
 
 FULL_DISK = """
@@ -82,11 +192,11 @@ def test_a_full_disk_is_one_sentence_and_the_run_goes_on_when_there_is_space(cal
         text=True,
         timeout=420,
         check=False,
-        env=os.environ | WARM,
+        env=project.environment() | {"PYTHONPATH": str(ROOT / "src")},
     )
     first = (project.folder / "full").read_text()
     assert done.stdout.split() == ["first", "1", "second", "0"], done.stderr + first[-3000:]
-    assert rows(project) == rows(calm)
+    assert tables(project) == tables(calm)
     assert not leftovers(project)
     assert "Traceback" not in first
     assert sentences(first)
@@ -100,8 +210,8 @@ CACHED = [
 ]
 
 
-def rerun_cell(project: Project) -> tuple[int, str]:
-    done = project.snakemake(CELL, env=WARM, timeout=120)
+def rerun_study(project: Project) -> tuple[int, str]:
+    done = project.snakemake("results/studies/tldp_type2/metrics.parquet", timeout=240)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -115,12 +225,15 @@ def test_a_damaged_cache_never_gives_wrong_numbers(calm: Project, tmp_path: Path
     else:  # the same size, and still a safetensors file: its header is within the first half
         half = len(content) // 2
         path.write_bytes(content[:half] + content[half:][::-1])
-    (project.folder / CELL).unlink()
-    if name.startswith("resources"):  # the cell reads features, so these must be made again
+    for result in stored(project):
+        if result.startswith("tldp_type2"):
+            (project.folder / "results" / "cells" / result).unlink()
+    if name.startswith("resources"):  # the cells read features, so these must be made again
         shutil.rmtree(project.folder / "results" / "features")
-    code, text = rerun_cell(project)
+    assert pending(project)
+    code, text = rerun_study(project)
     if code == 0:
-        assert cell_rows(project) == cell_rows(calm), "silently other numbers"
+        assert tables(project) == tables(calm), "silently other numbers"
         return
     assert "Traceback" not in text
     assert sentences(text)
@@ -128,9 +241,10 @@ def test_a_damaged_cache_never_gives_wrong_numbers(calm: Project, tmp_path: Path
     # the sentence says what to do, and that helps
     assert "delete" in sentences(text)[0]
     path.unlink()
-    code, text = rerun_cell(project)
+    code, text = rerun_study(project)
     assert code == 0, text
-    assert cell_rows(project) == cell_rows(calm)
+    ran(project)
+    assert tables(project) == tables(calm)
 
 
 def vanish(project: Project) -> None:
@@ -149,7 +263,7 @@ def test_a_mirror_that_goes_away_before_its_files_are_read_is_one_sentence(tmp_p
     mirror.mkdir()
     project.configure(studies=["tldp_type1"], datasets={"tldp_type1": ["mnist"]}, mirror=str(mirror))
     vanish(project)
-    done = project.snakemake("resources/datasets/mnist/digest.json", "--retries", "0", env=WARM, timeout=90)
+    done = project.snakemake("resources/datasets/mnist/digest.json", "--retries", "0", timeout=90)
     text = done.stdout + done.stderr
     assert done.returncode != 0
     assert "Traceback" not in text
@@ -173,16 +287,16 @@ def test_a_mirror_that_goes_away_after_the_download_is_not_missed(real_mirror: P
     mirror.symlink_to(real_mirror)
     changes = {"studies": ["tldp_type1"], "datasets": {"tldp_type1": ["mnist"]}}
     project.configure(**changes, mirror=str(mirror))
-    done = project.snakemake("resources/downloads/mnist/source.json", env=WARM, timeout=120)
+    done = project.snakemake("resources/downloads/mnist/source.json", timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     mirror.unlink()
-    refused = project.snakemake("resources/datasets/mnist/digest.json", env=WARM, timeout=60)
+    refused = project.snakemake("resources/datasets/mnist/digest.json", timeout=60)
     assert refused.returncode != 0
     assert sentences(refused.stdout + refused.stderr) == [
         f"error: the mirror folder {mirror} does not exist: correct `mirror` in config.yaml or unset it"
     ]
     project.configure(**changes)
-    done = project.snakemake("resources/datasets/mnist/digest.json", env=WARM, timeout=120)
+    done = project.snakemake("resources/datasets/mnist/digest.json", timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "rule download" not in done.stdout + done.stderr
 

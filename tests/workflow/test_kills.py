@@ -6,25 +6,26 @@ import functools
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 from conftest import Project
 from faults import (
-    CELL,
     TARGET,
-    WARM,
     after_jobs,
     alive,
     copy_of,
-    finish,
     leftovers,
     locks,
     output,
-    rows,
+    ran,
     small,
     started,
+    stored,
+    tables,
     until,
 )
 
@@ -36,7 +37,7 @@ pytestmark = [
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc"),
 ]
 
-KILLS = 20
+KILLS = 8
 
 
 def kill_once(project: Project, chance: random.Random) -> str:
@@ -59,18 +60,27 @@ def kill_once(project: Project, chance: random.Random) -> str:
     return "working" if "\nExecute " in text else "early"
 
 
+def unlock_as_make_does(project: Project) -> None:
+    command = [sys.executable, "-m", "tensorldp.runtime.at_work"]
+    subprocess.run(command, cwd=project.folder, env=project.environment(), check=True, timeout=120)
+
+
 def dead(folder: Path) -> bool:
     return not alive(folder)
 
 
-def test_a_run_killed_twenty_times_ends_with_the_same_numbers(calm: Project, tmp_path: Path) -> None:
+def test_a_run_killed_eight_times_ends_with_the_same_numbers(calm: Project, tmp_path: Path) -> None:
     ends: list[str] = []
     chance, unlocked, copies = random.Random(20), 0, 0
     while sum(end != "finished" for end in ends) < KILLS:
         copies += 1
-        project = small(tmp_path / f"copy{copies}")
+        project = small(tmp_path / f"copy{copies}", cells_per_job=chance.choice([1, 2, 100]))
+        kept: dict[str, int] = {}
         while sum(end != "finished" for end in ends) < KILLS:
             ends.append(kill_once(project, chance))
+            after = stored(project)
+            assert {name: after.get(name) for name in kept} == kept  # what was finished is not computed again
+            kept = after
             if ends[-1] == "finished":
                 break
             if locks(project) and unlocked < 2:
@@ -82,11 +92,12 @@ def test_a_run_killed_twenty_times_ends_with_the_same_numbers(calm: Project, tmp
                 assert project.snakemake("--unlock", timeout=60).returncode == 0
                 assert not locks(project)
                 unlocked += 1
-            for lock in locks(project):  # the same, without the two seconds of a start
-                lock.unlink()
-        text = finish(project)
+            unlock_as_make_does(project)
+            assert not locks(project)
+        text = ran(project)
         assert "IncompleteFilesException" not in text
-        assert rows(project) == rows(calm)
+        assert tables(project) == tables(calm)
+        assert stored(project).keys() == stored(calm).keys()
         assert not leftovers(project)
         assert project.planned(TARGET) == []
         assert until(functools.partial(dead, project.folder), 30), alive(project.folder)
@@ -94,14 +105,12 @@ def test_a_run_killed_twenty_times_ends_with_the_same_numbers(calm: Project, tmp
     assert unlocked
 
 
-def test_models_that_were_half_deleted_at_a_kill_are_not_used(calm: Project, tmp_path: Path) -> None:
+def test_a_folder_that_was_half_deleted_at_a_kill_is_not_used(calm: Project, tmp_path: Path) -> None:
     project = copy_of(calm, tmp_path / "copy")
-    results = project.folder / "results"
-    metrics = next((results / "metrics").rglob("*.json"))
-    models = results / "models" / metrics.relative_to(results / "metrics").with_suffix("")
-    models.mkdir(parents=True)  # newer than what was computed from it
+    for kind in ("perturbed", "models"):  # newer than what was computed from it
+        (project.folder / "results" / kind / "tldp_type2" / "digits" / "0").mkdir(parents=True)
     assert project.planned(TARGET) == []
-    assert not models.exists()
+    assert not leftovers(project)
 
 
 def test_temporary_folders_that_outlived_their_last_reader_at_a_kill_are_deleted_in_the_end(
@@ -109,16 +118,20 @@ def test_temporary_folders_that_outlived_their_last_reader_at_a_kill_are_deleted
 ) -> None:
     """The state between the end of the scoring job and the deletion of the release and the models that it read."""
     project = copy_of(calm, tmp_path / "copy")
-    (project.folder / CELL).unlink()
-    done = project.snakemake(CELL, "--notemp", env=WARM, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
+    before = stored(project)
+    scores = "results/batches/tldp_type2/digits/0/scores.json"
+    for name in before:
+        if name.startswith("tldp_type2") and "/seed~" in name:
+            (project.folder / "results" / "cells" / name).unlink()
+    ran(project, scores, "--notemp")
     assert {path.relative_to(project.folder).parts[1] for path in leftovers(project)} == {"perturbed", "models"}
-    models = CELL.replace("metrics", "models", 1).removesuffix(".json")
-    assert finish(project, models).count("Finished jobid") == 2  # the tables of the study and of the run
-    assert {path.parent for path in leftovers(project)} == {project.folder / models}  # asked for, this time
-    finish(project, "--forcerun", "collect")
+    models = "results/models/tldp_type2/digits/0"
+    ran(project, TARGET, models, "--forcerun", "collect")
+    assert {path.relative_to(project.folder).parts[1] for path in leftovers(project)} == {"models"}  # asked for
+    ran(project, TARGET, "--forcerun", "collect")
     assert not leftovers(project)
-    assert rows(project) == rows(calm)
+    assert stored(project).keys() == before.keys()
+    assert tables(project) == tables(calm)
 
 
 def test_a_file_that_was_half_written_at_a_kill_is_cleared_by_the_next_writer(tmp_path: Path) -> None:
@@ -145,15 +158,15 @@ def test_a_figure_killed_in_its_notebook_leaves_no_kernel_and_is_made_by_the_nex
     project = copy_of(calm, tmp_path / "copy")
     figure = "results/figures/tldp_type1.png"
     with started(project, figure) as process:
-        assert until(lambda: any("kernel.py" in line for line in alive(project.folder)), 60), output(project)
+        assert until(lambda: any("ipykernel_launcher" in line for line in alive(project.folder)), 60), output(project)
         time.sleep(0.3)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait(30)
-    # what starts a kernel is a session of its own, so the kill does not reach it: it looks for who wants it each second
+    # a kernel is a session of its own, so the kill does not reach it: it looks for its parent each second
     assert until(lambda: not alive(project.folder), 20), alive(project.folder)
     assert not (project.folder / figure).exists() or locks(project)
     assert project.snakemake("--unlock", timeout=60).returncode == 0
-    done = project.snakemake(figure, env=WARM, timeout=120)
+    done = project.snakemake(figure, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (project.folder / figure).read_bytes()[:4] == b"\x89PNG"
     assert not leftovers(project)
@@ -169,10 +182,13 @@ def test_ctrl_c_ends_cleanly_and_the_next_run_goes_on(calm: Project, tmp_path: P
     assert not locks(project)
     assert not list(project.folder.rglob("*.part"))
     assert until(lambda: not alive(project.folder), 30), alive(project.folder)
-    text = finish(project)
+    kept = stored(project)
+    text = ran(project)
+    after = stored(project)
+    assert {name: after[name] for name in kept} == kept
     assert "Nothing to be done" not in text
     assert text.count("Finished jobid") <= jobs - 4  # what was finished is not repeated
-    assert rows(project) == rows(calm)
+    assert tables(project) == tables(calm)
     assert not leftovers(project)
 
 
@@ -183,6 +199,8 @@ def test_a_second_run_in_the_same_folder_is_refused_and_harms_nothing(calm: Proj
         os.killpg(process.pid, signal.SIGSTOP)  # holds its locks for as long as the second one needs
         assert process.poll() is None, "the first run ended before the second began"
         second = project.snakemake(TARGET, timeout=120)
+        unlock_as_make_does(project)
+        assert locks(project)
         os.killpg(process.pid, signal.SIGCONT)
         text = second.stdout + second.stderr
         assert second.returncode != 0
@@ -190,6 +208,6 @@ def test_a_second_run_in_the_same_folder_is_refused_and_harms_nothing(calm: Proj
         assert "no other Snakemake process" in text
         assert "Traceback" not in text
         assert process.wait(240) == 0, output(project)[-4000:]
-    assert rows(project) == rows(calm)
+    assert tables(project) == tables(calm)
     assert not leftovers(project)
     assert not locks(project)

@@ -54,7 +54,7 @@ def test_a_csv_file_runs_through_to_guarantees_and_figures(tmp_path: Path) -> No
     refused = project.snakemake("--", "results/metrics.parquet")
     assert refused.returncode != 0
     kept, alone, last = refused.stderr.splitlines()[-3:]
-    assert kept.startswith("Done and kept: 0 of ")
+    assert kept.startswith("Done and kept: what was finished. To go on")
     assert kept.endswith(": snakemake --cores 2 -- results/metrics.parquet")
     assert alone == ""
     assert last.startswith("error: own_datasets.my_digits.range = [0, 16] does not hold 17")

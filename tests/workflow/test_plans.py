@@ -1,13 +1,20 @@
 """Lint, dry runs of every scale, and mistakes of a user."""
 
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from conftest import ROOT, Project
+from conftest import REDUCED, ROOT, SNAKEMAKE, Project
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("plans")]
 
@@ -17,17 +24,86 @@ def test_snakemake_lint_is_clean(project: Project) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+JOBS = 120  # of the default run
+
+
 @pytest.mark.parametrize("scale", ["quick", "desk", "paper"])
 def test_the_default_config_has_a_plan_at_every_scale(project: Project, scale: str) -> None:
-    """Of every study, arm and data set; above `quick` at two of its epsilons, as plans of all take minutes."""
-    config = yaml.safe_load((ROOT / "config.yaml").read_text())
-    if scale != "quick":
-        config["epsilons"] = {study: [1, 100] for study in config["studies"]}
-    (project.folder / "config.yaml").write_text(yaml.safe_dump(config))
+    shutil.copy(ROOT / "config.yaml", project.folder)
+    studies = yaml.safe_load((ROOT / "config.yaml").read_text())["studies"]
     jobs = project.planned("--config", f"scale={scale}")
-    assert sum(rule == "evaluate" for rule, _ in jobs) > 90
-    assert {f"figure_{study}" for study in config["studies"]} <= {rule for rule, _ in jobs}
+    of_study = {
+        rule: {study_of(wildcards) for job, wildcards in jobs if job == rule} for rule in ("privacy", "collect_study")
+    }
+    assert of_study == {"privacy": set(studies), "collect_study": set(studies)}
+    assert {f"figure_{study}" for study in studies} <= {rule for rule, _ in jobs}
     assert ("report", "") in jobs
+    if scale == "quick":
+        assert len(jobs) <= JOBS
+
+
+def study_of(wildcards: str) -> str:
+    found = re.search(r"\bstudy=(\w+)", wildcards)
+    return found[1] if found else ""
+
+
+@pytest.mark.parametrize(
+    ("figure", "study"), [*((study, study) for study in REDUCED["studies"]), ("accuracy_ceiling", "tldp_type1")]
+)
+def test_a_figure_waits_for_no_study_that_it_does_not_draw(project: Project, figure: str, study: str) -> None:
+    jobs = project.planned(f"results/figures/{figure}.png")
+    assert {study_of(wildcards) for _, wildcards in jobs} - {""} == {study}
+    assert "collect" not in {rule for rule, _ in jobs}
+
+
+def test_the_frontier_waits_for_the_papers_studies_only_where_no_results_are_kept(project: Project) -> None:
+    project.configure(studies=["frontier", "tvg_covariance"], mechanisms={}, epsilons={}, training={})
+    figure = "results/figures/frontier.png"
+    assert "tvg_covariance" in {study_of(wildcards) for _, wildcards in project.planned(figure)}
+    kept = project.folder / "results" / "reference" / "metrics.parquet"
+    kept.parent.mkdir(parents=True)
+    kept.touch()
+    assert "tvg_covariance" not in {study_of(wildcards) for _, wildcards in project.planned(figure)}
+
+
+SECONDS, MEGABYTES = 30, 300  # on a machine that has other work; 6 s on one that has none
+LARGE = {
+    "studies": ["tvg_covariance"],
+    "seeds": [0],
+    "mechanisms": {"tvg_covariance": ["idn", "udn"]},
+    "epsilons": {"tvg_covariance": [1 + i / 1000 for i in range(5000)]},
+    "training": {},
+    "cells_per_job": 100,
+}
+
+
+def test_a_grid_of_ten_thousand_cells_is_planned_in_seconds(project: Project) -> None:
+    project.configure(**LARGE)
+    start = time.monotonic()
+    with (project.folder / "said").open("w") as said:
+        process = subprocess.Popen(
+            [str(SNAKEMAKE), "--cores", "2", "--", "resources/datasets/breast_cancer/digest.json", "metrics"],
+            cwd=project.folder,
+            env=project.environment(),
+            stdout=said,
+            stderr=said,
+            start_new_session=True,
+        )
+        try:
+            text = ""
+            while "Execute 1 jobs" not in text and process.poll() is None and time.monotonic() < start + 2 * SECONDS:
+                time.sleep(0.05)
+                text = (project.folder / "said").read_text()
+            seconds = time.monotonic() - start
+            # what `wait4` tells counts the memory of this process too, from which that one was forked
+            status = Path(f"/proc/{process.pid}/status").read_text()
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert re.search(r"^measure +100$", text, re.MULTILINE), text[-3000:]
+    peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")) / 1024
+    assert seconds < SECONDS, f"the first job was there after {seconds:.1f} s"
+    assert peak < MEGABYTES, f"Snakemake took {peak:.0f} MB"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +209,27 @@ print("heavy", sorted({"torch", "torchvision", "sklearn", "scipy"} & set(sys.mod
 
 def test_a_whole_dry_run_imports_no_torch(project: Project) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", DRY_RUN], cwd=project.folder, capture_output=True, text=True, check=False
+        [sys.executable, "-c", DRY_RUN],
+        cwd=project.folder,
+        env=project.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert "exit 0" in done.stdout, done.stderr
     assert "heavy []" in done.stdout
+
+
+# attributes of Snakemake that are no part of what it promises
+PRIVATE = re.compile(
+    r"\b(?:workflow|rules|rule|checkpoints|job)\._|\._file\b|persistence|IOFile|scheduler|\.dag\b|snakemake\.(?!utils)"
+)
+
+
+def test_no_private_attribute_of_snakemake_is_touched() -> None:
+    files = [*(ROOT / "workflow").rglob("*.smk"), ROOT / "workflow" / "Snakefile", ROOT / "Snakefile"]
+    assert len(files) > 8
+    found = [f"{path.name}: {line}" for path in files for line in path.read_text().splitlines() if PRIVATE.search(line)]
+    assert found == []
+    public = {"is_main_process", "current_basedir", "overwrite_configfiles"}
+    assert {name for path in files for name in re.findall(r"\bworkflow\.(\w+)", path.read_text())} <= public

@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 from conftest import Project
+from faults import cells, sentences
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("pldp")]
 STUDIES = ["pldp_synthetic", "pldp_fl"]
@@ -11,12 +12,11 @@ STUDIES = ["pldp_synthetic", "pldp_fl"]
 @pytest.mark.parametrize("scale", ["quick", "desk", "paper"])
 def test_both_studies_have_a_plan_at_every_scale(project: Project, scale: str) -> None:
     project.configure(studies=STUDIES, scale=scale, seeds=None, mechanisms={}, epsilons={}, training={})
-    jobs = project.planned("results/metrics.parquet")
-    trained = [wildcards for rule, wildcards in jobs if rule == "train"]
+    trained = cells(project, "train")
     for eps in ("e1", "e2", "e3"):
         for tau in ("t1", "t2", "t3"):
-            assert any(f"eps={eps}+" in w and f"tau={tau}," in w and "participation" not in w for w in trained)
-    assert not any(rule == "train" and "pldp_synthetic" in wildcards for rule, wildcards in jobs)
+            assert any(f"eps={eps}+" in w and f"tau={tau}/" in w and "participation" not in w for w in trained)
+    assert not any("pldp_synthetic" in cell for cell in trained)
 
 
 def test_a_small_run_makes_every_figure(project: Project) -> None:
@@ -55,10 +55,10 @@ def test_a_small_run_makes_every_figure(project: Project) -> None:
 def test_a_client_with_no_budget_is_one_sentence(project: Project) -> None:
     project.configure(studies=["pldp_fl"], training={"pldp_fl": {"client_epsilons": [1.0, 0.0]}})
     done = project.snakemake(
-        "results/privacy/guarantees/pldp_fl/digits/centre=zero+eps=e1+model=mlp+tau=t1/pdpm/epsilon~0.2.json",
-        "--show-failed-logs",
+        "results/batches/pldp_fl/digits/centre=zero+eps=e1+model=mlp+tau=t1/pdpm/epsilon~0.2/privacy.json"
     )
     text = done.stdout + done.stderr
     assert done.returncode != 0
     assert "Traceback" not in text
-    assert "error: epsilon of client 1 must be" in text
+    assert sentences(text)
+    assert all("epsilon~0.2 failed in privacy: epsilon of client 1 must be" in line for line in sentences(text))

@@ -1,9 +1,8 @@
 """The study `reconstruction` in the workflow: its plan at every scale, and a cell of each kind of data."""
 
-import json
-
 import pytest
 from conftest import Project
+from faults import cells, ran, result
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("plans")]
 TABLE = "results/tables/reconstruction.csv"
@@ -13,9 +12,9 @@ TABLE = "results/tables/reconstruction.csv"
 def test_every_scale_measures_each_attack_and_makes_the_table(project: Project, scale: str) -> None:
     project.configure(studies=["reconstruction"], training={}, epsilons={}, mechanisms={}, datasets={}, seeds=[0])
     jobs = project.planned(TABLE, "results/figures/reconstruction.png", "--config", f"scale={scale}")
-    measured = [wildcards for rule, wildcards in jobs if rule == "measure"]
+    measured = cells(project, "measure", TABLE, "--config", f"scale={scale}")
     for attack in ("tensor", "sensitivity", "dlg", "idlg", "cosine", "analytic", "likelihood", "membership"):
-        assert any(f"attack={attack}" in wildcards for wildcards in measured), attack
+        assert any(f"attack={attack}" in cell for cell in measured), attack
     assert ("attack_table", "") in jobs
     assert any(rule == "figure_reconstruction" for rule, _ in jobs)
 
@@ -29,17 +28,13 @@ def test_cells_with_and_without_data_run(project: Project) -> None:
         datasets={},
         seeds=[0],
     )
-    tensor = "synthetic/B=4+attack=tensor+d=30+defence=none+m=5000/none/epsilon~inf"
-    release = "digits/attack=likelihood/privunit/epsilon~1"
-    done = project.snakemake(
-        *(
-            f"results/{kind}/reconstruction/{cell}.json"
-            for cell in (tensor, release)
-            for kind in ("metrics", "privacy/guarantees", "privacy/audits")
-        )
+    tensor = "reconstruction/synthetic/B=4+attack=tensor+d=30+defence=none+m=5000/none/epsilon~inf"
+    release = "reconstruction/digits/attack=likelihood/privunit/epsilon~1"
+    ran(
+        project,
+        *(f"results/batches/{cell}/{kind}.json" for cell in (tensor, release) for kind in ("scores", "privacy")),
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    rows = json.loads((project.folder / f"results/metrics/reconstruction/{tensor}.json").read_text())["rows"]
+    rows = result(project, tensor, "seed~0")["rows"]
     assert {row["metric"]: row["value"] for row in rows}["error"] < 0.3
-    guarantee = json.loads((project.folder / f"results/privacy/guarantees/reconstruction/{release}.json").read_text())
-    assert guarantee["epsilon"] <= 1.0 + 1e-9
+    assert result(project, release, "guarantee")["guarantee"]["epsilon"] <= 1.0 + 1e-9
+    assert result(project, release, "audit")["audit"]

@@ -6,7 +6,6 @@ Needs root and Debian's slurm-wlm, which is installed if missing. TENSORLDP_TEST
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import signal
 import subprocess
@@ -19,6 +18,7 @@ from typing import IO
 import pandas as pd
 import pytest
 from conftest import REDUCED, SNAKEMAKE, Project, make_project
+from faults import leftovers, result
 
 from tensorldp.studies.table import KEY
 
@@ -32,8 +32,8 @@ CONFIG = {
     "epsilons": {"tldp_type1": [1, 5]},
     "training": {"tldp_type1": {"epochs": 1}, "tldp_type3": {"rounds": 1}},
 }
-IMAGES = "tldp_type1/digits/model=small_cnn/tldp-l/epsilon~{}.json"
-CLIENTS = "tldp_type3/breast_cancer/model=fcn+where=user/none/epsilon~inf.json"
+IMAGES = "tldp_type1/digits/model=small_cnn/tldp-l/epsilon~{}"
+CLIENTS = "tldp_type3/breast_cancer/model=fcn+where=user/{}/epsilon~{}"
 OPTIONS = (
     "--workflow-profile",
     "profiles/slurm",
@@ -128,9 +128,9 @@ def running(run: subprocess.Popen[str]) -> str:
     raise AssertionError("no job ran: " + "".join(run.communicate()[:1]))
 
 
-def rows(project: Project, cell: str) -> list[dict[str, object]]:
-    found: list[dict[str, object]] = json.loads((project.folder / "results" / "metrics" / cell).read_text())["rows"]
-    return found
+def scores(*cells: str) -> list[str]:
+    """The targets that are the scores of cells by their names."""
+    return [f"results/batches/{cell}/scores.json" for cell in cells]
 
 
 def test_the_tldp_study_on_a_cluster_gives_the_values_of_a_local_run(
@@ -141,11 +141,13 @@ def test_the_tldp_study_on_a_cluster_gives_the_values_of_a_local_run(
         mechanisms={"tldp_type1": ["none", "tldp-l"], "tldp_type3": ["none"]},
         epsilons={"tldp_type1": [1]},
         training={study: REDUCED["training"][study] for study in ("tldp_type1", "tldp_type3")},
+        cells_per_job=20,
     )
-    done = project.snakemake(*OPTIONS, "--group-components", "cells=2", "--", "results/metrics.parquet", cores=1)
+    done = project.snakemake(*OPTIONS, "--", "results/metrics.parquet", cores=1)
     assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
-    assert 2 <= (done.stdout + done.stderr).count("has been submitted") < 10  # groups of cells, not single jobs
-    assert not [*project.folder.glob("results/models/**/*.*"), *project.folder.glob("results/perturbed/**/*.*")]
+    # two data sets and two batches, of which the second trains without a release
+    assert (done.stdout + done.stderr).count("has been submitted") == 2 + 4 + 3
+    assert not leftovers(project)
     ours, theirs = (pd.read_parquet(p.folder / "results" / "metrics.parquet") for p in (project, finished))
     theirs = theirs.merge(ours[["study", "mechanism", "epsilon"]].drop_duplicates())
     assert set(ours["study"]) == {"tldp_type1", "tldp_type3"}
@@ -155,34 +157,39 @@ def test_the_tldp_study_on_a_cluster_gives_the_values_of_a_local_run(
 
 def test_a_cancelled_job_runs_again_and_jobs_get_the_gpu_they_ask_for(submitted: Project) -> None:
     cell = IMAGES.format(5)
-    run = start(submitted, "--set-resources", "train:gpu=1", "--", f"results/metrics/{cell}")
+    run = start(submitted, "--set-resources", "train:gpu=1", "--", *scores(cell))
     cancelled = running(run)
     subprocess.run(["scancel", cancelled], timeout=20, check=True)
     text = run.communicate(timeout=HANGS + 30)[0]
     assert run.returncode == 0, text[-6000:]
-    (again, state, gpus), (first, stopped, _) = queue("jobid,state,tres-per-job")[:2]
-    assert (first, stopped) == (cancelled, "CANCELLED")
-    assert (int(again), state, gpus) == (int(cancelled) + 1, "COMPLETED", "gres:gpu:1")
-    assert rows(submitted, cell)
+    jobs = {job: (state, gpus, rule) for job, state, gpus, rule in queue("jobid,state,tres-per-job,comment:100")}
+    assert jobs[cancelled][0] == "CANCELLED"
+    assert jobs[str(int(cancelled) + 1)][0] == "COMPLETED"
+    name = f"rule_train_wildcards_{cell.replace('/', '_')}"
+    trained = [gpus for state, gpus, rule in jobs.values() if (state, rule) == ("COMPLETED", name)]
+    assert trained == ["gres:gpu:1"], jobs
+    assert result(submitted, cell, "seed~0")["rows"]
 
 
-def test_cells_that_are_ready_together_are_tasks_of_one_array(submitted: Project) -> None:
-    cells = [CLIENTS.replace("/none/epsilon~inf", f"/tldp-l/epsilon~{epsilon}") for epsilon in (50, 100)]
-    submitted.configure(**{**CONFIG, "mechanisms": {"tldp_type3": ["tldp-l"]}, "epsilons": {"tldp_type3": [50, 100]}})
+def test_batches_that_are_ready_together_are_tasks_of_one_array(submitted: Project) -> None:
+    changes = {"mechanisms": {"tldp_type3": ["tldp-l"]}, "epsilons": {"tldp_type3": [50, 100]}, "cells_per_job": 1}
+    submitted.configure(**{**CONFIG, **changes})
+    cells = [CLIENTS.format("tldp-l", epsilon) for epsilon in (50, 100)]
     options = ["profiles/slurm-arrays" if option == "profiles/slurm" else option for option in OPTIONS]
-    run = start(submitted, "--", *(f"results/metrics/{cell}" for cell in cells), options=options)
+    run = start(submitted, "--", *scores(*cells), options=options)
     text = run.communicate(timeout=HANGS + 30)[0]
     submitted.configure(**CONFIG)
     assert run.returncode == 0, text[-6000:]
-    tasks = [found[:2] for found in queue("arrayjobid,arraytaskid,comment:100") if "rule_train" in found[-1]]
+    columns = queue("arrayjobid,arraytaskid,comment:100")
+    tasks = [found[:2] for found in columns if "rule_train" in found[-1] and found[1] != "N/A"]
     assert len({array for array, _ in tasks}) == 1, tasks
     assert {task for _, task in tasks} == {"1", "2"}
-    assert all(rows(submitted, cell) for cell in cells)
+    assert all(result(submitted, cell, "seed~0")["rows"] for cell in cells)
 
 
 def test_a_node_that_goes_down_and_returns_loses_nothing(submitted: Project) -> None:
-    cell = CLIENTS
-    run = start(submitted, "--", f"results/metrics/{cell}")
+    cell = CLIENTS.format("none", "inf")
+    run = start(submitted, "--", *scores(cell))
     job = running(run)
     node = subprocess.run(["sinfo", "--noheader", "--format=%n"], capture_output=True, text=True, check=True).stdout
     # down, and up again at once by itself: the daemon of the node still answers, and ReturnToService is 2
@@ -198,11 +205,11 @@ def test_a_node_that_goes_down_and_returns_loses_nothing(submitted: Project) -> 
     subprocess.run(["scontrol", "update", f"jobid={job}", "starttime=now"], timeout=20, check=True)
     text = run.communicate(timeout=HANGS + 30)[0]
     assert run.returncode == 0, text[-6000:]
-    assert rows(submitted, cell)
+    assert result(submitted, cell, "seed~0")["rows"]
 
 
 def test_jobs_survive_the_death_of_the_node_daemon(submitted: Project, cluster: Path) -> None:
-    target = f"results/privacy/guarantees/{IMAGES.format(5)}"
+    target = f"results/batches/{IMAGES.format(5)}/privacy.json"
     run = start(submitted, "--", target)
     job = running(run)
     os.kill(int((cluster / "slurmd.pid").read_text()), signal.SIGKILL)

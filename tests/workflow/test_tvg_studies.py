@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 from conftest import Project
+from faults import pending, ran, stored
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("tvg")]
 
+TARGETS = ("results/metrics.parquet", "results/standing.csv")
 TESTING = {
     "studies": ["tvg_testing"],
     "seeds": [0],
@@ -16,10 +18,6 @@ TESTING = {
     "training": {"tvg_testing": {"epochs": 1}},
     "device": "cpu",
 }
-
-
-def metrics(project: Project) -> list[Path]:
-    return sorted((project.folder / "results" / "metrics").rglob("*.json"))
 
 
 def reverse_times(folder: Path) -> None:
@@ -32,24 +30,23 @@ def reverse_times(folder: Path) -> None:
 
 def test_a_shared_model_is_trained_once_and_a_new_epsilon_runs_its_own_cells(project: Project) -> None:
     project.configure(**TESTING, epsilons={"tvg_testing": [1]})
-    jobs = project.planned("results/metrics.parquet")
+    jobs = project.planned(*TARGETS)
     assert [rule for rule, _ in jobs].count("train_shared") == 1
     assert "perturb" not in {rule for rule, _ in jobs}
     # as if the run were killed after the training and one of three evaluations
-    done = project.snakemake("results/metrics/tvg_testing/digits/model=lenet_tanh+unit=batch/udn/epsilon~1.json")
-    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
-    first = metrics(project)
-    left = project.planned("results/metrics.parquet")
-    assert "train_shared" not in {rule for rule, _ in left}
-    assert [rule for rule, _ in left].count("evaluate") == 2
-    done = project.snakemake("results/metrics.parquet", "results/standing.csv")
-    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
-    assert len(metrics(project)) == 3
-    assert first[0].exists()
+    ran(project, "results/metrics/tvg_testing/digits/model=lenet_tanh+unit=batch/udn/epsilon~1.json")
+    first = stored(project)
+    assert {name.rpartition("/")[2].split(".")[0] for name in first} == {"model~0", "seed~0"}
+    assert "train_shared" not in {rule for rule, _ in project.planned(*TARGETS)}
+    assert sum("/seed~" in name for name in pending(project, *TARGETS)) == 2
+    ran(project, *TARGETS)
+    after = stored(project)
+    assert {name: after[name] for name in first} == first
+    assert sum("/seed~" in name for name in after) == 3
     reverse_times(project.folder)
-    assert project.planned("results/metrics.parquet", "results/standing.csv") == []
+    assert project.planned(*TARGETS) == []
     project.configure(**TESTING, epsilons={"tvg_testing": [1, 100]})
-    planned = project.planned("results/metrics.parquet")
-    added = [(rule, cell) for rule, cell in planned if not rule.startswith("collect")]
-    assert sorted(rule for rule, _ in added) == ["evaluate", "evaluate", "guarantee", "guarantee"]
-    assert all("epsilon=100" in cell for _, cell in added)
+    assert "train_shared" not in {rule for rule, _ in project.planned(*TARGETS)}
+    found = pending(project, *TARGETS)
+    assert len(found) == 6  # scores, guarantee and audit of two cells
+    assert all("/epsilon~100/" in name for name in found)

@@ -6,50 +6,32 @@ rule check:
         mechanism=lambda wildcards: CHECKABLE[wildcards.checked][0],
         options=lambda wildcards: json.dumps(CHECKABLE[wildcards.checked][1], sort_keys=True),
         minutes=PLAN.settings.check_minutes,
-        source=mechanism_source("check"),
+        source=check_source,
         folder=subpath(output.verdict, parent=True),
-    wildcard_constraints:
-        checked=one_of(CHECKABLE),
-    log:
-        "logs/checks/{checked}.log",
-    conda:
-        "../../envs/tensorldp.yaml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=round(2 * PLAN.settings.check_minutes) + 20,  # minutes of its processors, and the start
+    wildcard_constraints: checked=one_of(CHECKABLE)
+    log: "logs/checks/{checked}.log"
+    conda: "../../envs/tensorldp.yaml"
+    resources: mem_mb=2000, runtime=round(2 * PLAN.settings.check_minutes) + 20  # minutes, with the start
     shell:
         "stage check --mechanism {params.mechanism} --options {params.options:q} --minutes {params.minutes} "
         "--out {params.folder:q} > {log:q} 2>&1"
 
 
 rule checks:
-    input:
-        [f"results/checks/{name}/verdict.json" for name in CHECKED],
-    output:
-        "results/checks/index.html",
-    params:
-        source=source("checks"),
-    log:
-        "logs/checks.log",
-    conda:
-        "../../envs/tensorldp.yaml"
+    input: [f"results/checks/{name}/verdict.json" for name in CHECKED]
+    output: "results/checks/index.html"
+    params: source=source("checks")
+    log: "logs/checks.log"
+    conda: "../../envs/tensorldp.yaml"
     localrule: True
-    threads: 1
-    resources:
-        runtime=30,
-    shell:
-        "stage checks --verdicts {input:q} --out {output} > {log} 2>&1"
+    shell: "stage checks --verdicts {input:q} --out {output} > {log} 2>&1"
 
 
 # every mechanism there is, as a config need not have all
 use rule checks as all_checks with:
-    input:
-        [f"results/checks/{name}/verdict.json" for name in CHECKABLE],
-    output:
-        "results/checks/all.html",
-    log:
-        "logs/all_checks.log",
+    input: [f"results/checks/{name}/verdict.json" for name in CHECKABLE]
+    output: "results/checks/all.html"
+    log: "logs/all_checks.log"
 
 
 CHECKS_MADE = [path for name in CHECKED if Path(path := f"results/checks/{name}/verdict.json").exists()]

@@ -1,24 +1,68 @@
 rule claims:
     input:
-        metrics=METRICS,
-        guarantees=GUARANTEES,
+        metrics="results/metrics.parquet",
+        series="results/series.parquet",
         standing="results/standing.csv",
         tables=TABLES,
         studies=[f"{STUDIES}/{study}.yaml" for study in PLAN.studies],
-    output:
-        "results/claims.csv",
+    output: "results/claims.csv"
     params:
         source=source("claims"),
         studies=STUDIES,
         settings=PLAN.settings.model_dump_json(exclude={"mirror", "device", "check_minutes"}),
-    log:
-        "logs/claims.log",
-    conda:
-        "../../envs/tensorldp.yaml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=30,
+    log: "logs/claims.log"
+    conda: "../../envs/tensorldp.yaml"
+    resources: mem_mb=2000
     shell:
         "stage claims --settings {params.settings:q} --studies {params.studies:q} --results results "
         "--standing {input.standing} --report results/report.html --out {output} > {log} 2>&1"
+
+
+rule report:
+    input:
+        metrics="results/metrics.parquet",
+        series="results/series.parquet",
+        figures=FIGURES + PRIVACY_FIGURES,
+        audits="results/privacy/audits.csv",
+        standing="results/standing.csv",
+        guarantees="results/privacy/guarantees.csv",
+        tables=TABLES,
+        claims="results/claims.csv",
+    output: "results/report.html"
+    params:
+        source=source("report"),
+        studies=json.dumps(
+            [
+                {
+                    "study": s.study,
+                    "title": s.title,
+                    "source": s.source,
+                    "figure": s.figure,
+                    "views": s.views,
+                    "paper": s.section,
+                }
+                for s in PLAN.studies.values()
+            ]
+        ),
+        settings=PLAN.settings.model_dump_json(),
+    log: "logs/report.log"
+    conda: "../../envs/tensorldp.yaml"
+    shell:
+        "stage report --metrics {input.metrics} --figures results/figures --tables {input.tables} "
+        "--claims {input.claims} --audits {input.audits} --guarantees {input.guarantees} --standing {input.standing} "
+        "--studies {params.studies:q} "
+        "--settings {params.settings:q} --out {output} > {log} 2>&1"
+
+
+# what the configuration has to run, printed; no output, as it follows from what lies there now
+rule plan:
+    params:
+        settings=PLAN.settings.model_dump_json(exclude={"mirror", "check_minutes"}),
+        reference=REFERENCE,
+        source=source("plan"),
+    log: "logs/plan.log"
+    conda: "../../envs/tensorldp.yaml"
+    localrule: True
+    shell:
+        "stage plan --settings {params.settings:q} --results results --reference {params.reference:q} "
+        "--out results/plan.csv 2> {log}"

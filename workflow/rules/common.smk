@@ -1,19 +1,13 @@
 import atexit
+import csv
 import difflib
-import gc
-import hashlib
-import inspect
 import json
 import os
 import re
 import shlex
 import sys
 import time
-from collections import Counter
-from functools import cache
 from pathlib import Path
-
-gc.disable()  # until the run starts: planning only allocates, and looking for garbage took a quarter of a large plan's time
 
 try:
     from tensorldp.config.cell import check_name
@@ -21,20 +15,17 @@ try:
     from tensorldp.config.methods import METHODS
     from tensorldp.config.methods.base import SYNTHETIC, ModelTraining
     from tensorldp.config.settings import parse_settings
-    from tensorldp.config.sources import source_digest
+    from tensorldp.config.sources import code_of_cell, source_digest
     from tensorldp.config.study import load_study
-    from tensorldp.config.syntax_kept import keep_syntax
     from tensorldp.data.catalogue import get as dataset_entry
     from tensorldp.data.catalogue import names as dataset_names
     from tensorldp.errors import InputError
-    from tensorldp.kept.likeness import work
     from tensorldp.registration.kinds import MECHANISMS, NO_PRIVACY
-    from tensorldp.runtime import environment
+    from tensorldp.runtime import at_work, environment
     from tensorldp.runtime.contents import content_digest
-    from tensorldp.runtime.failures import last_words
-    from tensorldp.runtime.files import write_text
-    from tensorldp.studies.leftovers import clear_backups, clear_partial_folders, clear_spent_folders
-    from tensorldp.studies.seeds import held, made_with, seeds_in
+    from tensorldp.runtime.files import read_json
+    from tensorldp.runtime.failures import export_commands, finished, last_words, warnings_since
+    from tensorldp.studies.store import Store, write_batch
 except ImportError as error:
     sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e '.[pipeline]'` first")
 
@@ -44,9 +35,6 @@ STUDIES = BASE / "workflow" / "studies"
 SCRIPTS = BASE.absolute() / "workflow" / "scripts"
 NOTEBOOKS = BASE / "notebooks"
 REFERENCE = BASE / "results" / "reference"
-
-
-keep_syntax(Path(".snakemake", "syntax.json"))
 
 
 def validated_plan():
@@ -65,30 +53,17 @@ def validated_plan():
         sys.exit(f"error: {error}")
 
 
-def reference_studies():
-    """The studies with kept results, which `reference_figures` draws."""
-    runs = REFERENCE / "runs.json"
-    return [load_study(STUDIES / f"{name}.yaml") for name in json.loads(runs.read_text())] if runs.exists() else []
-
-
-def kept_pictures(study):
-    """The pictures among the kept results, if there are any."""
-    kept = REFERENCE / f"{study}.safetensors"
-    return str(kept) if kept.exists() else []
-
-
-def kept_standing():
-    """Where the guarantees of the kept results stand, if that is kept."""
-    kept = REFERENCE / "standing.csv"
-    return str(kept) if kept.exists() else []
-
-
+export_commands()
 PLAN = validated_plan()
 PLUGINS = tuple(PLAN.settings.plugins)
-REFERENCE_STUDIES = reference_studies()
 GPU = environment.gpu_slots()
 
-shell.prefix(environment.shell_functions(SCRIPTS.parent))  # `stage train ...` runs workflow/scripts/train.py
+AT_WORK = at_work.hold() if workflow.is_main_process else None
+STORE = Store(Path("results"))
+if workflow.is_main_process and not any(Path(".snakemake", "locks").glob("*")):
+    STORE.tidy()
+
+shell.prefix(environment.shell_functions(SCRIPTS))  # `stage train ...` runs workflow/scripts/train.py
 
 
 def one_of(values):
@@ -96,89 +71,41 @@ def one_of(values):
     return "|".join(sorted(re.escape(value) for value in set(values))) or "(?!)"
 
 
+# A batch is some cells of a study on a data set, which one job of each stage computes: a number, or one cell by name.
+CELL = "{study}/{dataset}/{variant}/{mechanism}/epsilon~{epsilon}"
+BATCH = "{study}/{dataset}/{batch}"
+BATCHES = PLAN.batches()
+
+
 wildcard_constraints:
-    study=one_of(cell.study for cell in PLAN.cells),
+    study=one_of(PLAN.studies),
     dataset=one_of([*dataset_names(), *PLAN.settings.own_datasets, *(cell.dataset for cell in PLAN.cells)]),
     mechanism=one_of(cell.mechanism for cell in PLAN.cells),
-    variant="[^/]+",  # of these there may be thousands, and Snakemake searches a constraint's text for each file:
-    epsilon="[^/]+",  # `cell_of` says that a cell is not of the run
+    variant="[^/]+",
+    epsilon="[^/]+",
+    batch=r"\d+|[^/]+/[^/]+/epsilon~[^/]+",
 
 
-CELL = "{study}/{dataset}/{variant}/{mechanism}/epsilon~{epsilon}"
-
-
-def cell_of(wildcards):
-    """The cell of a job's wildcards, or of a `key_of`; the end of the run with one sentence, if it has none such."""
-    try:
-        return PLAN.find(**{key: wildcards[key] for key in ("study", "dataset", "variant", "mechanism", "epsilon")})
-    except KeyError:
-        near = difflib.get_close_matches(path := CELL.format(**wildcards), [cell.path for cell in PLAN.cells], cutoff=0)
+def cells_of(wildcards):
+    """The cells of a batch; the end of the run with one sentence, if it has none such."""
+    key = (wildcards.study, wildcards.dataset, wildcards.batch)
+    if key in BATCHES:
+        return BATCHES[key]
+    path = "/".join(key)
+    paths = {cell.path: cell for cell in PLAN.cells}
+    if path not in paths:
+        near = difflib.get_close_matches(path, paths, cutoff=0)
         sys.exit(f"error: the config asks for no cell {path}; of those that it asks for, the nearest are {', '.join(near)}")
+    return [paths[path]]
 
 
-def key_of(cell):
-    """The wildcards of a cell."""
-    return {
-        "study": cell.study,
-        "dataset": cell.dataset,
-        "variant": cell.folder,
-        "mechanism": cell.mechanism,
-        "epsilon": cell.epsilon,
-    }
-
-
-def plan_of(wildcards):
-    """The method of a cell, as the plan knows it."""
-    return cell_of(wildcards).plan
-
-
-def without_seeds(settings):
-    """Settings of a cell as one JSON text, as Snakemake compares params as a set; `seeds.smk` sees to its seeds."""
-    return json.dumps({key: value for key, value in settings.items() if key != "seeds"}, sort_keys=True)
-
-
-@cache
-def settings_of(cell, kind):
-    """One of the cell's methods that give its settings, as text: several parameters of several jobs have it."""
-    return without_seeds(getattr(cell, kind)())
-
-
-def perturbation(wildcards):
-    """What a release depends on."""
-    return settings_of(cell_of(wildcards), "release_settings")
-
-
-def training(wildcards):
-    return settings_of(cell_of(wildcards), "settings")
-
-
-def privacy(wildcards):
-    """What a guarantee and an audit depend on: not the precision of networks."""
-    return settings_of(cell_of(wildcards), "private_settings")
-
-
-def shown(path, category, axis):
-    """A figure as `snakemake --report` shows it, once: as a picture, under its study."""
-    if not path.endswith(".png"):
-        return path
-    return report(path, category=category, labels={"figure": Path(path).stem, "axis": axis})
-
-
-def files_of_study(*kinds):
-    """The files of these kinds that the cells of a study have."""
-
-    def files(wildcards):
-        cells = PLAN.of(wildcards.study)
-        return {
-            name: [kind.format(**key_of(cell)) for cell in cells if kind != AUDIT or cell.private]
-            for name, kind in kinds
-        }
-
-    return files
+def of_studies(kind, study="{study}"):
+    """A file of each batch of a study."""
+    return [f"results/batches/{'/'.join(key)}/{kind}.json" for key in BATCHES if key[0] == study]
 
 
 def data_folder(cell):
-    """Where the records of a cell's study come from: the prepared data set, features of it, or nowhere."""
+    """Where the records of a cell come from: the prepared data set, features of it, or nowhere."""
     if not cell.plan.data or cell.dataset == SYNTHETIC:
         return None
     if cell.method == "frontier":
@@ -188,42 +115,100 @@ def data_folder(cell):
     return f"resources/datasets/{cell.dataset}"
 
 
-def data_of(wildcards, split=""):
-    """A cell's data, one split or both: a small file stands for it, as large files would be compared by time."""
-    folder = data_folder(cell_of(wildcards))
-    if not folder:
-        return {"digest": [], "data": []}
-    splits = [f"{folder}/{name}.safetensors" for name in ([split] if split else ["train", "test"])]
-    return {"digest": f"{folder}/digest.json", "data": ancient(splits[0] if split else splits)}
+def weights_of(cell):
+    """ImageNet weights, where the cell starts from them."""
+    starts = isinstance(cell.training, ModelTraining) and cell.training.pretrained
+    return "resources/downloads/mobilenet_v2" if starts else None
 
 
-def data_argument(wildcards):
-    folder = data_folder(cell_of(wildcards))
-    return f"--data {folder}" if folder else ""
-
-
-def models_of(wildcards):
-    """The folder of the models that a cell is scored with."""
-    return f"results/models/{cell_of(wildcards).model_path}"
+def records_of(wildcards):
+    """The data of a batch: small files stand for it, as large ones would be compared by time."""
+    folders = sorted({folder for cell in cells_of(wildcards) if (folder := data_folder(cell))})
+    splits = [f"{folder}/{split}.safetensors" for folder in folders for split in ("train", "test")]
+    weights = sorted({f"{folder}/source.json" for cell in cells_of(wildcards) if (folder := weights_of(cell))})
+    return {"digests": [f"{folder}/digest.json" for folder in folders], "data": ancient(splits), "weights": weights}
 
 
 def shared_models(wildcards):
-    """The same where cells share models: a small file stands for them, as a folder would be compared by time."""
-    if not plan_of(wildcards).shares_models:
-        return {"trained": [], "models": []}
-    trained = f"results/trained/{cell_of(wildcards).model_path}.json"
-    return {"trained": trained, "models": ancient(models_of(wildcards))}
+    """The models of other cells that the cells of a batch are scored with."""
+    trainers = {cell.model_path for cell in cells_of(wildcards) if cell.plan.shares_models}
+    return sorted(f"results/batches/{path}/models.json" for path in trainers)
 
 
-def models_argument(wildcards, input):
-    return f"--models {input.models}" if input.models else ""
+def releases(wildcards):
+    """The released records to train on; none where the mechanism works inside the training."""
+    return f"results/perturbed/{BATCH}".format(**wildcards) if cells_of(wildcards)[0].plan.perturbs else []
 
 
-def weights_of(wildcards):
-    """ImageNet weights, where the cell starts from them."""
-    training = cell_of(wildcards).training
-    pretrained = isinstance(training, ModelTraining) and training.pretrained
-    return "resources/downloads/mobilenet_v2/source.json" if pretrained else []
+def models_of(wildcards):
+    """The models of a batch, where each cell has its own."""
+    return [] if shared_models(wildcards) else f"results/models/{BATCH}".format(**wildcards)
+
+
+# A job has one parameter that Snakemake compares: the file of its batch, whose name is a digest of the settings and the
+# code of its cells. What of them is computed, the store decides (tensorldp.studies.store).
+def source(*scripts, names=None):
+    """The digest of the code of scripts, which choose mechanisms and methods by these names, or else any."""
+    return source_digest(tuple(SCRIPTS / f"{script}.py" for script in scripts), names, PLUGINS)
+
+
+def described(cell, kind):
+    """A cell as its jobs read it: for its scores or its models, or for its privacy."""
+    stages = {"models": ("train_shared",), "privacy": ("privacy",)}.get(kind, ())
+    found = {
+        "settings": cell.private_settings() if kind == "privacy" else cell.settings(),
+        "code": code_of_cell(cell, SCRIPTS, PLUGINS, stages),
+        "data": data_folder(cell),
+        "weights": weights_of(cell),
+    }
+    if cell.plan.shares_models and kind != "models":
+        found["trainer"] = described(PLAN.trainer(cell), "models")
+    return found
+
+
+def batch(kind):
+    """The file of a batch, for jobs whose command line cannot hold thousands of cells."""
+
+    def path(wildcards):
+        cells = [described(cell, kind) for cell in cells_of(wildcards)]
+        lost = STORE.lost(BATCH.format(**wildcards), kind)
+        return str(write_batch(Path(".snakemake", "batches"), cells, lost))  # Snakemake compares texts alone
+
+    return path
+
+
+def studies_that(chosen):
+    """A wildcard constraint that admits the studies whose method is so."""
+    return one_of(study.study for study in PLAN.studies.values() if chosen(METHODS[study.method]))
+
+
+def minutes(each):
+    """The time of a job, from that of a cell."""
+    return lambda wildcards, attempt: attempt * min(each * len(cells_of(wildcards)), 2880)
+
+
+def folder_argument(name):
+    """An option with a folder that a job reads, where it reads one."""
+    return lambda wildcards, input: f"--{name} {shlex.quote(str(input[name]))}" if input.get(name) else ""
+
+
+def quoted(paths):
+    """File names for a command line."""
+    return " ".join(shlex.quote(str(path)) for path in paths)
+
+
+def stages_of(study):
+    """Whether a study waits for a network to extract something, and how many stages its cells pass."""
+    cells = PLAN.of(study)
+    return any(cell.factors.named().get("backbone") for cell in cells), sum(len(cell.plan.rules) for cell in cells)
+
+
+FIRST = min(PLAN.studies, key=stages_of)
+
+
+def priority(stage):
+    """Later stages go first, so that few releases lie on the disk; and one study, so that a first figure is there soon."""
+    return lambda wildcards: stage + (100 if getattr(wildcards, "study", "") == FIRST else 0)
 
 
 def downloaded(wildcards):
@@ -244,41 +229,29 @@ def own_content(wildcards):
         sys.exit(f"error: {error}")
 
 
-def finished(outputs):
-    """The last line of a run: what of the results this run made, and where it truly is."""
-    kinds = {"report": "results/report.html", "figures": "results/figures/", "numbers": "results/metrics.parquet"}
-    made = [f"{kind}: {place}" for kind, place in kinds.items() if any(path.startswith(place) for path in outputs)]
-    return f"\nFinished in {Path.cwd()}. {'   '.join(made)}".rstrip()
-
-
-def steps_by_study(jobs):
-    """How many of these jobs each study has."""
-    return Counter(job.wildcards.study for job in jobs if hasattr(job.wildcards, "study"))
-
-
-def warned(jobs, most=10):
-    """What the logs of these jobs warn of, each warning once."""
-    logs = sorted({str(log) for job in jobs for log in job.log})
-    lines = [line for log in logs if Path(log).is_file() for line in Path(log).read_text(errors="replace").splitlines()]
-    found = list(dict.fromkeys(line for line in lines if line.startswith("warning: ")))
-    return found[:most] + ([f"warning: {len(found) - most} more in the files under logs"] if len(found) > most else [])
-
-
 def backbone_weights(wildcards):
     """Only MobileNetV2 has pretrained weights to fetch."""
-    if wildcards.backbone.startswith("mobilenet_v2"):
-        return "resources/downloads/mobilenet_v2/source.json"
-    return []
+    pretrained = wildcards.backbone.startswith("mobilenet_v2")
+    return "resources/downloads/mobilenet_v2/source.json" if pretrained else []
 
 
-def releases(wildcards):
-    """The released records to train on; none where the mechanism works inside the training."""
-    return f"results/perturbed/{CELL}".format(**wildcards) if plan_of(wildcards).perturbs else []
+def weights_argument(wildcards, input):
+    return f"--weights {Path(input.weights).parent}" if input.weights else ""
 
 
-def quoted(paths):
-    """File names for a command line."""
-    return " ".join(shlex.quote(str(path)) for path in paths)
+def notebook_source(notebook):
+    """The digest of the code of a figure, from its notebook's code cells."""
+    path = NOTEBOOKS / f"{notebook}.ipynb"
+    if not path.is_file():
+        sys.exit(f"error: the study {notebook} has no notebook: add notebooks/{notebook}.ipynb, which draws its figure")
+    return source_digest((path,), plugins=PLUGINS)
+
+
+def shown(path, category, axis):
+    """A figure as `snakemake --report` shows it, once: as a picture, under its study."""
+    if not path.endswith(".png"):
+        return path
+    return report(path, category=category, labels={"figure": Path(path).stem, "axis": axis})
 
 
 def pictures_argument(wildcards, input):
@@ -286,20 +259,23 @@ def pictures_argument(wildcards, input):
     return f"-p pictures {shlex.quote(str(input.pictures))}" if input.pictures else ""
 
 
-# One function gives all inputs of a stage: Snakemake inspects and calls each function by itself, for every job.
-def perturb_inputs(wildcards):
-    return data_of(wildcards, "train")
+def kept(name):
+    """A file of the kept results, if it is there."""
+    return str(REFERENCE / name) if (REFERENCE / name).exists() else []
 
 
-def train_inputs(wildcards):
-    return {"released": releases(wildcards), **data_of(wildcards, "train"), "weights": weights_of(wildcards)}
+def drawn(study):
+    """The folder of the tables that a study's figures draw: its own, but of the frontier the papers' studies too."""
+    beside = Path("results/reference/metrics.parquet").exists()  # which it draws instead of those of the run
+    return "results" if study == "frontier" and not beside else f"results/studies/{study}"
 
 
-def evaluate_inputs(wildcards):
-    shared = shared_models(wildcards)
-    models = shared if shared["models"] else {"models": models_of(wildcards)}
-    return {**models, "released": releases(wildcards), **data_of(wildcards, "test")}
+# one check a mechanism, an option making another one; a run takes account of the checks that it finds
+CHECKED = {check_name(cell.mechanism, cell.options): (cell.mechanism, cell.options) for cell in PLAN.cells if cell.private}
+CHECKABLE = {name: (name, {}) for name in MECHANISMS.names() if name != NO_PRIVACY} | CHECKED
 
 
-def privacy_inputs(wildcards):
-    return {**data_of(wildcards), **shared_models(wildcards)}
+def check_source(wildcards):
+    """The code of a check, which has one mechanism."""
+    names = frozenset([CHECKABLE[wildcards.checked][0]])
+    return source_digest((SCRIPTS / "check.py",), names, PLUGINS)

@@ -11,55 +11,80 @@ PRIVACY_FIGURES = [
 ]
 
 
-STUDY_TABLES = {"reconstruction": ["results/tables/reconstruction.csv"]}
-STUDY_PICTURES = {"reconstruction": ["results/pictures/reconstruction.safetensors"]}
-
-
 AXES = {"": "printed epsilon", "_guaranteed": "guaranteed epsilon", "_pure": "pure epsilon"}
-
-
-def drawn(study):
-    """The folder of the tables that a study's figures draw: its own, but of the frontier the papers' studies too."""
-    kept = Path("results/reference/metrics.parquet").exists()  # which it draws instead of those of the run
-    return "results" if study == "frontier" and not kept else f"results/studies/{study}"
-
-
+# of a run's own pictures and of the table that claims look at beside them, where a study has such
+BESIDE = {"reconstruction": {"tables": "results/tables/reconstruction.csv", "pictures": "results/pictures/reconstruction.safetensors"}}
+KEPT_PIECES = list(csv.DictReader(Path(kept("pieces.csv")).open())) if kept("pieces.csv") else []
+REFERENCE_STUDIES = [load_study(STUDIES / f"{study}.yaml") for study in sorted({piece["study"] for piece in KEPT_PIECES})]
+# the figures of this run, and those of the kept results, which need no training and no data
+DRAWN = [(study, "figure", "results", drawn(study.study), BESIDE.get(study.study, {})) for study in PLAN.studies.values()]
+DRAWN += [
+    (study, "reference", "results/reference_figures", REFERENCE, {"pictures": kept(f"{study.study}.safetensors")})
+    for study in REFERENCE_STUDIES
+]
 # a rule for each study, because studies have different views
-for study in PLAN.studies.values():
+for study, kind, out, tables, beside in DRAWN:
 
     rule:
-        name:
-            f"figure_{study.study}"
+        name: f"{kind}_{study.study}"
         input:
-            metrics=f"{drawn(study.study)}/metrics.parquet",
-            series=f"{drawn(study.study)}/series.parquet",
-            standing=f"{drawn(study.study)}/standing.csv",
-            tables=STUDY_TABLES.get(study.study, []),
-            pictures=STUDY_PICTURES.get(study.study, []),
+            metrics=f"{tables}/metrics.parquet",
+            series=f"{tables}/series.parquet",
+            standing=f"{tables}/standing.csv",
+            tables=beside.get("tables", []),
+            pictures=beside.get("pictures", []),
             notebook=f"{NOTEBOOKS}/{study.study}.ipynb",
         output:
             figures=[
-                shown(f"results/figures/{study.study}{view}.{kind}", study.title, AXES.get(view, "its own"))
+                shown(f"{out}/figures/{study.study}{view}.{ending}", study.title, AXES.get(view, "its own"))
                 for view in study.views
-                for kind in ("png", "svg")
+                for ending in ("png", "svg")
             ],
-            data=f"results/figures/{study.study}.csv",
-            tables=[f"results/tables/{table}.csv" for table in study.tables],
-            notebook=f"results/notebooks/{study.study}.ipynb",
-            page=f"results/notebooks/{study.study}.html",
+            data=f"{out}/figures/{study.study}.csv",
+            tables=[f"{out}/tables/{table}.csv" for table in study.tables],
+            notebook=f"{out}/notebooks/{study.study}.ipynb",
+            page=f"{out}/notebooks/{study.study}.html",
         params:
             source=notebook_source(study.study),
             folder=subpath(output.data, parent=True),
             pictures=pictures_argument,
-        priority: AT_ONCE
-        log:
-            f"logs/figures/{study.study}.log",
-        conda:
-            "../../envs/tensorldp.yaml"
-        threads: 1
-        resources:
-            mem_mb=1000,
-            runtime=30,
+        priority: 1000
+        log: f"logs/{kind}_figures/{study.study}.log"
+        conda: "../../envs/tensorldp.yaml"
+        resources: mem_mb=1000
         shell:
-            "notebook {input.notebook:q} {output.notebook} "
-            "-p metrics {input.metrics} -p folder {params.folder} {params.pictures} > {log} 2>&1"
+            "stage notebook {input.notebook:q} {output.notebook} "
+            "-p metrics {input.metrics:q} -p folder {params.folder} {params.pictures} > {log} 2>&1"
+
+
+rule reference_figures:
+    input: [f"results/reference_figures/figures/{study.study}.csv" for study in REFERENCE_STUDIES]
+
+
+# it draws runs of TLDP's first study, where they are planned; those of any other study have no such rows
+CEILING = f"results/studies/{'tldp_type1' if 'tldp_type1' in PLAN.studies else FIRST}"
+
+
+rule privacy_figure:
+    input:
+        metrics=lambda wildcards: f"{CEILING}/metrics.parquet" if wildcards.figure == "accuracy_ceiling" else [],
+        standing=lambda wildcards: f"{CEILING}/standing.csv" if wildcards.figure == "accuracy_ceiling" else [],
+        notebook=f"{NOTEBOOKS}/{{figure}}.ipynb",
+    output:
+        figures=[
+            shown("results/figures/{figure}.png", "Privacy of the mechanisms", "its own"),
+            "results/figures/{figure}.svg",
+        ],
+        data="results/figures/{figure}.csv",
+        notebook="results/notebooks/{figure}.ipynb",
+        page="results/notebooks/{figure}.html",
+    wildcard_constraints: figure="privacy_profiles|accuracy_ceiling"
+    priority: 1000
+    params:
+        source=lambda wildcards: notebook_source(wildcards.figure),
+        metrics=lambda wildcards, input: f"-p metrics {input.metrics}" if input.metrics else "",
+    log: "logs/figures/{figure}.log"
+    conda: "../../envs/tensorldp.yaml"
+    shell:
+        "stage notebook {input.notebook:q} {output.notebook} "
+        "{params.metrics} -p folder results/figures > {log} 2>&1"

@@ -1,3 +1,46 @@
+# Each study has its tables, from which its figures are drawn; those of all studies are joined for claims and the report.
+KINDS = {
+    "metrics": "results/metrics.parquet",
+    "series": "results/series.parquet",
+    "guarantees": "results/privacy/guarantees.csv",
+    "audits": "results/privacy/audits.csv",
+    "standing": "results/standing.csv",
+}
+
+
+rule collect_study:
+    input:
+        scores=lambda wildcards: of_studies("scores", wildcards.study),
+        privacy=lambda wildcards: of_studies("privacy", wildcards.study),
+        checks=CHECKS_MADE,
+    output: **{kind: f"results/studies/{{study}}/{Path(path).name}" for kind, path in KINDS.items()}
+    params:
+        source=source("collect"),
+        scale=PLAN.settings.scale,
+        checks=lambda wildcards, input: f"--checks {quoted(input.checks)}" if input.checks else "",
+        folder=subpath(output.metrics, parent=True),
+    priority: 1000
+    log: "logs/collect_study/{study}.log"
+    conda: "../../envs/tensorldp.yaml"
+    localrule: True
+    shell:
+        "stage collect --scores {input.scores} --privacy {input.privacy} {params.checks} --scale {params.scale} "
+        "--out {params.folder} > {log} 2>&1"
+
+
+rule collect:
+    input: [f"results/studies/{study}/{Path(path).name}" for study in PLAN.studies for path in KINDS.values()]
+    output: **KINDS
+    params:
+        source=source("join"),
+        folders=[f"results/studies/{study}" for study in PLAN.studies],
+    priority: 1000
+    log: "logs/collect.log"
+    conda: "../../envs/tensorldp.yaml"
+    localrule: True
+    shell: "stage join --folders {params.folders} --out {output} > {log} 2>&1"
+
+
 # TLDP's table is made whatever studies are chosen, because it needs none; others with the studies of their paper
 TABLES = [
     "results/tables/tldp_table5.csv",
@@ -8,32 +51,49 @@ TABLES = [
 
 
 rule error_table:
-    output:
-        "results/tables/tldp_table5.csv",
-    params:
-        source=source("error_table"),
-    log:
-        "logs/error_table.log",
-    conda:
-        "../../envs/tensorldp.yaml"
-    threads: 1
-    resources:
-        runtime=30,
-    shell:
-        "stage error_table --out {output} > {log} 2>&1"
+    output: "results/tables/tldp_table5.csv"
+    params: source=source("error_table")
+    log: "logs/error_table.log"
+    conda: "../../envs/tensorldp.yaml"
+    shell: "stage error_table --out {output} > {log} 2>&1"
 
 
 rule growth_table:
-    output:
-        "results/tables/tvg_table4.csv",
-    params:
-        source=source("growth_table"),
-    log:
-        "logs/growth_table.log",
-    conda:
-        "../../envs/tensorldp.yaml"
-    threads: 1
-    resources:
-        runtime=30,
+    output: "results/tables/tvg_table4.csv"
+    params: source=source("growth_table")
+    log: "logs/growth_table.log"
+    conda: "../../envs/tensorldp.yaml"
+    shell: "stage growth_table --out {output} > {log} 2>&1"
+
+
+rule attack_table:
+    input: metrics="results/studies/reconstruction/metrics.parquet"
+    output: "results/tables/reconstruction.csv"
+    params: source=source("attack_table")
+    log: "logs/attack_table.log"
+    conda: "../../envs/tensorldp.yaml"
+    resources: mem_mb=1000
+    shell: "stage attack_table --metrics {input.metrics} --out {output} > {log} 2>&1"
+
+
+PICTURE_DATASETS = sorted({cell.dataset for cell in PLAN.cells if getattr(cell.factors, "attack", None) == "likelihood"})
+
+
+rule attack_pictures:
+    input:
+        metrics="results/studies/reconstruction/metrics.parquet",
+        digests=[f"resources/datasets/{dataset}/digest.json" for dataset in PICTURE_DATASETS],
+        data=ancient(
+            [
+                f"resources/datasets/{dataset}/{split}.safetensors"
+                for dataset in PICTURE_DATASETS
+                for split in ("train", "test")
+            ]
+        ),
+    output: "results/pictures/reconstruction.safetensors"
+    params: source=source("attack_pictures")
+    log: "logs/attack_pictures.log"
+    conda: "../../envs/tensorldp.yaml"
+    resources: mem_mb=2000
     shell:
-        "stage growth_table --out {output} > {log} 2>&1"
+        "stage attack_pictures --metrics {input.metrics} --datasets resources/datasets --out {output} > {log} 2>&1"

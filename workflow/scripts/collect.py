@@ -1,36 +1,44 @@
-"""Gather the cells' metrics into a table, series by round, epoch or client into another, guarantees into a third."""
+"""Gather the results of a study's batches: metrics, series, guarantees, audits, and where each guarantee stands."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from tensorldp.runtime.cli import cells_to_gather, parser, run
-from tensorldp.runtime.files import read_json, replacing, write_text
-from tensorldp.studies.seeds import guarantee_over, scores_of
+from tensorldp.runtime.cli import parser, run
+from tensorldp.runtime.files import read_json, replacing
+from tensorldp.studies.audit_table import audits_table
+from tensorldp.studies.standing import standing_table
+from tensorldp.studies.store import Store, audit_of, guarantee_of, read_manifests, scores_of
 from tensorldp.studies.table import guarantees_table, metrics_table, series_table
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     arg = parser(__doc__)
-    arg.add_argument("--cells", type=Path, help="file with a line for each cell; without it, all cells with metrics")
-    arg.add_argument("--results", type=Path, default=Path("results"), help="folder with metrics/ and privacy/")
+    arg.add_argument("--scores", type=Path, nargs="+", required=True, help="what evaluate or measure wrote of batches")
+    arg.add_argument("--privacy", type=Path, nargs="+", required=True, help="what privacy wrote of them")
+    arg.add_argument("--checks", type=Path, nargs="*", default=[], help="verdicts of checks, in folders of their names")
+    arg.add_argument("--results", type=Path, default=Path("results"), help="folder that holds the results")
     arg.add_argument("--scale", required=True)
-    arg.add_argument("--out", type=Path, required=True, help="Parquet file to write the metrics to")
-    arg.add_argument("--series", type=Path, required=True, help="Parquet file to write the series to")
-    arg.add_argument("--guarantees", type=Path, required=True, help="CSV file for the guarantees at all deltas")
+    arg.add_argument("--out", type=Path, required=True, help="folder for the tables")
     args = arg.parse_args(arguments)
-    cells = [
-        (
-            scores_of(read_json(args.results / "metrics" / f"{cell}.json"), seeds),
-            guarantee_over(read_json(args.results / "privacy" / "guarantees" / f"{cell}.json"), seeds),
-        )
-        for cell, seeds in cells_to_gather(args.cells, args.results)
-    ]
-    for path, table in ((args.out, metrics_table(cells, args.scale)), (args.series, series_table(cells))):
-        with replacing(path) as temporary:
-            table.to_parquet(temporary, index=False)
-    write_text(args.guarantees, guarantees_table(cells).to_csv(index=False))
+    found = Store(args.results).read(read_manifests([*args.scores, *args.privacy])).values()
+    scored = [(scores_of(parts), guarantee_of(parts)) for parts in found]
+    audited = [(*both, audit_of(parts)) for both, parts in zip(scored, found, strict=True)]
+    checks = {path.parent.name: read_json(path) for path in args.checks}
+    tables = {
+        "metrics.parquet": metrics_table(scored, args.scale),
+        "series.parquet": series_table(scored),
+        "guarantees.csv": guarantees_table(scored),
+        "audits.csv": audits_table(audited),
+        "standing.csv": standing_table(audited, checks),
+    }
+    for name, table in tables.items():
+        with replacing(args.out / name) as temporary:
+            if name.endswith(".csv"):
+                table.to_csv(temporary, index=False)
+            else:
+                table.to_parquet(temporary, index=False)
 
 
 if __name__ == "__main__":

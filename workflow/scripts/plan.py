@@ -8,8 +8,7 @@ from pathlib import Path
 from tensorldp.config.grid import make_plan
 from tensorldp.config.settings import parse_settings
 from tensorldp.data.catalogue import names as dataset_names
-from tensorldp.kept.plan import plan_table, plan_text
-from tensorldp.kept.state import State
+from tensorldp.kept.plan import computed, plan_table, plan_text
 from tensorldp.registration.kinds import MECHANISMS
 from tensorldp.registration.plugins import import_plugins
 from tensorldp.runtime.cli import json_argument, parser, run
@@ -27,9 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = arg.parse_args(arguments)
     settings = parse_settings(args.settings)
     import_plugins(settings.plugins)
-    studies = REPOSITORY / "workflow" / "studies"
-    cells = make_plan(settings, studies, mechanisms=MECHANISMS.names(), datasets=dataset_names()).cells
-    table = plan_table(cells, State(cells, args.results, args.reference, REPOSITORY))
+    workflow, plugins = REPOSITORY / "workflow", tuple(settings.plugins)
+    cells = make_plan(settings, workflow / "studies", mechanisms=MECHANISMS.names(), datasets=dataset_names()).cells
+    table = plan_table(*computed(cells, args.results, args.reference, workflow, plugins))
     write_text(args.out, table.to_csv(index=False))
     write_text(args.out.with_suffix(".json"), table.to_json(orient="records", indent=1) + "\n")
     print(plan_text(table))

@@ -1,8 +1,7 @@
 """Merge the numbers of finished runs into results/reference, from which `snakemake reference_figures` draws.
 
 All claims are then decided again from the numbers that are kept; --decide does that alone. Rows that do not fit the
-kept ones, because settings or code differ, are refused with one sentence, and nothing of that run is written. Kept
-cells of which no run said where their guarantee stands get that from the kept audits.
+kept ones, because settings, code or data differ, are refused with one sentence, and nothing of that run is written.
 """
 
 from __future__ import annotations
@@ -14,12 +13,11 @@ import pandas as pd
 
 from tensorldp.claims.kept import decide_again
 from tensorldp.kept.merge import merge_run, summarise
-from tensorldp.kept.tables import CLAIMS
+from tensorldp.kept.provenance import CLAIMS
 from tensorldp.runtime.cli import parser, run
 from tensorldp.runtime.files import write_text
 
-REPOSITORY = Path(__file__).parents[2]
-STUDIES = REPOSITORY / "workflow" / "studies"
+STUDIES = Path(__file__).parents[1] / "studies"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -32,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = arg.parse_args(arguments)
     earlier = [args.reference / CLAIMS]
     for results in [] if args.decide else args.results:
-        kept = merge_run(results, args.reference, REPOSITORY, allow_dirty=args.allow_dirty, only=args.only)
+        kept = merge_run(results, args.reference, STUDIES, allow_dirty=args.allow_dirty, only=args.only)
         print(f"kept of {results}: {', '.join(kept) or 'nothing, larger runs are there already'}")
         earlier.append(results / CLAIMS)
     summarise(args.reference)

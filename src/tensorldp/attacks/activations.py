@@ -9,7 +9,6 @@ from functools import cache
 from itertools import pairwise
 
 import torch
-from scipy.integrate import quad
 from scipy.special import eval_hermitenorm
 from torch import Tensor
 from torch.nn import functional
@@ -60,6 +59,8 @@ def hermite_coefficient(name: str, order: int) -> float:
     Raises:
         InputError: if the activation is unknown or the order negative.
     """
+    from scipy.integrate import quad
+
     chosen, order = activation(name), check_whole("order", order)
 
     def integrand(z: float) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from tensorldp.errors import InputError
@@ -15,6 +14,8 @@ def match(found: Tensor, truth: Tensor) -> Tensor:
     Raises:
         InputError: if the shapes differ.
     """
+    from scipy.optimize import linear_sum_assignment
+
     if found.shape != truth.shape:
         raise InputError(
             f"reconstructions must have the shape of the records, got {tuple(found.shape)} and {tuple(truth.shape)}"

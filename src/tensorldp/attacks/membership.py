@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from sklearn.metrics import roc_auc_score
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -35,5 +34,7 @@ def true_positive_rate(members: Tensor, others: Tensor, false_positive_rate: flo
 
 def attack_auc(members: Tensor, others: Tensor) -> float:
     """The probability that a member has a lower loss than another record; 0.5 is guessing."""
+    from sklearn.metrics import roc_auc_score
+
     truth = torch.cat([torch.ones(len(members)), torch.zeros(len(others))])
     return float(roc_auc_score(truth.numpy(), -torch.cat([members, others]).numpy()))

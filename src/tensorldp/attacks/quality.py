@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 from torch import Tensor
 
 from tensorldp.errors import InputError
@@ -19,6 +18,8 @@ def image_scores(found: Tensor, truth: Tensor) -> dict[str, float]:
     Raises:
         InputError: if the shapes differ or an image is smaller than SSIM's window of 7 pixels.
     """
+    from skimage.metrics import peak_signal_noise_ratio, structural_similarity
+
     if found.shape != truth.shape or found.dim() not in (3, 4):
         raise InputError(
             "images must be two batches of shape (batch, height, width) or (batch, height, width, "

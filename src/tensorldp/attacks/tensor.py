@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import torch
-from scipy.optimize import least_squares
 from torch import Tensor
 
 from tensorldp.attacks.activations import tensor_coefficients
@@ -114,6 +113,8 @@ def _diagonalise(inverse: Array, t: Array, rng: np.random.Generator) -> Array:
 
 def polish(s: Array, t: Array, z: Array, r: Array) -> Array:
     """Unit z (B, B) that fit s = sum r z z^T and t = sum r z (x) z (x) z best, by least squares from a first guess."""
+    from scipy.optimize import least_squares
+
     size = len(s)
     scale = float(np.abs(s).max()) or 1.0
     s, t, r = s / scale, t / scale, r / scale

@@ -10,13 +10,26 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from tensorldp.config.cell import AnyCell, variant_factors
+from tensorldp.config.cell import AnyCell, epsilon_text, variant_factors
 from tensorldp.config.grid import Plan
 from tensorldp.config.methods.learning import LearningFactors
 from tensorldp.errors import InputError
-from tensorldp.runtime.files import read_arrays, read_json
-from tensorldp.studies.seeds import guarantee_over, scores_of
-from tensorldp.studies.table import all_rows
+from tensorldp.runtime.files import read_arrays
+from tensorldp.studies.table import read_rows
+
+CellKey = tuple[str, str, str, str, str]
+
+
+def key_of(cell: AnyCell) -> CellKey:
+    """The name of a cell, as `rows_by_cell` has it."""
+    return cell.study, cell.dataset, cell.variant, cell.mechanism, cell.epsilon
+
+
+def rows_by_cell(metrics: pd.DataFrame) -> dict[CellKey, pd.DataFrame]:
+    """The rows of the metrics table by cell."""
+    names = [metrics[key].astype(str) for key in ("study", "dataset", "variant", "mechanism")]
+    groups: Any = metrics.groupby([*names, metrics["epsilon"].map(epsilon_text)])
+    return dict(iter(groups))
 
 
 def _chosen(value: str, wanted: str | Iterable[str] | None) -> bool:
@@ -42,6 +55,7 @@ class Evidence:
         self.plan = plan
         self.results = results
         self.datasets = datasets or results.parent / "resources" / "datasets"
+        self._measured: dict[CellKey, pd.DataFrame] | None = None
         self.used: list[str] = []
         self.ways = 1
         self._keeps: Callable[[AnyCell], bool] = lambda _: True
@@ -107,7 +121,7 @@ class Evidence:
             )
         table = self.measured(cells)
         used = (
-            f"results/metrics/{cells[0].path}.json"
+            f"the cell {cells[0].path} in results/metrics.parquet"
             if len(cells) == 1
             else f"{len(cells)} cells of {what} in results/metrics.parquet"
         )
@@ -125,14 +139,20 @@ class Evidence:
             NotRun: if one has no results.
             InputError: if a file is damaged.
         """
-        found = []
+        rows = self._rows_by_cell()
         for cell in cells:
-            path = self.results / "metrics" / f"{cell.path}.json"
-            bound = self.results / "privacy" / "guarantees" / f"{cell.path}.json"
-            if not path.exists() or not bound.exists():
+            if key_of(cell) not in rows or not set(cell.seeds) <= set(rows[key_of(cell)]["seed"]):
                 raise NotRun(f"needs the results of {cell.path}")
-            found.append((scores_of(read_json(path), cell.seeds), guarantee_over(read_json(bound), cell.seeds)))
-        return all_rows(found, self.scale)
+        found = [rows[key_of(cell)] for cell in cells]
+        return pd.concat(
+            [part[part["seed"].isin(cell.seeds)] for cell, part in zip(cells, found, strict=True)], ignore_index=True
+        )
+
+    def _rows_by_cell(self) -> dict[CellKey, pd.DataFrame]:
+        if self._measured is None:
+            path = self.results / "metrics.parquet"
+            self._measured = rows_by_cell(read_rows(path)) if path.exists() else {}
+        return self._measured
 
     @staticmethod
     def by_mark(rows: pd.DataFrame, metric: str, mark: Literal["round", "epoch"] = "round") -> pd.DataFrame:
@@ -171,14 +191,15 @@ class Evidence:
             for cell in self.plan.cells
             if cell.dataset == dataset and not cell.private and cell.study.startswith("tldp_")
         ]
-        paths = [self.results / "metrics" / f"{cell.path}.json" for cell in cells]
         if not cells:
             raise NotRun(f"needs TLDP's studies on {dataset}, which the {self.scale} grid does not have")
-        for path in paths:
-            if not path.exists():
-                raise NotRun(f"needs the results in {path.relative_to(self.results)}")
+        self.measured(cells)
+        path = self.datasets / dataset / "test.safetensors"
+        if not path.exists():
+            raise NotRun(f"needs the prepared data set {dataset}")
         self.used.append(f"{len(cells)} cells of {dataset} in results/metrics.parquet")
-        return [read_json(path)["test_set"]["records"] for path in paths]
+        records = len(read_arrays(path)[0]["y"])
+        return [min(records, cell.training.scored or records) for cell in cells]
 
     def training_records(self, dataset: str) -> int:
         """The number of training records that `prepare` wrote of a data set.

@@ -6,7 +6,7 @@ reason why something was not run is always that of the rows that are there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -15,22 +15,18 @@ from typing import Any
 import pandas as pd
 
 from tensorldp.claims.base import NotRun, catalogue
-from tensorldp.claims.evidence import Evidence
+from tensorldp.claims.evidence import Evidence, rows_by_cell
 from tensorldp.claims.table import COLUMNS, decide
-from tensorldp.config.cell import AnyCell, epsilon_text
-from tensorldp.config.grid import Plan, make_plan
+from tensorldp.config.cell import AnyCell
+from tensorldp.config.grid import Plan
 from tensorldp.config.settings import parse_settings
 from tensorldp.data.catalogue import get
-from tensorldp.data.catalogue import names as dataset_names
 from tensorldp.errors import InputError
-from tensorldp.kept.provenance import Key, as_trained, noted_training
-from tensorldp.kept.tables import METRICS, SCALES
-from tensorldp.registration.kinds import MECHANISMS
+from tensorldp.kept.provenance import METRICS, SCALES, Name, as_trained, cells_as_planned, names, noted_training
 from tensorldp.studies.error_table import error_table
 from tensorldp.studies.growth_table import growth_table
-from tensorldp.studies.table import read_rows
+from tensorldp.studies.table import CELL, read_rows
 
-KEY = ["dataset", "variant", "mechanism", "epsilon"]
 # claims read the exact columns of these alone
 EXACT: dict[str, Callable[..., pd.DataFrame]] = {
     "tldp_table5": error_table,
@@ -48,47 +44,24 @@ class NotKept(NotRun):
     """A claim needs a file of a run that the reference results do not keep."""
 
 
-def _cells(study: str, rows: pd.DataFrame, studies: Path, trained: Mapping[Key, str]) -> list[AnyCell]:
-    """The cells of a study that have rows, with the training that is noted of them or that its file plans for them."""
-    scale = str(rows["scale"].iloc[0])
-    datasets = sorted(rows["dataset"].unique())
-    settings = parse_settings({"scale": scale, "studies": [study], "datasets": {study: datasets}})
-    planned = make_plan(settings, studies, mechanisms=MECHANISMS.names(), datasets=dataset_names()).cells
-    exact = {(cell.dataset, cell.variant, cell.mechanism, cell.epsilon): cell for cell in planned}
-    alike = {(cell.dataset, cell.variant, cell.mechanism): cell for cell in planned}
-    found = []
-    named = rows.assign(epsilon=rows["epsilon"].map(epsilon_text), **{key: rows[key].astype(str) for key in KEY[:3]})
-    for dataset, variant, mechanism, epsilon in dict.fromkeys(named[KEY].itertuples(index=False, name=None)):
-        own = named[(named[KEY] == (dataset, variant, mechanism, epsilon)).all(axis=1)]
-        cell = exact.get((dataset, variant, mechanism, epsilon)) or alike.get((dataset, variant, mechanism))
-        if cell is None:
-            raise InputError(f"kept rows are of a cell that no arm plans: {study} {dataset} {variant} {mechanism}")
-        cell = as_trained(replace(cell, epsilon=epsilon), trained)
-        found.append(replace(cell, seeds=tuple(sorted(int(seed) for seed in own["seed"].unique()))))
-    return found
+def _cells(metrics: pd.DataFrame, studies: Path, trained: Mapping[Name, str]) -> Iterator[AnyCell]:
+    """The cells that have rows, with the training that is noted of them or that their study's file plans for them."""
+    table = cells_as_planned(metrics, studies)
+    planned = dict(zip(names(table), table["cell"], strict=True))
+    for name, seeds in metrics.groupby(CELL, sort=False, observed=True)["seed"]:
+        if name not in planned:
+            raise InputError(f"kept rows are of a cell that no arm plans: {' '.join(map(str, name[:4]))}")
+        yield replace(as_trained(planned[name], trained), seeds=tuple(sorted({int(seed) for seed in seeds})))
 
 
 class KeptEvidence(Evidence):
     """The metrics of results/reference as claims see them; each study has the scale of its run."""
 
-    def __init__(self, metrics: pd.DataFrame, studies: Path, trained: Mapping[Key, str] | None = None) -> None:
-        cells = [
-            cell
-            for study, rows in metrics.groupby("study", sort=False)
-            for cell in _cells(str(study), rows, studies, trained or {})
-        ]
+    def __init__(self, metrics: pd.DataFrame, studies: Path, trained: Mapping[Name, str] | None = None) -> None:
         present = [name for name in SCALES if name in set(metrics["scale"])]
         settings = parse_settings({"scale": present[-1], "studies": sorted(metrics["study"].unique())})
-        super().__init__(Plan(settings, {}, tuple(cells)), Path())
-        keys = [metrics["study"], *(metrics[key] for key in KEY[:3]), metrics["epsilon"].map(epsilon_text)]
-        self._rows: dict[Any, pd.DataFrame] = dict(iter(metrics.groupby(keys)))
-
-    def measured(self, cells: list[AnyCell]) -> pd.DataFrame:
-        """The kept rows of these cells."""
-        return pd.concat(
-            [self._rows[cell.study, cell.dataset, cell.variant, cell.mechanism, cell.epsilon] for cell in cells],
-            ignore_index=True,
-        )
+        super().__init__(Plan(settings, {}, tuple(_cells(metrics, studies, trained or {}))), Path())
+        self._measured = rows_by_cell(metrics)
 
     def table(self, name: str) -> pd.DataFrame:
         """A table of exact columns, computed here with few draws: what was measured in it decides nothing."""

@@ -44,7 +44,7 @@ def variant_factors(variant: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Cell(Generic[T_co, F_co]):
-    """One point of a study's grid; all its seeds are computed in one process.
+    """One point of a study's grid, with all its seeds.
 
     Attributes:
         study, dataset, variant, mechanism, epsilon: its key; epsilon is the canonical text of the nominal one.
@@ -52,7 +52,7 @@ class Cell(Generic[T_co, F_co]):
         method: a name of `METHODS`.
         delta: the nominal delta.
         options: further arguments of the mechanism.
-        seeds: all are computed together.
+        seeds: those that are wanted.
         training: the method's settings.
         factors: what the method reads of the variant.
         base: the variant of the cell of `none` whose models this one uses, where a method shares them.
@@ -97,6 +97,12 @@ class Cell(Generic[T_co, F_co]):
         if not self.plan.shares_models:
             return self.path
         return f"{self.study}/{self.dataset}/{self.base.replace(',', '+')}/{NO_PRIVACY}/epsilon~inf"
+
+    def names(self) -> frozenset[str]:
+        """The words by which it chooses code: its method, its mechanism, its network and other values of settings."""
+        chosen = {**self.training.model_dump(), **self.factors.model_dump(), **self.options}
+        words = {value for value in chosen.values() if isinstance(value, str)}
+        return frozenset({self.method, self.mechanism, self.dataset, *words})
 
     @property
     def private(self) -> bool:

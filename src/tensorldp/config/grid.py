@@ -226,6 +226,24 @@ class Plan:
         """The cells of one study."""
         return [cell for cell in self.cells if cell.study == study]
 
+    def batches(self) -> dict[tuple[str, str, str], list[AnyCell]]:
+        """The cells that one job computes, by study, data set and a number."""
+        found: dict[tuple[str, str, str], list[AnyCell]] = {}
+        groups: dict[tuple[str, str], list[AnyCell]] = {}
+        for cell in self.cells:
+            groups.setdefault((cell.study, cell.dataset), []).append(cell)
+        for (study, dataset), cells in groups.items():
+            scale = self.studies[study].scales[self.settings.scale]
+            whole = len(cells) if self.settings.scale == "quick" else 1
+            size = self.settings.cells_per_job or scale.cells_per_job or whole
+            found |= {(study, dataset, str(i // size)): cells[i : i + size] for i in range(0, len(cells), size)}
+        return found
+
+    def trainer(self, cell: AnyCell) -> AnyCell:
+        """The cell whose models another one is scored with."""
+        base = cell.base.replace(",", "+")
+        return self.find(study=cell.study, dataset=cell.dataset, variant=base, mechanism=NO_PRIVACY, epsilon="inf")
+
     def find(self, *, study: str, dataset: str, variant: str, mechanism: str, epsilon: str) -> AnyCell:
         """The cell of the given key; the variant is as in file names."""
         return self._table[study, dataset, variant, mechanism, epsilon]

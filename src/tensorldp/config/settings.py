@@ -76,6 +76,10 @@ class Settings(Strict):
     training: dict[str, dict[str, Setting]] = Field(
         default_factory=dict, description="study: training settings that replace the study's own"
     )
+    cells_per_job: Annotated[int, Field(ge=1)] | None = Field(
+        None,
+        description="how many cells one job computes, which changes no number; empty: as the study states",
+    )
     check_minutes: Annotated[float, Field(gt=0, le=600)] = Field(
         2.0, description="processor time of each job of `snakemake checks`, in minutes"
     )
@@ -104,7 +108,7 @@ def explain(error: ValidationError, where: str, allowed: dict[str, Any] | None =
     return InputError(f"{where}: {key} = {shown(first['input'])} is not valid: {message[0].lower() + message[1:]}")
 
 
-NUMERIC = ("seeds", "epsilons", "factors", "training", "check_minutes")
+NUMERIC = ("seeds", "cells_per_job", "epsilons", "factors", "training", "check_minutes")
 
 
 def _typed(value: Any) -> Any:

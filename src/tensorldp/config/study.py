@@ -54,6 +54,9 @@ class ScalePlan(Strict):
         default_factory=dict, description="'key=value' of a factor: training settings and a limit for it alone"
     )
     limit: int | None = Field(None, ge=10, description="the first so many training records; None is all")
+    cells_per_job: int | None = Field(
+        None, ge=1, description="how many cells a job computes; None is all of a data set"
+    )
 
 
 class Study(Strict):

@@ -161,7 +161,7 @@ def reference_metrics(metrics: Path) -> pd.DataFrame:
 
 def draw_line(ax: Axes, rows: pd.DataFrame, text: str, **style: object) -> None:
     """A line of a summary with the range of its seeds, its points alone with `linewidth=0`; no infinite epsilons."""
-    rows = rows[np.isfinite(rows["at"])].sort_values("at")
+    rows = rows[np.isfinite(rows["at"].astype(float))].sort_values("at")  # a summary of no rows has no type
     if rows.empty:
         return
     settings = {"linewidth": 1.3, "markersize": 4.0, "markeredgecolor": "white", "markeredgewidth": 0.4, **style}

@@ -9,34 +9,29 @@ from typing import Any
 import pandas as pd
 
 from tensorldp.errors import InputError
-from tensorldp.kept.digests import settings_digest, source_digests, training_text
-from tensorldp.kept.pieces import pieces_table, run_facts
-from tensorldp.kept.provenance import COLUMNS, PROVENANCE, SEEDED, Key, cells_of_run, keys, read_provenance
-from tensorldp.kept.rules import Origin, check_seeds, check_training
-from tensorldp.kept.standing import add_standings
-from tensorldp.kept.state import cells_as_planned
-from tensorldp.kept.tables import AUDITS, METRICS, PIECES, RUNS, SCALES, SERIES, STANDING, read_table
-from tensorldp.runtime.files import read_arrays, replacing, write_arrays, write_json, write_text
+from tensorldp.kept import provenance
+from tensorldp.kept.provenance import METRICS, ORIGIN, PIECES, PROVENANCE, SCALES, SEEDED, among, names, read_table
+from tensorldp.runtime.files import read_arrays, read_json, replacing, write_arrays
+from tensorldp.studies.store import Store, digest
 from tensorldp.studies.table import CELL
+from tensorldp.studies.table import SERIES as OF_SERIES
 
-Place = tuple[Key, int]
+MACHINE = ["device", "isa", "precision"]
 
 
 def merge_run(
-    results: Path, reference: Path, repository: Path, *, allow_dirty: bool = False, only: Sequence[str] = ()
+    results: Path, reference: Path, studies: Path, *, allow_dirty: bool = False, only: Sequence[str] = ()
 ) -> list[str]:
     """Put the rows of a finished run among the kept results; returns the studies of which rows were taken over.
 
-    Of a study that is kept at a smaller scale all rows go; one that is kept at a larger scale stays as it is. At the
-    same scale, a cell's seeds take the place of the same seeds and stand beside others that have the same settings and
-    code; `kept.rules` refuses the rest. What the run does not have stays. The claims are decided from the kept rows
-    (`claims/kept.py`), not merged.
+    A run at a larger scale replaces all rows of a study, one at a smaller scale leaves them. At the same scale, a
+    cell's seeds take the place of the same seeds and stand beside others of the same settings, code and data; what the
+    run does not have stays. The claims are decided from the kept rows (`claims/kept.py`), not merged.
 
     Args:
-        results: the folder of the run, with metrics.parquet, series.parquet and metrics/; privacy/audits.csv,
-            standing.csv and pictures/ are taken where they are there.
+        results: the folder of the run.
         reference: the folder that holds the kept results.
-        repository: the checkout, in which the commits of the rows are looked up.
+        studies: the folder of the studies' files.
         allow_dirty: also take results of sources that no commit has, whose `commit` ends in "+".
         only: the studies to take; all of the run's without.
 
@@ -44,124 +39,146 @@ def merge_run(
         InputError: if the run is not finished, its sources were not committed, or its rows do not fit those that are
             kept. Nothing is written then.
     """
-    metrics, series = (_finished(results, name) for name in (METRICS, SERIES))
-    if only:
-        metrics = metrics[metrics["study"].isin(only)]
-    _check_commits(results, metrics, allow_dirty=allow_dirty)
-    (scale,) = metrics["scale"].unique()
-    old = read_table(reference / METRICS)
-    kept = metrics.iloc[:0] if old is None else old
-    sizes = {str(study): str(part["scale"].iloc[0]) for study, part in kept.groupby("study", observed=True)}
-    larger = {study for study, size in sizes.items() if SCALES.index(size) > SCALES.index(scale)}
-    smaller = {study for study, size in sizes.items() if SCALES.index(size) < SCALES.index(scale)}
-    metrics = metrics[~metrics["study"].isin(larger)]
-    studies = set(metrics["study"])
-    if not studies:
-        return []
-    new = _origins(results, metrics, repository)
-    before = _kept_origins(reference, kept[kept["study"].isin(studies - smaller)])
-    check_seeds(before, new)
-    check_training(before, new, _planned_training(before, kept, repository / "workflow" / "studies"))
-
-    def merged(before: pd.DataFrame | None, rows: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-        rows = rows[rows["study"].isin(studies)]
-        if before is None:
-            return rows.reset_index(drop=True)
-        before = before[~before["study"].isin(smaller & studies)]
-        gone = set(new) if columns == SEEDED else set(places(rows, columns))
-        stays = [place not in gone for place in places(before, columns)]
-        return pd.concat([before[stays], rows], ignore_index=True)
-
-    table = merged(old, metrics, SEEDED)
-    whole = {METRICS: table, SERIES: merged(read_table(reference / SERIES), series, SEEDED)}
-    noted = pd.DataFrame([(*key, seed, *origin) for (key, seed), origin in new.items()], columns=COLUMNS)
-    whole[PROVENANCE] = merged(read_provenance(reference), noted.assign(epsilon=noted["epsilon"].astype(float)), SEEDED)
-    reference.mkdir(parents=True, exist_ok=True)
-    for name, content in whole.items():
-        with replacing(reference / name) as temporary:
-            content.to_parquet(temporary, index=False)
-    for name, path in ((AUDITS, results / "privacy" / AUDITS), (STANDING, results / STANDING)):
-        if (rows := read_table(path)) is not None:
-            write_text(reference / name, merged(read_table(reference / name), rows, CELL).to_csv(index=False))
-    summarise(reference)
-    for study in studies:
-        stays = set(zip(keys(table[table["study"] == study]), strict=True)) - {(key,) for key, _ in new}
-        _keep_pictures(results, reference, study, others=bool(stays))
-    return sorted(studies)
-
-
-def summarise(reference: Path) -> None:
-    """Write what is kept of each study, and of each study, data set and seed, and where guarantees stand."""
-    table = pd.read_parquet(reference / METRICS)
-    facts = {str(study): run_facts(part) for study, part in table.groupby("study", observed=True)}
-    write_json(reference / RUNS, facts)
-    write_text(reference / PIECES, pieces_table(table, read_provenance(reference)).to_csv(index=False))
-    add_standings(reference)
-
-
-def places(table: pd.DataFrame, columns: list[str]) -> list[Any]:
-    """The cell of each row, with its seed where the columns have one."""
-    found = keys(table)
-    return list(zip(found, table["seed"].astype(int), strict=True)) if "seed" in columns else list(found)
-
-
-def _finished(results: Path, name: str) -> pd.DataFrame:
-    table = read_table(results / name)
-    if table is None:
-        raise InputError(f"the run in {results} has no {name}: let it finish first")
-    return table
-
-
-def _check_commits(results: Path, metrics: pd.DataFrame, *, allow_dirty: bool) -> None:
+    files = {
+        provenance.SERIES: SEEDED,
+        METRICS: SEEDED,
+        provenance.STANDING: CELL,
+        f"privacy/{provenance.AUDITS}": CELL,
+    }
+    tables = {Path(name).name: (_finished(results, name), columns) for name, columns in files.items()}
+    metrics = tables[METRICS][0]
+    metrics = metrics[metrics["study"].isin(only or metrics["study"])]
     dirty = sorted({str(commit) for commit in metrics["commit"] if str(commit).endswith("+")})
     if dirty and not allow_dirty:
         raise InputError(
             f"results in {results} are of changed sources that no commit has ({', '.join(dirty)}): run "
             "them again from a clean tree, or give --allow-dirty"
         )
+    scale = SCALES.index(metrics["scale"].iloc[0])
+    old = read_table(reference / METRICS)
+    kept = metrics.iloc[:0] if old is None else old
+    sizes = kept["scale"].astype(object).map(SCALES.index)
+    metrics = metrics[~metrics["study"].isin(kept.loc[sizes > scale, "study"])]
+    taken = set(metrics["study"])
+    if not taken:
+        return []
+    replaced = set(kept.loc[sizes < scale, "study"]) & taken
+    origins = _origins_of_run(results, metrics)
+    before = provenance.with_origins(kept[kept["study"].isin(taken - replaced)], reference)
+    _check_seeds(before, origins)
+    _check_training(before, origins, studies)
+    tables[PROVENANCE] = origins[[*SEEDED, *ORIGIN]], SEEDED
+    for name, (rows, columns) in tables.items():
+        rows, earlier = rows[rows["study"].isin(taken)], read_table(reference / name)
+        if earlier is not None:
+            gone = among(earlier, origins if columns == SEEDED else rows, columns) | earlier["study"].isin(replaced)
+            rows = pd.concat([earlier[~gone], rows], ignore_index=True)
+        write_table(reference / name, rows)
+    summarise(reference)
+    for study in taken:
+        others = before[(before["study"] == study) & ~among(before, origins, CELL)]
+        _keep_pictures(results / "pictures" / f"{study}.safetensors", reference / f"{study}.safetensors", others)
+    return sorted(taken)
 
 
-def _origins(results: Path, metrics: pd.DataFrame, repository: Path) -> dict[Place, Origin]:
-    """The digests of each cell and seed of a run, the code's as it was at the row's commit."""
-    cells = cells_of_run(results)
-    rows = metrics.drop_duplicates(SEEDED)
-    found: dict[Place, Origin] = {}
-    for commit, part in rows.groupby("commit"):
-        named = places(part, SEEDED)
-        sources = source_digests({cells[key] for key, _ in named if key in cells}, repository, str(commit))
-        for key, seed in named:
-            cell = cells.get(key)
-            found[key, seed] = (
-                Origin(settings_digest(cell), training_text(cell), sources[cell]) if cell else Origin("", "", "")
+def write_table(path: Path, table: pd.DataFrame) -> None:
+    """Write a table of either kind, whole or not at all."""
+    with replacing(path) as temporary:
+        (table.to_csv if path.suffix == ".csv" else table.to_parquet)(temporary, index=False)
+
+
+def summarise(reference: Path) -> None:
+    """Write what is kept of each study, data set and seed: scale, cells, seconds, commits, machine and digests."""
+    runs = provenance.with_origins(pd.read_parquet(reference / METRICS), reference).sort_values(SEEDED)
+    rows = []
+    for piece, part in runs.fillna(dict.fromkeys(MACHINE, "")).groupby(["study", "dataset", "seed"], observed=True):
+        found = dict(zip(["study", "dataset", "seed"], piece, strict=True))
+        found |= {"scale": part["scale"].iloc[0], "cells": len(part), "seconds": round(float(part["seconds"].sum()), 1)}
+        found |= {"commits": " ".join(sorted(set(part["commit"])))}
+        found |= {name: " ".join(sorted(set(part[name]) - {""})) for name in MACHINE}
+        found |= {name: digest(" ".join(part[name])) if all(part[name]) else "" for name in ("settings", "source")}
+        rows.append(found)
+    write_table(reference / PIECES, pd.DataFrame(rows))
+
+
+def _finished(results: Path, name: str) -> pd.DataFrame:
+    if (table := read_table(results / name)) is None:
+        raise InputError(f"the run in {results} has no {name}: let it finish first")
+    return table
+
+
+def _origins_of_run(results: Path, metrics: pd.DataFrame) -> pd.DataFrame:
+    """What made the runs of some rows, as the stored results with the same values say.
+
+    Lists of results may be left of earlier settings: the newest are read first.
+    """
+    manifests = sorted((results / "batches").rglob("scores.json"), key=lambda path: -path.stat().st_mtime_ns)
+    listed = [(cell, *part) for path in manifests for cell, parts in read_json(path).items() for part in parts.items()]
+    found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for cell, part, key in dict.fromkeys(listed):
+        row = provenance.read_result(Store(results).path(cell, part, key))
+        found.setdefault(tuple(row[name] for name in SEEDED), []).append(row)
+    made = []
+    for name, part in metrics.groupby(SEEDED, observed=True):
+        values = dict(zip(part["metric"], part["value"], strict=True))
+        for row in found.get(name, []):
+            single = {one["metric"]: float(one["value"]) for one in row["rows"] if not one.keys() & set(OF_SERIES)}
+            if single == values and row["seconds"] == part["seconds"].iloc[0]:
+                made.append(row)
+                break
+        else:
+            raise InputError(f"no result in {results} has the values of {_named(name)}, seed {name[-1]}: run again")
+    return pd.DataFrame(made).drop(columns=["cell", "rows"])
+
+
+def _check_seeds(kept: pd.DataFrame, new: pd.DataFrame) -> None:
+    """Refuse a run that would leave seeds of one cell of different settings, code or data beside each other."""
+    both = kept[~among(kept, new, SEEDED)].merge(new.drop_duplicates(CELL), on=CELL, suffixes=("", "_new"))
+    unknown, settings = (both["settings"] == "") | (both["source"] == ""), both["settings"] != both["settings_new"]
+    source, data = both["source"] != both["source_new"], (both["data"] != "") & (both["data"] != both["data_new"])
+    differ = both[unknown | settings | source | data]
+    if differ.empty:
+        return
+    name, part = next(iter(differ.groupby(CELL, observed=True)))
+    texts = {"settings or code that were not noted": unknown, "other settings": settings, "other code": source}
+    how = next((text for text, where in texts.items() if where[part.index[0]]), "other data")
+    has = new.loc[[other == name for other in names(new)], "seed"]
+    raise InputError(
+        f"seeds {_listed(part['seed'])} of {_named(name)} are kept with {how} and this run has only {_listed(has)}: "
+        f"run the kept seeds again with it ({len(differ.drop_duplicates(CELL))} cells)"
+    )
+
+
+def _check_training(kept: pd.DataFrame, new: pd.DataFrame, studies: Path) -> None:
+    """Refuse cells that were trained in another way than those of the same variant beside which they would stand.
+
+    Kept rows of which nothing is noted count as trained in the way that their study's file has it.
+    """
+    stays = kept[~among(kept, new, SEEDED)]
+    unnoted = stays[stays["training"] == ""]
+    planned = unnoted[CELL].merge(provenance.cells_as_planned(unnoted, studies)[[*CELL, "training"]], on=CELL)
+    both = pd.concat([new, stays[stays["training"] != ""], planned])
+    groups = both.groupby(CELL[:3], observed=True)["training"].nunique()
+    for group in dict.fromkeys(names(new, CELL[:3])):
+        if groups[group] > 1:
+            raise InputError(
+                f"the training settings of this run for {' '.join(group)} are not those of the cells that are kept of "
+                "it: cells of a variant are compared with each other, so run all of them with the same settings"
             )
-    return found
 
 
-def _kept_origins(reference: Path, rows: pd.DataFrame) -> dict[Place, Origin]:
-    noted = read_provenance(reference)
-    values = zip(noted["settings"], noted["training"], noted["source"], strict=True)
-    digests = dict(zip(places(noted, SEEDED), (Origin(*row) for row in values), strict=True))
-    unknown = Origin("", "", "")
-    return {place: digests.get(place, unknown) for place in places(rows.drop_duplicates(SEEDED), SEEDED)}
+def _listed(seeds: pd.Series) -> str:
+    return ", ".join(map(str, sorted(seeds)))
 
 
-def _planned_training(kept: dict[Place, Origin], rows: pd.DataFrame, studies: Path) -> dict[Place, str]:
-    """The training that the files plan for the kept rows without a note of theirs."""
-    found: dict[Place, str] = {}
-    unknown = {key.study for (key, _), origin in kept.items() if not origin.training}
-    for study in sorted(unknown):
-        own = rows[rows["study"] == study]
-        then = cells_as_planned(study, str(own["scale"].iloc[0]), sorted(own["dataset"].unique()), studies)
-        found |= {place: training_text(then[place[0]]) for place in kept if place[0] in then}
-    return found
+def _named(name: tuple[Any, ...]) -> str:
+    return f"{' '.join(name[:4])} at epsilon {name[4]:g}"
 
 
-def _keep_pictures(results: Path, reference: Path, study: str, *, others: bool) -> None:
-    """A study's pictures belong to its rows: the run's take the place of the same ones; if all rows go, the rest go."""
-    source, kept = results / "pictures" / f"{study}.safetensors", reference / f"{study}.safetensors"
-    before = read_arrays(kept)[0] if others and kept.exists() else {}
-    new = read_arrays(source)[0] if source.exists() else {}
-    if both := before | new:
+def _keep_pictures(source: Path, kept: Path, others: pd.DataFrame) -> None:
+    """A run's pictures take the place of the same ones; the rest stays as long as other rows of the study do."""
+    before = read_arrays(kept)[0] if len(others) and kept.exists() else {}
+    if both := before | (read_arrays(source)[0] if source.exists() else {}):
         write_arrays(kept, both)
     else:
         kept.unlink(missing_ok=True)

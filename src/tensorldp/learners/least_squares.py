@@ -12,7 +12,6 @@ import math
 from dataclasses import dataclass
 
 import torch
-from scipy.integrate import quad
 from torch import Tensor
 
 from tensorldp.errors import InputError, check_positive, check_whole
@@ -40,6 +39,8 @@ def second_moment(mechanism: Mechanism) -> SecondMoment:
     Raises:
         InputError: if the mechanism is neither PrivUnit without lifting nor Gaussian noise.
     """
+    from scipy.integrate import quad
+
     if isinstance(mechanism, GaussianAnalytic):
         return SecondMoment(1.0, mechanism.sigma**2)
     if not isinstance(mechanism, PrivUnit) or mechanism.lift:

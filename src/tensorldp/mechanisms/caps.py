@@ -8,7 +8,6 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
 from scipy.special import betainc, betaln, log_ndtr, ndtri_exp
 
 from tensorldp.errors import check_positive, check_whole
@@ -104,6 +103,8 @@ def sphere_cap(epsilon: float, d: int) -> Cap:
     Raises:
         InputError: if epsilon is not positive or d is below 2.
     """
+    from scipy.optimize import brentq
+
     epsilon, d = check_positive("epsilon", epsilon), check_whole("d", d, low=2)
     front = -float(betaln((d - 1) / 2.0, 0.5)) - math.log(d - 1)
     floor = -log_expm1(epsilon)
@@ -130,6 +131,8 @@ def gaussian_cap(epsilon: float) -> Cap:
     Raises:
         InputError: if epsilon is not positive.
     """
+    from scipy.optimize import brentq
+
     epsilon = check_positive("epsilon", epsilon)
     floor = -log_expm1(epsilon)
 

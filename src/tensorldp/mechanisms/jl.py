@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 import torch
-from scipy.stats import binom
 from torch import Tensor
 
 from tensorldp.errors import InputError, check_real
@@ -45,6 +44,8 @@ class StatedCurve(PrivacyCurve):
         return -math.expm1(self.count * math.log1p(-self.stated_delta))
 
     def _delta(self, epsilon: float) -> float:
+        from scipy.stats import binom
+
         truths = np.arange(self.count + 1)
         loss = (2.0 * truths - self.count) * self.stated_epsilon
         above = loss > epsilon

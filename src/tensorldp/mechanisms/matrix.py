@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import torch
-from scipy.optimize import minimize
 from torch import Tensor
 
 from tensorldp.domain import Box
@@ -37,6 +36,8 @@ def optimal_strategy(workload: Array) -> Array:
     L-BFGS on A with normalised columns. A strategy must see every direction, since each gets noise here, so
     eigenvalues of W^T W below 1e-8 of the largest are raised to that.
     """
+    from scipy.optimize import minimize
+
     n = workload.shape[1]
     values, vectors = np.linalg.eigh(workload.T @ workload)
     values = np.maximum(values, IMPORTANCE_FLOOR * values[-1])

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from scipy.stats import binom
 from torch import Tensor
 
 from tensorldp.mechanisms.base import Mechanism
@@ -58,6 +57,8 @@ class PdpmCurve(PrivacyCurve):
 
     def _law(self, upper: int) -> tuple[npt.NDArray[np.floating[Any]], npt.NDArray[np.floating[Any]]]:
         """Masses and log ratios when `upper` elements start from the upper end."""
+        from scipy.stats import binom
+
         eps, lower = self.nominal, self.count - upper
         low = 1.0 / (math.exp(min(eps, 700.0)) + 2.0)
         first = binom.pmf(np.arange(upper + 1), upper, 1.0 / (1.0 + 2.0 * math.exp(-eps)))
@@ -67,6 +68,8 @@ class PdpmCurve(PrivacyCurve):
 
     def forward(self, epsilon: float) -> float:
         """delta(epsilon), also of a negative epsilon, when every element starts from the upper end."""
+        from scipy.stats import binom
+
         eps, n = self.nominal, self.count
         chance = 1.0 / (1.0 + 2.0 * math.exp(-eps))
         step = eps + self._fall

@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 import torch
-from scipy.optimize import minimize_scalar
 from torch import Tensor
 
 from tensorldp.errors import InputError, check_real
@@ -125,6 +124,8 @@ class TldpDiscrete(Mechanism):
         return noise * (side + side[::-1])
 
     def _best_rho(self) -> float:
+        from scipy.optimize import minimize_scalar
+
         def error(rho: float) -> float:
             return math.log(max(float(self._element_errors(*self._calibrate(rho)).max()), 1e-300))
 

@@ -10,8 +10,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from scipy.optimize import brentq
-
 from tensorldp.errors import InputError, check_positive, check_real, check_whole
 
 KOV_SLACK = 1e-6  # delta~, what the authors' code sets aside for composition
@@ -47,6 +45,8 @@ def kov_budget(
     Raises:
         InputError: if an argument is out of range, or slack is not below delta.
     """
+    from scipy.optimize import brentq
+
     epsilon, delta, rate, steps = _checked(epsilon, delta, rate, steps)
     slack = check_real("slack", slack, low=0.0, high=delta, open_low=True, open_high=True)
 

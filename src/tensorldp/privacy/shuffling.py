@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.stats import binom
 
 from tensorldp.errors import InputError, check_positive, check_real, check_whole
 
@@ -21,6 +20,8 @@ STEPS = 60
 
 def _profile(epsilon: float, local: float, records: int, tail: float) -> float:
     """An upper bound on delta(epsilon): the sum over likely counts of clones, plus the mass `tail` of the others."""
+    from scipy.stats import binom
+
     if epsilon >= local:
         return 0.0
     clones = binom(records - 1, math.exp(-local))

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from tensorldp.claims.kinds import GROUPS
 from tensorldp.claims.statements import wrong_by_chance
 from tensorldp.errors import InputError, described, unknown
-from tensorldp.kept.tables import CLAIMS, METRICS
+from tensorldp.kept.provenance import CLAIMS, METRICS
 from tensorldp.quoting.guarantees import FUNCTIONS
 
 ROW = ("dataset", "variant", "mechanism")

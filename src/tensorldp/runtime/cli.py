@@ -14,6 +14,7 @@ from typing import Any
 
 from tensorldp.errors import InputError
 from tensorldp.runtime.arguments import Parser
+from tensorldp.runtime.environment import device
 from tensorldp.runtime.memory import keep_freed_memory
 
 
@@ -33,30 +34,13 @@ def json_argument(text: str) -> dict[str, Any]:
     return value
 
 
-def cells_to_gather(listed: Path | None, results: Path) -> list[tuple[str, list[int] | None]]:
-    """The middles of the file names of cells, as "study/dataset/variant/mechanism/epsilon~1", with the seeds to gather.
-
-    Args:
-        listed: a file with one of them on each line, and its seeds behind a tab; None for every cell with metrics and
-            all of its seeds.
-        results: the folder with metrics/.
-
-    Raises:
-        InputError: if the list cannot be read.
-    """
-    if listed is None:
-        folder = results / "metrics"
-        return [
-            (path, None)
-            for path in sorted(path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.json"))
-        ]
-    try:
-        lines = [line.partition("\t") for line in listed.read_text().splitlines()]
-        return [(path, [int(seed) for seed in seeds.split()] or None) for path, _, seeds in lines]
-    except OSError as error:
-        raise InputError(f"the list of cells {listed} cannot be read: {error.strerror}") from None
-    except ValueError:
-        raise InputError(f"the list of cells {listed} names seeds that are no whole numbers") from None
+def batch_parser(description: str) -> argparse.ArgumentParser:
+    """The parser of a script that computes a batch of cells."""
+    arg = parser(description)
+    arg.add_argument("--batch", type=Path, required=True, help="JSON file of the cells, as the plan writes it")
+    arg.add_argument("--results", type=Path, default=Path("results"), help="folder that holds the results")
+    arg.add_argument("--device", default=device(), help="auto, cpu or cuda")
+    return arg
 
 
 def _note_time(main: Callable[[Sequence[str] | None], None], seconds: float, cpu: float) -> None:

@@ -18,12 +18,11 @@ GPU_NODE = Path("/dev/nvidiactl")  # tells that there is a GPU without importing
 
 
 def export(settings: Settings, *, main_process: bool) -> None:
-    """Set TENSORLDP_MIRROR, _PLUGINS, _DEVICE, _GPU, _PRECISION, _WARM and _PROVENANCE for this process and its jobs.
+    """Set TENSORLDP_MIRROR, _PLUGINS, _DEVICE, _GPU, _PRECISION and _PROVENANCE for this process and its jobs.
 
     Args:
         settings: the run's.
-        main_process: False in the Snakemake of a cluster job, which takes over what the submitting one found out, and
-            runs scripts without a warm server, which would serve a single call.
+        main_process: False in the Snakemake of a cluster job, which takes over what the submitting one found out.
 
     Raises:
         InputError: if the mirror folder does not exist, or the machine cannot compute in the wished precision.
@@ -49,7 +48,6 @@ def export(settings: Settings, *, main_process: bool) -> None:
         provenance.share()
     else:
         os.environ.setdefault("TENSORLDP_GPU", str(int(wants)))
-        os.environ["TENSORLDP_WARM"] = "0"
 
 
 def gpu_slots() -> int:
@@ -62,32 +60,14 @@ def precision() -> tuple[Precision, ...]:
     return tuple(name for name in get_args(Precision) if name in os.environ.get("TENSORLDP_PRECISION", "").split(","))
 
 
-def afresh() -> bool:
-    """Whether the run is to compute its cells again, as `export_afresh` has told its jobs."""
-    return os.environ.get("TENSORLDP_AFRESH") == "1"
-
-
-def export_afresh(forced: bool) -> None:
-    """Tell the jobs of this process whether they may keep seeds that an earlier run has computed."""
-    os.environ["TENSORLDP_AFRESH"] = str(int(forced))
-
-
 def device() -> str:
     """The device that the run asked for, `auto` where there is no run."""
     return os.environ.get("TENSORLDP_DEVICE", "auto")
 
 
-def shell_functions(workflow: Path) -> str:
-    """Bash functions for rules, as a prefix that Snakemake formats (hence doubled braces).
-
-    `stage train ...` runs scripts/train.py through the warm server (see warm/README.md); `notebook ...` runs papermill
-    there.
-    """
+def shell_functions(scripts: Path) -> str:
+    """A Bash function for rules, as a prefix that Snakemake formats (hence doubled braces): `stage train ...`."""
     python, folder = (
-        shlex.quote(path).replace("{", "{{").replace("}", "}}") for path in (sys.executable, str(workflow))
+        shlex.quote(path).replace("{", "{{").replace("}", "}}") for path in (sys.executable, str(scripts))
     )
-    client = f"{python} -S -E {folder}/warm/client.py"
-    return (
-        f'stage() {{{{ script=$1; shift; {client} {folder}/scripts/"$script".py "$@"; }}}}; '
-        f'notebook() {{{{ {client} {folder}/warm/notebook.py "$@"; }}}}; '
-    )
+    return f'stage() {{{{ script=$1; shift; {python} {folder}/"$script".py "$@"; }}}}; '

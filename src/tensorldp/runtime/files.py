@@ -6,6 +6,8 @@ import errno
 import glob
 import hashlib
 import json
+import os
+import platform
 import secrets
 import stat
 from collections.abc import Iterator
@@ -21,14 +23,19 @@ from safetensors.numpy import save_file
 from tensorldp.errors import InputError
 
 
+class FullDiskError(InputError):
+    """There is no space left, which is no fault of what was to be written."""
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary path in the same folder that takes the place of `path` if the block succeeds."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    for stale in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
-        stale.unlink(missing_ok=True)  # of a writer that was killed; Snakemake's lock keeps others out
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    for part in path.parent.glob(f".{glob.escape(path.name)}.{glob.escape(platform.node())}-*.part"):
+        if not _is_running(int(part.name.split("-")[-2])):
+            part.unlink(missing_ok=True)
+    temporary = path.with_name(f".{path.name}.{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}.part")
     temporary.touch(exist_ok=False)
     mode = stat.S_IMODE(temporary.stat().st_mode)  # what the umask allows; tempfile and safetensors disregard it
     try:
@@ -38,10 +45,24 @@ def replacing(path: Path) -> Iterator[Path]:
     except (OSError, SafetensorError) as error:
         full = (errno.ENOSPC, errno.EDQUOT)
         if getattr(error, "errno", None) in full or any(f"(os error {code})" in str(error) for code in full):
-            raise InputError(f"no space left on the disk that holds {path.parent}: free some and run again") from None
+            raise FullDiskError(
+                f"no space left on the disk that holds {path.parent}: free some and run again"
+            ) from None
         raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _is_running(process: int) -> bool:
+    """Whether a process of this machine still runs; where the system cannot tell, it does."""
+    if os.name == "posix":
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return False
+        except OSError:  # of another user
+            return True
+    return True
 
 
 def write_text(path: Path, text: str) -> None:
@@ -75,7 +96,7 @@ def read_json(path: Path) -> Any:
         return json.loads(Path(path).read_text())
     except OSError:
         raise InputError(f"the file {path} is missing or cannot be read") from None
-    except json.JSONDecodeError:
+    except ValueError:  # no JSON, or no text
         raise InputError(f"the file {path} is not valid JSON: delete it and run again") from None
 
 

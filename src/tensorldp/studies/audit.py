@@ -1,40 +1,19 @@
-"""Audits of a cell: what its releases give away, measured from samples and from accuracy."""
+"""An audit of a cell: what its releases give away, measured from samples."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
-
-from tensorldp import privacy
 from tensorldp.config.cell import AnyCell
 from tensorldp.deltas import REPORT_DELTA
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Mechanism
+from tensorldp.privacy.auditing.likelihood import audits
 from tensorldp.randomness import derive_seed
 
 CONFIDENCE = 0.95
 REFUTING = 1.0 - 1e-6  # a run has thousands of audits, and one refutation stops it
 ELEMENTS = 1_000_000  # drawn for one audit: half a second
-COLUMNS = [
-    "study",
-    "dataset",
-    "variant",
-    "mechanism",
-    "epsilon",
-    "kind",
-    "epsilon_lower",
-    "delta",
-    "confidence",
-    "samples",
-    "event",
-    "guarantee_epsilon",
-    "guarantee_pure_epsilon",
-    "unit",
-    "note",
-    "claimed",
-    "refuted",
-]
 
 
 def audit_mechanism(mechanism: Mechanism, cell: AnyCell, deltas: list[float], note: str = "") -> list[dict[str, Any]]:
@@ -61,7 +40,7 @@ def audit_mechanism(mechanism: Mechanism, cell: AnyCell, deltas: list[float], no
     seed, reason = audit_seed(cell), ""
     for kind, likelihood in (("likelihood ratio", True), ("black box", False)):
         try:
-            found = privacy.audits(
+            found = audits(
                 mechanism, samples=samples, confidence=CONFIDENCE, deltas=deltas, seed=seed, likelihood=likelihood
             )
         except InputError as error:
@@ -88,60 +67,3 @@ def audit_mechanism(mechanism: Mechanism, cell: AnyCell, deltas: list[float], no
 def audit_seed(cell: AnyCell) -> int:
     """The seed of a cell's audit, derived from its key and the purpose: the cell's own seeds do not change it."""
     return derive_seed(cell.study, cell.dataset, cell.variant, cell.mechanism, cell.epsilon, "audit")
-
-
-def audit_accuracy(metrics: dict[str, Any]) -> list[dict[str, Any]]:
-    """Black-box audits: accuracy on released test records certifies epsilon, one row per seed.
-
-    It is the epsilon at which no classifier exceeds the accuracy for these shares of the classes.
-    """
-    rows = []
-    for row in metrics["rows"]:
-        if row["metric"] != "accuracy_perturbed_test":
-            continue
-        total, shares = metrics["test_set"]["records"], metrics["test_set"]["shares"]
-        correct = round(row["value"] * total)
-        bound = privacy.accuracy_audit(correct, total, max(2, len(shares)), CONFIDENCE, shares=shares)
-        rows.append(
-            {
-                "kind": "accuracy",
-                "epsilon_lower": bound,
-                "delta": 0.0,
-                "confidence": CONFIDENCE,
-                "samples": total,
-                "unit": "record",
-                "note": "",
-                "claimed": None,
-                "refuted": False,
-                "event": f"accuracy {row['value']:.4f} on perturbed test records, seed {row['seed']}",
-            }
-        )
-    return rows
-
-
-def audits_table(cells: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any] | None]]) -> pd.DataFrame:
-    """One row per audit, beside the guarantee that it may falsify.
-
-    Args:
-        cells: for each cell what `evaluate`, `guarantee` and `audit` wrote, the last None without a mechanism to audit.
-    """
-    rows = []
-    for metrics, guarantee, audits in cells:
-        cell = metrics["cell"]
-        shared = {key: cell[key] for key in ("study", "dataset", "variant", "mechanism")}
-        for row in [*(audits["rows"] if audits else []), *audit_accuracy(metrics)]:
-            beside = {
-                key: float(row.get(key, guarantee[key.removeprefix("guarantee_")]))
-                for key in ("guarantee_epsilon", "guarantee_pure_epsilon")
-            }
-            rows.append(
-                {
-                    **shared,
-                    "epsilon": float(cell["epsilon"]),
-                    **row,
-                    **beside,
-                    "epsilon_lower": float(row["epsilon_lower"]),
-                }
-            )
-    keys = ["study", "dataset", "variant", "mechanism", "epsilon", "kind", "event"]
-    return pd.DataFrame(rows, columns=COLUMNS).sort_values(keys, ignore_index=True)

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from scipy.integrate import quad
 from scipy.special import erfcx, gammaln
 
 
 def _expected_norm(phi: Callable[[float], float], size: int, rms: float) -> float:
+    from scipy.integrate import quad
+
     # t = e^u / rms^2 spreads the integrand over a few units of u
     def integrand(u: float) -> float:
         t = math.exp(u) / rms**2

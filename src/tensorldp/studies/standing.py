@@ -18,7 +18,7 @@ TRIED, UNTRIED, REFUTED, NOTHING = "tried", "not tried", "refuted", "nothing gua
 KEY = ["study", "dataset", "variant", "mechanism", "epsilon"]
 COLUMNS = [*KEY, "standing", "reason"]
 FILE = "standing.csv"
-Cells = list[tuple[dict[str, Any], dict[str, Any], dict[str, Any] | None]]
+Cells = Sequence[tuple[dict[str, Any], dict[str, Any], Sequence[dict[str, Any]]]]
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -48,14 +48,14 @@ def standing_table(cells: Cells, checks: Mapping[str, Mapping[str, Any]]) -> pd.
     """One row a cell: whether an audit or a check has tried its guarantee, and what refutes it if one did.
 
     Args:
-        cells: for each cell what `evaluate`, `guarantee` and `audit` wrote, the last None without a mechanism.
+        cells: for each cell its scores, its guarantee and its audits, none without a mechanism.
         checks: what checks of mechanisms found, by `check_name`: {"refuted", "tried", "reason"} at least.
     """
     rows = []
     for metrics, guarantee, audits in cells:
         cell = metrics["cell"]
         check = checks.get(check_name(cell["mechanism"], cell.get("options") or {}), {})
-        standing, reason = _standing(metrics, guarantee, audits["rows"] if audits else [], check)
+        standing, reason = _standing(metrics, guarantee, audits, check)
         rows.append({**{key: cell[key] for key in KEY}, "standing": standing, "reason": reason})
     table = pd.DataFrame(rows, columns=COLUMNS)
     return table.assign(epsilon=table["epsilon"].astype(float)).sort_values(KEY, ignore_index=True)

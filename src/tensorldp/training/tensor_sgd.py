@@ -5,8 +5,9 @@ Networks of linear layers and convolutions have their clipped sums from `Example
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
-from opacus import GradSampleModule
 from torch import Tensor, nn
 
 from tensorldp.errors import InputError, check_positive, check_real, check_whole
@@ -69,7 +70,7 @@ class PrivateStep:
                 f"{tuple(p.numel() for p in self.parameters)}"
             )
         self.own = ExampleGradients(model) if ExampleGradients.fits(model) else None
-        self.private = None if self.own else GradSampleModule(model, loss_reduction="sum")
+        self.private = None if self.own else _wrapped(model)
         self.optimizer, self.release, self.lot, self.noise = optimizer, release, lot, noise
         self.physical = check_whole("physical", physical, low=1)
 
@@ -154,3 +155,9 @@ def fit_private(
         step(x[batch], y[batch])
     step.close()
     return model
+
+
+def _wrapped(model: nn.Module) -> Any:
+    from opacus import GradSampleModule  # which takes longer to import than most networks to train
+
+    return GradSampleModule(model, loss_reduction="sum")

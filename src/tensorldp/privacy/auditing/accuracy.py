@@ -8,8 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from scipy.optimize import brentq
-
 from tensorldp.errors import check_real, check_whole
 from tensorldp.privacy.auditing.ceiling import class_ceiling
 from tensorldp.privacy.auditing.confidence import lower_bound
@@ -91,6 +89,8 @@ def accuracy_audit(
 
 def _epsilon_of_ceiling(accuracy: float, shares: Sequence[float]) -> float:
     """The smallest epsilon whose ceiling is no less than an accuracy below 1."""
+    from scipy.optimize import brentq
+
     if accuracy <= class_ceiling(0.0, 0.0, shares) or accuracy >= 1.0:
         return 0.0
     high = 1.0

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import linprog
 
 from tensorldp.errors import InputError
 from tensorldp.privacy.curves.base import PrivacyCurve
@@ -27,6 +26,8 @@ def class_ceiling(epsilon: float, delta: float, shares: Sequence[float]) -> floa
     Raises:
         InputError: if there are fewer than two shares, one is negative or they do not sum to 1.
     """
+    from scipy.optimize import linprog
+
     pi = np.asarray(shares, dtype=np.float64)
     if pi.ndim != 1 or len(pi) < 2 or (pi < 0).any() or abs(pi.sum() - 1.0) > 1e-6:
         raise InputError(f"shares of classes must be at least two non-negative numbers that sum to 1, got {shares!r}")

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from tensorldp.errors import InputError, check_real
 
@@ -38,6 +37,8 @@ def goodness_of_fit(
     Raises:
         InputError: if there are fewer than 2 draws, a draw is not finite, or the masses do not sum to 1.
     """
+    from scipy import stats
+
     draws = np.asarray(values, dtype=np.float64).reshape(-1)
     false_alarm = check_real("false_alarm", false_alarm, low=0.0, high=1.0, open_low=True, open_high=True)
     if draws.size < 2 or not bool(np.isfinite(draws).all()):
@@ -50,6 +51,8 @@ def goodness_of_fit(
 
 
 def _chi_square(draws: npt.NDArray[np.float64], law: Mapping[float, float]) -> tuple[float, float]:
+    from scipy import stats
+
     support = np.array(sorted(law), dtype=np.float64)
     mass = np.array([law[key] for key in sorted(law)], dtype=np.float64)
     if bool((mass < 0.0).any()) or not np.isclose(mass.sum(), 1.0, rtol=0.0, atol=1e-6):

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy.stats import binom
 from torch import Tensor
 
 from tensorldp.errors import InputError, check_real, check_whole
@@ -64,6 +63,8 @@ def one_run_bound(correct: int, guesses: int, canaries: int, *, confidence: floa
     Raises:
         InputError: if an argument is out of range.
     """
+    from scipy.stats import binom
+
     canaries = check_whole("canaries", canaries, low=1)
     guesses = check_whole("guesses", guesses, low=1, high=canaries)
     correct = check_whole("correct", correct, high=guesses)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 
-from scipy.optimize import brentq
-
 from tensorldp.errors import check_real, check_whole
 
 DELTA_FLOOR = 1e-300
@@ -96,6 +94,7 @@ class PrivacyCurve(ABC):
 
     def _epsilon(self, delta: float) -> float:
         """The root of delta(epsilon) = delta in log delta, bracketed by doubling."""
+        from scipy.optimize import brentq
 
         def gap(epsilon: float) -> float:
             return math.log(max(self.delta(epsilon), DELTA_FLOOR)) - math.log(delta)

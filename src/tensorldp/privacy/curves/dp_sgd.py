@@ -8,9 +8,7 @@ from functools import cache, cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import log_ndtr
-from scipy.stats import binom
 
 from tensorldp.errors import InputError, check_positive, check_real, check_whole
 from tensorldp.privacy.curves.base import PrivacyCurve
@@ -96,6 +94,8 @@ class DpSgdCurve(PrivacyCurve):
 
     def _counted(self, epsilon: float) -> float:
         """sum_k P(K = k) delta_k(epsilon) with K ~ Bin(steps, q) and delta_k of k uses without sampling."""
+        from scipy.stats import binom
+
         uses = np.arange(1, self.steps + 1)
         mass = binom.pmf(uses, self.steps, self.sampling_rate)
         uses, mass = uses[mass > 0.0], mass[mass > 0.0]
@@ -131,6 +131,8 @@ def noise_multiplier_for(
 def _least_multiplier(
     epsilon: float, delta: float, sampling_rate: float, steps: int, accountant: Literal["pld", "rdp"]
 ) -> float:
+    from scipy.optimize import brentq
+
     def excess(log_z: float) -> float:
         return DpSgdCurve(math.exp(log_z), sampling_rate, steps, accountant).epsilon(delta) - epsilon
 

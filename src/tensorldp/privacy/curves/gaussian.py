@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from scipy.optimize import brentq
 from scipy.special import erfcx, log_ndtr
 
 from tensorldp.errors import check_positive, check_real
@@ -83,6 +82,8 @@ def mu_of(epsilon: float, delta: float) -> float:
     Raises:
         InputError: if epsilon <= 0 or delta is outside (0, 1).
     """
+    from scipy.optimize import brentq
+
     epsilon = check_positive("epsilon", epsilon)
     delta = check_real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.fft import irfft, next_fast_len, rfft
-from scipy.optimize import brentq
 
 Reals = npt.NDArray[np.float64]
 TAIL = 42.0  # -log of the tilted mass that a window may leave out
@@ -74,6 +72,8 @@ class LatticeSum:
         return log_total, mean, variance
 
     def _tilt(self, epsilon: float) -> float:
+        from scipy.optimize import brentq
+
         def slope(log_t: float) -> float:
             t = math.exp(log_t)
             return self.tilted(t)[1] - epsilon - 1.0 / t - 1.0 / (1.0 + t)
@@ -112,6 +112,8 @@ class LatticeSum:
 
     def _window(self, t: float, low: int, size: int) -> Reals:
         """The tilted masses of base + step * (low .. low + size - 1)."""
+        from scipy.fft import irfft, next_fast_len, rfft
+
         length = next_fast_len(size, real=True)
         phase = np.zeros(length // 2 + 1, dtype=np.complex128)
         for part in self.parts:

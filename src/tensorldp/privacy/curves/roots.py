@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from scipy.optimize import brentq
 from scipy.special import ndtri
 
 FLOOR = -1e12  # stands for log 0: finite, so that a bracket may end there
@@ -23,6 +22,7 @@ def epsilon_at(
         spread: standard deviation of the privacy loss.
         top: an epsilon at which delta is 0, if there is one.
     """
+    from scipy.optimize import brentq
 
     def gap(epsilon: float) -> float:
         return max(log_delta(epsilon), FLOOR) - log_target

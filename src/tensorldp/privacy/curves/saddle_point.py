@@ -7,7 +7,6 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
 
 Complex = npt.NDArray[np.complex128]
 CHUNK = 256
@@ -31,6 +30,7 @@ class Cumulant(Protocol):
 
 def right_saddle(cumulant: Cumulant, epsilon: float) -> float:
     """The c > 0 with K'(c) - epsilon = 1/c + 1/(c + 1), through which a contour's integrand is least oscillating."""
+    from scipy.optimize import brentq
 
     def slope(log_c: float) -> float:
         c = math.exp(log_c)
@@ -47,6 +47,8 @@ def right_saddle(cumulant: Cumulant, epsilon: float) -> float:
 
 
 def _left_saddle(cumulant: Cumulant, epsilon: float) -> float:
+    from scipy.optimize import brentq
+
     def slope(log_c: float) -> float:
         c = math.exp(log_c)
         return cumulant.slope(-c) - epsilon + 1.0 / c - 1.0 / (1.0 - c)

@@ -18,7 +18,7 @@ from tensorldp.models.task import image_layout
 from tensorldp.studies.attacks.common import defence_of
 from tensorldp.studies.cell import AttackCell, common_stream, noise_stream
 from tensorldp.studies.records import Records, Scaling, model_inputs
-from tensorldp.training.classify import predict, scores
+from tensorldp.training.classify import accuracy, predict
 from tensorldp.training.defended import fit_defended
 
 INVERSIONS: dict[str, Inversion] = {"dlg": DLG, "idlg": IDLG, "cosine": COSINE, "cosine-tv": COSINE_TV}
@@ -140,4 +140,4 @@ def utility(cell: AttackCell, attack: str, train: Records, test: Records, defenc
         generator=common_stream(cell, seed, "users"),
         noise=noise_stream(cell, seed, "training defence"),
     )
-    return scores(test.y, predict(model, unit_inputs(test)))["accuracy"]
+    return accuracy(test.y, predict(model, unit_inputs(test)))

@@ -15,7 +15,7 @@ from tensorldp.models import build
 from tensorldp.studies.cell import AttackCell, common_stream, mechanism_on, noise_stream
 from tensorldp.studies.perturb import perturb
 from tensorldp.studies.records import Records, Scaling, model_inputs
-from tensorldp.training.classify import fit, predict, scores
+from tensorldp.training.classify import accuracy, fit, predict
 
 FALSE_POSITIVE_RATES = (0.01, 0.1)
 
@@ -76,7 +76,7 @@ def release_accuracy(cell: AttackCell, train: Records, test: Records, seed: int,
         learning_rate=0.01,
         generator=common_stream(cell, seed, "batches"),
     )
-    return scores(test.y, predict(model, scaling(model_inputs(test.x, test.kind))))["accuracy"]
+    return accuracy(test.y, predict(model, scaling(model_inputs(test.x, test.kind))))
 
 
 def measure_membership(
@@ -115,7 +115,7 @@ def measure_membership(
     bound = SuccessBound.of(mechanism_on(cell, train.box()).curve())
     found = {
         "members": float(len(order)),
-        "accuracy": scores(test.y, predict(model, scaling(model_inputs(test.x, test.kind))))["accuracy"],
+        "accuracy": accuracy(test.y, predict(model, scaling(model_inputs(test.x, test.kind)))),
     }
     for kind, (ours, others) in sets.items():
         found[f"{kind}auc"] = attack_auc(ours, others)

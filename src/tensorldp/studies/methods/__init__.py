@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
@@ -62,16 +62,16 @@ def register_method(plan: MethodPlan[Any, Any]) -> Callable[[C], C]:
     return register
 
 
-def guarantee_of(cell: AnyCell, data: Path | None, models: Path | None = None) -> dict[str, Any]:
+def guarantee_of(cell: AnyCell, data: Path | None, models: Sequence[Path] | None = None) -> dict[str, Any]:
     """What a cell's releases guarantee, whatever its method.
 
     Args:
         cell: the cell.
         data: the folder of the prepared data; None for the data set `synthetic`.
-        models: the folder of shared models, where the method has such.
+        models: the files of shared models, where the method has such.
 
     Raises:
-        InputError: if a folder that the method needs is not given.
+        InputError: if what the method needs is not given.
     """
     found = method(cell.method)
     if isinstance(found, MeasureMethod):
@@ -81,7 +81,7 @@ def guarantee_of(cell: AnyCell, data: Path | None, models: Path | None = None) -
     return found.guarantee(cell, _data(cell, data))
 
 
-def audited_of(cell: AnyCell, data: Path | None, models: Path | None = None) -> Audited:
+def audited_of(cell: AnyCell, data: Path | None, models: Sequence[Path] | None = None) -> Audited:
     """The mechanism of a cell to audit and a note about it, whatever its method; arguments as of `guarantee_of`."""
     found = method(cell.method)
     if isinstance(found, MeasureMethod):
@@ -97,7 +97,7 @@ def _data(cell: AnyCell, data: Path | None) -> Path:
     return data
 
 
-def _shared(cell: AnyCell, models: Path | None) -> list[Trained]:
+def _shared(cell: AnyCell, models: Sequence[Path] | None) -> list[Trained]:
     if models is None:
-        raise InputError(f"cells of the method {cell.method} share models: give their folder as --models")
-    return [read_trained(models, seed)[0] for seed in cell.seeds]
+        raise InputError(f"cells of the method {cell.method} share models: give their files")
+    return [read_trained(path)[0] for path in models]

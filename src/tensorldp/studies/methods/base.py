@@ -49,9 +49,9 @@ def describe_labels(labels: torch.Tensor) -> dict[str, Any]:
     return {"records": len(labels), "largest_class": max(shares), "shares": shares}
 
 
-def read_trained(folder: Path, seed: int) -> tuple[Trained, dict[str, Any]]:
+def read_trained(path: Path) -> tuple[Trained, dict[str, Any]]:
     """What `train` wrote for a seed, and the record of that run."""
-    arrays, metadata = read_arrays(folder / f"seed~{seed}.safetensors")
+    arrays, metadata = read_arrays(path)
     return Trained(arrays, json.loads(metadata["facts"])), json.loads(metadata["record"])
 
 

@@ -24,7 +24,7 @@ from tensorldp.studies.personal import (
 )
 from tensorldp.studies.records import Records, Scaling, model_inputs, read_records
 from tensorldp.studies.train import empty_model, federated_inputs
-from tensorldp.training.classify import predict, scores
+from tensorldp.training.classify import accuracy, predict, scores
 from tensorldp.training.federated import get_vector, set_vector
 from tensorldp.training.pldp import personalised_average
 from tensorldp.training.shards import deal
@@ -88,9 +88,9 @@ class PldpFl(InsideMethod[PldpTraining, PldpFactors]):
         rows: Rows = []
         for mark, vector in zip(trained.facts["marks"], torch.from_numpy(trained.arrays["weights"]), strict=True):
             set_vector(model, vector.to(device))
-            found = scores(test.y, predict(model, inputs))
-            rows.append({"metric": "accuracy_by_round", "round": mark, "value": found["accuracy"]})
-        rows += [{"metric": metric, "value": value} for metric, value in found.items()]
+            guess = predict(model, inputs)
+            rows.append({"metric": "accuracy_by_round", "round": mark, "value": accuracy(test.y, guess)})
+        rows += [{"metric": metric, "value": value} for metric, value in scores(test.y, guess).items()]
         uploads = trained.arrays["uploads"].astype(bool)
         megabytes = float(uploads.sum()) * trained.arrays["weights"].shape[1] * FLOAT_BYTES / 1e6
         rows.append({"metric": "uploaded_megabytes", "value": megabytes})

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from sklearn.metrics import roc_auc_score
 from torch import nn
 
 from tensorldp.config.methods.base import ModelFactors
@@ -71,6 +70,8 @@ class PrivateSgd(InsideMethod[PrivateSgdTraining, ModelFactors]):
         return kept(model, scaling)
 
     def evaluate(self, cell: PrivateSgdCell, test: Records, trained: Trained, seed: int, device: torch.device) -> Rows:
+        from sklearn.metrics import roc_auc_score
+
         model, scaling = restored(cell, test, trained)
         rows = evaluate(model, test, scaling, device)
         if test.classes != 2:

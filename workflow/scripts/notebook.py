@@ -2,9 +2,6 @@
 
 Beside OUTPUT it writes the same as a page, with the ending .html.
 
-The notebook's kernel comes from the warm server (client.py), as stages do: a fresh kernel imports for seconds what it
-draws with. TENSORLDP_WARM=0 starts it as a process of its own, with the same figures.
-
 Kernel and papermill talk through sockets in a folder of their own: of TCP, Jupyter looks for free ports, gives them
 back and lets the kernel take them, which another kernel may have done meanwhile.
 """
@@ -27,13 +24,12 @@ from papermill.exceptions import PapermillExecutionError
 from tensorldp.figures.notebook_page import page_of
 from tensorldp.runtime.files import write_text
 
-HERE = Path(__file__).parent
 PATIENCE = 600  # seconds for a kernel to start, and for the last words of a cell: Jupyter's 60 and 4 are few under load
 LONGEST = 60  # characters of a folder in which sockets can be: with their own names they may have 107
 
 
-class WarmKernelManager(AsyncKernelManager):
-    """Starts kernel.py through client.py, and talks to it through sockets in `folder`."""
+class OwnKernelManager(AsyncKernelManager):
+    """Starts a kernel of this Python, and talks to it through sockets in `folder`."""
 
     folder = "."
 
@@ -43,25 +39,17 @@ class WarmKernelManager(AsyncKernelManager):
     @property
     def kernel_spec(self) -> KernelSpec:
         """How the kernel is started, whatever kernels the user has installed."""
-        argv = [
-            sys.executable,
-            "-S",
-            "-E",
-            str(HERE / "client.py"),
-            str(HERE / "kernel.py"),
-            "-f",
-            "{connection_file}",
-        ]
+        argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
         return KernelSpec(argv=argv, display_name="Python 3", language="python")
 
 
-class WarmEngine(NBClientEngine):  # type: ignore[misc]
+class OwnEngine(NBClientEngine):  # type: ignore[misc]
     """Papermill's own engine with another way to start kernels."""
 
     @classmethod
     def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> Any:
         """As papermill's; a kernel that dies ends this process with a sentence."""
-        options |= {"kernel_manager_class": WarmKernelManager, "iopub_timeout": PATIENCE}
+        options |= {"kernel_manager_class": OwnKernelManager, "iopub_timeout": PATIENCE}
         try:
             return super().execute_managed_notebook(nb_man, kernel_name, **options)
         except RuntimeError as error:
@@ -75,11 +63,11 @@ class WarmEngine(NBClientEngine):  # type: ignore[misc]
 
 def execute(arguments: Sequence[str]) -> None:
     """Run papermill; a user's mistake that the notebook's code finds ends this process with its sentence."""
-    papermill_engines.register("warm", WarmEngine)
-    options = ["--engine", "warm", "--start-timeout", str(PATIENCE), "--log-level", "WARNING", "--no-progress-bar"]
+    papermill_engines.register("own", OwnEngine)
+    options = ["--engine", "own", "--start-timeout", str(PATIENCE), "--log-level", "WARNING", "--no-progress-bar"]
     place = next(place for place in (tempfile.gettempdir(), "/tmp") if len(os.fsencode(place)) <= LONGEST)
     with tempfile.TemporaryDirectory(prefix="tensorldp-", dir=place, ignore_cleanup_errors=True) as folder:
-        WarmKernelManager.folder = folder
+        OwnKernelManager.folder = folder
         try:
             papermill([*options, *arguments], standalone_mode=False)
         except PapermillExecutionError as error:
@@ -89,7 +77,6 @@ def execute(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("TENSORLDP_WARM_GROUP", str(os.getpgrp()))  # a kernel is started in a group of its own
     execute(sys.argv[1:])
     output = Path(sys.argv[2])
     write_text(output.with_suffix(".html"), page_of(output))

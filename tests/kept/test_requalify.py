@@ -1,0 +1,136 @@
+"""Kept rows get the digest of today's code if some of them, computed anew, are equal."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+from kept_runs import ROOT, STUDIES, WORKFLOW, finish, planned, tiny
+
+from tensorldp.config.cell import AnyCell
+from tensorldp.errors import InputError
+from tensorldp.kept.merge import merge_run
+from tensorldp.kept.plan import computed
+from tensorldp.kept.requalify import requalify, snakemake
+
+PIECE = ("tldp_type1", "digits")
+
+
+class Computer:
+    """What computes cells, as `finish` makes them up, and remembers which."""
+
+    def __init__(self, value: float = 0.5, isa: str = "avx2") -> None:
+        self.value, self.isa = value, isa
+        self.config: dict[str, Any] = {}
+        self.cells: list[str] = []
+
+    def __call__(self, config: dict[str, Any], cells: list[str]) -> list[dict[str, Any]]:
+        self.config, self.cells = config, cells
+        (seed,) = config["seeds"]
+        rows = [
+            {"seed": seed, "metric": "accuracy", "value": self.value},
+            {"seed": seed, "metric": "accuracy_by_round", "round": 5, "value": 0.5},
+        ]
+        run = {"device": "cpu", "isa": self.isa, "precision": "float32"}
+        return [{"rows": rows, "runs": {str(seed): run}} for _ in cells]
+
+
+def states(cells: tuple[AnyCell, ...], reference: Path) -> set[str]:
+    runs, _ = computed(cells, reference / "no run", reference, WORKFLOW)
+    return set(runs["state"])
+
+
+def content(reference: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in reference.iterdir()}
+
+
+@pytest.fixture
+def reference(tmp_path: Path) -> Path:
+    """Rows of four cells and two seeds, kept with other code than today's."""
+    merge_run(finish(tmp_path / "run", tiny(), code="old"), tmp_path / "reference", STUDIES)
+    assert states(tiny(), tmp_path / "reference") == {"other"}
+    return tmp_path / "reference"
+
+
+def test_equal_rows_have_todays_code_afterwards_and_their_own_commit(reference: Path) -> None:
+    before = pd.read_parquet(reference / "metrics.parquet")
+    told = requalify(reference, WORKFLOW, PIECE, Computer(), 2, 3, 0.0)
+    assert told.startswith("2 cells of tldp_type1 on digits, drawn by seed 3 and computed with seed ")
+    assert "equal to the last bit" in told
+    assert states(tiny(), reference) == {"kept"}
+    pd.testing.assert_frame_equal(pd.read_parquet(reference / "metrics.parquet"), before)
+    (noted,) = pd.read_csv(reference / "requalified.csv").to_dict("records")
+    assert (noted["drawn_by"], noted["compared"], noted["runs"]) == (3, "equal to the last bit", len(before))
+    assert len(noted["cells"].split()) == 2
+    assert pd.read_csv(reference / "pieces.csv")["source"].notna().all()
+    requalify(reference, WORKFLOW, PIECE, Computer(), 1, 4, 0.0)
+    assert pd.read_csv(reference / "requalified.csv")["drawn_by"].tolist() == [3, 4]
+
+
+def test_the_same_seed_draws_the_same_cells(reference: Path) -> None:
+    draws = []
+    for seed in (0, 0, 1, 2, 3):
+        computer = Computer()
+        requalify(reference, WORKFLOW, PIECE, computer, 2, seed, 0.0)
+        draws.append((tuple(computer.cells), computer.config["seeds"][0]))
+    assert draws[0] == draws[1]
+    assert len(set(draws)) > 1
+
+
+def test_a_changed_value_is_named_and_nothing_is_written(reference: Path) -> None:
+    before = content(reference)
+    with pytest.raises(
+        InputError, match=r"^accuracy of tldp_type1/digits/.*, seed \d, is kept as 0\.5 and now 0\.50000001 "
+    ):
+        requalify(reference, WORKFLOW, PIECE, Computer(0.50000001), 2, 0, 0.1)  # a tolerance is for other processors
+    assert content(reference) == before
+
+
+def test_values_of_another_processor_are_compared_with_the_tolerance_that_is_given(reference: Path) -> None:
+    before = content(reference)
+    with pytest.raises(InputError, match=r"then on cpu avx2 float32, now on cpu arm64 float32"):
+        requalify(reference, WORKFLOW, PIECE, Computer(0.51, "arm64"), 2, 0, 0.001)
+    assert content(reference) == before
+    told = requalify(reference, WORKFLOW, PIECE, Computer(0.51, "arm64"), 2, 0, 0.1)
+    assert "within 0.1, on another kind of processor" in told
+    assert states(tiny(), reference) == {"kept"}
+
+
+def test_rows_with_other_settings_are_not_drawn_and_not_requalified(tmp_path: Path) -> None:
+    longer = tiny(training={"tldp_type1": {"epochs": 9}})
+    merge_run(finish(tmp_path / "run", longer, code="old"), tmp_path / "reference", STUDIES)
+    with pytest.raises(InputError, match=r"nothing is kept of tldp_type1 on digits with the settings of today's files"):
+        requalify(tmp_path / "reference", WORKFLOW, PIECE, Computer(), 2, 0, 0.0)
+    with pytest.raises(InputError, match=r"nothing is kept of tldp_type1 on mnist"):
+        requalify(tmp_path / "reference", WORKFLOW, ("tldp_type1", "mnist"), Computer(), 2, 0, 0.0)
+
+
+def test_no_cells_are_no_evidence(reference: Path) -> None:
+    for count, tolerance in ((0, 0.0), (1, -1.0), (1, float("inf"))):
+        with pytest.raises(InputError, match=r"give at least one cell"):
+            requalify(reference, WORKFLOW, PIECE, Computer(), count, 0, tolerance)
+
+
+@pytest.mark.workflow
+def test_a_real_run_is_merged_and_requalified_after_a_change_of_its_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grid = {"studies": ["pldp_synthetic"], "epsilons": {"pldp_synthetic": [1]}, "seeds": [0, 1], "device": "cpu"}
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump({"scale": "quick", **grid}))
+    reference, cells = tmp_path / "reference", planned(**grid)
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "-s", str(ROOT / "Snakefile"), "--directory"]
+    subprocess.run([*command, str(tmp_path), "--", "results/metrics.parquet"], check=True)
+    merge_run(tmp_path / "results", reference, STUDIES, allow_dirty=True)
+    assert states(cells, reference) == {"kept"}
+    monkeypatch.setattr("tensorldp.kept.plan.code_of_cell", lambda *_: "changed")
+    monkeypatch.setattr("tensorldp.kept.requalify.code_of_cell", lambda *_: "changed")
+    monkeypatch.chdir(tmp_path)
+    assert states(cells, reference) == {"other"}
+    told = requalify(reference, WORKFLOW, ("pldp_synthetic", "synthetic"), snakemake(WORKFLOW, 1), 1, 0, 0.0)
+    assert "equal to the last bit" in told
+    assert states(cells, reference) == {"kept"}
