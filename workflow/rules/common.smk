@@ -23,7 +23,6 @@ try:
     from tensorldp.registration.kinds import MECHANISMS, NO_PRIVACY
     from tensorldp.runtime import at_work, environment
     from tensorldp.runtime.contents import content_digest
-    from tensorldp.runtime.files import read_json
     from tensorldp.runtime.failures import export_commands, finished, last_words, warnings_since
     from tensorldp.studies.store import Store, write_batch
 except ImportError as error:

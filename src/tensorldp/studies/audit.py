@@ -8,10 +8,10 @@ from tensorldp.config.cell import AnyCell
 from tensorldp.deltas import REPORT_DELTA
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Mechanism
+from tensorldp.privacy.auditing.confidence import CONFIDENCE
 from tensorldp.privacy.auditing.likelihood import audits
 from tensorldp.randomness import derive_seed
 
-CONFIDENCE = 0.95
 REFUTING = 1.0 - 1e-6  # a run has thousands of audits, and one refutation stops it
 ELEMENTS = 1_000_000  # drawn for one audit: half a second
 

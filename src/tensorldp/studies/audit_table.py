@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from tensorldp.privacy.auditing.accuracy import accuracy_audit
+from tensorldp.privacy.auditing.confidence import CONFIDENCE
 
-CONFIDENCE = 0.95
 COLUMNS = [
     "study",
     "dataset",

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy.special import betaincinv
 
 Reals = npt.NDArray[np.float64]
+CONFIDENCE = 0.95  # of the audits of a run
 
 
 def lower_bound(hits: npt.ArrayLike, trials: int, error: float) -> Reals:
