@@ -11,7 +11,7 @@ READY := $(VENV)/.ready
 
 figures: export TENSORLDP_COMMAND = make figures$(if $(ARGS), ARGS="$(ARGS)")
 figures: $(READY)  ## the figures, tables and report of config.yaml; ARGS="..." goes to Snakemake, as in ARGS="--config scale=desk"
-	@$(VENV)/bin/python -m tensorldp.runtime.at_work
+	@$(VENV)/bin/python -m tensorldp_papers.run.at_work
 	@$(VENV)/bin/snakemake --cores $(CORES) --quiet rules $(ARGS)
 
 help:  ## this list

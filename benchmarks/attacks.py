@@ -18,9 +18,9 @@ def row(m: int, d: int, batch: int) -> str:
     """One attack, as a line of the table."""
     import torch
 
-    from tensorldp.attacks.matching import vector_error
-    from tensorldp.attacks.tensor import tensor_attack
-    from tensorldp.attacks.two_layer import TwoLayer, unit_records
+    from tensorldp_papers.attacks.matching import vector_error
+    from tensorldp_papers.attacks.tensor import tensor_attack
+    from tensorldp_papers.attacks.two_layer import TwoLayer, unit_records
 
     torch.set_num_threads(2)
     stream = torch.Generator().manual_seed(0)

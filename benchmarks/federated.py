@@ -40,8 +40,8 @@ from federated_problem import (
 )
 from torch import nn
 
-from tensorldp.training.federated import get_vector, set_vector
-from tensorldp.training.simulation import ClientSimulation
+from tensorldp_papers.nets.federated import get_vector, set_vector
+from tensorldp_papers.nets.simulation import ClientSimulation
 
 
 def ours(problem: Problem, threads: int, strategy: str = "auto", device: str = "cpu") -> Result:

@@ -10,8 +10,8 @@ import psutil
 import torch
 from torch import Tensor, nn
 
-from tensorldp.models import Task, build
-from tensorldp.training.pldp import selections
+from tensorldp_papers.nets import Task, build
+from tensorldp_papers.papers.pldp_fl.rounds import selections
 
 CLIENTS, SHARE, EPOCHS, BATCH, RATE = 100, 0.7, 5, 20, 0.01
 

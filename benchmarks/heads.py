@@ -20,9 +20,9 @@ import torch
 from torch import Tensor, nn
 
 from tensorldp import mechanisms
-from tensorldp.privacy.auditing.likelihood import audit, audits
-from tensorldp.training.classify import fit
-from tensorldp.training.linear_heads import fit_linear_heads
+from tensorldp.audit.likelihood import audit, audits
+from tensorldp_papers.nets.classify import fit
+from tensorldp_papers.nets.linear_heads import fit_linear_heads
 
 FEATURES, CLASSES = 1280, 10
 DELTAS = [0.0, 1e-5]

@@ -22,9 +22,9 @@ from torch import Tensor
 from tensorldp.mechanisms import Box
 from tensorldp.mechanisms.bits import encode_bits
 from tensorldp.mechanisms.latent import Latent
-from tensorldp.models.latent import conv_module, feature_count, printed
 from tensorldp.randomness import generator
-from tensorldp.studies.bit_strings import standardise_records
+from tensorldp_papers.papers.latent.bit_strings import standardise_records
+from tensorldp_papers.papers.latent.networks import conv_module, feature_count, printed
 
 SHAPES = {"mnist": (28, 28), "cifar10": (32, 32, 3)}
 PAPER_SECONDS = {"mnist": 0.1655, "cifar10": 0.0374}  # LATENT 4.2, per record

@@ -24,14 +24,14 @@ import torch
 import yaml
 from learning_rates import split
 
-from tensorldp.config.grid import study_cells
-from tensorldp.config.methods.latent import LatentTraining
-from tensorldp.config.settings import parse_settings
-from tensorldp.config.study import load_study
-from tensorldp.runtime.memory import keep_freed_memory
-from tensorldp.studies.cell import LatentCell
-from tensorldp.studies.methods.latent import METHOD
-from tensorldp.studies.records import read_records
+from tensorldp.memory import keep_freed_memory
+from tensorldp_papers.papers.latent.method import METHOD
+from tensorldp_papers.papers.latent.plan import LatentTraining
+from tensorldp_papers.run.grid import study_cells
+from tensorldp_papers.run.records import read_records
+from tensorldp_papers.run.settings import parse_settings
+from tensorldp_papers.run.streams import LatentCell
+from tensorldp_papers.run.study import load_study
 
 ROOT = Path(__file__).resolve().parent.parent
 CPU = torch.device("cpu")

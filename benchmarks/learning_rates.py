@@ -18,12 +18,12 @@ from typing import Any
 import torch
 import yaml
 
-from tensorldp.config.grid import study_cells
-from tensorldp.config.settings import parse_settings
-from tensorldp.config.study import load_study
 from tensorldp.randomness import generator
-from tensorldp.studies.methods.private_sgd import METHOD
-from tensorldp.studies.records import Records, read_records
+from tensorldp_papers.papers.tvg.private_sgd import METHOD
+from tensorldp_papers.run.grid import study_cells
+from tensorldp_papers.run.records import Records, read_records
+from tensorldp_papers.run.settings import parse_settings
+from tensorldp_papers.run.study import load_study
 
 ROOT = Path(__file__).resolve().parent.parent
 CPU = torch.device("cpu")

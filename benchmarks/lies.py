@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tensorldp.privacy.auditing.confidence import upper_bound
-from tensorldp.privacy.checking import Verdict, check
-from tensorldp.runtime.cli import parser, run
-from tensorldp.runtime.files import read_json, write_json, write_text
-from tensorldp.runtime.progress import track
-from tensorldp.runtime.provenance import commit
+from tensorldp.audit.confidence import upper_bound
+from tensorldp.check import Verdict, check
+from tensorldp.files import read_json, write_json, write_text
+from tensorldp_papers.run.cli import parser, run
+from tensorldp_papers.run.progress import track
+from tensorldp_papers.run.provenance import commit
 
 SUITE = Path(__file__).parents[1] / "tests" / "privacy" / "lies"
 START, END = "<!-- measured: start -->", "<!-- measured: end -->"

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from tensorldp.check.observers import OneRelease
+from tensorldp.check.pairs import pairs
+from tensorldp.check.target import Subject
 from tensorldp.domain import Box
 from tensorldp.errors import InputError
-from tensorldp.privacy.checking.pairs import pairs
-from tensorldp.privacy.checking.subject import Subject
-from tensorldp.privacy.checking.views import OneRelease
-from tensorldp.runtime.cli import parser, run
-from tensorldp.runtime.files import write_json
+from tensorldp.files import write_json
+from tensorldp_papers.run.cli import parser, run
 
 SUITE = Path(__file__).parents[1] / "tests" / "privacy" / "lies"
 SPLIT = 1  # the seed of the auditor's split into releases that choose a threshold and those that test it

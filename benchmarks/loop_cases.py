@@ -13,19 +13,19 @@ import torch
 from federated_problem import Problem, new_model, order, train_plainly
 from torch import Tensor, nn
 
+from tensorldp.files import read_arrays, write_arrays
 from tensorldp.mechanisms import Box, make
-from tensorldp.models import Task, build
-from tensorldp.models.computing import arithmetic, channels_last, lay_out
-from tensorldp.models.latent import BitANN
-from tensorldp.models.products import Depthwise, Pointwise
-from tensorldp.models.split import split_net
-from tensorldp.runtime.files import read_arrays, write_arrays
-from tensorldp.training.classify import fit, predict
-from tensorldp.training.gradient_noise import GradientNoise
-from tensorldp.training.plain import plain_fit, plain_predict
-from tensorldp.training.simulation import ClientSimulation
-from tensorldp.training.stream import make_optimizer
-from tensorldp.training.tensor_sgd import PrivateStep
+from tensorldp_papers.nets import Task, build
+from tensorldp_papers.nets.classify import fit, predict
+from tensorldp_papers.nets.computing import arithmetic, channels_last, lay_out
+from tensorldp_papers.nets.fast_convolutions import Depthwise, Pointwise
+from tensorldp_papers.nets.gradient_noise import GradientNoise
+from tensorldp_papers.nets.reference_loops import plain_fit, plain_predict
+from tensorldp_papers.nets.simulation import ClientSimulation
+from tensorldp_papers.nets.split import split_net
+from tensorldp_papers.nets.tensor_sgd import PrivateStep
+from tensorldp_papers.papers.latent.networks import BitANN
+from tensorldp_papers.papers.latent.stream import make_optimizer
 
 Call = Callable[[], Any]
 

@@ -24,9 +24,9 @@ import torch
 from loop_cases import CASES, Case
 from torch.utils.flop_counter import FlopCounterMode
 
-from tensorldp.models.computing import flushing_denormals
-from tensorldp.runtime.memory import keep_freed_memory
-from tensorldp.runtime.precision import instruction_set
+from tensorldp.memory import keep_freed_memory
+from tensorldp_papers.nets.computing import flushing_denormals
+from tensorldp_papers.run.precision import instruction_set
 
 
 @dataclass(frozen=True)

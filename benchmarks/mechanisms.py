@@ -26,9 +26,9 @@ import torch
 from torch import Tensor
 
 from tensorldp.errors import InputError
+from tensorldp.kinds import MECHANISMS
 from tensorldp.mechanisms import Box, Mechanism, make, mechanism_class, names
 from tensorldp.randomness import generator
-from tensorldp.registration.kinds import MECHANISMS
 
 SHAPE = (28, 28)
 LAPLACE = {"laplace", "tldp-l", "tldp-l-w", "dphsgd", "plu-fedoa"}  # compared with Laplace samplers, others with normal

@@ -27,7 +27,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from tensorldp.config.study import load_study
+from tensorldp_papers.run.study import load_study
 
 ROOT = Path(__file__).parents[1]
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import pandas as pd
 
-from tensorldp.config.cell import AnyCell
-from tensorldp.config.grid import make_plan
-from tensorldp.config.settings import parse_settings
-from tensorldp.config.sources import code_of_cell
-from tensorldp.data.catalogue import names as dataset_names
-from tensorldp.registration.kinds import MECHANISMS
-from tensorldp.runtime.files import write_json
-from tensorldp.studies.store import Store, Task, scores_of
-from tensorldp.studies.table import CELL, metrics_table, series_table
+from tensorldp.files import write_json
+from tensorldp.kinds import MECHANISMS
+from tensorldp_papers.data.catalogue import names as dataset_names
+from tensorldp_papers.run.cell import AnyCell
+from tensorldp_papers.run.code_digest import code_of_cell
+from tensorldp_papers.run.grid import make_plan
+from tensorldp_papers.run.settings import parse_settings
+from tensorldp_papers.run.store import Store, Task, scores_of
+from tensorldp_papers.run.table import CELL, metrics_table, series_table
 
 ROOT = Path(__file__).parents[1]
 WORKFLOW = ROOT / "workflow"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from references import BIB, ROOT, anchors, citations, entries, plain, texts
 
-from tensorldp.papers import PAPERS
+from tensorldp_papers.citations import PAPERS
 
 REQUIRED = {"article": "journal", "inproceedings": "booktitle"}
 # docs/mathematics.md#gaussian and the like, in code, prose or a link; a page's own folder is `docs` or is left out

@@ -12,7 +12,7 @@ import yaml
 from references import BIB, ROOT, entries, plain
 
 import tensorldp
-from tensorldp.papers import PAPERS, Paper
+from tensorldp_papers.citations import PAPERS, Paper
 
 SECTION = re.compile(r"^## (Unreleased|(\d+\.\d+\.\d+) - (\d{4}-\d{2}-\d{2}))$")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 from references import ROOT
 
-from tensorldp.papers import PAPERS
+from tensorldp_papers.citations import PAPERS
 
 HOOK = ROOT / ".ci" / "docs_pages.py"
 
@@ -51,7 +51,7 @@ def test_what_the_site_takes_from_elsewhere_is_there() -> None:
 
 
 def test_every_claim_has_a_page() -> None:
-    with (ROOT / "src" / "tensorldp" / "claims" / "catalogue.csv").open(newline="") as file:
+    with (ROOT / "src" / "tensorldp_papers" / "claims" / "catalogue.csv").open(newline="") as file:
         assert {row["source"] for row in csv.DictReader(file)} <= PAPERS.keys()
 
 

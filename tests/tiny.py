@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tensorldp.data.source import Dataset, File, Source
-from tensorldp.runtime.files import read_arrays
+from tensorldp.files import read_arrays
+from tensorldp_papers.data.source import Dataset, File, Source
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from typing import Any, TypeVar
 
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.mechanisms import Domain, Mechanism, make
-from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.gaussian import GaussianCurve
 
 M = TypeVar("M", bound=Mechanism)
 

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from tensorldp.attacks.activations import ACTIVATIONS, activation, hermite_coefficient, tensor_coefficients
 from tensorldp.errors import InputError
+from tensorldp_papers.attacks.activations import ACTIVATIONS, activation, hermite_coefficient, tensor_coefficients
 
 
 def density(z: float) -> float:

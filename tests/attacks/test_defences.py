@@ -5,10 +5,10 @@ import torch
 from scipy import stats
 from typed import make_as
 
-from tensorldp.attacks.defences import Defence, prune
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball
 from tensorldp.mechanisms.gaussian import GaussianAnalytic
+from tensorldp_papers.attacks.defences import Defence, prune
 
 STREAM = torch.Generator().manual_seed(0)
 GRADIENTS = torch.randn(3, 1000, generator=STREAM, dtype=torch.float64)

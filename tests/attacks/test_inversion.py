@@ -7,10 +7,11 @@ import torch
 from sklearn.datasets import load_digits
 from torch import Tensor, nn
 
-from tensorldp.attacks.analytic import analytic_attack
-from tensorldp.attacks.client import Client
-from tensorldp.attacks.defences import Defence
-from tensorldp.attacks.inversion import (
+from tensorldp.errors import InputError
+from tensorldp_papers.attacks.analytic import analytic_attack
+from tensorldp_papers.attacks.client import Client
+from tensorldp_papers.attacks.defences import Defence
+from tensorldp_papers.attacks.inversion import (
     COSINE,
     COSINE_TV,
     DLG,
@@ -22,9 +23,8 @@ from tensorldp.attacks.inversion import (
     total_variation,
     unit,
 )
-from tensorldp.attacks.quality import image_scores
-from tensorldp.errors import InputError
-from tensorldp.models.lenet import SigmoidLeNet
+from tensorldp_papers.attacks.quality import image_scores
+from tensorldp_papers.nets.lenet import SigmoidLeNet
 
 DIGITS = load_digits()
 

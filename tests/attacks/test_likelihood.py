@@ -8,13 +8,13 @@ from sklearn.datasets import load_digits
 from torch import Tensor
 from typed import make_as
 
-from tensorldp.attacks.likelihood import Prior, SuccessBound, denoise, identify
+from tensorldp.curves.gaussian import GaussianCurve
+from tensorldp.curves.trivial import NoPrivacyCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, Mechanism, make
 from tensorldp.mechanisms.gaussian import GaussianAnalytic
 from tensorldp.mechanisms.tldp import TldpLaplace
-from tensorldp.privacy.curves.gaussian import GaussianCurve
-from tensorldp.privacy.curves.trivial import NoPrivacyCurve
+from tensorldp_papers.attacks.likelihood import Prior, SuccessBound, denoise, identify
 
 BOX = Box(0.0, 16.0, (8, 8))
 DIGITS = torch.from_numpy(load_digits().images)

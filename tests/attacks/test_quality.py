@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from tensorldp.attacks.quality import image_scores, nearest
 from tensorldp.errors import InputError
+from tensorldp_papers.attacks.quality import image_scores, nearest
 
 IMAGES = torch.rand(4, 8, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64) * 0.5
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from tensorldp.attacks.sensitivity import gradient_parts, measured_change, output_weights
 from tensorldp.errors import InputError
+from tensorldp_papers.attacks.sensitivity import gradient_parts, measured_change, output_weights
 
 
 def test_the_parts_are_autograds() -> None:

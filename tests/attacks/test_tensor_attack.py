@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import torch
 
-from tensorldp.attacks import moments
-from tensorldp.attacks.matching import match, vector_error
-from tensorldp.attacks.moments import regression_residual, second_moment, third_moment
-from tensorldp.attacks.tensor import decompose, polish, tensor_attack
-from tensorldp.attacks.two_layer import TwoLayer, unit_records
 from tensorldp.errors import InputError
+from tensorldp_papers.attacks import moments
+from tensorldp_papers.attacks.matching import match, vector_error
+from tensorldp_papers.attacks.moments import regression_residual, second_moment, third_moment
+from tensorldp_papers.attacks.tensor import decompose, polish, tensor_attack
+from tensorldp_papers.attacks.two_layer import TwoLayer, unit_records
 
 BENCHMARK = str(Path(__file__).parents[2] / "benchmarks" / "attacks.py")
 

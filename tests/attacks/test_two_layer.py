@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from tensorldp.attacks.two_layer import TwoLayer, unit_records
 from tensorldp.errors import InputError
+from tensorldp_papers.attacks.two_layer import TwoLayer, unit_records
 
 
 def small(activation: str = "relu-shifted", m: int = 50, d: int = 6) -> tuple[TwoLayer, torch.Tensor, torch.Tensor]:

@@ -9,16 +9,16 @@ from typing import Any
 
 import pandas as pd
 
-from tensorldp.claims.base import NotRun, catalogue, load_checks, verdict
-from tensorldp.claims.evidence import Evidence
-from tensorldp.config.cell import AnyCell, Cell, variant_text
-from tensorldp.config.grid import Plan, make_plan
-from tensorldp.config.methods import METHODS
-from tensorldp.config.settings import parse_settings
-from tensorldp.config.study import load_study
-from tensorldp.data.catalogue import names
-from tensorldp.registration.kinds import MECHANISMS
-from tensorldp.studies.table import metrics_table, series_table
+from tensorldp.kinds import MECHANISMS
+from tensorldp_papers.claims.base import NotRun, catalogue, load_checks, verdict
+from tensorldp_papers.claims.evidence import Evidence
+from tensorldp_papers.data.catalogue import names
+from tensorldp_papers.run.cell import AnyCell, Cell, variant_text
+from tensorldp_papers.run.grid import Plan, make_plan
+from tensorldp_papers.run.plans import METHODS
+from tensorldp_papers.run.settings import parse_settings
+from tensorldp_papers.run.study import load_study
+from tensorldp_papers.run.table import metrics_table, series_table
 
 STUDIES = Path(__file__).parents[2] / "workflow" / "studies"
 NEEDED = {"model": "ann", "where": "user", "attack": "tensor"}

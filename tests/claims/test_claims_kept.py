@@ -10,11 +10,11 @@ from kept_runs import finish, tiny
 from truths import TRUTHS
 from worlds import World
 
-from tensorldp.claims.kept import KeptEvidence, decide_again
-from tensorldp.claims.table import COLUMNS
 from tensorldp.errors import InputError
-from tensorldp.kept.merge import merge_run
-from tensorldp.kept.provenance import noted_training
+from tensorldp_papers.claims.kept import KeptEvidence, decide_again
+from tensorldp_papers.claims.table import COLUMNS
+from tensorldp_papers.kept.merge import merge_run
+from tensorldp_papers.kept.provenance import noted_training
 
 ROOT = Path(__file__).parents[2]
 REFERENCE, STUDIES = ROOT / "results" / "reference", ROOT / "workflow" / "studies"

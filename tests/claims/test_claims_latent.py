@@ -10,10 +10,10 @@ from typing import Any
 import invented
 import pytest
 
-from tensorldp.claims import laws
-from tensorldp.claims.base import catalogue, load_checks
-from tensorldp.claims.latent_limits import clean_ceiling, perturbed_ceiling
-from tensorldp.config.cell import AnyCell, variant_factors
+from tensorldp_papers.claims import laws
+from tensorldp_papers.claims.base import catalogue, load_checks
+from tensorldp_papers.papers.latent.claims.limits import clean_ceiling, perturbed_ceiling
+from tensorldp_papers.run.cell import AnyCell, variant_factors
 
 THEOREMS = {
     "A01": "not reproduced",

@@ -10,8 +10,8 @@ from typing import Any
 import invented
 import pytest
 
-from tensorldp.claims.base import catalogue, load_checks
-from tensorldp.config.cell import AnyCell, variant_factors
+from tensorldp_papers.claims.base import catalogue, load_checks
+from tensorldp_papers.run.cell import AnyCell, variant_factors
 
 THEOREMS = {
     **dict.fromkeys(("L01", "L03", "L05", "L07", "L08", "L10"), "reproduced"),

@@ -10,10 +10,10 @@ from typing import Any
 import invented
 import pytest
 
-from tensorldp.claims.base import catalogue, load_checks
-from tensorldp.claims.pldp_noise import average_noise
-from tensorldp.config.cell import AnyCell, variant_factors
-from tensorldp.config.methods.pldp import PldpTraining
+from tensorldp_papers.claims.base import catalogue, load_checks
+from tensorldp_papers.papers.pldp_fl.claims.noise import average_noise
+from tensorldp_papers.papers.pldp_fl.plan import PldpTraining
+from tensorldp_papers.run.cell import AnyCell, variant_factors
 
 EPSILONS, RANGES = ("e1", "e2", "e3"), ("t1", "t2", "t3")
 THEOREMS = {

@@ -11,18 +11,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tensorldp.claims.evidence import Evidence
-from tensorldp.claims.table import claims_table
-from tensorldp.config.cell import AnyCell
-from tensorldp.config.grid import Plan, make_plan
-from tensorldp.config.methods.learning import LearningFactors
-from tensorldp.config.settings import parse_settings
-from tensorldp.data.catalogue import names
-from tensorldp.registration.kinds import MECHANISMS
-from tensorldp.runtime.files import write_arrays
-from tensorldp.studies.error_table import error_table
-from tensorldp.studies.growth_table import growth_table
-from tensorldp.studies.table import CELL
+from tensorldp.files import write_arrays
+from tensorldp.kinds import MECHANISMS
+from tensorldp_papers.claims.evidence import Evidence
+from tensorldp_papers.claims.table import claims_table
+from tensorldp_papers.data.catalogue import names
+from tensorldp_papers.papers.tldp.error_table import error_table
+from tensorldp_papers.papers.tldp.plan import LearningFactors
+from tensorldp_papers.papers.tvg.growth_table import growth_table
+from tensorldp_papers.run.cell import AnyCell
+from tensorldp_papers.run.grid import Plan, make_plan
+from tensorldp_papers.run.settings import parse_settings
+from tensorldp_papers.run.table import CELL
 
 STUDIES = sorted(path.stem for path in invented.STUDIES.glob("*.yaml"))
 COMPUTED = {"reproduced", "holds with a condition", "not reproduced", "refuted", "undecided"}

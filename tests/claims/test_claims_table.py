@@ -15,15 +15,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tensorldp.claims.base import Claim, Finding, NotRun, Verdict, catalogue, claim, load_checks, verdict
-from tensorldp.claims.evidence import Evidence
-from tensorldp.claims.intervals import mean_interval
-from tensorldp.claims.table import COLUMNS, claims_table
-from tensorldp.config.grid import Plan, make_plan
-from tensorldp.config.settings import parse_settings
-from tensorldp.data.catalogue import names
 from tensorldp.errors import InputError
-from tensorldp.registration.kinds import CLAIMS, MECHANISMS
+from tensorldp.kinds import MECHANISMS
+from tensorldp_papers.claims.base import Claim, Finding, NotRun, Verdict, catalogue, claim, load_checks, verdict
+from tensorldp_papers.claims.evidence import Evidence
+from tensorldp_papers.claims.intervals import mean_interval
+from tensorldp_papers.claims.table import COLUMNS, claims_table
+from tensorldp_papers.data.catalogue import names
+from tensorldp_papers.registries import CLAIMS
+from tensorldp_papers.run.grid import Plan, make_plan
+from tensorldp_papers.run.settings import parse_settings
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = {

@@ -14,12 +14,13 @@ import pytest
 from truths_tldp import ALL, BASELINES, GOOD, IMAGES, TLDP, type1, type2
 from worlds import F1, Truth, World, decided, grid_of, means_by, score_by
 
-from tensorldp.claims import tldp_runs, tldp_theorems
-from tensorldp.claims.base import NotRun
-from tensorldp.claims.statements import per_seed
-from tensorldp.claims.tldp_scores import each, runs
-from tensorldp.config.cell import AnyCell
-from tensorldp.runtime.files import write_arrays
+from tensorldp.files import write_arrays
+from tensorldp_papers.claims.base import NotRun
+from tensorldp_papers.claims.statements import per_seed
+from tensorldp_papers.papers.tldp.claims import runs as tldp_runs
+from tensorldp_papers.papers.tldp.claims import theorems as tldp_theorems
+from tensorldp_papers.papers.tldp.claims.scores import each, runs
+from tensorldp_papers.run.cell import AnyCell
 
 SPLITS = {"mnist": 60000, "cifar10": 50000, "svhn": 73257, "imdb": 25000, "darknet": 113184}
 TESTS = {"svhn": 26032, "imdb": 25000, "darknet": 28297}

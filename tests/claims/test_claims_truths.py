@@ -15,11 +15,21 @@ from scipy import stats
 from truths import TRUTHS
 from worlds import NOISE, World, decided
 
-from tensorldp.claims import statements
-from tensorldp.claims.base import catalogue, load_checks
-from tensorldp.claims.fairness import shortfall
-from tensorldp.claims.statements import LOOKS, Estimate, Every, Inside, Some, Statement, estimate, minus, paired
-from tensorldp.config.cell import AnyCell
+from tensorldp_papers.claims import statements
+from tensorldp_papers.claims.base import catalogue, load_checks
+from tensorldp_papers.claims.fairness import shortfall
+from tensorldp_papers.claims.statements import (
+    LOOKS,
+    Estimate,
+    Every,
+    Inside,
+    Some,
+    Statement,
+    estimate,
+    minus,
+    paired,
+)
+from tensorldp_papers.run.cell import AnyCell
 
 HOLDS, FAILS = {"reproduced", "holds with a condition"}, {"not reproduced", "refuted"}
 OPEN = {"undecided", "not run"}

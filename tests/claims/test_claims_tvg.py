@@ -14,9 +14,9 @@ import pytest
 from truths_tvg import FEATURES, LARGE, NETWORKS
 from worlds import World, decided, grid_of
 
-from tensorldp.claims.base import catalogue, load_checks
-from tensorldp.config.cell import AnyCell
-from tensorldp.studies.growth_table import growth_table
+from tensorldp_papers.claims.base import catalogue, load_checks
+from tensorldp_papers.papers.tvg.growth_table import growth_table
+from tensorldp_papers.run.cell import AnyCell
 
 THEOREMS = {
     **dict.fromkeys(

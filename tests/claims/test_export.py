@@ -10,10 +10,10 @@ import jsonschema
 import pandas as pd
 import pytest
 
-from tensorldp.claims.base import Claim, catalogue
-from tensorldp.claims.export import as_csv, as_json, claim_set, schema_text
 from tensorldp.errors import InputError
-from tensorldp.papers import PAPERS
+from tensorldp_papers.citations import PAPERS
+from tensorldp_papers.claims.base import Claim, catalogue
+from tensorldp_papers.claims.export import as_csv, as_json, claim_set, schema_text
 
 ROOT = Path(__file__).parents[2]
 

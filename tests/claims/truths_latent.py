@@ -8,7 +8,7 @@ from dataclasses import replace
 from invented import cell
 from worlds import SEEDS, Means, Truth, factors_of, grid_of
 
-from tensorldp.config.cell import AnyCell
+from tensorldp_papers.run.cell import AnyCell
 
 
 def _latent() -> list[AnyCell]:

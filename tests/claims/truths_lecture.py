@@ -7,7 +7,7 @@ import math
 from invented import paper_cells
 from worlds import SEEDS, Means, Truth, factors_of
 
-from tensorldp.config.cell import AnyCell
+from tensorldp_papers.run.cell import AnyCell
 
 RECONSTRUCTION = tuple(
     planned

@@ -8,7 +8,7 @@ from typing import Any
 from invented import cell
 from worlds import SEEDS, Means, Truth, centred, factors_of, grid_of
 
-from tensorldp.config.cell import AnyCell
+from tensorldp_papers.run.cell import AnyCell
 
 ROUNDS = {"training": {"participation": 0.7, "rounds": 100}}
 MODES, RANGES = ("e1", "e2", "e3"), ("t1", "t2", "t3")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from worlds import F1, Means, Truth, grid_of, means_by, score_by
 
-from tensorldp.config.cell import AnyCell
+from tensorldp_papers.run.cell import AnyCell
 
 IMAGES = ("mnist", "cifar10", "svhn")
 BASELINES = ("laplace", "gaussian", "mvg", "idn")

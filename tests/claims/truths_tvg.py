@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from worlds import Means, Truth, grid_of
 
-from tensorldp.config.cell import AnyCell
+from tensorldp_papers.run.cell import AnyCell
 
 SGD = ("optimized", "mvg", "udn", "idn")
 FEATURES = ("gaussian-per-element", "mvg", "udn", "idn")

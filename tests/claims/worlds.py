@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 from invented import cell
 
-from tensorldp.claims.base import NotRun, catalogue, load_checks, verdict
-from tensorldp.claims.evidence import Evidence
-from tensorldp.config.cell import AnyCell, variant_factors, variant_text
-from tensorldp.config.grid import Plan
-from tensorldp.config.settings import parse_settings
+from tensorldp_papers.claims.base import NotRun, catalogue, load_checks, verdict
+from tensorldp_papers.claims.evidence import Evidence
+from tensorldp_papers.run.cell import AnyCell, variant_factors, variant_text
+from tensorldp_papers.run.grid import Plan
+from tensorldp_papers.run.settings import parse_settings
 
 Noise = float | Mapping[str, float]  # of all cells, or by study
 Means = Callable[[AnyCell], dict[Any, float]]  # by metric, or by metric and round

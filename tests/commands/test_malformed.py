@@ -10,8 +10,8 @@ from pathlib import Path
 import malformed
 import pytest
 
+from tensorldp.commands.arguments import Parser
 from tensorldp.commands.main import exit_code
-from tensorldp.runtime.arguments import Parser
 
 RECORDS = ("--shape", "2", "--box", "-1", "1")
 SMALL = (*RECORDS, "--samples", "256", "--rounds", "1", "--starts", "1", "--minutes", "10", "--confidence", "0.999999")

@@ -1,9 +1,9 @@
 """An arm's factors: a list stands for each of its values, before the scale's own."""
 
-from tensorldp.config.grid import study_cells
-from tensorldp.config.methods.pldp import PldpFactors
-from tensorldp.config.settings import Settings
-from tensorldp.config.study import Study
+from tensorldp_papers.papers.pldp_fl.plan import PldpFactors
+from tensorldp_papers.run.grid import study_cells
+from tensorldp_papers.run.settings import Settings
+from tensorldp_papers.run.study import Study
 
 
 def test_an_arms_list_of_factors_is_a_grid_of_its_own() -> None:

@@ -6,16 +6,17 @@ from pathlib import Path
 import pytest
 import torch
 
-from tensorldp.config.cell import parse_cell, parse_release
-from tensorldp.config.grid import Plan, make_plan
-from tensorldp.config.methods import METHODS
-from tensorldp.config.settings import parse_settings
-from tensorldp.data.catalogue import names
 from tensorldp.errors import InputError
-from tensorldp.models import Task, build
-from tensorldp.registration.kinds import MECHANISMS, MODELS
-from tensorldp.runtime.precision import Precision
-from tensorldp.training.compiled.layout import Layout
+from tensorldp.kinds import MECHANISMS
+from tensorldp_papers.data.catalogue import names
+from tensorldp_papers.nets import Task, build
+from tensorldp_papers.nets.compiled.layout import Layout
+from tensorldp_papers.registries import MODELS
+from tensorldp_papers.run.cell import parse_cell, parse_release
+from tensorldp_papers.run.grid import Plan, make_plan
+from tensorldp_papers.run.plans import METHODS
+from tensorldp_papers.run.precision import Precision
+from tensorldp_papers.run.settings import parse_settings
 
 STUDIES = Path(__file__).parents[2] / "workflow" / "studies"
 

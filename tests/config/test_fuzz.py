@@ -17,13 +17,13 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tensorldp.config import grid
-from tensorldp.config.grid import Plan, make_plan
-from tensorldp.config.methods import METHODS
-from tensorldp.config.settings import Settings, parse_settings
-from tensorldp.config.study import load_study
 from tensorldp.errors import InputError
-from tensorldp.registration.kinds import MECHANISMS as REGISTERED
+from tensorldp.kinds import MECHANISMS as REGISTERED
+from tensorldp_papers.run import grid
+from tensorldp_papers.run.grid import Plan, make_plan
+from tensorldp_papers.run.plans import METHODS
+from tensorldp_papers.run.settings import Settings, parse_settings
+from tensorldp_papers.run.study import load_study
 
 ROOT = Path(__file__).parents[2]
 STUDIES = ROOT / "workflow" / "studies"

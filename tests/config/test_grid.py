@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from tensorldp.config.cell import AnyCell, epsilon_text, parse_cell, parse_release, variant_factors, variant_text
-from tensorldp.config.grid import Plan, make_plan, study_cells
-from tensorldp.config.methods import METHODS, Training
-from tensorldp.config.methods.latent import LatentTraining
-from tensorldp.config.methods.learning import LearningFactors, LearningTraining
-from tensorldp.config.settings import parse_settings
-from tensorldp.config.study import Study, load_study
-from tensorldp.data.catalogue import names
 from tensorldp.errors import InputError
-from tensorldp.registration.kinds import MECHANISMS
+from tensorldp.kinds import MECHANISMS
+from tensorldp_papers.data.catalogue import names
+from tensorldp_papers.papers.latent.plan import LatentTraining
+from tensorldp_papers.papers.tldp.plan import LearningFactors, LearningTraining
+from tensorldp_papers.run.cell import AnyCell, epsilon_text, parse_cell, parse_release, variant_factors, variant_text
+from tensorldp_papers.run.grid import Plan, make_plan, study_cells
+from tensorldp_papers.run.plans import METHODS, Training
+from tensorldp_papers.run.settings import parse_settings
+from tensorldp_papers.run.study import Study, load_study
 
 ROOT = Path(__file__).parents[2]
 STUDIES = ROOT / "workflow" / "studies"

@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tensorldp.config import sources
-from tensorldp.config.cell import AnyCell
-from tensorldp.config.grid import Plan, make_plan
-from tensorldp.config.settings import parse_settings
-from tensorldp.config.sources import source_files
-from tensorldp.data.catalogue import names
-from tensorldp.registration.kinds import MECHANISMS
-from tensorldp.runtime.files import sha256, write_arrays, write_json
-from tensorldp.runtime.native import LOOPS, available
-from tensorldp.studies.store import write_batch
+from tensorldp.files import sha256, write_arrays, write_json
+from tensorldp.kinds import MECHANISMS
+from tensorldp_papers.data.catalogue import names
+from tensorldp_papers.nets.native import LOOPS, available
+from tensorldp_papers.run import code_digest as sources
+from tensorldp_papers.run.cell import AnyCell
+from tensorldp_papers.run.code_digest import source_files
+from tensorldp_papers.run.grid import Plan, make_plan
+from tensorldp_papers.run.settings import parse_settings
+from tensorldp_papers.run.store import write_batch
 
 ROOT = Path(__file__).parents[2]
 STUDIES, SCRIPTS = ROOT / "workflow" / "studies", ROOT / "workflow" / "scripts"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tensorldp.config.reading import read_yaml
 from tensorldp.errors import InputError
+from tensorldp_papers.run.reading import read_yaml
 
 
 def test_merged_keys_and_anchors_are_read(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tensorldp.config.schema import MODELS, schema_text
-from tensorldp.config.settings import parse_settings
 from tensorldp.errors import InputError
+from tensorldp_papers.run.schema import MODELS, schema_text
+from tensorldp_papers.run.settings import parse_settings
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,7 +23,7 @@ def test_the_shipped_config_is_valid() -> None:
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_the_schema_files_match_the_models(name: str) -> None:
     stored = (ROOT / "workflow" / "schemas" / f"{name}.schema.json").read_text()
-    assert stored == schema_text(name), "run: python -m tensorldp.config.schema"
+    assert stored == schema_text(name), "run: python -m tensorldp_papers.run.schema"
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tensorldp.config import sources
-from tensorldp.config.sources import source_digest, source_files
+from tensorldp_papers.run import code_digest as sources
+from tensorldp_papers.run.code_digest import source_digest, source_files
 
 ROOT = Path(__file__).parents[2]
 RULES, SCRIPTS, NOTEBOOKS = (ROOT / "workflow" / "rules", ROOT / "workflow" / "scripts", ROOT / "notebooks")
@@ -143,7 +143,7 @@ def test_all_ways_to_import_are_followed(package: Path) -> None:
         "import beside": ["beside.py", "other.py"],
         "from . import beside": ["beside.py", "other.py"],
         'import_module(f"tensorldp.mechanisms.{name}")': [*around, "mechanisms/alone.py"],
-        'files("tensorldp.papers").joinpath("data.csv")': ["papers/data.csv"],
+        'files("tensorldp_papers.citations").joinpath("data.csv")': ["papers/data.csv"],
         'x.get("absent")': [],
         "import tensorldp_other, tensorldp.absent": [],
     }
@@ -201,7 +201,7 @@ def test_the_digest_does_not_depend_on_where_the_package_lies(package: Path) -> 
 
 def test_finding_sources_imports_nothing_heavy() -> None:
     program = (
-        "import sys; from pathlib import Path; from tensorldp.config.sources import source_digest;"
+        "import sys; from pathlib import Path; from tensorldp_papers.run.code_digest import source_digest;"
         f"source_digest((Path({str(SCRIPTS / 'claims.py')!r}),));"
         "print([name for name in ('torch', 'numpy', 'pandas') if name in sys.modules])"
     )

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import tiny
 
-from tensorldp.data import archives
-from tensorldp.data.archives import decompressed, tar_members, zip_lines
 from tensorldp.errors import InputError
+from tensorldp_papers.data import archives
+from tensorldp_papers.data.archives import decompressed, tar_members, zip_lines
 
 
 @pytest.mark.parametrize("name", ["../outside.txt", "/etc/passwd", "a/../../b", "..\\b", "C:\\b"])

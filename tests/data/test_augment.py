@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from tensorldp.data.augment import augment
 from tensorldp.errors import InputError
 from tensorldp.randomness import generator
+from tensorldp_papers.data.augment import augment
 
 
 def ramp() -> torch.Tensor:

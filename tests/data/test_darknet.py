@@ -7,9 +7,9 @@ import pytest
 import tiny
 from tiny import load
 
-from tensorldp.data.darknet import CLASSES, interspersed
-from tensorldp.data.prepare import prepare
 from tensorldp.errors import InputError
+from tensorldp_papers.data.darknet import CLASSES, interspersed
+from tensorldp_papers.data.prepare import prepare
 
 
 def test_cleaning_and_standardising(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from tensorldp.data import catalogue
 from tensorldp.errors import InputError
+from tensorldp_papers.data import catalogue
 
 
 def test_every_set_of_the_design_is_there() -> None:
@@ -63,5 +63,6 @@ def test_checksums_are_torchvisions() -> None:
 
 
 def test_the_catalogue_is_light() -> None:
-    code = "import sys, tensorldp.data.catalogue; sys.exit(any(m in sys.modules for m in ('pandas', 'torch', 'scipy')))"
+    light = "sys.exit(any(m in sys.modules for m in ('pandas', 'torch', 'scipy')))"
+    code = f"import sys, tensorldp_papers.data.catalogue; {light}"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

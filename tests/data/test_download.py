@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 import tiny
 
-from tensorldp.data import catalogue, download
-from tensorldp.data.download import NoNetworkError, _Redirects
-from tensorldp.data.fetch import fetch
 from tensorldp.errors import InputError
+from tensorldp_papers.data import catalogue, download
+from tensorldp_papers.data.download import NoNetworkError, _Redirects
+from tensorldp_papers.data.fetch import fetch
 
 CONTENT = bytes(range(256)) * 40
 

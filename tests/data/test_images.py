@@ -10,9 +10,9 @@ import tiny
 from scipy.io import savemat
 from tiny import load
 
-from tensorldp.data.images import read_idx
-from tensorldp.data.prepare import prepare
 from tensorldp.errors import InputError
+from tensorldp_papers.data.images import read_idx
+from tensorldp_papers.data.prepare import prepare
 
 
 def test_idx_files(tmp_path: Path) -> None:

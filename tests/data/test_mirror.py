@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from tiny import Split, load
 
-from tensorldp.data.fetch import fetch, get_weights_file
-from tensorldp.data.prepare import prepare
+from tensorldp_papers.data.fetch import fetch, get_weights_file
+from tensorldp_papers.data.prepare import prepare
 
 pytestmark = [pytest.mark.mirror, pytest.mark.slow]
 

@@ -21,12 +21,12 @@ from PIL import Image, ImageOps
 from safetensors.torch import save_file
 from tiny import load
 
-from tensorldp.config.settings import parse_settings
-from tensorldp.data.own import check_own
-from tensorldp.data.own_files import _picture, prepare_own
 from tensorldp.errors import InputError
-from tensorldp.runtime.cli import run
-from tensorldp.runtime.files import write_arrays
+from tensorldp.files import write_arrays
+from tensorldp_papers.data.own import check_own
+from tensorldp_papers.data.own_files import _picture, prepare_own
+from tensorldp_papers.run.cli import run
+from tensorldp_papers.run.settings import parse_settings
 
 RNG = np.random.default_rng(5)
 X = RNG.integers(0, 17, (40, 4)).astype(float)

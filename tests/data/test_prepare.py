@@ -11,11 +11,11 @@ import pytest
 import tiny
 from tiny import load
 
-from tensorldp.data.fetch import fetch
-from tensorldp.data.prepare import prepare, write_splits
-from tensorldp.data.source import Dataset
-from tensorldp.data.split import Parsed
 from tensorldp.errors import InputError
+from tensorldp_papers.data.fetch import fetch
+from tensorldp_papers.data.prepare import prepare, write_splits
+from tensorldp_papers.data.source import Dataset
+from tensorldp_papers.data.split import Parsed
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_embedded_sets(tmp_path: Path, name: str, shape: tuple[int, ...], dtype:
 
 def test_the_same_bytes_in_every_process(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from tensorldp.data.prepare import prepare\n"
+        "import sys; from pathlib import Path; from tensorldp_papers.data.prepare import prepare\n"
         "prepare('breast_cancer', None, Path(sys.argv[1]))"
     )
     for run in ("a", "b"):

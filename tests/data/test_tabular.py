@@ -8,10 +8,10 @@ import pytest
 import tiny
 from tiny import load
 
-from tensorldp.data.prepare import prepare
-from tensorldp.data.split import Options
-from tensorldp.data.tabular import ctg_table, parse_adult, parse_credit, parse_ctg
 from tensorldp.errors import InputError
+from tensorldp_papers.data.prepare import prepare
+from tensorldp_papers.data.split import Options
+from tensorldp_papers.data.tabular import ctg_table, parse_adult, parse_credit, parse_ctg
 
 
 def adult_files(folder: Path) -> dict[str, Path]:

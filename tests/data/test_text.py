@@ -8,10 +8,10 @@ import pytest
 import tiny
 from tiny import load
 
-from tensorldp.data.prepare import prepare
-from tensorldp.data.text import LENGTH, frequent, tokenise
 from tensorldp.errors import InputError
-from tensorldp.runtime.files import read_arrays
+from tensorldp.files import read_arrays
+from tensorldp_papers.data.prepare import prepare
+from tensorldp_papers.data.text import LENGTH, frequent, tokenise
 
 ARCHIVE = "aclImdb_labeled.tar.xz"
 
@@ -53,8 +53,8 @@ def prepared_texts(folder: Path, texts: list[str]) -> dict[str, np.ndarray]:
 
 
 def test_no_private_text_influences_the_public_index_of_a_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tensorldp.data.text.PUBLIC_TEXTS", 2)
-    monkeypatch.setattr("tensorldp.data.text.VOCABULARY", 4)
+    monkeypatch.setattr("tensorldp_papers.data.text.PUBLIC_TEXTS", 2)
+    monkeypatch.setattr("tensorldp_papers.data.text.VOCABULARY", 4)
     public = ["good good film", "bad film"]
     one = prepared_texts(tmp_path / "one", ["bad story", "good one", *public])
     other = prepared_texts(tmp_path / "other", ["plot plot plot story story", "plot story acting", *public])

@@ -11,12 +11,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from tensorldp.config.study import VIEWS, paper_of
-from tensorldp.figures.report import render
-from tensorldp.figures.report_text import PRIVACY, VERDICTS
-from tensorldp.figures.style import save, use_style
-from tensorldp.studies.audit_table import COLUMNS as AUDIT_COLUMNS
-from tensorldp.studies.table import COLUMNS
+from tensorldp_papers.plots.style import save, use_style
+from tensorldp_papers.report.report import render
+from tensorldp_papers.report.text import PRIVACY, VERDICTS
+from tensorldp_papers.run.audit_table import COLUMNS as AUDIT_COLUMNS
+from tensorldp_papers.run.study import VIEWS, paper_of
+from tensorldp_papers.run.table import COLUMNS
 
 STUDIES = {
     "tldp_type1": ("weighted_f1", "accuracy"),

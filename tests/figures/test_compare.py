@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.figures.compare import (
+from tensorldp_papers.report.compare import (
     guarantees_table,
     read_run,
     render_comparison,

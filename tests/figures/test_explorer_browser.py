@@ -15,8 +15,8 @@ from report_page import STUDIES, draw, metrics, page
 from test_report_data import profiles
 
 from tensorldp.deltas import PROFILE_DELTAS
-from tensorldp.figures.stored_curves import MECHANISMS, SHAPES
 from tensorldp.mechanisms import Box, make
+from tensorldp_papers.report.stored_curves import MECHANISMS, SHAPES
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.figures.curves import draw_study, factors, study_data
-from tensorldp.figures.privacy import ceiling_table, draw_ceiling, draw_profiles, profile_table
-from tensorldp.figures.style import appearance, label, order, save
-from tensorldp.registration.kinds import MECHANISMS
-from tensorldp.studies.table import COLUMNS
+from tensorldp.kinds import MECHANISMS
+from tensorldp_papers.plots.curves import draw_study, factors, study_data
+from tensorldp_papers.plots.privacy import ceiling_table, draw_ceiling, draw_profiles, profile_table
+from tensorldp_papers.plots.style import appearance, label, order, save
+from tensorldp_papers.run.table import COLUMNS
 
 
 def table() -> pd.DataFrame:

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.figures.frontier import (
+from tensorldp_papers.papers.frontier.figure_clients import draw_clients, network_rows
+from tensorldp_papers.papers.frontier.figures import (
     draw_frontier,
     draw_shuffled,
     frontier_rows,
@@ -16,8 +17,7 @@ from tensorldp.figures.frontier import (
     reference_metrics,
     shuffled_rows,
 )
-from tensorldp.figures.frontier_clients import draw_clients, network_rows
-from tensorldp.figures.printed_points import PRINTED
+from tensorldp_papers.plots.printed_points import PRINTED
 
 INF = math.inf
 

@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.figures.latent import draw_accuracy, draw_epochs, epoch_table, latent_rows
-from tensorldp.figures.latent_probability import draw_probability
-from tensorldp.figures.latent_table import PRINTED, table2
 from tensorldp.privacy import accuracy_ceiling
-from tensorldp.studies.table import COLUMNS, SERIES
+from tensorldp_papers.papers.latent.figure_probability import draw_probability
+from tensorldp_papers.papers.latent.figures import draw_accuracy, draw_epochs, epoch_table, latent_rows
+from tensorldp_papers.papers.latent.table2 import PRINTED, table2
+from tensorldp_papers.run.table import COLUMNS, SERIES
 
 ARMS = {
     "model=cnn": ("none", (math.inf,)),

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.figures import notebook
-from tensorldp.figures.notebook import load, show, wanted
-from tensorldp.figures.notebook_page import page, page_of
+from tensorldp_papers.plots import notebook
+from tensorldp_papers.plots.notebook import load, show, wanted
+from tensorldp_papers.plots.notebook_page import page, page_of
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 

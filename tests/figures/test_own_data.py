@@ -11,12 +11,12 @@ import test_figures
 import test_tvg_figures
 from report_page import audits, claims, metrics
 
-from tensorldp.figures.curves import draw_study
-from tensorldp.figures.notebook import load
-from tensorldp.figures.own_data import origin, own_data, titled
-from tensorldp.figures.report import _description
-from tensorldp.figures.report_data import explorer_data
-from tensorldp.figures.tvg import draw_tvg
+from tensorldp_papers.papers.tvg.figures import draw_tvg
+from tensorldp_papers.plots.curves import draw_study
+from tensorldp_papers.plots.notebook import load
+from tensorldp_papers.plots.own_data import origin, own_data, titled
+from tensorldp_papers.report.data import explorer_data
+from tensorldp_papers.report.report import _description
 
 TITLE = "TLDP Figure 1. Type I: trained on perturbed images"
 

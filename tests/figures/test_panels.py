@@ -10,9 +10,10 @@ import pytest
 from matplotlib.collections import PolyCollection
 from matplotlib.text import Text
 
-from tensorldp.figures.attack_cost import place_notes
-from tensorldp.figures.curves import CONTEXT, draw_study
-from tensorldp.figures.panels import (
+from tensorldp.kinds import MECHANISMS
+from tensorldp_papers.papers.lecture.figures.cost import place_notes
+from tensorldp_papers.plots.curves import CONTEXT, draw_study
+from tensorldp_papers.plots.panels import (
     MOST_BANDS,
     by_family,
     coincident,
@@ -22,8 +23,7 @@ from tensorldp.figures.panels import (
     number_text,
     say_single,
 )
-from tensorldp.figures.printed_points import LEVELS, TVG_SENTENCES, printed_marks
-from tensorldp.registration.kinds import MECHANISMS
+from tensorldp_papers.plots.printed_points import LEVELS, TVG_SENTENCES, printed_marks
 
 pytestmark = pytest.mark.usefixtures("closed")
 

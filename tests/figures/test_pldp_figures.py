@@ -6,7 +6,15 @@ import pytest
 from matplotlib.container import ErrorbarContainer
 
 from tensorldp.errors import InputError
-from tensorldp.figures import pldp, pldp_ledger, pldp_participation
+from tensorldp_papers.papers.pldp_fl import (
+    figure_ledger as pldp_ledger,
+)
+from tensorldp_papers.papers.pldp_fl import (
+    figure_participation as pldp_participation,
+)
+from tensorldp_papers.papers.pldp_fl import (
+    figures as pldp,
+)
 
 
 def table(rows: list[dict[str, object]]) -> pd.DataFrame:

@@ -13,10 +13,11 @@ import pandas as pd
 import pytest
 from report_page import STUDIES, audits, claims, draw, metrics, page
 
-from tensorldp.claims.base import Verdict
-from tensorldp.config.study import VIEWS, load_study, paper_of
 from tensorldp.errors import InputError
-from tensorldp.figures.report_tables import (
+from tensorldp_papers.citations import PAPERS
+from tensorldp_papers.claims.base import Verdict
+from tensorldp_papers.plots.style import label
+from tensorldp_papers.report.tables import (
     as_table,
     audit_summary,
     number,
@@ -25,9 +26,8 @@ from tensorldp.figures.report_tables import (
     series,
     verdict_counts,
 )
-from tensorldp.figures.report_text import PRIVACY, VERDICTS, heading, metric_label
-from tensorldp.figures.style import label
-from tensorldp.papers import PAPERS
+from tensorldp_papers.report.text import PRIVACY, VERDICTS, heading, metric_label
+from tensorldp_papers.run.study import VIEWS, load_study, paper_of
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.xdist_group("report")  # its tests share what is slow to make

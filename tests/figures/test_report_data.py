@@ -10,10 +10,12 @@ import pandas as pd
 import pytest
 from report_page import audits, claims, metrics, studies
 
+from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.deltas import PROFILE_DELTAS
-from tensorldp.figures.colours import contrast, readable
-from tensorldp.figures.printed_points import PRINTED
-from tensorldp.figures.report_data import (
+from tensorldp_papers.plots.colours import contrast, readable
+from tensorldp_papers.plots.printed_points import PRINTED
+from tensorldp_papers.plots.style import COLOURS
+from tensorldp_papers.report.data import (
     explorer_data,
     gaussian_mu,
     line_and_setting,
@@ -22,9 +24,7 @@ from tensorldp.figures.report_data import (
     setting_words,
     with_profiles,
 )
-from tensorldp.figures.style import COLOURS
-from tensorldp.privacy.curves.gaussian import GaussianCurve
-from tensorldp.studies.table import CELL, PROFILE, PROFILE_COLUMNS
+from tensorldp_papers.run.table import CELL, PROFILE, PROFILE_COLUMNS
 
 
 def profiles() -> pd.DataFrame:

@@ -6,8 +6,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from tensorldp.figures.standing import WORDS, mark_standing, standing_words, with_standing
-from tensorldp.studies.standing import KEY, REFUTED, TRIED, UNTRIED
+from tensorldp_papers.plots.standing import WORDS, mark_standing, standing_words, with_standing
+from tensorldp_papers.run.standing import KEY, REFUTED, TRIED, UNTRIED
 
 ROWS = pd.DataFrame(
     {

@@ -7,10 +7,10 @@ from importlib.resources import files
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.figures.stored_curves import FILE, MECHANISMS, STEPPED, curves_of, steps_of, zeros_of
 from tensorldp.mechanisms.hybrid import HYBRID_THRESHOLD
+from tensorldp_papers.report.stored_curves import FILE, MECHANISMS, STEPPED, curves_of, steps_of, zeros_of
 
-STORED = json.loads(files("tensorldp.figures.page").joinpath(FILE).read_text())
+STORED = json.loads(files("tensorldp_papers.report.page").joinpath(FILE).read_text())
 
 
 def test_the_file_has_every_mechanism_as_the_library_has_it_now() -> None:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.figures.tvg import SMALLEST, draw_tvg
+from tensorldp_papers.papers.tvg.figures import SMALLEST, draw_tvg
 
 
 def table(study: str = "tvg_testing") -> pd.DataFrame:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from kept_runs import planned, tiny
 
-from tensorldp.config.cell import AnyCell
-from tensorldp.kept.plan import Measured, estimate_seconds, work
+from tensorldp_papers.kept.plan import Measured, estimate_seconds, work
+from tensorldp_papers.run.cell import AnyCell
 
 
 def check(cell: AnyCell, measured: list[Measured], seconds: float, how: str) -> None:

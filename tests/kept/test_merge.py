@@ -12,9 +12,9 @@ import pytest
 from kept_runs import STUDIES, finish, planned, tiny, with_seeds
 
 from tensorldp.errors import InputError
-from tensorldp.kept.merge import merge_run
-from tensorldp.kept.provenance import ORIGIN, SEEDED, names, with_origins
-from tensorldp.runtime.files import read_arrays, write_arrays
+from tensorldp.files import read_arrays, write_arrays
+from tensorldp_papers.kept.merge import merge_run
+from tensorldp_papers.kept.provenance import ORIGIN, SEEDED, names, with_origins
 
 
 def values(reference: Path) -> dict[tuple[str, ...], float]:

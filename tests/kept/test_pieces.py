@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 from kept_runs import ROOT
 
-from tensorldp.kept.merge import summarise
-from tensorldp.kept.provenance import METRICS, PIECES, PROVENANCE, SEEDED, STANDING, among
-from tensorldp.studies.table import CELL
+from tensorldp_papers.kept.merge import summarise
+from tensorldp_papers.kept.provenance import METRICS, PIECES, PROVENANCE, SEEDED, STANDING, among
+from tensorldp_papers.run.table import CELL
 
 REFERENCE = ROOT / "results" / "reference"
 

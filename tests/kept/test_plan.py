@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 from kept_runs import ROOT, STUDIES, WORKFLOW, finish, planned, tiny, with_seeds
 
-from tensorldp.config.cell import AnyCell
 from tensorldp.errors import InputError
-from tensorldp.kept.merge import merge_run
-from tensorldp.kept.plan import computed, plan_table, plan_text
+from tensorldp_papers.kept.merge import merge_run
+from tensorldp_papers.kept.plan import computed, plan_table, plan_text
+from tensorldp_papers.run.cell import AnyCell
 
 
 def table_of(cells: tuple[AnyCell, ...], folder: Path) -> pd.DataFrame:

@@ -12,11 +12,11 @@ import pytest
 import yaml
 from kept_runs import ROOT, STUDIES, WORKFLOW, finish, planned, tiny
 
-from tensorldp.config.cell import AnyCell
 from tensorldp.errors import InputError
-from tensorldp.kept.merge import merge_run
-from tensorldp.kept.plan import computed
-from tensorldp.kept.requalify import requalify, snakemake
+from tensorldp_papers.kept.merge import merge_run
+from tensorldp_papers.kept.plan import computed
+from tensorldp_papers.kept.requalify import requalify, snakemake
+from tensorldp_papers.run.cell import AnyCell
 
 PIECE = ("tldp_type1", "digits")
 
@@ -127,8 +127,8 @@ def test_a_real_run_is_merged_and_requalified_after_a_change_of_its_code(
     subprocess.run([*command, str(tmp_path), "--", "results/metrics.parquet"], check=True)
     merge_run(tmp_path / "results", reference, STUDIES, allow_dirty=True)
     assert states(cells, reference) == {"kept"}
-    monkeypatch.setattr("tensorldp.kept.plan.code_of_cell", lambda *_: "changed")
-    monkeypatch.setattr("tensorldp.kept.requalify.code_of_cell", lambda *_: "changed")
+    monkeypatch.setattr("tensorldp_papers.kept.plan.code_of_cell", lambda *_: "changed")
+    monkeypatch.setattr("tensorldp_papers.kept.requalify.code_of_cell", lambda *_: "changed")
     monkeypatch.chdir(tmp_path)
     assert states(cells, reference) == {"other"}
     told = requalify(reference, WORKFLOW, ("pldp_synthetic", "synthetic"), snakemake(WORKFLOW, 1), 1, 0, 0.0)

@@ -5,9 +5,9 @@ import torch
 from torch import Tensor
 
 from tensorldp.errors import InputError
-from tensorldp.learners.clusters import best_names, clusters
-from tensorldp.learners.scores import LinearScores
 from tensorldp.randomness import generator
+from tensorldp_papers.public.clusters import best_names, clusters
+from tensorldp_papers.public.scores import LinearScores
 
 
 def blobs(count: int, spread: float) -> tuple[Tensor, Tensor]:

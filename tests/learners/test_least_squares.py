@@ -2,10 +2,10 @@ import pytest
 import torch
 
 from tensorldp.errors import InputError
-from tensorldp.learners.least_squares import least_squares, second_moment
-from tensorldp.learners.means import nearest_mean
 from tensorldp.mechanisms import Ball, make
 from tensorldp.randomness import generator
+from tensorldp_papers.public.least_squares import least_squares, second_moment
+from tensorldp_papers.public.means import nearest_mean
 
 
 @pytest.mark.parametrize(

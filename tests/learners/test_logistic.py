@@ -2,8 +2,8 @@ import pytest
 import torch
 
 from tensorldp.errors import InputError
-from tensorldp.learners.logistic import logistic
 from tensorldp.randomness import generator
+from tensorldp_papers.public.logistic import logistic
 
 
 @pytest.mark.parametrize("classes", [2, 3])

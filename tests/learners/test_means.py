@@ -4,10 +4,10 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from typed import make_as
 
 from tensorldp.errors import InputError
-from tensorldp.learners.means import class_moments, label_blocks, nearest_block_mean, nearest_mean, public_metric
 from tensorldp.mechanisms import Ball, make
 from tensorldp.mechanisms.privunit import PrivUnit
 from tensorldp.randomness import generator
+from tensorldp_papers.public.means import class_moments, label_blocks, nearest_block_mean, nearest_mean, public_metric
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ import torch
 from torch import Tensor
 
 from tensorldp.errors import InputError
-from tensorldp.learners.rounds import EPOCHS, LEARNING_RATE, average_directions, upload_size
 from tensorldp.mechanisms import Ball, Mechanism, make
 from tensorldp.randomness import generator
+from tensorldp_papers.public.rounds import EPOCHS, LEARNING_RATE, average_directions, upload_size
 
 
 def records(count: int = 1500) -> tuple[Tensor, Tensor]:

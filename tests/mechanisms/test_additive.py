@@ -6,13 +6,13 @@ import torch
 from scipy.stats import norm
 from typed import exact_error, gaussian_mu, make_as
 
+from tensorldp.curves.gaussian import mu_of
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Box, make
 from tensorldp.mechanisms.gaussian import Gaussian, GaussianAnalytic, GaussianClassical
 from tensorldp.mechanisms.laplace import Laplace
-from tensorldp.privacy.curves.gaussian import mu_of
 from tensorldp.randomness import generator
-from tensorldp.studies.norms import gaussian_norm, laplace_norm
+from tensorldp_papers.papers.tldp.norms import gaussian_norm, laplace_norm
 
 MNIST = Box(0, 255, (1, 28, 28))
 UNIT = Box(-1, 1, (784,))

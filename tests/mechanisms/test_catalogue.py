@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tensorldp.errors import InputError
+from tensorldp.kinds import MECHANISMS
 from tensorldp.mechanisms import names
 from tensorldp.mechanisms.catalogue import PROBES, entry, guarantee_words, page
 from tensorldp.mechanisms.registry import make, mechanism_class, register
-from tensorldp.registration.kinds import MECHANISMS
 
 ROOT = Path(__file__).parents[2]
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 import torch
 
+from tensorldp.check import check
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.laplace_secure import STEPS
-from tensorldp.privacy.checking import check
 from tensorldp.randomness import generator
 
 UNIT = Box(-1.0, 1.0, (1,))

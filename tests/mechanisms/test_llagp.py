@@ -6,10 +6,10 @@ import torch
 from gaussian_checks import check_sampler, check_squared_error
 from typed import gaussian_mu, make_as
 
+from tensorldp.curves.gaussian import mu_of
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Box, make
 from tensorldp.mechanisms.llagp import Llagp, layer_weights
-from tensorldp.privacy.curves.gaussian import mu_of
 from tensorldp.randomness import generator
 
 

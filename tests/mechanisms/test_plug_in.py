@@ -8,8 +8,17 @@ import pytest
 import torch
 
 from tensorldp import mechanisms
+from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.errors import InputError
-from tensorldp.figures.style import (
+from tensorldp.kinds import MECHANISMS
+from tensorldp.mechanisms import Box, Mechanism, register
+from tensorldp.mechanisms.additive_noise import GAUSSIAN, LAPLACE, AdditiveNoise
+from tensorldp.privacy import audit
+from tensorldp_papers.nets.gradient_noise import check_schedule, printed_noise
+from tensorldp_papers.nets.release import ParameterRelease
+from tensorldp_papers.papers.pldp_fl.preferences import Preference
+from tensorldp_papers.papers.pldp_fl.uploads import make_upload
+from tensorldp_papers.plots.style import (
     MARKERS,
     OWN_LOOKS,
     POINT_MARKERS,
@@ -19,15 +28,6 @@ from tensorldp.figures.style import (
     own_appearance,
     point_marker,
 )
-from tensorldp.mechanisms import Box, Mechanism, register
-from tensorldp.mechanisms.additive_noise import GAUSSIAN, LAPLACE, AdditiveNoise
-from tensorldp.privacy import audit
-from tensorldp.privacy.curves.gaussian import GaussianCurve
-from tensorldp.registration.kinds import MECHANISMS
-from tensorldp.training.gradient_noise import check_schedule, printed_noise
-from tensorldp.training.preferences import Preference
-from tensorldp.training.release import ParameterRelease
-from tensorldp.training.uploads import make_upload
 
 COMPLETE = '''
 from tensorldp.errors import check_positive

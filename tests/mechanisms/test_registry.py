@@ -10,12 +10,12 @@ import pytest
 
 from tensorldp import mechanisms
 from tensorldp.errors import InputError
-from tensorldp.registration.kinds import MECHANISMS
+from tensorldp.kinds import MECHANISMS
 
 TOY = '''
 import torch
 from tensorldp.mechanisms import Mechanism, register
-from tensorldp.privacy.curves.laplace import LaplaceCurve
+from tensorldp.curves.laplace import LaplaceCurve
 from tensorldp.randomness import add_laplace
 
 @register

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import torch
 
+from tensorldp.check import check
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.exact_coins import KaryRandomizedResponseSecure, LatentSecure
 from tensorldp.mechanisms.gaussian_secure import GaussianSecure
 from tensorldp.privacy import goodness_of_fit
-from tensorldp.privacy.checking import check
 from tensorldp.randomness import generator
 
 UNIT = Box(-1.0, 1.0, (1,))

@@ -6,10 +6,10 @@ import torch
 from scipy.stats import chisquare
 from typed import make_as
 
+from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.tldp_discrete import TldpDiscrete, two_sided_geometric
-from tensorldp.privacy.curves.gaussian import GaussianCurve
 from tensorldp.randomness import generator
 
 BYTES = Box(0, 255, (1,))

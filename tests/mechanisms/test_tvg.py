@@ -8,12 +8,12 @@ from gaussian_checks import check_sampler, check_squared_error, explicit_covaria
 from scipy.stats import multivariate_normal
 from typed import gaussian_mu, make_as
 
+from tensorldp.curves.gaussian import mu_of
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Box, Domain, make
 from tensorldp.mechanisms.directional import DirectionalGaussian
 from tensorldp.mechanisms.gaussian import GaussianAnalytic
 from tensorldp.mechanisms.tvg import IMPORTANCE_FLOOR, Idn, Udn, _Tvg, kappa, optimal_sigma, zeta
-from tensorldp.privacy.curves.gaussian import mu_of
 from tensorldp.randomness import generator
 
 SIGMAS = [  # computed apart from the code: shape, epsilon, AGM, IDN, UDN, TVG, MVG

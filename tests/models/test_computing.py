@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from tensorldp.models import Task, build
-from tensorldp.models.computing import arithmetic, channels_last, flushing_denormals, lay_out, pool_first
+from tensorldp_papers.nets import Task, build
+from tensorldp_papers.nets.computing import arithmetic, channels_last, flushing_denormals, lay_out, pool_first
 
 CPU = torch.device("cpu")
 

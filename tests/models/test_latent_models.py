@@ -8,9 +8,9 @@ from torch import nn
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.bits import encode_bits
-from tensorldp.models import Task
-from tensorldp.models.latent import BitANN, baseline_cnn, conv_module, feature_count, printed
 from tensorldp.randomness import generator
+from tensorldp_papers.nets import Task
+from tensorldp_papers.papers.latent.networks import BitANN, baseline_cnn, conv_module, feature_count, printed
 
 GREY, COLOUR = (28, 28), (32, 32, 3)
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from tensorldp.models.computing import channels_last
-from tensorldp.models.products import Depthwise, Pointwise, as_products
+from tensorldp_papers.nets.computing import channels_last
+from tensorldp_papers.nets.fast_convolutions import Depthwise, Pointwise, as_products
 
 
 @pytest.mark.parametrize("bias", [False, True])

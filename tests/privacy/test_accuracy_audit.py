@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from tensorldp import privacy
+from tensorldp.audit.accuracy import accuracy_audit, accuracy_ceiling
+from tensorldp.audit.ceiling import class_ceiling
+from tensorldp.audit.confidence import lower_bound
 from tensorldp.errors import InputError
-from tensorldp.privacy.auditing.accuracy import accuracy_audit, accuracy_ceiling
-from tensorldp.privacy.auditing.ceiling import class_ceiling
-from tensorldp.privacy.auditing.confidence import lower_bound
 
 
 @pytest.mark.parametrize(

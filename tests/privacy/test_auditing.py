@@ -9,13 +9,13 @@ import torch
 from scipy.stats import binom
 
 from tensorldp import privacy
+from tensorldp.audit.confidence import log_ratio_bound, lower_bound, upper_bound
+from tensorldp.curves.laplace import LaplaceCurve
+from tensorldp.curves.pure import PureCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, Mechanism, make
 from tensorldp.mechanisms.laplace import Laplace
 from tensorldp.mechanisms.tldp import TldpLaplace
-from tensorldp.privacy.auditing.confidence import log_ratio_bound, lower_bound, upper_bound
-from tensorldp.privacy.curves.laplace import LaplaceCurve
-from tensorldp.privacy.curves.pure import PureCurve
 from tensorldp.randomness import add_laplace, uniform
 
 ONE = Box(0, 1, (1,))

@@ -8,12 +8,12 @@ import pytest
 import torch
 from scipy.optimize import linprog
 
+from tensorldp.audit.ceiling import class_ceiling, profile_ceiling
+from tensorldp.curves.gaussian import GaussianCurve
+from tensorldp.curves.trivial import NoPrivacyCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
 from tensorldp.privacy import accuracy_ceiling
-from tensorldp.privacy.auditing.ceiling import class_ceiling, profile_ceiling
-from tensorldp.privacy.curves.gaussian import GaussianCurve
-from tensorldp.privacy.curves.trivial import NoPrivacyCurve
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0, 6.0])

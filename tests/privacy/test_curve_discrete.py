@@ -9,14 +9,14 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 from scipy.stats import binom
 
+from tensorldp.curves.discrete import DiscreteCurve
+from tensorldp.curves.gaussian import GaussianCurve
+from tensorldp.curves.lattice import LatticePart, LatticeSum
+from tensorldp.curves.loss_distribution import envelope, lattice_step, loss_law
+from tensorldp.curves.pure import PureCurve
+from tensorldp.curves.roots import epsilon_at
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
-from tensorldp.privacy.curves.discrete import DiscreteCurve
-from tensorldp.privacy.curves.gaussian import GaussianCurve
-from tensorldp.privacy.curves.lattice import LatticePart, LatticeSum
-from tensorldp.privacy.curves.loss_distribution import envelope, lattice_step, loss_law
-from tensorldp.privacy.curves.pure import PureCurve
-from tensorldp.privacy.curves.roots import epsilon_at
 
 # computed apart from the code: per weight -> at 1e-5 after 1, 50 and 100 rounds of 21,840 weights
 PDPM = [

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from tensorldp.curves.discrete_gaussian import DiscreteGaussianCurve
+from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.errors import InputError
-from tensorldp.privacy.curves.discrete_gaussian import DiscreteGaussianCurve
-from tensorldp.privacy.curves.gaussian import GaussianCurve
 
 
 def brute(sigma: int, shift: int, count: int, epsilon: float) -> float:

@@ -5,9 +5,9 @@ import math
 import pytest
 from scipy.special import gammaln, logsumexp
 
+from tensorldp.curves.dp_sgd import DpSgdCurve, noise_multiplier_for
+from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.errors import InputError
-from tensorldp.privacy.curves.dp_sgd import DpSgdCurve, noise_multiplier_for
-from tensorldp.privacy.curves.gaussian import GaussianCurve
 
 
 def moments(z: float, q: float, steps: int, delta: float) -> float:

@@ -7,12 +7,12 @@ import pytest
 from scipy.stats import norm
 from typed import gaussian_mu
 
+from tensorldp.curves.atom import AtomCurve
+from tensorldp.curves.gaussian import GaussianCurve, log_delta, mu_of
+from tensorldp.curves.laplace import LaplaceCurve
+from tensorldp.curves.product import ProductCurve
+from tensorldp.curves.trivial import NoPrivacyCurve
 from tensorldp.mechanisms import Box, make
-from tensorldp.privacy.curves.atom import AtomCurve
-from tensorldp.privacy.curves.gaussian import GaussianCurve, log_delta, mu_of
-from tensorldp.privacy.curves.laplace import LaplaceCurve
-from tensorldp.privacy.curves.product import ProductCurve
-from tensorldp.privacy.curves.trivial import NoPrivacyCurve
 
 MNIST_G = [
     (0.01, 23.93),

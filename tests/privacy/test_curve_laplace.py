@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 
+from tensorldp.curves import laplace_series, saddle_point
+from tensorldp.curves.laplace import LaplaceCumulant, LaplaceCurve
 from tensorldp.errors import InputError
-from tensorldp.privacy.curves import laplace_series, saddle_point
-from tensorldp.privacy.curves.laplace import LaplaceCumulant, LaplaceCurve
 
 # computed apart from the code: nominal epsilon, pure, at 1e-5
 MNIST = [

@@ -10,14 +10,14 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
+from tensorldp.curves.atom import AtomCurve
+from tensorldp.curves.discrete import DiscreteCurve
+from tensorldp.curves.gaussian import GaussianCurve
+from tensorldp.curves.laplace import LaplaceCurve
+from tensorldp.curves.product import ProductCurve
+from tensorldp.curves.pure import PureCurve
+from tensorldp.curves.trivial import NoPrivacyCurve
 from tensorldp.errors import InputError
-from tensorldp.privacy.curves.atom import AtomCurve
-from tensorldp.privacy.curves.discrete import DiscreteCurve
-from tensorldp.privacy.curves.gaussian import GaussianCurve
-from tensorldp.privacy.curves.laplace import LaplaceCurve
-from tensorldp.privacy.curves.product import ProductCurve
-from tensorldp.privacy.curves.pure import PureCurve
-from tensorldp.privacy.curves.trivial import NoPrivacyCurve
 
 
 def test_gaussians_combine_in_mu() -> None:

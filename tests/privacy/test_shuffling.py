@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from tensorldp.curves.shuffling import shuffled_delta, shuffled_epsilon
 from tensorldp.errors import InputError
-from tensorldp.privacy.shuffling import shuffled_delta, shuffled_epsilon
 
 
 def enumerated(epsilon: float, local: float, records: int) -> float:

@@ -3,7 +3,7 @@
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.quoting.marks import Drift, check_marks, drifts, rewritten, unmarked, without_sections
+from tensorldp_papers.quoting.marks import Drift, check_marks, drifts, rewritten, unmarked, without_sections
 
 PAGE = "One\n| a | <!-- q: x 1,2 -->0.1 | 0.3<!-- /q --> | and <!-- q: y -->7<!-- /q --> of\n"
 VALUES = {"x 1,2": "0.1 | 0.2", "y": "7"}

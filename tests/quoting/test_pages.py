@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tensorldp.quoting.marks import MARK, check_marks, drifts, unmarked, without_sections
-from tensorldp.quoting.values import Quotes, read_table
+from tensorldp_papers.quoting.marks import MARK, check_marks, drifts, unmarked, without_sections
+from tensorldp_papers.quoting.values import Quotes, read_table
 
 ROOT = Path(__file__).parents[2]
 TABLE = read_table(ROOT / "docs" / "quotes.yaml")

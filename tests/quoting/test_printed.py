@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.figures.latent_table import PRINTED as TABLE_2
-from tensorldp.figures.printed_points import LEVELS, PRINTED
-from tensorldp.papers import PAPERS
-from tensorldp.quoting.printed import Ours, PrintedNumber, printed_page, read_printed
-from tensorldp.quoting.values import Quotes, Table
+from tensorldp_papers.citations import PAPERS
+from tensorldp_papers.papers.latent.table2 import PRINTED as TABLE_2
+from tensorldp_papers.plots.printed_points import LEVELS, PRINTED
+from tensorldp_papers.quoting.printed import Ours, PrintedNumber, printed_page, read_printed
+from tensorldp_papers.quoting.values import Quotes, Table
 
 DOCS = Path(__file__).parents[2] / "docs"
 SHORT = {paper.short: source for source, paper in PAPERS.items()}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.quoting.values import Quotes, read_table
+from tensorldp_papers.quoting.values import Quotes, read_table
 
 ROOT = Path(__file__).parents[2]
 

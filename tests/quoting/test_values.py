@@ -9,8 +9,8 @@ import pytest
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.pdpm import PdpmCurve
-from tensorldp.quoting.guarantees import pdpm_upload
-from tensorldp.quoting.values import Quotes, Table, read_table, written
+from tensorldp_papers.quoting.guarantees import pdpm_upload
+from tensorldp_papers.quoting.values import Quotes, Table, read_table, written
 
 
 def row(mechanism: str, epsilon: float, seed: int, value: float) -> dict[str, Any]:

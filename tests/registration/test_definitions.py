@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tensorldp.definitions import definitions
 from tensorldp.errors import InputError
-from tensorldp.registration.definitions import definitions
 
 
 def package(folder: Path, monkeypatch: pytest.MonkeyPatch, **modules: str) -> str:

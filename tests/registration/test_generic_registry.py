@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.registration.plugins import import_plugins
-from tensorldp.registration.registry import Registry
+from tensorldp.plugins import import_plugins
+from tensorldp.registry import Registry
 
 SHAPES = "from tensorldp_test_shapes import SHAPES\n"
 
@@ -30,7 +30,7 @@ def shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delenv("TENSORLDP_PLUGINS", raising=False)
     before = set(sys.modules)
-    registry: Registry[object] = Registry("shape", group="tensorldp.test_shapes", package="shapes_package")
+    registry: Registry[object] = Registry("shape", group="tensorldp.test_shapes", packages=["shapes_package"])
     (tmp_path / "tensorldp_test_shapes.py").write_text("SHAPES = None\n")
     importlib.import_module("tensorldp_test_shapes").SHAPES = registry  # type: ignore[attr-defined]
     yield registry

@@ -7,9 +7,10 @@ import sys
 
 import pytest
 
-from tensorldp.data import catalogue
-from tensorldp.registration.kinds import CLAIMS, MECHANISMS, MODELS, PARSERS
-from tensorldp.registration.registry import Registry
+from tensorldp.kinds import MECHANISMS
+from tensorldp.registry import Registry
+from tensorldp_papers.data import catalogue
+from tensorldp_papers.registries import CLAIMS, MODELS, PARSERS
 
 KINDS = [CLAIMS, MECHANISMS, MODELS, PARSERS]
 
@@ -27,7 +28,7 @@ def test_every_data_set_has_a_parser() -> None:
 
 
 def test_names_are_listed_without_torch() -> None:
-    code = "import sys; from tensorldp.registration.kinds import CLAIMS, MECHANISMS; "
+    code = "import sys; from tensorldp.kinds import CLAIMS, MECHANISMS; "
     code += "assert 'tldp-l' in MECHANISMS.names() and 'T08' in CLAIMS.names(); "
     code += "sys.exit('torch' in sys.modules or 'tensorldp.mechanisms' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,6 +1,6 @@
 import torch
 
-from tensorldp.representations.digits import public_digits
+from tensorldp_papers.public.digits import public_digits
 
 
 def test_two_sources_have_all_ten_digits_each() -> None:

@@ -6,14 +6,14 @@ import torch
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, make
 from tensorldp.randomness import generator
-from tensorldp.representations.dimension import (
+from tensorldp_papers.public.dimension import (
     PublicTask,
     choose_dimension,
     mean_error,
     privunit_error,
     promised_accuracy,
 )
-from tensorldp.representations.projection import principal
+from tensorldp_papers.public.projection import principal
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@ import unicodedata
 import torch
 
 from tensorldp.randomness import generator
-from tensorldp.representations import letters
+from tensorldp_papers.public import letters
 
 
 def test_the_categories_hold_no_digit() -> None:

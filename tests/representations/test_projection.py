@@ -3,7 +3,7 @@ import torch
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball
-from tensorldp.representations.projection import discriminant, principal
+from tensorldp_papers.public.projection import discriminant, principal
 
 
 @pytest.fixture(scope="module")

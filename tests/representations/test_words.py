@@ -4,7 +4,7 @@ import torch
 
 from tensorldp.errors import InputError
 from tensorldp.randomness import generator
-from tensorldp.representations.words import fit_words, half_tasks, text_shares
+from tensorldp_papers.public.words import fit_words, half_tasks, text_shares
 
 
 def texts(count: int = 200, length: int = 30) -> torch.Tensor:

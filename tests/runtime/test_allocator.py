@@ -6,13 +6,13 @@ import sys
 
 import pytest
 
-from tensorldp.runtime import memory
+from tensorldp import memory
 
 GLIBC = platform.libc_ver()[0] == "glibc"
 FAULTS = """
 import resource, sys, numpy as np
 if sys.argv[1] == "kept":
-    from tensorldp.runtime.memory import keep_freed_memory
+    from tensorldp.memory import keep_freed_memory
     assert keep_freed_memory()
 def faults():
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt

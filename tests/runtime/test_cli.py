@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.runtime.cli import run
+from tensorldp_papers.run.cli import run
 
 
 def test_a_mistake_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.runtime import contents
-from tensorldp.runtime.contents import content_digest
+from tensorldp_papers.run import contents
+from tensorldp_papers.run.contents import content_digest
 
 
 def write(folder: Path, texts: dict[str, str]) -> list[str]:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tensorldp.config.settings import parse_settings
 from tensorldp.errors import InputError
-from tensorldp.runtime import environment, provenance
+from tensorldp_papers.run import environment, provenance
+from tensorldp_papers.run.settings import parse_settings
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tensorldp.runtime.failures import cause, export_commands, finished, last_words, warnings_since
+from tensorldp_papers.run.failures import cause, export_commands, finished, last_words, warnings_since
 
 SENTENCE = "error: own_datasets.mine.range = [0, 16] does not hold 17"
 FAILED = """Error in rule train:

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.runtime.files import read_arrays, read_json, replacing, write_arrays, write_json
+from tensorldp.files import read_arrays, read_json, replacing, write_arrays, write_json
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_the_same_content_gives_the_same_bytes_in_every_process(tmp_path: Path) 
     import sys
 
     code = (
-        "import numpy as np, sys; from pathlib import Path; from tensorldp.runtime.files import write_arrays; "
+        "import numpy as np, sys; from pathlib import Path; from tensorldp.files import write_arrays; "
         "write_arrays(Path(sys.argv[1]), {'x': np.zeros(3), 'a': np.ones(2)}, {k: k * 3 for k in 'qwertyuiop'})"
     )
     for name in ("a", "b", "c"):

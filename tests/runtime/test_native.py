@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.runtime import native
+from tensorldp_papers.nets import native
 
 
 @pytest.fixture(autouse=True)

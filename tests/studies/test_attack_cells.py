@@ -12,20 +12,20 @@ import torch
 from matplotlib.axes import Axes
 from sklearn.datasets import load_digits
 
-from tensorldp.config.cell import variant_text
-from tensorldp.config.methods.attacks import AttackFactors, AttackTraining
+from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.errors import InputError
-from tensorldp.figures.attack_cost import draw_cost
-from tensorldp.figures.attack_pictures import MISSING, draw_pictures
-from tensorldp.figures.attack_sweeps import draw_sensitivity, draw_sweeps, draw_table1, fitted_slope
-from tensorldp.figures.membership import draw_membership
-from tensorldp.privacy.curves.gaussian import GaussianCurve
-from tensorldp.runtime.files import sha256, write_arrays, write_json
-from tensorldp.studies.attack_pictures import pictures
-from tensorldp.studies.attack_table import COLUMNS, attack_table
-from tensorldp.studies.cell import AttackCell
-from tensorldp.studies.methods.attacks import METHOD
-from tensorldp.studies.table import metrics_table
+from tensorldp.files import sha256, write_arrays, write_json
+from tensorldp_papers.papers.lecture.attack_pictures import pictures
+from tensorldp_papers.papers.lecture.attack_table import COLUMNS, attack_table
+from tensorldp_papers.papers.lecture.figures.cost import draw_cost
+from tensorldp_papers.papers.lecture.figures.membership import draw_membership
+from tensorldp_papers.papers.lecture.figures.pictures import MISSING, draw_pictures
+from tensorldp_papers.papers.lecture.figures.sweeps import draw_sensitivity, draw_sweeps, draw_table1, fitted_slope
+from tensorldp_papers.papers.lecture.method import METHOD
+from tensorldp_papers.papers.lecture.plan import AttackFactors, AttackTraining
+from tensorldp_papers.run.cell import variant_text
+from tensorldp_papers.run.streams import AttackCell
+from tensorldp_papers.run.table import metrics_table
 
 CPU = torch.device("cpu")
 pytestmark = pytest.mark.xdist_group("attack cells")  # its tests share what is slow to make

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from tensorldp import mechanisms
-from tensorldp.config.settings import Scale
-from tensorldp.config.study import load_study
 from tensorldp.mechanisms import Box
-from tensorldp.studies.attack_pictures import likelihood_cells
-from tensorldp.studies.guarantee import describe
+from tensorldp_papers.papers.lecture.attack_pictures import likelihood_cells
+from tensorldp_papers.run.guarantee import describe
+from tensorldp_papers.run.settings import Scale
+from tensorldp_papers.run.study import load_study
 
 STUDY_FILE = Path(__file__).parents[2] / "workflow" / "studies" / "reconstruction.yaml"
 

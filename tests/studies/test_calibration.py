@@ -1,8 +1,8 @@
 import pytest
 
+from tensorldp.calibration import calibrate, true_epsilon
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Box, make
-from tensorldp.studies.calibration import calibrate, true_epsilon
 
 
 @pytest.mark.parametrize("name", ["tldp-l", "laplace", "idn", "gaussian-analytic"])

@@ -12,7 +12,7 @@ from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make, mechanism_class, names
 from tensorldp.mechanisms.mvg import Mvg
 from tensorldp.mechanisms.tvg import Idn
-from tensorldp.studies.covariance import (
+from tensorldp_papers.papers.tvg.covariance import (
     covariance,
     covariance_curve,
     query_domain,
@@ -20,7 +20,7 @@ from tensorldp.studies.covariance import (
     residual_sums,
     unit_rows,
 )
-from tensorldp.studies.records import Records
+from tensorldp_papers.run.records import Records
 
 N, D = 2126, 21
 SOURCE = torch.Generator().manual_seed(3)

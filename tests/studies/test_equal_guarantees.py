@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tensorldp.config.cell import AnyCell
-from tensorldp.config.grid import study_cells
-from tensorldp.config.settings import parse_settings
-from tensorldp.config.study import load_study
-from tensorldp.runtime.files import sha256, write_arrays, write_json
-from tensorldp.studies.methods import guarantee_of
+from tensorldp.files import sha256, write_arrays, write_json
+from tensorldp_papers.run.cell import AnyCell
+from tensorldp_papers.run.grid import study_cells
+from tensorldp_papers.run.methods import guarantee_of
+from tensorldp_papers.run.settings import parse_settings
+from tensorldp_papers.run.study import load_study
 
 STUDIES = Path(__file__).parents[2] / "workflow" / "studies"
 RECORDS = {

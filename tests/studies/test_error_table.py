@@ -2,7 +2,7 @@
 
 import pytest
 
-from tensorldp.studies.error_table import error_table
+from tensorldp_papers.papers.tldp.error_table import error_table
 
 
 @pytest.fixture(scope="module")

@@ -5,11 +5,11 @@ import torch
 import torchvision
 
 from tensorldp.errors import InputError
-from tensorldp.models.mobilenet import MobileNet, imagenet_normalise
-from tensorldp.models.seeding import seed_model
 from tensorldp.randomness import generator
-from tensorldp.studies.features import extract, feature_range
-from tensorldp.studies.records import Records, model_inputs
+from tensorldp_papers.nets.features import extract, feature_range
+from tensorldp_papers.nets.mobilenet import MobileNet, imagenet_normalise
+from tensorldp_papers.nets.seeding import seed_model
+from tensorldp_papers.run.records import Records, model_inputs
 
 CPU = torch.device("cpu")
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from tensorldp.config.cell import Cell, parse_cell
 from tensorldp.errors import InputError
+from tensorldp.files import write_arrays
 from tensorldp.randomness import generator
-from tensorldp.representations.projection import discriminant
-from tensorldp.runtime.files import write_arrays
-from tensorldp.studies import frontier
-from tensorldp.studies.methods.frontier import METHOD
+from tensorldp_papers.papers.frontier import knowledge as frontier
+from tensorldp_papers.papers.frontier.method import METHOD
+from tensorldp_papers.public.projection import discriminant
+from tensorldp_papers.run.cell import Cell, parse_cell
 
 CPU = torch.device("cpu")
 COLUMNS = 24

@@ -6,7 +6,7 @@ import pytest
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
-from tensorldp.studies.growth_table import ENTRIES, KINDS, SIZES, growth_table, slope
+from tensorldp_papers.papers.tvg.growth_table import ENTRIES, KINDS, SIZES, growth_table, slope
 
 
 @pytest.fixture(scope="module")

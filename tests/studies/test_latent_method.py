@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from tensorldp.config.methods.latent import LatentFactors, LatentTraining
 from tensorldp.errors import InputError
+from tensorldp.files import write_arrays
 from tensorldp.mechanisms.bits import bytes_to_bits, encode_bits
-from tensorldp.runtime.files import write_arrays
-from tensorldp.studies.bit_strings import (
+from tensorldp_papers.papers.latent.bit_strings import (
     feature_blocks,
     module_of,
     release_bits,
@@ -20,9 +19,10 @@ from tensorldp.studies.bit_strings import (
     standardise_records,
     unit_images,
 )
-from tensorldp.studies.cell import LatentCell
-from tensorldp.studies.methods.latent import METHOD
-from tensorldp.studies.records import Records
+from tensorldp_papers.papers.latent.method import METHOD
+from tensorldp_papers.papers.latent.plan import LatentFactors, LatentTraining
+from tensorldp_papers.run.records import Records
+from tensorldp_papers.run.streams import LatentCell
 
 CPU = torch.device("cpu")
 TRAINING = LatentTraining(epochs=4, width=16, batch_size=16, learning_rate=0.005, checkpoints=2)

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from tensorldp.runtime.files import read_json
-from tensorldp.studies.mechanism_check import check_mechanism, summary
+from tensorldp.files import read_json
+from tensorldp_papers.run.mechanism_check import check_mechanism, summary
 
 
 def test_verdicts_and_their_page(tmp_path: Path) -> None:

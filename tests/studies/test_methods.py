@@ -7,10 +7,10 @@ import typing
 
 import pytest
 
-from tensorldp.config.methods import METHODS
 from tensorldp.errors import InputError
-from tensorldp.studies.methods import method
-from tensorldp.studies.methods.base import InsideMethod, MeasureMethod, Method, ReleaseMethod, SharedMethod
+from tensorldp_papers.run.method import InsideMethod, MeasureMethod, Method, ReleaseMethod, SharedMethod
+from tensorldp_papers.run.methods import method
+from tensorldp_papers.run.plans import METHODS
 
 HOOKS = {  # the rules of the workflow and the hooks that their scripts call
     ReleaseMethod: {"release", "train", "train_all", "evaluate", "guarantee", "audited"},

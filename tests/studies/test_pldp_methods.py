@@ -9,14 +9,14 @@ import pytest
 import torch
 
 from tensorldp import privacy
-from tensorldp.config.methods.pldp import PldpFactors, PldpTraining, SyntheticFactors, SyntheticTraining
 from tensorldp.errors import InputError
+from tensorldp.files import sha256, write_arrays, write_json
 from tensorldp.mechanisms import Box, make
-from tensorldp.runtime.files import sha256, write_arrays, write_json
-from tensorldp.studies.cell import PldpCell, SyntheticCell
-from tensorldp.studies.methods.pldp_fl import METHOD as LEARNING
-from tensorldp.studies.methods.pldp_synthetic import METHOD as SYNTHETIC
-from tensorldp.studies.records import Records
+from tensorldp_papers.papers.pldp_fl.method import METHOD as LEARNING
+from tensorldp_papers.papers.pldp_fl.plan import PldpFactors, PldpTraining, SyntheticFactors, SyntheticTraining
+from tensorldp_papers.papers.pldp_fl.synthetic import METHOD as SYNTHETIC
+from tensorldp_papers.run.records import Records
+from tensorldp_papers.run.streams import PldpCell, SyntheticCell
 
 CPU = torch.device("cpu")
 WEIGHTS = 64 * 32 + 32 + 32 * 10 + 10

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import torch
 
-from tensorldp.config.methods.base import ModelFactors
-from tensorldp.config.methods.tvg import PrivateSgdTraining
-from tensorldp.runtime.files import write_arrays
-from tensorldp.studies.cell import PrivateSgdCell
-from tensorldp.studies.methods.private_sgd import METHOD
-from tensorldp.studies.records import Records
+from tensorldp.files import write_arrays
+from tensorldp_papers.papers.tvg.plan import PrivateSgdTraining
+from tensorldp_papers.papers.tvg.private_sgd import METHOD
+from tensorldp_papers.run.method_plan import ModelFactors
+from tensorldp_papers.run.records import Records
+from tensorldp_papers.run.streams import PrivateSgdCell
 
 CPU = torch.device("cpu")
 TRAINING = {
@@ -80,7 +80,7 @@ def test_the_guarantee_is_of_the_run_and_the_printed_epsilon_is_not_it(data: Pat
 def test_the_audited_step_has_the_noise_of_the_run(data: Path) -> None:
     mechanism, note = METHOD.audited(cell("gaussian-analytic"), data)
     assert mechanism is not None
-    from tensorldp.privacy.curves.dp_sgd import noise_multiplier_for
+    from tensorldp.curves.dp_sgd import noise_multiplier_for
 
     multiplier = noise_multiplier_for(10.0, 1e-5, 0.1, 20, "rdp")
     assert mechanism.curve().mu == pytest.approx(2.0 / multiplier)  # type: ignore[attr-defined]

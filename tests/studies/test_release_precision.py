@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import torch
 
-from tensorldp.config.cell import parse_cell
-from tensorldp.runtime.files import write_arrays
-from tensorldp.studies.audit import audit_mechanism
-from tensorldp.studies.methods import method
-from tensorldp.studies.methods.base import ReleaseMethod
-from tensorldp.studies.records import read_records
+from tensorldp.files import write_arrays
+from tensorldp_papers.run.audit import audit_mechanism
+from tensorldp_papers.run.cell import parse_cell
+from tensorldp_papers.run.method import ReleaseMethod
+from tensorldp_papers.run.methods import method
+from tensorldp_papers.run.records import read_records
 
 CPU = torch.device("cpu")
 RAW: dict[str, Any] = {

@@ -6,17 +6,17 @@ import tiny
 import torch
 from torch import nn
 
-from tensorldp.data.prepare import prepare
 from tensorldp.errors import InputError
-from tensorldp.representations.words import WordSpace
-from tensorldp.studies.records import Records, read_public_words
-from tensorldp.studies.represent import (
+from tensorldp_papers.data.prepare import prepare
+from tensorldp_papers.papers.frontier.represent import (
     extractor,
     fuse_batch_norms,
     public_arrays,
     public_texts,
     represent,
 )
+from tensorldp_papers.public.words import WordSpace
+from tensorldp_papers.run.records import Records, read_public_words
 
 
 def images(count: int = 6, shape: tuple[int, ...] = (8, 8), kind: str = "image") -> Records:
@@ -66,8 +66,8 @@ def test_scikit_learns_digits_are_public_only_where_they_are_not_the_private_one
         asked.append(handwriting)
         raise StopIteration
 
-    monkeypatch.setattr("tensorldp.studies.represent.public_digits", digits)
-    monkeypatch.setattr("tensorldp.studies.represent.fitting_and_tasks", lambda: (None, None))
+    monkeypatch.setattr("tensorldp_papers.papers.frontier.represent.public_digits", digits)
+    monkeypatch.setattr("tensorldp_papers.papers.frontier.represent.fitting_and_tasks", lambda: (None, None))
     for private in ("digits", "mnist"):
         with pytest.raises(StopIteration):
             public_arrays("strokes", private=private)
@@ -81,7 +81,7 @@ def made_texts(count: int) -> Records:
 
 
 def test_words_are_fitted_on_the_last_training_texts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tensorldp.studies.represent.PUBLIC_TEXTS", 300)
+    monkeypatch.setattr("tensorldp_papers.papers.frontier.represent.PUBLIC_TEXTS", 300)
     records = made_texts(500)
     public = public_texts(records)
     assert torch.equal(public, records.x[200:])
@@ -95,7 +95,7 @@ def test_words_are_fitted_on_the_last_training_texts_alone(monkeypatch: pytest.M
 def test_no_private_text_influences_the_map_of_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("data.text", "studies.represent"):
         monkeypatch.setattr(f"tensorldp.{module}.PUBLIC_TEXTS", 60)
-    monkeypatch.setattr("tensorldp.data.text.VOCABULARY", 30)
+    monkeypatch.setattr("tensorldp_papers.data.text.VOCABULARY", 30)
     source = np.random.default_rng(3)
     public = [" ".join(source.choice([f"w{k}" for k in range(30)], 40)) for _ in range(60)]
     maps = []

@@ -10,16 +10,23 @@ import pandas as pd
 import pytest
 import torch
 
-from tensorldp.config.methods.learning import FederatedFactors, LearningFactors, LearningTraining
 from tensorldp.errors import InputError
-from tensorldp.runtime.files import sha256, write_arrays, write_json
-from tensorldp.studies.cell import FederatedCell, LearningCell
-from tensorldp.studies.evaluate import evaluate
-from tensorldp.studies.guarantee import record_guarantee, run_guarantee
-from tensorldp.studies.methods.learning import METHOD
-from tensorldp.studies.perturb import perturb
-from tensorldp.studies.records import Records, Scaling, matrix_shape, model_inputs, read_records
-from tensorldp.studies.table import (
+from tensorldp.files import sha256, write_arrays, write_json
+from tensorldp_papers.nets.evaluate import evaluate
+from tensorldp_papers.nets.train import (
+    empty_model,
+    has_buffers,
+    parameter_release,
+    train_federated,
+    train_on_releases,
+)
+from tensorldp_papers.papers.tldp.learning import METHOD
+from tensorldp_papers.papers.tldp.plan import FederatedFactors, LearningFactors, LearningTraining
+from tensorldp_papers.run.guarantee import record_guarantee, run_guarantee
+from tensorldp_papers.run.perturb import perturb
+from tensorldp_papers.run.records import Records, Scaling, matrix_shape, model_inputs, read_records
+from tensorldp_papers.run.streams import FederatedCell, LearningCell
+from tensorldp_papers.run.table import (
     COLUMNS,
     KEY,
     SERIES,
@@ -31,7 +38,6 @@ from tensorldp.studies.table import (
     series_table,
     with_series,
 )
-from tensorldp.studies.train import empty_model, has_buffers, parameter_release, train_federated, train_on_releases
 
 CPU = torch.device("cpu")
 TRAINING = LearningTraining(epochs=2, rounds=2, batch_size=16)

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorldp.config.cell import AnyCell, Cell
-from tensorldp.config.methods import tvg
-from tensorldp.config.methods.learning import LearningFactors, LearningTraining
 from tensorldp.errors import InputError
-from tensorldp.runtime.files import read_json, sha256, write_arrays, write_json
-from tensorldp.studies import stages
-from tensorldp.studies.store import (
+from tensorldp.files import read_json, sha256, write_arrays, write_json
+from tensorldp_papers.papers.tldp.plan import LearningFactors, LearningTraining
+from tensorldp_papers.papers.tvg import plan as tvg
+from tensorldp_papers.run import stages
+from tensorldp_papers.run.cell import AnyCell, Cell
+from tensorldp_papers.run.store import (
     CONTENTS,
     Manifest,
     Store,

@@ -13,16 +13,16 @@ from test_latent_method import images as latent_images
 from test_pldp_methods import learning as pldp_cell
 from test_stages import cell, federated, images
 
-import tensorldp.studies
-from tensorldp.config.cell import AnyCell
-from tensorldp.studies.cell import common_stream, noise_stream
-from tensorldp.studies.methods.latent import METHOD as LATENT
-from tensorldp.studies.methods.pldp_fl import METHOD as PLDP
-from tensorldp.studies.perturb import perturb
-from tensorldp.studies.train import train_federated, train_heads_on_releases, train_on_releases
+import tensorldp_papers
+from tensorldp_papers.nets.train import train_federated, train_heads_on_releases, train_on_releases
+from tensorldp_papers.papers.latent.method import METHOD as LATENT
+from tensorldp_papers.papers.pldp_fl.method import METHOD as PLDP
+from tensorldp_papers.run.cell import AnyCell
+from tensorldp_papers.run.perturb import perturb
+from tensorldp_papers.run.streams import common_stream, noise_stream
 
 CPU = torch.device("cpu")
-SOURCES = Path(tensorldp.studies.__file__).parent
+SOURCES = Path(tensorldp_papers.__file__).parent
 NOISE = {
     "{split} noise",
     "covariance noise",

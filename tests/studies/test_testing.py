@@ -9,24 +9,24 @@ import pytest
 import torch
 from typed import gaussian_mu, make_as
 
-from tensorldp.config.grid import make_plan
-from tensorldp.config.methods import tvg
-from tensorldp.config.methods.learning import LearningFactors, LearningTraining
-from tensorldp.config.settings import parse_settings
+from tensorldp.curves.trivial import NoPrivacyCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.matrix import MatrixMechanism
 from tensorldp.mechanisms.mvg import Mvg
 from tensorldp.mechanisms.tvg import Idn, Udn
-from tensorldp.privacy.curves.trivial import NoPrivacyCurve
-from tensorldp.studies.batches import batch_box, privatize_batches, record_in_batch
-from tensorldp.studies.cell import LearningCell, TestingCell, noise_stream
-from tensorldp.studies.features import extract
-from tensorldp.studies.guarantee import record_guarantee
-from tensorldp.studies.methods.testing import METHOD
-from tensorldp.studies.perturb import perturb
-from tensorldp.studies.records import Records
-from tensorldp.studies.testing import directed, features, private_features, record_curve, train_clean
+from tensorldp_papers.nets.features import extract
+from tensorldp_papers.papers.tldp.plan import LearningFactors, LearningTraining
+from tensorldp_papers.papers.tvg import plan as tvg
+from tensorldp_papers.papers.tvg.testing import directed, features, private_features, record_curve, train_clean
+from tensorldp_papers.papers.tvg.testing_method import METHOD
+from tensorldp_papers.run.grid import make_plan
+from tensorldp_papers.run.guarantee import record_guarantee
+from tensorldp_papers.run.perturb import perturb
+from tensorldp_papers.run.record_batches import batch_box, privatize_batches, record_in_batch
+from tensorldp_papers.run.records import Records
+from tensorldp_papers.run.settings import parse_settings
+from tensorldp_papers.run.streams import LearningCell, TestingCell, noise_stream
 
 CPU = torch.device("cpu")
 STUDIES = Path(__file__).parents[2] / "workflow" / "studies"

@@ -5,9 +5,9 @@ import torch
 from torch import nn
 
 from tensorldp.errors import InputError
-from tensorldp.models import Task, build
-from tensorldp.training.classify import fit, predict, scores
-from tensorldp.training.plain import plain_fit, plain_predict
+from tensorldp_papers.nets import Task, build
+from tensorldp_papers.nets.classify import fit, predict, scores
+from tensorldp_papers.nets.reference_loops import plain_fit, plain_predict
 
 
 def gen(seed: int = 0) -> torch.Generator:

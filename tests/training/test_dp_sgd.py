@@ -8,8 +8,8 @@ import torch
 from torch import nn
 
 from tensorldp.errors import InputError
-from tensorldp.models import Task, build
-from tensorldp.training.dp_sgd import fit_dp_sgd, run_guarantee
+from tensorldp_papers.nets import Task, build
+from tensorldp_papers.nets.dp_sgd import fit_dp_sgd, run_guarantee
 
 
 def gen(seed: int = 0) -> torch.Generator:

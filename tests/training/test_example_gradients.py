@@ -6,9 +6,9 @@ from opacus import GradSampleModule
 from torch import Tensor, nn
 
 from tensorldp.errors import InputError
-from tensorldp.models import Task, build
-from tensorldp.training.example_gradients import ExampleGradients
-from tensorldp.training.tensor_sgd import clipped_sums
+from tensorldp_papers.nets import Task, build
+from tensorldp_papers.nets.example_gradients import ExampleGradients
+from tensorldp_papers.nets.tensor_sgd import clipped_sums
 
 TASKS = {
     "lenet": Task((28, 28), 10),

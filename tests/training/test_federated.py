@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 import torch
 
+from tensorldp.curves.gaussian import GaussianCurve, mu_of
 from tensorldp.mechanisms import Box, Mechanism, make
-from tensorldp.models import Task, build
-from tensorldp.privacy.curves.gaussian import GaussianCurve, mu_of
-from tensorldp.training.classify import fit
-from tensorldp.training.federated import clipped, federated_average, get_vector, set_vector, split_users, trainable
-from tensorldp.training.release import ParameterRelease
+from tensorldp_papers.nets import Task, build
+from tensorldp_papers.nets.classify import fit
+from tensorldp_papers.nets.federated import clipped, federated_average, get_vector, set_vector, split_users, trainable
+from tensorldp_papers.nets.release import ParameterRelease
 
 SHAPES = [(3, 5), (3,)]
 STEP = 0.01  # Adam moves a weight by about this much at each step

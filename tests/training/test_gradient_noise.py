@@ -7,13 +7,13 @@ import torch
 from scipy.stats import kstest
 from torch import nn
 
+from tensorldp.curves.dp_sgd import DpSgdCurve
+from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.tvg_budget import kov_budget, simple_budget
-from tensorldp.models import Task, build
-from tensorldp.privacy.curves.dp_sgd import DpSgdCurve
-from tensorldp.privacy.curves.gaussian import GaussianCurve
-from tensorldp.training.gradient_noise import GradientNoise, check_schedule, honest_noise, printed_noise
-from tensorldp.training.tensor_sgd import PrivateStep, clipped_sums, fit_private
+from tensorldp_papers.nets import Task, build
+from tensorldp_papers.nets.gradient_noise import GradientNoise, check_schedule, honest_noise, printed_noise
+from tensorldp_papers.nets.tensor_sgd import PrivateStep, clipped_sums, fit_private
 
 SHAPES = [(12, 30), (12,)]
 SCHEDULE = check_schedule(1.0, 1e-5, 10_000, 100, 1000)

@@ -7,10 +7,10 @@ import pytest
 from tensorldp import privacy
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
-from tensorldp.training.ledger import Ledger
-from tensorldp.training.pldp import replay, selections
-from tensorldp.training.preferences import preferences
-from tensorldp.training.uploads import make_upload
+from tensorldp_papers.papers.pldp_fl.ledger import Ledger
+from tensorldp_papers.papers.pldp_fl.preferences import preferences
+from tensorldp_papers.papers.pldp_fl.rounds import replay, selections
+from tensorldp_papers.papers.pldp_fl.uploads import make_upload
 
 SIZE = 21_840
 

@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from tensorldp.errors import InputError
-from tensorldp.training.classify import fit
-from tensorldp.training.linear_heads import fit_linear_heads
+from tensorldp_papers.nets.classify import fit
+from tensorldp_papers.nets.linear_heads import fit_linear_heads
 
 
 def generators(count: int) -> list[torch.Generator]:

@@ -7,14 +7,14 @@ import pytest
 import torch
 
 from tensorldp.mechanisms.plu_fedoa import fedoa_weights
-from tensorldp.models import Task, build
-from tensorldp.training.federated import get_vector
-from tensorldp.training.ledger import Ledger
-from tensorldp.training.pldp import inverse_variance, personalised_average, selections
-from tensorldp.training.preferences import preferences
-from tensorldp.training.shards import deal
-from tensorldp.training.simulation import ClientSimulation
-from tensorldp.training.uploads import make_upload
+from tensorldp_papers.nets import Task, build
+from tensorldp_papers.nets.federated import get_vector
+from tensorldp_papers.nets.shards import deal
+from tensorldp_papers.nets.simulation import ClientSimulation
+from tensorldp_papers.papers.pldp_fl.ledger import Ledger
+from tensorldp_papers.papers.pldp_fl.preferences import preferences
+from tensorldp_papers.papers.pldp_fl.rounds import inverse_variance, personalised_average, selections
+from tensorldp_papers.papers.pldp_fl.uploads import make_upload
 
 CLIENTS, ROUNDS = 6, 4
 

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor, nn
 
 from tensorldp.errors import InputError
-from tensorldp.models import Task, build
-from tensorldp.training.federated import get_vector, set_vector
-from tensorldp.training.simulation import ClientSimulation
+from tensorldp_papers.nets import Task, build
+from tensorldp_papers.nets.federated import get_vector, set_vector
+from tensorldp_papers.nets.simulation import ClientSimulation
 
 SIZES = (7, 20, 33, 41, 1)  # below, at and above a batch of 20, so that clients take 1, 1, 2, 3 and 1 steps an epoch
 EPOCHS, BATCH, RATE = 2, 20, 0.05

@@ -7,10 +7,10 @@ import torch
 from torch import nn
 
 from tensorldp.errors import InputError
-from tensorldp.models.latent import BitANN
 from tensorldp.randomness import generator
-from tensorldp.training.centroid import class_means, nearest_mean
-from tensorldp.training.stream import checkpoint_epochs, fit_stream, make_optimizer, predict_stream
+from tensorldp_papers.papers.latent.centroid import class_means, nearest_mean
+from tensorldp_papers.papers.latent.networks import BitANN
+from tensorldp_papers.papers.latent.stream import checkpoint_epochs, fit_stream, make_optimizer, predict_stream
 
 CPU = torch.device("cpu")
 

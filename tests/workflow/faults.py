@@ -18,8 +18,8 @@ from typing import Any
 import pandas as pd
 from conftest import SNAKEMAKE, Project, make_project
 
-from tensorldp.studies.stages import privacy_parts
-from tensorldp.studies.store import Store, Task, read_tasks
+from tensorldp_papers.run.stages import privacy_parts
+from tensorldp_papers.run.store import Store, Task, read_tasks
 
 TARGET = "results/metrics.parquet"
 CELL = "results/metrics/tldp_type2/digits/backbone=tanh_cnn+model=linear/tldp-g/epsilon~1.json"

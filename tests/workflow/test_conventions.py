@@ -9,7 +9,7 @@ import pytest
 import yaml
 from conftest import ROOT, Project
 
-from tensorldp.config.settings import Settings
+from tensorldp_papers.run.settings import Settings
 
 RULES = ROOT / "workflow" / "rules"
 RULE = re.compile(r"^( *)rule(?: (\w+))?:\n((?:\1 +.*\n|\n)+)", re.MULTILINE)

@@ -17,8 +17,8 @@ import pytest
 from conftest import ROOT, SNAKEMAKE, Project
 from faults import TARGET, copy_of, leftovers, pending, ran, sentences, small, stored, tables
 
-from tensorldp.data import fetch as fetching
 from tensorldp.errors import InputError
+from tensorldp_papers.data import fetch as fetching
 
 pytestmark = [
     pytest.mark.workflow,
@@ -31,7 +31,7 @@ FRAGILE = r'''
 from pathlib import Path
 
 from tensorldp.mechanisms import Mechanism, register
-from tensorldp.privacy.curves.laplace import LaplaceCurve
+from tensorldp.curves.laplace import LaplaceCurve
 from tensorldp.randomness import add_laplace
 
 

@@ -16,7 +16,7 @@ from conftest import Project, make_project
 
 MECHANISM = r'''
 from tensorldp.mechanisms import Mechanism, register
-from tensorldp.privacy.curves.laplace import LaplaceCurve
+from tensorldp.curves.laplace import LaplaceCurve
 from tensorldp.randomness import add_laplace
 
 
@@ -48,15 +48,15 @@ OTHERS = """
 import numpy as np
 from torch import nn
 
-from tensorldp.claims.base import Claim, Finding, claim
-from tensorldp.config.methods.base import Factors, MeasurePlan, Training
-from tensorldp.data.catalogue import Dataset, register_dataset
-from tensorldp.data.split import Parsed
+from tensorldp_papers.claims.base import Claim, Finding, claim
+from tensorldp_papers.run.method_plan import Factors, MeasurePlan, Training
+from tensorldp_papers.data.catalogue import Dataset, register_dataset
+from tensorldp_papers.data.split import Parsed
 from tensorldp.mechanisms import Box, make
-from tensorldp.models import register_model
-from tensorldp.studies.guarantee import describe
-from tensorldp.studies.methods import register_method
-from tensorldp.studies.methods.base import MeasureMethod
+from tensorldp_papers.nets import register_model
+from tensorldp_papers.run.guarantee import describe
+from tensorldp_papers.run.methods import register_method
+from tensorldp_papers.run.method import MeasureMethod
 
 LIGHTS = Dataset(
     "lights", "tabular", 2, (2,), 0, 1, (40, 20), "https://example.org", "made here", embedded=True
@@ -107,12 +107,12 @@ from pathlib import Path
 
 from matplotlib.colors import to_hex
 
-from tensorldp.figures import pldp
-from tensorldp.figures.curves import draw_study, read_metrics
-from tensorldp.figures.style import FURTHER_COLOURS
-from tensorldp.figures.tvg import draw_tvg
+from tensorldp_papers.plots import pldp
+from tensorldp_papers.plots.curves import draw_study, read_metrics
+from tensorldp_papers.plots.style import FURTHER_COLOURS
+from tensorldp_papers.papers.tvg.figures import draw_tvg
 from tensorldp.mechanisms.catalogue import page
-from tensorldp.registration.plugins import import_plugins
+from tensorldp.plugins import import_plugins
 
 import_plugins()
 table = read_metrics(Path(sys.argv[1]))

@@ -19,14 +19,14 @@ import pytest
 import torch
 from conftest import ROOT, Project
 
-from tensorldp.config.grid import make_plan
-from tensorldp.config.settings import parse_settings
-from tensorldp.data.archives import tar_members
 from tensorldp.errors import InputError
-from tensorldp.figures.curves import read_metrics
-from tensorldp.models.mobilenet import MobileNet, load_imagenet
-from tensorldp.registration.plugins import import_plugins
-from tensorldp.runtime.files import read_arrays
+from tensorldp.files import read_arrays
+from tensorldp.plugins import import_plugins
+from tensorldp_papers.data.archives import tar_members
+from tensorldp_papers.nets.mobilenet import MobileNet, load_imagenet
+from tensorldp_papers.plots.curves import read_metrics
+from tensorldp_papers.run.grid import make_plan
+from tensorldp_papers.run.settings import parse_settings
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("faults")]
 

@@ -29,7 +29,7 @@ from faults import (
     until,
 )
 
-from tensorldp.runtime.files import read_arrays, write_arrays
+from tensorldp.files import read_arrays, write_arrays
 
 pytestmark = [
     pytest.mark.workflow,
@@ -61,7 +61,7 @@ def kill_once(project: Project, chance: random.Random) -> str:
 
 
 def unlock_as_make_does(project: Project) -> None:
-    command = [sys.executable, "-m", "tensorldp.runtime.at_work"]
+    command = [sys.executable, "-m", "tensorldp_papers.run.at_work"]
     subprocess.run(command, cwd=project.folder, env=project.environment(), check=True, timeout=120)
 
 
@@ -140,7 +140,7 @@ def test_a_file_that_was_half_written_at_a_kill_is_cleared_by_the_next_writer(tm
     target = tmp_path / "x.safetensors"
     child = os.fork()
     if child == 0:
-        from tensorldp.runtime.files import replacing
+        from tensorldp.files import replacing
 
         with replacing(target) as temporary:
             temporary.write_bytes(b"half")

@@ -10,7 +10,7 @@ import pytest
 from conftest import make_project
 from sklearn.datasets import load_digits
 
-from tensorldp.runtime.files import read_arrays
+from tensorldp.files import read_arrays
 
 MINE = {"path": "my digits.csv", "label": "digit", "range": [0, 16], "shape": [8, 8], "test": 0.25, "seed": 1}
 TYPE1, TYPE2 = "tldp_type1", "tldp_type2"

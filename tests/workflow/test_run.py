@@ -7,7 +7,7 @@ import pytest
 from conftest import Project
 from faults import leftovers
 
-from tensorldp.studies.table import COLUMNS, KEY
+from tensorldp_papers.run.table import COLUMNS, KEY
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("finished")]
 STUDIES = ["tldp_type1", "tldp_type2", "tldp_type3"]
@@ -59,7 +59,7 @@ def test_touching_any_file_reruns_nothing(finished: Project) -> None:
         "resources/datasets/digits/train.safetensors",
         "results/features/digits/tanh_cnn/train.safetensors",
         "src/tensorldp/mechanisms/tldp.py",
-        "src/tensorldp/training/classify.py",
+        "src/tensorldp_papers/nets/classify.py",
         "config.yaml",
         "workflow/studies/tldp_type1.yaml",
         "resources/datasets/digits/digest.json",

@@ -20,7 +20,7 @@ import pytest
 from conftest import REDUCED, SNAKEMAKE, Project, make_project
 from faults import leftovers, result
 
-from tensorldp.studies.table import KEY
+from tensorldp_papers.run.table import KEY
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("finished")]
 HANGS = 500  # seconds after which a run counts as hanging; a busy machine takes minutes

@@ -10,21 +10,21 @@ import time
 from pathlib import Path
 
 try:
-    from tensorldp.config.cell import check_name
-    from tensorldp.config.grid import make_plan
-    from tensorldp.config.methods import METHODS
-    from tensorldp.config.methods.base import SYNTHETIC, ModelTraining
-    from tensorldp.config.settings import parse_settings
-    from tensorldp.config.sources import code_of_cell, source_digest
-    from tensorldp.config.study import load_study
-    from tensorldp.data.catalogue import get as dataset_entry
-    from tensorldp.data.catalogue import names as dataset_names
+    from tensorldp_papers.run.cell import check_name
+    from tensorldp_papers.run.grid import make_plan
+    from tensorldp_papers.run.plans import METHODS
+    from tensorldp_papers.run.method_plan import SYNTHETIC, ModelTraining
+    from tensorldp_papers.run.settings import parse_settings
+    from tensorldp_papers.run.code_digest import code_of_cell, source_digest
+    from tensorldp_papers.run.study import load_study
+    from tensorldp_papers.data.catalogue import get as dataset_entry
+    from tensorldp_papers.data.catalogue import names as dataset_names
     from tensorldp.errors import InputError
-    from tensorldp.registration.kinds import MECHANISMS, NO_PRIVACY
+    from tensorldp.kinds import MECHANISMS, NO_PRIVACY
     from tensorldp.runtime import at_work, environment
-    from tensorldp.runtime.contents import content_digest
-    from tensorldp.runtime.failures import export_commands, finished, last_words, warnings_since
-    from tensorldp.studies.store import Store, write_batch
+    from tensorldp_papers.run.contents import content_digest
+    from tensorldp_papers.run.failures import export_commands, finished, last_words, warnings_since
+    from tensorldp_papers.run.store import Store, write_batch
 except ImportError as error:
     sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e '.[pipeline]'` first")
 
@@ -145,7 +145,7 @@ def models_of(wildcards):
 
 
 # A job has one parameter that Snakemake compares: the file of its batch, whose name is a digest of the settings and the
-# code of its cells. What of them is computed, the store decides (tensorldp.studies.store).
+# code of its cells. What of them is computed, the store decides (tensorldp_papers.run.store).
 def source(*scripts, names=None):
     """The digest of the code of scripts, which choose mechanisms and methods by these names, or else any."""
     return source_digest(tuple(SCRIPTS / f"{script}.py" for script in scripts), names, PLUGINS)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from tensorldp.runtime.cli import parser, run
-from tensorldp.runtime.files import write_arrays
-from tensorldp.studies.attack_pictures import pictures
+from tensorldp.files import write_arrays
+from tensorldp_papers.papers.lecture.attack_pictures import pictures
+from tensorldp_papers.run.cli import parser, run
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

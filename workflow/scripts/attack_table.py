@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from tensorldp.runtime.cli import parser, run
-from tensorldp.runtime.files import replacing
-from tensorldp.studies.attack_table import attack_table
+from tensorldp.files import replacing
+from tensorldp_papers.papers.lecture.attack_table import attack_table
+from tensorldp_papers.run.cli import parser, run
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tensorldp.runtime.cli import parser, run
-from tensorldp.runtime.files import write_json
-from tensorldp.studies.store import Store, read_manifests, scores_of
+from tensorldp.files import write_json
+from tensorldp_papers.run.cli import parser, run
+from tensorldp_papers.run.store import Store, read_manifests, scores_of
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import torch
 
-from tensorldp.registration.plugins import import_plugins
-from tensorldp.runtime.cli import json_argument, parser, run
-from tensorldp.studies.mechanism_check import check_mechanism
+from tensorldp.plugins import import_plugins
+from tensorldp_papers.run.cli import json_argument, parser, run
+from tensorldp_papers.run.mechanism_check import check_mechanism
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tensorldp.runtime.cli import parser, run
-from tensorldp.runtime.files import write_text
-from tensorldp.studies.mechanism_check import summary
+from tensorldp.files import write_text
+from tensorldp_papers.run.cli import parser, run
+from tensorldp_papers.run.mechanism_check import summary
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

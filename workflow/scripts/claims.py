@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tensorldp.claims.evidence import Evidence
-from tensorldp.claims.table import claims_table
-from tensorldp.config.grid import make_plan
-from tensorldp.config.settings import parse_settings
-from tensorldp.data.catalogue import names as dataset_names
-from tensorldp.registration.kinds import MECHANISMS
-from tensorldp.registration.plugins import import_plugins
-from tensorldp.runtime.cli import json_argument, parser, run
-from tensorldp.runtime.files import write_text
-from tensorldp.studies.standing import stop_if_refuted
+from tensorldp.files import write_text
+from tensorldp.kinds import MECHANISMS
+from tensorldp.plugins import import_plugins
+from tensorldp_papers.claims.evidence import Evidence
+from tensorldp_papers.claims.table import claims_table
+from tensorldp_papers.data.catalogue import names as dataset_names
+from tensorldp_papers.run.cli import json_argument, parser, run
+from tensorldp_papers.run.grid import make_plan
+from tensorldp_papers.run.settings import parse_settings
+from tensorldp_papers.run.standing import stop_if_refuted
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

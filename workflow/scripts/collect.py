@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tensorldp.runtime.cli import parser, run
-from tensorldp.runtime.files import read_json, replacing
-from tensorldp.studies.audit_table import audits_table
-from tensorldp.studies.standing import standing_table
-from tensorldp.studies.store import Store, audit_of, guarantee_of, read_manifests, scores_of
-from tensorldp.studies.table import guarantees_table, metrics_table, series_table
+from tensorldp.files import read_json, replacing
+from tensorldp_papers.run.audit_table import audits_table
+from tensorldp_papers.run.cli import parser, run
+from tensorldp_papers.run.standing import standing_table
+from tensorldp_papers.run.store import Store, audit_of, guarantee_of, read_manifests, scores_of
+from tensorldp_papers.run.table import guarantees_table, metrics_table, series_table
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tensorldp.figures.compare import read_run, render_comparison
-from tensorldp.runtime.cli import parser, run
-from tensorldp.runtime.files import write_text
+from tensorldp.files import write_text
+from tensorldp_papers.report.compare import read_run, render_comparison
+from tensorldp_papers.run.cli import parser, run
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

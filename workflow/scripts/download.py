@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from tensorldp.data.fetch import fetch
-from tensorldp.runtime.cli import parser, run
+from tensorldp_papers.data.fetch import fetch
+from tensorldp_papers.run.cli import parser, run
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

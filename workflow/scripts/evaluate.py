@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tensorldp.runtime.cli import batch_parser, run
-from tensorldp.studies.stages import evaluate
-from tensorldp.studies.store import Store, read_tasks
+from tensorldp_papers.run.cli import batch_parser, run
+from tensorldp_papers.run.stages import evaluate
+from tensorldp_papers.run.store import Store, read_tasks
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from tensorldp.claims.base import catalogue, load_checks
-from tensorldp.claims.export import as_csv, as_json, claim_set, schema_text
 from tensorldp.errors import InputError
-from tensorldp.runtime.cli import parser, run
-from tensorldp.runtime.files import write_text
+from tensorldp.files import write_text
+from tensorldp_papers.claims.base import catalogue, load_checks
+from tensorldp_papers.claims.export import as_csv, as_json, claim_set, schema_text
+from tensorldp_papers.run.cli import parser, run
 
 KEPT = Path(__file__).parents[2] / "results" / "reference" / "claims.csv"
 

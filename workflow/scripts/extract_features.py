@@ -7,14 +7,14 @@ from pathlib import Path
 
 import torch
 
-from tensorldp.data.fetch import get_weights_file
-from tensorldp.runtime.cli import parser, run
-from tensorldp.runtime.device import describe, resolve_device
-from tensorldp.runtime.environment import device as device_wish
-from tensorldp.runtime.files import sha256, write_arrays, write_json
-from tensorldp.runtime.provenance import Stopwatch
-from tensorldp.studies.features import extract, feature_range
-from tensorldp.studies.records import read_records
+from tensorldp.files import sha256, write_arrays, write_json
+from tensorldp_papers.data.fetch import get_weights_file
+from tensorldp_papers.nets.features import extract, feature_range
+from tensorldp_papers.run.cli import parser, run
+from tensorldp_papers.run.device import describe, resolve_device
+from tensorldp_papers.run.environment import device as device_wish
+from tensorldp_papers.run.provenance import Stopwatch
+from tensorldp_papers.run.records import read_records
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tensorldp.runtime.cli import parser, run
-from tensorldp.runtime.files import replacing
-from tensorldp.studies.growth_table import growth_table
+from tensorldp.files import replacing
+from tensorldp_papers.papers.tvg.growth_table import growth_table
+from tensorldp_papers.run.cli import parser, run
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

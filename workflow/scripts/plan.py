@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tensorldp.config.grid import make_plan
-from tensorldp.config.settings import parse_settings
-from tensorldp.data.catalogue import names as dataset_names
-from tensorldp.kept.plan import computed, plan_table, plan_text
-from tensorldp.registration.kinds import MECHANISMS
-from tensorldp.registration.plugins import import_plugins
-from tensorldp.runtime.cli import json_argument, parser, run
-from tensorldp.runtime.files import write_text
+from tensorldp.files import write_text
+from tensorldp.kinds import MECHANISMS
+from tensorldp.plugins import import_plugins
+from tensorldp_papers.data.catalogue import names as dataset_names
+from tensorldp_papers.kept.plan import computed, plan_table, plan_text
+from tensorldp_papers.run.cli import json_argument, parser, run
+from tensorldp_papers.run.grid import make_plan
+from tensorldp_papers.run.settings import parse_settings
 
 REPOSITORY = Path(__file__).parents[2]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tensorldp.data.prepare import prepare
-from tensorldp.runtime.cli import parser, run
-from tensorldp.runtime.files import sha256, write_json
+from tensorldp.files import sha256, write_json
+from tensorldp_papers.data.prepare import prepare
+from tensorldp_papers.run.cli import parser, run
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

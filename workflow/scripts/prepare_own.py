@@ -8,11 +8,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from tensorldp.config.settings import explain
-from tensorldp.data.own import OwnDataset
-from tensorldp.data.own_files import prepare_own
-from tensorldp.runtime.cli import json_argument, parser, run
-from tensorldp.runtime.files import sha256, write_json
+from tensorldp.files import sha256, write_json
+from tensorldp_papers.data.own import OwnDataset
+from tensorldp_papers.data.own_files import prepare_own
+from tensorldp_papers.run.cli import json_argument, parser, run
+from tensorldp_papers.run.settings import explain
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tensorldp.errors import InputError
-from tensorldp.quoting.blocks import kept_table, open_table, with_block
-from tensorldp.quoting.marks import check_marks, drifts, rewritten
-from tensorldp.quoting.printed import printed_page, read_printed
-from tensorldp.quoting.values import Quotes, read_table
-from tensorldp.runtime.cli import parser, run
-from tensorldp.runtime.files import write_text
+from tensorldp.files import write_text
+from tensorldp_papers.quoting.blocks import kept_table, open_table, with_block
+from tensorldp_papers.quoting.marks import check_marks, drifts, rewritten
+from tensorldp_papers.quoting.printed import printed_page, read_printed
+from tensorldp_papers.quoting.values import Quotes, read_table
+from tensorldp_papers.run.cli import parser, run
 
 ROOT = Path(__file__).parents[2]
 

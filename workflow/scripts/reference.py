@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from tensorldp.claims.kept import decide_again
-from tensorldp.kept.merge import merge_run, summarise
-from tensorldp.kept.provenance import CLAIMS
-from tensorldp.runtime.cli import parser, run
-from tensorldp.runtime.files import write_text
+from tensorldp.files import write_text
+from tensorldp_papers.claims.kept import decide_again
+from tensorldp_papers.kept.merge import merge_run, summarise
+from tensorldp_papers.kept.provenance import CLAIMS
+from tensorldp_papers.run.cli import parser, run
 
 STUDIES = Path(__file__).parents[1] / "studies"
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from tensorldp.figures.curves import read_metrics
-from tensorldp.figures.report import render
-from tensorldp.runtime.cli import parser, run
-from tensorldp.runtime.files import write_text
-from tensorldp.studies.standing import stop_if_refuted
+from tensorldp.files import write_text
+from tensorldp_papers.plots.curves import read_metrics
+from tensorldp_papers.report.report import render
+from tensorldp_papers.run.cli import parser, run
+from tensorldp_papers.run.standing import stop_if_refuted
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from tensorldp.data.fetch import get_weights_file
-from tensorldp.runtime.cli import parser, run
-from tensorldp.runtime.files import sha256, write_arrays, write_json
-from tensorldp.runtime.provenance import Stopwatch
-from tensorldp.studies.records import read_public_words, read_records
-from tensorldp.studies.represent import extractor, public_arrays, public_texts, represent
+from tensorldp.files import sha256, write_arrays, write_json
+from tensorldp_papers.data.fetch import get_weights_file
+from tensorldp_papers.papers.frontier.represent import extractor, public_arrays, public_texts, represent
+from tensorldp_papers.run.cli import parser, run
+from tensorldp_papers.run.provenance import Stopwatch
+from tensorldp_papers.run.records import read_public_words, read_records
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tensorldp.kept.requalify import requalify, snakemake
-from tensorldp.runtime.cli import parser, run
+from tensorldp_papers.kept.requalify import requalify, snakemake
+from tensorldp_papers.run.cli import parser, run
 
 WORKFLOW = Path(__file__).parents[1]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import math
 
+from tensorldp.calibration import calibrate
 from tensorldp.commands.target import add_target_arguments, domain_of, target_of
 from tensorldp.errors import InputError, check_budget
 from tensorldp.mechanisms import Mechanism
-from tensorldp.studies.calibration import calibrate
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import torch
 
+from tensorldp.check.check import BYTES, check
+from tensorldp.check.target import is_mechanism
 from tensorldp.commands.target import add_target_arguments, domain_of, target_of
 from tensorldp.errors import InputError
-from tensorldp.privacy.checking.check import BYTES, check
-from tensorldp.privacy.checking.subject import is_mechanism
-from tensorldp.runtime.memory import check_memory
+from tensorldp.memory import check_memory
 
 FORMATS = ("float64", "float32", "bfloat16")
 
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the verdict; 1 where the claim is refuted."""
     if options.out is not None:  # what the page lacks, packages or a folder, is better said before the check than after
-        from tensorldp.privacy.checking.page import verdict_folder, write_verdict
+        from tensorldp.check.page import verdict_folder, write_verdict
 
         verdict_folder(options.out)
     domain = domain_of(options)

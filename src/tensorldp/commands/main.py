@@ -8,10 +8,12 @@ import sys
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
+from tensorldp.commands.arguments import Parser
 from tensorldp.errors import InputError, described
-from tensorldp.runtime.arguments import Parser
 
 COMMANDS = {
     "check": "try to prove a claimed guarantee wrong",
@@ -20,6 +22,7 @@ COMMANDS = {
     "calibrate": "find the nominal epsilon that guarantees a record a given one",
     "mechanisms": "list the mechanisms",
 }
+OUTSIDE = ("canaries",)  # whose modules are entry points of the group `tensorldp.commands`
 TRIES = ("check", "canaries")  # the commands that may refute
 DONE, REFUTED, FAILED, INTERRUPTED, UNREAD = 0, 1, 2, 130, 141
 
@@ -44,7 +47,7 @@ def exit_code(arguments: Sequence[str] | None = None) -> int:
             options = _parser(given).parse_args(given)
         except SystemExit as stop:  # --help, or a mistake that argparse has told
             return int(stop.code or 0)
-        code: int = import_module(f"tensorldp.commands.{options.command}").run(options)
+        code: int = _module(options.command).run(options)
         sys.stdout.flush()
         return code
     except InputError as error:
@@ -76,8 +79,16 @@ def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
             name, help=text, description=f"{text[0].upper()}{text[1:]}.", epilog=f"Exit code {codes}."
         )
         if name == chosen:  # only the command that runs is imported
-            import_module(f"tensorldp.commands.{name}").add_arguments(command)
+            _module(name).add_arguments(command)
     return parser
+
+
+def _module(command: str) -> Any:
+    if command not in OUTSIDE:
+        return import_module(f"tensorldp.commands.{command}")
+    for point in entry_points(group="tensorldp.commands", name=command):
+        return point.load()
+    raise InputError(f"the command {command} is not part of this installation: pip install 'tensorldp[pipeline]'")
 
 
 def _failed(sentence: str) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.errors import InputError, blamed, shown
 from tensorldp.mechanisms import Ball, Box, Domain, Mechanism, mechanism_class
-from tensorldp.runtime.memory import check_memory
+from tensorldp.memory import check_memory
 
 OWN = {"epsilon": "--epsilon or --record-epsilon", "delta": "--nominal-delta", "domain": "--shape with --box or --ball"}
 

@@ -12,13 +12,13 @@ import torch
 from scipy.special import ndtr
 from torch import Tensor
 
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.gaussian import GaussianCurve
+from tensorldp.curves.laplace import LaplaceCurve
 from tensorldp.domain import Domain
 from tensorldp.errors import check_positive
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.traits import ActsOn
-from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.gaussian import GaussianCurve
-from tensorldp.privacy.curves.laplace import LaplaceCurve
 from tensorldp.randomness import add_gaussian, add_laplace
 
 Reals = npt.NDArray[np.float64]

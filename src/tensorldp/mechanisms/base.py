@@ -12,6 +12,8 @@ from typing import Any, ClassVar, dataclass_transform
 import torch
 from torch import Tensor
 
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.guarantee import Guarantee
 from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.domain import DTYPES, TOLERANCE, Ball, Box, Domain, blocks
 from tensorldp.errors import InputError, check_budget, check_flag, check_real
@@ -26,8 +28,6 @@ from tensorldp.mechanisms.traits import (
     check_traits,
 )
 from tensorldp.mechanisms.tvg_budget import Schedule, simple_budget, step_budget
-from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.guarantee import Guarantee
 from tensorldp.randomness import check_generator
 
 CLIP_BYTES = 8 << 20  # bytes of input projected and released at once

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betainc, betaln, log_ndtr, ndtri_exp
 
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.discrete import DiscreteCurve, small_losses
 from tensorldp.errors import check_positive, check_whole
-from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.discrete import DiscreteCurve, small_losses
 
 Floats = npt.NDArray[np.float64]
 

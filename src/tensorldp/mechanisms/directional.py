@@ -10,11 +10,11 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.domain import Ball
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.base import Mechanism
-from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.gaussian import GaussianCurve
 from tensorldp.randomness import add_gaussian, standard_normal
 
 ENUMERATED = 12  # a mode of at most this length has its 2^(n-1) corners enumerated

@@ -8,12 +8,12 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.gaussian import mu_of
 from tensorldp.domain import Ball, Box, Domain
 from tensorldp.errors import InputError, check_positive, check_real, check_whole
 from tensorldp.mechanisms.additive_noise import GAUSSIAN, LAPLACE, AdditiveNoise
 from tensorldp.mechanisms.registry import register
-from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.gaussian import mu_of
 
 SMALLEST_STEP = 1e-12  # parameters that moved less say nothing about curvature
 

@@ -10,13 +10,13 @@ import torch
 from scipy.special import gammaln
 from torch import Tensor
 
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.discrete import DiscreteCurve, small_losses
+from tensorldp.curves.pure import PureCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.sampled_coordinates import random_signs
-from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.discrete import DiscreteCurve, small_losses
-from tensorldp.privacy.curves.pure import PureCurve
 from tensorldp.randomness import uniform
 
 MOST_FRACTIONAL = 4096  # coordinates strictly inside the box that the likelihood's convolution takes

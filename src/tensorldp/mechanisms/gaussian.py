@@ -6,12 +6,12 @@ import math
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
+from tensorldp.curves.gaussian import mu_of
 from tensorldp.domain import Box
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.additive_noise import GAUSSIAN, AdditiveNoise, StatedRange
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.tvg_budget import Schedule, moments_sigma
-from tensorldp.privacy.curves.gaussian import mu_of
 
 
 class _IsotropicGaussian(AdditiveNoise):

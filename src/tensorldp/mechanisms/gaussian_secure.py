@@ -7,13 +7,13 @@ import math
 import numpy as np
 from torch import Tensor
 
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.discrete_gaussian import DiscreteGaussianCurve
+from tensorldp.curves.gaussian import mu_of
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.exact_draws import Integers, discrete_gaussian
 from tensorldp.mechanisms.on_grid import OnGrid
 from tensorldp.mechanisms.registry import register
-from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.discrete_gaussian import DiscreteGaussianCurve
-from tensorldp.privacy.curves.gaussian import mu_of
 
 LEAST_STEPS = 1024  # of the grid over the range
 SIGMA = 1 << 20  # steps that the standard deviation has, where the grid may be that fine

@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tensorldp.curves.base import PrivacyCurve
 from tensorldp.errors import InputError, check_real
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
-from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.randomness import check_generator, standard_normal
 
 TABLE_BYTES = 8 << 20  # bytes of rows scaled and multiplied at once

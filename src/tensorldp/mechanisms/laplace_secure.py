@@ -8,12 +8,12 @@ from fractions import Fraction
 import numpy as np
 from torch import Tensor
 
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.pure import PureCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.exact_draws import Integers, discrete_laplace
 from tensorldp.mechanisms.on_grid import OnGrid
 from tensorldp.mechanisms.registry import register
-from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.pure import PureCurve
 
 STEPS = 1024  # of the grid over the range of an element
 BITS = 20  # of the rate's numerator: epsilon is met up to a part in 2^20, from below

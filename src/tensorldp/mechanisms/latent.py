@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.discrete import DiscreteCurve, small_losses
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.bits import bit_count, code_numbers, decode_bits, encode_bits, flip_mask
 from tensorldp.mechanisms.registry import register
-from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.discrete import DiscreteCurve, small_losses
 from tensorldp.randomness import check_generator
 
 BITS_BYTES = 8 << 20  # bytes of packed bits tossed at once

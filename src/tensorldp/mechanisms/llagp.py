@@ -9,12 +9,12 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.gaussian import GaussianCurve, mu_of
 from tensorldp.domain import Ball
 from tensorldp.errors import InputError, check_real, check_whole, unknown
 from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor
 from tensorldp.mechanisms.registry import register
-from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.gaussian import GaussianCurve, mu_of
 
 PROGRESS: dict[str, Callable[[int, int], float]] = {
     "linear": lambda t, total: t / total,

@@ -10,13 +10,13 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.domain import Box
 from tensorldp.errors import InputError, check_positive
 from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor, matrix
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.tvg import IMPORTANCE_FLOOR
 from tensorldp.mechanisms.tvg_budget import Schedule, simple_budget, step_budget
-from tensorldp.privacy.curves.gaussian import GaussianCurve
 
 LARGEST = 160  # I_1 up to which a strategy is optimised, seconds: I_1^2 unknowns and an inverse per step
 MOST_ROWS = 8192  # of the strategy: half a gigabyte

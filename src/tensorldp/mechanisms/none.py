@@ -8,12 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.trivial import NoPrivacyCurve
 from tensorldp.domain import Box
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.tvg_budget import Schedule
-from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.trivial import NoPrivacyCurve
 
 
 @register

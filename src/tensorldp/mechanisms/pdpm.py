@@ -12,11 +12,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from tensorldp.curves.base import DELTA_FLOOR, PrivacyCurve
+from tensorldp.curves.discrete import SMALL
+from tensorldp.curves.roots import epsilon_at
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
-from tensorldp.privacy.curves.base import DELTA_FLOOR, PrivacyCurve
-from tensorldp.privacy.curves.discrete import SMALL
-from tensorldp.privacy.curves.roots import epsilon_at
 from tensorldp.randomness import uniform
 
 MIXED_COUNT = 128  # up to so many elements, every mixture of directions is tried

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.laplace import LaplaceCurve
 from tensorldp.errors import InputError, check_positive
 from tensorldp.mechanisms.additive_noise import LAPLACE, AdditiveNoise
 from tensorldp.mechanisms.registry import register
-from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.laplace import LaplaceCurve
 
 
 @register

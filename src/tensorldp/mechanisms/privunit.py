@@ -8,12 +8,12 @@ from abc import abstractmethod
 import torch
 from torch import Tensor
 
+from tensorldp.curves.base import PrivacyCurve
 from tensorldp.errors import InputError, check_flag, check_whole
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.caps import Cap, gaussian_cap, log_expm1, normal_height, sphere_cap, sphere_height
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.sampled_coordinates import distinct_indices, random_signs
-from tensorldp.privacy.curves.base import PrivacyCurve
 from tensorldp.randomness import numpy_generator, standard_normal
 
 UNIT_TOLERANCE = 1e-5  # how far from 1 a norm may be without lifting

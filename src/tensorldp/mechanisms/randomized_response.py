@@ -8,12 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.discrete import DiscreteCurve, small_losses
 from tensorldp.domain import Box
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
-from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.discrete import DiscreteCurve, small_losses
 from tensorldp.randomness import numpy_generator, sparse_positions, uniform
 
 MOST = 2.0**53  # up to which float64 has every whole number

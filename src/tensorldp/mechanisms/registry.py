@@ -7,8 +7,8 @@ from typing import TypeVar
 from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.domain import Domain
 from tensorldp.errors import InputError
+from tensorldp.kinds import MECHANISMS
 from tensorldp.mechanisms.base import Mechanism
-from tensorldp.registration.kinds import MECHANISMS
 
 M = TypeVar("M", bound=type[Mechanism])
 

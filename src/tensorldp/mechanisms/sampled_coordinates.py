@@ -10,9 +10,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.discrete import DiscreteCurve, small_losses
 from tensorldp.mechanisms.base import Mechanism
-from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.discrete import DiscreteCurve, small_losses
 from tensorldp.randomness import numpy_generator, uniform
 
 

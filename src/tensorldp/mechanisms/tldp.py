@@ -13,13 +13,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tensorldp.curves.atom import AtomCurve
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.gaussian import GaussianCurve
+from tensorldp.curves.laplace import LaplaceCurve
 from tensorldp.errors import InputError, shown
 from tensorldp.mechanisms.additive_noise import GAUSSIAN, LAPLACE, StatedRange
 from tensorldp.mechanisms.registry import register
-from tensorldp.privacy.curves.atom import AtomCurve
-from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.gaussian import GaussianCurve
-from tensorldp.privacy.curves.laplace import LaplaceCurve
 from tensorldp.randomness import sparse_positions, uniform
 
 PIECE = 1 << 20  # elements whose coins are tossed at once

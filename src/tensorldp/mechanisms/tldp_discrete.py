@@ -10,13 +10,13 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.discrete import DiscreteCurve
+from tensorldp.curves.pure import PureCurve
 from tensorldp.errors import InputError, check_real
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.randomized_response import alphabet_size
 from tensorldp.mechanisms.registry import register
-from tensorldp.privacy.curves.base import PrivacyCurve
-from tensorldp.privacy.curves.discrete import DiscreteCurve
-from tensorldp.privacy.curves.pure import PureCurve
 from tensorldp.randomness import numpy_generator, sparse_positions
 
 CURVE_VALUES = 1024  # the largest alphabet whose exact curve is built

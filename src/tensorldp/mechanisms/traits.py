@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
+from tensorldp.curves.guarantee import UNITS
 from tensorldp.errors import InputError, shown
-from tensorldp.privacy.guarantee import UNITS
 
 DomainKind = Literal["box", "ball", "any"]
 EpsilonUnit = Literal["record", "element", "run"]

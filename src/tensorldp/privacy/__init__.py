@@ -7,22 +7,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tensorldp.privacy.auditing.accuracy import accuracy_audit, accuracy_ceiling, clean_test_ceiling
-    from tensorldp.privacy.auditing.fit import Fit, goodness_of_fit
-    from tensorldp.privacy.auditing.likelihood import Audit, audit, audit_profile, audits
-    from tensorldp.privacy.auditing.one_run import OneRun, one_run_audit, one_run_bound
-    from tensorldp.privacy.checking import check
-    from tensorldp.privacy.composition import compose
-    from tensorldp.privacy.guarantee import Guarantee
+    from tensorldp.audit.accuracy import accuracy_audit, accuracy_ceiling, clean_test_ceiling
+    from tensorldp.audit.fit import Fit, goodness_of_fit
+    from tensorldp.audit.likelihood import Audit, audit, audit_profile, audits
+    from tensorldp.audit.one_run import OneRun, one_run_audit, one_run_bound
+    from tensorldp.check import check
+    from tensorldp.curves.composition import compose
+    from tensorldp.curves.guarantee import Guarantee
 
 HOMES = {
-    "auditing.accuracy": ("accuracy_audit", "accuracy_ceiling", "clean_test_ceiling"),
-    "auditing.fit": ("Fit", "goodness_of_fit"),
-    "auditing.likelihood": ("Audit", "audit", "audit_profile", "audits"),
-    "auditing.one_run": ("OneRun", "one_run_audit", "one_run_bound"),
-    "checking": ("check",),
-    "composition": ("compose",),
-    "guarantee": ("Guarantee",),
+    "audit.accuracy": ("accuracy_audit", "accuracy_ceiling", "clean_test_ceiling"),
+    "audit.fit": ("Fit", "goodness_of_fit"),
+    "audit.likelihood": ("Audit", "audit", "audit_profile", "audits"),
+    "audit.one_run": ("OneRun", "one_run_audit", "one_run_bound"),
+    "check": ("check",),
+    "curves.composition": ("compose",),
+    "curves.guarantee": ("Guarantee",),
 }
 
 __all__ = [
@@ -47,7 +47,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     for module, names in HOMES.items():
         if name in names:
-            found = getattr(import_module(f"{__name__}.{module}"), name)
+            found = getattr(import_module(f"tensorldp.{module}"), name)
             globals()[name] = found
             return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

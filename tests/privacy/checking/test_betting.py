@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from tensorldp.privacy.checking.betting import make_bet
-from tensorldp.privacy.checking.events import Event, best_lead, lead_of, strongest
+from tensorldp.check.betting import make_bet
+from tensorldp.check.events import Event, best_lead, lead_of, strongest
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 3.0])

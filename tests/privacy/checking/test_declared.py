@@ -5,7 +5,7 @@ import math
 import numpy as np
 from scipy import stats
 
-from tensorldp.privacy.checking.declared import skewed_score
+from tensorldp.check.declared import skewed_score
 
 
 def test_means_of_squared_errors_are_not_called_wrong_too_often() -> None:

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from tensorldp.check.check import check
 from tensorldp.mechanisms import Box
-from tensorldp.privacy.checking.check import check
 
 UNIT = Box(-1.0, 1.0, (1,))
 

@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from tensorldp.check.independence import WAYS, WITHIN, dependence
+from tensorldp.check.target import Subject
 from tensorldp.mechanisms import Box
 from tensorldp.mechanisms.laplace import Laplace
-from tensorldp.privacy.checking.independence import WAYS, WITHIN, dependence
-from tensorldp.privacy.checking.subject import Subject
 
 Release = Callable[[Tensor, torch.Generator], Tensor]
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tensorldp.privacy.checking.distinguishers import IDEAL, Scene
-from tensorldp.privacy.checking.distinguishers.base import Columns, Reals
-from tensorldp.privacy.checking.distinguishers.kernel import Kernel
-from tensorldp.privacy.checking.events import Lead, best_lead
+from tensorldp.check.distinguishers import IDEAL, Scene
+from tensorldp.check.distinguishers.base import Columns, Reals
+from tensorldp.check.distinguishers.kernel import Kernel
+from tensorldp.check.events import Lead, best_lead
 
 SCENE = Scene(np.ones(2), -np.ones(2), -1.0, 1.0)
 CLAIM = ((1.0, 0.0),)

@@ -11,12 +11,12 @@ from scipy import stats
 from scipy.special import ndtr
 from torch import Tensor
 
+from tensorldp.check.check import check
+from tensorldp.check.distinguishers.base import Reals
+from tensorldp.check.noise import LEVELS, _tails, declared_tail, noise_misfit
+from tensorldp.check.target import Subject
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.laplace import Laplace
-from tensorldp.privacy.checking.check import check
-from tensorldp.privacy.checking.distinguishers.base import Reals
-from tensorldp.privacy.checking.noise import LEVELS, _tails, declared_tail, noise_misfit
-from tensorldp.privacy.checking.subject import Subject
 from tensorldp.randomness import add_laplace
 
 Release = Callable[[Tensor, torch.Generator], Tensor]

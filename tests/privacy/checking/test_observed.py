@@ -8,18 +8,18 @@ import pytest
 import torch
 from torch import Tensor
 
+from tensorldp.audit.likelihood import audit
+from tensorldp.audit.observed import observed
+from tensorldp.audit.one_run import one_run_audit
+from tensorldp.check.check import check
+from tensorldp.check.distinguishers.residues import Grid, grid_of
+from tensorldp.check.independence import dependence
+from tensorldp.check.target import Subject
+from tensorldp.check.verdict import Verdict
+from tensorldp.curves.laplace import LaplaceCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box
 from tensorldp.mechanisms.laplace import Laplace
-from tensorldp.privacy.auditing.likelihood import audit
-from tensorldp.privacy.auditing.one_run import one_run_audit
-from tensorldp.privacy.checking.check import check
-from tensorldp.privacy.checking.distinguishers.residues import Grid, grid_of
-from tensorldp.privacy.checking.independence import dependence
-from tensorldp.privacy.checking.subject import Subject
-from tensorldp.privacy.checking.verdict import Verdict
-from tensorldp.privacy.curves.laplace import LaplaceCurve
-from tensorldp.privacy.observed import observed
 
 Release = Callable[[Tensor, torch.Generator], Tensor]
 TWO = Box(-1.0, 1.0, (2,))

@@ -2,8 +2,8 @@
 
 import pytest
 
+from tensorldp.check import check
 from tensorldp.mechanisms import Box, make, mechanism_class, names
-from tensorldp.privacy.checking import check
 
 KEYS = [name for name in names() if mechanism_class(name).same_shape]
 

@@ -9,14 +9,15 @@ import pytest
 import torch
 from torch import Tensor
 
+from tensorldp import memory
+from tensorldp.check import check, noise, pairs, search
+from tensorldp.check import observers as views
+from tensorldp.check.independence import dependence
+from tensorldp.check.pairs import Pair
+from tensorldp.check.target import Subject
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
 from tensorldp.privacy import audit
-from tensorldp.privacy.checking import check, noise, pairs, search, views
-from tensorldp.privacy.checking.independence import dependence
-from tensorldp.privacy.checking.pairs import Pair
-from tensorldp.privacy.checking.subject import Subject
-from tensorldp.runtime import memory
 
 
 class Counting:
@@ -71,7 +72,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     for module, name, value in (
         (views, "ELEMENTS", 1024),
         (views, "MOST", 16),
-        (sys.modules["tensorldp.privacy.checking.check"], "MOST", 16),
+        (sys.modules["tensorldp.check.check"], "MOST", 16),
         (search, "MOST", 16),
         (search, "RELEASED", 64 * 64),
         (search, "VALUES", 1 << 13),

@@ -9,11 +9,11 @@ import torch
 from scipy import stats
 from torch import Tensor
 
+from tensorldp.check.check import check
+from tensorldp.check.pairs import Pair
+from tensorldp.check.target import Subject
+from tensorldp.check.timing import timing_difference
 from tensorldp.mechanisms import Box
-from tensorldp.privacy.checking.check import check
-from tensorldp.privacy.checking.pairs import Pair
-from tensorldp.privacy.checking.subject import Subject
-from tensorldp.privacy.checking.timing import timing_difference
 
 BIT = Box(-1.0, 1.0, (1,))
 PAIR = Pair("ends", BIT.constant(-1.0), BIT.constant(1.0))

@@ -11,8 +11,8 @@ from case import BIT, FOUR, SIXTEEN, Case, laplace, normal, uniform
 from planted import OCTET, WIDTH
 from torch import Tensor
 
+from tensorldp.curves.gaussian import mu_of
 from tensorldp.mechanisms import Ball, Box, Mechanism, make
-from tensorldp.privacy.curves.gaussian import mu_of
 
 
 def tight_laplace(x: Tensor, g: torch.Generator) -> Tensor:

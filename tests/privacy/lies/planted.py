@@ -9,9 +9,9 @@ import torch
 from case import BIT, FOUR, SIXTEEN, SIXTY_FOUR, TWO, Case, laplace, normal, uniform
 from torch import Tensor
 
+from tensorldp.curves.gaussian import mu_of
+from tensorldp.curves.laplace import LaplaceCurve
 from tensorldp.mechanisms import Box, Mechanism
-from tensorldp.privacy.curves.gaussian import mu_of
-from tensorldp.privacy.curves.laplace import LaplaceCurve
 
 WIDTH = 2.0
 

@@ -5,7 +5,7 @@ from case import Case
 from honest import HONEST
 from planted import LIES
 
-from tensorldp.privacy.checking import Verdict, check
+from tensorldp.check import Verdict, check
 
 SUBTLE = {  # they need more releases than a test may take: benchmarks/lies.py finds them
     "10 % too little noise",

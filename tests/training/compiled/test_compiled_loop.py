@@ -9,13 +9,13 @@ import torch
 from torch import Tensor, nn
 
 from tensorldp.errors import InputError
-from tensorldp.models import Task, build
-from tensorldp.models.small import MLP, PldpCNN, SmallCNN
-from tensorldp.runtime.native import LOOPS, available
-from tensorldp.training.classify import fit
-from tensorldp.training.compiled.loop import CompiledLoop, planned
-from tensorldp.training.plain import plain_fit
-from tensorldp.training.simulation import ClientSimulation
+from tensorldp_papers.nets import Task, build
+from tensorldp_papers.nets.classify import fit
+from tensorldp_papers.nets.compiled.loop import CompiledLoop, planned
+from tensorldp_papers.nets.native import LOOPS, available
+from tensorldp_papers.nets.reference_loops import plain_fit
+from tensorldp_papers.nets.simulation import ClientSimulation
+from tensorldp_papers.nets.small import MLP, PldpCNN, SmallCNN
 
 pytestmark = pytest.mark.skipif(not available(LOOPS), reason="no C++ compiler here")
 COUNT = 21

@@ -1,0 +1,254 @@
+"""A lower bound on epsilon from releases of the mechanism's worst pair of records."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from torch import Tensor
+
+from tensorldp.audit.confidence import log_ratio_bound, lower_bound, upper_bound
+from tensorldp.audit.sampler import Statistic, collect, statistics
+from tensorldp.errors import InputError, check_real, check_whole
+from tensorldp.memory import check_memory
+from tensorldp.randomizer import Randomizer, check_randomizer
+
+Reals = npt.NDArray[np.float64]
+MAX_THRESHOLDS = 1000
+BYTES = 8 * 12  # of memory for each element of a record: both records, a release, and what is computed from it
+QUANTUM = 1e-9  # of the largest value: finer differences are rounding errors, which ideal reals do not have
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What an audit of one mechanism found.
+
+    Attributes:
+        epsilon_lower: no (epsilon, delta) guarantee below this holds, at `confidence`; in nats.
+        delta: the delta of the guarantee that is put to the test.
+        pair: the two records that were released.
+        event: the set of releases that tells them apart.
+        confidence: the chance, before sampling, that epsilon_lower does not exceed the truth.
+        samples: releases of each record; half chose the event, half measured it.
+        unit: the unit that the pair differs in.
+        atom_lower: at the same confidence, a lower bound on the chance that a release is impossible under the other
+            record, if the mechanism's own likelihood ratio is right about which releases are.
+        hits, other_hits: how many releases of the second half lie in the event, of the record that is likelier to
+            and of the other.
+    """
+
+    epsilon_lower: float
+    delta: float
+    pair: tuple[Tensor, Tensor]
+    event: str
+    confidence: float
+    samples: int
+    unit: str
+    atom_lower: float = 0.0
+    hits: int = 0
+    other_hits: int = 0
+
+    def bound_at(self, confidence: float) -> float:
+        """`epsilon_lower` at another confidence: the event was fixed before the releases that are counted here.
+
+        Raises:
+            InputError: if the confidence is not between 0 and 1.
+        """
+        confidence = check_real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
+        bound = log_ratio_bound(self.hits, self.other_hits, self.samples // 2, 1.0 - confidence, self.delta)
+        return max(0.0, float(bound))
+
+
+@dataclass(frozen=True)
+class _Event:
+    """{statistic >= threshold} for x against x', or {statistic <= threshold} for x' against x."""
+
+    name: str
+    threshold: float
+    above: bool
+    quantum: float
+
+    def hits(self, values: Reals) -> int:
+        values = _rounded(values, self.quantum)
+        return int(np.count_nonzero(values >= self.threshold if self.above else values <= self.threshold))
+
+    def __str__(self) -> str:
+        return f"{self.name} {'>=' if self.above else '<='} {self.threshold:.6g}"
+
+
+def audit(
+    mechanism: Randomizer,
+    *,
+    samples: int,
+    confidence: float = 0.95,
+    seed: int = 0,
+    delta: float = 0.0,
+    likelihood: bool = True,
+    pair: tuple[Tensor, Tensor] | None = None,
+) -> Audit:
+    """Try to prove that a mechanism's epsilon at `delta` is larger than it says.
+
+    Releases each record of the worst pair `samples` times in float64. The first half of the releases chooses the
+    event with the largest P(S|x) to P(S|x') ratio among thresholds of the likelihood ratio and of statistics that
+    do not trust the mechanism; the second half alone bounds ln((P(S|x) - delta) / P(S|x')) by [clopper1934],
+    so that nothing chosen after seeing data needs a correction. The mechanism's guarantee is never consulted.
+
+    Args:
+        mechanism: what is put to the test.
+        samples: releases of each record, >= 20.
+        confidence: in (0, 1).
+        seed: of the releases.
+        delta: in [0, 1).
+        likelihood: False leaves the mechanism's own likelihood ratio out, for one that has none.
+        pair: two records to use instead of `mechanism.worst_pair()`.
+
+    Raises:
+        InputError: if an argument is out of range, or the mechanism has no density and `likelihood` is True.
+    """
+    (found,) = audits(
+        mechanism, samples=samples, deltas=[delta], confidence=confidence, seed=seed, likelihood=likelihood, pair=pair
+    )
+    return found
+
+
+def audits(
+    mechanism: Randomizer,
+    *,
+    samples: int,
+    deltas: list[float],
+    confidence: float = 0.95,
+    seed: int = 0,
+    likelihood: bool = True,
+    pair: tuple[Tensor, Tensor] | None = None,
+) -> list[Audit]:
+    """`audit` at several deltas on the same releases; each holds at `confidence` by itself, not all together.
+
+    Raises:
+        InputError: as `audit`.
+    """
+    x, x_prime, half, error = _checked(mechanism, samples, confidence, pair)
+    deltas = [check_real("delta", delta, low=0.0, high=1.0, open_high=True) for delta in deltas]
+    wanted = statistics(mechanism, x, x_prime, likelihood)
+    first = collect(mechanism, x, half, wanted, seed, "choose", "x")
+    second = collect(mechanism, x_prime, half, wanted, seed, "choose", "x'")
+    events = [
+        max((_best(name, first[name], second[name], error, delta) for name in wanted), key=lambda found: found[0])[1]
+        for delta in deltas
+    ]
+    del first, second
+    needed = {*(event.name for event in events), *(["likelihood ratio"] if likelihood else [])}
+    wanted = {name: wanted[name] for name in needed}
+    fresh = (
+        collect(mechanism, x, half, wanted, seed, "measure", "x"),
+        collect(mechanism, x_prime, half, wanted, seed, "measure", "x'"),
+    )
+    found = []
+    for delta, event in zip(deltas, events, strict=True):
+        mine, other = (event.hits(side[event.name]) for side in (fresh if event.above else fresh[::-1]))
+        bound = float(log_ratio_bound(mine, other, half, error, delta))
+        found.append(
+            Audit(
+                max(0.0, bound),
+                delta,
+                (x, x_prime),
+                str(event),
+                float(confidence),
+                samples,
+                mechanism.unit,
+                _atom(fresh, half, error) if likelihood else 0.0,
+                mine,
+                other,
+            )
+        )
+    return found
+
+
+def audit_profile(
+    mechanism: Randomizer,
+    *,
+    epsilons: list[float],
+    samples: int,
+    confidence: float = 0.95,
+    seed: int = 0,
+    pair: tuple[Tensor, Tensor] | None = None,
+) -> list[float]:
+    """Lower bounds on delta at each epsilon, all together at `confidence`: P(S|x) - e^epsilon P(S|x').
+
+    S = {log likelihood ratio > epsilon}, the event at which delta is attained (Neyman and Pearson). The error is
+    split equally over the epsilons (union bound); both halves of the samples are used, as the events are fixed.
+
+    Raises:
+        InputError: if an argument is out of range or the mechanism has no density.
+    """
+    x, x_prime, _, error = _checked(mechanism, samples, confidence, pair)
+    if not epsilons:
+        raise InputError("audit_profile needs at least one epsilon")
+    levels = [check_real("epsilon", epsilon, low=0.0) for epsilon in epsilons]
+    wanted: dict[str, Statistic] = {
+        "ratio": lambda y: mechanism.log_likelihood_ratio(y.clone(), x.clone(), x_prime.clone())
+    }
+    mine = collect(mechanism, x, samples, wanted, seed, "profile", "x")["ratio"]
+    other = collect(mechanism, x_prime, samples, wanted, seed, "profile", "x'")["ratio"]
+    share = error / len(levels) / 2.0
+    found = []
+    for level in levels:
+        edge = level + QUANTUM * max(1.0, level)
+        high = float(upper_bound(np.count_nonzero(other > edge), samples, share))
+        low = float(lower_bound(np.count_nonzero(mine > edge), samples, share))
+        found.append(max(0.0, low - math.exp(min(level + math.log(high), 700.0))))
+    return found
+
+
+def _checked(
+    mechanism: Randomizer, samples: int, confidence: float, pair: tuple[Tensor, Tensor] | None
+) -> tuple[Tensor, Tensor, int, float]:
+    check_randomizer("an audit", mechanism)
+    samples = check_whole("samples of an audit", samples, low=20)
+    confidence = check_real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
+    check_memory(f"an audit of {mechanism.name} on records", mechanism.size, BYTES)
+    x, x_prime = (z.double() for z in (mechanism.worst_pair() if pair is None else pair))
+    if bool((x == x_prime).all()):
+        raise InputError("an audit needs two records that differ, got the same twice")
+    return x, x_prime, samples // 2, 1.0 - confidence
+
+
+def _best(name: str, mine: Reals, other: Reals, error: float, delta: float) -> tuple[float, _Event]:
+    """The threshold of a statistic, and the direction, whose bound would be the largest on these samples."""
+    half = mine.size
+    sizes = np.abs(np.concatenate((mine, other)))
+    quantum = QUANTUM * float(np.max(sizes, where=np.isfinite(sizes), initial=0.0))
+    mine, other = np.sort(_rounded(mine, quantum)), np.sort(_rounded(other, quantum))
+    thresholds = _thresholds(mine, other)
+    found = []
+    for above in (True, False):
+        counts = [np.searchsorted(values, thresholds, side="left" if above else "right") for values in (mine, other)]
+        hits, other_hits = [half - c for c in counts] if above else counts[::-1]
+        scores = log_ratio_bound(hits, other_hits, half, error, delta)
+        best = int(np.argmax(scores))
+        found.append((float(scores[best]), _Event(name, float(thresholds[best]), above, quantum)))
+    return max(found, key=lambda pair: pair[0])
+
+
+def _rounded(values: Reals, quantum: float) -> Reals:
+    return np.round(values / quantum) * quantum if quantum > 0.0 else values
+
+
+def _thresholds(mine: Reals, other: Reals) -> Reals:
+    """Values to try: all of them if few, else ranks spaced evenly in the log from both ends of both samples."""
+    values = np.unique(np.concatenate((mine, other)))
+    if values.size <= MAX_THRESHOLDS:
+        return values
+    ranks = np.unique(np.geomspace(1, mine.size, MAX_THRESHOLDS // 4).astype(np.int64)) - 1
+    return np.unique(np.concatenate([sample[index] for sample in (mine, other) for index in (ranks, -1 - ranks)]))
+
+
+def _atom(fresh: tuple[dict[str, Reals], dict[str, Reals]], half: int, error: float) -> float:
+    """A lower bound on the mass where the ratio is infinite; 0 if releases of the other record reach it too."""
+    mine, other = (side["likelihood ratio"] for side in fresh)
+    bounds = [0.0]
+    for values, others, sign in ((mine, other, 1.0), (other, mine, -1.0)):
+        if not (others == sign * math.inf).any():
+            bounds.append(float(lower_bound(np.count_nonzero(values == sign * math.inf), half, error / 2.0)))
+    return max(bounds)

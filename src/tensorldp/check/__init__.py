@@ -1,0 +1,7 @@
+"""Attempts to prove a claimed guarantee wrong, from outside the mechanism that makes it."""
+
+from tensorldp.check.check import check
+from tensorldp.check.claim import Claim
+from tensorldp.check.verdict import Finding, Verdict
+
+__all__ = ["Claim", "Finding", "Verdict", "check"]

@@ -1,0 +1,342 @@
+"""One call that tries to prove a claimed guarantee wrong, with everything there is, within a time budget."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from tensorldp.check import declared
+from tensorldp.check.budget import Budget
+from tensorldp.check.claim import Claim
+from tensorldp.check.distinguishers import FLOATING, IDEAL, learned
+from tensorldp.check.events import Event, strongest
+from tensorldp.check.histogram import histogram
+from tensorldp.check.independence import dependence
+from tensorldp.check.noise import declared_tail, noise_misfit
+from tensorldp.check.observers import MOST, VIEWS, OneRelease
+from tensorldp.check.pairs import pairs
+from tensorldp.check.search import Breach, Search, Trail
+from tensorldp.check.target import Declared, Release, Subject, is_mechanism
+from tensorldp.check.timing import timing_difference
+from tensorldp.check.verdict import Attempt, Finding, Verdict, breach_finding, epsilon_bound
+from tensorldp.domain import DTYPES, Domain
+from tensorldp.errors import InputError, check_flag, check_positive, check_real, check_whole
+from tensorldp.memory import check_memory
+from tensorldp.randomness import generator
+
+SHARES = {"search": 0.5, "floating point": 0.2, "declarations": 0.2, "bound": 0.1}  # of the error
+PARTS = 7.0  # of the declarations: two for the curve, one each for density, error, noise, independence, running time
+DRAWS = 100  # elements of noise that are looked at, for each of `samples`
+TIMES = {"search": 0.7, "floating point": 0.5, "declarations": 0.5}  # of the time that is left when each starts
+BOUNDED = 1 << 29  # elements that a test releases of a record, or as few releases as there may be
+BYTES = 8 * 40  # of memory for each element of a record: a few pairs, a release, and what is computed from it
+NO_TREES = "not tried: scikit-learn is not installed"
+
+
+def check(
+    checked: Declared | Release,
+    *,
+    domain: Domain | None = None,
+    claim_epsilon: float | None = None,
+    claim_delta: float = 0.0,
+    minutes: float = 2.0,
+    samples: int = 200_000,
+    rounds: int | None = None,
+    starts: int | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+    floating_point: bool = False,
+    timing: bool = False,
+    dtypes: Sequence[torch.dtype] = (torch.float64, torch.float32),
+    pair: tuple[Tensor, Tensor] | None = None,
+    progress: Callable[[str], None] = lambda text: None,
+) -> Verdict:
+    """Try to prove a claimed guarantee wrong.
+
+    The claim is that of one release of one record, over the real numbers. What only the released floats give away is
+    reported beside it, and counts as a refutation if `floating_point` is True. A claim that is not refuted is not
+    proved: the verdict says what was tried.
+
+    Args:
+        checked: a mechanism, or a function of a batch (batch, *shape) and a generator that returns the releases.
+        domain: where records live; needed for a function.
+        claim_epsilon: of the claim; a mechanism's own curve is the claim if there is none.
+        claim_delta: of the claim.
+        minutes: processor time for all of it, > 0; a gross lie takes seconds.
+        samples: releases of each record of one pair that are kept to learn from, >= 256.
+        rounds: of the searches at most, >= 1; with enough minutes for them the verdict does not depend on the machine.
+        starts: pairs of records that the searches start from, at most, chosen at random; all where it is None.
+        confidence: the chance, before sampling, that nothing true is called refuted.
+        seed: of pairs and releases.
+        floating_point: whether the claim includes the floats.
+        timing: also compare running times, which other programs disturb.
+        dtypes: the formats whose floats are looked at.
+        pair: two records to try first.
+        progress: called with a line now and then.
+
+    Raises:
+        InputError: if an argument is out of range, a function has no domain or claim, or the code under test fails.
+    """
+    minutes = check_positive("minutes of a check", minutes)
+    samples = check_whole("samples of a check", samples, low=256)
+    rounds = None if rounds is None else check_whole("rounds of a check", rounds, low=1)
+    starts = None if starts is None else check_whole("starts of a check", starts, low=1)
+    confidence = check_real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
+    floating_point, timing = check_flag("floating_point", floating_point), check_flag("timing", timing)
+    seed = check_whole("seed of a check", seed, high=2**63 - 1)
+    subject = Subject.of(checked, domain)
+    claim = _claim(checked, claim_epsilon, claim_delta)
+    for dtype in dtypes:
+        if dtype not in DTYPES:
+            raise InputError(f"dtypes of a check must be out of float32, float64 and bfloat16, got {dtype}")
+    budget = Budget(60.0 * minutes, samples, rounds, starts)
+    return _Check(subject, claim, budget, 1.0 - confidence, seed, pair, progress).run(floating_point, timing, dtypes)
+
+
+def _claim(checked: Declared | Release, epsilon: float | None, delta: float) -> Claim:
+    unit = checked.unit if is_mechanism(checked) else "record"
+    if epsilon is not None:
+        return Claim.point(epsilon, delta, unit)
+    if is_mechanism(checked):
+        return Claim.of_curve(checked.curve(), unit)
+    raise InputError("a check of a function needs claim_epsilon, the epsilon that it is said to have")
+
+
+class _Check:
+    def __init__(
+        self,
+        subject: Subject,
+        claim: Claim,
+        budget: Budget,
+        error: float,
+        seed: int,
+        pair: tuple[Tensor, Tensor] | None,
+        progress: Callable[[str], None],
+    ) -> None:
+        self.subject, self.claim, self.budget = subject, claim, budget
+        self.error, self.seed, self.pair, self.progress = error, seed, pair, progress
+        self.findings: list[Finding] = []
+        self.attempts: list[Attempt] = []
+        self.bound = (0.0, 0.0)
+        self.drawn = 0
+
+    def run(self, floating_point: bool, timing: bool, dtypes: Sequence[torch.dtype]) -> Verdict:
+        start = time.process_time()
+        self._first_look()
+        if not self.claim.points:
+            self.attempts.append(Attempt("search", 0.0, 0, 0.0, "nothing is claimed"))
+        else:
+            if floating_point and self.claim.countable:
+                self._floats(dtypes)
+            if not self.findings:
+                self._search()
+            if not self.findings and self.subject.mechanism is not None and self._time_left("declarations"):
+                self._declarations(self.subject.mechanism)
+                self._noise(self.subject.mechanism)
+            if not self.findings and self._time_left("independence of releases"):
+                self._independence()
+            if self.claim.countable and not floating_point and not self.findings:
+                self._floats(dtypes)
+            if timing:
+                self._timing()
+            if self.drawn == 0:
+                raise InputError(
+                    f"a check of {self.budget.seconds / 60.0:g} minutes is over before it looks at anything"
+                )
+        self.findings.sort(key=lambda finding: finding.kind not in Finding.REFUTES)
+        refuting = {*Finding.REFUTES, *(("floating point",) if floating_point else ())}
+        return Verdict(
+            self.subject.name,
+            self.claim.text,
+            any(finding.kind in refuting for finding in self.findings),
+            *self.bound,
+            tuple(self.findings),
+            tuple(self.attempts),
+            1.0 - self.error,
+            floating_point,
+            self.seed,
+            self.drawn,
+            time.process_time() - start,
+        )
+
+    def _first_look(self) -> None:
+        """What a release is made of, and whether there is memory for what is looked at."""
+        check_memory(f"a check of {self.subject.name} on records", self.subject.size, BYTES)
+        record = pairs(self.subject, self.seed, self.pair)[0].x
+        self.subject.release(record.expand(2, *record.shape), generator("check", "first look", self.seed))
+        if self.subject.width > self.subject.size:
+            check_memory(f"a check of {self.subject.name} with releases", self.subject.width, BYTES)
+
+    def _time_left(self, name: str) -> bool:
+        if self.budget.over:
+            self.attempts.append(Attempt(name, 0.0, 0, 0.0, f"not tried: {name}, as the time was up"))
+        return not self.budget.over
+
+    def _note(self, name: str, share: float, samples: int, start: float, outcome: str) -> None:
+        self.drawn += samples
+        self.attempts.append(Attempt(name, self.error * share, samples, time.process_time() - start, outcome))
+
+    def _search(self) -> None:
+        start = time.process_time()
+        search = Search(
+            self.subject,
+            self.claim,
+            VIEWS,
+            IDEAL,
+            error=self.error * SHARES["search"],
+            seed=self.seed,
+            budget=self.budget.part(TIMES["search"]),
+            given=self.pair,
+            progress=self.progress,
+        )
+        breach = search.run()
+        looked = sum(trail.mine is not None for trail in search.trails)
+        outcome = f"{looked} pairs and views, capital e^{search.capital:.2f} of e^{search.target:.2f}"
+        if self.subject.width > MOST:
+            outcome += f", {MOST} of {self.subject.width} elements of each pair"
+        if breach is not None:
+            kind = "locality" if breach.trail.view.local else "guarantee"
+            self.findings.append(breach_finding(kind, breach, histogram(search, breach)))
+        if not learned.TREES:
+            self.attempts.append(Attempt("decision trees", 0.0, 0, 0.0, NO_TREES))
+        self._note("sequential search for a breach", SHARES["search"], search.budget.drawn, start, outcome)
+        self._bound(search, breach)
+
+    def _bound(self, search: Search, breach: Breach | None) -> None:
+        """A lower bound on epsilon from one more sample, whose event is fixed before it is drawn."""
+        start = time.process_time()
+        error = self.error * SHARES["bound"]
+        found: tuple[Trail, Event] | None = None
+        if breach is not None and not breach.trail.view.local:
+            found = (breach.trail, breach.event)
+        elif breach is None:
+            delta = min((delta for _, delta in self.claim.points), default=0.0)
+            events = [(trail, *strongest(search.columns(trail), delta, error)) for trail in search.best()[:4]]
+            events = [item for item in events if item[2] > 0.0]
+            if events:
+                found = max(events, key=lambda item: item[2])[:2]
+        if found is None:
+            return
+        trail, event = found
+        trials = min(50_000 if trail.view.fast else 1000, max(500, 2 * trail.samples))
+        trials = min(trials, max(64, BOUNDED // self.subject.size))
+        hits, others = search.settle(trail, event, trials)
+        bound = epsilon_bound(hits, others, trials, error, event.delta)
+        if breach is not None:
+            bound = max(bound, event.epsilon)
+        self.bound = (bound, event.delta)
+        outcome = f'epsilon >= {bound:.4g} at delta {event.delta:.3g}: {hits} and {others} of {trials} in "{event}"'
+        self._note("lower bound on epsilon", SHARES["bound"], trials, start, outcome)
+
+    def _declarations(self, mechanism: Declared) -> None:
+        start = time.process_time()
+        error = self.error * SHARES["declarations"] / PARTS
+        least = 200 if mechanism.size <= MOST else 32  # so wide records take their time
+        count = int(max(least, min(4000, self.budget.samples, (1 << 21) // mechanism.size)))
+        tried = pairs(self.subject, self.seed, self.pair)[: max(1, min(8, BOUNDED // (mechanism.size * count)))]
+        curve = declared.curve_against_density(
+            self.subject, self.claim, tried, samples=count, error=2.0 * error, seed=self.seed
+        )
+        self._declared("declared curve against declared density", (curve,), 2.0, count, start)
+        start = time.process_time()
+        density = declared.density_against_sampler(self.subject, tried, samples=count, error=error, seed=self.seed)
+        stated = declared.stated_error(mechanism, tried, samples=count, error=error, seed=self.seed)
+        self._declared("releases against declared density and error", (density, stated), 2.0, 2 * count, start)
+
+    def _declared(
+        self, name: str, found: Sequence[declared.Contradiction | None], parts: float, samples: int, start: float
+    ) -> None:
+        """Note tests of declarations that have so many parts of the error, and what they found."""
+        wrong = [one for one in found if one is not None]
+        for one in wrong:
+            kind = "declaration" if one.about == "curve" else one.about
+            pair = one.pair.name if one.pair else ""
+            self.findings.append(Finding(kind, one.text, one.log_evidence, pair=pair))
+        outcome = ", ".join(one.about for one in wrong) or "nothing wrong"
+        self._note(name, parts * SHARES["declarations"] / PARTS, samples, start, outcome)
+
+    def _noise(self, mechanism: Declared) -> None:
+        start = time.process_time()
+        tail = declared_tail(mechanism)
+        if tail is None:
+            return
+        tried = pairs(self.subject, self.seed, self.pair)
+        what, p_value, elements = noise_misfit(
+            self.subject,
+            tail,
+            (tried[0].x, tried[-1].x),
+            elements=DRAWS * self.budget.samples,
+            seed=self.seed,
+        )
+        text = f"the noise does not follow the law that is declared: {what}, {elements} elements"
+        name = "law of the noise, tails to 1e-7"
+        self._tested(name, "noise", p_value, text, elements // self.subject.size, start)
+
+    def _independence(self) -> None:
+        start = time.process_time()
+        width = max(self.subject.size, self.subject.width)
+        samples = max(64, min(2000, self.budget.samples, (1 << 20) // width)) // 2 * 2
+        way, p_value = dependence(self.subject, pairs(self.subject, self.seed, self.pair)[0].x, samples, self.seed)
+        text = f"dependence between {way}, {samples} releases"
+        self._tested("independence of releases", "independence", p_value, text, 3 * samples, start)
+
+    def _tested(
+        self, name: str, kind: str, p_value: float, text: str, samples: int, start: float, pair: str = ""
+    ) -> None:
+        """Note a test that has one part of the declarations' error, and what it found."""
+        share = SHARES["declarations"] / PARTS
+        if p_value <= self.error * share:
+            evidence = -math.log(max(p_value, 1e-300))
+            self.findings.append(Finding(kind, f"{text} (p = {p_value:.2g})", evidence, pair=pair))
+        self._note(name, share, samples, start, f"p = {p_value:.3g}")
+
+    def _floats(self, dtypes: Sequence[torch.dtype]) -> None:
+        for dtype in dtypes:
+            start = time.process_time()
+            share = SHARES["floating point"] / len(dtypes)
+            name = str(dtype).removeprefix("torch.")
+            if self.subject.form is not None and self.subject.form.whole:
+                outcome = "not tried: releases are whole numbers by their type, and no floats"
+                self._note(f"which {name} numbers occur", share, 0, start, outcome)
+                continue
+            subject = replace(self.subject, dtype=dtype)
+            search = Search(
+                subject,
+                self.claim,
+                (OneRelease(),),
+                FLOATING,
+                error=self.error * share / 2.0,
+                seed=self.seed,
+                budget=self.budget.part(TIMES["floating point"]),
+                given=self.pair,
+                progress=self.progress,
+            )
+            try:
+                breach = search.run()
+            except InputError as error:
+                self._note(f"which {name} numbers occur", share, search.budget.drawn, start, f"not tried: {error}")
+                continue
+            outcome = f"capital e^{search.capital:.2f} of e^{search.target:.2f}"
+            if breach is not None:
+                trials = max(2000, 2 * breach.trials)
+                hits, others = search.settle(breach.trail, breach.event, trials)
+                bound = epsilon_bound(hits, others, trials, self.error * share / 2.0, breach.event.delta)
+                bound = max(bound, breach.event.epsilon)
+                finding = breach_finding("floating point", breach, None)
+                text = (
+                    f"as {name} numbers the epsilon at delta {finding.delta:.3g} is {bound:.3g} or more: {finding.text}"
+                )
+                self.findings.append(replace(finding, text=text))
+            self._note(f"which {name} numbers occur", share, search.budget.drawn, start, outcome)
+
+    def _timing(self) -> None:
+        start = time.process_time()
+        pair = pairs(self.subject, self.seed, self.pair)[0]
+        p_value, calls = timing_difference(self.subject, pair, self.seed)
+        text = f"running times differ between the records, {calls} calls of each"
+        self._tested("running time", "running time", p_value, text, calls, start, pair.name)

@@ -1,0 +1,116 @@
+"""Whether the noise of a mechanism that declares its law follows it: elements, tails, projections, norms, order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+from scipy.special import ndtr
+from torch import Tensor
+
+from tensorldp.check.distinguishers.base import Reals
+from tensorldp.check.observers import releases
+from tensorldp.check.target import Declared, Subject
+from tensorldp.randomness import generator, numpy_generator
+
+LEVELS = tuple(10.0**-k for k in range(1, 8))  # of the tails
+MOST = 2 * 10**7  # elements that tails are counted among
+KEPT = 1 << 16  # elements that all else is computed from
+DIRECTIONS = 3  # random ones
+
+Tail = Callable[[Reals], Reals]
+
+
+@runtime_checkable
+class StatesNoise(Protocol):
+    """A mechanism that adds independent noise of one symmetric, continuous law to every element and states that law."""
+
+    def noise_tail(self, size: Reals) -> Reals | None:
+        """P(|Z| > size) of one element's noise Z; None where the noise is not of this kind."""
+
+
+def declared_tail(mechanism: Declared) -> Tail | None:
+    """The law of each element's noise as the mechanism declares it, or None where it declares none."""
+    if isinstance(mechanism, StatesNoise) and mechanism.noise_tail(np.zeros(1)) is not None:
+        return lambda size: np.asarray(mechanism.noise_tail(size), dtype=np.float64)
+    sigma = getattr(mechanism, "isotropic_sigma", None) if getattr(mechanism, "additive", False) else None
+    return None if sigma is None else lambda size: np.asarray(2.0 * ndtr(-size / sigma))
+
+
+def noise_misfit(
+    subject: Subject, tail: Tail, records: tuple[Tensor, Tensor], *, elements: int, seed: int
+) -> tuple[str, float, int]:
+    """What fits the declared law least, its p-value corrected for all that was looked at, and how many elements.
+
+    Each |z| is turned into its tail probability and that into a standard normal variable w, so that any projection of
+    a release's w is normal and its squared norm is chi-square. Looked at: the law of single elements
+    (Kolmogorov-Smirnov), how many lie beyond the levels 0.1 to 1e-7 and with which signs (exact binomial tests), the
+    mean and random directions, the norm, and rank correlations between neighbouring elements and records. Among 2 10^7
+    elements a tail that ends at 1e-6 shows, and in 99 of 100 checks one that is ten times too heavy at 1e-7 alone.
+
+    Args:
+        subject: what is checked.
+        tail: the declared law.
+        records: half of the releases are of each.
+        elements: of noise to draw, at most 2 10^7.
+        seed: of the releases and directions.
+    """
+    counts = np.zeros((len(LEVELS), 2), dtype=np.int64)
+    kept: list[Reals] = []
+    total = 0
+    for record in records:
+        source = generator("check", "noise", subject.name, seed, total)
+        rows, flat = max(1, min(elements, MOST) // (2 * subject.size)), record.reshape(-1).numpy()
+        held = 0
+        for seen in releases(subject, record, rows, source):
+            noise = seen.double().numpy() - flat
+            beyond = tail(np.abs(noise))
+            up = noise > 0.0
+            far = beyond <= LEVELS[0]
+            for side, sign in enumerate((up[far], ~up[far])):
+                tails = np.sort(beyond[far][sign])
+                counts[:, side] += np.searchsorted(tails, LEVELS, side="right")
+            if held < KEPT // 2:
+                some = slice(0, max(1, (KEPT // 2 - held) // subject.size)), slice(0, KEPT // 2)
+                kept.append(np.where(up[some], 1.0, -1.0) * stats.norm.isf(np.maximum(beyond[some], 1e-300) / 2.0))
+                held += kept[-1].size
+            total += noise.size
+    found = [*_tails(counts, total), *_shape(np.concatenate(kept), seed)]
+    least, what = min(found)
+    return what, min(1.0, least * len(found)), total
+
+
+def _tails(counts: npt.NDArray[np.int64], total: int) -> list[tuple[float, str]]:
+    found = []
+    for level, (up, down) in zip(LEVELS, counts.tolist(), strict=True):
+        beyond = up + down
+        name = f"{beyond} of {total} elements lie beyond the tail of probability {level:.0e}"
+        found.append((float(stats.binomtest(beyond, total, level).pvalue), name))
+        if beyond:
+            signs = f"{up} of {beyond} elements in the tail of probability {level:.0e} are positive"
+            found.append((float(stats.binomtest(up, beyond, 0.5).pvalue), signs))
+    return found
+
+
+def _shape(w: Reals, seed: int) -> list[tuple[float, str]]:
+    """p-values of what follows from w (records, elements) being independent and standard normal."""
+    size = w.shape[1]
+    found = [(float(stats.kstest(w.reshape(-1), "norm").pvalue), "single elements")]
+    pairs = [("one record and the next", w[:-1], w[1:])]
+    if size > 1:
+        found.append((float(stats.kstest((w**2).sum(axis=1), stats.chi2(size).cdf).pvalue), "the norm"))
+        directions = numpy_generator(generator("check", "directions", seed)).standard_normal((DIRECTIONS, size))
+        for name, direction in [
+            ("the mean of a release", np.ones(size)),
+            *(("a random projection", direction) for direction in directions),
+        ]:
+            found.append((float(stats.kstest(w @ direction / np.linalg.norm(direction), "norm").pvalue), name))
+        pairs.append(("one element and the next", w[:, :-1], w[:, 1:]))
+    for name, one, two in pairs:
+        for what, first, second in (("noise", one, two), ("size of the noise", np.abs(one), np.abs(two))):
+            p_value = float(stats.spearmanr(first.reshape(-1), second.reshape(-1)).pvalue)
+            found.append((p_value, f"the rank correlation of the {what} of {name}"))
+    return found

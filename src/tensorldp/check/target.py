@@ -1,0 +1,140 @@
+"""What is checked: a mechanism, or a plain function of a batch, behind one interface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol, TypeGuard, runtime_checkable
+
+import torch
+from torch import Tensor
+
+from tensorldp.audit.observed import Form, observed
+from tensorldp.domain import Domain
+from tensorldp.errors import InputError, blamed
+from tensorldp.randomizer import Randomizer
+
+Release = Callable[[Tensor, torch.Generator], Tensor]
+LikelihoodRatio = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+@runtime_checkable
+class Declared(Randomizer, Protocol):
+    """A randomizer that says where its records live and how far its releases lie from them, as mechanisms do."""
+
+    @property
+    def domain(self) -> Domain:
+        """Where records live."""
+
+    @property
+    def integer(self) -> bool:
+        """Whether records are whole numbers."""
+
+    @property
+    def same_shape(self) -> bool:
+        """Whether a release has the shape of its record."""
+
+    def worst_input(self) -> Tensor:
+        """The record whose mean squared error is the largest."""
+
+    def squared_error(self) -> float | None:
+        """The mean squared error at the worst input, or None where it has no closed form."""
+
+
+def is_mechanism(checked: object) -> TypeGuard[Declared]:
+    """Whether this is a mechanism, and not a plain function or a class."""
+    return isinstance(checked, Declared) and not isinstance(checked, type)
+
+
+@dataclass
+class Subject:
+    """A randomizer as an outsider sees it.
+
+    Attributes:
+        name: for messages.
+        function: from a batch (batch, *shape) and a generator to a batch of releases.
+        domain: where records live.
+        integer: whether elements are whole numbers.
+        dtype: what the function is given.
+        mechanism: the mechanism, if it is one; what it declares is then put to the test as well.
+        form: what a release is made of, known from the first one on.
+    """
+
+    name: str
+    function: Release = field(repr=False)
+    domain: Domain
+    integer: bool = False
+    dtype: torch.dtype = torch.float64
+    mechanism: Declared | None = field(default=None, repr=False)
+    form: Form | None = field(default=None, init=False)
+
+    @classmethod
+    def of(cls, checked: Declared | Release, domain: Domain | None, dtype: torch.dtype = torch.float64) -> Subject:
+        """The subject that a mechanism or a function is.
+
+        Raises:
+            InputError: if it is neither, if a function comes without a domain, or a mechanism does not release
+                records of its own shape.
+        """
+        if is_mechanism(checked):
+            if not checked.same_shape:
+                raise InputError(
+                    f"{checked.name} does not release a tensor of the record's shape: it cannot be checked"
+                )
+            return cls(checked.name, checked.privatize, checked.domain, checked.integer, dtype, checked)
+        if not callable(checked):
+            raise InputError(f"a check takes a mechanism or a function, got {type(checked).__name__}")
+        if domain is None:
+            raise InputError("a check of a function needs a domain, a Box or a Ball")
+        return cls(str(getattr(checked, "__name__", type(checked).__name__)), checked, domain, False, dtype)
+
+    @property
+    def size(self) -> int:
+        """I, the elements of a record."""
+        return self.domain.size
+
+    @property
+    def width(self) -> int:
+        """The columns of a release; those of a record until there is a release."""
+        return self.size if self.form is None else self.form.width
+
+    def release(self, batch: Tensor, generator: torch.Generator) -> Tensor:
+        """The releases of a batch, (batch, width), int64 where they are whole by their type and else float64.
+
+        The function is given a copy, and what it returns is copied: it may write into its argument and may return the
+        same buffer each time.
+
+        Raises:
+            InputError: if the function fails, does not return one row a record, or returns something else than before.
+        """
+        given = batch.to(self.dtype, copy=True, memory_format=torch.contiguous_format)
+        with blamed(f"{self.name} failed on a batch of shape {tuple(batch.shape)}"):
+            form, seen = observed(self.name, self.function(given, generator), batch.shape[0])
+        if self.form is None:
+            if self.mechanism is not None and (form.shape != self.domain.shape or form.dtype.is_complex):
+                raise InputError(f"{self.name} must release real numbers of the record's shape, got {form}")
+            self.form = form
+        elif form != self.form:
+            raise InputError(f"releases of {self.name} must be alike: one is {form}, one before was {self.form}")
+        return seen
+
+    def likelihood_ratio(self, x: Tensor, x_prime: Tensor) -> Callable[[Tensor], Tensor] | None:
+        """y -> log p(y|x) - log p(y|x') as the mechanism declares it, or None where it declares none."""
+        mechanism = self.mechanism
+        if mechanism is None:
+            return None
+
+        def ratio(y: Tensor) -> Tensor:
+            records = y.double().reshape(-1, *self.domain.shape).clone()
+            with blamed(f"the likelihood ratio of {self.name} failed"):
+                found = mechanism.log_likelihood_ratio(records, x.clone(), x_prime.clone())
+                if not isinstance(found, Tensor) or tuple(found.shape) != (len(records),):
+                    raise InputError(f"the likelihood ratio of {self.name} must be one number a release")
+                return found.detach().double()
+
+        with blamed(f"the likelihood ratio of {self.name} failed"):
+            try:
+                mechanism.log_likelihood_ratio(x.unsqueeze(0).clone(), x.clone(), x_prime.clone())
+            except InputError:
+                return None
+        return ratio

@@ -1,0 +1,30 @@
+"""What many uses of one mechanism on the same record guarantee."""
+
+from __future__ import annotations
+
+from tensorldp.curves.guarantee import Guarantee
+from tensorldp.errors import check_whole
+from tensorldp.randomizer import Randomizer, check_randomizer
+
+RUN_OF = frozenset({"record", "step"})  # units of which several uses make a run
+
+
+def compose(mechanism: Randomizer, *, count: int, delta: float) -> Guarantee:
+    """The guarantee of `count` adaptive uses of a mechanism on the same record, such as weights x rounds.
+
+    Args:
+        mechanism: the one that is used again and again.
+        count: number of uses, >= 1.
+        delta: of the whole composition, in [0, 1); 0 asks for the pure guarantee.
+
+    Returns:
+        A guarantee whose unit is "run" where several uses of a record or step compose, else the mechanism's own.
+
+    Raises:
+        InputError: if an argument is out of range or `mechanism` is not a mechanism.
+    """
+    check_randomizer("compose", mechanism)
+    count = check_whole("count", count, low=1)
+    curve = mechanism.curve().compose(count)
+    unit = "run" if count > 1 and mechanism.unit in RUN_OF else mechanism.unit
+    return Guarantee.of(curve, delta, unit, mechanism.note)

@@ -1,0 +1,138 @@
+"""The profile of repeated uses of a mechanism whose worst pair has finitely many outcomes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import logsumexp
+
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.connect_the_dots import rounded_up
+from tensorldp.curves.lattice import LatticePart, LatticeSum
+from tensorldp.curves.loss_distribution import LossLaw, envelope, lattice_step, loss_law
+from tensorldp.curves.roots import epsilon_at
+from tensorldp.errors import InputError, check_whole
+
+SUM_TOLERANCE = 1e-6
+SMALL = 1e-7  # a loss of which a difference of logs has nine digits; of smaller ones it has fewer
+
+
+def small_losses(*losses: float) -> tuple[float, ...] | None:
+    """The losses of one use, for `DiscreteCurve.losses`, where they are small; else a difference is as good: None."""
+    return losses if max(losses) < SMALL else None
+
+
+@dataclass(frozen=True)
+class DiscreteCurve(PrivacyCurve):
+    """`count` independent uses of a dominating pair (P, Q) of mass functions on the same outcomes.
+
+    A record may be the first of a pair or the second, so delta is that of the larger orientation. Where the pair is
+    its own mirror image, as for randomised response, the orientations agree and `count` uses are exact. Otherwise a
+    record of several elements may mix them, which can be worse than either; then more than one use is accounted with
+    a law that dominates both (`loss_distribution.envelope`) and the curve is not exact.
+
+    Losses on a lattice (two values always are) are composed exactly; others are first rounded up onto one.
+
+    Args:
+        log_p: logs of the masses under the first record, -inf where there is none.
+        log_q: the same under the second.
+        count: independent uses, >= 1.
+        exact: whether the mechanism attains the pair.
+        losses: log_p - log_q, where it is known without the rounding errors of a difference: small losses show their
+            lattice only then.
+
+    Raises:
+        InputError: if the masses do not pair up or do not sum to 1, or count is not a whole number of at least 1.
+    """
+
+    log_p: tuple[float, ...]
+    log_q: tuple[float, ...]
+    count: int = 1
+    exact: bool = True
+    losses: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("log_p", "log_q"):
+            object.__setattr__(self, name, tuple(float(v) for v in getattr(self, name)))
+        if len(self.log_p) != len(self.log_q) or not self.log_p:
+            raise InputError(
+                f"a discrete curve needs as many masses in log_p as in log_q and at least one, got "
+                f"{len(self.log_p)} and {len(self.log_q)}"
+            )
+        for name in ("log_p", "log_q"):
+            total = float(logsumexp(getattr(self, name)))
+            if not abs(total) < SUM_TOLERANCE:
+                raise InputError(f"the masses in {name} must sum to 1, got {math.exp(min(total, 700.0)):.9g}")
+        if self.losses is not None:
+            object.__setattr__(self, "losses", tuple(float(v) for v in self.losses))
+            if len(self.losses) != len(self.log_p):
+                raise InputError(f"a discrete curve of {len(self.log_p)} masses needs as many losses")
+        check_whole("count of a discrete curve", self.count, low=1)
+        if self.count > 1 and (not self._symmetric or lattice_step(self._law.loss) is None):
+            object.__setattr__(self, "exact", False)
+
+    @cached_property
+    def _laws(self) -> tuple[LossLaw, LossLaw]:
+        p, q = np.array(self.log_p), np.array(self.log_q)
+        known = None if self.losses is None else np.array(self.losses)
+        return loss_law(p, q, known), loss_law(q, p, None if known is None else -known)
+
+    @cached_property
+    def _symmetric(self) -> bool:
+        return self._laws[0].matches(self._laws[1])
+
+    @cached_property
+    def _law(self) -> LossLaw:
+        return self._laws[0] if self._symmetric else envelope(*self._laws)
+
+    @property
+    def loss_law(self) -> LossLaw:
+        """The law of one use's loss, for composition with other curves."""
+        return self._law
+
+    @property
+    def pure_epsilon(self) -> float:
+        law = self._law
+        return self.count * max(0.0, float(law.loss[-1])) if law.loss.size else 0.0
+
+    @property
+    def atom(self) -> float:
+        lost = self._law.infinite
+        if lost >= 1.0:
+            return 1.0
+        return -math.expm1(self.count * math.log1p(-lost)) if lost > 0.0 else 0.0
+
+    @cached_property
+    def _sum(self) -> LatticeSum:
+        law = self._law
+        step = lattice_step(law.loss)
+        if step is None:
+            return rounded_up([(law, self.count)])
+        index = np.round((law.loss - law.loss[0]) / step).astype(np.int64)
+        return LatticeSum(step, [LatticePart(float(law.loss[0]), index, law.log_mass, self.count)])
+
+    def log_delta(self, epsilon: float) -> float:
+        """log of delta(epsilon) less the atom, also where it underflows."""
+        if epsilon >= self.pure_epsilon:
+            return -math.inf
+        if self.count == 1:
+            return self._law.log_delta(epsilon)
+        return self._sum.log_delta(epsilon)
+
+    def _delta(self, epsilon: float) -> float:
+        return self.atom + math.exp(min(0.0, self.log_delta(epsilon)))
+
+    def _epsilon(self, delta: float) -> float:
+        left = delta - self.atom
+        if left <= 0.0:
+            return self.pure_epsilon if left == 0.0 else math.inf
+        if self.pure_epsilon == 0.0:
+            return 0.0
+        _, mean, variance = self._sum.tilted(0.0)
+        return epsilon_at(self.log_delta, math.log(left), mean=mean, spread=math.sqrt(variance), top=self.pure_epsilon)
+
+    def _compose(self, count: int) -> PrivacyCurve:
+        return DiscreteCurve(self.log_p, self.log_q, self.count * count, self.exact, self.losses)

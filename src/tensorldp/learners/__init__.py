@@ -1,1 +1,0 @@
-"""Classifiers from releases of records, never from the records."""

@@ -1,0 +1,161 @@
+"""Names to members of one kind: the package's own, those of plug-in modules and those of entry points."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Generic, TypeVar
+
+from tensorldp.definitions import definitions
+from tensorldp.errors import InputError, shown, unknown
+from tensorldp.plugins import REGISTERED, import_plugins
+
+T = TypeVar("T")
+M = TypeVar("M")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")  # names become parts of file names and of Snakemake's wildcards
+
+
+class Registry(Generic[T]):
+    """The members of one kind by name.
+
+    The package's own members are found in its modules' syntax trees, and a module is imported when one of its members
+    is asked for: a list of names costs no import. Members from outside register themselves when their module is
+    imported, as a plug-in (see `plugins`) or through an entry point whose name is the member's.
+
+    Args:
+        kind: what a member is called in messages.
+        group: of the entry points.
+        packages: those whose modules define own members; empty if members are added by `add` alone.
+        decorator: what marks a definition there.
+    """
+
+    def __init__(self, kind: str, *, group: str, packages: Sequence[str] = (), decorator: str = "register") -> None:
+        self.kind, self.group, self.packages, self.decorator = kind, group, packages, decorator
+        self._members: dict[str, T] = {}
+        self._homes: dict[str, str] = {}  # the module that defines a member, where known
+
+    @cached_property
+    def _own(self) -> dict[str, str]:
+        return {key: home for one in self.packages for key, home in definitions(one, self.decorator).items()}
+
+    @cached_property
+    def _points(self) -> dict[str, EntryPoint]:
+        return {point.name: point for point in entry_points(group=self.group)}
+
+    def add(self, name: str, member: T, module: str = "") -> None:
+        """Make a member known.
+
+        Args:
+            name: its key.
+            member: what the key stands for.
+            module: where it is defined; a class or a function says that itself.
+
+        Raises:
+            InputError: if the name could not be part of a file's name, or is that of another member.
+        """
+        if not isinstance(name, str) or not NAME.fullmatch(name):
+            raise InputError(
+                f"a {self.kind} needs a name of letters, digits, hyphens, underscores and dots, got {shown(name)}"
+            )
+        module = module or (member.__module__ if hasattr(member, "__qualname__") else "")
+        home = self._own.get(name) or self._homes.get(name)
+        known = self._members.get(name)
+        another = known is not None and (_origin(known), home) != (_origin(member), module)
+        if another or (home and home != module):
+            raise InputError(f"a {self.kind} named {name!r} is already registered by {home or 'another module'}")
+        self._members[name], self._homes[name] = member, module
+        REGISTERED.append(module)
+
+    def register(self, name: str) -> Callable[[M], M]:
+        """A decorator that adds a definition under a name.
+
+        Raises:
+            InputError: as `add`, when it is applied.
+        """
+
+        def decorate(member: M) -> M:
+            self.add(name, member)  # type: ignore[arg-type]
+            return member
+
+        return decorate
+
+    def names(self) -> list[str]:
+        """All names, sorted. Plug-ins are imported; the package's own modules and entry points are not.
+
+        Raises:
+            InputError: if a plug-in is no good (see `import_plugins`).
+        """
+        import_plugins()
+        return sorted({*self._own, *self._points, *self._members})
+
+    def get(self, name: str) -> T:
+        """The member of a name; imports the one module that defines it.
+
+        Raises:
+            InputError: if there is none, naming the nearest, or its module cannot be imported.
+        """
+        if name not in self._members:
+            self._load(name)
+        if name not in self._members:
+            raise unknown(self.kind, name, self.names())
+        return self._members[name]
+
+    def __getitem__(self, name: str) -> T:
+        """As `get`."""
+        return self.get(name)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a member of this name, without importing it."""
+        return name in self.names()
+
+    def __iter__(self) -> Iterator[str]:
+        """The names, sorted."""
+        return iter(self.names())
+
+    def all(self) -> dict[str, T]:
+        """Every member by name, sorted; imports all that define one.
+
+        Raises:
+            InputError: if a plug-in or an entry point cannot be imported.
+        """
+        return {name: self.get(name) for name in self.names()}
+
+    def module(self, name: str) -> str | None:
+        """The module of the package that defines a name, without importing it; None for members from outside."""
+        return self._own.get(name)
+
+    def remove(self, name: str) -> None:
+        """Forget a member from outside.
+
+        Raises:
+            InputError: if there is none of that name.
+        """
+        outside = [key for key in self._members if key not in self._own]
+        if name not in outside:
+            raise unknown(f"{self.kind} from outside", name, outside)
+        del self._members[name], self._homes[name]
+
+    def _load(self, name: str) -> None:
+        if name in self._own:
+            import_module(self._own[name])
+        elif name in self._points:
+            point = self._points[name]
+            try:
+                point.load()
+            except Exception as error:  # whatever another package may raise
+                reason = " ".join(f"{type(error).__name__}: {error}".split())
+                raise InputError(
+                    f"the entry point {point.value!r} of {self.group} cannot be loaded: {reason}"
+                ) from None
+            if name not in self._members:
+                raise InputError(f"the entry point {point.value!r} of {self.group} registers no {self.kind} {name!r}")
+        else:
+            import_plugins()
+
+
+def _origin(member: object) -> object:
+    """What a definition is to be compared by: its name, as a module that is imported again defines it again."""
+    return getattr(member, "__qualname__", member)

@@ -1,1 +1,0 @@
-"""What every stage of a run needs: files written whole, devices, provenance, progress and clear errors."""

@@ -1,0 +1,1 @@
+"""The reproduction of five sources, built on the library `tensorldp`, which never imports it."""

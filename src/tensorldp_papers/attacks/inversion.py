@@ -1,0 +1,198 @@
+"""Gradient inversion: find inputs whose gradient is the one that was sent (dp-lecture, Eq. 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from tensorldp.errors import InputError, check_real, check_whole
+from tensorldp_papers.attacks.client import Client
+
+
+@dataclass(frozen=True)
+class Inversion:
+    """How to search.
+
+    Attributes:
+        distance: `l2` is ||g' - g||^2 / ||g||^2; `cosine` is 1 - <g', g> / (||g'|| ||g||).
+        optimizer: `lbfgs` with a strong Wolfe line search, or `adam` on the sign of the gradient [geiping2020].
+        labels: `optimised` searches for them as well (DLG, [zhu2019]), `inferred` reads the one label off the
+            gradient (iDLG, [zhao2020]),
+            `known` is told them.
+        steps: most iterations of the optimiser.
+        tv: weight of the anisotropic total variation of the images.
+        restarts: the start with the lowest objective wins.
+    """
+
+    distance: Literal["l2", "cosine"]
+    optimizer: Literal["lbfgs", "adam"]
+    labels: Literal["optimised", "inferred", "known"]
+    steps: int = 300
+    tv: float = 0.0
+    restarts: int = 1
+
+    def __post_init__(self) -> None:
+        if (
+            self.distance not in ("l2", "cosine")
+            or self.optimizer not in ("lbfgs", "adam")
+            or self.labels not in ("optimised", "inferred", "known")
+        ):
+            raise InputError(
+                "an Inversion takes distance l2 or cosine, optimizer lbfgs or adam and labels optimised, "
+                f"inferred or known, got {self.distance}, {self.optimizer}, {self.labels}"
+            )
+        check_whole("steps", self.steps, low=1)
+        check_whole("restarts", self.restarts, low=1)
+        check_real("tv", self.tv, low=0.0)
+
+
+DLG = Inversion("l2", "lbfgs", "optimised")
+IDLG = Inversion("l2", "lbfgs", "inferred")
+COSINE = Inversion("cosine", "lbfgs", "inferred")
+COSINE_TV = Inversion("cosine", "adam", "inferred", steps=1000, tv=1e-4)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What an attack found: x (batch, ...) in [0, 1], labels (batch,) and the objective reached."""
+
+    x: Tensor
+    labels: Tensor
+    objective: float
+
+
+def infer_label(client: Client, gradient: Tensor) -> Tensor:
+    """iDLG's label of one record, shape (1,): the class whose row of the last weight gradient has the lowest sum.
+
+    Exact without a defence where the features before the last layer are positive.
+    """
+    return client.split(gradient)[f"{client.place}.weight"].sum(dim=1).argmin().reshape(1)
+
+
+def total_variation(x: Tensor) -> Tensor:
+    """mean |dx| + mean |dy| of images (batch, channels, height, width)."""
+    return x.diff(dim=-1).abs().mean() + x.diff(dim=-2).abs().mean()
+
+
+def unit(gradient: Tensor) -> Tensor:
+    """The gradient's direction, rounded to float32: what is left of g is the same, bit for bit, for any multiple of g.
+
+    Scaling changes the last bits of float64, and an optimiser would make them grow.
+    """
+    found: Tensor = (gradient / gradient.norm().clamp_min(1e-300)).float().to(gradient.dtype)
+    return found
+
+
+def invert(
+    client: Client,
+    gradient: Tensor,
+    shape: tuple[int, ...],
+    how: Inversion,
+    generator: torch.Generator,
+    *,
+    mask: Tensor | None = None,
+    known: Tensor | None = None,
+) -> Found:
+    """Records that explain a sent gradient.
+
+    Args:
+        client: the network and what a client does with it; float64 parameters.
+        gradient: (parameters,) as sent; elements that are exactly 0 count as not sent.
+        shape: (batch, ...) of the records.
+        how: the distance, the optimiser and what is done about labels.
+        generator: for random starts.
+        mask: the dropout mask that the attacker reads off the gradient.
+        known: (batch,) labels, for `labels="known"`.
+
+    Raises:
+        InputError: if the gradient has another length or is not finite, labels are missing, or there are several
+            records whose labels are to be inferred.
+    """
+    if gradient.shape != (client.size,) or not bool(torch.isfinite(gradient).all()):
+        raise InputError(f"the gradient must be {client.size} finite numbers, got shape {tuple(gradient.shape)}")
+    if how.labels == "known" and (known is None or len(known) != shape[0]):
+        raise InputError("labels known need one label for each record")
+    if how.labels == "inferred" and shape[0] != 1:
+        raise InputError(f"labels are inferred for one record, got a batch of {shape[0]}: take known or optimised")
+    gradient = gradient.double()
+    target = unit(gradient) if how.distance == "cosine" else gradient
+    seen = gradient != 0  # elements that were pruned are not known to be zero
+    labels = infer_label(client, gradient) if how.labels == "inferred" else known
+    runs = [_search(client, target, seen, shape, how, generator, mask, labels) for _ in range(how.restarts)]
+    return min(runs, key=lambda run: run.objective)
+
+
+def _search(
+    client: Client,
+    target: Tensor,
+    seen: Tensor,
+    shape: tuple[int, ...],
+    how: Inversion,
+    generator: torch.Generator,
+    mask: Tensor | None,
+    labels: Tensor | None,
+) -> Found:
+    x = torch.randn(shape, generator=generator, dtype=torch.float64).requires_grad_()
+    wanted = [x]
+    guess: Tensor | None = None
+    if how.labels == "optimised":
+        guess = torch.randn(shape[0], client.classes, generator=generator, dtype=torch.float64).requires_grad_()
+        wanted.append(guess)
+    fixed = None if labels is None else client.one_hot(labels)
+    square = target.pow(2).sum().clamp_min(1e-300)
+
+    def objective() -> Tensor:
+        targets = torch.softmax(guess, dim=1) if guess is not None else fixed
+        assert targets is not None
+        sent = client.update(x, targets, mask) * seen
+        if how.distance == "l2":
+            value = (sent - target).pow(2).sum() / square
+        else:
+            value = 1.0 - sent @ target / (sent.norm() * square.sqrt()).clamp_min(1e-300)
+        return value + how.tv * total_variation(x) if how.tv else value
+
+    (_lbfgs if how.optimizer == "lbfgs" else _signed_adam)(objective, wanted, how.steps)
+    final = float(objective().detach())
+    decided = labels if guess is None else guess.detach().argmax(dim=1)
+    assert decided is not None
+    return Found(x.detach().nan_to_num(0.5).clamp(0.0, 1.0), decided, final if final == final else float("inf"))
+
+
+def _lbfgs(objective: Callable[[], Tensor], wanted: list[Tensor], steps: int) -> None:
+    optimizer = torch.optim.LBFGS(
+        wanted,
+        max_iter=steps,
+        max_eval=2 * steps,
+        history_size=100,
+        tolerance_grad=1e-10,
+        tolerance_change=1e-14,
+        line_search_fn="strong_wolfe",
+    )
+
+    def closure() -> Tensor:
+        optimizer.zero_grad()
+        value = objective()
+        value.backward()
+        return value
+
+    optimizer.step(closure)
+
+
+def _signed_adam(objective: Callable[[], Tensor], wanted: list[Tensor], steps: int) -> None:
+    """Adam at 0.1 on the gradient's sign, a tenth of it after 3/8, 5/8 and 7/8 of the steps; pixels stay in [0, 1]."""
+    optimizer = torch.optim.Adam(wanted, lr=0.1)
+    schedule = torch.optim.lr_scheduler.MultiStepLR(optimizer, [steps * part // 8 for part in (3, 5, 7)])
+    for _ in range(steps):
+        optimizer.zero_grad()
+        objective().backward()
+        for tensor in wanted:
+            assert tensor.grad is not None
+            tensor.grad.sign_()
+        optimizer.step()
+        schedule.step()
+        with torch.no_grad():
+            wanted[0].clamp_(0.0, 1.0)

@@ -1,0 +1,127 @@
+"""Attacks on one perturbed data release: denoise it, and name its owner among candidates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.errors import InputError, check_real, check_whole
+from tensorldp.mechanisms import Mechanism
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What an attacker knows of records from public ones: mean, principal directions and what is left.
+
+    Attributes:
+        mean: (I,) float64; directions: (I, k) orthonormal; variances: (k,); rest: variance per element beyond them.
+    """
+
+    mean: Tensor
+    directions: Tensor
+    variances: Tensor
+    rest: float
+
+    @classmethod
+    def of(cls, public: Tensor, rank: int = 100) -> Prior:
+        """From public records (records, ...).
+
+        Raises:
+            InputError: if there are fewer than two.
+        """
+        if len(public) < 2:
+            raise InputError(f"a prior needs at least two public records, got {len(public)}")
+        flat = public.reshape(len(public), -1).double()
+        mean = flat.mean(dim=0)
+        values, vectors = torch.linalg.eigh((flat - mean).T @ (flat - mean) / (len(flat) - 1))
+        rank = min(check_whole("rank", rank, low=1), int((values > 1e-9 * values[-1]).sum()) or 1)
+        rest = float(values[:-rank].clamp_min(0).sum()) / max(1, flat.shape[1])
+        return cls(mean, vectors[:, -rank:], values[-rank:].clamp_min(1e-12), max(rest, 1e-9 * float(values[-1])))
+
+
+def denoise(mechanism: Mechanism, released: Tensor, prior: Prior) -> Tensor:
+    """The best linear estimate of each record from its release, clipped to the mechanism's box.
+
+    E[x | y] for Gaussian records and unbiased noise of the mechanism's own variance per element. Elements that TLDP
+    kept are recognised where records are whole numbers: noise never hits one inside the range.
+
+    Args:
+        mechanism: whose releases they are; its squared error is the noise.
+        released: (batch, *shape).
+        prior: the Gaussian law that records are taken to follow.
+
+    Raises:
+        InputError: if the mechanism's error has no closed form.
+    """
+    box = mechanism.given_domain.as_box()
+    error = mechanism.squared_error()
+    if error is None:
+        raise InputError(
+            f"the squared error of {mechanism.name} has no closed form, so its releases cannot be denoised"
+        )
+    y = released.reshape(len(released), -1).double()
+    retention = float(getattr(mechanism, "retention", 0.0))
+    noise = error / (box.size * max(1.0 - retention, 1e-12))
+    kept = (y == y.round()) & (y >= box.low) & (y <= box.high) & (retention > 0.0)
+    variance = torch.where(kept, prior.rest, noise + prior.rest)
+    weighted = prior.directions / variance.unsqueeze(2)  # (batch, I, k)
+    precision = torch.diag(1.0 / prior.variances) + prior.directions.T @ weighted
+    right = torch.einsum("nik,ni->nk", weighted, y - prior.mean)
+    estimate = prior.mean + torch.linalg.solve(precision, right) @ prior.directions.T
+    estimate = estimate + prior.rest / variance * (y - estimate)  # what the directions do not hold
+    return torch.where(kept, y, estimate).clamp(box.low, box.high).reshape(released.shape)
+
+
+def identify(mechanism: Mechanism, released: Tensor, candidates: Tensor) -> Tensor:
+    """For each release the candidate that makes it most likely, as indices of shape (batch,).
+
+    Equal likelihoods are decided by l2 distance, as are all where the mechanism has no tractable density.
+
+    Args:
+        mechanism: whose releases they are.
+        released: (batch, *shape).
+        candidates: (candidates, *shape), in the mechanism's domain.
+    """
+    y = released.double()
+    best = torch.zeros(len(y), dtype=torch.long)
+    distance = torch.cdist(y.reshape(len(y), -1), candidates.reshape(len(candidates), -1).double())
+    for index in range(1, len(candidates)):
+        challenger = candidates[index].double().expand(y.shape)
+        closer = distance[:, index] < distance.gather(1, best.unsqueeze(1)).squeeze(1)
+        try:
+            ratio = mechanism.log_likelihood_ratio(y, challenger, candidates[best].double()).nan_to_num(
+                0.0, math.inf, -math.inf
+            )
+            wins = (ratio > 0) | ((ratio == 0) & closer)
+        except InputError:
+            wins = closer
+        best = torch.where(wins, index, best)
+    return best
+
+
+@dataclass(frozen=True)
+class SuccessBound:
+    """The most that a guarantee lets an attack succeed that succeeds at some base rate without the record.
+
+    min over epsilon of e^epsilon base_rate + delta(epsilon), at most 1: with base_rate = 1/N for naming one of N
+    equally likely candidates, with the false positive rate for the true positive rate of a membership attack.
+
+    Attributes:
+        points: pairs (epsilon, delta) of the guarantee that the minimum is taken over.
+    """
+
+    points: tuple[tuple[float, float], ...]
+
+    @classmethod
+    def of(cls, curve: PrivacyCurve) -> SuccessBound:
+        """From epsilon at delta 0, 1e-5, 1e-3 and 0.05, and delta at epsilon 0."""
+        found = [curve.epsilon(delta) for delta in (0.0, 1e-5, 1e-3, 0.05)]
+        return cls(tuple((epsilon, curve.delta(epsilon)) for epsilon in {0.0, *found} if math.isfinite(epsilon)))
+
+    def __call__(self, base_rate: float) -> float:
+        rate = check_real("base_rate", base_rate, low=0.0, high=1.0)
+        return min([1.0, *(math.exp(min(epsilon, 700.0)) * rate + delta for epsilon, delta in self.points)])

@@ -1,0 +1,156 @@
+"""What a claim is, how it is registered, and what its check finds."""
+
+from __future__ import annotations
+
+import csv
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, wraps
+from importlib.resources import files
+from typing import Any, Literal, TypeVar
+
+from tensorldp.errors import InputError, unknown
+from tensorldp_papers.claims.evidence import Evidence
+from tensorldp_papers.claims.evidence import NotRun as NotRun
+from tensorldp_papers.claims.kinds import KINDS
+from tensorldp_papers.registries import CLAIMS
+
+Verdict = Literal[
+    "reproduced",
+    "holds with a condition",
+    "not reproduced",
+    "refuted",
+    "undecided",
+    "not run at this scale",
+    "not checkable",
+]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement of a source, as catalogue.csv or a plug-in lists it.
+
+    Attributes:
+        id: a letter for the source and a number.
+        source: tldp, pldp-fl, dp-lecture, tvg or latent.
+        place: where the source says it.
+        claim: the statement.
+        kind: theorem, cost, empirical or descriptive.
+
+    Raises:
+        InputError: if the kind is another.
+    """
+
+    id: str
+    source: str
+    place: str
+    claim: str
+    kind: str
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise unknown(f"kind of the claim {self.id}", self.kind, KINDS)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check found.
+
+    Attributes:
+        holds: whether the claim holds; None where the evidence is too weak, or where it cannot be checked at all, with
+            the reason in `observed`.
+        observed: the numbers, in words.
+        evidence: a test, a file of the results or a function of the library; the runs used are added by themselves.
+        condition: what a claim needs to hold; the table has it of one that holds alone.
+        wanted: what would decide a claim of which `holds` is None; empty where nothing could.
+    """
+
+    holds: bool | None
+    observed: str
+    evidence: str = ""
+    condition: str = ""
+    wanted: str = ""
+
+
+Check = Callable[[Evidence], Finding]
+AnyCheck = TypeVar("AnyCheck", bound=Callable[..., Finding])
+"""A `Check`, or one without an argument, which reads no results."""
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A claim, its check, and what the claim would lead one to expect."""
+
+    claim: Claim
+    check: Check
+    expected: str
+
+
+def claim(statement: str | Claim, *, expected: str) -> Callable[[AnyCheck], AnyCheck]:
+    """Register the check of a claim; use as a decorator.
+
+    A check takes the `Evidence`, or nothing if it reads no results: then a process computes its finding once.
+
+    Args:
+        statement: the id of a line of catalogue.csv, or from outside the package the whole `Claim`.
+        expected: what the results would show if the claim holds, in words of the claims table.
+
+    Raises:
+        InputError: if the id is not in the catalogue, or the claim has a check already.
+    """
+    if isinstance(statement, str) and statement not in _listed():
+        raise InputError(f"the claim {statement} is not in claims/catalogue.csv: give a Claim in place of its id")
+    about = _listed()[statement] if isinstance(statement, str) else statement
+
+    def register(check: AnyCheck) -> AnyCheck:
+        asked: Check = check if inspect.signature(check).parameters else _once(check)
+        CLAIMS.add(about.id, Registered(about, asked, expected), check.__module__)
+        return check
+
+    return register
+
+
+def _once(check: Callable[[], Finding]) -> Check:
+    found = cache(check)
+
+    @wraps(check)
+    def asked(_: Any) -> Finding:
+        return found()
+
+    return asked
+
+
+def cannot_be_checked(reason: str) -> Finding:
+    """The finding of a claim that no computation can decide."""
+    return Finding(None, reason, "a reason, no computation")
+
+
+@cache
+def _listed() -> dict[str, Claim]:
+    text = files("tensorldp_papers.claims").joinpath("catalogue.csv").read_text()
+    return {row["id"]: Claim(**row) for row in csv.DictReader(text.splitlines())}
+
+
+def catalogue() -> dict[str, Claim]:
+    """All claims by id: those of catalogue.csv in its order, then those from outside in the order of their ids."""
+    outside = {name: CLAIMS.get(name).claim for name in CLAIMS.names() if CLAIMS.module(name) is None}
+    return {**_listed(), **outside}
+
+
+def load_checks() -> dict[str, Registered]:
+    """The checks of all claims by id.
+
+    Raises:
+        InputError: if a plug-in or an entry point cannot be imported.
+    """
+    return CLAIMS.all()
+
+
+def verdict(claim: Claim, finding: Finding) -> Verdict:
+    """A finding in the words of the table: a theorem that fails is refuted, a measurement is not reproduced."""
+    if finding.holds is None:
+        return "undecided" if finding.wanted else "not checkable"
+    if finding.holds:
+        return "holds with a condition" if finding.condition else "reproduced"
+    return "refuted" if claim.kind == "theorem" else "not reproduced"

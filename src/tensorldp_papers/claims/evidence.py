@@ -1,0 +1,248 @@
+"""The results that claims look at: cells of the plan, with what was measured and what is guaranteed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from copy import copy
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from tensorldp.errors import InputError
+from tensorldp.files import read_arrays
+from tensorldp_papers.papers.tldp.plan import LearningFactors
+from tensorldp_papers.run.cell import AnyCell, epsilon_text, variant_factors
+from tensorldp_papers.run.grid import Plan
+from tensorldp_papers.run.table import read_rows
+
+CellKey = tuple[str, str, str, str, str]
+
+
+def key_of(cell: AnyCell) -> CellKey:
+    """The name of a cell, as `rows_by_cell` has it."""
+    return cell.study, cell.dataset, cell.variant, cell.mechanism, cell.epsilon
+
+
+def rows_by_cell(metrics: pd.DataFrame) -> dict[CellKey, pd.DataFrame]:
+    """The rows of the metrics table by cell."""
+    names = [metrics[key].astype(str) for key in ("study", "dataset", "variant", "mechanism")]
+    groups: Any = metrics.groupby([*names, metrics["epsilon"].map(epsilon_text)])
+    return dict(iter(groups))
+
+
+def _chosen(value: str, wanted: str | Iterable[str] | None) -> bool:
+    return wanted is None or value == wanted or (not isinstance(wanted, str) and value in set(wanted))
+
+
+class NotRun(Exception):
+    """The runs that a claim needs are not among the results; the message says which."""
+
+
+def _named(cell: AnyCell, factors: dict[str, Any]) -> bool:
+    named = variant_factors(cell.variant)
+    return all(named.get(key) == (None if value is None else str(value)) for key, value in factors.items())
+
+
+class Evidence:
+    """The outputs of a run.
+
+    A claim that asks for rows gets those of every planned cell that fits, or `NotRun`: half of a grid proves nothing.
+    """
+
+    def __init__(self, plan: Plan, results: Path, datasets: Path | None = None) -> None:
+        self.plan = plan
+        self.results = results
+        self.datasets = datasets or results.parent / "resources" / "datasets"
+        self._measured: dict[CellKey, pd.DataFrame] | None = None
+        self.used: list[str] = []
+        self.ways = 1
+        self._keeps: Callable[[AnyCell], bool] = lambda _: True
+
+    def only(self, keeps: Callable[[AnyCell], bool], ways: int) -> Evidence:
+        """The same outputs, as if the cells for which `keeps` is false were not planned, one of so many such views."""
+        view = copy(self)
+        view.ways, view.used = ways, []
+        view._keeps = lambda cell: self._keeps(cell) and keeps(cell)
+        return view
+
+    @property
+    def scale(self) -> str:
+        """quick, desk or paper."""
+        return self.plan.settings.scale
+
+    def cells(
+        self,
+        study: str,
+        *,
+        dataset: str | Iterable[str] | None = None,
+        mechanism: str | Iterable[str] | None = None,
+        **factors: Any,
+    ) -> list[AnyCell]:
+        """The planned cells of a study with this data set, mechanism and these factors (as text; None: without it)."""
+        return [
+            cell
+            for cell in self.plan.of(study)
+            if _chosen(cell.dataset, dataset)
+            and _chosen(cell.mechanism, mechanism)
+            and _named(cell, factors)
+            and self._keeps(cell)
+        ]
+
+    def rows(
+        self,
+        study: str,
+        metric: str | None = None,
+        *,
+        dataset: str | Iterable[str] | None = None,
+        mechanism: str | Iterable[str] | None = None,
+        **factors: Any,
+    ) -> pd.DataFrame:
+        """Rows of the metrics table for all planned cells that fit; each named data set and mechanism must have some.
+
+        Raises:
+            NotRun: if none is planned at this scale, or one has no results.
+            InputError: if a file is damaged.
+        """
+        cells = self.cells(study, dataset=dataset, mechanism=mechanism, **factors)
+        chosen = (" or ".join([v] if isinstance(v, str) else sorted(v)) for v in (dataset, mechanism) if v)
+        what = " ".join([study, *chosen, *(f"{key}={value}" for key, value in factors.items() if value is not None)])
+        missing = [
+            name
+            for key, wanted in (("dataset", dataset), ("mechanism", mechanism))
+            for name in ([wanted] if isinstance(wanted, str) else sorted(wanted or ()))
+            if name not in {getattr(cell, key) for cell in cells}
+        ]
+        if not cells or missing:
+            raise NotRun(
+                f"needs {what}, which the {self.scale} grid does not have"
+                + (f" with {', '.join(missing)}" if cells else "")
+            )
+        table = self.measured(cells)
+        used = (
+            f"the cell {cells[0].path} in results/metrics.parquet"
+            if len(cells) == 1
+            else f"{len(cells)} cells of {what} in results/metrics.parquet"
+        )
+        if used not in self.used:
+            self.used.append(used)
+        table = table if metric is None else table[table["metric"] == metric]
+        if table.empty:
+            raise InputError(f"no cell of {what} has the metric {metric}")
+        return table
+
+    def measured(self, cells: list[AnyCell]) -> pd.DataFrame:
+        """The rows of the metrics table of these cells.
+
+        Raises:
+            NotRun: if one has no results.
+            InputError: if a file is damaged.
+        """
+        rows = self._rows_by_cell()
+        for cell in cells:
+            if key_of(cell) not in rows or not set(cell.seeds) <= set(rows[key_of(cell)]["seed"]):
+                raise NotRun(f"needs the results of {cell.path}")
+        found = [rows[key_of(cell)] for cell in cells]
+        return pd.concat(
+            [part[part["seed"].isin(cell.seeds)] for cell, part in zip(cells, found, strict=True)], ignore_index=True
+        )
+
+    def _rows_by_cell(self) -> dict[CellKey, pd.DataFrame]:
+        if self._measured is None:
+            path = self.results / "metrics.parquet"
+            self._measured = rows_by_cell(read_rows(path)) if path.exists() else {}
+        return self._measured
+
+    @staticmethod
+    def by_mark(rows: pd.DataFrame, metric: str, mark: Literal["round", "epoch"] = "round") -> pd.DataFrame:
+        """A metric after each round or epoch at which it was taken: a row a seed and a column a mark, rising.
+
+        Of several cells it is the mean.
+
+        Raises:
+            NotRun: if it was not taken along the training.
+        """
+        own = rows[rows["metric"] == f"{metric}_by_{mark}"]
+        if own.empty:
+            raise NotRun(f"needs {metric} by {mark}")
+        return own.assign(mark=own[mark].astype(int)).pivot_table(index="seed", columns="mark", values="value").dropna()
+
+    def table(self, name: str) -> pd.DataFrame:
+        """A CSV file of results/tables.
+
+        Raises:
+            NotRun: if it was not made.
+        """
+        path = self.results / "tables" / f"{name}.csv"
+        if not path.exists():
+            raise NotRun(f"needs results/tables/{name}.csv")
+        self.used.append(f"results/tables/{name}.csv")
+        return pd.read_csv(path)
+
+    def rows_of_test_set(self, dataset: str) -> list[int]:
+        """The numbers of test records of a data set that TLDP's unperturbed cells were scored on.
+
+        Raises:
+            NotRun: if no such cell is planned or has results.
+        """
+        cells = [
+            cell
+            for cell in self.plan.cells
+            if cell.dataset == dataset and not cell.private and cell.study.startswith("tldp_")
+        ]
+        if not cells:
+            raise NotRun(f"needs TLDP's studies on {dataset}, which the {self.scale} grid does not have")
+        self.measured(cells)
+        path = self.datasets / dataset / "test.safetensors"
+        if not path.exists():
+            raise NotRun(f"needs the prepared data set {dataset}")
+        self.used.append(f"{len(cells)} cells of {dataset} in results/metrics.parquet")
+        records = len(read_arrays(path)[0]["y"])
+        return [min(records, cell.training.scored or records) for cell in cells]
+
+    def training_records(self, dataset: str) -> int:
+        """The number of training records that `prepare` wrote of a data set.
+
+        Raises:
+            NotRun: if the data set is not prepared.
+        """
+        path = self.datasets / dataset / "train.safetensors"
+        if not path.exists():
+            raise NotRun(f"needs the prepared data set {dataset}")
+        return len(read_arrays(path)[0]["y"])
+
+    def split_sizes(self, dataset: str) -> tuple[int, list[int]]:
+        """The records that a data set has for training, and the numbers that TLDP's unperturbed cells were scored on.
+
+        Raises:
+            NotRun: as `training_records` and `rows_of_test_set`.
+        """
+        tests = sorted(set(self.rows_of_test_set(dataset)))
+        return self.training_records(dataset), tests
+
+    def feature_range(self, study: str) -> tuple[float, float, float]:
+        """The smallest and largest extracted feature of a study, and the share that equals -1 or 1.
+
+        Raises:
+            NotRun: if no features are planned or they are missing.
+        """
+        names = sorted(
+            {
+                (cell.dataset, cell.factors.backbone)
+                for cell in self.plan.of(study)
+                if isinstance(cell.factors, LearningFactors) and cell.factors.backbone
+            }
+        )
+        if not names:
+            raise NotRun(f"needs the study {study}")
+        low, high, equal = np.inf, -np.inf, []
+        for dataset, backbone in names:
+            path = self.results / "features" / dataset / backbone / "train.safetensors"
+            if not path.exists():
+                raise NotRun(f"needs the features in {path.relative_to(self.results)}")
+            x = read_arrays(path)[0]["x"]
+            low, high = min(low, float(x.min())), max(high, float(x.max()))
+            equal.append(float((np.abs(x) == 1).mean()))
+            self.used.append(f"results/features/{dataset}/{backbone}/train.safetensors")
+        return low, high, float(np.mean(equal))

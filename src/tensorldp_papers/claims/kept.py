@@ -1,0 +1,131 @@
+"""Verdicts from the reference results: the metrics that are kept of the largest runs, decided with today's checks.
+
+All claims are decided again whenever a run is added, so that no verdict depends on the order in which runs came, and a
+reason why something was not run is always that of the rows that are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from tensorldp.errors import InputError
+from tensorldp_papers.claims.base import NotRun, catalogue
+from tensorldp_papers.claims.evidence import Evidence, rows_by_cell
+from tensorldp_papers.claims.table import COLUMNS, decide
+from tensorldp_papers.data.catalogue import get
+from tensorldp_papers.kept.provenance import (
+    METRICS,
+    SCALES,
+    Name,
+    as_trained,
+    cells_as_planned,
+    names,
+    noted_training,
+)
+from tensorldp_papers.papers.tldp.error_table import error_table
+from tensorldp_papers.papers.tvg.growth_table import growth_table
+from tensorldp_papers.run.cell import AnyCell
+from tensorldp_papers.run.grid import Plan
+from tensorldp_papers.run.settings import parse_settings
+from tensorldp_papers.run.table import CELL, read_rows
+
+# claims read the exact columns of these alone
+EXACT: dict[str, Callable[..., pd.DataFrame]] = {
+    "tldp_table5": error_table,
+    "tvg_table4": growth_table,
+}
+OPEN = ("not run at this scale", "undecided")
+
+
+@cache
+def _exact(name: str) -> pd.DataFrame:
+    return EXACT[name](draws=2)
+
+
+class NotKept(NotRun):
+    """A claim needs a file of a run that the reference results do not keep."""
+
+
+def _cells(metrics: pd.DataFrame, studies: Path, trained: Mapping[Name, str]) -> Iterator[AnyCell]:
+    """The cells that have rows, with the training that is noted of them or that their study's file plans for them."""
+    table = cells_as_planned(metrics, studies)
+    planned = dict(zip(names(table), table["cell"], strict=True))
+    for name, seeds in metrics.groupby(CELL, sort=False, observed=True)["seed"]:
+        if name not in planned:
+            raise InputError(f"kept rows are of a cell that no arm plans: {' '.join(map(str, name[:4]))}")
+        yield replace(as_trained(planned[name], trained), seeds=tuple(sorted({int(seed) for seed in seeds})))
+
+
+class KeptEvidence(Evidence):
+    """The metrics of results/reference as claims see them; each study has the scale of its run."""
+
+    def __init__(self, metrics: pd.DataFrame, studies: Path, trained: Mapping[Name, str] | None = None) -> None:
+        present = [name for name in SCALES if name in set(metrics["scale"])]
+        settings = parse_settings({"scale": present[-1], "studies": sorted(metrics["study"].unique())})
+        super().__init__(Plan(settings, {}, tuple(_cells(metrics, studies, trained or {}))), Path())
+        self._measured = rows_by_cell(metrics)
+
+    def table(self, name: str) -> pd.DataFrame:
+        """A table of exact columns, computed here with few draws: what was measured in it decides nothing."""
+        if name not in EXACT:
+            raise NotKept(f"needs results/tables/{name}.csv, which is not kept")
+        self.used.append(f"results/tables/{name}.csv")
+        return _exact(name).copy()
+
+    def split_sizes(self, dataset: str) -> tuple[int, list[int]]:
+        """Those of the release, of a data set that has kept rows: `prepare` refuses files with other numbers."""
+        if dataset not in {cell.dataset for cell in self.plan.cells}:
+            raise NotRun(f"needs {dataset}, which the {self.scale} grid does not have")
+        train, test = get(dataset).sizes
+        return train, [test]
+
+    def feature_range(self, study: str) -> tuple[float, float, float]:
+        """Not kept."""
+        raise NotKept(f"needs the features of {study}, which are not kept")
+
+
+def decide_again(reference: Path, studies: Path, earlier: pd.DataFrame | None = None) -> pd.DataFrame:
+    """The table of claims of the reference results, with the scale and the commits of the rows behind it.
+
+    Args:
+        reference: the folder of the reference results.
+        studies: the folder of the studies' files.
+        earlier: rows of earlier tables, oldest first, for claims that need what is not kept; a decided one goes before
+            an open one, and then a later one before an earlier.
+
+    Raises:
+        InputError: if a check fails on damaged results.
+    """
+    metrics = read_rows(reference / METRICS)
+    evidence = KeptEvidence(metrics, studies, noted_training(reference))
+    scale, commits = evidence.scale, " ".join(sorted(metrics["commit"].unique()))
+    rows = []
+    for claim in catalogue().values():
+        found = decide(claim, evidence)
+        # what the grid has by now is not what was run
+        found = {
+            key: text.replace(f"the {scale} grid does not have", "the kept results do not have")
+            for key, text in found.items()
+        }
+        row = {**found, "scale": scale, "commit": commits}
+        kept = _earlier(earlier, claim.id) if "not kept" in row["wanted"] else None
+        rows.append({**row, **kept} if kept else row)
+    return pd.DataFrame(rows, columns=[*COLUMNS, "scale", "commit"])
+
+
+def _earlier(tables: pd.DataFrame | None, id: str) -> dict[str, Any] | None:
+    """The row of a claim that was decided, and last."""
+    if tables is None:
+        return None
+    own = tables[(tables["id"] == id) & ~tables["verdict"].isin(OPEN)]
+    wanted = [column for column in [*COLUMNS, "scale", "commit"] if column in own]
+    # older tables had no column for what would decide a claim, and a decided one needs nothing
+    return (
+        {"condition": "", **{key: own[key].fillna("").iloc[-1] for key in wanted}, "wanted": ""} if len(own) else None
+    )

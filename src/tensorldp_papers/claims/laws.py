@@ -1,0 +1,44 @@
+"""Small finite laws that several claims enumerate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from tensorldp.curves.discrete import DiscreteCurve
+from tensorldp.mechanisms import Box, make
+from tensorldp.mechanisms.latent import Latent
+from tensorldp.mechanisms.pdpm import Pdpm
+
+
+def curve_of(p: Iterable[float], q: Iterable[float]) -> DiscreteCurve:
+    """The privacy curve of a pair of mass functions without zeros."""
+    return DiscreteCurve(tuple(math.log(v) for v in p), tuple(math.log(v) for v in q))
+
+
+def two_coins(heads: float, second: float) -> DiscreteCurve:
+    """The truth where the first coin (bias `heads`) says so, else what the second (bias `second`) shows."""
+    yes, no = heads + (1 - heads) * second, (1 - heads) * second
+    return curve_of((yes, 1 - yes), (no, 1 - no))
+
+
+def pdpm(epsilon: float, length: float, count: int = 1) -> Pdpm:
+    """PDPM on `count` weights in [-length/2, length/2]."""
+    made = make("pdpm", epsilon=epsilon, domain=Box(-length / 2, length / 2, (count,)))
+    assert isinstance(made, Pdpm)
+    return made
+
+
+def latent(epsilon: float, reading: str, *, values: int = 9216, whole: int = 4, fraction: int = 5) -> Latent:
+    """LATENT on `values` features that fill its code, MNIST's by default."""
+    top = float(1 << whole)
+    made = make(
+        "latent", epsilon=epsilon, domain=Box(-top, top, (values,)), whole=whole, fraction=fraction, reading=reading
+    )
+    assert isinstance(made, Latent)
+    return made
+
+
+def cifar_latent(epsilon: float, reading: str) -> Latent:
+    """LATENT on CIFAR-10's 2,304 features with 1 + 2 + 7 bits each."""
+    return latent(epsilon, reading, values=2304, whole=2, fraction=7)

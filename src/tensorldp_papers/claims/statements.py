@@ -1,0 +1,386 @@
+"""Statements about means over seeds, and when seeds decide them.
+
+A claim about runs is a tree: comparisons of a mean with the limits that the source sets, joined by `Every` and `Some`.
+Three rules hold for every claim.
+
+*The chance of a wrong verdict*, either way, is at most `ALPHA` for normal values. Where several comparisons could each
+decide alone, they share it (Bonferroni); where all must agree, each has the whole.
+
+*Looks.* Whoever adds seeds until something is decided looks several times, and each look may err. So a comparison is
+looked at with the first 3, 5, 10, 20 and 40 seeds and with no other numbers, and each look has its own part of `ALPHA`
+(`LOOKS`): whenever a run stops, the chance of a wrong verdict over all looks so far is at most the sum of these parts.
+Seeds beyond the last look that is complete wait for the next one.
+
+*Weak runs.* A run that is weaker than the source's (`Inside.weak`, from `fairness`) may support a claim and never
+refutes it. Where some comparisons are of runs as the source's, those of weak runs that do not agree are left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import special
+
+from tensorldp.errors import InputError
+from tensorldp_papers.claims.base import Finding
+from tensorldp_papers.claims.kinds import GROUPS
+
+ALPHA = 0.05  # the usual level
+# of ALPHA what each look spends, by its number of seeds: most at the first, where an interval of Student's is widest
+LOOKS = {3: 0.6, 5: 0.2, 10: 0.1, 20: 0.05, 40: 0.05}
+LEAST_SEEDS = min(LOOKS)  # two have one degree of freedom: an interval thirteen standard errors to each side
+DECIDED = ("reproduced", "holds with a condition", "not reproduced")
+SHOWN = 4  # comparisons that a text lists
+
+
+def wrong_by_chance(claims: pd.DataFrame) -> float:
+    """How many of the verdicts that seeds decided may be wrong by chance, on average over all runs of the schedule.
+
+    Args:
+        claims: a table of claims, with columns kind and verdict.
+    """
+    decided = claims["kind"].isin(GROUPS["run"]) & claims["verdict"].isin(DECIDED)
+    return ALPHA * int(decided.sum())
+
+
+def look(seeds: int) -> int:
+    """The number of seeds of the last look that so many complete; all of them where they are too few for a look."""
+    return max((count for count in LOOKS if count <= seeds), default=seeds)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over the seeds of a look, its standard error with its degrees of freedom, and the number of these seeds.
+
+    Attributes:
+        mean, error, freedom, seeds: of the look.
+        samples: what it is a combination of: independent samples, one value a seed, with their factors.
+    """
+
+    mean: float
+    error: float
+    freedom: float
+    seeds: int
+    samples: tuple[tuple[float, tuple[float, ...]], ...] = ()
+
+    def half(self, alpha: float) -> float:
+        """Half the width of Student's interval at this look, `alpha` being for all looks; infinite without a look."""
+        if self.seeds < LEAST_SEEDS:
+            return math.inf
+        return _quantile(self.freedom, alpha, self.seeds) * self.error
+
+    def seeds_for(self, distance: float, alpha: float) -> int | None:
+        """The first later look whose half width is below `distance` at this spread; None if there is none."""
+        if self.seeds < 2 or distance <= 0:
+            return None
+        groups = max(self.freedom / (self.seeds - 1), 1.0)
+        for count in LOOKS:
+            half = _quantile((count - 1) * groups, alpha, count) * self.error * math.sqrt(self.seeds / count)
+            if count > self.seeds and half < distance:
+                return count
+        return None
+
+    def __str__(self) -> str:
+        if self.seeds < LEAST_SEEDS:
+            return f"{self.mean:.4g} ({'one seed' if self.seeds == 1 else f'{self.seeds} seeds'}, no interval)"
+        half = self.half(ALPHA)
+        return f"{self.mean:.4g} [{self.mean - half:.4g}, {self.mean + half:.4g}] over {self.seeds} seeds"
+
+
+def _quantile(freedom: float, alpha: float, seeds: int) -> float:
+    return float(special.stdtrit(freedom, 1 - alpha * LOOKS[look(seeds)] / 2))
+
+
+def _combined(samples: tuple[tuple[float, tuple[float, ...]], ...]) -> Estimate:
+    """The sum of factor times mean of independent samples (Welch), all at the last look that each of them completes."""
+    seeds = look(min(len(values) for _, values in samples))
+    parts = [(factor, np.asarray(values[:seeds])) for factor, values in samples]
+    mean = float(sum(factor * values.mean() for factor, values in parts))
+    if seeds < 2:
+        return Estimate(mean, math.inf, 1.0, seeds, samples)
+    variances = [float(factor**2 * values.var(ddof=1)) / seeds for factor, values in parts]
+    squares = sum(variance**2 for variance in variances) / (seeds - 1)
+    total = sum(variances)
+    freedom = total**2 / squares if squares > 0 else float(len(parts) * (seeds - 1))
+    return Estimate(mean, math.sqrt(total), freedom, seeds, samples)
+
+
+def estimate(values: Sequence[float] | pd.Series) -> Estimate:
+    """The estimate of a mean from one value a seed, in the order of the seeds.
+
+    Raises:
+        InputError: if there is no value or one is not finite.
+    """
+    data = np.asarray(values, dtype=np.float64)
+    if not data.size or not np.isfinite(data).all():
+        raise InputError(f"an estimate needs finite values, got {list(values)[:5]}")
+    return _combined(((1.0, tuple(data.tolist())),))
+
+
+def minus(first: Estimate, second: Estimate, share: float = 1.0) -> Estimate:
+    """first - share * second of independent seeds (Welch); too wide, and so safe, where the seeds share streams.
+
+    Both are taken at the last look that both complete.
+    """
+    if first.samples and second.samples:
+        return _combined((*first.samples, *((-share * factor, values) for factor, values in second.samples)))
+    variances = first.error**2, (share * second.error) ** 2
+    seeds = min(first.seeds, second.seeds)
+    mean, total = first.mean - share * second.mean, sum(variances)
+    if seeds < 2:
+        return Estimate(mean, math.inf, 1.0, seeds)
+    parts = sum(v**2 / d for v, d in zip(variances, (first.freedom, second.freedom), strict=True))
+    freedom = total**2 / parts if parts > 0 else first.freedom + second.freedom
+    return Estimate(mean, math.sqrt(total), freedom, seeds)
+
+
+def paired(first: Sequence[float], second: Sequence[float]) -> Estimate:
+    """The estimate of first - second for values of the same runs, seed by seed.
+
+    Raises:
+        InputError: if the two have different lengths.
+    """
+    if len(first) != len(second):
+        raise InputError(f"paired values must be as many on both sides, got {len(first)} and {len(second)}")
+    return estimate([a - b for a, b in zip(first, second, strict=True)])
+
+
+class Statement(Protocol):
+    """Something that seeds decide, or do not."""
+
+    def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
+        """Whether it holds; None if undecided at these chances of a wrong yes and a wrong no."""
+
+    def leaves(self) -> list[Inside]:
+        """The comparisons in it."""
+
+    def telling(self) -> list[Inside]:
+        """The comparisons that it stands or falls with: of alternatives the best one."""
+
+
+@dataclass(frozen=True)
+class Inside:
+    """That a mean lies above `low` and below `high`.
+
+    Attributes:
+        name: what the mean is of, in words.
+        value: its estimate.
+        low, high: the limits that the source sets.
+        void: why it decides nothing, whatever the seeds (both at chance); empty as a rule.
+        weak: how the runs behind it are weaker than the source's, see `fairness`; empty if they are not.
+    """
+
+    name: str
+    value: Estimate
+    low: float = -math.inf
+    high: float = math.inf
+    void: str = ""
+    weak: str = ""
+
+    def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
+        if self.void or self.value.seeds < LEAST_SEEDS:
+            return None
+        mean, yes = self.value.mean, self.value.half(for_it)
+        if self.low < mean - yes and mean + yes < self.high:
+            return True
+        return False if self.fails(against_it) and not self.weak else None
+
+    def fails(self, against_it: float = ALPHA) -> bool:
+        """Whether the mean lies outside, however weak the runs are."""
+        if self.void or self.value.seeds < LEAST_SEEDS:
+            return False
+        mean, no = self.value.mean, self.value.half(against_it)
+        return mean + no < self.low or mean - no > self.high
+
+    def leaves(self) -> list[Inside]:
+        return [self]
+
+    def telling(self) -> list[Inside]:
+        return [self]
+
+    def slack(self) -> float:
+        """How far inside the limits the mean lies, in standard errors; negative outside."""
+        distance = min(self.value.mean - self.low, self.high - self.value.mean)
+        if math.isinf(self.value.error):
+            return distance
+        return distance / self.value.error if self.value.error > 0 else math.copysign(math.inf, distance)
+
+    def wanted(self, parts: int = 1) -> str:
+        """What would decide it."""
+        if self.void:
+            return f"{self.name}: {self.void}"
+        if self.value.seeds < LEAST_SEEDS:
+            made = "one seed was run" if self.value.seeds == 1 else f"{self.value.seeds} seeds were run"
+            return f"{self.name}: {made}, at least {LEAST_SEEDS} are needed"
+        against = f"{self.name}: {self.value}, the limit being {self._limits()}"
+        if self.weak and self.slack() < 0:
+            return f"{against}, which refutes nothing: {self.weak}"
+        mean = self.value.mean
+        distance = min(abs(mean - limit) for limit in (self.low, self.high) if math.isfinite(limit))
+        enough = self.value.seeds_for(distance, ALPHA / parts)
+        return f"{against}; {f'{enough} seeds would do' if enough else f'{max(LOOKS)} seeds would not do'}"
+
+    def _limits(self) -> str:
+        ends = [f"{end:.4g}" for end in (self.low, self.high) if math.isfinite(end)]
+        return " or ".join(ends)
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.value}"
+
+
+@dataclass(frozen=True)
+class Every:
+    """That all parts hold; parts of weak runs alone that are not seen to hold are left out where there are others."""
+
+    parts: Sequence[Statement]
+
+    def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
+        strong = [part for part in self.parts if not _is_weak(part)]
+        counted = strong or self.parts
+        found = [part.decide(for_it, against_it / len(counted)) for part in counted]
+        return False if False in found else None if None in found or not found else True
+
+    def leaves(self) -> list[Inside]:
+        return [leaf for part in self.parts for leaf in part.leaves()]
+
+    def telling(self) -> list[Inside]:
+        return [leaf for part in self.parts for leaf in part.telling()]
+
+
+@dataclass(frozen=True)
+class Some:
+    """That at least one part holds."""
+
+    parts: Sequence[Statement]
+
+    def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
+        found = [part.decide(for_it / len(self.parts), against_it) for part in self.parts]
+        return True if True in found else None if None in found or not found else False
+
+    def leaves(self) -> list[Inside]:
+        return [leaf for part in self.parts for leaf in part.leaves()]
+
+    def telling(self) -> list[Inside]:
+        return max(
+            (part.telling() for part in self.parts), key=lambda own: min((leaf.slack() for leaf in own), default=0)
+        )
+
+
+@dataclass(frozen=True)
+class Shared:
+    """One of several alternatives that are decided apart from each other.
+
+    Attributes:
+        part: the statement.
+        ways: how many there are; each has this share of the chance of a wrong yes.
+    """
+
+    part: Statement
+    ways: int
+
+    def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
+        return self.part.decide(for_it / self.ways, against_it)
+
+    def leaves(self) -> list[Inside]:
+        return self.part.leaves()
+
+    def telling(self) -> list[Inside]:
+        return self.part.telling()
+
+
+def _is_weak(statement: Statement) -> bool:
+    return all(leaf.weak for leaf in statement.leaves())
+
+
+def weaknesses(statement: Statement, alpha: float = ALPHA) -> str:
+    """How the runs behind a statement that holds are weaker than the source's, and which of them count for nothing."""
+    leaves = statement.telling()
+    agree = {text: all(leaf.decide(alpha) for leaf in leaves if leaf.weak == text) for text in _weak_texts(leaves)}
+    return joined([*_grouped(t for t in agree if agree[t]), *(f"without {t}" for t in agree if not agree[t])])
+
+
+def _grouped(texts: Iterable[str]) -> list[str]:
+    """Texts of the form "data set: shortfall", one for each shortfall."""
+    names: dict[str, list[str]] = {}
+    for part in dict.fromkeys(one for text in texts for one in text.split("; ")):
+        name, _, shortfall = part.partition(": ")
+        names.setdefault(shortfall, []).append(name)
+    return [f"{' and '.join(own)}: {shortfall}" if shortfall else " and ".join(own) for shortfall, own in names.items()]
+
+
+def _weak_texts(leaves: Iterable[Inside]) -> list[str]:
+    return list(dict.fromkeys(leaf.weak for leaf in leaves if leaf.weak))
+
+
+def words(statement: Statement) -> str:
+    """The comparisons that a statement stands or falls with, of many those closest to failing, and how many more."""
+    telling, total = statement.telling(), len(statement.leaves())
+    shown = telling if len(telling) <= SHOWN else sorted(telling, key=Inside.slack)[: SHOWN - 1]
+    more = total - len(shown)
+    return "; ".join(map(str, shown)) + (f"; and {more} more" if more else "")
+
+
+def needs(statement: Statement) -> str:
+    """What would decide a statement: of the comparisons that it stands or falls with the open ones."""
+    telling, total = statement.telling(), len(statement.leaves())
+    open_ = [leaf for leaf in telling if leaf.decide(ALPHA / total, ALPHA / total) is None] or telling
+    shown = sorted(open_, key=lambda leaf: (leaf.value.seeds, leaf.slack()))[: SHOWN - 1]
+    more = len(open_) - len(shown)
+    return "; ".join(leaf.wanted(total) for leaf in shown) + (f"; and {more} more" if more else "")
+
+
+def finding(
+    statement: Statement, observed: str = "", evidence: str = "", *, condition: str = "", wanted: str = ""
+) -> Finding:
+    """The finding of a statement: its comparisons, then `observed`.
+
+    Args:
+        statement: what the claim says.
+        observed: further observations; they decide nothing.
+        evidence: as in `Finding`.
+        condition: what the statement was found under, if it holds, beside the weakness of its runs.
+        wanted: what would decide it, beside seeds, if it is undecided.
+    """
+    text = "; ".join(filter(None, [words(statement), observed]))
+    holds = statement.decide()
+    if holds is None:
+        return Finding(None, text, evidence, wanted="; ".join(filter(None, [needs(statement), wanted])))
+    return Finding(holds, text, evidence, condition=joined([condition, weaknesses(statement)]) if holds else "")
+
+
+def per_seed(rows: pd.DataFrame, statistic: str = "mean") -> Estimate:
+    """The estimate from one number of each seed's rows, which are not independent: their mean, or another statistic.
+
+    Means are of the seeds with the most rows: one that some cells lack would be the mean of other cells.
+
+    Raises:
+        InputError: if there are no rows.
+    """
+    if statistic == "mean":
+        return _mean(rows["seed"].to_numpy(), rows["value"].to_numpy(np.float64))
+    return estimate(rows.groupby("seed")["value"].agg(statistic).tolist())
+
+
+def per_epsilon(rows: pd.DataFrame) -> dict[float, Estimate]:
+    """The estimate of the mean at each epsilon, rising."""
+    epsilons, seeds = rows["epsilon"].to_numpy(np.float64), rows["seed"].to_numpy()
+    values = rows["value"].to_numpy(np.float64)
+    return {float(at): _mean(seeds[epsilons == at], values[epsilons == at]) for at in np.unique(epsilons)}
+
+
+def _mean(seeds: NDArray[Any], values: NDArray[np.float64]) -> Estimate:
+    """The estimate from each seed's mean; of short arrays, for which pandas' groups take a hundred times longer."""
+    _, index = np.unique(seeds, return_inverse=True)
+    counts = np.bincount(index)
+    return estimate((np.bincount(index, values) / counts)[counts == counts.max()].tolist() if len(counts) else [])
+
+
+def joined(parts: Iterable[str]) -> str:
+    """Parts of a text that are not empty, with semicolons."""
+    return "; ".join(filter(None, parts))

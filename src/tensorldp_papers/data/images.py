@@ -1,0 +1,126 @@
+"""Parsers of the image data sets: uint8 images, (N, H, W) for grey and (N, H, W, C) for colour."""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tensorldp.errors import InputError
+from tensorldp_papers.data.archives import decompressed, tar_members
+from tensorldp_papers.data.split import Arrays, Options, Parsed, parser
+
+Files = Mapping[str, Path]
+"""The files of one source, by name."""
+
+_CIFAR_RECORD = 1 + 3 * 32 * 32
+_CIFAR_TRAIN = tuple(f"cifar-10-batches-bin/data_batch_{k}.bin" for k in range(1, 6))
+_CIFAR_TEST = ("cifar-10-batches-bin/test_batch.bin",)
+
+
+def read_idx(path: Path) -> NDArray[np.uint8]:
+    """The array in an IDX file of unsigned bytes, gzipped or not.
+
+    Raises:
+        InputError: if it is damaged, of another type, or not as long as its header says.
+    """
+    data = decompressed(path)
+    if len(data) < 4 or data[:3] != b"\0\0\x08":
+        raise InputError(f"the file {path} is not an IDX file of unsigned bytes: its header is {data[:4]!r}")
+    start = 4 + 4 * data[3]
+    if len(data) < start:
+        raise InputError(f"the file {path} is truncated in its header")
+    shape = struct.unpack(f">{data[3]}I", data[4:start])
+    # Python's integers cannot overflow, so a forged header cannot pass
+    if len(data) - start != (size := math.prod(shape)):
+        raise InputError(f"the file {path} holds {len(data) - start} values, its header says {size}")
+    return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
+
+
+@parser("mnist")
+@parser("fashion_mnist")
+def parse_mnist(files: Files, options: Options) -> Parsed:
+    """MNIST or Fashion-MNIST: x (N, 28, 28)."""
+
+    def split(prefix: str) -> Arrays:
+        names = f"{prefix}-images-idx3-ubyte.gz", f"{prefix}-labels-idx1-ubyte.gz"
+        x, y = (read_idx(files[name]) for name in names)
+        if x.ndim != 3 or y.ndim != 1 or len(x) != len(y):
+            raise InputError(f"the files {names[0]} and {names[1]} do not belong together: shapes {x.shape}, {y.shape}")
+        return x, y
+
+    return Parsed(split("train"), split("t10k"))
+
+
+@parser("cifar10")
+def parse_cifar10(files: Files, options: Options) -> Parsed:
+    """CIFAR-10 from the binary archive or the re-encoded raw pixels: x (N, 32, 32, 3), in the release's order."""
+    if "cifar-10-binary.tar.gz" in files:
+        return _cifar_archive(files["cifar-10-binary.tar.gz"])
+    return Parsed(_cifar_raw(files, "data_batch_", "train_labels"), _cifar_raw(files, "test_batch_", "test_labels"))
+
+
+@parser("svhn")
+def parse_svhn(files: Files, options: Options) -> Parsed:
+    """SVHN's cropped digits: x (N, 32, 32, 3), label 10 becomes class 0."""
+    return Parsed(_svhn_file(files["train_32x32.mat"]), _svhn_file(files["test_32x32.mat"]))
+
+
+def _cifar_archive(path: Path) -> Parsed:
+    content = dict(tar_members(path, {*_CIFAR_TRAIN, *_CIFAR_TEST}.__contains__))
+
+    def split(names: tuple[str, ...]) -> Arrays:
+        for name in names:
+            if name not in content:
+                raise InputError(f"the archive {path} has no member {name}: it must be the binary version")
+            if len(content[name]) % _CIFAR_RECORD:
+                raise InputError(
+                    f"the member {name} of {path} has {len(content[name])} bytes, which is no multiple "
+                    f"of {_CIFAR_RECORD}"
+                )
+        rows = np.frombuffer(b"".join(content[name] for name in names), np.uint8).reshape(-1, _CIFAR_RECORD)
+        return rows[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), rows[:, 0]
+
+    return Parsed(split(_CIFAR_TRAIN), split(_CIFAR_TEST))
+
+
+def _cifar_raw(files: Files, images: str, labels: str) -> Arrays:
+    parts = sorted((name for name in files if name.startswith(images)), key=_batch)
+    y = np.frombuffer(b"".join(decompressed(files[name]) for name in files if name.startswith(labels)), np.uint8)
+    pixels = b"".join(decompressed(files[name]) for name in parts)
+    if len(pixels) != len(y) * (_CIFAR_RECORD - 1):
+        raise InputError(
+            f"the files {', '.join(parts)} hold {len(pixels)} bytes for {len(y)} labels, expected are "
+            f"{_CIFAR_RECORD - 1} per label"
+        )
+    return np.frombuffer(pixels, np.uint8).reshape(-1, 32, 32, 3), y
+
+
+def _batch(name: str) -> int:
+    found = re.match(r"data_batch_(\d+)_", name)
+    return int(found.group(1)) if found else 0
+
+
+def _svhn_file(path: Path) -> Arrays:
+    from scipy.io import loadmat
+
+    try:
+        content: dict[str, Any] = loadmat(path, variable_names=["X", "y"])
+    except FileNotFoundError:
+        raise InputError(f"the file {path} is missing") from None
+    except Exception as error:  # scipy raises many kinds on damaged input
+        raise InputError(f"the file {path} is truncated or not a MATLAB 5 file ({error})") from None
+    x, y = content.get("X"), content.get("y")
+    if x is None or y is None or x.dtype != np.uint8 or x.ndim != 4 or x.shape[:3] != (32, 32, 3):
+        raise InputError(f"the file {path} must hold X, 32 x 32 x 3 x N unsigned bytes, and y")
+    if y.dtype.kind not in "iuf" or y.size != x.shape[3]:
+        raise InputError(f"the file {path} must hold one number in y for each of the {x.shape[3]} images")
+    if not np.isin(y, np.arange(1, 11)).all():
+        raise InputError(f"the labels in {path} must lie in 1 .. 10")
+    return x.transpose(3, 0, 1, 2), y.reshape(-1) % 10

@@ -1,0 +1,524 @@
+"""A user's own file or folder of images as the splits of a data set."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from PIL import Image, ImageOps
+from safetensors import safe_open
+
+from tensorldp.errors import InputError, described, shown, unknown
+from tensorldp_papers.data.checksum import digest
+from tensorldp_papers.data.own import OwnDataset, origin
+from tensorldp_papers.data.prepare import write_splits
+from tensorldp_papers.data.source import Dataset
+from tensorldp_papers.data.split import Parsed, stratified
+from tensorldp_papers.data.tabular import read_csv
+
+PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp")
+FINE = 1e-3  # the share of a column's interquartile range that float32 must resolve where it merges values
+UNITS = "count the data from another zero, or in larger units"
+
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,4})?", re.ASCII | re.IGNORECASE)
+_INDEX = re.compile(r"unnamed: \d+|level_\d+|index|row|(.*[ _])?id", re.IGNORECASE)
+_DEEP = re.compile(r"'((?!BGR)\w+;16\w*)'")  # 16 bits a channel, in what Pillow says of how an image is stored
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a file or a folder holds.
+
+    Attributes:
+        x: records, as stored; those of a table are float64.
+        labels: their classes, whole numbers or text.
+        place: what a message calls a record, by its position.
+        columns: the names of the elements of a record, of a table alone.
+        untyped: whether numbers among the labels are text because the format has nothing else.
+        warnings: what the user should know.
+    """
+
+    x: NDArray[Any]
+    labels: NDArray[Any]
+    place: Callable[[int], str]
+    columns: list[str] = field(default_factory=list)
+    untyped: bool = False
+    warnings: list[str] = field(default_factory=list)
+
+    def element(self, place: tuple[int, ...]) -> str:
+        """What a message calls an element of a record."""
+        return f"column {self.columns[place[0]]!r}" if self.columns else f"element {place}"
+
+
+def prepare_own(name: str, entry: OwnDataset, out_dir: Path) -> list[str]:
+    """Write the splits of a user's own data as `prepare` does, with the names of the classes in the metadata.
+
+    Images of unsigned bytes stay so, all else becomes float32, after float64 has scaled columns with ranges of their
+    own to [0, 1]. Where float32 does not resolve a millionth of the one range, elements are counted from its lower
+    end. Records of one dimension are a table, of two or three dimensions images, (height, width) or (height, width,
+    channels).
+
+    Args:
+        name: the data set's.
+        entry: what config.yaml says of it.
+        out_dir: folder to write, made if need be.
+
+    Returns:
+        Warnings, one sentence each.
+
+    Raises:
+        InputError: if the file cannot be read, a column or array is missing, a value is not a finite number or lies
+            outside the stated range, float32 cannot tell the values of a column apart, or the classes cannot be told
+            apart or split.
+    """
+    path, where = Path(entry.path), f"own_datasets.{name}"
+    if path.is_dir():
+        content = _folder(path, where)
+        source = f"{path.name}, {len(content.x)} images"
+    else:
+        read = {".csv": _csv, ".parquet": _parquet, ".npz": _npz, ".safetensors": _safetensors}[path.suffix.casefold()]
+        content = read(path, entry, where)
+        source = f"{path.name}, sha256:{digest(path).sha256}"
+    y, classes = _classes(content, f"{where}: {path}")
+    x, low, high, told = _stored(content, entry, where)
+    x = _shaped(x, entry, where)
+    try:
+        train, test = stratified(x, y, entry.test, entry.seed)
+    except InputError as error:
+        raise InputError(f"{where}.test = {entry.test:g}: {error}") from None
+    dataset = Dataset(
+        name=name,
+        kind="tabular" if x.ndim == 2 else "image",
+        classes=len(classes),
+        shape=x.shape[1:],
+        low=low,
+        high=high,
+        sizes=(len(train[0]), len(test[0])),
+        homepage="",
+        note="the user's own",
+        deviation=f"stratified split, {entry.test:g} for testing, seed {entry.seed}; {told}",
+        embedded=True,
+    )
+    write_splits(dataset, Parsed(train, test, {"class_names": json.dumps(classes)}), source, out_dir)
+    return [f"{where}: {warning}" for warning in content.warnings]
+
+
+def _stored(content: Content, entry: OwnDataset, where: str) -> tuple[NDArray[Any], float, float, str]:
+    """Records as they are kept, the range of an element of them, and what was done; adds to the warnings."""
+    x, told = content.x, "public range as the user states"
+    if isinstance(entry.range, dict):
+        zeros, tops = _by_column(content.columns, entry.range, where)
+        for k, column in enumerate(content.columns):
+            _check_range(content, (..., k), zeros[k], tops[k], f"{where}.range.{column}")
+        widths, ends = tops - zeros, (0.0, 1.0)
+    else:
+        low, high = entry.range
+        _check_range(content, ..., low, high, f"{where}.range")
+        zero = origin([low, high], f"{where}.range")
+        if zero == 0 and np.can_cast(x.dtype, np.float32):
+            return x if x.dtype == np.uint8 else x.astype(np.float32), low, high, told
+        if zero != 0:
+            told += f", elements counted from {_text(zero)}"
+        zeros, widths, ends = np.full(x[0].size, zero), np.ones(x[0].size), (low - zero, high - zero)
+    flat = x.reshape(len(x), -1)
+    stored = np.empty(flat.shape, np.float32)
+    merged = []
+    for k, (zero, width) in enumerate(zip(zeros, widths, strict=True)):
+        stored[:, k] = _kept(flat[:, k], zero, width)
+        element = content.element(tuple(int(n) for n in np.unravel_index(k, x.shape[1:])))
+        if pair := _merged(flat[:, k], zero, width, f"{where}: {element} of {entry.path}"):
+            merged.append(f"{_text(pair[0])} and {_text(pair[1])} in {element}")
+    if merged:
+        more = f", and others in {len(merged) - 1} more" if len(merged) > 1 else ""
+        content.warnings.append(f"float32 makes one number of some whole numbers, such as {merged[0]}{more}")
+    return stored.reshape(x.shape), *ends, told
+
+
+def _kept(values: NDArray[Any], zero: float, width: float) -> NDArray[np.float32]:
+    return np.asarray((values.astype(np.float64) - zero) / width, np.float32)
+
+
+def _merged(values: NDArray[Any], zero: float, width: float, what: str) -> tuple[float, float] | None:
+    """Two whole numbers that become one, if any; refuses values that float32 does not tell apart where most lie."""
+    distinct = np.unique(values).astype(np.float64)
+    kept = _kept(distinct, zero, width)
+    same = np.flatnonzero(kept[1:] == kept[:-1])
+    if not len(same):
+        return None
+    pair = float(distinct[same[0]]), float(distinct[same[0] + 1])
+    step = width * float(np.spacing(np.abs(kept[len(kept) // 2])))
+    if step > FINE * np.subtract(*np.percentile(distinct, [75, 25])):
+        raise InputError(
+            f"{what} holds {_text(pair[0])} and {_text(pair[1])}, which float32 makes one number on so wide a range: "
+            "state the public range that the records need, or leave it out"
+        )
+    return pair if (distinct % 1 == 0).all() else None
+
+
+def _by_column(
+    columns: list[str], ranges: dict[str, list[float]], where: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The lower and the upper ends of the columns' own ranges."""
+    for column in ranges:
+        if column not in columns:
+            raise unknown(f"column {where}.range", column, columns)
+    for column in columns:
+        if column not in ranges:
+            raise InputError(f"{where}.range lacks the column {column!r}: each column needs its public range")
+    low, high = np.array([ranges[column] for column in columns], np.float64).T
+    return low, high
+
+
+def _check_range(content: Content, part: Any, low: float, high: float, key: str) -> None:
+    x = content.x[part]
+    outside = np.argwhere((x < low) | (x > high))
+    if len(outside):
+        row, *place = (int(k) for k in outside[0])
+        element = f", {content.element(tuple(place))}" if place else ""
+        way = "clip the data to it, or leave the column out" if content.columns else "or clip the data to it"
+        raise InputError(
+            f"{key} = [{_text(low)}, {_text(high)}] does not hold {_text(x[tuple(outside[0])])} in "
+            f"{content.place(row)}{element}: state the public range that every record must lie in, {way}"
+        )
+
+
+def _text(number: Any) -> str:
+    """A number in full, as a person would write it."""
+    number = float(number)
+    return str(int(number)) if number.is_integer() and abs(number) < 1e16 else repr(number)
+
+
+def _shaped(x: NDArray[Any], entry: OwnDataset, where: str) -> NDArray[Any]:
+    if entry.shape is not None:
+        if math.prod(entry.shape) != math.prod(x.shape[1:]):
+            raise InputError(
+                f"{where}.shape = {entry.shape} has {math.prod(entry.shape)} elements, a record of {entry.path} has "
+                f"{math.prod(x.shape[1:])}"
+            )
+        x = x.reshape(len(x), *entry.shape)
+    if x.ndim == 4 and x.shape[3] == 1:
+        x = x[..., 0]
+    if not 2 <= x.ndim <= 4 or (x.ndim == 4 and x.shape[3] != 3):
+        raise InputError(
+            f"{where}: a record must be (elements,), (height, width) or (height, width, 3), got the shape "
+            f"{x.shape[1:]} in {entry.path}; state another as shape"
+        )
+    return x
+
+
+def _classes(content: Content, where: str) -> tuple[NDArray[np.int64], list[str]]:
+    """Class indices, and the classes as text: numbers in their order, words in that of the alphabet."""
+    labels, place = content.labels, content.place
+    if (missing := np.flatnonzero(pd.isna(labels))).size:
+        raise InputError(f"{where}: the label of {place(int(missing[0]))} is missing")
+    if labels.dtype.kind == "f":
+        if (strange := np.flatnonzero((labels % 1 != 0) | (np.abs(labels) > 2**53))).size:
+            raise InputError(f"{where}: labels must be whole numbers or words, found is {labels[strange[0]]:g}")
+        labels = labels.astype(np.int64)
+    found, first, y, counts = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
+    classes = [str(label) for label in found]
+    meanings: dict[str | Decimal, int] = {}
+    for k, text in enumerate(classes):
+        if (meaning := _meaning(text)) == "":
+            raise InputError(f"{where}: the label of {place(int(first[k]))} is missing")
+        if (twin := meanings.setdefault(meaning, k)) != k:
+            raise InputError(
+                f"{where}: the label {shown(classes[twin])} of {place(int(first[twin]))} and {shown(text)} of "
+                f"{place(int(first[k]))} differ in spaces, case or the form of a number alone: write one class in one "
+                "way, and two classes with words that differ in more"
+            )
+    numbers = [meaning for meaning in meanings if isinstance(meaning, Decimal)]
+    if content.untyped and len(numbers) == len(classes):
+        for text, number in zip(classes, numbers, strict=True):
+            if number != number.to_integral_value():
+                raise InputError(f"{where}: labels must be whole numbers or words, found is {text}")
+        order = sorted(range(len(classes)), key=numbers.__getitem__)
+        classes, counts, y = [classes[k] for k in order], counts[order], np.argsort(order)[y]
+    if len(classes) < 2:
+        raise InputError(f"{where} has one class alone, {shown(classes[0]) if classes else 'none'}: two are needed")
+    if counts.min() < 2:
+        lone = classes[int(counts.argmin())]
+        raise InputError(f"{where} has one record alone of the class {shown(lone)}: both splits need one")
+    return y.astype(np.int64), classes
+
+
+def _meaning(text: str) -> str | Decimal:
+    """What two labels share that a reader would take for one: a number's value, or a word without spaces and case."""
+    plain = " ".join(unicodedata.normalize("NFC", text).casefold().split())
+    return Decimal(plain) if _NUMBER.fullmatch(plain) else plain
+
+
+def _csv(path: Path, entry: OwnDataset, where: str) -> Content:
+    """A CSV file: its labels are text as it stands there."""
+    options: dict[str, Any] = {"na_filter": False, "index_col": False, "low_memory": False}
+    header = read_csv(path, header=None, nrows=1, dtype=str, **options).iloc[0].tolist()
+    if any("\0" in name for name in header):
+        raise InputError(f"{where}: {path} is not UTF-8 text: save it as UTF-8")
+    if len(header) == 1 and (other := re.search(r"[;\t|]", header[0])):
+        raise InputError(f"{where}: the columns of {path} must be separated by commas, found is {other.group()!r}")
+    _check_once([name for name in header if name], path, where)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", pd.errors.ParserWarning)
+        table = read_csv(path, dtype={entry.label: str}, **options)
+    if any(issubclass(warning.category, pd.errors.ParserWarning) for warning in told):  # pandas drops the fields
+        raise InputError(
+            f"{where}: {path} has rows of more fields than its header: name every column, and quote text with commas"
+        )
+    return _table(table, path, entry, where, untyped=True)
+
+
+def _parquet(path: Path, entry: OwnDataset, where: str) -> Content:
+    """A Parquet table; an index that has a name is a column."""
+    try:
+        table = pd.read_parquet(path)
+    except Exception as error:  # pyarrow lets several kinds through on damaged files
+        raise InputError(f"{where}: {path} is not a Parquet table ({described(error)})") from None
+    named = [name for name in table.index.names if name is not None and name not in table.columns]
+    table = table.reset_index(level=named) if named else table
+    _check_once([str(column) for column in table.columns], path, where)
+    return _table(table, path, entry, where, untyped=False)
+
+
+def _check_once(columns: list[str], path: Path, where: str) -> None:
+    if twice := [column for k, column in enumerate(columns) if column in columns[:k]]:
+        raise InputError(f"{where}: {path} has two columns {twice[0]!r}: give each a name of its own")
+
+
+def _table(table: pd.DataFrame, path: Path, entry: OwnDataset, where: str, *, untyped: bool) -> Content:
+    table.columns = pd.Index([str(column) for column in table.columns])
+    columns = list(table.columns)
+    if entry.label not in columns:
+        raise unknown(f"column {where}.label of {path}", entry.label, columns)
+    others = [column for column in columns if column != entry.label]
+    for key in ("values", "drop"):
+        named = getattr(entry, key)
+        _check_once(named, Path(f"{where}.{key}"), where)
+        for column in named:
+            if column not in others:
+                raise unknown(f"column {where}.{key} of {path}", column, others)
+    chosen = entry.values or [column for column in others if column not in entry.drop]
+    if not chosen:
+        raise InputError(f"{where}: {path} has no column but the label {entry.label!r}")
+    if not len(table):
+        raise InputError(f"{where}: {path} has no rows")
+    x = np.column_stack([_column(table[column], column, path, where) for column in chosen])
+    content = Content(x, _labels(table[entry.label], path, where), lambda row: f"row {row + 1}", chosen, untyped)
+    _check_finite(content, path, where)
+    if not entry.values:
+        content.warnings.extend(
+            f"the column {column!r} of {path} looks like an index of the rows, and is taken as private data: leave it "
+            f"out with drop: [{column!r}], or name the columns of a record under values"
+            for column, values in zip(chosen, x.T, strict=True)
+            if _is_index(column, values)
+        )
+    return content
+
+
+def _is_index(name: str, values: NDArray[np.float64]) -> bool:
+    """Whether all values are different whole numbers, and the name is an index's or they count on without a gap."""
+    ordered = np.unique(values)
+    if len(ordered) < len(values) or (ordered % 1 != 0).any():
+        return False
+    return _INDEX.fullmatch(name) is not None or ordered[-1] - ordered[0] == len(ordered) - 1
+
+
+def _labels(column: pd.Series[Any], path: Path, where: str) -> NDArray[Any]:
+    """The labels of a table: numbers, or text."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(column.cat.categories.dtype)
+    if column.isna().any():
+        return column.to_numpy(object)
+    if pd.api.types.is_numeric_dtype(column):
+        return _plain(column)
+    labels = column.to_numpy(object)
+    if strange := [label for label in labels if not isinstance(label, str)]:
+        raise InputError(f"{where}: the labels of {path} must be whole numbers or words, found is {shown(strange[0])}")
+    return labels
+
+
+def _plain(column: pd.Series[Any]) -> NDArray[Any]:
+    """A column of numbers with none missing as NumPy's own type: pandas has others."""
+    kinds = {"b": np.bool_, "i": np.int64, "u": np.uint64, "f": np.float64}
+    return column.to_numpy(kinds[column.dtype.kind])
+
+
+def _column(column: pd.Series[Any], name: str, path: Path, where: str) -> NDArray[np.float64]:
+    """A column as float64, booleans as 0 and 1."""
+
+    def at(row: int) -> str:
+        return f"{where}: row {row + 1}, column {name!r} of {path}"
+
+    if pd.api.types.is_numeric_dtype(column):
+        if column.isna().any():
+            raise InputError(f"{at(int(np.flatnonzero(column.isna())[0]))} is missing: every value must be a number")
+        numbers = _plain(column)
+        _check_exact(numbers, lambda place: at(place[0]))
+        return numbers.astype(np.float64)
+    texts = [str(value).strip() for value in column]
+    strange = [row for row, text in enumerate(texts) if not _NUMBER.fullmatch(text)]
+    if not strange:  # whole numbers of more than 64 bits, or text of another format than CSV
+        for row, text in enumerate(texts):
+            if text.lstrip("+-").isdigit() and Decimal(float(text)) != Decimal(text):
+                raise InputError(f"{at(row)} is {text}, which float64 does not hold: {UNITS}")
+        return np.array(texts, np.float64)
+    row = strange[0]
+    comma = re.fullmatch(r"[+-]?\d[\d., '’]*", texts[row])
+    if len(strange) == len(texts) and not comma:
+        raise InputError(
+            f"{where}: the column {name!r} of {path} must hold numbers, found is {shown(texts[row])}: leave it out "
+            "under drop, or make it the label"
+        )
+    if not texts[row]:
+        raise InputError(f"{at(row)} is empty: every value must be a number")
+    rule = "write decimals with a point and thousands without a mark" if comma else "every value must be a number"
+    raise InputError(f"{at(row)} is {shown(texts[row])}: {rule}")
+
+
+def _check_exact(x: NDArray[Any], place: Callable[[tuple[int, ...]], str]) -> None:
+    """Refuse whole numbers that float64 does not hold."""
+    if x.dtype.kind not in "iu" or x.dtype.itemsize < 8:
+        return
+    near = x.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # what rounds up to beyond the last integer
+        bad = np.argwhere((near >= float(np.iinfo(x.dtype).max)) | (near.astype(x.dtype) != x))
+    if len(bad):
+        raise InputError(
+            f"{place(tuple(int(k) for k in bad[0]))} is {x[tuple(bad[0])]}, which float64 does not hold: {UNITS}"
+        )
+
+
+def _check_finite(content: Content, path: Path, where: str) -> None:
+    bad = np.argwhere(~np.isfinite(content.x))
+    if len(bad):
+        row, *place = (int(k) for k in bad[0])
+        raise InputError(
+            f"{where}: {content.place(row)}, {content.element(tuple(place))} of {path} is {content.x[tuple(bad[0])]}: "
+            "every value must be a finite number"
+        )
+
+
+def _arrays(arrays: dict[str, NDArray[Any]], path: Path, entry: OwnDataset, where: str) -> Content:
+    if entry.label not in arrays:
+        raise unknown(f"array {where}.label of {path}", entry.label, arrays)
+    others = entry.values or [name for name in arrays if name != entry.label]
+    if len(others) != 1:
+        raise InputError(f"{where}.values must name one array of {path}, which has {', '.join(sorted(arrays))}")
+    if others[0] not in arrays:
+        raise unknown(f"array {where}.values of {path}", others[0], arrays)
+    x, labels = arrays[others[0]], arrays[entry.label]
+    if x.dtype.kind not in "buif" or x.ndim < 2 or x.shape[0] != labels.size or x.size == 0:
+        raise InputError(
+            f"{where}: the array {others[0]!r} of {path} must hold numbers, one record for each of the {labels.size} "
+            f"labels, got the shape {x.shape} of {x.dtype}"
+        )
+    if labels.dtype.kind == "S":
+        try:
+            labels = np.char.decode(labels, "utf-8")
+        except UnicodeDecodeError:
+            raise InputError(f"{where}: the labels of {path} are not UTF-8 text: save them as text") from None
+    if labels.dtype.kind not in "buifU":
+        raise InputError(f"{where}: the labels of {path} must be whole numbers or words, got {labels.dtype}")
+    content = Content(x, labels.reshape(-1), lambda row: f"record {row}")
+    _check_exact(x, lambda place: f"{where}: record {place[0]}, {content.element(place[1:])} of {path}")
+    _check_finite(content, path, where)
+    return content
+
+
+def _npz(path: Path, entry: OwnDataset, where: str) -> Content:
+    try:
+        with np.load(path, allow_pickle=False) as source:
+            arrays = {name: source[name] for name in source.files}
+    except Exception as error:  # NumPy and zipfile let many kinds through on damaged files
+        raise InputError(f"{where}: {path} is not an NPZ file of plain arrays ({described(error)})") from None
+    return _arrays(arrays, path, entry, where)
+
+
+def _safetensors(path: Path, entry: OwnDataset, where: str) -> Content:
+    """Arrays of any type of numbers; those that NumPy lacks, bfloat16 and float8, are exact in float32."""
+    import torch  # here, as it takes a second to load
+
+    arrays = {}
+    try:
+        with safe_open(path, framework="pt") as source:
+            for name in source.keys():  # noqa: SIM118
+                tensor = source.get_tensor(name)
+                try:
+                    arrays[name] = tensor.numpy()
+                except TypeError:
+                    arrays[name] = tensor.to(torch.float32).numpy()
+    except Exception as error:  # safetensors and PyTorch raise many kinds on damaged files and types of their own
+        raise InputError(f"{where}: {path} cannot be read as safetensors ({described(error)})") from None
+    return _arrays(arrays, path, entry, where)
+
+
+def _folder(path: Path, where: str) -> Content:
+    """The images of a folder, grey where all are grey and RGB otherwise; a class is a folder."""
+    visible = [file for file in sorted(path.iterdir()) if not file.name.startswith(".")]
+    files, rest = [], [file for file in visible if not file.is_dir()]
+    for folder in (file for file in visible if file.is_dir()):
+        inside = [file for file in sorted(folder.iterdir()) if not file.name.startswith(".")]
+        images = [file for file in inside if file.suffix.casefold() in PICTURES and not file.is_dir()]
+        files += images
+        rest += [file for file in inside if file not in images] if images else [folder]
+    if not files:
+        raise InputError(
+            f"{where}.path = {str(path)!r} must have one folder for each class with images ending in "
+            f"{', '.join(PICTURES)}"
+        )
+    pictures = [_picture(file, where) for file in files]
+    first = pictures[0].shape[:2]
+    for file, picture in zip(files, pictures, strict=True):
+        if picture.shape[:2] != first:
+            raise InputError(
+                f"{where}: all images must have one size, {files[0]} has {first[1]} x {first[0]} pixels and {file} "
+                f"has {picture.shape[1]} x {picture.shape[0]}"
+            )
+    if any(picture.ndim == 3 for picture in pictures):
+        pictures = [np.repeat(p[..., None], 3, axis=2) if p.ndim == 2 else p for p in pictures]
+    content = Content(
+        np.stack(pictures), np.array([file.parent.name for file in files]), lambda row: f"the image {files[row]}"
+    )
+    if rest:
+        content.warnings.append(
+            f"{len(rest)} files or folders in {path} are no images of a class and are left out, the first is {rest[0]}"
+        )
+    return content
+
+
+def _picture(path: Path, where: str) -> NDArray[np.uint8]:
+    """One image of unsigned bytes, (H, W) or (H, W, 3), turned as its EXIF data say."""
+    try:
+        with Image.open(path) as image:
+            if strange := _strange(image):
+                raise InputError(f"{where}: the image {path} {strange}")
+            grey = image.mode in ("L", "1", "LA")
+            return np.asarray(ImageOps.exif_transpose(image).convert("L" if grey else "RGB"))
+    except InputError:
+        raise
+    except Exception:  # Pillow raises many kinds on damaged files
+        raise InputError(f"{where}: the image {path} cannot be read: repair it or take it away") from None
+
+
+def _strange(image: Image.Image) -> str:
+    """What of an image, not yet loaded, 8 bits of grey or of red, green and blue would lose."""
+    deep = _DEEP.search(str(getattr(image, "tile", "")))
+    if deep or image.mode not in ("1", "L", "LA", "P", "PA", "RGB", "RGBA", "RGBX"):
+        return f"must be grey or RGB with 8 bits in each channel, it is {deep.group(1) if deep else image.mode}"
+    frames = getattr(image, "n_frames", 1)
+    if frames > 1 and image.format != "MPO":  # a photograph and its previews
+        return f"has {frames} pictures: keep one"
+    clear = image.mode not in ("1", "L", "RGB", "RGBX") or "transparency" in image.info
+    if clear and image.convert("RGBA").getchannel("A").getextrema()[0] != 255:
+        return "is transparent in places: lay it on a ground"
+    return ""

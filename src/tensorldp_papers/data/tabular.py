@@ -1,0 +1,182 @@
+"""Parsers of the tabular data sets other than Darknet: float32 rows, scaled with the training split alone."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from tensorldp.errors import InputError, described
+from tensorldp_papers.data.archives import decompressed
+from tensorldp_papers.data.split import Options, Parsed, parser, stratified
+
+CTG_COLUMNS = 21
+
+
+def read_csv(path: Path, **options: Any) -> pd.DataFrame:
+    """A CSV file, decompressed by its suffix.
+
+    Raises:
+        InputError: if it is missing, empty, not UTF-8 or not a table.
+    """
+    try:
+        table: pd.DataFrame = pd.read_csv(path, **options)
+        return table
+    except FileNotFoundError:
+        raise InputError(f"the file {path} is missing") from None
+    except UnicodeDecodeError:
+        raise InputError(f"the file {path} is not UTF-8 text: save it as UTF-8") from None
+    except Exception as error:  # pandas passes on whatever its parser and the decompressor raise
+        raise InputError(f"the file {path} is not the expected CSV table ({described(error)})") from None
+
+
+def standardise(train: NDArray[Any], test: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Both splits less the mean and over the deviation of the training columns; constant columns become 0."""
+    train, test = train.astype(np.float64), test.astype(np.float64)
+    mean, std = train.mean(axis=0), train.std(axis=0)
+    std = np.where(std > 0, std, 1.0)
+    return ((train - mean) / std).astype(np.float32), ((test - mean) / std).astype(np.float32)
+
+
+def numbers(table: pd.DataFrame, path: Path) -> NDArray[np.float64]:
+    """The columns of a table as float64.
+
+    Raises:
+        InputError: naming the first column that holds other text.
+    """
+    for name in table.columns:
+        if not pd.api.types.is_numeric_dtype(table[name]):
+            raise InputError(f"the column {name!r} of {path} must hold numbers alone")
+    return table.to_numpy(np.float64)
+
+
+@parser("credit")
+def parse_credit(files: Mapping[str, Path], options: Options) -> Parsed:
+    """Credit card fraud: x (N, 28) standardised V1 to V28, y 1 for fraud; stratified 70/30 split.
+
+    Raises:
+        InputError: if a column is missing, not numeric or not finite, or a class is not 0 or 1.
+    """
+    path = files["creditcard.csv"]
+    table = read_csv(path)
+    columns = [f"V{k}" for k in range(1, 29)]
+    if missing := [name for name in [*columns, "Class"] if name not in table.columns]:
+        raise InputError(f"the file {path} lacks the column {missing[0]!r}")
+    x, y = numbers(table[columns], path), table["Class"].to_numpy()
+    if not np.isin(y, (0, 1)).all():
+        raise InputError(f"the column 'Class' of {path} must hold 0 and 1 alone")
+    (train, y_train), (test, y_test) = stratified(x, y, 0.3, options.seed)
+    train, test = standardise(train, test)
+    return Parsed((train, y_train), (test, y_test))
+
+
+@parser("adult")
+def parse_adult(files: Mapping[str, Path], options: Options) -> Parsed:
+    """Adult: x (N, 105): 6 continuous columns over twice their training mean, then one-hot categories; y 1 if >50K.
+
+    The categories are those of adult.names, so the columns do not depend on the rows; '?' is all zero.
+
+    Raises:
+        InputError: if a row does not fit adult.names or a label is neither <=50K nor >50K.
+    """
+    columns = _adult_columns(files["adult.names"])
+    paths = [
+        next(path for name, path in files.items() if name.startswith(stem)) for stem in ("adult.data", "adult.test")
+    ]
+    (train, y_train), (test, y_test) = (_adult_rows(path, columns) for path in paths)
+    continuous = sum(values is None for values in columns.values())
+    mean = train[:, :continuous].mean(axis=0)
+    scale = np.ones(train.shape[1])
+    scale[:continuous] = 2 * np.where(mean > 0, mean, 0.5)
+    return Parsed(((train / scale).astype(np.float32), y_train), ((test / scale).astype(np.float32), y_test))
+
+
+def _adult_columns(path: Path) -> dict[str, list[str] | None]:
+    """Column names of adult.names in order, each with its categories, or None if it is continuous."""
+    text = decompressed(path).decode("utf-8", errors="replace")
+    columns: dict[str, list[str] | None] = {}
+    for name, values in re.findall(r"^([a-z-]+): (.+)\.\s*$", text, re.MULTILINE):
+        columns[name] = None if values == "continuous" else [value.strip() for value in values.split(",")]
+    if not columns:
+        raise InputError(f"the file {path} describes no columns, expected are lines such as 'sex: Female, Male.'")
+    return columns
+
+
+def _adult_rows(path: Path, columns: Mapping[str, list[str] | None]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    # the first line of adult.test is a remark that begins with a bar
+    table = read_csv(
+        path,
+        header=None,
+        names=[*columns, "label"],
+        skipinitialspace=True,
+        comment="|",
+        na_filter=False,
+        index_col=False,
+    )
+    x = [numbers(table[[name for name, values in columns.items() if values is None]], path)]
+    for name, values in columns.items():
+        if values is None:
+            continue
+        codes = pd.Categorical(table[name], categories=values).codes
+        strange = table[name][(codes < 0) & (table[name] != "?").to_numpy()]
+        if len(strange):
+            raise InputError(f"the column {name!r} of {path} holds {strange.iloc[0]!r}, which adult.names lacks")
+        x.append(np.eye(len(values) + 1)[codes, :-1])
+    label = table["label"].str.rstrip(".")
+    if not label.isin(("<=50K", ">50K")).all():
+        raise InputError(f"the labels in {path} must be <=50K or >50K")
+    return np.hstack(x), (label == ">50K").to_numpy().astype(np.int64)
+
+
+@parser("ctg")
+def parse_ctg(files: Mapping[str, Path], options: Options) -> Parsed:
+    """Cardiotocography: x (N, 21) in [-1, 1], y the fetal state NSP less 1; stratified 80/20 split.
+
+    Raises:
+        InputError: if the workbook is damaged or has another layout.
+    """
+    import xlrd
+
+    path = files["CTG.xls"]
+
+    try:
+        # xlrd by itself, because pandas is giving up its xlrd engine
+        sheet = xlrd.open_workbook(str(path), logfile=io.StringIO()).sheet_by_name("Data")
+        rows = [sheet.row_values(k) for k in range(sheet.nrows)]
+    except FileNotFoundError:
+        raise InputError(f"the file {path} is missing") from None
+    except Exception as error:  # xlrd lets many kinds through on damaged input
+        raise InputError(f"the file {path} is not the expected Excel 97 workbook ({error})") from None
+    return ctg_table(rows, path, options.seed)
+
+
+def ctg_table(rows: Sequence[Sequence[Any]], path: Path, seed: int) -> Parsed:
+    """The rows of the sheet `Data` as `parse_ctg` gives them; its first row numbers the columns 1 to 21."""
+    if len(rows) < 3 or "NSP" not in rows[1]:
+        raise InputError(f"the sheet 'Data' of {path} must have the column NSP in its second row")
+    try:
+        columns = [list(rows[0]).index(float(k)) for k in range(1, CTG_COLUMNS + 1)]
+    except ValueError:
+        raise InputError(f"the first row of the sheet 'Data' of {path} must number the columns 1 to 21") from None
+    state = list(rows[1]).index("NSP")
+    # below the records stand sums without a state
+    records = [row for row in rows[2:] if row[state] in (1.0, 2.0, 3.0)]
+    try:
+        x = np.array([[float(row[k]) for k in columns] for row in records])
+    except ValueError as error:
+        raise InputError(f"the sheet 'Data' of {path} must hold numbers in the columns 1 to 21 ({error})") from None
+    y = np.array([int(row[state]) - 1 for row in records])
+    (train, y_train), (test, y_test) = stratified(x, y, 0.2, seed)
+    low, high = train.min(axis=0), train.max(axis=0)
+    width = np.where(high > low, high - low, 1.0)
+    train, test = (
+        np.clip(np.where(high > low, 2 * (part - low) / width - 1, 0.0), -1, 1).astype(np.float32)
+        for part in (train, test)
+    )
+    return Parsed((train, y_train), (test, y_test))

@@ -1,0 +1,194 @@
+"""Merge the numbers of finished runs, on whatever machines, into the kept results that figures are drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from tensorldp.errors import InputError
+from tensorldp.files import read_arrays, read_json, replacing, write_arrays
+from tensorldp_papers.kept import provenance
+from tensorldp_papers.kept.provenance import (
+    METRICS,
+    ORIGIN,
+    PIECES,
+    PROVENANCE,
+    SCALES,
+    SEEDED,
+    among,
+    names,
+    read_table,
+)
+from tensorldp_papers.run.store import Store, digest
+from tensorldp_papers.run.table import CELL
+from tensorldp_papers.run.table import SERIES as OF_SERIES
+
+MACHINE = ["device", "isa", "precision"]
+
+
+def merge_run(
+    results: Path, reference: Path, studies: Path, *, allow_dirty: bool = False, only: Sequence[str] = ()
+) -> list[str]:
+    """Put the rows of a finished run among the kept results; returns the studies of which rows were taken over.
+
+    A run at a larger scale replaces all rows of a study, one at a smaller scale leaves them. At the same scale, a
+    cell's seeds take the place of the same seeds and stand beside others of the same settings, code and data; what the
+    run does not have stays. The claims are decided from the kept rows (`claims/kept.py`), not merged.
+
+    Args:
+        results: the folder of the run.
+        reference: the folder that holds the kept results.
+        studies: the folder of the studies' files.
+        allow_dirty: also take results of sources that no commit has, whose `commit` ends in "+".
+        only: the studies to take; all of the run's without.
+
+    Raises:
+        InputError: if the run is not finished, its sources were not committed, or its rows do not fit those that are
+            kept. Nothing is written then.
+    """
+    files = {
+        provenance.SERIES: SEEDED,
+        METRICS: SEEDED,
+        provenance.STANDING: CELL,
+        f"privacy/{provenance.AUDITS}": CELL,
+    }
+    tables = {Path(name).name: (_finished(results, name), columns) for name, columns in files.items()}
+    metrics = tables[METRICS][0]
+    metrics = metrics[metrics["study"].isin(only or metrics["study"])]
+    dirty = sorted({str(commit) for commit in metrics["commit"] if str(commit).endswith("+")})
+    if dirty and not allow_dirty:
+        raise InputError(
+            f"results in {results} are of changed sources that no commit has ({', '.join(dirty)}): run "
+            "them again from a clean tree, or give --allow-dirty"
+        )
+    scale = SCALES.index(metrics["scale"].iloc[0])
+    old = read_table(reference / METRICS)
+    kept = metrics.iloc[:0] if old is None else old
+    sizes = kept["scale"].astype(object).map(SCALES.index)
+    metrics = metrics[~metrics["study"].isin(kept.loc[sizes > scale, "study"])]
+    taken = set(metrics["study"])
+    if not taken:
+        return []
+    replaced = set(kept.loc[sizes < scale, "study"]) & taken
+    origins = _origins_of_run(results, metrics)
+    before = provenance.with_origins(kept[kept["study"].isin(taken - replaced)], reference)
+    _check_seeds(before, origins)
+    _check_training(before, origins, studies)
+    tables[PROVENANCE] = origins[[*SEEDED, *ORIGIN]], SEEDED
+    for name, (rows, columns) in tables.items():
+        rows, earlier = rows[rows["study"].isin(taken)], read_table(reference / name)
+        if earlier is not None:
+            gone = among(earlier, origins if columns == SEEDED else rows, columns) | earlier["study"].isin(replaced)
+            rows = pd.concat([earlier[~gone], rows], ignore_index=True)
+        write_table(reference / name, rows)
+    summarise(reference)
+    for study in taken:
+        others = before[(before["study"] == study) & ~among(before, origins, CELL)]
+        _keep_pictures(results / "pictures" / f"{study}.safetensors", reference / f"{study}.safetensors", others)
+    return sorted(taken)
+
+
+def write_table(path: Path, table: pd.DataFrame) -> None:
+    """Write a table of either kind, whole or not at all."""
+    with replacing(path) as temporary:
+        (table.to_csv if path.suffix == ".csv" else table.to_parquet)(temporary, index=False)
+
+
+def summarise(reference: Path) -> None:
+    """Write what is kept of each study, data set and seed: scale, cells, seconds, commits, machine and digests."""
+    runs = provenance.with_origins(pd.read_parquet(reference / METRICS), reference).sort_values(SEEDED)
+    rows = []
+    for piece, part in runs.fillna(dict.fromkeys(MACHINE, "")).groupby(["study", "dataset", "seed"], observed=True):
+        found = dict(zip(["study", "dataset", "seed"], piece, strict=True))
+        found |= {"scale": part["scale"].iloc[0], "cells": len(part), "seconds": round(float(part["seconds"].sum()), 1)}
+        found |= {"commits": " ".join(sorted(set(part["commit"])))}
+        found |= {name: " ".join(sorted(set(part[name]) - {""})) for name in MACHINE}
+        found |= {name: digest(" ".join(part[name])) if all(part[name]) else "" for name in ("settings", "source")}
+        rows.append(found)
+    write_table(reference / PIECES, pd.DataFrame(rows))
+
+
+def _finished(results: Path, name: str) -> pd.DataFrame:
+    if (table := read_table(results / name)) is None:
+        raise InputError(f"the run in {results} has no {name}: let it finish first")
+    return table
+
+
+def _origins_of_run(results: Path, metrics: pd.DataFrame) -> pd.DataFrame:
+    """What made the runs of some rows, as the stored results with the same values say.
+
+    Lists of results may be left of earlier settings: the newest are read first.
+    """
+    manifests = sorted((results / "batches").rglob("scores.json"), key=lambda path: -path.stat().st_mtime_ns)
+    listed = [(cell, *part) for path in manifests for cell, parts in read_json(path).items() for part in parts.items()]
+    found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for cell, part, key in dict.fromkeys(listed):
+        row = provenance.read_result(Store(results).path(cell, part, key))
+        found.setdefault(tuple(row[name] for name in SEEDED), []).append(row)
+    made = []
+    for name, part in metrics.groupby(SEEDED, observed=True):
+        values = dict(zip(part["metric"], part["value"], strict=True))
+        for row in found.get(name, []):
+            single = {one["metric"]: float(one["value"]) for one in row["rows"] if not one.keys() & set(OF_SERIES)}
+            if single == values and row["seconds"] == part["seconds"].iloc[0]:
+                made.append(row)
+                break
+        else:
+            raise InputError(f"no result in {results} has the values of {_named(name)}, seed {name[-1]}: run again")
+    return pd.DataFrame(made).drop(columns=["cell", "rows"])
+
+
+def _check_seeds(kept: pd.DataFrame, new: pd.DataFrame) -> None:
+    """Refuse a run that would leave seeds of one cell of different settings, code or data beside each other."""
+    both = kept[~among(kept, new, SEEDED)].merge(new.drop_duplicates(CELL), on=CELL, suffixes=("", "_new"))
+    unknown, settings = (both["settings"] == "") | (both["source"] == ""), both["settings"] != both["settings_new"]
+    source, data = both["source"] != both["source_new"], (both["data"] != "") & (both["data"] != both["data_new"])
+    differ = both[unknown | settings | source | data]
+    if differ.empty:
+        return
+    name, part = next(iter(differ.groupby(CELL, observed=True)))
+    texts = {"settings or code that were not noted": unknown, "other settings": settings, "other code": source}
+    how = next((text for text, where in texts.items() if where[part.index[0]]), "other data")
+    has = new.loc[[other == name for other in names(new)], "seed"]
+    raise InputError(
+        f"seeds {_listed(part['seed'])} of {_named(name)} are kept with {how} and this run has only {_listed(has)}: "
+        f"run the kept seeds again with it ({len(differ.drop_duplicates(CELL))} cells)"
+    )
+
+
+def _check_training(kept: pd.DataFrame, new: pd.DataFrame, studies: Path) -> None:
+    """Refuse cells that were trained in another way than those of the same variant beside which they would stand.
+
+    Kept rows of which nothing is noted count as trained in the way that their study's file has it.
+    """
+    stays = kept[~among(kept, new, SEEDED)]
+    unnoted = stays[stays["training"] == ""]
+    planned = unnoted[CELL].merge(provenance.cells_as_planned(unnoted, studies)[[*CELL, "training"]], on=CELL)
+    both = pd.concat([new, stays[stays["training"] != ""], planned])
+    groups = both.groupby(CELL[:3], observed=True)["training"].nunique()
+    for group in dict.fromkeys(names(new, CELL[:3])):
+        if groups[group] > 1:
+            raise InputError(
+                f"the training settings of this run for {' '.join(group)} are not those of the cells that are kept of "
+                "it: cells of a variant are compared with each other, so run all of them with the same settings"
+            )
+
+
+def _listed(seeds: pd.Series) -> str:
+    return ", ".join(map(str, sorted(seeds)))
+
+
+def _named(name: tuple[Any, ...]) -> str:
+    return f"{' '.join(name[:4])} at epsilon {name[4]:g}"
+
+
+def _keep_pictures(source: Path, kept: Path, others: pd.DataFrame) -> None:
+    """A run's pictures take the place of the same ones; the rest stays as long as other rows of the study do."""
+    before = read_arrays(kept)[0] if len(others) and kept.exists() else {}
+    if both := before | (read_arrays(source)[0] if source.exists() else {}):
+        write_arrays(kept, both)
+    else:
+        kept.unlink(missing_ok=True)

@@ -1,0 +1,206 @@
+"""What a configuration has to run: of each study and data set its cells, seeds, hours and disk, done and left."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from tensorldp.errors import InputError
+from tensorldp_papers.data.catalogue import get as dataset_entry
+from tensorldp_papers.data.catalogue import names as dataset_names
+from tensorldp_papers.kept import provenance
+from tensorldp_papers.kept.provenance import METRICS, SEEDED, among, described, names
+from tensorldp_papers.run.cell import AnyCell
+from tensorldp_papers.run.code_digest import code_of_cell
+from tensorldp_papers.run.method_plan import SYNTHETIC
+from tensorldp_papers.run.table import CELL
+
+DONE, KEPT, OTHER, LEFT = "done", "kept", "other", "left"
+LEVELS = ("measured", "same mechanism", "same network", "same network, other data")
+UNKNOWN = "unknown"
+COUNTED = ["cells", "seeds", "runs", DONE, KEPT, OTHER, LEFT]
+HOURS, DISK = ["hours", "hours_left"], ["data_mb", "releases_mb"]
+PLAN_COLUMNS = ["study", "dataset", *COUNTED, *HOURS, *LEVELS, UNKNOWN, *DISK]
+BYTES = 4  # of an element of a prepared record and of a release
+# factors that decide how long a step takes, and training settings that seconds are in proportion to
+COMPUTING = ("model", "backbone", "attack", "features", "width", "m", "d", "B")
+COUNTS = ("epochs", "rounds", "participation")
+# of those of private SGD and of attacks, whatever the number of records; any other attack has victims and steps
+STEPS = {
+    "private_sgd": ("steps", "lot"),
+    "tensor": ("draws",),
+    "sensitivity": ("pairs",),
+    "likelihood": ("victims",),
+    "membership": ("members", "member_epochs"),
+    "attacks": ("victims", "steps"),
+}
+Measured = tuple[AnyCell, float]  # the seconds of a seed, and the cell with the settings that it had then
+
+
+def computed(
+    cells: Sequence[AnyCell], results: Path, reference: Path, workflow: Path, plugins: tuple[str, ...] = ()
+) -> tuple[pd.DataFrame, list[Measured]]:
+    """What is computed of a plan.
+
+    Args:
+        cells: those that are planned.
+        results: the folder of the run, which may be empty.
+        reference: the folder of the kept results, which may be empty.
+        workflow: the folder with studies/ and scripts/.
+        plugins: the config's.
+
+    Returns:
+        A row for each planned run with `cell`, `seed` and `state`: `done` in the run's folder or `kept`, both with
+        today's settings and code, kept with `other` ones, or `left`. And the seconds of all that is stored or kept.
+    """
+    made = ["settings", "source"]
+    rows = [{**described(cell), "source": code_of_cell(cell, workflow / "scripts", plugins)} for cell in cells]
+    runs = pd.DataFrame([{**row, "seed": seed} for row in rows for seed in row["cell"].seeds]).assign(state=LEFT)
+    measured = []
+
+    def mark(found: pd.DataFrame, columns: list[str], state: str) -> None:
+        runs.loc[among(runs, found, columns), "state"] = state
+
+    if (reference / METRICS).exists():
+        kept = provenance.with_origins(
+            pd.read_parquet(reference / METRICS, columns=[*SEEDED, "seconds", "scale"]), reference
+        )
+        mark(kept, SEEDED, OTHER)
+        mark(kept, [*SEEDED, *made], KEPT)
+        then = kept.merge(provenance.cells_as_planned(kept, workflow / "studies")[[*CELL, "cell"]], on=CELL)
+        trained = provenance.noted_training(reference)
+        measured = [
+            (provenance.as_trained(cell, trained), seconds) for cell, seconds in names(then, ["cell", "seconds"])
+        ]
+    stored = []
+    for path in sorted((results / "cells").rglob("seed~*.json")):
+        try:
+            stored.append(provenance.read_result(path))
+        except InputError:  # damaged, or of an earlier version
+            continue
+    mark(pd.DataFrame(stored, columns=[*SEEDED, *made]), [*SEEDED, *made], DONE)
+    return runs, measured + [(row["cell"], row["seconds"]) for row in stored]
+
+
+def plan_table(runs: pd.DataFrame, measured: Iterable[Measured]) -> pd.DataFrame:
+    """One row per study and data set, in the order of the runs, from what `computed` returns.
+
+    Returns:
+        The columns `PLAN_COLUMNS`. The counts `done`, `kept`, `other` and `left` are of runs; `other` ones have to run
+        again and count as left. `hours` and `hours_left` are of runs whose seconds can be estimated, from training
+        or measuring alone; the columns of `LEVELS` and `unknown` count the runs by kind of estimate. `data_mb` is of
+        the prepared records, `releases_mb` of the largest cell's releases; empty where they are not known.
+    """
+    estimates = estimate_seconds(dict.fromkeys(runs["cell"]), measured)
+    seconds, hows = zip(*(estimates[cell] for cell in runs["cell"]), strict=True)
+    runs = runs.assign(seconds=seconds, how=hows, release=runs["cell"].map(_release_mb))
+    rows = []
+    for (study, dataset), part in runs.groupby(["study", "dataset"], sort=False):
+        left = part["state"].isin([OTHER, LEFT])
+        counts = [part["cell"].nunique(), part["seed"].nunique(), len(part)]
+        counts += [*((part["state"] == state).sum() for state in (DONE, KEPT, OTHER)), left.sum()]
+        hours = [(part["seconds"] * these).sum(min_count=1) / 3600 for these in (1, left)]
+        alike = [(part["how"] == how).sum() for how in (*LEVELS, UNKNOWN)]
+        rows.append(
+            [study, dataset, *counts, *hours, *alike, _data_mb(str(dataset)), part["release"].max(skipna=False)]
+        )
+    return pd.DataFrame(rows, columns=PLAN_COLUMNS)
+
+
+def estimate_seconds(cells: Iterable[AnyCell], measured: Iterable[Measured]) -> dict[AnyCell, tuple[float, str]]:
+    """The seconds of one seed of each cell and which of `LEVELS` they come from; NaN where nothing like it is measured.
+
+    They are the mean of the measured cells that are most like it, in proportion to the work. Cells that are scored with
+    another cell's models take none, as what scoring takes is not kept.
+    """
+    rates: dict[tuple[str, ...], list[float]] = defaultdict(list)
+    for cell, seconds in measured:
+        if seconds > 0 and not _uses_models(cell):
+            for key in _levels(cell):
+                rates[key].append(seconds / work(cell))
+    found = {}
+    for cell in cells:
+        alike = [
+            (sum(rates[key]) / len(rates[key]) * work(cell), how)
+            for key, how in zip(_levels(cell), LEVELS, strict=True)
+            if key in rates
+        ]
+        found[cell] = (0.0, LEVELS[0]) if _uses_models(cell) else (*alike, (math.nan, UNKNOWN))[0]
+    return found
+
+
+def work(cell: AnyCell) -> float:
+    """A number that seconds are taken to be proportional to, among cells of a study with the same `COMPUTING`."""
+    settings = cell.training.model_dump()
+    steps = STEPS.get(cell.method) and STEPS.get(str(cell.factors.named().get("attack")), STEPS[cell.method])
+    counts = math.prod(settings[name] for name in steps or COUNTS if settings.get(name))
+    return float(counts * _elements(cell.dataset) * (1 if steps else _records(cell)))
+
+
+def _levels(cell: AnyCell) -> tuple[tuple[str, ...], ...]:
+    """What runs are like this one at each of `LEVELS`; those on data of unknown size are like no other data's."""
+    named = cell.factors.named()
+    network = ",".join(f"{name}={named[name]}" for name in COMPUTING if name in named)
+    unsized = "" if cell.dataset in dataset_names() else cell.dataset
+    return (
+        (cell.study, cell.dataset, cell.variant, cell.mechanism, cell.epsilon, repr(work(cell))),
+        (cell.study, cell.dataset, cell.variant, cell.mechanism),
+        (cell.study, cell.dataset, network),
+        (cell.study, "any data", unsized, network, ""),
+    )
+
+
+def _uses_models(cell: AnyCell) -> bool:
+    return cell.plan.shares_models and cell.path != cell.model_path
+
+
+def _elements(dataset: str) -> int:
+    """Of a record; 1 where it is not known, as of a user's own data."""
+    return math.prod(dataset_entry(dataset).shape) if dataset in dataset_names() else 1
+
+
+def _records(cell: AnyCell) -> int:
+    """How many training records the cell reads; 1 where it reads none or their number is not known."""
+    if not cell.plan.data or cell.dataset not in dataset_names():
+        return 1
+    size = dataset_entry(cell.dataset).sizes[0]
+    return min(size, cell.training.limit or size)
+
+
+def _data_mb(dataset: str) -> float:
+    if dataset not in dataset_names():
+        return 0.0 if dataset == SYNTHETIC else math.nan
+    return sum(dataset_entry(dataset).sizes) * _elements(dataset) * BYTES / 1e6
+
+
+def _release_mb(cell: AnyCell) -> float:
+    if not cell.plan.perturbs:
+        return 0.0
+    if cell.release != "data" or cell.dataset not in dataset_names():
+        return math.nan
+    count = _records(cell) + dataset_entry(cell.dataset).sizes[1]
+    return count * _elements(cell.dataset) * len(cell.seeds) * BYTES / 1e6
+
+
+def plan_text(table: pd.DataFrame) -> str:
+    """The table for a terminal, with a line of sums, and sentences on what the hours rest on."""
+    shown = table[["study", "dataset", *COUNTED, *HOURS, UNKNOWN, *DISK]].astype(object)
+    summed = [name for name in (*COUNTED, *HOURS, UNKNOWN) if name != "seeds"]
+    total = {name: table[name].sum(min_count=1) for name in summed}
+    shown = pd.concat([shown, pd.DataFrame([{"study": "all", **total}], dtype=object)], ignore_index=True)
+    for name in (*HOURS, *DISK):
+        digits = 2 if name in HOURS else 1
+        shown[name] = [f"{value:.{digits}f}" if pd.notna(value) else "?" for value in shown[name]]
+    shown.loc[len(table), ["dataset", "seeds", *DISK]] = ""
+    estimates = ", ".join(f"{how} {count:,}" for how in (*LEVELS, UNKNOWN) if (count := int(table[how].sum())))
+    least = " Hours of unknown runs come on top." if table[UNKNOWN].sum() else ""
+    return (
+        f"{shown.to_string(index=False)}\n\n"
+        f"A run is a cell with one seed. {OTHER}: kept with settings or code that are not today's or were not noted; "
+        "it is to run again and counts as left.\n"
+        f"Runs whose hours are: {estimates}.{least}\n"
+    )

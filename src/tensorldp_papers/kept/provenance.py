@@ -1,0 +1,127 @@
+"""The files of the kept results, and what made each number: of a cell and seed its settings, code and data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from tensorldp.errors import InputError
+from tensorldp.files import read_json
+from tensorldp.kinds import MECHANISMS
+from tensorldp_papers.data.catalogue import names as dataset_names
+from tensorldp_papers.run.cell import AnyCell, epsilon_text, parse_cell
+from tensorldp_papers.run.grid import make_plan
+from tensorldp_papers.run.plans import METHODS
+from tensorldp_papers.run.settings import parse_settings
+from tensorldp_papers.run.store import digest
+from tensorldp_papers.run.table import CELL
+
+SCALES = ("quick", "desk", "paper")
+METRICS, SERIES, AUDITS, STANDING = "metrics.parquet", "series.parquet", "audits.csv", "standing.csv"
+CLAIMS, PIECES, PROVENANCE = "claims.csv", "pieces.csv", "provenance.parquet"
+SEEDED = [*CELL, "seed"]  # a run: a cell and a seed
+# digests of all settings, code and records, and the training settings that are not defaults; empty if never noted
+ORIGIN = ["settings", "training", "source", "data"]
+Name = tuple[str, str, str, str, float]
+
+
+def name_of(cell: AnyCell) -> Name:
+    """The values of CELL."""
+    return cell.study, cell.dataset, cell.variant, cell.mechanism, cell.nominal_epsilon
+
+
+def names(table: pd.DataFrame, columns: list[str] = CELL) -> list[tuple[Any, ...]]:
+    """Some columns of each row, by default the cell's name."""
+    return list(table[columns].itertuples(index=False, name=None))
+
+
+def among(rows: pd.DataFrame, others: pd.DataFrame, columns: list[str]) -> pd.Series:
+    """Of each row, whether some other has the same values in some columns."""
+    found = set(names(others, columns))
+    return pd.Series([name in found for name in names(rows, columns)], index=rows.index, dtype=bool)
+
+
+def settings_digest(cell: AnyCell) -> str:
+    """A text that changes with any setting of the cell but its seeds and the precision of its networks.
+
+    A training setting with its default counts as absent, so that a new one leaves the text as it was.
+    """
+    settings = {**cell.release_settings(), "training": cell.training.model_dump(exclude_defaults=True)}
+    del settings["seeds"]
+    return digest(json.dumps(settings, sort_keys=True))
+
+
+def described(cell: AnyCell) -> dict[str, Any]:
+    """The cell, its name, and what its settings say of `ORIGIN`, as a row."""
+    training = json.dumps(cell.training.model_dump(exclude_defaults=True), sort_keys=True)
+    name = dict(zip(CELL, name_of(cell), strict=True))
+    return {**name, "settings": settings_digest(cell), "training": training, "cell": cell}
+
+
+def read_result(path: Path) -> dict[str, Any]:
+    """A result of the store as a row, with what made it and the values.
+
+    Raises:
+        InputError: if it is damaged, or of a version with other settings.
+    """
+    content, seed = read_json(path), int(path.name.split(".")[0].removeprefix("seed~"))
+    try:
+        found = {**described(parse_cell(content["cell"])), "seed": seed, "seconds": float(content["run"]["seconds"])}
+        return {**found, "source": content["code"], "data": content["data"], "rows": content["rows"]}
+    except (KeyError, TypeError):
+        raise InputError(f"the result {path} does not say what made it: delete the file and run again") from None
+    except InputError as error:
+        raise InputError(f"the result {path} is of another version: delete it and run again ({error})") from None
+
+
+def read_table(path: Path) -> pd.DataFrame | None:
+    """A table of either kind, None where there is none."""
+    if not path.exists():
+        return None
+    return pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
+
+
+def with_origins(metrics: pd.DataFrame, reference: Path) -> pd.DataFrame:
+    """A row for each run of the kept rows, with `ORIGIN`."""
+    runs, noted = metrics.drop_duplicates(SEEDED), read_table(reference / PROVENANCE)
+    if noted is None:
+        return runs.assign(**dict.fromkeys(ORIGIN, ""))
+    return runs.merge(noted, on=SEEDED, how="left", validate="one_to_one").fillna(dict.fromkeys(ORIGIN, ""))
+
+
+def noted_training(reference: Path) -> dict[Name, str]:
+    """The training settings with which the kept rows of each cell were made, as JSON, where they are noted."""
+    noted = read_table(reference / PROVENANCE)
+    return {} if noted is None else dict(zip(names(noted), noted["training"], strict=True))
+
+
+def as_trained(cell: AnyCell, noted: Mapping[Name, str]) -> AnyCell:
+    """A cell as its study's file plans it, with the training settings that are noted of its rows, if any."""
+    text = noted.get(name_of(cell))
+    return replace(cell, training=METHODS[cell.method].training.model_validate_json(text)) if text else cell
+
+
+def cells_as_planned(metrics: pd.DataFrame, studies: Path) -> pd.DataFrame:
+    """`described` of the kept cells, at the scales of their rows, as the studies' files plan them today.
+
+    What the files plan at other epsilons is so at that of the row. Of what they do not plan there is no row.
+    """
+    found = []
+    for (study, scale), part in metrics.groupby(["study", "scale"], observed=True):
+        asked = {"scale": scale, "studies": [study], "datasets": {study: sorted(set(part["dataset"]))}}
+        try:
+            settings = parse_settings(asked)
+            cells = make_plan(settings, studies, mechanisms=MECHANISMS.names(), datasets=dataset_names()).cells
+        except InputError:  # a study, a scale or a data set that the files have no more
+            continue
+        planned = {name_of(cell): cell for cell in cells}
+        alike = {name[:4]: cell for name, cell in planned.items()}
+        for name in dict.fromkeys(names(part)):
+            if cell := planned.get(name) or alike.get(name[:4]):
+                found.append(described(replace(cell, epsilon=epsilon_text(name[4]))))
+    return pd.DataFrame(found, columns=[*CELL, *ORIGIN[:2], "cell"]).astype({"epsilon": float})

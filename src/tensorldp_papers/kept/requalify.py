@@ -1,0 +1,159 @@
+"""Requalify kept rows: a few are drawn and computed anew, and if they are equal, all get the digest of today's code."""
+
+from __future__ import annotations
+
+import math
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from tensorldp.errors import InputError
+from tensorldp.files import read_json
+from tensorldp_papers.kept.merge import MACHINE, summarise, write_table
+from tensorldp_papers.kept.provenance import (
+    METRICS,
+    PROVENANCE,
+    SEEDED,
+    cells_as_planned,
+    names,
+    read_table,
+    with_origins,
+)
+from tensorldp_papers.run.code_digest import code_of_cell
+from tensorldp_papers.run.provenance import commit
+from tensorldp_papers.run.table import CELL, SERIES, read_rows
+
+REQUALIFIED = "requalified.csv"
+Compute = Callable[[dict[str, Any], list[str]], list[dict[str, Any]]]
+
+
+def snakemake(workflow: Path, cores: int) -> Compute:
+    """What computes cells by Snakemake in a folder of its own, with the data in resources/ of the working directory."""
+
+    def compute(config: dict[str, Any], cells: list[str]) -> list[dict[str, Any]]:
+        resources = Path("resources").absolute()
+        resources.mkdir(exist_ok=True)
+        with TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "resources").symlink_to(resources)
+            (folder / "config.yaml").write_text(yaml.safe_dump(config))
+            targets = [f"results/metrics/{cell}.json" for cell in cells]
+            command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--quiet", "rules"]
+            command += ["-s", str(workflow / "Snakefile"), "--directory", name, "--", *targets]
+            if subprocess.run(command, check=False).returncode:
+                raise InputError("the drawn cells could not be computed, so nothing was compared; Snakemake says why")
+            return [read_json(folder / target) for target in targets]
+
+    return compute
+
+
+def requalify(
+    reference: Path,
+    workflow: Path,
+    piece: tuple[str, str],
+    compute: Compute,
+    count: int,
+    drawn_by: int,
+    tolerance: float,
+) -> str:
+    """Compute some cells of a kept study on a data set anew, and give all the digest of today's code if they are equal.
+
+    A seed, and cells that are kept with it, are drawn from the rows with today's settings, and these alone get the
+    digest. All rows keep their commits. requalified.csv says what was drawn and how it was compared.
+
+    Args:
+        reference: the folder that holds the kept results.
+        workflow: the folder with studies/ and scripts/.
+        piece: a study and a data set.
+        compute: gives what `results/metrics/<cell>.json` says of cells, for a config and their paths.
+        count: how many cells to draw, fewer where fewer are kept.
+        drawn_by: the seed of the draw.
+        tolerance: largest difference, relative or absolute, to values that were kept on another kind of processor, or
+            where that was not noted; on the same kind they are to be equal to the last bit.
+
+    Returns:
+        What was done, in a sentence.
+
+    Raises:
+        InputError: if nothing is kept with today's settings, or a value differs. Nothing is written then.
+    """
+    if count < 1 or not 0 <= tolerance < math.inf:
+        raise InputError("give at least one cell to draw, and a tolerance that is finite and not negative")
+    if not (reference / METRICS).exists():
+        raise InputError(f"{reference} has no {METRICS}: merge a run first")
+    rows = read_rows(reference / METRICS)
+    rows = rows[(rows["study"] == piece[0]) & (rows["dataset"] == piece[1])]
+    runs, planned = with_origins(rows, reference), cells_as_planned(rows, workflow / "studies")
+    todays = runs.merge(planned[[*CELL, "settings", "cell"]], on=[*CELL, "settings"])
+    if todays.empty:
+        raise InputError(f"nothing is kept of {' on '.join(piece)} with the settings of today's files: run it")
+    draw = random.Random(drawn_by)
+    seed = draw.choice(sorted(set(todays["seed"])))
+    candidates = todays[todays["seed"] == seed].sort_values(CELL)
+    drawn = candidates.iloc[draw.sample(range(len(candidates)), min(count, len(candidates)))]
+    config = {
+        "scale": drawn["scale"].iloc[0],
+        "studies": [piece[0]],
+        "datasets": {piece[0]: [piece[1]]},
+        "epsilons": {piece[0]: sorted(set(drawn["epsilon"]))},
+        "seeds": [int(seed)],
+        "precision": min(set(drawn["precision"]) - {"float32"}, default="float32"),
+        "device": "cpu" if set(drawn["device"]) == {"cpu"} else "auto",
+    }
+    found = compute(config, [cell.path for cell in drawn["cell"]])
+    same = [_is_equal(rows, run, made, tolerance) for run, made in zip(drawn.to_dict("records"), found, strict=True)]
+    how = "equal to the last bit" if all(same) else f"within {tolerance:g}, on another kind of processor"
+    cells = " ".join(cell.path.split("/", 2)[2] for cell in drawn["cell"])
+    columns = ["study", "dataset", "drawn_by", "cells", "seed", "commit", "compared", "runs", "other_runs"]
+    facts = [*piece, drawn_by, cells, seed, commit(), how, len(todays), len(runs) - len(todays)]
+    earlier, now = read_table(reference / REQUALIFIED), pd.DataFrame([facts], columns=columns)
+    codes = [code_of_cell(cell, workflow / "scripts") for cell in todays["cell"]]
+    noted = pd.read_parquet(reference / PROVENANCE)
+    today = noted[SEEDED].merge(todays[SEEDED].assign(code=codes), on=SEEDED, how="left")["code"]
+    write_table(reference / PROVENANCE, noted.assign(source=today.fillna(noted["source"])))
+    write_table(reference / REQUALIFIED, now if earlier is None else pd.concat([earlier, now]))
+    summarise(reference)
+    return (
+        f"{len(drawn)} cells of {' on '.join(piece)}, drawn by seed {drawn_by} and computed with seed {seed}, "
+        f"are {how}: {cells}. {len(todays)} kept runs have today's code; {len(runs) - len(todays)} have other settings"
+    )
+
+
+def _is_equal(kept: pd.DataFrame, run: dict[str, Any], made: dict[str, Any], tolerance: float) -> bool:
+    """Whether the values of a run are equal to the last bit; if not, they are within the tolerance.
+
+    Raises:
+        InputError: naming the first value that differs by more.
+    """
+    name = tuple(run[column] for column in SEEDED)
+    own = [other == name for other in names(kept, SEEDED)]
+    before = _values(kept[own].to_dict("records"))
+    after, machine = _values(made["rows"]), made["runs"][str(run["seed"])]
+    then, now = (" ".join(str(facts[key] or "unknown") for key in MACHINE) for facts in (run, machine))
+    allowed = 0.0 if then == now else tolerance
+    for key in sorted(before.keys() | after.keys()):
+        old, new = before.get(key, "absent"), after.get(key, "absent")
+        if old != new and (
+            "absent" in (old, new) or not math.isclose(float(old), float(new), rel_tol=allowed, abs_tol=allowed)
+        ):
+            raise InputError(
+                f"{key} of {run['cell'].path}, seed {run['seed']}, is kept as {old!r} and now {new!r} (then on {then}, "
+                f"now on {now}): the kept rows are not of today's code, so nothing was written"
+            )
+    return before == after
+
+
+def _values(rows: Iterable[Mapping[Any, Any]]) -> dict[str, float]:
+    """The values by metric, with the round, epoch and client where it has some."""
+    found = {}
+    for row in rows:
+        places = [f"{name} {row[name]}" for name in SERIES if pd.notna(row.get(name))]
+        found[" ".join([row["metric"], *places])] = float(row["value"])
+    return found

@@ -1,0 +1,97 @@
+"""Training a classifier in minibatches, and its predictions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from tensorldp.errors import InputError
+from tensorldp_papers.nets.compiled.loop import CompiledLoop, planned
+from tensorldp_papers.nets.computing import arithmetic, channels_last, flushing_denormals, lay_out
+from tensorldp_papers.run.progress import track
+
+
+def fit(
+    model: nn.Module,
+    x: Tensor,
+    y: Tensor,
+    *,
+    epochs: int,
+    batch_size: int,
+    learning_rate: float,
+    generator: torch.Generator,
+    precision: str = "float32",
+    what: str = "training",
+) -> nn.Module:
+    """Minimise cross-entropy with Adam, in place; x and y lie on the model's device.
+
+    The numbers are those of `tensorldp_papers.nets.reference_loops` to rounding.
+
+    Args:
+        model: the network, changed in place.
+        x: (records, ...) inputs.
+        y: (records,) class indices.
+        epochs: passes over the records.
+        batch_size: records in a batch.
+        learning_rate: Adam's.
+        generator: a CPU generator for the order of records, so that devices see the same batches.
+        precision: what the network computes in, float32 or bfloat16, or `compiled`: float32 in the loop in C++;
+            weights, losses and Adam's sums are float32.
+        what: what a progress line calls it.
+
+    Raises:
+        InputError: if x and y differ in length, there are fewer than two records, or the model cannot be compiled.
+    """
+    if len(x) != len(y) or len(x) < 2:
+        raise InputError(f"training needs as many labels as records and at least two, got {len(x)} and {len(y)}")
+    if precision == "compiled":
+        orders = (torch.randperm(len(x), generator=generator) for _ in track(range(epochs), f"{what}: epoch"))
+        loop = CompiledLoop(model, x, y, learning_rate=learning_rate)
+        loop.adam(model.train(), (planned(order, batch_size, least=2) for order in orders))
+        return model
+    trainable = [p for p in model.parameters() if p.requires_grad]
+    optimizer = torch.optim.Adam(trainable, lr=learning_rate, fused=True)
+    lay_out(model).train()
+    with flushing_denormals():
+        for epoch in range(epochs):
+            order = torch.randperm(len(x), generator=generator).to(x.device)
+            batches = [b for b in order.split(batch_size) if len(b) > 1]  # batch-norm needs two
+            for batch in track(batches, f"{what}, epoch {epoch + 1} of {epochs}"):
+                optimizer.zero_grad(set_to_none=True)
+                with arithmetic(precision, x.device):
+                    found = model(channels_last(x[batch]))
+                nn.functional.cross_entropy(found.float(), y[batch]).backward()
+                optimizer.step()
+    return model
+
+
+@torch.no_grad()
+def predict(model: nn.Module, x: Tensor, batch_size: int = 250, *, precision: str = "float32") -> Tensor:
+    """Predicted class indices, (records,), in evaluation mode; a model with NaN scores predicts class 0."""
+    lay_out(model).eval()
+    with arithmetic(precision, x.device):
+        return torch.cat(
+            [
+                model(channels_last(part)).float().nan_to_num(nan=-torch.inf).argmax(dim=1)
+                for part in x.split(batch_size)
+            ]
+        )
+
+
+def accuracy(truth: Tensor, predicted: Tensor) -> float:
+    """The share of records that are classified correctly (TLDP, Eq. 13), in [0, 1]."""
+    from sklearn.metrics import accuracy_score
+
+    return float(accuracy_score(truth.cpu().numpy(), predicted.cpu().numpy()))
+
+
+def scores(truth: Tensor, predicted: Tensor) -> dict[str, float]:
+    """Accuracy and weighted F1 (TLDP, Eq. 13-16), both in [0, 1]."""
+    from sklearn.metrics import f1_score
+
+    y: Any = truth.cpu().numpy()
+    guess: Any = predicted.cpu().numpy()
+    f1 = float(f1_score(y, guess, average="weighted", zero_division=0.0))
+    return {"accuracy": accuracy(truth, predicted), "weighted_f1": f1}

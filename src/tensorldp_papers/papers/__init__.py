@@ -1,0 +1,1 @@
+"""A room for each paper: its method, figures, claims, printed numbers and studies."""

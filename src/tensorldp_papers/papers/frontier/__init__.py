@@ -1,0 +1,1 @@
+"""Our own question: the best that a true epsilon of one record buys."""

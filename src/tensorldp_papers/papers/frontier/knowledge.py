@@ -1,0 +1,206 @@
+"""What a cell of the method `frontier` knows before it sees a private record, and its records."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+import torch
+from safetensors import safe_open
+from torch import Tensor
+
+from tensorldp.calibration import calibrate
+from tensorldp.errors import InputError
+from tensorldp.files import read_arrays
+from tensorldp.kinds import NO_PRIVACY
+from tensorldp.mechanisms import Ball, Box, Mechanism, make
+from tensorldp.mechanisms.latent import Latent
+from tensorldp_papers.data.text import PUBLIC_TEXTS
+from tensorldp_papers.public.dimension import DIMENSIONS, Plan, PublicTask, choose_dimension
+from tensorldp_papers.public.projection import WIDEST, Projection, principal
+from tensorldp_papers.run.records import read_records
+from tensorldp_papers.run.streams import FrontierCell
+
+EXPONENTS = (0.0, 0.25, 0.5)
+RIDGES = (0.3, 1.0, 3.0, math.inf)
+WIDEST_BLOCK = 64  # directions of each class where labels are released: ten times as many numbers are drawn
+FITTED = 10_000  # training records that fit the public model of private test records
+SPHERICAL = ("privunit", "privunit-g", "projunit")  # take unit vectors as they are
+
+
+@dataclass(frozen=True)
+class Public:
+    """The public records of a representation, see `studies.represent.public_arrays`."""
+
+    arrays: dict[str, Tensor]
+
+    @property
+    def letters(self) -> Projection | None:
+        """The projection fitted on letters, where the representation has them."""
+        if "directions" not in self.arrays:
+            return None
+        return Projection(self.arrays["centre"], self.arrays["directions"], self.arrays["scales"])
+
+    def tasks(self, letters: Projection | None) -> list[PublicTask]:
+        """The public tasks that choose the dimension; without letters each has its own principal directions."""
+        x, y = self.arrays["task_x"], self.arrays["task_y"]
+        found = []
+        for task in range(int(y.max()) // 10 + 1):
+            own, labels = x[y // 10 == task], y[y // 10 == task] % 10
+            half = torch.arange(len(own)) % 2 == 0
+            found.append(
+                PublicTask(own[half], labels[half], own[~half], labels[~half], letters or principal(own, WIDEST))
+            )
+        return found
+
+
+@lru_cache(maxsize=2)
+def read_public(data: Path) -> Public:
+    """The public records beside a represented data set."""
+    arrays, _ = read_arrays(data / "public.safetensors")
+    return Public({name: torch.from_numpy(array) for name, array in arrays.items()})
+
+
+def labels_of(data: Path, split: str) -> tuple[Tensor, int]:
+    """The labels of a split and the number of classes, without its features.
+
+    Raises:
+        InputError: if the file cannot be read.
+    """
+    path = data / f"{split}.safetensors"
+    try:
+        with safe_open(path, framework="pt") as file:
+            return file.get_tensor("y"), int(file.metadata()["classes"])
+    except (OSError, KeyError, ValueError) as error:
+        raise InputError(f"the file {path} is not a represented split ({error}): delete it and run again") from None
+
+
+def private_count(cell: FrontierCell, records: int) -> tuple[int, int]:
+    """How many of a split's training records are private, and how many are public without labels.
+
+    Raises:
+        InputError: if no private record is left, or the representation is fitted on more texts than are public.
+    """
+    public = 0 if cell.factors.backbone == "strokes" else cell.training.public_records
+    if cell.factors.backbone == "words" and public < PUBLIC_TEXTS:
+        raise InputError(f"words is fitted on {PUBLIC_TEXTS} texts: public_records must be as many, got {public}")
+    if records - public < 10:
+        raise InputError(f"{cell.dataset} has {records} training records, too few for public_records: {public}")
+    return min(records - public, cell.training.limit or records), public
+
+
+def mechanism_of(cell: FrontierCell, size: int) -> Mechanism:
+    """The cell's mechanism on the unit ball of R^size, with the cell's epsilon as its true one.
+
+    Where clients upload more than once, an equal share of it: pure guarantees add up.
+    """
+    options = {"lift": False} if cell.mechanism in SPHERICAL else {}
+    domain = Ball(1.0, (size,))
+
+    def build(nominal: float) -> Mechanism:
+        return make(cell.mechanism, epsilon=nominal, domain=domain, delta=cell.delta, **{**cell.options, **options})
+
+    return (
+        build(math.inf)
+        if cell.mechanism == NO_PRIVACY
+        else calibrate(build, cell.nominal_epsilon / cell.factors.rounds, cell.delta)
+    )
+
+
+def as_released(mechanism: Mechanism, rows: Tensor) -> Tensor:
+    """What releases of the rows are on average: the rows themselves, but of LATENT, which is biased."""
+    return mechanism.expected_release(rows) if isinstance(mechanism, Latent) else rows
+
+
+def answer_mechanism(cell: FrontierCell, classes: int) -> Mechanism:
+    """The cell's mechanism on one of `classes` answers."""
+    return make(cell.mechanism, epsilon=cell.nominal_epsilon, domain=Box(0, classes - 1, (1,)), delta=cell.delta)
+
+
+def squared_error(cell: FrontierCell, size: int) -> float:
+    """The expected squared error of one release; where a mechanism has none in closed form, that of PrivUnitG.
+
+    LATENT shrinks what it releases, so its error is that of a release scaled to the length of the record.
+    """
+    mechanism = mechanism_of(cell, size)
+    if isinstance(mechanism, Latent):
+        shrunk = mechanism.expected_release(torch.full((1, size), size**-0.5, dtype=torch.float64))
+        return mechanism.squared_error() / float(shrunk.square().sum())
+    found = mechanism.squared_error()
+    if found is None:
+        found = make(
+            "privunit-g", epsilon=cell.nominal_epsilon / cell.factors.rounds, domain=Ball(1.0, (size,)), lift=False
+        ).squared_error()
+    assert found is not None
+    return found
+
+
+@lru_cache(maxsize=64)
+def _plan(data: Path, key: str, cell: FrontierCell) -> Plan:
+    labels, classes = labels_of(data, "train")
+    records, unlabelled = private_count(cell, len(labels))
+    public = read_public(data)
+    letters = public.letters
+    errors: dict[int, float] = {}
+
+    def error(size: int) -> float:
+        if size not in errors:
+            errors[size] = squared_error(cell, size)
+        return errors[size]
+
+    whole, private = cell.factors.learner != "nearest", cell.factors.private in ("record", "client")
+    # a client's unit vector holds all classes at once: at least what as many records in one block each weigh
+    releases = classes * cell.training.clients if cell.factors.private == "client" else records
+    return choose_dimension(
+        public.tasks(letters),
+        error,
+        releases,
+        dimensions=[d for d in DIMENSIONS if d <= WIDEST_BLOCK] if private else DIMENSIONS,
+        exponents=EXPONENTS if letters is None else (0.0,),
+        ridges=RIDGES if unlabelled and whole else (math.inf,),
+        labels_private=private,
+    )
+
+
+def plan_of(cell: FrontierCell, data: Path) -> Plan:
+    """The cell's dimension, exponent and ridge: by public records and the mechanism's error alone.
+
+    Of the private records it reads their number, and of the data set the number of its classes.
+    """
+    learner: Literal["nearest", "chosen"] = "nearest" if cell.factors.learner == "nearest" else "chosen"
+    factors = cell.factors.model_copy(update={"control": None, "learner": learner})
+    alike = replace(cell, variant="", seeds=(), factors=factors)  # cells that differ in these have the same plan
+    return _plan(data, str(alike.settings()), alike)
+
+
+@dataclass(frozen=True)
+class Material:
+    """All records of a cell.
+
+    Attributes:
+        x, y: features of the private training records and their labels.
+        x_test, y_test: of the test records.
+        unlabelled: features of public records of the same kind; none for `strokes`.
+        projection: the whole public projection, unweighted.
+    """
+
+    x: Tensor
+    y: Tensor
+    x_test: Tensor
+    y_test: Tensor
+    unlabelled: Tensor
+    projection: Projection
+
+
+@lru_cache(maxsize=1)
+def material(data: Path, backbone: str, public: int, limit: int | None) -> Material:
+    """The records of a represented data set; the last `public` training records are the unlabelled ones."""
+    train, test = (read_records(data / f"{split}.safetensors") for split in ("train", "test"))
+    x = train.x.float()
+    private, unlabelled = x[: len(x) - public][:limit], x[len(x) - public :]
+    letters = read_public(data).letters if backbone == "strokes" else None
+    projection = letters or principal(unlabelled, WIDEST)
+    return Material(private, train.y[: len(x) - public][:limit], test.x.float(), test.y, unlabelled, projection)

@@ -1,0 +1,215 @@
+"""The best accuracy that an epsilon truly buys: releases of public representations, and what learns from them."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tensorldp.curves.shuffling import shuffled_epsilon
+from tensorldp.errors import InputError
+from tensorldp.mechanisms import Mechanism
+from tensorldp_papers.papers.frontier.knowledge import (
+    FITTED,
+    Material,
+    answer_mechanism,
+    as_released,
+    labels_of,
+    material,
+    mechanism_of,
+    plan_of,
+    private_count,
+    read_public,
+)
+from tensorldp_papers.papers.frontier.plan import FrontierFactors, FrontierTraining
+from tensorldp_papers.public.across_sources import accuracy, best_across_sources
+from tensorldp_papers.public.clusters import best_names, clusters
+from tensorldp_papers.public.covariance import discriminant_from_releases
+from tensorldp_papers.public.dimension import Plan
+from tensorldp_papers.public.least_squares import least_squares
+from tensorldp_papers.public.logistic import logistic
+from tensorldp_papers.public.means import (
+    class_moments,
+    label_blocks,
+    mean_scores,
+    nearest_block_mean,
+    nearest_mean,
+    public_metric,
+)
+from tensorldp_papers.public.projection import discriminant
+from tensorldp_papers.public.rounds import average_directions, upload_size
+from tensorldp_papers.public.scores import LinearScores
+from tensorldp_papers.public.self_training import linear_discriminant, self_train
+from tensorldp_papers.run.guarantee import LABELS, describe
+from tensorldp_papers.run.method import Audited, MeasureMethod, Rows
+from tensorldp_papers.run.streams import FrontierCell, common_stream, noise_stream
+
+SHUFFLED_DELTA = 1e-6
+COVERED = {
+    "features": LABELS,
+    "record": "the label is part of the release",
+    "test": "of a test record; the model and the training records are public",
+    "answer": "of a test record; the model and the training records are public",
+    "client": "all uploads of a client in the whole run, its labels included",
+}
+
+
+class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
+    """Metric `accuracy` on clean test records, or `accuracy_perturbed_test`, and the `dimension` of a release.
+
+    `across_sources_` and a learner's name is what the choice of the public control goes by.
+    `shuffled_epsilon` is the central guarantee of the same releases behind a trusted shuffler, where it is known.
+    """
+
+    def measure(self, cell: FrontierCell, data: Path | None, seed: int, device: torch.device) -> Rows:
+        assert data is not None
+        labels, classes = labels_of(data, "train")
+        records, public = private_count(cell, len(labels))
+        found = material(data, cell.factors.backbone, public, records)
+        if cell.factors.private in ("test", "answer"):
+            value, size = self._private_test(cell, found, classes, seed)
+            return [
+                {"metric": "accuracy_perturbed_test", "value": value},
+                {"metric": "dimension", "value": float(size)},
+            ]
+        chosen: Rows = []
+        if cell.factors.control == "public" or cell.factors.learner == "logistic":
+            value, size, chosen = self._unprotected(cell, data, found, classes, seed)
+        else:
+            plan = plan_of(cell, data)
+            size, value = plan.dimension, self._private_training(cell, data, found, plan, classes, seed)
+        measured: Rows = [{"metric": "accuracy", "value": value}, {"metric": "dimension", "value": float(size)}]
+        return measured + chosen + self._shuffled(cell, data, found.y, classes)
+
+    def _shuffled(self, cell: FrontierCell, data: Path, y: Tensor, classes: int) -> Rows:
+        """The central epsilon at delta 1e-6 behind a shuffler of all records, or of those with one public label."""
+        local = self._mechanism(cell, data).guarantee(0.0).epsilon  # infinite where there is an atom
+        if cell.factors.control or cell.factors.private == "client" or not 0.0 < local < math.inf:
+            return []
+        together = len(y) if cell.factors.private == "record" else int(y.bincount(minlength=classes).min())
+        return [{"metric": "shuffled_epsilon", "value": shuffled_epsilon(local, max(together, 1), SHUFFLED_DELTA)}]
+
+    def test_labels(self, cell: FrontierCell, data: Path | None) -> Tensor | None:
+        assert data is not None
+        return labels_of(data, "test")[0]
+
+    def _unprotected(
+        self, cell: FrontierCell, data: Path, found: Material, classes: int, seed: int
+    ) -> tuple[float, int, Rows]:
+        """The accuracy of a classifier that no mechanism takes part in, its dimension, and what chose it.
+
+        From public records alone: where some have labels of the task, half of them, drawn by the seed, teach the best
+        of a few learners, chosen across their sources. Otherwise clusters of the unlabelled ones, named as suits the
+        test labels best: what these clusters would have if somebody named them.
+
+        Raises:
+            InputError: if the cell has a mechanism, or the classes are not those of the labelled public records.
+        """
+        if cell.private:
+            asked = "control: public" if cell.factors.control else "learner: logistic"
+            raise InputError(f"{asked} takes no mechanism but none, got {cell.mechanism}")
+        if cell.factors.learner == "logistic":
+            coordinates = found.projection.coordinates
+            scores, rows = logistic(coordinates(found.x), found.y, classes), coordinates(found.x_test)
+            return scores.accuracy(rows, found.y_test), rows.shape[1], []
+        plan = plan_of(cell, data)
+        projection = found.projection.weighted(plan.exponent).first(plan.dimension)
+        arrays = read_public(data).arrays
+        stream = common_stream(cell, seed, "clusters")
+        if "named_x" not in arrays:
+            test = projection(found.x_test)
+            scores = best_names(clusters(projection(found.unlabelled), classes, stream), test, found.y_test)
+            return scores.accuracy(test, found.y_test), plan.dimension, []
+        x, y, sources = arrays["named_x"].float(), arrays["named_y"], arrays["named_source"]
+        if classes != int(y.max()) + 1:
+            raise InputError(f"control: public has the ten digits, but {cell.dataset} has {classes} classes")
+        half = torch.randperm(len(x), generator=stream)[: len(x) // 2]
+        best, means = best_across_sources(x[half], y[half], sources[half], classes, projection, stream)
+        rule: Rows = [{"metric": f"across_sources_{name}", "value": mean} for name, mean in means.items()]
+        return accuracy(best, found.x_test, found.y_test), plan.dimension, rule
+
+    def _private_training(
+        self, cell: FrontierCell, data: Path, found: Material, plan: Plan, classes: int, seed: int
+    ) -> float:
+        projection = found.projection.weighted(plan.exponent).first(plan.dimension)
+        rows, test, y = projection(found.x), projection(found.x_test), found.y
+        if cell.factors.control == "shuffled":
+            y = y[torch.randperm(len(y), generator=common_stream(cell, seed, "shuffled labels"))]
+        source, private = noise_stream(cell, seed, "releases"), cell.factors.private
+        mechanism = self._mechanism(cell, data)
+        test = as_released(mechanism, test)
+        unlabelled = as_released(mechanism, projection(found.unlabelled)) if len(found.unlabelled) else None
+        metric = None if unlabelled is None else public_metric(unlabelled, plan.ridge)
+        if private == "client":
+            scores = average_directions(
+                rows, y, classes, cell.training.clients, mechanism, source, rounds=cell.factors.rounds
+            )
+        elif private == "record":
+            scores = nearest_block_mean(mechanism.privatize(label_blocks(rows, y, classes), source), classes, metric)
+        else:
+            released = mechanism.privatize(rows, source)
+            if cell.factors.learner == "least_squares":
+                scores = least_squares(released, y, classes, mechanism)
+            elif cell.factors.learner == "covariance":
+                scores = discriminant_from_releases(released, y, classes, mechanism)
+            else:
+                scores = nearest_mean(released, y, classes, metric)
+        if unlabelled is None or cell.factors.learner != "chosen":
+            return scores.accuracy(test, found.y_test)
+        coordinates = found.projection.coordinates(found.unlabelled)
+        trained = self_train(scores, unlabelled, coordinates)
+        return trained.accuracy(test, found.projection.coordinates(found.x_test), found.y_test)
+
+    def _private_test(self, cell: FrontierCell, found: Material, classes: int, seed: int) -> tuple[float, int]:
+        """Accuracy on private test records under a public model of clean training records, and the release's size."""
+        source, x, y = noise_stream(cell, seed, "releases"), found.x[:FITTED], found.y[:FITTED]
+        if cell.factors.private == "answer":
+            coordinates = found.projection.coordinates
+            model = linear_discriminant(coordinates(x), y, classes, ridge=0.01)
+            answers = model.predict(coordinates(found.x_test))
+            mechanism = answer_mechanism(cell, classes)
+            released = mechanism.privatize(answers[:, None].float(), source)[:, 0].long()
+            return float((released == found.y_test).double().mean()), 1
+        projection = discriminant(x, y, max(classes - 1, 2), ridge=0.01)
+        clean = projection(x)
+        _, means, error = class_moments(clean, y, classes)
+        scores: LinearScores = mean_scores(means, error)
+        mechanism = mechanism_of(cell, projection.dimension)
+        return scores.accuracy(mechanism.privatize(projection(found.x_test), source), found.y_test), len(means[0])
+
+    def _mechanism(self, cell: FrontierCell, data: Path) -> Mechanism:
+        """What releases one record, without reading any."""
+        _, classes = labels_of(data, "train")
+        private = cell.factors.private
+        if private == "answer":
+            return answer_mechanism(cell, classes)
+        if private == "test":
+            return mechanism_of(cell, max(classes - 1, 2))
+        size = plan_of(cell, data).dimension
+        if private == "client":
+            return mechanism_of(cell, upload_size(size, classes))
+        return mechanism_of(cell, size if private == "features" else size * classes)
+
+    def guarantee(self, cell: FrontierCell, data: Path | None) -> dict[str, Any]:
+        assert data is not None
+        mechanism = self._mechanism(cell, data)
+        notes = [mechanism.note, COVERED[cell.factors.private], "the representation is public"]
+        if mechanism.epsilon != cell.nominal_epsilon:
+            notes.append(f"the nominal epsilon is {mechanism.epsilon:.4g}")
+        unit, uploads = "run" if cell.factors.private == "client" else "record", cell.factors.rounds
+        described = describe(mechanism.curve().compose(uploads) if uploads > 1 else mechanism.curve(), unit, notes)
+        if cell.factors.control == "public":  # no private record is read
+            nothing = dict.fromkeys(described["profile"], 0.0)
+            described |= {"epsilon": 0.0, "pure_epsilon": 0.0, "atom": 0.0, "exact": True, "profile": nothing}
+        return described
+
+    def audited(self, cell: FrontierCell, data: Path | None) -> Audited:
+        assert data is not None
+        uploads = cell.factors.rounds
+        return self._mechanism(cell, data), "one release" if uploads == 1 else f"one of a client's {uploads} uploads"
+
+
+METHOD = Frontier()

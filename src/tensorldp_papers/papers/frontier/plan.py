@@ -1,0 +1,48 @@
+"""The best accuracy that an epsilon truly buys: public representations and learners from releases."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from tensorldp_papers.run.method_plan import Count, Factors, MeasurePlan, Training
+
+Backbone = Literal["strokes", "gradients", "mobilenet_v2_96", "words"]
+
+
+class FrontierTraining(Training):
+    """The public side of a run."""
+
+    public_records: Annotated[int, Field(ge=0)] = Field(
+        5000, description="the last so many training records are public without their labels; `strokes` uses none"
+    )
+    clients: Count = Field(1000, description="that share the records, where clients are protected")
+
+
+class FrontierFactors(Factors):
+    """What is released of what, over which representation."""
+
+    backbone: Backbone = Field(description="the public representation")
+    private: Literal["features", "record", "test", "answer", "client"] = Field(
+        "features",
+        description="what is released: features of training records, those with the label, features of test records, "
+        "the device's own answer to a test record, or the change of a client's model over the representation",
+    )
+    rounds: Count = Field(1, description="uploads of a client in the whole run, which share its epsilon")
+    learner: Literal["chosen", "nearest", "least_squares", "covariance", "logistic"] = Field(
+        "chosen", description="from the releases; `logistic` from the records themselves, without privacy"
+    )
+    control: Literal["shuffled", "public"] | None = Field(
+        None,
+        description="labels shuffled, or public data alone: without labels of the task, clusters named by test labels",
+    )
+
+    @model_validator(mode="after")
+    def _rounds_are_of_clients(self) -> FrontierFactors:
+        if self.rounds > 1 and self.private != "client":
+            raise ValueError(f"rounds is {self.rounds}, but private is {self.private!r}: only clients upload in rounds")
+        return self
+
+
+FRONTIER = MeasurePlan("frontier", FrontierTraining, FrontierFactors)

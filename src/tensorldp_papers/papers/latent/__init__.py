@@ -1,0 +1,1 @@
+"""LATENT: bit strings of untrained features, randomised."""

@@ -1,0 +1,1 @@
+"""The lecture on reconstruction: attacks on gradients and releases, and defences."""

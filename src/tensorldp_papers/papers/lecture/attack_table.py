@@ -1,0 +1,100 @@
+"""Privacy, utility loss and reconstruction quality of every defence and mechanism, also at equal utility loss."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from tensorldp.errors import InputError
+from tensorldp.kinds import NO_PRIVACY
+from tensorldp_papers.run.cell import variant_factors
+
+STUDY = "reconstruction"
+KEYS = ["dataset", "attack", "defence", "strength", "mechanism", "epsilon"]
+PRIVACY = ["guarantee_epsilon", "guarantee_pure_epsilon", "guarantee_unit"]
+QUALITY = [
+    "rmse",
+    "psnr",
+    "ssim",
+    "identification",
+    "identification_bound",
+    "label_accuracy",
+    "distortion",
+    "error",
+    "noise",
+    "auc",
+    "canary_auc",
+    *(f"{kind}_at_fpr_{rate}" for rate in ("0.01", "0.1") for kind in ("tpr", "canary_tpr", "tpr_bound")),
+]
+SIZES = ["m", "d", "B"]
+COLUMNS = [*KEYS, *SIZES, *PRIVACY, "accuracy", "utility_loss", *QUALITY, "recovered", "at_utility_loss"]
+RECOVERED = 30.0  # dB
+LOSSES = (0.01, 0.02, 0.05, 0.1)
+
+
+def wide_rows(metrics: pd.DataFrame) -> pd.DataFrame:
+    """One row per cell: the factors, the guarantee and the mean over seeds of every metric.
+
+    Raises:
+        InputError: if the metrics have no rows of the study.
+    """
+    rows = metrics[metrics["study"] == STUDY]
+    if rows.empty:
+        raise InputError(f"the metrics table has no rows of study {STUDY}")
+    shared = ["dataset", "variant", "mechanism", "epsilon", *PRIVACY]
+    means = rows.groupby([*shared, "metric"], dropna=False)["value"].mean().unstack("metric").reset_index()
+    factors = pd.DataFrame([variant_factors(v) for v in means["variant"]], index=means.index)
+    for key in ("strength", *SIZES):
+        factors[key] = pd.to_numeric(factors[key]) if key in factors else math.nan
+    table = pd.concat([means.drop(columns="variant"), factors], axis=1)
+    table["defence"] = table["defence"].fillna("none") if "defence" in table else "none"
+    return table
+
+
+def _references(table: pd.DataFrame) -> dict[tuple[str, str], float]:
+    """The accuracy without defence of each data set and network or release that a row is compared with."""
+    plain = table[(table["defence"] == "none") & (table["mechanism"] == NO_PRIVACY) & table["accuracy"].notna()]
+    return {
+        (dataset, _group(attack)): float(accuracy)
+        for dataset, attack, accuracy in zip(plain["dataset"], plain["attack"], plain["accuracy"], strict=True)
+    }
+
+
+def _group(attack: str) -> str:
+    """Attacks whose accuracy is that of the same model: LeNet's, or the attack's own."""
+    return attack if attack in ("analytic", "likelihood", "membership") else "lenet"
+
+
+def attack_table(metrics: pd.DataFrame) -> pd.DataFrame:
+    """One row per cell with an attack, then for each utility loss of `LOSSES` what each defence achieves within it.
+
+    utility_loss is the accuracy without defence minus the accuracy with it. A row with `at_utility_loss` is the one
+    of that defence or mechanism, among its strengths or epsilons whose loss is not larger, that an attacker
+    reconstructs worst. `recovered` tells whether the PSNR exceeds 30 dB.
+
+    Raises:
+        InputError: if the metrics have no rows of the study.
+    """
+    table = wide_rows(metrics)
+    table = table[table["attack"] != "sensitivity"].copy()
+    for column in ("accuracy", *QUALITY):
+        if column not in table:
+            table[column] = math.nan
+    references = _references(table)
+    table["utility_loss"] = [
+        references.get((dataset, _group(attack)), math.nan) - accuracy
+        for dataset, attack, accuracy in zip(table["dataset"], table["attack"], table["accuracy"], strict=True)
+    ]
+    table["recovered"] = (table["psnr"] > RECOVERED).where(table["psnr"].notna())
+    table["at_utility_loss"] = math.nan
+    plain = table[COLUMNS].sort_values([*KEYS, *SIZES], ignore_index=True)
+    equal = [_at_loss(plain, loss) for loss in LOSSES]
+    return pd.concat([plain, *[part for part in equal if len(part)]], ignore_index=True)
+
+
+def _at_loss(table: pd.DataFrame, loss: float) -> pd.DataFrame:
+    """The best protection of each family whose utility loss is at most `loss`."""
+    within = table[(table["utility_loss"] <= loss) & table["psnr"].notna()]
+    places = within.groupby(["dataset", "attack", "defence", "mechanism"])["psnr"].idxmin()
+    return table.loc[places].assign(at_utility_loss=loss)

@@ -1,0 +1,272 @@
+"""The lecture's statements about the Laplace mechanism and about gradients (docs/mathematics/papers.md#dp-lecture)."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from scipy import stats
+from scipy.optimize import linprog
+from torch import Tensor
+
+from tensorldp.mechanisms import Box, make
+from tensorldp.randomness import generator
+from tensorldp_papers.attacks.sensitivity import SCALINGS, gradient_parts, measured_change, output_weights
+from tensorldp_papers.attacks.two_layer import unit_records
+from tensorldp_papers.claims.base import Finding, cannot_be_checked, claim
+from tensorldp_papers.papers.tvg.growth_table import slope
+
+WIDTHS, DIMENSIONS = (100, 200, 400, 800), (20, 40, 80, 160)
+ROUNDING, DRAWS = 1e-9, 200_000
+TOLERANCE = 0.15  # of a fitted exponent: the largest of 20 random changes at four sizes leaves that much
+WEIGHTS = "1/m (mean), +-1/sqrt m (root) and +-1 (sign)"
+
+
+@claim("L01", expected="pure epsilon = epsilon for a query whose neighbours differ by Delta_f")
+def laplace_mechanism() -> Finding:
+    worst = max(
+        abs(make("laplace", epsilon=e, domain=Box(0, 100, (3,))).curve().pure_epsilon / e - 1) for e in (0.1, 1.0, 10.0)
+    )
+    return Finding(
+        worst < 1e-9,
+        f"relative deviation {worst:.1e} at epsilon 0.1, 1 and 10",
+        "tests/mechanisms/test_additive.py::test_laplace_is_exactly_epsilon",
+    )
+
+
+def _sum_changes(free: int, budget: float, top: float = 100.0) -> float:
+    """The most that a sum changes if `free` of its entries in [0, top] move by `budget` in total."""
+    found = linprog([-1.0] * free + [1.0] * free, A_ub=[[1.0] * 2 * free], b_ub=[budget], bounds=(0, top)).fun
+    assert found is not None  # nothing may move
+    return -float(found)
+
+
+@claim("L02", expected="one number for both")
+def printed_sensitivity() -> Finding:
+    top = 100.0
+    printed, one_entry = _sum_changes(5, 1.0), _sum_changes(1, top)
+    true = make("laplace", epsilon=one_entry / printed, domain=Box(0, top, (1,))).curve().pure_epsilon
+    far, near = (stats.laplace.sf(top - 0.5, loc=total, scale=printed) for total in (top, 0.0))
+    return Finding(
+        abs(printed - one_entry) < ROUNDING,
+        f"for the sum of entries in [0, 100] the printed Delta_f is "
+        f"{printed:.6g} and one entry changes it by {one_entry:.6g}: noise for the former at epsilon 1 is "
+        f"{true:.0f}-DP, and the sum of (0) exceeds 99.5 with probability {near:.1e}, that of (100) with "
+        f"{far:.3f}",
+        "tests/mechanisms/test_additive.py::test_laplace_event_probabilities",
+    )
+
+
+@claim("L03", expected="variance 2 b^2, and a smaller pure epsilon for a larger b")
+def variance() -> Finding:
+    made = [make("laplace", epsilon=e, domain=Box(0, 1, (DRAWS,))) for e in (4.0 * DRAWS, 2.0 * DRAWS, 1.0 * DRAWS)]
+    scales = [DRAWS / m.epsilon for m in made]
+    ratios = [
+        float(m.privatize(torch.zeros(1, DRAWS, dtype=torch.float64), generator("L03")).var()) / (2 * b**2)
+        for m, b in zip(made, scales, strict=True)
+    ]
+    error = 4.9 * math.sqrt(5 / DRAWS)  # 4.9 standard errors of a Laplace sample's variance: 1e-6
+    pure = [make("laplace", epsilon=1 / b, domain=Box(0, 1, (1,))).curve().pure_epsilon for b in scales]
+    return Finding(
+        max(abs(ratio - 1) for ratio in ratios) < error and pure == sorted(pure, reverse=True),
+        f"variance of {DRAWS:,} draws over 2 b^2: {ratios[0]:.4f}, within {error:.4f} of 1 but once in a "
+        f"million; pure epsilon of a unit change {', '.join(f'{e:g}' for e in pure)} for b = "
+        f"{', '.join(f'{b:g}' for b in scales)}",
+        "tests/mechanisms/test_additive.py::test_laplace_is_exactly_epsilon",
+    )
+
+
+def _off(printed: Tensor, exact: Tensor) -> float:
+    """How far the printed tensor is from every multiple of the exact one, relative to its norm."""
+    factor = float((printed * exact).sum() / (exact * exact).sum())
+    return float((printed - factor * exact).norm() / printed.norm())
+
+
+@claim("L04", expected="the printed gradients equal autograd's up to one factor (the 2 of the squared loss)")
+def gradients() -> Finding:
+    stream = generator("L04")
+    w = torch.randn(7, 5, generator=stream, dtype=torch.float64).requires_grad_()
+    a = output_weights(7, "root", stream).requires_grad_()
+    x, y = unit_records(3, 5, stream)
+    hidden = x @ w.T
+    (hidden.clamp_min(0) @ a - y).square().sum().backward()
+    assert a.grad is not None
+    assert w.grad is not None
+    z, r = hidden.detach(), (hidden.clamp_min(0) @ a - y).detach()
+    of_a, of_w = r @ z.clamp_min(0), torch.einsum("i,ij,id->jd", r, (z > 0).double(), x)  # Eq. 4.4 and 4.6
+    corrected = a.detach().unsqueeze(1) * of_w
+    exact = max(float((2 * of_a - a.grad).abs().max()), float((2 * corrected - w.grad).abs().max()))
+    return Finding(
+        max(_off(of_a, a.grad), _off(of_w, w.grad)) < ROUNDING,
+        f"Eq. 4.4 is {_off(of_a, a.grad):.1e} and "
+        f"Eq. 4.6 {_off(of_w, w.grad):.2f} of its norm from a multiple of autograd's gradient, because it "
+        f"lacks a_j; with a_j and the factor 2 both are {exact:.1e} away",
+        "tests/attacks/test_sensitivity.py::test_the_parts_are_autograds",
+    )
+
+
+@claim("L05", expected="equality for output weights 1/m")
+def residual() -> Finding:
+    stream = generator("L05")
+    w = torch.randn(200, 30, generator=stream, dtype=torch.float64)
+    x, _labels = unit_records(2, 30, stream)
+    z = (w @ x.T).clamp_min(0)
+    printed = float((z[:, 0] - z[:, 1]).mean())
+    outputs = output_weights(200, "mean", stream) @ z
+    same, other = ((outputs[0] - 1.0) - (outputs[1] - label) for label in (1.0, -1.0))
+    return Finding(
+        abs(float(same) - printed) < 1e-12,
+        f"{abs(float(same) - printed):.1e} apart while the label stays; "
+        f"for a record with the other label r - r' is {float(other):.2f} and not {printed:.2f}",
+        "tests/attacks/test_sensitivity.py",
+    )
+
+
+def _slopes(scaling: str) -> tuple[float, float]:
+    """Exponents in m (at d = 40) and in d (at m = 200) of the largest l1 change of the whole gradient."""
+
+    def change(m: int, d: int) -> float:
+        return sum(measured_change(m, d, scaling, 20, generator("L08", scaling, m, d)))
+
+    return slope(list(WIDTHS), [change(m, 40) for m in WIDTHS]), slope(
+        list(DIMENSIONS), [change(200, d) for d in DIMENSIONS]
+    )
+
+
+@claim("L06", expected="left over right side at most 1 for all pairs of records")
+def output_gradient() -> Finding:
+    """With the label kept, as in Eq. 4.7, and with it changed; without the factor 2, which the print lacks too."""
+    stream = generator("L06")
+    w = torch.randn(50, 30, generator=stream, dtype=torch.float64)
+    a = output_weights(50, "mean", stream)
+    x, _labels = unit_records(200, 30, stream)
+    worst = {}
+    for words, label in (("with one label", 1.0), ("with the other label", -1.0)):
+        ratios = []
+        for left, right in zip(x[:100], x[100:], strict=True):
+            first, second = (gradient_parts(w, a, record, y)[0] / 2 for record, y in ((left, 1.0), (right, label)))
+            size = (w @ left).clamp_min(0) + (w @ right).clamp_min(0)
+            residual_ = abs(float(a @ (w @ left).clamp_min(0)) - 1.0)
+            seen = size > ROUNDING
+            ratios.append(float((first - second)[seen].abs().div(residual_ * size[seen]).max()))
+        worst[words] = max(ratios)
+    return Finding(
+        max(worst.values()) <= 1 + ROUNDING,
+        "left over right side up to "
+        + " and ".join(f"{ratio:.2f} {words}" for words, ratio in worst.items())
+        + ": the residual changes with the record, so the "
+        "bound needs the larger of the two",
+        "tests/attacks/test_sensitivity.py",
+    )
+
+
+@claim("L07", expected="at most 2 C sqrt d for a constant C, with output weights 1/m")
+def neuron_gradient() -> Finding:
+    """C is the largest |r a_j s'| over the records, without the factor 2; for weights +-1 it is no constant."""
+
+    def largest(m: int, d: int, scaling: str) -> tuple[float, float]:
+        stream = generator("L07", m, d, scaling)
+        w, a = torch.randn(m, d, generator=stream, dtype=torch.float64), output_weights(m, scaling, stream)
+        x, _labels = unit_records(40, d, stream)
+        parts = [gradient_parts(w, a, record, 1.0)[1] / 2 for record in x]
+        constant = max(float(part.norm(dim=1).max()) for part in parts)  # ||x||_2 = 1
+        change = max(float((p - q).abs().sum(dim=1).max()) for p, q in zip(parts[:20], parts[20:], strict=True))
+        return change / (2 * constant * math.sqrt(d)), constant
+
+    ratios = [largest(100, d, "mean")[0] for d in DIMENSIONS]
+    growth = {scaling: largest(1600, 40, scaling)[1] / largest(100, 40, scaling)[1] for scaling in SCALINGS}
+    return Finding(
+        max(ratios) <= 1 and growth["mean"] <= 1,
+        f"change over 2 C sqrt d, at most 1 by construction of C: {min(ratios):.2f} to "
+        f"{max(ratios):.2f} for d = 20 to 160; from 100 to 1,600 neurons C grows by the factor "
+        + ", ".join(f"{factor:.2g} ({scaling})" for scaling, factor in growth.items())
+        + f" for output weights {WEIGHTS}",
+        "tests/attacks/test_sensitivity.py",
+    )
+
+
+@claim("L08", expected="exponents of at most 1 in m and 1/2 in d, with output weights 1/m as in Eq. 4.7")
+def sensitivity() -> Finding:
+    found = {scaling: _slopes(scaling) for scaling in SCALINGS}
+    kept = [scaling for scaling, (m, d) in found.items() if m < 1 + TOLERANCE and d < 0.5 + TOLERANCE]
+    return Finding(
+        "mean" in kept,
+        "the largest change grows like "
+        + ", ".join(f"m^{m:.2f} d^{d:.2f} ({scaling})" for scaling, (m, d) in found.items())
+        + f" for output weights {WEIGHTS}; the bound holds for {', '.join(kept)} and is far from tight there",
+        "tests/attacks/test_sensitivity.py",
+    )
+
+
+@claim("L09", expected="one of the noise's norms with exponents 1/2 in m, 1 in d and -2 in epsilon")
+def noise_size() -> Finding:
+    """Laplace noise for the l1 sensitivity m sqrt d on m d coordinates: exponents of four measures of its size."""
+
+    def sizes(m: int, d: int, epsilon: float) -> dict[str, float]:
+        count = m * d
+        mechanism = make("laplace", epsilon=epsilon, domain=Box(0, m * math.sqrt(d) / count, (count,)))
+        total = mechanism.squared_error()
+        assert total is not None
+        assert abs(mechanism.curve().pure_epsilon / epsilon - 1) < ROUNDING
+        deviation = math.sqrt(total / count)
+        return {
+            "deviation": deviation,
+            "variance": total / count,
+            "l2 norm": math.sqrt(total),
+            "l1 norm": count * deviation / math.sqrt(2),
+        }
+
+    base, wide, deep, loose = sizes(100, 10, 1.0), sizes(200, 10, 1.0), sizes(100, 20, 1.0), sizes(100, 10, 2.0)
+    powers = {name: tuple(math.log2(other[name] / base[name]) for other in (wide, deep, loose)) for name in base}
+    gap = min(max(abs(p - q) for p, q in zip(own, (0.5, 1.0, -2.0), strict=True)) for own in powers.values())
+    return Finding(
+        gap < 0.01,
+        ", ".join(f"{name} m^{p[0]:.1f} d^{p[1]:.1f} epsilon^{p[2]:.0f}" for name, p in powers.items())
+        + "; printed m^0.5 d^1.0 epsilon^-2",
+        "tensorldp_papers.papers.lecture.claims.theorems.noise_size",
+    )
+
+
+def _two_layer_gradient(w: Tensor, a: Tensor, x: Tensor, y: Tensor, *, linear: bool) -> Tensor:
+    """Autograd's gradient of sum_i (f(x_i) - y_i)^2 / 2 over W and a, flat."""
+    leaves = [w.clone().requires_grad_(), a.clone().requires_grad_()]
+    z = x @ leaves[0].T
+    loss = ((z if linear else z.clamp_min(0)) @ leaves[1] - y).square().sum() / 2
+    return torch.cat([g.flatten() for g in torch.autograd.grad(loss, leaves)])
+
+
+@claim("L10", expected="equal gradients for different records with equal sum r_i x_i, unlike with ReLU")
+def linear_network() -> Finding:
+    """Rotating the records and their residuals alike keeps sum r_i x_i; labels give the residuals."""
+    stream = generator("L10")
+    w, a, x = (torch.randn(*shape, generator=stream, dtype=torch.float64) for shape in ((6, 4), (6,), (3, 4)))
+    turn = torch.linalg.qr(torch.randn(3, 3, generator=stream, dtype=torch.float64))[0]
+    r = torch.randn(3, generator=stream, dtype=torch.float64)
+    apart = {}
+    for linear in (True, False):
+        pair = []
+        for records, residuals in ((x, r), (turn @ x, turn @ r)):
+            z = records @ w.T
+            labels = (z if linear else z.clamp_min(0)) @ a - residuals
+            pair.append(_two_layer_gradient(w, a, records, labels, linear=linear))
+        apart[linear] = float((pair[0] - pair[1]).norm() / pair[0].norm())
+    return Finding(
+        apart[True] < ROUNDING,
+        f"batches of three records {float((x - turn @ x).norm()):.2f} apart have "
+        f"gradients {apart[True]:.1e} of their norm apart in a linear network and {apart[False]:.2f} with "
+        "ReLU",
+        "tests/attacks/test_two_layer.py::test_a_linear_network_gives_away_one_combination_only",
+    )
+
+
+@claim("L12", expected="a proof for noisy gradients")
+def hardness() -> Finding:
+    return cannot_be_checked(
+        "NP-hardness is a worst-case statement about inverting deep ReLU networks, not about a "
+        "defence; no computation decides it"
+    )
+
+
+@claim("L21", expected="an opinion")
+def impractical() -> Finding:
+    return cannot_be_checked("an opinion; what each epsilon costs and stops is in the study's figure of costs")

@@ -1,0 +1,1 @@
+"""PLDP-FL: federated averaging with personal budgets."""

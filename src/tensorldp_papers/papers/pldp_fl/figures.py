@@ -1,0 +1,284 @@
+"""PLDP-FL's figures of federated averaging: accuracy over rounds, and at what is guaranteed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tensorldp.errors import InputError
+from tensorldp.kinds import MECHANISMS, NO_PRIVACY
+from tensorldp_papers.plots.curves import factors
+from tensorldp_papers.plots.own_data import head
+from tensorldp_papers.plots.panels import decade_ticks, finish_columns, panel_title
+from tensorldp_papers.plots.standing import mark_standing
+from tensorldp_papers.plots.style import appearance, label, order, use_style
+
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")
+MARKERS = ("o", "s", "^", "D", "v")
+GREY = "#555555"
+MODE_WORDS = {
+    "e1": "ε: 0.1, 0.2",
+    "e2": "ε: 0.1 to 1",
+    "e3": "ε: 0.9, 1",
+    "same": "one ε for all",
+    "t1": "τ₁: widths 0.2, 0.4",
+    "t2": "τ₂: widths 0.2 to 2",
+    "t3": "τ₃: widths 1.8, 2",
+}
+CENTRES = {"zero": "around 0", "global": "around the weights sent"}
+CENTRE_LINES = {"zero": (0, (1, 1)), "global": "-"}
+PRINTED = {
+    ("mnist", "e2"): (50, 0.957, "95.7 % printed"),
+    ("mnist", "e3"): (50, 0.979, "97.9 % printed"),
+    ("fashion_mnist", "e2"): (50, 0.792, "79.2 % printed"),
+    ("fashion_mnist", "e3"): (50, 0.856, "85.6 % printed"),
+}
+PRINTED_COMPARISON = {"pdpm": (100, 0.975), "plu-fedoa": (100, 0.903)}
+
+
+def apart(names: set[str]) -> list[tuple[str, str, str]]:
+    """Names in the legend's order, with colours and markers that tell them apart, but for one from outside."""
+    own = [name for name in order(names) if name not in MECHANISMS or MECHANISMS.module(name) is not None]
+    looks = dict(zip(own, zip(COLOURS, MARKERS, strict=False), strict=False))
+    for name in names - set(looks):
+        look = appearance(name)
+        looks[name] = (str(look["color"]), str(look["marker"]))
+    return [(name, *looks[name]) for name in order(names)]
+
+
+def pldp_rows(metrics: pd.DataFrame, study: str) -> pd.DataFrame:
+    """The rows of a study with its factors as columns; a factor that a cell lacks is empty text.
+
+    A cell with safe ranges that does not name their centre has `zero`.
+
+    Raises:
+        InputError: if there are none.
+    """
+    rows = metrics[metrics["study"] == study].copy()
+    if rows.empty:
+        raise InputError(f"the metrics table has no rows of study {study}")
+    split = rows["variant"].map(factors)
+    for key in ("eps", "tau", "budget", "participation", "model", "split", "limit"):
+        rows[key] = [found.get(key, "") for found in split]
+    rows["centre"] = [found.get("centre", "zero" if "tau" in found else "") for found in split]
+    return rows
+
+
+def summary(rows: pd.DataFrame, at: str) -> pd.DataFrame:
+    """Mean, least and most of the values at each place."""
+    return rows.groupby(at)["value"].agg(["mean", "min", "max"]).reset_index().sort_values(at)
+
+
+def draw_band(ax: Axes, table: pd.DataFrame, at: str, colour: str, marker: str, text: str, line: Any = "-") -> None:
+    """A line of means with a band from the least to the most."""
+    ax.plot(
+        table[at],
+        table["mean"],
+        color=colour,
+        marker=marker,
+        linestyle=line,
+        markersize=4.5,
+        markeredgecolor="white",
+        markeredgewidth=0.5,
+        linewidth=1.4,
+        label=text,
+    )
+    ax.fill_between(table[at], table["min"], table["max"], color=colour, alpha=0.15, linewidth=0)
+
+
+def say_empty(ax: Axes, text: str = "not run at this scale") -> None:
+    """Words in a panel without rows."""
+    ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", color=GREY)
+
+
+def over_rounds(rows: pd.DataFrame, stem: str = "accuracy") -> pd.DataFrame:
+    """Rows of the metric `<stem>_by_round`."""
+    found = rows[rows["metric"] == f"{stem}_by_round"]
+    return found.assign(round=found["round"].astype(float))
+
+
+def _free(rows: pd.DataFrame) -> pd.DataFrame:
+    return usual(rows[rows["mechanism"] == NO_PRIVACY])
+
+
+def usual(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with the study's own share of clients, split and number of records."""
+    return rows[(rows["participation"] == "") & (rows["split"] == "") & (rows["limit"] == "")]
+
+
+def _chance(ax: Axes) -> None:
+    ax.axhline(0.1, color=GREY, linewidth=0.8, linestyle=":")
+    ax.annotate(
+        "chance",
+        (1.0, 0.1),
+        xycoords=("axes fraction", "data"),
+        xytext=(-2, 2),
+        textcoords="offset points",
+        ha="right",
+        fontsize=7,
+        color=GREY,
+        zorder=4,
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.3},
+    )
+
+
+def draw_rounds(metrics: pd.DataFrame, title: str = "") -> Figure:
+    """Figures 4, 5 and 6: accuracy over rounds, one row of panels for each data set, a line style for each centre.
+
+    Figure 6 has a panel for each centre, so that no panel has more than `MOST_BANDS` bands.
+    """
+    use_style()
+    rows = pldp_rows(metrics, "pldp_fl")
+    rows = rows[rows["budget"] == ""]
+    more = rows[rows["limit"] != ""]
+    rows = usual(rows)
+    datasets = sorted(set(rows["dataset"]))
+    compared = (rows["eps"] == "e2") & (rows["tau"] == "2.0")
+    centres = [centre for centre in ("zero", "global", "") if (rows[compared]["centre"] == centre).any()]
+    figure, axes = plt.subplots(
+        len(datasets),
+        3 + len(centres),
+        figsize=(3.4 * (3 + len(centres)), 3.0 * len(datasets) + 1.2),
+        squeeze=False,
+        sharey=True,
+        sharex=True,
+        layout="constrained",
+    )
+    for line, dataset in zip(axes, datasets, strict=True):
+        here = over_rounds(rows[rows["dataset"] == dataset])
+        free = summary(_free(here), "round")
+        other = over_rounds(more[more["dataset"] == dataset])
+        for ax, mode in zip(line, ("e1", "e2", "e3", *centres), strict=True):
+            ax.plot(free["round"], free["mean"], color=GREY, linestyle=(0, (4, 2)), linewidth=1.2, label="no privacy")
+            _chance(ax)
+            if mode in ("e1", "e2", "e3"):
+                for tau, colour, marker in zip(("t1", "t2", "t3"), COLOURS, MARKERS, strict=False):
+                    part = here[(here["mechanism"] == "pdpm") & (here["eps"] == mode) & (here["tau"] == tau)]
+                    _by_centre(ax, part, colour, marker, MODE_WORDS[tau])
+                    _with_more_records(ax, other[(other["eps"] == mode) & (other["tau"] == tau)], colour, tau)
+                if (dataset, mode) in PRINTED:
+                    _printed(ax, *PRINTED[dataset, mode], here["round"].max())
+                text = f"{dataset}: PDPM, {mode} ({MODE_WORDS[mode]})"
+            else:
+                part = here[compared.reindex(here.index) & (here["centre"] == mode)]
+                _comparison(ax, part, dataset)
+                text = f"{dataset}: e2 on ranges of width 2" + (f" {CENTRES[mode]}" if mode else "")
+            ax.set_ylim(-0.02, 1.02)
+            ax.set_xticks(sorted(set(here["round"])) if here["round"].nunique() <= 8 else ax.get_xticks())
+            panel_title(ax, text, 46)
+    finish_columns(axes, (), "round", 1)
+    figure.supylabel("accuracy on the test records", fontsize=10)
+    head(figure, title, rows["dataset"])
+    return figure
+
+
+def _by_centre(ax: Axes, part: pd.DataFrame, colour: str, marker: str, text: str) -> None:
+    for centre, words in CENTRES.items():
+        own = part[part["centre"] == centre]
+        if len(own):
+            draw_band(ax, summary(own, "round"), "round", colour, marker, f"{text}, {words}", CENTRE_LINES[centre])
+
+
+def _with_more_records(ax: Axes, part: pd.DataFrame, colour: str, tau: str) -> None:
+    """Thin lines of cells with another number of records than the study's."""
+    for (limit, centre), own in part.groupby(["limit", "centre"]):
+        table = summary(own, "round")
+        text = f"{MODE_WORDS[tau]}, {CENTRES[str(centre)]}, {int(str(limit)):,} training records"
+        ax.plot(
+            table["round"], table["mean"], color=colour, linestyle=CENTRE_LINES[str(centre)], linewidth=0.8, label=text
+        )
+
+
+def _printed(ax: Axes, at: int, value: float, text: str, last: float) -> None:
+    ax.plot([min(at, last)], [value], marker="*", markersize=9, color="#000000", linestyle="", zorder=5)
+    ax.annotate(
+        f"{text}, round {at}",
+        (min(at, last), value),
+        xytext=(-4, -11),
+        textcoords="offset points",
+        ha="right",
+        fontsize=7.5,
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.8},
+    )
+
+
+def _comparison(ax: Axes, here: pd.DataFrame, dataset: str) -> None:
+    for name, colour, marker in apart(set(here["mechanism"])):
+        _by_centre(ax, here[here["mechanism"] == name], colour, marker, label(name))
+        if dataset == "mnist" and name in PRINTED_COMPARISON:
+            at, value = PRINTED_COMPARISON[name]
+            _printed(ax, at, value, f"{label(name).split(' (')[0]}: {100 * value:.1f} % printed", here["round"].max())
+
+
+KINDS = (  # budget, centre, words, marker (empty: the mechanism's own), how it is filled
+    ("", "zero", "per weight, ranges around 0", "", "full"),
+    ("", "global", "per weight, around the weights sent", "", "left"),
+    ("", "", "in its own unit", "", "full"),  # a mechanism without safe ranges, such as a plug-in
+    ("model", "", "per model", "o", "full"),
+    ("run", "", "per run", "D", "full"),
+)
+
+
+def draw_guaranteed(metrics: pd.DataFrame, title: str = "") -> Figure:
+    """Final accuracy against the guarantee of the largest client's whole model over the whole run.
+
+    Marks are filled where epsilon is of a weight (half where the range is around the weights sent), else open.
+    """
+    use_style()
+    rows = pldp_rows(metrics, "pldp_fl")
+    rows = usual(rows[rows["metric"] == "accuracy"])
+    datasets = sorted(set(rows["dataset"]))
+    figure, axes = plt.subplots(
+        len(datasets),
+        2,
+        figsize=(9.6, 3.4 * len(datasets) + 1.6),
+        squeeze=False,
+        sharex=True,
+        sharey=True,
+        layout="constrained",
+    )
+    cells = [(dataset, whole) for dataset in datasets for whole in (False, True)]
+    for ax, (dataset, whole) in zip(axes.flat, cells, strict=True):
+        here = rows[rows["dataset"] == dataset]
+        ax.axhline(_free(here)["value"].mean(), color=GREY, linestyle=(0, (4, 2)), linewidth=1.2, label="no privacy")
+        _chance(ax)
+        private = here[np.isfinite(here["guarantee_epsilon"]) & (here["mechanism"] != NO_PRIVACY)]
+        for budget, centre, words, shape, fill in KINDS:
+            if (budget != "") != whole:
+                continue
+            kind = private[(private["budget"] == budget) & (private["centre"] == centre)]
+            for name in order(set(kind["mechanism"])):
+                part = kind[kind["mechanism"] == name]
+                table = part.groupby(["guarantee_epsilon", "variant"])["value"].agg(["mean", "min", "max"])
+                table = table.reset_index()
+                look = appearance(name)
+                ax.errorbar(
+                    table["guarantee_epsilon"],
+                    table["mean"],
+                    yerr=[table["mean"] - table["min"], table["max"] - table["mean"]],
+                    color=str(look["color"]),
+                    marker=shape or str(look["marker"]),
+                    fillstyle=fill,
+                    linewidth=1.0,
+                    linestyle="-" if budget == "model" else "",
+                    markersize=6,
+                    capsize=2,
+                    markerfacecolor=str(look["color"]) if budget == "" else "white",
+                    markerfacecoloralt="white",
+                    label=f"{label(name)}, ε {words}",
+                )
+                mark_standing(
+                    ax, part, at="guarantee_epsilon", colour=str(look["color"]), marker=str(look["marker"]), size=6
+                )
+        ax.set(xscale="log", ylim=(-0.02, 1.02))
+        panel_title(ax, f"{dataset}: ε set for {'a whole model or run' if whole else 'each weight or value'}")
+    decade_ticks(axes[0][0])
+    finish_columns(axes, (), "guaranteed ε of the largest client's whole model, whole run, at δ = 1e-5 (nats)", 1)
+    figure.supylabel("accuracy on the test records", fontsize=10)
+    head(figure, title, rows["dataset"])
+    return figure

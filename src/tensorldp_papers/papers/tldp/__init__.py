@@ -1,0 +1,1 @@
+"""TLDP: learning from perturbed images, features and parameters."""

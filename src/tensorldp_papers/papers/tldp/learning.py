@@ -1,0 +1,92 @@
+"""TLDP's Types I and II: every record or feature is released once, then a classifier learns from the releases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+
+from tensorldp_papers.nets.evaluate import evaluate
+from tensorldp_papers.nets.train import kept, restored, train_heads_on_releases, train_on_releases
+from tensorldp_papers.papers.tldp.plan import LearningFactors, LearningTraining
+from tensorldp_papers.run.cell import Cell
+from tensorldp_papers.run.guarantee import record_guarantee
+from tensorldp_papers.run.method import Arrays, Audited, ReleaseMethod, Rows, Trained
+from tensorldp_papers.run.perturb import perturb
+from tensorldp_papers.run.plans import Training
+from tensorldp_papers.run.provenance import Stopwatch
+from tensorldp_papers.run.record_batches import batch_box
+from tensorldp_papers.run.records import Records, read_records
+from tensorldp_papers.run.streams import LearningCell, mechanism_on
+
+TOGETHER = 600_000_000  # elements of released records held at once, 2.4 GB
+
+
+class Learning(ReleaseMethod[LearningTraining, LearningFactors]):
+    """Releases as float32 records; metrics on clean and on released test records."""
+
+    def release(
+        self, cell: Cell[Training, LearningFactors], records: Records, seed: int, split: str, device: torch.device
+    ) -> dict[str, NDArray[Any]]:
+        return {split: perturb(records, cell, seed, split, device, batch=cell.factors.unit == "batch").numpy()}
+
+    def train(
+        self,
+        cell: LearningCell,
+        records: Records,
+        released: Arrays,
+        seed: int,
+        device: torch.device,
+        weights: Path | None = None,
+    ) -> Trained:
+        model, scaling = train_on_releases(
+            cell, torch.from_numpy(released["train"]), records.y, records, seed, device, weights
+        )
+        return kept(model, scaling)
+
+    def train_all(
+        self,
+        cell: LearningCell,
+        records: Records,
+        released: Callable[[int], Arrays],
+        device: torch.device,
+        weights: Path | None = None,
+    ) -> Iterator[tuple[int, Trained, float]]:
+        """Linear heads in batched trainings of as many seeds as the memory allows.
+
+        Nothing here depends on which other seeds there are, so that a seed has the same bits alone and among others.
+        """
+        if cell.factors.model != "linear" or records.x.numel() > TOGETHER:
+            yield from super().train_all(cell, records, released, device, weights)
+            return
+        together = TOGETHER // max(1, records.x.numel())
+        for first in range(0, len(cell.seeds), together):
+            part = cell.seeds[first : first + together]
+            watch = Stopwatch()
+            heads = train_heads_on_releases(replace(cell, seeds=part), released, records, device)
+            seconds = round(watch.seconds / len(part), 3)
+            for seed, (model, scaling) in heads.items():
+                yield seed, kept(model, scaling), seconds
+
+    def evaluate(
+        self, cell: LearningCell, test: Records, trained: Trained, released: Arrays, seed: int, device: torch.device
+    ) -> Rows:
+        model, scaling = restored(cell, test, trained)
+        perturbed = None if not cell.private else torch.from_numpy(released["test"])
+        return evaluate(model, test, scaling, device, perturbed, cell.precision)
+
+    def guarantee(self, cell: LearningCell, data: Path) -> dict[str, Any]:
+        return record_guarantee(cell, read_records(data / "test.safetensors").box())
+
+    def audited(self, cell: LearningCell, data: Path) -> Audited:
+        box = read_records(data / "test.safetensors").box()
+        if cell.factors.unit == "batch":
+            return mechanism_on(cell, batch_box(box, "records")), "the record of this audit is the whole batch"
+        return mechanism_on(cell, box), ""
+
+
+METHOD = Learning()

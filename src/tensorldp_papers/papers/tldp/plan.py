@@ -1,0 +1,45 @@
+"""TLDP's two methods: learn from released records, and release parameters while learning together."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tensorldp_papers.run.method_plan import InsidePlan, ModelFactors, ModelTraining, ReleasePlan
+
+
+class LearningTraining(ModelTraining):
+    """How a classifier is trained."""
+
+    epochs: Annotated[int, Field(ge=1)] = 10
+    rounds: Annotated[int, Field(ge=1)] = 10
+    batch_size: Annotated[int, Field(ge=2)] = 64
+    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1e-3
+    users: Annotated[int, Field(ge=1)] = 3
+    clip: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+
+
+class LearningFactors(ModelFactors):
+    """What learns from which releases."""
+
+    backbone: str | None = Field(None, description="the extractor of the features, where features are released")
+    unit: Literal["record", "batch"] = Field("record", description="what the noise is made for: a record, or 256")
+    range: Literal["printed"] | None = Field(None, description="marks an arm that has the printed Delta as an option")
+
+
+class FederatedFactors(ModelFactors):
+    """Who perturbs the parameters."""
+
+    where: Literal["server", "user"]
+    range: Literal["printed"] | None = Field(None, description="marks an arm that has the printed Delta as an option")
+
+
+LEARNING = ReleasePlan(
+    "learning",
+    LearningTraining,
+    LearningFactors,
+    reduced=frozenset({"small_cnn"}),
+    compiled=frozenset({"small_cnn", "lenet_tanh_head"}),
+)
+FEDERATED = InsidePlan("federated", LearningTraining, FederatedFactors, compiled=frozenset({"small_cnn"}))

@@ -1,0 +1,1 @@
+"""TVG: tensor-variate Gaussian noise for training, features, test features and covariances."""

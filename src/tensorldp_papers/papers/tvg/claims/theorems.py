@@ -1,0 +1,196 @@
+"""The tensor-variate Gaussian paper's lemmas and privacy theorems (docs/mathematics/papers.md#tvg).
+
+A theorem that bounds the covariance holds if a neighbour moves the mean by at most kappa in the noise's own units, and
+if Gaussian noise with a shift of kappa is (epsilon, delta)-DP. The first is computed for random covariances that spend
+the bound, the second exactly.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from scipy import stats
+
+from tensorldp.curves.gaussian import GaussianCurve
+from tensorldp.mechanisms import Box, make
+from tensorldp.mechanisms.directional import DirectionalGaussian
+from tensorldp.mechanisms.mvg import Mvg
+from tensorldp.mechanisms.tvg import kappa, zeta
+from tensorldp.randomness import generator
+from tensorldp_papers.claims.base import Finding, claim
+
+DELTA, ROUNDING, TRIALS = 1e-5, 1e-9, 20
+SIZES, EPSILONS, DELTAS = (1, 10, 784, 100_000), (0.01, 1.0, 10.0, 1000.0), (0.1, 1e-5, 1e-9)
+SHAPES = ((4, 6), (6, 4), (3, 2, 5))
+IMAGE = Box(-1, 1, (28, 28))
+TESTS = "tests/mechanisms/test_tvg.py"
+
+
+@claim("V01", expected="left side over right side at most 1")
+def norm_inequality() -> Finding:
+    """Random matrices, then matrices of rank one with the tensor along them, where the two sides are equal."""
+    stream, ratios = generator("V01"), []
+    for trial in range(200):
+        y = torch.randn(3, 4, 5, generator=stream, dtype=torch.float64)
+        u = [torch.randn(n, n, generator=stream, dtype=torch.float64) for n in y.shape]
+        if trial % 2:
+            y = torch.einsum("a,b,c->abc", *(m[1] for m in u))
+            u = [torch.outer(m[0], m[1]) for m in u]
+        x = torch.einsum("abc,ia,jb,kc->ijk", y, *u)
+        ratios.append(float(x.norm() / (y.norm() * math.prod(float(m.norm()) for m in u))))
+    return Finding(
+        max(ratios) <= 1 + ROUNDING,
+        f"left over right side {min(ratios):.3f} to {max(ratios):.6f} over 200 "
+        "tensors; equality for matrices of rank one",
+        "tensorldp_papers.papers.tvg.claims.theorems.norm_inequality",
+    )
+
+
+@claim("V02", expected="exact tail over delta at most 1")
+def tail_bound() -> Finding:
+    ratios = [float(stats.chi2.sf(zeta(size, delta) ** 2, size)) / delta for size in SIZES for delta in DELTAS]
+    return Finding(
+        max(ratios) <= 1,
+        f"exact tail over delta: {min(ratios):.2g} to {max(ratios):.2g} for 1 to 100,000 "
+        "elements and delta 1e-9 to 0.1",
+        f"{TESTS}::test_zeta_and_bound_oracles",
+    )
+
+
+def _kept(name: str) -> Finding:
+    """Whether every covariance that spends the bound of a theorem keeps the nominal guarantee."""
+    stream, shifts = generator("covariances", name), []
+    for trial in range(TRIALS):
+        shape = SHAPES[trial % len(SHAPES)]
+        length = shape[0]
+        shares = torch.rand(length, generator=stream, dtype=torch.float64) ** 4 + 1e-6
+        turn = torch.linalg.qr(torch.randn(length, length, generator=stream, dtype=torch.float64))[0]
+        options = {"theta": shares / shares.sum(), "directions": turn} if name == "mvg" else {"importances": shares}
+        if name in ("tvg", "udn"):
+            options["directions"] = turn
+        made = make(name, epsilon=1.0, domain=Box(-1, 1, shape), delta=DELTA, **options)
+        assert isinstance(made, DirectionalGaussian)
+        curve = made.curve()
+        assert isinstance(curve, GaussianCurve)
+        most = made.domain.diameter * made.terms.phi if isinstance(made, Mvg) else kappa(made.size, 1.0, DELTA)
+        shifts.append(curve.mu / most)
+    worst = max(
+        GaussianCurve(kappa(size, e, delta)).delta(e) / delta for size in SIZES for e in EPSILONS for delta in DELTAS
+    )
+    return Finding(
+        max(shifts) <= 1 + ROUNDING and worst <= 1,
+        f"neighbours are at most {max(shifts):.3f} of the allowed shift apart for {TRIALS} random "
+        f"covariances; at the whole of it the true delta is at most {worst:.2g} of the nominal one, for 1 "
+        "to 100,000 elements, epsilon 0.01 to 1,000 and delta 1e-9 to 0.1",
+        f"{TESTS}::test_theorems_hold_over_a_grid",
+    )
+
+
+@claim("V03", expected="true delta at most the nominal one for every covariance that meets the condition")
+def tvg() -> Finding:
+    return _kept("tvg")
+
+
+@claim("V04", expected="the same release and the same profile in every shape")
+def reshaping() -> Finding:
+    shapes = ((28, 28), (784,), (7, 4, 28))
+    made = [make("tvg", epsilon=10.0, domain=Box(-1, 1, shape)) for shape in shapes]
+    releases = [m.privatize(torch.zeros(1, *m.shape), generator("V04")).flatten() for m in made]
+    deltas = [m.curve().delta(0.01) for m in made]
+    apart = max(float((release - releases[0]).abs().max()) for release in releases)
+    return Finding(
+        apart == 0 and max(deltas) - min(deltas) < ROUNDING * max(deltas),
+        f"TVG on 784 elements in three shapes: releases {apart:.1e} apart, delta(0.01) {min(deltas):.6g} to "
+        f"{max(deltas):.6g}; reshaping is post-processing",
+        "tensorldp_papers.papers.tvg.claims.theorems.reshaping",
+    )
+
+
+@claim("V05", expected="true delta at most the nominal one for every covariance that meets the condition")
+def udn() -> Finding:
+    return _kept("udn")
+
+
+@claim("V07", expected="true delta at most the nominal one")
+def idn() -> Finding:
+    printed = make("idn", epsilon=1.0, domain=IMAGE, form="printed").curve()
+    corrected = _kept("idn")
+    return Finding(
+        printed.delta(1.0) <= DELTA,
+        f"as printed, a 28 x 28 record at nominal 1 has delta(1) = "
+        f"{printed.delta(1.0):.3f} and epsilon {printed.epsilon(DELTA):.0f} at delta 1e-5; with "
+        f"(b - a) sqrt I, which the proof needs, it {'holds' if corrected.holds else 'fails too'}: "
+        f"{corrected.observed}",
+        f"{TESTS}::test_idn_as_printed",
+    )
+
+
+@claim("V11", expected="true delta at most the nominal one for every covariance that meets the condition")
+def mvg() -> Finding:
+    """MVG's own limit is below kappa wherever gamma is at least half the sensitivity, as it always is."""
+    found = _kept("mvg")
+    below = max(
+        made.domain.diameter * made.terms.phi / kappa(made.size, e, DELTA)
+        for shape in SHAPES
+        for e in EPSILONS
+        for made in [make("mvg", epsilon=e, domain=Box(-1, 1, shape))]
+        if isinstance(made, Mvg)
+    )
+    return Finding(
+        bool(found.holds) and below <= 1,
+        f"{found.observed}; the shift that it allows is at most {below:.3f} of TVG's",
+        f"{TESTS}::test_theorems_hold_over_a_grid",
+    )
+
+
+@claim("V13", expected="printed bound over exact divergence at least 1")
+def renyi() -> Finding:
+    """With the logarithm that the print lacks; exact: alpha D^2 / 2 for the Mahalanobis shift D."""
+    stream, ratios = generator("V13"), []
+    for _i in range(100):
+        shift = torch.randn(4, 5, generator=stream, dtype=torch.float64)
+        u = [torch.randn(n, n, generator=stream, dtype=torch.float64) for n in shift.shape]
+        exact = float((torch.linalg.inv(u[0]) @ shift @ torch.linalg.inv(u[1]).T).norm()) ** 2 / 2
+        printed = float(shift.norm()) ** 2 * math.prod(float(torch.linalg.inv(m).norm()) ** 2 for m in u)
+        ratios.append(printed / exact)
+    return Finding(
+        min(ratios) >= 1,
+        f"printed over exact {min(ratios):.2f} to {max(ratios):.3g} over 100 random "
+        "covariances: an upper bound, loose by at least 2, once the missing logarithm is put back",
+        "tensorldp_papers.papers.tvg.claims.theorems.renyi",
+    )
+
+
+@claim("V20", expected="true delta at most the nominal one, at epsilon below 1 and above")
+def classical() -> Finding:
+    ratios = {
+        e: make("gaussian-classical", epsilon=e, domain=IMAGE).curve().delta(e) / DELTA for e in (0.5, 1, 8, 10, 100)
+    }
+    low = max(ratios[e] for e in (0.5, 1)) <= 1
+    return Finding(
+        low,
+        "true over nominal delta 1e-5: " + ", ".join(f"{ratio:.3g} at {e:g}" for e, ratio in ratios.items()),
+        "tests/mechanisms/test_additive.py::test_classical_stops_at_8_42",
+        condition="" if max(ratios.values()) <= 1 else "epsilon below 8.4; the paper sets no limit",
+    )
+
+
+@claim("V24", expected="less noise than MVG, the earlier mechanism for matrices, at the same (epsilon, delta)")
+def tighter() -> Finding:
+    sigmas = {
+        name: math.sqrt((make(name, epsilon=1.0, domain=IMAGE, delta=DELTA).squared_error() or math.nan) / 784)
+        for name in ("gaussian-analytic", "gaussian-classical", "idn", "udn", "tvg", "mvg")
+    }
+    best = sigmas.pop("gaussian-analytic")
+    words = ", ".join(f"{name} {sigma / best:.3g}" for name, sigma in sigmas.items())
+    ours = {name: sigmas[name] for name in ("idn", "udn", "tvg")}
+    return Finding(
+        max(ours.values()) < sigmas["mvg"],
+        f"sigma over the analytic Gaussian's at the same (1, 1e-5), 28 x 28: {words}",
+        f"{TESTS}::test_sigma_columns_of_the_looseness_table",
+        condition=""
+        if max(ours.values()) <= best
+        else "tighter than MVG; the analytic Gaussian mechanism of 2018, which the paper cites, has less noise than "
+        f"all three: IDN's is {min(ours.values()) / best:.3g} times as large",
+    )

@@ -1,0 +1,77 @@
+"""TVG's methods: covariance estimation, classification of private test features, and private SGD."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tensorldp_papers.run.method_plan import (
+    Factors,
+    InsidePlan,
+    Limit,
+    MeasurePlan,
+    ModelFactors,
+    ModelTraining,
+    SharedPlan,
+    Training,
+)
+
+
+class CovarianceTraining(Training):
+    """How a table becomes the domain of the covariance query."""
+
+    reach: Annotated[
+        float, Field(gt=0, allow_inf_nan=False, description="standardised columns are clipped to [-reach, reach]")
+    ] = 3.0
+
+
+class CovarianceFactors(Factors):
+    """The sensitivity of the query."""
+
+    sensitivity: Literal["printed", "tight"] = "printed"
+
+
+COVARIANCE = MeasurePlan("covariance", CovarianceTraining, CovarianceFactors)
+
+
+class TestingTraining(Training):
+    """How the network that all cells share is trained, on clean data."""
+
+    epochs: Annotated[int, Field(ge=1)] = 10
+    batch_size: Annotated[int, Field(ge=2)] = 256
+    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1e-3
+    test_limit: Limit = Field(None, description="the first so many test records")
+
+    @property
+    def scored(self) -> int | None:
+        return self.test_limit
+
+
+class TestingFactors(ModelFactors):
+    """Which network, what the noise is made for, and what it knows of the task."""
+
+    unit: Literal["record", "batch"] = "record"
+    subspace: Literal["weights", "identity"] = Field(
+        "weights", description="the utility subspace W: the weights that the features meet, or E where nothing is known"
+    )
+
+
+TESTING = SharedPlan("testing", TestingTraining, TestingFactors)
+
+
+class PrivateSgdTraining(ModelTraining):
+    """A run of private steps; the settings that end in l2 are those of the honest mechanism, which clips in l2."""
+
+    lot: Annotated[int, Field(ge=1)] = 128
+    steps: Annotated[int, Field(ge=1)] = 1000
+    clip: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    clip_l2: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.1
+    learning_rate_l2: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.5
+    momentum: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    accountant: Literal["pld", "rdp"] = Field("pld", description="which finds the honest noise; PLD states the result")
+    pretrained: Literal[False] = False
+
+
+PRIVATE_SGD = InsidePlan("private_sgd", PrivateSgdTraining, ModelFactors)

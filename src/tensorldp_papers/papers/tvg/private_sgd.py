@@ -1,0 +1,114 @@
+"""TVG's Type I: stochastic gradient descent on clipped and perturbed gradients, tensor by tensor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from tensorldp.deltas import NOMINAL_DELTA
+from tensorldp.kinds import NO_PRIVACY
+from tensorldp.mechanisms import Ball, Box, Mechanism, make
+from tensorldp.mechanisms.optimized import epsilon_at_mu
+from tensorldp_papers.nets.evaluate import evaluate
+from tensorldp_papers.nets.gradient_noise import (
+    HONEST,
+    GradientNoise,
+    Schedule,
+    check_schedule,
+    honest_noise,
+    printed_noise,
+)
+from tensorldp_papers.nets.tensor_sgd import fit_private
+from tensorldp_papers.nets.train import empty_model, federated_inputs, kept, new_model, restored
+from tensorldp_papers.papers.tvg.plan import PrivateSgdTraining
+from tensorldp_papers.run.guarantee import describe
+from tensorldp_papers.run.method import Audited, InsideMethod, Rows, Trained
+from tensorldp_papers.run.method_plan import ModelFactors
+from tensorldp_papers.run.records import Records, model_inputs, read_records
+from tensorldp_papers.run.streams import PrivateSgdCell, common_stream, noise_stream
+
+STAND_IN = (64,)
+
+
+def gradient_release(cell: PrivateSgdCell, model: nn.Module, records: int) -> tuple[GradientNoise, Schedule]:
+    """The clipping and noise of the cell's steps on such a model, and the schedule of its run."""
+    settings = cell.training
+    schedule = check_schedule(cell.nominal_epsilon, cell.delta, records, min(settings.lot, records), settings.steps)
+    shapes = [tuple(p.shape) for p in model.parameters() if p.requires_grad]
+    if cell.mechanism == HONEST:
+        return honest_noise(shapes, settings.clip_l2, schedule, settings.accountant), schedule
+    return printed_noise(cell.mechanism, shapes, settings.clip, schedule, **cell.options), schedule
+
+
+class PrivateSgd(InsideMethod[PrivateSgdTraining, ModelFactors]):
+    """Models are scored on clean test records; `auc`, the area under the ROC curve, is there for two classes."""
+
+    def train(
+        self, cell: PrivateSgdCell, records: Records, seed: int, device: torch.device, weights: Path | None = None
+    ) -> Trained:
+        model = new_model(cell, records.task, seed, weights).to(device)
+        release, _ = gradient_release(cell, model, len(records.x))
+        inputs, scaling = federated_inputs(records)
+        settings = cell.training
+        honest = cell.mechanism == HONEST
+        fit_private(
+            model,
+            inputs.to(device),
+            records.y.to(device),
+            release,
+            lot=min(settings.lot, len(records.x)),
+            steps=settings.steps,
+            learning_rate=settings.learning_rate_l2 if honest else settings.learning_rate,
+            momentum=settings.momentum,
+            generator=common_stream(cell, seed, "lots"),
+            noise=noise_stream(cell, seed, "gradient noise", device),
+            what=f"{cell.mechanism} {cell.epsilon} seed {seed}",
+        )
+        return kept(model, scaling)
+
+    def evaluate(self, cell: PrivateSgdCell, test: Records, trained: Trained, seed: int, device: torch.device) -> Rows:
+        from sklearn.metrics import roc_auc_score
+
+        model, scaling = restored(cell, test, trained)
+        rows = evaluate(model, test, scaling, device)
+        if test.classes != 2:
+            return rows
+        model, scaling = restored(cell, test, trained)
+        with torch.no_grad():
+            margin = model.eval()(scaling(model_inputs(test.x, test.kind))).nan_to_num().diff(dim=1).squeeze(1)
+        return [*rows, {"metric": "auc", "value": float(roc_auc_score(test.y.numpy(), margin.numpy()))}]
+
+    def guarantee(self, cell: PrivateSgdCell, data: Path) -> dict[str, Any]:
+        records = read_records(data / "train.safetensors").first(cell.training.limit)
+        release, schedule = gradient_release(cell, empty_model(cell, records.task), len(records.x))
+        notes = ["for adding or removing one record of the training set, over all steps and tensors"]
+        if cell.private and cell.mechanism != HONEST:
+            notes.append(
+                "the nominal epsilon is TVG's composition and amplification, with the whole budget of a step "
+                "for every tensor"
+            )
+        return describe(release.curve(schedule), "run", notes)
+
+    def audited(self, cell: PrivateSgdCell, data: Path) -> Audited:
+        """The noise of one step, as the Gaussian mechanism that it is, on a gradient of 64 elements."""
+        records = read_records(data / "train.safetensors").first(cell.training.limit)
+        if not cell.private:
+            return make(NO_PRIVACY, epsilon=float("inf"), domain=Box(-1.0, 1.0, STAND_IN)), ""
+        release, _ = gradient_release(cell, empty_model(cell, records.task), len(records.x))
+        reach = 1.0 / release.multiplier  # replacing a gradient moves the sum by up to 2 Mahalanobis units of this
+        return (
+            _gaussian(2.0 * reach),
+            "audited as one step without sampling on a gradient of 64 elements, replaced by any other",
+        )
+
+
+def _gaussian(mu: float) -> Mechanism:
+    """The Gaussian mechanism of a given mu, as `optimized` of one step: its mu is the square root of its budget."""
+    epsilon = epsilon_at_mu(mu, NOMINAL_DELTA)
+    return make("optimized", epsilon=epsilon, delta=NOMINAL_DELTA, domain=Ball(1.0, STAND_IN))
+
+
+METHOD = PrivateSgd()

@@ -1,0 +1,236 @@
+"""Figures about privacy itself: profiles with audits, and what an epsilon allows an attacker or a classifier."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from tensorldp.deltas import REPORT_DELTA
+from tensorldp.mechanisms import Box, make
+from tensorldp.privacy import accuracy_ceiling, audits
+from tensorldp_papers.plots.panels import drawn, legend_below
+from tensorldp_papers.plots.style import appearance, label, order, use_style
+
+PROFILED = ("laplace", "gaussian", "gaussian-analytic", "idn", "mvg", "tldp-l", "tldp-g", "privunit", "duchi", "hybrid")
+SMALLEST_DELTA = 1e-12
+REFUTES = "#B3261E"  # audits beyond the nominal epsilon
+
+
+def profile_table(
+    mechanisms: Sequence[str] = PROFILED,
+    nominal: Sequence[float] = (0.1, 1.0),
+    box: Box | None = None,
+    points: int = 60,
+) -> pd.DataFrame:
+    """delta(epsilon) of one release of a record, for each mechanism and nominal epsilon.
+
+    Columns: mechanism, nominal, epsilon, delta; 8 x 8 records in [0, 1] unless a box is given.
+    """
+    box = box or Box(0.0, 1.0, (8, 8))
+    rows = []
+    for name in mechanisms:
+        for epsilon in nominal:
+            curve = make(name, epsilon=epsilon, domain=box).curve()
+            top = curve.epsilon(SMALLEST_DELTA)
+            top = top if math.isfinite(top) and top > 0 else 100.0
+            for at in np.geomspace(min(1e-3, top / 10), top, points):
+                rows.append({"mechanism": name, "nominal": epsilon, "epsilon": at, "delta": curve.delta(float(at))})
+    return pd.DataFrame(rows)
+
+
+def audit_points(
+    mechanisms: Sequence[str] = PROFILED,
+    nominal: Sequence[float] = (0.1, 1.0),
+    box: Box | None = None,
+    samples: int = 10_000,
+) -> pd.DataFrame:
+    """Audits of the same releases as `profile_table`, at delta 0 and 1e-5: mechanism, nominal, epsilon_lower, delta."""
+    box = box or Box(0.0, 1.0, (8, 8))
+    rows = []
+    for name in mechanisms:
+        for epsilon in nominal:
+            for found in audits(
+                make(name, epsilon=epsilon, domain=box), samples=samples, deltas=[0.0, REPORT_DELTA], confidence=0.99
+            ):
+                rows.append(
+                    {"mechanism": name, "nominal": epsilon, "epsilon_lower": found.epsilon_lower, "delta": found.delta}
+                )
+    return pd.DataFrame(rows)
+
+
+def draw_profiles(table: pd.DataFrame, audits: pd.DataFrame) -> Figure:
+    """One panel per mechanism: delta against epsilon, the nominal epsilon, and the audits' lower bounds.
+
+    Args:
+        table: of `profile_table`.
+        audits: rows {mechanism, nominal, epsilon_lower, delta} of audits of the same releases.
+    """
+    use_style()
+    names = order(set(table["mechanism"]))
+    columns = 5
+    height = math.ceil(len(names) / columns)
+    figure, axes = plt.subplots(
+        height, columns, figsize=(2.9 * columns, 2.7 * height + 0.6), squeeze=False, sharey=True, layout="constrained"
+    )
+    nominals = sorted(table["nominal"].unique())
+    shades = dict(zip(nominals, ("-", (0, (4, 1.5)), (0, (1, 1))), strict=False))
+    for ax, name in zip(axes.flat, names, strict=False):
+        colour = str(appearance(name)["color"])
+        for nominal in nominals:
+            part = table[(table["mechanism"] == name) & (table["nominal"] == nominal)]
+            shown = part[part["delta"] >= SMALLEST_DELTA]
+            ax.plot(shown["epsilon"], shown["delta"], color=colour, linestyle=shades[nominal], linewidth=1.4)
+            ax.axvline(nominal, color="#888888", linestyle=shades[nominal], linewidth=0.8)
+            seen = audits[
+                (audits["mechanism"] == name)
+                & (audits["nominal"] == nominal)
+                & (audits["epsilon_lower"] > 0)
+                & np.isfinite(audits["epsilon_lower"])
+            ]
+            beyond = (seen["epsilon_lower"] > nominal) & (seen["delta"] >= REPORT_DELTA)
+            edges = np.where(beyond, REFUTES, "#000000")
+            ax.scatter(
+                seen["epsilon_lower"],
+                seen["delta"].clip(lower=SMALLEST_DELTA),
+                marker=">",
+                s=26,
+                facecolors=edges if nominal == nominals[0] else "white",
+                edgecolors=edges,
+                zorder=3,
+            )
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        ax.set_ylim(SMALLEST_DELTA / 3, 2.0)
+        ax.set_title(label(name), fontsize=9)
+    for ax in axes.flat[len(names) :]:
+        ax.set_visible(False)
+    lines = [
+        Line2D([], [], color="#444444", linestyle=shades[n], label=f"profile, nominal ε = {n:g}") for n in nominals
+    ]
+    lines.append(Line2D([], [], color="#888888", linewidth=0.8, label="the nominal ε itself"))
+    of = audits[(audits["epsilon_lower"] > 0) & np.isfinite(audits["epsilon_lower"])]
+    for nominal in nominals:
+        if (of["nominal"] == nominal).any():
+            text = f"audit of nominal ε = {nominal:g}: ε is at least this"
+            lines.append(_arrow(text, "#000000", "#000000" if nominal == nominals[0] else "white"))
+    if ((of["epsilon_lower"] > of["nominal"]) & (of["delta"] >= REPORT_DELTA)).any():
+        lines.append(_arrow("red: more than the nominal ε of its own release", REFUTES, REFUTES))
+    figure.legend(handles=lines, loc="outside lower center", ncols=3, frameon=False, fontsize=8.5)
+    for ax in axes[-1]:
+        ax.set_xlabel("ε of the whole record (nats)", fontsize=9)
+    figure.supylabel("δ(ε)", fontsize=10)
+    figure.suptitle(
+        "What one release of 64 elements guarantees: profiles and audits (δ down to 1e-12)\n"
+        "Arrows stand at the audit's δ, 1e-5, or on the lower edge for δ = 0. To the right of the profile of its own "
+        "release one would refute that profile. TLDP's nominal ε is of one element.",
+        fontsize=9.5,
+    )
+    return figure
+
+
+def _arrow(text: str, edge: str, face: str) -> Line2D:
+    return Line2D([], [], color=edge, marker=">", linestyle="", markerfacecolor=face, label=text)
+
+
+@dataclass(frozen=True)
+class ClaimedPoint:
+    """An accuracy that a source claims at an epsilon on records that it calls private.
+
+    `released_test` tells whether the test records were released too, so that the ceiling binds.
+    """
+
+    source: str
+    dataset: str
+    epsilon: float
+    accuracy: float
+    released_test: bool
+
+
+CLAIMED = (
+    ClaimedPoint("LATENT, Table 2", "MNIST", 0.5, 0.9626, True),
+    ClaimedPoint("LATENT, Table 2", "CIFAR-10", 0.5, 0.9147, True),
+    ClaimedPoint("LATENT, Table 2", "MNIST", 2.0, 0.9634, True),
+    ClaimedPoint("LATENT, Table 2", "CIFAR-10", 2.0, 0.9173, True),
+    ClaimedPoint("TLDP, section 5.3.1", "MNIST, weighted F1", 1.0, 0.90, False),
+)
+
+
+def ceiling_table(classes: int = 10) -> pd.DataFrame:
+    """The highest accuracy on released test records that any classifier can have, by epsilon (pure and 1e-5)."""
+    grid = np.geomspace(0.05, 20.0, 200)
+    return pd.DataFrame(
+        {
+            "epsilon": grid,
+            "pure": [accuracy_ceiling(float(e), classes) for e in grid],
+            "at_1e-5": [accuracy_ceiling(float(e), classes, REPORT_DELTA) for e in grid],
+        }
+    )
+
+
+def draw_ceiling(table: pd.DataFrame, metrics: pd.DataFrame) -> Figure:
+    """The ceiling, the sources' claims at their nominal epsilon, and our runs at nominal and guaranteed epsilon.
+
+    Args:
+        table: of `ceiling_table`.
+        metrics: the metrics table; rows of `accuracy_perturbed_test` of TLDP's Type I are drawn, of the data set and
+            network that have most of them.
+    """
+    use_style()
+    figure, ax = plt.subplots(figsize=(7.2, 5.2), layout="constrained")
+    ax.plot(table["epsilon"], table["pure"], color="#000000", linewidth=1.6, label="ceiling for ε-LDP records")
+    ax.fill_between(table["epsilon"], table["pure"], 1.0, color="#000000", alpha=0.06, linewidth=0)
+    rows = metrics[(metrics["metric"] == "accuracy_perturbed_test") & (metrics["study"] == "tldp_type1")]
+    if len(rows):
+        place = rows["dataset"].astype(str) + " " + rows["variant"].astype(str)
+        rows = rows[place == place.value_counts().sort_index().idxmax()]
+    for name in order({"tldp-l", "tldp-g"} & set(rows["mechanism"])):
+        part = rows[rows["mechanism"] == name].groupby(["epsilon", "guarantee_epsilon"])["value"].mean().reset_index()
+        look = appearance(name)
+        ax.plot(
+            part["epsilon"],
+            part["value"],
+            color=str(look["color"]),
+            marker=str(look["marker"]),
+            markersize=5,
+            linewidth=1.0,
+            label=f"{label(name)}, ours, at the nominal ε",
+        )
+        finite = part[np.isfinite(part["guarantee_epsilon"])]
+        ax.plot(
+            finite["guarantee_epsilon"],
+            finite["value"],
+            color=str(look["color"]),
+            marker=str(look["marker"]),
+            markersize=5,
+            linewidth=1.0,
+            linestyle=(0, (3, 2)),
+            markerfacecolor="white",
+            label=f"{label(name)}, ours, at the guaranteed ε",
+        )
+    marks = {"LATENT, Table 2": ("#CC79A7", "P"), "TLDP, section 5.3.1": ("#0072B2", "X")}
+    for source, (colour, marker) in marks.items():
+        points = [p for p in CLAIMED if p.source == source]
+        where = "" if points[0].released_test else ", on clean test records (not bound)"
+        ax.scatter(
+            [p.epsilon for p in points],
+            [p.accuracy for p in points],
+            color=colour,
+            marker=marker,
+            s=60,
+            zorder=4,
+            label=f"claimed: {source}{where}",
+        )
+    ax.set_xscale("log")
+    ax.set_ylim(0.0, 1.02)
+    ax.set_xlabel("ε of the whole record (nats)")
+    ax.set_ylabel("accuracy on released test records, ten classes")
+    ax.set_title("On average no classifier gets into the grey area from ε-LDP records")
+    legend_below(ax, drawn([ax]), gap=38.0, width=7.2 * 72)
+    return figure

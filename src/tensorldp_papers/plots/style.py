@@ -1,0 +1,190 @@
+"""One look for all figures: a colour-blind-safe colour, marker and dash for each mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import seaborn as sns
+from matplotlib.figure import Figure
+
+from tensorldp.definitions import class_literals
+from tensorldp.files import replacing
+from tensorldp.kinds import MECHANISMS
+
+mpl.use("Agg")
+
+# one colour per family (Wong 2011, safe for colour-blind readers); members differ by marker and dash
+COLOURS = {
+    "reference": "#555555",
+    "laplace": "#E69F00",
+    "gaussian": "#009E73",
+    "directional": "#CC79A7",
+    "tldp-laplace": "#0072B2",
+    "tldp-gaussian": "#D55E00",
+    "mean estimation": "#56B4E9",
+    "randomised response": "#882255",
+}
+FURTHER_COLOURS = ("#332288", "#999933", "#661100", "#44AA99", "#AA4499", "#117733")  # of families from outside
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+DASHES = ("", (4, 1.5), (1, 1), (3, 1, 1, 1), (6, 2), (2, 2), (5, 1, 1, 1, 1, 1))
+# colour and marker where the members of a family must be told apart by colour too [wong2011]
+OWN_LOOKS = {
+    "gaussian-analytic": ("#000000", "D"),
+    "gaussian": ("#009E73", "o"),
+    "gaussian-per-element": ("#009E73", "o"),
+    "mvg": ("#CC79A7", "s"),
+    "udn": ("#E69F00", "^"),
+    "idn": ("#0072B2", "v"),
+    "matrix": ("#56B4E9", "P"),
+    "jl": ("#D55E00", "X"),
+    "optimized": ("#D55E00", "X"),
+    "none": ("#555555", "*"),
+}
+OTHERS_MARKERS = ("*", "h", "p", "8", "d", "<", ">")
+# markers of mechanisms among points that are not mechanisms and have MARKERS
+POINT_MARKERS = {"gaussian-analytic": "^", "laplace": "v", "privunit": "<", "tldp-l": ">"}
+OTHER_POINTS = ("h", "p", "8", "d", "H", "1", "2")
+UNKNOWN: dict[str, object] = {"color": "#000000", "marker": "*", "dashes": ""}
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a mechanism, or one with an option as in "gaussian form=table5", looks like in every figure.
+
+    Attributes:
+        label: in a legend.
+        colour: of its family.
+        rank: of its family and within it.
+        family: of its class.
+    """
+
+    label: str
+    colour: str
+    rank: tuple[int, int]
+    family: str = "others"
+
+
+def label(name: str) -> str:
+    """How a mechanism is called in a legend; other names stand for themselves."""
+    look = _looks(tuple(MECHANISMS.names())).get(name)
+    return look.label if look else name
+
+
+def family(name: str) -> str:
+    """The family of a mechanism, also with an option; "others" of what no mechanism is called."""
+    look = _looks(tuple(MECHANISMS.names())).get(name) or _looks(tuple(MECHANISMS.names())).get(name.split(" ")[0])
+    return look.family if look else "others"
+
+
+def appearance(name: str) -> dict[str, object]:
+    """Colour, marker and dashes of a mechanism's line; what no mechanism is called is a black star."""
+    look = _looks(tuple(MECHANISMS.names())).get(name)
+    if look is None:
+        return dict(UNKNOWN)
+    turn, place = divmod(look.rank[1], len(MARKERS))
+    return {"color": look.colour, "marker": MARKERS[place], "dashes": DASHES[(place + turn) % len(DASHES)]}
+
+
+def own_appearance(name: str) -> dict[str, str]:
+    """Colour and marker where every mechanism needs a colour of its own, not its family's.
+
+    Those that have none in `OWN_LOOKS` take further ones in turn, the package's before those from outside.
+    """
+    if name in OWN_LOOKS:
+        colour, marker = OWN_LOOKS[name]
+    else:
+        place = _place(name, OWN_LOOKS)
+        colour = ("#7A5195", *FURTHER_COLOURS)[place % (1 + len(FURTHER_COLOURS))]
+        marker = OTHERS_MARKERS[place % len(OTHERS_MARKERS)]
+    return {"color": colour, "marker": marker}
+
+
+def point_marker(name: str) -> str:
+    """The marker of a mechanism among points that are not mechanisms, of none of these points' forms."""
+    return POINT_MARKERS.get(name) or OTHER_POINTS[_place(name, POINT_MARKERS) % len(OTHER_POINTS)]
+
+
+def _place(name: str, known: Collection[str]) -> int:
+    """The place of a mechanism among those that are not `known`, the package's first."""
+    others = sorted((MECHANISMS.module(other) is None, other) for other in MECHANISMS.names() if other not in known)
+    return next((i for i, (_, other) in enumerate(others) if other == name), len(others))
+
+
+def order(names: set[str]) -> list[str]:
+    """Names in the order of the legend: by family, then within it."""
+    looks = _looks(tuple(MECHANISMS.names()))
+    last = (len(looks), 0)
+    return sorted(names, key=lambda name: (looks[name].rank if name in looks else last, name))
+
+
+@cache
+def _looks(names: tuple[str, ...]) -> dict[str, Look]:
+    """The look of every mechanism of these names; the package's own classes are read and not imported."""
+    families: dict[str, list[tuple[str, str]]] = {family: [] for family in COLOURS}
+    for outside in (False, True):  # so that one from outside changes no other's look
+        own: list[tuple[str, str, str]] = []
+        variants: list[tuple[str, str, str]] = []
+        for name in names:
+            if (MECHANISMS.module(name) is None) == outside:
+                traits = _traits(name, outside)
+                own.append((traits["family"], name, traits["label"]))
+                of_options = traits["variant_labels"].items()
+                variants += [(traits["family"], f"{name} {variant}", text) for variant, text in of_options]
+        for family, name, text in sorted(own) + sorted(variants):
+            families.setdefault(family, []).append((name, text))
+    unknown = [family for family in families if family not in COLOURS]
+    further = {family: FURTHER_COLOURS[i % len(FURTHER_COLOURS)] for i, family in enumerate(unknown)}
+    return {
+        name: Look(text, COLOURS.get(family) or further[family], (i, place), family)
+        for i, (family, members) in enumerate(families.items())
+        for place, (name, text) in enumerate(members)
+    }
+
+
+def _traits(name: str, outside: bool) -> dict[str, Any]:
+    stated = (
+        vars(MECHANISMS.get(name)) if outside else class_literals(MECHANISMS.packages[0], MECHANISMS.decorator)[name]
+    )
+    return {
+        "label": stated.get("label") or name,
+        "family": stated.get("family") or (MECHANISMS.get(name).family if outside else name),
+        "variant_labels": stated.get("variant_labels") or {},
+    }
+
+
+def use_style() -> None:
+    """Set seaborn's theme for everything drawn after."""
+    sns.set_theme(
+        context="paper",
+        style="ticks",
+        font_scale=1.0,
+        rc={
+            "axes.grid": True,
+            "grid.alpha": 0.25,
+            "grid.linewidth": 0.6,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "svg.hashsalt": "tensorldp",
+            "svg.fonttype": "none",
+            "figure.dpi": 100,
+        },
+    )
+
+
+def save(figure: Figure, stem: Path) -> None:
+    """Write stem.png (150 dpi) and stem.svg, whole, without timestamps.
+
+    The layout is found once, for it takes as long as drawing; the figure keeps it.
+    """
+    figure.set_dpi(150)
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for kind in ("png", "svg"):
+        with replacing(stem.with_name(f"{stem.name}.{kind}")) as temporary:
+            metadata = {"Date": None} if kind == "svg" else {"Software": None}
+            figure.savefig(temporary, format=kind, dpi=150, bbox_inches="tight", metadata=metadata)

@@ -1,0 +1,193 @@
+"""How many directions to release at an epsilon: a rule that reads public records and the randomizer's error alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from tensorldp.errors import InputError, check_whole
+from tensorldp.mechanisms import Ball, make
+from tensorldp.randomness import generator, standard_normal
+from tensorldp_papers.public.means import mean_scores, public_metric
+from tensorldp_papers.public.projection import Projection, to_sphere
+
+DIMENSIONS = (4, 8, 16, 32, 64, 128, 256)
+DRAWS = 3
+
+Error = Callable[[int], float]  # the expected squared error of one release of a unit vector, by its dimension
+
+
+@dataclass(frozen=True)
+class PublicTask:
+    """Public labelled features of a task like the private one, in two halves.
+
+    Attributes:
+        x, y: what stands for the private records: (records, columns) and class indices.
+        x_test, y_test: what stands for the test records.
+        projection: fitted on public features of the same kind.
+    """
+
+    x: Tensor
+    y: Tensor
+    x_test: Tensor
+    y_test: Tensor
+    projection: Projection
+
+    def projected(self, exponent: float, dimension: int) -> PublicTask:
+        """The same with another projection."""
+        return replace(self, projection=self.projection.weighted(exponent).first(dimension))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to release and how to learn from it.
+
+    Attributes:
+        dimension: how many directions.
+        exponent: how far they are whitened, see `Projection.weighted`.
+        ridge: of the learner's public metric; infinite is the plain distance.
+        accuracy: what the public tasks promise.
+    """
+
+    dimension: int
+    exponent: float
+    ridge: float
+    accuracy: float
+
+
+def privunit_error(epsilon: float) -> Error:
+    """PrivUnit's exact squared error at an epsilon."""
+
+    def error(size: int) -> float:
+        found = make("privunit", epsilon=epsilon, domain=Ball(1.0, (size,)), lift=False).squared_error()
+        assert found is not None
+        return found
+
+    return error
+
+
+def mean_error(error: Error, dimension: int, records: int, classes: int, *, labels_private: bool) -> float:
+    """Variance of one coordinate of a class mean of releases, from their exact squared error.
+
+    With private labels one release holds `classes` blocks and every record is in the mean of each, divided by the
+    class's share.
+
+    Args:
+        error: of one release.
+        dimension: of a record.
+        records: how many there are.
+        classes: equally large.
+        labels_private: whether labels are released with the records.
+    """
+    size = dimension * classes if labels_private else dimension
+    return error(size) / size * (classes**2 / records if labels_private else classes / records)
+
+
+def promised_accuracy(
+    task: PublicTask,
+    error: Error,
+    records: int,
+    *,
+    ridge: float = math.inf,
+    labels_private: bool = False,
+    draws: int = DRAWS,
+) -> float:
+    """Accuracy of class means on a public task, with means as noisy as `records` private ones would leave them.
+
+    The noise is Gaussian with the randomizer's exact variance: a mean of thousands of releases is.
+
+    Args:
+        task: whose first half has means and a metric, and whose second half is classified.
+        error: of one release.
+        records: how many private records there will be.
+        ridge: of the metric; infinite is the plain distance.
+        labels_private: whether labels are released with the records.
+        draws: of the noise, over which the accuracy is averaged.
+    """
+    found = _Projected(task.projection(task.x), task.y, task.projection(task.x_test), task.y_test)
+    return found.promises(error, records, ridge=ridge, labels_private=labels_private, draws=draws)
+
+
+@dataclass(frozen=True)
+class _Projected:
+    """A public task whose records are unit rows of some dimension."""
+
+    rows: Tensor
+    y: Tensor
+    test: Tensor
+    y_test: Tensor
+
+    def promises(self, error: Error, records: int, *, ridge: float, labels_private: bool, draws: int = DRAWS) -> float:
+        """As `promised_accuracy`."""
+        rows, classes = self.rows, int(self.y.max()) + 1
+        counts = self.y.bincount(minlength=classes).clamp_min(1).double()
+        means = torch.zeros(classes, rows.shape[1], dtype=torch.float64).index_add_(0, self.y, rows.double())
+        means /= counts[:, None]
+        variance = mean_error(error, rows.shape[1], records, classes, labels_private=labels_private)
+        lengths = torch.full((classes,), rows.shape[1] * variance, dtype=torch.float64)
+        metric = public_metric(rows, ridge)
+        total = 0.0
+        for draw in range(draws):
+            noisy = means + variance**0.5 * standard_normal(means, generator("dimension", draw))
+            total += mean_scores(noisy, lengths, metric).accuracy(self.test, self.y_test)
+        return total / draws
+
+
+def _projected(tasks: Sequence[PublicTask], exponent: float, dimensions: Sequence[int]) -> dict[int, list[_Projected]]:
+    """The tasks at each dimension, whose coordinates are the first of the largest one's."""
+    found: dict[int, list[_Projected]] = {d: [] for d in dimensions}
+    for task in tasks:
+        whole = task.projected(exponent, max(dimensions)).projection
+        x, test = whole.coordinates(task.x), whole.coordinates(task.x_test)
+        for d in dimensions:
+            found[d].append(_Projected(to_sphere(x[:, :d]), task.y, to_sphere(test[:, :d]), task.y_test))
+    return found
+
+
+def choose_dimension(
+    tasks: Sequence[PublicTask],
+    error: Error,
+    records: int,
+    *,
+    dimensions: Sequence[int] = DIMENSIONS,
+    exponents: Sequence[float] = (0.0,),
+    ridges: Sequence[float] = (math.inf,),
+    labels_private: bool = False,
+) -> Plan:
+    """The dimension, exponent and ridge with the best accuracy on public tasks, the smaller dimension on a tie.
+
+    No argument holds a private record: of those, only their number is known.
+
+    Args:
+        tasks: public tasks, each with its own projection.
+        error: the randomizer's squared error, such as `privunit_error(epsilon)`.
+        records: how many private records there will be.
+        dimensions: what to choose from; those beyond a projection are left out.
+        exponents: how far to whiten, see `Projection.weighted`.
+        ridges: of the learner's public metric; infinite is the plain distance.
+        labels_private: whether labels are released with the records.
+
+    Raises:
+        InputError: if there is no task, or no dimension fits.
+    """
+    records = check_whole("records", records, low=2)
+    if not tasks:
+        raise InputError("the rule for the dimension needs at least one public task")
+    most = min(task.projection.dimension for task in tasks)
+    fitting = [d for d in sorted(set(dimensions)) if 2 <= d <= most]
+    if not fitting:
+        raise InputError(f"no dimension among {list(dimensions)} is between 2 and the projection's {most}")
+    plans = []
+    for exponent in exponents:
+        projected = _projected(tasks, exponent, fitting)
+        for d in fitting:
+            for ridge in ridges:
+                promised = [
+                    task.promises(error, records, ridge=ridge, labels_private=labels_private) for task in projected[d]
+                ]
+                plans.append(Plan(d, float(exponent), float(ridge), sum(promised) / len(promised)))
+    return max(plans, key=lambda plan: (plan.accuracy, -plan.dimension))

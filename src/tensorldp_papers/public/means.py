@@ -1,0 +1,157 @@
+"""Class means from noisy releases: the means are unbiased, their squared lengths are made so.
+
+Assumes that a release is unbiased, E[M(x) | x] = x, as those of PrivUnit, Laplace, Gaussian and the sampled mechanisms
+are, and that a class is known by its mean. Without a metric the nearest mean wins, as among equal spherical classes;
+with one, classes share the covariance of public unlabelled records, as in linear discriminant analysis.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from tensorldp.errors import InputError, check_positive, check_whole
+from tensorldp_papers.public.scores import LinearScores, check_releases
+
+
+def class_moments(releases: Tensor, labels: Tensor, classes: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Counts (classes,), mean releases (classes, dimension) and the squared error of each mean (classes,), float64.
+
+    The squared error is the sum of the sample variances of the releases over the count. A class with fewer than two
+    releases has the mean of all and no error.
+
+    Raises:
+        InputError: if releases and labels do not fit.
+    """
+    classes = check_whole("classes", classes, low=2)
+    check_releases(releases, labels, classes)
+    counts = labels.bincount(minlength=classes).double()
+    rows = releases.double()
+    means = torch.zeros(classes, rows.shape[1], dtype=torch.float64).index_add_(0, labels, rows)
+    squares = torch.zeros(classes, dtype=torch.float64).index_add_(0, labels, rows.square().sum(dim=1))
+    means /= counts.clamp_min(1.0)[:, None]
+    spread = squares / counts.clamp_min(1.0) - means.square().sum(dim=1)
+    error = spread / (counts - 1.0).clamp_min(1.0)
+    few = counts < 2
+    means[few], error[few] = rows.mean(dim=0), 0.0
+    return counts, means, error.clamp_min(0.0)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """(S + ridge t I)^-1 about a centre, S the covariance of public records and t its mean variance.
+
+    Attributes:
+        centre: (dimension,) float64.
+        inverse: (dimension, dimension) float64.
+    """
+
+    centre: Tensor
+    inverse: Tensor
+
+
+def public_metric(rows: Tensor, ridge: float) -> Metric | None:
+    """The metric of public records, whose labels it does not need; None for an infinite ridge, the plain distance.
+
+    Args:
+        rows: (records, dimension), public and projected as the releases are.
+        ridge: the share of the mean variance added to each.
+
+    Raises:
+        InputError: if there are fewer than two rows or the ridge is not positive.
+    """
+    if math.isinf(check_positive("ridge", ridge, infinite=True)):
+        return None
+    if rows.dim() != 2 or len(rows) < 2:
+        raise InputError(f"a metric needs at least two public rows (records, dimension), got {tuple(rows.shape)}")
+    centre = rows.double().mean(dim=0)
+    spread = rows.double() - centre
+    covariance = spread.T @ spread / len(rows)
+    covariance += ridge * covariance.diagonal().mean() * torch.eye(len(centre), dtype=torch.float64)
+    return Metric(centre, torch.linalg.inv(covariance))
+
+
+def mean_scores(means: Tensor, error: Tensor, metric: Metric | None = None) -> LinearScores:
+    """Scores <x, m_c> - (||m_c||^2 - v_c) / 2 in the metric, up to what all classes share.
+
+    Without subtracting v_c, the noise in a squared length, a class with few records would seem far from everything.
+
+    Args:
+        means: (classes, dimension) float64, each with independent noise of equal variance in all directions.
+        error: (classes,) the squared error of each mean.
+        metric: of the classes' common covariance; None is the plain distance.
+    """
+    if metric is None:
+        return LinearScores(means.float(), (-(means.square().sum(dim=1) - error) / 2.0).float())
+    apart = means - metric.centre
+    weight = apart @ metric.inverse
+    lengths = (apart * weight).sum(dim=1) - error * metric.inverse.diagonal().mean()
+    return LinearScores(weight.float(), (-(weight @ metric.centre) - lengths / 2.0).float())
+
+
+def nearest_mean(releases: Tensor, labels: Tensor, classes: int, metric: Metric | None = None) -> LinearScores:
+    """The class whose mean release is nearest, with unbiased squared lengths.
+
+    Args:
+        releases: (records, dimension).
+        labels: (records,) public class indices.
+        classes: number of classes.
+        metric: as `mean_scores` takes it.
+
+    Raises:
+        InputError: if releases and labels do not fit.
+    """
+    _, means, error = class_moments(releases, labels, classes)
+    return mean_scores(means, error, metric)
+
+
+def nearest_block_mean(releases: Tensor, classes: int, metric: Metric | None = None) -> LinearScores:
+    """As `nearest_mean` from releases of `label_blocks`, whose owners keep their labels to themselves too.
+
+    The mean release holds p_c m_c in block c. Assumes that all classes are equally likely, p_c = 1 / classes.
+
+    Args:
+        releases: (records, classes x dimension).
+        classes: number of classes.
+        metric: as `mean_scores` takes it.
+        classes: how many, at least 2.
+
+    Raises:
+        InputError: if the releases do not divide into blocks.
+    """
+    classes = check_whole("classes", classes, low=2)
+    check_releases(releases, torch.zeros(len(releases), dtype=torch.long), 1)
+    if releases.shape[1] % classes:
+        raise InputError(f"releases of {releases.shape[1]} numbers do not divide into {classes} blocks")
+    rows = releases.double()
+    mean = rows.mean(dim=0)
+    error = (rows.square().mean(dim=0) - mean.square()) / max(len(rows) - 1, 1)
+    means = classes * mean.reshape(classes, -1)
+    error = classes**2 * error.reshape(classes, -1).sum(dim=1)
+    return mean_scores(means, error, metric)
+
+
+def label_blocks(features: Tensor, labels: Tensor, classes: int) -> Tensor:
+    """Label and features as one vector: the features in the block of the label, zeros elsewhere, of the same norm.
+
+    One release of it covers the whole record, its label too.
+
+    Args:
+        features: (records, dimension).
+        labels: (records,) class indices.
+        classes: how many, at least 2.
+
+    Returns:
+        (records, classes x dimension).
+
+    Raises:
+        InputError: if features and labels do not fit.
+    """
+    classes = check_whole("classes", classes, low=2)
+    check_releases(features, labels, classes)
+    out = features.new_zeros(len(features), classes, features.shape[1])
+    out[torch.arange(len(features)), labels] = features
+    return out.flatten(1)

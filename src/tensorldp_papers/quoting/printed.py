@@ -1,0 +1,123 @@
+"""The page of the numbers that the sources print of their results, with ours and the verdicts (docs/printed.yaml)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from tensorldp.errors import unknown
+from tensorldp_papers.citations import PAPERS
+from tensorldp_papers.claims.intervals import mean_interval
+from tensorldp_papers.quoting.values import Entry, Quotes, read_as, written
+
+HEAD = """# Printed and computed
+
+What the five sources print of their results in tables and sentences, and what the kept results (`results/reference/`)
+have for it. Made from `docs/printed.yaml` by `python workflow/scripts/quotes.py --write`. Brackets are 95 % intervals
+over seeds (Student's t); one seed has none and decides no verdict. Values that can only be read off a figure are
+not here, and what a claim asks for is on the pages of the claims.
+"""
+
+
+class Ours(Entry):
+    """A number of ours: as in docs/quotes.yaml, with what it is of and its unit."""
+
+    of: str
+    unit: str = ""
+
+
+class PrintedNumber(BaseModel):
+    """A number that a source prints.
+
+    Attributes:
+        source: a key of `tensorldp_papers.citations.PAPERS`.
+        place, what: where it stands, and of what it is.
+        printed: as printed.
+        ours: what was computed here for it; empty where `without` says why there is nothing.
+        differs: how our settings differ.
+        claims: ids of the claims that have the verdict.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    source: str
+    place: str
+    what: str
+    printed: str
+    ours: tuple[Ours, ...] = ()
+    without: str = ""
+    differs: str = ""
+    claims: tuple[str, ...]
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if self.source not in PAPERS:
+            raise ValueError(f"source must be one of {', '.join(PAPERS)}")
+        if bool(self.ours) == bool(self.without):
+            raise ValueError("either ours, or without")
+        return self
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    numbers: tuple[PrintedNumber, ...]
+
+
+def read_printed(path: Path) -> tuple[PrintedNumber, ...]:
+    """The numbers of docs/printed.yaml.
+
+    Raises:
+        InputError: naming the file and the first wrong key.
+    """
+    return read_as(path, _Table).numbers
+
+
+def printed_page(numbers: tuple[PrintedNumber, ...], quotes: Quotes) -> str:
+    """The Markdown page: a table for each source, with our numbers, their intervals and the verdicts.
+
+    Raises:
+        InputError: if the kept results lack a row or a claim that an entry names.
+    """
+    text = [HEAD]
+    for source, paper in PAPERS.items():
+        own = [number for number in numbers if number.source == source]
+        if own:
+            text += [f"## {paper.short}\n", f"{paper.reference}.\n"]
+            text += ["| where | what | printed | ours | verdict |", "|---|---|---|---|---|"]
+            text += [_line(number, quotes) for number in own]
+            text.append("")
+    return "\n".join(text)
+
+
+def _line(number: PrintedNumber, quotes: Quotes) -> str:
+    ours = "; ".join(f"{one.of}: {_value(one, quotes)}" for one in number.ours) or number.without
+    if number.differs:
+        ours += f" ({number.differs})"
+    verdicts = "; ".join(_verdict(claim, quotes) for claim in number.claims)
+    cells = (number.place, number.what, number.printed, ours, verdicts)
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _value(one: Ours, quotes: Quotes) -> str:
+    """A number with its interval over seeds, if it is of kept rows."""
+
+    def number(value: float) -> str:
+        return written(value * one.scale, one.format)
+
+    unit = f" {one.unit}" if one.unit else ""
+    if one.metric is None:
+        return number(quotes.stated(one.of, one)) + unit
+    seeds = quotes.rows(one.of, one).sort_values("seed")[one.column]
+    found = mean_interval(seeds.tolist())
+    if found.count == 1:
+        return f"{number(found.mean)}{unit}, one seed"
+    return f"{number(found.mean)}{unit} [{number(found.low)}, {number(found.high)}], {found.count} seeds"
+
+
+def _verdict(claim: str, quotes: Quotes) -> str:
+    if claim not in quotes.claims.index:
+        raise unknown("claim", claim, quotes.claims.index)
+    return f"{claim} {quotes.claims['verdict'][claim]}"

@@ -1,0 +1,230 @@
+"""What a marked number is: an entry of docs/quotes.yaml, computed from the kept results."""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, Self, TypeVar
+
+import pandas as pd
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from tensorldp.errors import InputError, described, unknown
+from tensorldp_papers.claims.kinds import GROUPS
+from tensorldp_papers.claims.statements import wrong_by_chance
+from tensorldp_papers.kept.provenance import CLAIMS, METRICS
+from tensorldp_papers.quoting.guarantees import FUNCTIONS
+
+ROW = ("dataset", "variant", "mechanism")
+CELL = [*ROW, "epsilon"]
+M = TypeVar("M", bound=BaseModel)
+
+
+class Entry(BaseModel):
+    """How to compute a number.
+
+    One of four kinds: kept rows (`metric`), a number that a claim's evidence states (`claim`), the number of claims
+    with a verdict (`count`), or a function of `quoting/guarantees.py` (`function`).
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    arguments: tuple[str, ...] = ()  # keys of this entry that the mark states, in this order
+    format: str = ".3f"  # Python's format of the number
+    scale: float = 1.0  # what it is multiplied by first, 100 for per cent
+    study: str | None = None
+    dataset: str | None = None
+    variant: str | None = None
+    mechanism: str | None = None  # all where it is not given, and the statistic picks one
+    but: tuple[str, ...] = ()  # mechanisms that are left out
+    metric: str | None = None
+    epsilon: float | None = None
+    up_to: float | None = None  # the largest nominal epsilon, in the place of one
+    column: Literal["value", "guarantee_epsilon", "guarantee_pure_epsilon"] = "value"
+    statistic: Literal["mean", "lowest", "highest", "seeds"] = "mean"
+    claim: str | None = None
+    after: str | None = None  # the number in the claim's evidence right after these words
+    count: str | None = None  # a verdict, "all", or "wrong_by_chance"
+    group: Literal["theorem", "run", "description"] | None = None  # the claims that are counted, all without
+    function: str | None = None
+    values: tuple[float | str, ...] = ()  # what the function is given
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        kinds = [key for key in ("metric", "claim", "count", "function") if getattr(self, key) is not None]
+        if len(kinds) + len({"metric", "claim", "count"} & set(self.arguments)) != 1:
+            raise ValueError("exactly one of metric, claim, count and function")
+        return self
+
+
+class Page(BaseModel):
+    """What a page whose numbers need marks says without one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    sections: dict[str, str] = {}  # headings, with the reason
+    phrases: dict[str, tuple[str, ...]] = {}  # phrases by reason
+
+
+class Table(BaseModel):
+    """docs/quotes.yaml."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    entries: dict[str, Entry]
+    unmarked: dict[str, Page] = {}  # by the page's path
+
+
+def read_as(path: Path, model: type[M]) -> M:
+    """A YAML file as a pydantic model.
+
+    Raises:
+        InputError: naming the file and the first wrong key.
+    """
+    try:
+        return model.model_validate(yaml.safe_load(path.read_text()))
+    except FileNotFoundError:
+        raise InputError(f"{path} is missing") from None
+    except yaml.YAMLError as error:
+        raise InputError(f"{path} is not YAML: {described(error)}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(f"{path}, {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+
+
+def read_table(path: Path) -> Table:
+    """The table of quotes.
+
+    Raises:
+        InputError: naming the file and the first wrong key.
+    """
+    return read_as(path, Table)
+
+
+def written(number: float, form: str) -> str:
+    """A number as the pages write it: 1e+07 is 1e7, infinity ∞."""
+    if math.isinf(number):
+        return "∞"
+    return re.sub(r"e([+-])0*", lambda sign: "e" + sign[1].strip("+"), format(number, form))
+
+
+class Quotes:
+    """The values of marks, from a table and a folder of kept results.
+
+    Args:
+        table: what each name means.
+        reference: the folder with metrics.parquet and claims.csv.
+    """
+
+    def __init__(self, table: Table, reference: Path) -> None:
+        self.table, self.reference = table, reference
+        self.used: set[str] = set()
+
+    @cached_property
+    def metrics(self) -> pd.DataFrame:
+        """The kept rows."""
+        return pd.read_parquet(self.reference / METRICS)
+
+    @cached_property
+    def _parts(self) -> dict[Any, pd.DataFrame]:
+        """The kept rows by study and metric: each mark would search them all otherwise."""
+        return dict(iter(self.metrics.groupby(["study", "metric"])))
+
+    @cached_property
+    def claims(self) -> pd.DataFrame:
+        """The kept verdicts, by id."""
+        return pd.read_csv(self.reference / CLAIMS).set_index("id")
+
+    def __call__(self, mark: str) -> str:
+        """The text of a mark: a name of the table and its arguments; epsilons a,b,c make cells "x | y | z".
+
+        Raises:
+            InputError: if the name is unknown, arguments are wrong, or the kept results lack what it asks.
+        """
+        name, *given = mark.split()
+        if name not in self.table.entries:
+            raise unknown("quote", name, self.table.entries)
+        self.used.add(name)
+        entry = self.table.entries[name]
+        if len(given) < len(entry.arguments) or (len(given) > len(entry.arguments) and not entry.function):
+            raise InputError(f"the quote {mark!r} needs the arguments {', '.join(entry.arguments) or 'none'}")
+        if entry.arguments[-1:] != ("epsilon",):
+            return self._one(mark, entry, given)
+        return " | ".join(self._one(mark, entry, [*given[:-1], item]) for item in given[-1].split(","))
+
+    def _one(self, mark: str, entry: Entry, given: list[str]) -> str:
+        count = len(entry.arguments)
+        stated: dict[str, Any] = dict(zip(entry.arguments, given[:count], strict=True))
+        if entry.function:
+            stated["values"] = (*entry.values, *given[count:])
+        try:
+            entry = Entry.model_validate({**entry.model_dump(), "arguments": (), **stated})
+        except ValidationError as error:
+            raise InputError(f"the quote {mark!r}: {error.errors()[0]['msg']}") from None
+        return written(self._number(mark, entry) * entry.scale, entry.format)
+
+    def _number(self, mark: str, entry: Entry) -> float:
+        if entry.claim is not None:
+            return self.stated(mark, entry)
+        if entry.count is not None:
+            claims = self.claims
+            if entry.group is not None:
+                claims = claims[claims["kind"].isin(GROUPS[entry.group])]
+            if entry.count == "wrong_by_chance":
+                return wrong_by_chance(claims)
+            return float(
+                len(claims) if entry.count == "all" else (claims["verdict"] == entry.count.replace("_", " ")).sum()
+            )
+        if entry.function is not None:
+            if entry.function not in FUNCTIONS:
+                raise unknown("function of quotes", entry.function, FUNCTIONS)
+            return FUNCTIONS[entry.function](*entry.values)
+        return self._kept(mark, entry)
+
+    def stated(self, mark: str, entry: Entry) -> float:
+        """The number that the evidence of a claim states after some words."""
+        if entry.claim not in self.claims.index:
+            raise InputError(f"the quote {mark!r}: no kept claim {entry.claim!r}")
+        text = str(self.claims["observed"][str(entry.claim)])
+        match = re.search(re.escape(entry.after or "") + r"\s*(-?[0-9][0-9,]*(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)", text)
+        if match is None:
+            raise InputError(f"the quote {mark!r}: {entry.claim} states no number after {entry.after!r}")
+        return float(match[1].replace(",", ""))
+
+    def rows(self, mark: str, entry: Entry) -> pd.DataFrame:
+        """The kept rows that an entry names, one for each cell and seed.
+
+        Raises:
+            InputError: if there are none, or more than one for a cell and seed; `mark` names the entry.
+        """
+        if (entry.study, entry.metric) not in self._parts:
+            raise InputError(f"the quote {mark!r}: no kept rows of {entry.study} have the metric {entry.metric}")
+        rows = self._parts[entry.study, entry.metric]
+        for key in ROW:
+            if getattr(entry, key) is not None:
+                rows = rows[rows[key] == getattr(entry, key)]
+        rows = rows[~rows["mechanism"].isin(entry.but)]
+        if entry.epsilon is not None:
+            rows = rows[rows["epsilon"] == entry.epsilon]
+        if entry.up_to is not None:
+            rows = rows[rows["epsilon"] <= entry.up_to]
+        if rows.empty:
+            raise InputError(f"the quote {mark!r}: the kept results have no such rows")
+        if rows.duplicated([*CELL, "seed"]).any():
+            raise InputError(f"the quote {mark!r}: more than one value for a seed")
+        return rows
+
+    def _kept(self, mark: str, entry: Entry) -> float:
+        """A statistic of the means over seeds, of the kept rows that the entry names."""
+        rows = self.rows(mark, entry)
+        if entry.statistic == "seeds":
+            return float(rows["seed"].nunique())
+        means = rows.groupby(CELL)[entry.column].mean()
+        if entry.statistic == "mean":
+            if len(means) > 1:
+                raise InputError(f"the quote {mark!r}: {len(means)} cells, where a mean over seeds is of one")
+            return float(means.iloc[0])
+        return float(means.min() if entry.statistic == "lowest" else means.max())

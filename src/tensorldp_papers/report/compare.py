@@ -1,0 +1,232 @@
+"""Two runs over one another: what changed in settings, values, guarantees and verdicts."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tensorldp.errors import InputError, described
+from tensorldp_papers.plots.encode import as_svg
+from tensorldp_papers.plots.panels import by_family, epsilon_ticks, finish_columns
+from tensorldp_papers.plots.style import label, order, own_appearance
+from tensorldp_papers.report.text import heading, metric_label, variant_words
+
+CELL = ["study", "dataset", "variant", "mechanism", "epsilon"]
+POINT = [*CELL, "metric"]
+GUARANTEES = ["guarantee_epsilon", "guarantee_pure_epsilon", "guarantee_delta", "guarantee_unit", "guarantee_exact"]
+ALIKE = 1e-9
+"""Relative difference below which two numbers are called the same."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """The results of a run.
+
+    Attributes:
+        name: what the page calls it.
+        metrics: its rows of metrics.parquet.
+        claims: its claims.csv by id; empty without one.
+    """
+
+    name: str
+    metrics: pd.DataFrame
+    claims: pd.DataFrame
+
+
+def read_run(folder: Path, name: str) -> Run:
+    """A run's results from its folder, or from the folder above `results`.
+
+    Raises:
+        InputError: if there is no metrics.parquet, or it is not a table of metrics.
+    """
+    inner = folder / "results" if (folder / "results" / "metrics.parquet").is_file() else folder
+    path = inner / "metrics.parquet"
+    try:
+        metrics = pd.read_parquet(path)
+    except (OSError, ValueError) as error:
+        raise InputError(f"the run {folder} has no readable {path}: {described(error)}") from None
+    if missing := sorted({*POINT, *GUARANTEES, "value", "seed"} - set(metrics.columns)):
+        raise InputError(f"{path} is no table of metrics, it lacks the column {missing[0]}")
+    verdicts = inner / "claims.csv"
+    columns = ["claim", "verdict", "observed"]
+    claims = pd.DataFrame(columns=columns)
+    if verdicts.is_file():
+        claims = pd.read_csv(verdicts, keep_default_na=False).set_index("id")[columns]
+    return Run(name, metrics, claims)
+
+
+def settings_table(first: Run, second: Run) -> pd.DataFrame:
+    """What each run was computed with, by study: one row for each setting that differs."""
+    rows = []
+    studies = sorted({*first.metrics["study"], *second.metrics["study"]})
+    settings = ["scale", "dataset", "variant", "mechanism", "epsilon", "seed", "device", "precision", "commit"]
+    for study in studies:
+        for key in settings:
+            told = [_listed(run.metrics, study, key) for run in (first, second)]
+            if told[0] != told[1]:
+                shared = set(told[0]) & set(told[1])
+                words = [", ".join(v for v in own if v not in shared) or "nothing further" for own in told]
+                rows.append((study, key, *words, len(shared)))
+    return pd.DataFrame(rows, columns=["study", "setting", first.name, second.name, "in both"])
+
+
+def _listed(metrics: pd.DataFrame, study: str, key: str) -> list[str]:
+    if key not in metrics:
+        return []
+    found = metrics.loc[metrics["study"] == study, key].dropna().unique()
+    return [f"{v:g}" if isinstance(v, float) else str(v) for v in sorted(found)]
+
+
+def values_table(first: Run, second: Run) -> pd.DataFrame:
+    """The means over seeds that both runs have and that differ, the largest difference first.
+
+    The difference stands beside its standard error from both runs' seeds, NaN where a run has one seed.
+    """
+    both = _means(first.metrics).join(_means(second.metrics), how="inner", lsuffix="_a", rsuffix="_b").reset_index()
+    both = both[~_same(both["mean_a"], both["mean_b"])]
+    difference = both["mean_b"] - both["mean_a"]
+    error = np.sqrt(both["var_a"] / both["count_a"] + both["var_b"] / both["count_b"])
+    scale = both[["mean_a", "mean_b"]].abs().max(axis=1)
+    table = both[POINT].assign(
+        **{first.name: both["mean_a"], second.name: both["mean_b"], "difference": difference, "standard error": error},
+        seeds=both["count_a"].astype(str) + " and " + both["count_b"].astype(str),
+    )
+    return table.loc[(difference.abs() / scale).sort_values(ascending=False, kind="stable").index]
+
+
+def guarantees_table(first: Run, second: Run) -> pd.DataFrame:
+    """The cells of both runs whose guarantees differ: one row for each number."""
+    tables = [run.metrics.drop_duplicates(CELL).set_index(CELL)[GUARANTEES] for run in (first, second)]
+    both = tables[0].join(tables[1], how="inner", lsuffix="_a", rsuffix="_b").reset_index()
+    rows = []
+    for key in GUARANTEES:
+        changed = both[~_same(both[f"{key}_a"], both[f"{key}_b"])]
+        part = changed[CELL].assign(guarantee=key.removeprefix("guarantee_").replace("_", " "))
+        rows.append(part.assign(**{first.name: changed[f"{key}_a"], second.name: changed[f"{key}_b"]}).astype(object))
+    return pd.concat(rows, ignore_index=True)
+
+
+def verdicts_table(first: Run, second: Run) -> pd.DataFrame:
+    """The claims with another verdict, and what each run observed."""
+    both = first.claims.join(second.claims, how="inner", lsuffix="_a", rsuffix="_b")
+    both = both[both["verdict_a"] != both["verdict_b"]].reset_index()
+    columns = ["id", "claim_a", "verdict_a", "verdict_b", "observed_a", "observed_b"]
+    names = [first.name, second.name, f"{first.name} observed", f"{second.name} observed"]
+    return both.reindex(columns=columns).set_axis(["id", "claim", *names], axis=1)
+
+
+def _means(metrics: pd.DataFrame) -> pd.DataFrame:
+    return metrics.groupby(POINT)["value"].agg(["mean", "var", "count"])
+
+
+def _same(first: pd.Series, second: pd.Series) -> pd.Series:
+    """Where two columns agree; a missing value agrees with a missing one."""
+    missing = first.isna() & second.isna()
+    if first.dtype.kind == "f" and second.dtype.kind == "f":
+        return pd.Series(np.isclose(first, second, rtol=ALIKE, atol=0), index=first.index) | missing
+    return (first == second) | missing
+
+
+def draw(first: Run, second: Run, most: int = 24) -> Iterator[tuple[str, Figure]]:
+    """Each study, data set, variant and metric that changed, over epsilon; the first run solid, the second dashed.
+
+    Args:
+        first: a run.
+        second: the other run.
+        most: the number of pictures, those of the largest relative differences.
+    """
+    changed = values_table(first, second)
+    panels = ["study", "dataset", "variant", "metric"]
+    for key in changed[panels].drop_duplicates().head(most).itertuples(index=False):
+        tables = []
+        for run in (first, second):
+            chosen = (run.metrics[panels] == list(key)).all(axis=1)
+            tables.append(run.metrics[chosen].groupby(["mechanism", "epsilon"])["value"].mean())
+        moved = set(changed[(changed[panels] == list(key)).all(axis=1)]["mechanism"])
+        still = {name for table in tables for name, _ in table.index} - moved
+        groups = by_family(moved)
+        figure = Figure(figsize=(max(4.2 * len(groups), 6.0), 3.9), layout="constrained")
+        axes = figure.subplots(1, len(groups), squeeze=False, sharex=True, sharey=True)
+        for ax, group in zip(axes[0], groups, strict=True):
+            for name in order(still):
+                _draw_line(ax, tables[0] if name in tables[0].index else tables[1], name, "-", {"color": "#BBBBBB"})
+            for name in order(set(group)):
+                for table, dashes, run in zip(tables, ("-", "--"), (first, second), strict=True):
+                    look = {**own_appearance(name), "label": f"{label(name)}, {run.name}"}
+                    _draw_line(ax, table, name, dashes, look)
+            if still:
+                names = "not changed: " + ", ".join(map(label, order(still)))
+                ax.plot([], [], color="#BBBBBB", label="\n".join(textwrap.wrap(names, 64)))
+            epsilon_ticks(ax, {float(epsilon) for table in tables for _, epsilon in table.index})
+        finish_columns(axes, (), "nominal ε (nats)", 1)
+        words = metric_label(str(key.metric))
+        axes[0][0].set_ylabel("\n".join(textwrap.wrap(words, 44)), fontsize=8.5)
+        yield f"{key.study}, {key.dataset}, {variant_words(str(key.variant))}: {words}", figure
+
+
+def _draw_line(ax: Axes, table: pd.Series, name: str, dashes: str, look: Mapping[str, Any]) -> None:
+    """A mechanism's means of one run over epsilon, or a level line where it has none."""
+    if name not in table.index.get_level_values(0):
+        return
+    line = table.loc[name].sort_index()
+    finite = line[np.isfinite(line.index)]
+    if len(finite):
+        ax.plot(finite.index, finite, dashes, ms=4, linewidth=1.3, **look)
+    else:
+        ax.axhline(line.iloc[0], ls=dashes, **{k: v for k, v in look.items() if k != "marker"})
+
+
+def render_comparison(first: Run, second: Run, *, rows: int = 300) -> str:
+    """The page: one HTML file that needs no network.
+
+    Args:
+        first: a run.
+        second: the other run.
+        rows: of each table at most; the page says how many there are.
+
+    Raises:
+        InputError: if both runs have one name.
+    """
+    if first.name == second.name:
+        raise InputError(f"two runs cannot both be called {first.name!r}")
+    values = values_table(first, second)
+    common = len(_means(first.metrics).index.intersection(_means(second.metrics).index))
+    single = [run.metrics.drop_duplicates(CELL)[CELL].apply(tuple, axis=1) for run in (first, second)]
+    tables: Sequence[tuple[str, str, pd.DataFrame]] = (
+        ("Settings", "What one run has and the other lacks, by study.", settings_table(first, second)),
+        ("Verdicts", "Claims with another verdict.", verdicts_table(first, second)),
+        ("Guarantees", "Cells of both runs with another guarantee.", guarantees_table(first, second)),
+        ("Values", "Means over seeds that differ, the largest relative difference first.", values),
+    )
+    page = files("tensorldp_papers.report.page")
+    environment = Environment(
+        loader=FunctionLoader(lambda name: page.joinpath(name).read_text()), autoescape=True, undefined=StrictUndefined
+    )
+    return environment.get_template("compare.html").render(
+        style=page.joinpath("report.css").read_text(),
+        first=first.name,
+        second=second.name,
+        common=common,
+        changed=len(values),
+        alone=[int((~own.isin(other)).sum()) for own, other in (single, single[::-1])],
+        tables=[(title, text, len(t), _plain(t.head(rows))) for title, text, t in tables],
+        pictures=[(title, as_svg(figure, title)) for title, figure in draw(first, second)],
+    )
+
+
+def _plain(table: pd.DataFrame) -> list[list[str]]:
+    """Heads and rows as text."""
+    said = {"variant": variant_words, "metric": metric_label, "mechanism": label}
+    shown = table.assign(**{key: table[key].astype(str).map(words) for key, words in said.items() if key in table})
+    rows = [[f"{v:.5g}" if isinstance(v, float) else str(v) for v in row] for row in shown.itertuples(index=False)]
+    return [[heading(str(c)) if c in POINT else str(c) for c in table.columns], *rows]

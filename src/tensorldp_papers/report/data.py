@@ -1,0 +1,215 @@
+"""The numbers that the report's explorer draws from: everything once, as compact JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tensorldp.curves.gaussian import mu_of
+from tensorldp.deltas import REPORT_DELTA
+from tensorldp.kinds import NO_PRIVACY
+from tensorldp_papers.citations import paper
+from tensorldp_papers.plots.colours import readable
+from tensorldp_papers.plots.curves import factors
+from tensorldp_papers.plots.own_data import own_data
+from tensorldp_papers.plots.printed_points import PRINTED
+from tensorldp_papers.plots.style import appearance, label, order
+from tensorldp_papers.report.text import HIGHER, METRICS, factor_words, metric_label
+from tensorldp_papers.run.table import CELL, PROFILE, SERIES
+
+DIGITS = 6
+# factors that open a view of their own; others tell the lines of one view apart
+SETTINGS = (
+    *("backbone", "model", "where", "range", "eps", "tau", "attack", "features", "m", "d", "B"),
+    *("split", "participation"),
+)
+BALANCED = {"digits": 10, "mnist": 10, "fashion_mnist": 10, "cifar10": 10, "imdb": 2}  # data sets with even classes
+
+
+def short(value: float) -> float | None:
+    """A number to six digits, None where it is not finite."""
+    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+
+
+@cache
+def gaussian_mu(epsilon: float, delta: float) -> float:
+    """The mu of the Gaussian release that has this epsilon at this delta; infinite or 0 where epsilon is."""
+    if not math.isfinite(epsilon) or epsilon <= 0.0:
+        return max(epsilon, 0.0)
+    return mu_of(epsilon, delta)
+
+
+def single_values(metrics: pd.DataFrame) -> pd.DataFrame:
+    """The rows of metrics that have one value a seed, and not one for each round, epoch or client."""
+    keys = [key for key in SERIES if key in metrics]
+    return metrics[metrics[keys].isna().all(axis=1)] if keys else metrics
+
+
+def with_profiles(metrics: pd.DataFrame, guarantees: pd.DataFrame | None) -> tuple[pd.DataFrame, dict[float, str]]:
+    """The cells of the metrics with epsilon at every delta that is known for all of them.
+
+    Args:
+        metrics: the metrics table.
+        guarantees: columns `tensorldp_papers.run.table.PROFILE_COLUMNS`; None where a run kept no profiles.
+
+    Returns:
+        One row a cell, and the column of each delta, the pure guarantee with its atoms at 0.
+    """
+    names = ["guarantee_unit", "guarantee_exact", "guarantee_pure_epsilon", "guarantee_atom", "guarantee_epsilon"]
+    cells = metrics.drop_duplicates(CELL)[[*CELL, *names]].reset_index(drop=True)
+    if guarantees is not None:
+        found = cells.merge(guarantees[[*CELL, *PROFILE.values()]], on=CELL, how="left")
+        if len(found) == len(cells) and found[list(PROFILE.values())].notna().all(axis=None):
+            return found, dict(PROFILE)
+    atom = cells["guarantee_atom"] > 0
+    return (
+        cells.assign(epsilon_at_0=cells["guarantee_pure_epsilon"].mask(atom, math.inf)),
+        {0.0: "epsilon_at_0", REPORT_DELTA: "guarantee_epsilon"},
+    )
+
+
+def line_and_setting(mechanism: str, variant: str) -> tuple[str, str]:
+    """The name of a cell's line, which `label` may know, and the view that it belongs to, both with their factors."""
+    found = factors(variant)
+    line = " ".join([mechanism, *(f"{k}={v}" for k, v in sorted(found.items()) if k not in SETTINGS)])
+    return line, ",".join(f"{k}={v}" for k, v in found.items() if k in SETTINGS)
+
+
+def line_label(line: str) -> str:
+    """A line in words."""
+    if label(line) != line:
+        return label(line)
+    mechanism, *rest = line.split(" ")
+    return ", ".join([label(mechanism), *(factor_words(*pair.split("=", 1)) for pair in rest)])
+
+
+def _cells(cells: pd.DataFrame, deltas: dict[float, str], audits: pd.DataFrame) -> list[list[Any]]:
+    tried: dict[tuple[Any, ...], list[list[Any]]] = {}
+    for row in audits[audits["samples"] > 0].to_dict("records"):
+        one = [short(row["epsilon_lower"]), row["delta"], row["kind"], int(row["samples"]), float(row["confidence"])]
+        tried.setdefault(tuple(row[key] for key in CELL), []).append(one)
+    rows = []
+    for row in cells.to_dict("records"):
+        line, setting = line_and_setting(row["mechanism"], row["variant"])
+        profile = [short(row[column]) for column in deltas.values()]
+        mus = [
+            None if delta == 0 else short(gaussian_mu(float(row[column]), delta)) for delta, column in deltas.items()
+        ]
+        found = tried.get(tuple(row[key] for key in CELL), [])
+        best = [max(group, key=lambda a: a[0] or 0.0) for group in _by_delta(found)]
+        rows.append(
+            [
+                *(row["study"], row["dataset"], setting, line, short(row["epsilon"]), row["guarantee_unit"]),
+                *(int(row["guarantee_exact"]), short(row["guarantee_pure_epsilon"]), profile, mus, best),
+            ]
+        )
+    return rows
+
+
+def _by_delta(audits: list[list[Any]]) -> list[list[list[Any]]]:
+    return [[a for a in audits if a[1] == delta] for delta in sorted({a[1] for a in audits})]
+
+
+def _looks(lines: set[str]) -> dict[str, dict[str, Any]]:
+    looks = {}
+    for line in order(lines):
+        mechanism, *rest = line.split(" ")
+        known = label(line) != line
+        look = appearance(line if known else mechanism)
+        dashes = look["dashes"] or ((5, 2) if rest and not known else "")
+        looks[line] = {
+            "label": line_label(line),
+            "light": readable(str(look["color"]), "#ffffff"),
+            "dark": readable(str(look["color"]), "#16191d"),
+            "marker": look["marker"],
+            "dashes": dashes,
+            "reference": mechanism == NO_PRIVACY,
+        }
+    return looks
+
+
+def _claims_of(study: str, claims: pd.DataFrame) -> list[str]:
+    """The claims whose evidence or observation names the study."""
+    named = claims["evidence"].fillna("") + " " + claims["observed"].fillna("")
+    return [str(i) for i in claims["id"][named.str.contains(rf"\b{re.escape(study)}\b")]]
+
+
+def explorer_data(
+    metrics: pd.DataFrame,
+    studies: Sequence[dict[str, Any]],
+    *,
+    claims: pd.DataFrame,
+    audits: pd.DataFrame,
+    guarantees: pd.DataFrame | None,
+) -> dict[str, Any]:
+    """All that the explorer shows.
+
+    Args:
+        metrics: the metrics table.
+        studies: {study, title, figure, paper} of each study.
+        claims: the table of claims.
+        audits: the table of audits.
+        guarantees: each cell's epsilon at several deltas; None where a run kept none.
+
+    Returns:
+        Plain values for JSON. A cell is [study, data set, setting, line, printed epsilon, unit, exact, pure epsilon,
+        epsilons, mus, audits], its lists in the order of `deltas`; an audit is [epsilon, delta, kind, samples,
+        confidence]; None stands for infinity.
+    """
+    rows = single_values(metrics)
+    rows = rows[rows["study"].isin([study["study"] for study in studies])]
+    cells, deltas = with_profiles(rows, guarantees)
+    place = {key: i for i, key in enumerate(map(tuple, cells[CELL].astype(object).to_numpy().tolist()))}
+    values: dict[str, list[list[Any]]] = {}
+    grouped = rows.sort_values("seed").groupby(["metric", *CELL], sort=False, dropna=False)["value"]
+    for (metric, *cell), found in grouped:
+        if np.isfinite(found).any():
+            values.setdefault(str(metric), []).append([place[tuple(cell)], *(short(v) for v in found)])
+    packed = _cells(cells, deltas, audits)
+    return {
+        "deltas": list(deltas),
+        "studies": {
+            study["study"]: {
+                **{key: study[key] for key in ("title", "figure")},
+                "paper": paper(study["paper"]).short,
+                "source": study["paper"],
+                "own": own_data(rows.loc[rows["study"] == study["study"], "dataset"], study["paper"]),
+                "claims": _claims_of(study["study"], claims),
+            }
+            for study in studies
+        },
+        "lines": _looks({cell[3] for cell in packed}),
+        "settings": {setting: setting_words(setting) for setting in sorted({cell[2] for cell in packed})},
+        "metrics": {
+            metric: {"label": metric_label(metric), "higher": METRICS.get(metric, ("", ""))[1] == HIGHER}
+            for metric in sorted(values)
+        },
+        "cells": packed,
+        "values": values,
+        "printed": [
+            {
+                key: getattr(point, key)
+                for key in ("study", "dataset", "metric", "epsilon", "value", "place", "sentence")
+            }
+            | {"paper": point.paper}
+            for point in PRINTED
+        ],
+        "classes": BALANCED,
+    }
+
+
+def setting_words(setting: str) -> str:
+    """The settings of a view in words."""
+    return ", ".join(factor_words(*pair.split("=", 1)) for pair in setting.split(",") if pair) or "as in the source"
+
+
+def packed_json(value: Any) -> str:
+    """JSON that may stand in a script element."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")

@@ -1,0 +1,159 @@
+"""The two pictures of the report's first screen, as SVG that follows the page's colours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup, escape
+
+from tensorldp_papers.papers.frontier.figures import FEDERATED, frontier_rows, paper_rows
+from tensorldp_papers.papers.frontier.figures import PAPERS as CHOSEN
+from tensorldp_papers.papers.frontier.figures import STUDY as FRONTIER
+from tensorldp_papers.plots.colours import readable
+from tensorldp_papers.plots.style import label
+from tensorldp_papers.report.findings import picture_rows, short_number
+
+WIDTH = 460
+LIGHT, DARK = "#ffffff", "#16191d"
+BEST = "#0072B2"
+SHAPES = (  # told apart without colour too
+    *("M4,0A4,4 0 1 1 -4,0A4,4 0 1 1 4,0Z", "M-3.5,-3.5H3.5V3.5H-3.5Z", "M0,-4.5L4.3,3.3H-4.3Z"),
+    *("M0,-4.7L4.7,0L0,4.7L-4.7,0Z", "M0,4.5L4.3,-3.3H-4.3Z"),
+)
+
+
+def _style(colour: str) -> str:
+    return f"--light: {readable(colour, LIGHT)}; --dark: {readable(colour, DARK)}"
+
+
+def _mark(line: int, style: str, x: float, y: float) -> str:
+    shape = SHAPES[line % len(SHAPES)]
+    return f'<path class="true" style="{style}" d="{shape}" transform="translate({x:.1f},{y:.1f})"/>'
+
+
+def _decades(low: float, high: float) -> list[float]:
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    return [10.0**power for power in range(first, last + 1, 2 if last - first > 6 else 1)]
+
+
+def _power(value: float) -> str:
+    return f"{value:g}" if value < 1e4 else f"1e{round(math.log10(value))}"
+
+
+def _svg(height: int, title: str, parts: Sequence[str]) -> Markup:
+    return Markup(
+        f'<svg class="finding" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}">'
+        f"{''.join(parts)}</svg>"
+    )
+
+
+def epsilons_picture(metrics: pd.DataFrame) -> Markup:
+    """Printed epsilons (open) and what they guarantee (filled, a bar over data sets); empty without such rows."""
+    rows = picture_rows(metrics)
+    if not rows:
+        return Markup("")
+    values = [row[key] for row in rows for key in ("printed", "low", "high")]
+    low, high = min(values) / 1.6, max(values) * 1.6
+    left, right, step, top = 172, WIDTH - 12, 24, 8
+
+    def x(value: float) -> float:
+        return left + (right - left) * math.log(value / low) / math.log(high / low)
+
+    bottom = top + step * len(rows)
+    parts = []
+    for at in _decades(low, high):
+        if low <= at <= high:
+            parts.append(f'<line class="grid" x1="{x(at):.1f}" x2="{x(at):.1f}" y1="{top}" y2="{bottom}"/>')
+            parts.append(f'<text x="{x(at):.1f}" y="{bottom + 16}" text-anchor="middle">{_power(at)}</text>')
+    for i, row in enumerate(rows):
+        y = top + step * (i + 0.5)
+        ends = sorted((row["printed"], row["low"] if row["low"] > row["printed"] else row["high"]), key=x)
+        parts.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{escape(row["name"])}</text>')
+        parts.append(
+            f'<line class="way" x1="{x(ends[0]):.1f}" x2="{x(ends[1]):.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
+            f'<line class="range" style="{_style(BEST)}" x1="{x(row["low"]):.1f}" x2="{x(row["high"]):.1f}" '
+            f'y1="{y:.1f}" y2="{y:.1f}"/>'
+        )
+        for value in {row["low"], row["high"]}:
+            parts.append(f'<circle class="true" style="{_style(BEST)}" cx="{x(value):.1f}" cy="{y:.1f}" r="4.5"/>')
+        parts.append(f'<circle class="printed" cx="{x(row["printed"]):.1f}" cy="{y:.1f}" r="4.5"/>')
+    parts.append(
+        f'<text x="{(left + right) / 2:.1f}" y="{bottom + 36}" text-anchor="middle">ε: ○ printed, ● guaranteed at '
+        "δ = 1e-5</text>"
+    )
+    told = "; ".join(f"{r['name']}: {short_number(r['printed'])} to {short_number(r['high'])}" for r in rows)
+    return _svg(bottom + 44, f"Printed and guaranteed epsilon. {told}", parts)
+
+
+def _lines(metrics: pd.DataFrame) -> tuple[str, list[dict[str, Any]]]:
+    """A data set and its lines {name, colour, rows, joined}: the frontier's best and the papers' own."""
+    papers = paper_rows(metrics)
+    papers = papers[np.isfinite(papers["at"].astype(float)) & (papers["at"].astype(float) > 0)]
+    best = frontier_rows(metrics) if (metrics["study"] == FRONTIER).any() else papers[:0]
+    best = best[(best["line"] == "privunit") & np.isfinite(best["at"].astype(float))] if len(best) else best
+    both = pd.concat([part for part in (papers, best) if len(part)]) if len(papers) + len(best) else papers
+    if both.empty:
+        return "", []
+    dataset = str(both.groupby("dataset")["line"].nunique().sort_values(kind="stable").index[-1])
+    lines = []
+    for name, own in best[best["dataset"] == dataset].groupby("line"):
+        lines.append(
+            {"name": f"{label(str(name))}, public representation", "colour": BEST, "rows": own, "joined": True}
+        )
+    for paper, study, mechanism, _, colour in CHOSEN:
+        own = papers[(papers["dataset"] == dataset) & (papers["line"] == paper)]
+        if len(own):
+            joined = study != FEDERATED  # each of its points has settings of its own
+            lines.append({"name": f"{paper}: {label(mechanism)}", "colour": colour, "rows": own, "joined": joined})
+    return dataset, lines
+
+
+def scores_picture(metrics: pd.DataFrame) -> Markup:
+    """Scores against the true epsilon of a record: the frontier's mechanism and what the papers propose."""
+    dataset, lines = _lines(metrics)
+    if not lines:
+        return Markup("")
+    at = np.concatenate([line["rows"]["at"].to_numpy(dtype=float) for line in lines])
+    low, high = float(at.min()) / 1.5, float(at.max()) * 1.5
+    left, right, top, bottom = 40, WIDTH - 12, 10, 190
+
+    def x(value: float) -> float:
+        return left + (right - left) * math.log(value / low) / math.log(high / low)
+
+    def y(value: float) -> float:
+        return bottom - (bottom - top) * value
+
+    parts = []
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        parts.append(f'<line class="grid" x1="{left}" x2="{right}" y1="{y(share):.1f}" y2="{y(share):.1f}"/>')
+        parts.append(f'<text x="{left - 6}" y="{y(share) + 4:.1f}" text-anchor="end">{share:g}</text>')
+    for tick in _decades(low, high):
+        if low <= tick <= high:
+            parts.append(f'<line class="grid" x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="{top}" y2="{bottom}"/>')
+            parts.append(f'<text x="{x(tick):.1f}" y="{bottom + 16}" text-anchor="middle">{_power(tick)}</text>')
+    for i, line in enumerate(lines):
+        own = line["rows"].sort_values("at")
+        places = [(x(a), y(v)) for a, v in zip(own["at"], own["value"], strict=True)]
+        path = "L".join(f"{a:.1f},{b:.1f}" for a, b in places)
+        style = _style(line["colour"])
+        if line["joined"]:
+            parts.append(f'<path class="trace" style="{style}" d="M{path}"/>')
+        parts += [_mark(i, style, a, b) for a, b in places]
+        row, column = divmod(i, 2)
+        at_x, at_y = left + 215 * column, bottom + 56 + 18 * row
+        parts.append(_mark(i, style, at_x + 5, at_y - 4))
+        parts.append(f'<text x="{at_x + 14}" y="{at_y}">{escape(line["name"])}</text>')
+    parts.append(
+        f'<text x="{(left + right) / 2:.1f}" y="{bottom + 36}" text-anchor="middle">true ε of a record or a run '
+        f"(nats); score on {escape(dataset)}</text>"
+    )
+    told = "; ".join(
+        f"{line['name']}: {line['rows']['value'].max():.3f} at its best, ε = "
+        f"{short_number(float(line['rows'].sort_values('value')['at'].iloc[-1]))}"
+        for line in lines
+    )
+    return _svg(bottom + 64 + 18 * math.ceil(len(lines) / 2), f"Scores at true epsilons on {dataset}. {told}", parts)

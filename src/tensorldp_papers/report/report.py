@@ -1,0 +1,195 @@
+"""The report: one HTML page that needs no network, with verdicts, figures, numbers, claims and provenance."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from collections import Counter
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+from PIL import Image
+
+from tensorldp.errors import InputError
+from tensorldp_papers.citations import PAPERS, paper
+from tensorldp_papers.claims.base import catalogue
+from tensorldp_papers.claims.kinds import group_of
+from tensorldp_papers.plots.own_data import origin
+from tensorldp_papers.plots.standing import standing_words
+from tensorldp_papers.plots.style import label, order
+from tensorldp_papers.report import tables as report_tables
+from tensorldp_papers.report import text as report_text
+from tensorldp_papers.report.data import explorer_data, packed_json
+from tensorldp_papers.report.findings import findings
+from tensorldp_papers.report.pictures import epsilons_picture, scores_picture
+from tensorldp_papers.run.provenance import commit, versions
+from tensorldp_papers.run.study import paper_of
+
+SCRIPTS = ("basics", "view", "chart", "legend", "table", "explorer", "calculator", "claims", "pictures", "start")
+SHARPNESS = 1.5  # pixels of a figure (150 an inch) for one of the page
+
+
+def _picture(folder: Path, name: str, caption: str, source: str, alt: str) -> dict[str, Any]:
+    """A figure for the page; `source` is the notebook and the table that it comes from."""
+    path = folder / f"{name}.png"
+    try:
+        with Image.open(path, formats=["PNG"]) as image:
+            packed = io.BytesIO()  # the same pixels in half the bytes, in 0.1 s
+            image.convert("RGB").save(packed, "WEBP", lossless=True, method=1, quality=0)
+            width, height = image.size
+    except FileNotFoundError:
+        raise InputError(f"the figure {path} is missing: run the figures first") from None
+    except OSError:
+        raise InputError(f"the figure {path} is not a PNG file: delete it and run again") from None
+    return {
+        "name": name,
+        "caption": caption,
+        "source": source,
+        "alt": alt,
+        "width": round(width / SHARPNESS),
+        "height": round(height / SHARPNESS),
+        "data": base64.b64encode(packed.getvalue()).decode(),
+    }
+
+
+def _origin(study: dict[str, Any], rows: pd.DataFrame) -> str:
+    return origin(study["figure"], study["source"], rows["dataset"], study["paper"])
+
+
+def _description(study: dict[str, Any], caption: str, rows: pd.DataFrame) -> str:
+    """The text that stands for a study's figure: what is drawn, of what, on which data."""
+    drawn = ", ".join(label(name) for name in order(set(rows["mechanism"])))
+    return (
+        f"{study['title']}. {_origin(study, rows)} {caption} Mechanisms: {drawn}. "
+        f"Data: {', '.join(sorted(set(rows['dataset'])))}. The values are in the tables of numbers below."
+    )
+
+
+def _section(study: dict[str, Any], metrics: pd.DataFrame, figures: Path) -> dict[str, Any]:
+    rows = metrics[metrics["study"] == study["study"]]
+    words = standing_words(rows)
+    views = {view: f"{caption} {words}".strip() for view, caption in study["views"].items()}
+    pictures = [
+        _picture(figures, f"{study['study']}{view}", caption, study["study"], _description(study, caption, rows))
+        for view, caption in views.items()
+    ]
+    return {
+        **study,
+        "origin": _origin(study, rows),
+        "pictures": pictures,
+        "numbers": report_tables.numbers(rows),
+        "series": report_tables.series(rows),
+    }
+
+
+def _papers(studies: Sequence[dict[str, Any]], claims: pd.DataFrame) -> list[str]:
+    """The papers of the page: the known ones in their order, then others as they come."""
+    found = dict.fromkeys([*(study["paper"] for study in studies), *claims["source"]])
+    return [
+        *(key for key in PAPERS if key in found),
+        *(key for key in found if key not in PAPERS),
+    ]
+
+
+def _facts(metrics: pd.DataFrame, settings: str) -> dict[str, str]:
+    return {
+        "scale": ", ".join(sorted(metrics["scale"].unique())),
+        "rows of metrics": f"{len(metrics):,}",
+        "devices": ", ".join(f"{d} ({n:,} rows)" for d, n in Counter(metrics["device"]).most_common()),
+        "commits of the cells": ", ".join(sorted(metrics["commit"].unique())),
+        "commit of this page": commit(),
+        "versions": ", ".join(f"{k} {v}" for k, v in versions().items()),
+        "settings": settings,
+    }
+
+
+def render(
+    metrics: pd.DataFrame,
+    figures: Path,
+    studies: Sequence[dict[str, Any]],
+    settings: str,
+    *,
+    tables: dict[str, pd.DataFrame],
+    claims: pd.DataFrame,
+    audits: pd.DataFrame,
+    guarantees: pd.DataFrame | None = None,
+) -> str:
+    """The report's HTML, to be written beside the folders `figures`, `notebooks` and `tables` that it links to.
+
+    Args:
+        metrics: the metrics table.
+        figures: the folder of the figures' PNG files.
+        studies: {study, title, source, figure, views, paper} of each study.
+        settings: the run's settings, as JSON text.
+        tables: those of results/tables by name, shown with their paper.
+        claims: the table of claims, columns `report_tables.CLAIMS`.
+        audits: the table of audits.
+        guarantees: each cell's epsilon at several deltas, columns `run.table.PROFILE_COLUMNS`; without,
+            the explorer knows only delta 1e-5 and 0.
+
+    Raises:
+        InputError: if a figure is missing, or the claims lack a column.
+    """
+    claims = report_tables.check_claims(claims)
+    papers = _papers(studies, claims)
+    verdicts = report_tables.verdict_counts(claims, papers)
+    shown = report_tables.csv_tables(tables)
+    sections = [
+        {
+            "key": key,
+            "paper": paper(key),
+            "verdicts": [row for row in verdicts if row["key"] == key],
+            "studies": [_section(study, metrics, figures) for study in studies if study["paper"] == key],
+            "tables": {name: table for name, table in shown.items() if paper_of(name) == key},
+        }
+        for key in papers
+    ]
+    privacy = [_picture(figures, name, caption, name, caption) for name, caption in report_text.PRIVACY.items()]
+    folder = files("tensorldp_papers.report.page")
+    environment = Environment(
+        loader=FunctionLoader(lambda name: folder.joinpath(name).read_text()),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    curves = json.loads(folder.joinpath("curves.json").read_text())
+    data = {
+        "explorer": explorer_data(metrics, studies, claims=claims, audits=audits, guarantees=guarantees),
+        "calculator": curves,
+        "labels": {name: label(name) for name in (*curves["curves"], *curves["laws"])},
+    }
+    script = "".join(folder.joinpath(f"{name}.js").read_text() for name in SCRIPTS)
+    return environment.get_template("report.html").render(
+        style=Markup("".join(folder.joinpath(f"{name}.css").read_text() for name in ("report", "explorer"))),
+        script=Markup(f'(() => {{\n"use strict";\n{script}}})();'),
+        data=Markup(packed_json(data)),
+        findings=findings(metrics, claims, audits, report_text.VERDICTS),
+        epsilons_picture=epsilons_picture(metrics),
+        scores_picture=scores_picture(metrics),
+        places={name: found.place for name, found in catalogue().items()},
+        has_guarantees=guarantees is not None,
+        sections=sections,
+        known=[paper(key) for key in papers if key in PAPERS],
+        privacy=privacy,
+        verdicts=verdicts,
+        verdict_names=report_text.VERDICTS,
+        counted=report_text.counted,
+        claims=claims.to_dict("records"),
+        open_claims=claims[claims["verdict"].isin(report_text.OPEN)]
+        .sort_values("verdict", ascending=False)
+        .to_dict("records"),
+        claim_papers={key: paper(key).short for key in papers},
+        kinds=sorted({group_of(kind) for kind in claims["kind"]}),
+        group_of=group_of,
+        statistics=report_tables.run_statistics(metrics),
+        audits=report_tables.audit_summary(audits),
+        facts=_facts(metrics, settings),
+        other_tables={name: table for name, table in shown.items() if paper_of(name) not in papers},
+    )

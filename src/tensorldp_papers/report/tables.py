@@ -1,0 +1,191 @@
+"""The report's tables as text: numbers of the studies, verdicts, the cost of a run, audits, CSVs of results/tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from tensorldp.errors import InputError
+from tensorldp_papers.citations import paper
+from tensorldp_papers.claims.kinds import GROUPS, NOUN, PLURAL
+from tensorldp_papers.plots.style import label
+from tensorldp_papers.report.text import VERDICTS, heading, metric_label, table_text, variant_words
+from tensorldp_papers.run.table import SERIES
+
+CELL = ["study", "dataset", "variant", "mechanism", "epsilon"]
+CLAIMS = ["id", "source", "claim", "kind", "verdict", "condition", "wanted", "expected", "observed", "evidence"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table ready to be shown: heads, which columns are numbers, and rows of text."""
+
+    title: str
+    caption: str
+    heads: list[str]
+    numeric: list[bool]
+    rows: list[list[str]]
+
+
+def number(value: Any) -> str:
+    """A number to four digits, infinities as a sign, and a dash where there is none."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if isinstance(value, float):
+        return ("∞" if value > 0 else "-∞") if math.isinf(value) else f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def mechanism_label(mechanism: str, variant: str) -> str:
+    """What figures call a mechanism, with the option of its variant that its class has a label for."""
+    own = (f"{mechanism} {pair}" for pair in variant.split(","))
+    return next((label(name) for name in own if label(name) != name), label(mechanism))
+
+
+def as_table(frame: pd.DataFrame, title: str, caption: str = "") -> Table:
+    """Any data frame as a `Table`; mechanisms get the labels that figures give them, variants stand in words."""
+    if "mechanism" in frame:
+        variants = frame["variant"] if "variant" in frame else pd.Series("base", index=frame.index)
+        names = [mechanism_label(str(m), str(v)) for m, v in zip(frame["mechanism"], variants, strict=True)]
+        frame = frame.assign(mechanism=names)
+    if "variant" in frame:
+        frame = frame.assign(variant=frame["variant"].astype(str).map(variant_words))
+    numeric = [pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind) for kind in frame.dtypes]
+    rows = [[number(value) for value in row] for row in frame.astype(object).itertuples(index=False, name=None)]
+    return Table(title, caption or title, [heading(str(column)) for column in frame.columns], numeric, rows)
+
+
+def series(rows: pd.DataFrame) -> list[str]:
+    """The metrics of which a cell has a value for each round, epoch or client, sorted."""
+    keys = [key for key in SERIES if key in rows]
+    return sorted(set(rows.loc[rows[keys].notna().any(axis=1), "metric"])) if keys else []
+
+
+def numbers(rows: pd.DataFrame) -> list[Table]:
+    """For each metric of a study its mean, lowest and highest over the seeds of each cell; without `series`.
+
+    Columns that say the same in every row are left out; the unit of the guarantee then stands in the caption.
+    """
+    keys = ["dataset", "variant", "mechanism", "epsilon", "guarantee_epsilon", "guarantee_unit"]
+    tables = []
+    for metric, part in rows[~rows["metric"].isin(series(rows))].groupby("metric", sort=True):
+        summary = part.groupby(keys, dropna=False, sort=True)["value"].agg(["mean", "min", "max", "count"])
+        frame = summary.reset_index().rename(columns={"min": "lowest seed", "max": "highest seed", "count": "seeds"})
+        title = metric_label(str(metric))
+        title = caption = title[0].upper() + title[1:]
+        if frame["guarantee_unit"].nunique() == 1:
+            caption += f". Guarantees are for one whole {frame['guarantee_unit'].iloc[0]}"
+            frame = frame.drop(columns="guarantee_unit")
+        if (frame["variant"] == "base").all():
+            frame = frame.drop(columns="variant")
+        tables.append(as_table(frame, title, caption))
+    return tables
+
+
+def csv_tables(tables: dict[str, pd.DataFrame]) -> dict[str, Table]:
+    """The tables of results/tables by name."""
+    return {name: as_table(frame, *table_text(name)) for name, frame in tables.items()}
+
+
+def check_claims(claims: pd.DataFrame) -> pd.DataFrame:
+    """The claims as text.
+
+    Raises:
+        InputError: if a column is missing or a verdict is not one of `VERDICTS`.
+    """
+    missing = [column for column in CLAIMS if column not in claims]
+    if missing:
+        raise InputError(f"the table of claims has no column {missing[0]}: it needs {', '.join(CLAIMS)}")
+    other = sorted(set(claims["verdict"]) - set(VERDICTS))
+    if other:
+        raise InputError(f"the verdict {other[0]!r} of a claim is not one of {', '.join(VERDICTS)}")
+    return claims[CLAIMS].fillna("").astype(str)
+
+
+def verdict_counts(claims: pd.DataFrame, papers: Sequence[str]) -> list[dict[str, Any]]:
+    """For each group of claims and each paper, and last in a group for all papers, how many have which verdict.
+
+    Returns:
+        Rows {group, groups, noun, key, short, total, counts: {verdict: how many}}; `groups` is the group in the plural,
+        `noun` one of it, and `key` is empty in the row of all papers.
+    """
+
+    def count(group: str, key: str, name: str, part: pd.DataFrame) -> dict[str, Any]:
+        found = part["verdict"].value_counts()
+        return {
+            "group": group,
+            "groups": PLURAL[group],
+            "noun": NOUN[group],
+            "key": key,
+            "short": name,
+            "total": len(part),
+            "counts": {verdict: int(found.get(verdict, 0)) for verdict in VERDICTS},
+        }
+
+    rows = []
+    for group, kinds in GROUPS.items():
+        mine = claims[claims["kind"].isin(kinds)]
+        rows += [count(group, key, paper(key).short, mine[mine["source"] == key]) for key in papers]
+        rows.append(count(group, "", "all", mine))
+    return [row for row in rows if row["total"]]
+
+
+def run_statistics(metrics: pd.DataFrame) -> Table:
+    """For each study its cells, seeds, seconds of computing, peak memory and devices; last the whole run."""
+    runs = metrics.drop_duplicates([*CELL, "seed"])  # every metric of a seed repeats the cost of its run
+
+    def row(name: str, part: pd.DataFrame) -> dict[str, Any]:
+        return {
+            "study": name,
+            "cells": len(part.drop_duplicates(CELL)),
+            "runs (cells × seeds)": len(part),
+            "seconds of computing": float(part["seconds"].sum()),
+            "slowest run (s)": float(part["seconds"].max()),
+            "peak memory (MB)": float(part["peak_mb"].max()),
+            "devices": ", ".join(sorted(part["device"].unique())),
+        }
+
+    rows = [row(str(name), part) for name, part in runs.groupby("study", sort=False)]
+    return as_table(
+        pd.DataFrame([*rows, row("all studies", runs)]),
+        "What the studies cost: training and evaluation, without perturbing, audits and figures.",
+    )
+
+
+def audit_summary(audits: pd.DataFrame) -> Table:
+    """For each study how many audits at delta 1e-5 were made, how many found a bound, and how many exceed a guarantee.
+
+    Cells whose guarantee is infinite are left out: no audit could exceed them.
+    """
+    part = audits[(audits["delta"] > 0) & ~audits["guarantee_epsilon"].map(math.isinf) & (audits["samples"] > 0)]
+    part = part.assign(
+        found=part["epsilon_lower"] > 0,
+        above=part["epsilon_lower"] > part["guarantee_epsilon"],
+        share=(part["epsilon_lower"] / part["guarantee_epsilon"].where(part["guarantee_epsilon"] > 0)),
+    )
+    table = (
+        part.groupby("study", sort=False)
+        .agg(audits=("found", "size"), bounds=("found", "sum"), above=("above", "sum"), share=("share", "max"))
+        .reset_index()
+    )
+    table = table.astype({"bounds": int, "above": int})
+    table.columns = pd.Index(
+        [
+            "study",
+            "audits of finite guarantees",
+            "lower bounds above 0",
+            "above the guarantee",
+            "largest share of a guarantee",
+        ]
+    )
+    return as_table(
+        table,
+        "Audits at δ = 1e-5 beside the guarantees that they could falsify; each bound holds with "
+        "95 % confidence, so a few in a hundred may exceed by chance.",
+    )

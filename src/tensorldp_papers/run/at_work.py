@@ -1,0 +1,42 @@
+"""Whether a run is at work in this folder: python -m tensorldp_papers.run.at_work takes away the lock of a killed one.
+
+Snakemake's own lock outlives a run that is killed. A run therefore holds another one, which ends with its process.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO
+
+SNAKEMAKE = Path(".snakemake")
+
+
+def hold() -> IO[str] | None:
+    """What to keep as long as the run lives; None where the file system has no such locks."""
+    SNAKEMAKE.mkdir(exist_ok=True)
+    return _locked(fcntl.LOCK_SH)
+
+
+def unlock() -> None:
+    """Let Snakemake take its lock away if no process is there that locked the folder."""
+    if any((SNAKEMAKE / "locks").glob("*.lock")) and (file := _locked(fcntl.LOCK_EX)):
+        file.close()
+        print("The last run here was killed: unlocking", flush=True)
+        subprocess.run([sys.executable, "-m", "snakemake", "--unlock", "--quiet", "all"], check=False)
+
+
+def _locked(kind: int) -> IO[str] | None:
+    file = (SNAKEMAKE / "at_work").open("w")
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        return None
+    return file
+
+
+if __name__ == "__main__":
+    unlock()

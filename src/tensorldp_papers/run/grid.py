@@ -1,0 +1,305 @@
+"""From settings and studies to the cells to compute."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from tensorldp.definitions import class_literals
+from tensorldp.errors import InputError, unknown
+from tensorldp.kinds import MECHANISMS, NO_PRIVACY
+from tensorldp_papers.data.own import check_own
+from tensorldp_papers.registries import MODELS
+from tensorldp_papers.run.cell import AnyCell, Cell, epsilon_text, variant_text
+from tensorldp_papers.run.method_plan import SYNTHETIC
+from tensorldp_papers.run.plans import METHODS, Factors, Training
+from tensorldp_papers.run.precision import Precision
+from tensorldp_papers.run.settings import Settings, explain, short
+from tensorldp_papers.run.study import Arm, ScalePlan, Study, load_study
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def _validated(model: type[M], values: dict[str, Any], where: str) -> M:
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise explain(error, where, dict(model.model_fields)) from None
+
+
+def _training(study: Study, plan: ScalePlan, settings: Settings, factors: dict[str, Any]) -> Training:
+    """The study's settings, then those of a factor's value, those of the config, and factors that are settings."""
+    model = METHODS[study.method].training
+    merged: dict[str, Any] = {"limit": plan.limit, **plan.training}
+    for key, value in factors.items():
+        merged.update(plan.per_factor.get(f"{key}={value}", {}))
+    merged.update(settings.training.get(study.study, {}))
+    merged.update({key: value for key, value in factors.items() if key in model.model_fields})
+    return _validated(model, merged, f"training of {study.study}")
+
+
+def _typed_factors(study: Study, arm: Arm, factors: dict[str, Any]) -> Factors:
+    """What the method reads of a variant.
+
+    Raises:
+        InputError: if a factor is none of the method's, no training setting and no option of the arm, or if one that
+            is an option has another value there.
+    """
+    method = METHODS[study.method]
+    own = {key: value for key, value in factors.items() if key in method.factors.model_fields}
+    for key, value in factors.items():
+        if key in own or key in method.training.model_fields:
+            continue
+        if key not in arm.options:
+            raise unknown(
+                f"factor of {study.study}",
+                short(key),
+                [*method.factors.model_fields, *method.training.model_fields, *arm.options],
+            )
+        if arm.options[key] != value:
+            raise InputError(
+                f"the factor {key} of {study.study} is {value!r}, but the option of that name is {arm.options[key]!r}"
+            )
+    if study.release == "features" and not own.get("backbone"):
+        raise InputError(f"the study {study.study} releases features, so a factor backbone must name their extractor")
+    return _validated(method.factors, own, f"factors of {study.study}")
+
+
+def _factors(study: Study, plan: ScalePlan, settings: Settings) -> dict[str, list[str | int | float]]:
+    """The plan's factors with those of the config; words must be among those that the study has at some scale.
+
+    A network may be any of the registry's where the data set is the user's own: tables need others than images. What
+    only arms have does not enter the plan's own grid: it narrows theirs (`_is_wanted`).
+    """
+    chosen = dict(plan.factors)
+    for key, values in settings.factors.get(study.study, {}).items():
+        of_arms = [value for arm in study.arms for value in _listed(arm.factors.get(key, []))]
+        if key not in plan.factors and not of_arms:
+            arms = {key for arm in study.arms for key in arm.factors}
+            raise unknown(f"factor of {study.study}", short(key), sorted({*plan.factors, *arms}))
+        words = {v for scale in study.scales.values() for v in scale.factors.get(key, []) if isinstance(v, str)}
+        if key == "model" and set(settings.datasets.get(study.study, ())) & set(settings.own_datasets):
+            words |= set(MODELS.names())
+        for value in values:
+            if (isinstance(value, str) or key not in plan.factors) and value not in {*words, *of_arms}:
+                known = sorted({*words, *map(str, of_arms)})
+                raise unknown(f"value of the factor {key} of {study.study}", short(str(value)), known)
+        if key in plan.factors:
+            chosen[key] = [value for value in values if not isinstance(value, str) or value in words]
+    return chosen
+
+
+def _is_wanted(factors: dict[str, Any], settings: Settings, study: Study) -> bool:
+    """Whether a cell has the values that the config names, of those of its factors that the config names."""
+    wanted = settings.factors.get(study.study, {})
+    return all(factors[key] in values for key, values in wanted.items() if key in factors)
+
+
+def _arm_epsilons(mechanism: str, epsilons: list[float]) -> list[float]:
+    return [math.inf] if mechanism == NO_PRIVACY else [e for e in epsilons if not math.isinf(e)]
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def study_cells(study: Study, settings: Settings) -> list[AnyCell]:
+    """The cells of one study, each once.
+
+    Raises:
+        InputError: if the study has no such scale or dataset, or a training setting or factor is not valid.
+    """
+    if settings.scale not in study.scales:
+        raise InputError(f"the study {study.study} has no scale {settings.scale!r}; it has {', '.join(study.scales)}")
+    plan = study.scales[settings.scale]
+    seeds = tuple(dict.fromkeys(settings.seeds or plan.seeds))
+    wanted = settings.mechanisms.get(study.study)
+    chosen = _factors(study, plan, settings)
+    shared = METHODS[study.method].shares_models
+    cells: dict[AnyCell, None] = {}
+    models: dict[AnyCell, None] = {}
+    for arm in study.arms if wanted is None else _chosen(study, wanted):
+        if arm.scales is not None and settings.scale not in arm.scales:
+            continue
+        for dataset in settings.datasets.get(study.study, plan.datasets):
+            if arm.datasets is not None and dataset not in arm.datasets:
+                continue
+            grid = {**chosen, **{key: _listed(value) for key, value in arm.factors.items()}}
+            for values in itertools.product(*grid.values()):
+                factors = dict(zip(grid, values, strict=True))
+                if not _is_wanted(factors, settings, study):
+                    continue
+                training = _training(study, plan, settings, factors)
+                typed = _typed_factors(study, arm, factors)
+                own = (arm.epsilons or {}).get(settings.scale, plan.epsilons)
+                for mechanism in arm.mechanisms:
+                    for epsilon in _arm_epsilons(mechanism, settings.epsilons.get(study.study, own)):
+                        cell = Cell(
+                            study=study.study,
+                            dataset=dataset,
+                            variant=variant_text(factors),
+                            mechanism=mechanism,
+                            epsilon=epsilon_text(epsilon),
+                            release=study.release,
+                            method=study.method,
+                            delta=study.delta,
+                            training=training,
+                            factors=typed,
+                            options=arm.options,
+                            seeds=seeds,
+                            base=variant_text({key: factors[key] for key in plan.factors}),
+                        )
+                        cells.setdefault(cell)
+                        if shared:
+                            models.setdefault(_model_cell(cell, study, settings, factors))
+    cells |= models
+    for dataset in settings.datasets.get(study.study, plan.datasets):
+        if not any(cell.dataset == dataset for cell in cells):
+            raise InputError(
+                f"the study {study.study} has no cell for the dataset {dataset!r}: "
+                "an arm of its file must name the data set and a mechanism with a finite epsilon"
+            )
+    return list(cells)
+
+
+def _model_cell(cell: AnyCell, study: Study, settings: Settings, factors: dict[str, Any]) -> AnyCell:
+    """The cell of `none` that trains the models which a cell shares, whether or not it is asked for."""
+    plan = study.scales[settings.scale]
+    own = {key: factors[key] for key in plan.factors}
+    return replace(
+        cell,
+        variant=cell.base,
+        mechanism=NO_PRIVACY,
+        epsilon="inf",
+        factors=_typed_factors(study, Arm(mechanisms=[NO_PRIVACY]), own),
+        options={},
+        training=_training(study, plan, settings, own),
+    )
+
+
+def _chosen(study: Study, wanted: list[str]) -> list[Arm]:
+    """The study's arms narrowed to the wanted mechanisms, and a plain arm for those that no arm has."""
+    arms = [arm.model_copy(update={"mechanisms": [m for m in arm.mechanisms if m in wanted]}) for arm in study.arms]
+    known = {m for arm in study.arms for m in arm.mechanisms}
+    rest = [m for m in wanted if m not in known]
+    for mechanism in rest:
+        _check_use(study, mechanism, known)
+    return [arm for arm in arms if arm.mechanisms] + ([Arm(mechanisms=rest)] if rest else [])
+
+
+def _check_use(study: Study, mechanism: str, known: set[str]) -> None:
+    """Refuse a mechanism that no arm of the study names and whose release the study could not use.
+
+    Raises:
+        InputError: with what the mechanism releases or takes, or with the factors that an arm would have to name.
+    """
+    stated = class_literals(MECHANISMS.packages[0], MECHANISMS.decorator).get(mechanism, {})
+    needed = [key for key, field in METHODS[study.method].factors.model_fields.items() if field.is_required()]
+    missing = [key for key in needed if not any(key in scale.factors for scale in study.scales.values())]
+    if stated.get("only_for") and study.method not in stated["only_for"]:
+        why = stated["not_elsewhere"]
+    elif stated.get("integer") and study.release != "data":
+        why = f"it takes whole numbers, and what is released here, {study.release.replace('_', ' ')}, has real ones"
+    elif missing:
+        why = f"an arm of its file must name it with a factor {' and '.join(missing)}"
+    else:
+        return
+    raise InputError(
+        f"mechanisms: the study {study.study} cannot run {mechanism!r}: {why}; it has {', '.join(sorted(known))}"
+    )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that the workflow has to compute."""
+
+    settings: Settings
+    studies: dict[str, Study]
+    cells: tuple[AnyCell, ...]
+
+    def of(self, study: str) -> list[AnyCell]:
+        """The cells of one study."""
+        return [cell for cell in self.cells if cell.study == study]
+
+    def batches(self) -> dict[tuple[str, str, str], list[AnyCell]]:
+        """The cells that one job computes, by study, data set and a number."""
+        found: dict[tuple[str, str, str], list[AnyCell]] = {}
+        groups: dict[tuple[str, str], list[AnyCell]] = {}
+        for cell in self.cells:
+            groups.setdefault((cell.study, cell.dataset), []).append(cell)
+        for (study, dataset), cells in groups.items():
+            scale = self.studies[study].scales[self.settings.scale]
+            whole = len(cells) if self.settings.scale == "quick" else 1
+            size = self.settings.cells_per_job or scale.cells_per_job or whole
+            found |= {(study, dataset, str(i // size)): cells[i : i + size] for i in range(0, len(cells), size)}
+        return found
+
+    def trainer(self, cell: AnyCell) -> AnyCell:
+        """The cell whose models another one is scored with."""
+        base = cell.base.replace(",", "+")
+        return self.find(study=cell.study, dataset=cell.dataset, variant=base, mechanism=NO_PRIVACY, epsilon="inf")
+
+    def find(self, *, study: str, dataset: str, variant: str, mechanism: str, epsilon: str) -> AnyCell:
+        """The cell of the given key; the variant is as in file names."""
+        return self._table[study, dataset, variant, mechanism, epsilon]
+
+    @cached_property
+    def _table(self) -> dict[tuple[str, str, str, str, str], AnyCell]:
+        return {(c.study, c.dataset, c.folder, c.mechanism, c.epsilon): c for c in self.cells}
+
+
+def make_plan(
+    settings: Settings,
+    folder: Path,
+    *,
+    mechanisms: list[str],
+    datasets: list[str],
+    precision: tuple[Precision, ...] = (),
+) -> Plan:
+    """The cells of the chosen studies, which are read from `folder`.
+
+    Args:
+        settings: the run's.
+        folder: of the studies' files.
+        mechanisms: the names that there are.
+        datasets: the names that there are.
+        precision: of the networks that may compute in it: the first of these, else PyTorch's float32.
+
+    Raises:
+        InputError: if a study, dataset, mechanism or training setting is unknown or not valid, or if bfloat16 or the
+            compiled loop is asked for and no cell computes in it.
+    """
+    available = sorted(path.stem for path in folder.glob("*.yaml"))
+    for name in settings.studies:
+        if name not in available:
+            raise unknown("study", short(name), available)
+    check_own(settings.own_datasets, (*datasets, SYNTHETIC))
+    for name, grid in settings.epsilons.items():
+        if all(map(math.isinf, grid)):
+            raise InputError(
+                f"epsilons of {name} = {grid}: at least one must be finite; the mechanism none, which alone has an "
+                "infinite one, needs no entry"
+            )
+    for key in ("datasets", "mechanisms", "epsilons", "factors", "training"):
+        for name in getattr(settings, key):
+            if name not in available:
+                raise unknown(f"study under {key}", short(name), available)
+    studies = {name: load_study(folder / f"{name}.yaml") for name in dict.fromkeys(settings.studies)}
+    cells = tuple(cell.computing_in(precision) for study in studies.values() for cell in study_cells(study, settings))
+    if settings.precision in ("bfloat16", "compiled") and all(cell.precision == "float32" for cell in cells):
+        raise InputError(
+            f"precision is {settings.precision!r} but every network of the chosen studies computes in PyTorch's "
+            "float32: set it to auto"
+        )
+    for cell in cells:
+        if cell.mechanism not in mechanisms:
+            raise unknown("mechanism", short(cell.mechanism), mechanisms)
+        if cell.plan.data and cell.dataset not in (*datasets, *settings.own_datasets, SYNTHETIC):
+            raise unknown("dataset", short(cell.dataset), (*datasets, *settings.own_datasets))
+    return Plan(settings, studies, cells)

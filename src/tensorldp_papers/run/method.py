@@ -1,0 +1,230 @@
+"""What a method does at each stage of a cell: an abstract class for each kind of plan in `run.plans`."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+import torch
+from numpy.typing import NDArray
+
+from tensorldp.files import read_arrays
+from tensorldp.mechanisms import Mechanism
+from tensorldp_papers.run.cell import Cell
+from tensorldp_papers.run.method_plan import (
+    Factors,
+    InsidePlan,
+    MeasurePlan,
+    MethodPlan,
+    ReleasePlan,
+    SharedPlan,
+    Training,
+)
+from tensorldp_papers.run.provenance import Stopwatch
+from tensorldp_papers.run.records import Records
+
+Arrays = Mapping[str, NDArray[Any]]
+Rows = list[dict[str, Any]]  # {"metric": name, "value": number}, and of a series its `round`, `epoch` or `client`
+Audited = tuple[Mechanism | None, str]
+
+T = TypeVar("T", bound=Training)
+F = TypeVar("F", bound=Factors)
+
+
+@dataclass
+class Trained:
+    """What `train` keeps of one seed: arrays, such as a model's state, and what else `evaluate` must know (JSON)."""
+
+    arrays: dict[str, NDArray[Any]]
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def describe_labels(labels: torch.Tensor) -> dict[str, Any]:
+    """How many test records there are and the shares of their classes: an audit from accuracy needs both."""
+    shares = (labels.bincount().double() / len(labels)).tolist()
+    return {"records": len(labels), "largest_class": max(shares), "shares": shares}
+
+
+def read_trained(path: Path) -> tuple[Trained, dict[str, Any]]:
+    """What `train` wrote for a seed, and the record of that run."""
+    arrays, metadata = read_arrays(path)
+    return Trained(arrays, json.loads(metadata["facts"])), json.loads(metadata["record"])
+
+
+class Method(ABC, Generic[T, F]):
+    """How the cells of a study are computed, for training settings T and factors F.
+
+    Every hook is called for one cell and, where it has one, one seed. All randomness comes from `common_stream`
+    and `noise_stream`.
+    """
+
+    plan_type: ClassVar[type[MethodPlan[Any, Any]]]  # what `tensorldp_papers.run.plans` says of such a method
+
+
+class ReleaseMethod(Method[T, F]):
+    """Owners release records, someone learns from the releases, and the models are scored.
+
+    The releases depend on no training setting but the limit, so that `release` sees no other.
+    """
+
+    plan_type = ReleasePlan
+
+    @abstractmethod
+    def release(
+        self, cell: Cell[Training, F], records: Records, seed: int, split: str, device: torch.device
+    ) -> dict[str, NDArray[Any]]:
+        """Stage `perturb`: what the owners of a split (`train` or `test`) release, under keys that begin with it."""
+
+    @abstractmethod
+    def train(
+        self,
+        cell: Cell[T, F],
+        records: Records,
+        released: Arrays,
+        seed: int,
+        device: torch.device,
+        weights: Path | None = None,
+    ) -> Trained:
+        """Stage `train`: on the released arrays (`train...` keys).
+
+        Args:
+            cell: the cell that is computed.
+            records: the data set's training records.
+            released: what `perturb` wrote for the seed.
+            seed: of everything random.
+            device: where the model is trained.
+            weights: a file of pretrained weights, where the cell asks for them.
+        """
+
+    def train_all(
+        self,
+        cell: Cell[T, F],
+        records: Records,
+        released: Callable[[int], Arrays],
+        device: torch.device,
+        weights: Path | None = None,
+    ) -> Iterator[tuple[int, Trained, float]]:
+        """Stage `train` for all seeds of a cell: (seed, what to keep, seconds), one seed after the other.
+
+        A method whose models can be trained together does it here, with the same numbers.
+
+        Args:
+            cell: the cell that is computed.
+            records: the data set's training records.
+            released: reads what a seed released.
+            device: where the model is trained.
+            weights: a file of pretrained weights, where the cell asks for them.
+        """
+        for seed in cell.seeds:
+            watch = Stopwatch()
+            yield seed, self.train(cell, records, released(seed), seed, device, weights), watch.seconds
+
+    @abstractmethod
+    def evaluate(
+        self, cell: Cell[T, F], test: Records, trained: Trained, released: Arrays, seed: int, device: torch.device
+    ) -> Rows:
+        """Stage `evaluate`: scores on the test records, and on those released (`test...` keys)."""
+
+    @abstractmethod
+    def guarantee(self, cell: Cell[T, F], data: Path) -> dict[str, Any]:
+        """What the cell's releases guarantee, as `tensorldp_papers.run.guarantee.describe` writes it."""
+
+    @abstractmethod
+    def audited(self, cell: Cell[T, F], data: Path) -> Audited:
+        """The mechanism to audit and a note about it; None where no audit by samples can be made."""
+
+
+class _OnRecords(Method[T, F]):
+    """Training on the records themselves."""
+
+    @abstractmethod
+    def train(
+        self, cell: Cell[T, F], records: Records, seed: int, device: torch.device, weights: Path | None = None
+    ) -> Trained:
+        """Stage `train`: on the records.
+
+        Args:
+            cell: the cell that is computed.
+            records: the data set's training records.
+            seed: of everything random.
+            device: where the model is trained.
+            weights: a file of pretrained weights, where the cell asks for them.
+        """
+
+    def train_all(
+        self, cell: Cell[T, F], records: Records, device: torch.device, weights: Path | None = None
+    ) -> Iterator[tuple[int, Trained, float]]:
+        """Stage `train` for all seeds of a cell: (seed, what to keep, seconds), one seed after the other."""
+        for seed in cell.seeds:
+            watch = Stopwatch()
+            yield seed, self.train(cell, records, seed, device, weights), watch.seconds
+
+    @abstractmethod
+    def evaluate(self, cell: Cell[T, F], test: Records, trained: Trained, seed: int, device: torch.device) -> Rows:
+        """Stage `evaluate`: scores on the test records."""
+
+
+class InsideMethod(_OnRecords[T, F]):
+    """The mechanism works inside the training; then the models are scored."""
+
+    plan_type = InsidePlan
+
+    @abstractmethod
+    def guarantee(self, cell: Cell[T, F], data: Path) -> dict[str, Any]:
+        """As of `ReleaseMethod`."""
+
+    @abstractmethod
+    def audited(self, cell: Cell[T, F], data: Path) -> Audited:
+        """As of `ReleaseMethod`."""
+
+
+class SharedMethod(_OnRecords[T, F]):
+    """The cell of `none` alone is trained; every cell is scored with its models, the mechanism inside the scoring."""
+
+    plan_type = SharedPlan
+
+    def common(
+        self, cell: Cell[T, F], test: Records, trained: Trained, seed: int, device: torch.device
+    ) -> dict[str, NDArray[Any]]:
+        """What the scoring of every cell would compute alike from the test records and the model, once and for all.
+
+        `train` keeps it with the model's arrays.
+        """
+        return {}
+
+    @abstractmethod
+    def guarantee(self, cell: Cell[T, F], data: Path, models: list[Trained]) -> dict[str, Any]:
+        """As of `ReleaseMethod`; the mechanisms may follow the shared models, of which there is one for each seed."""
+
+    @abstractmethod
+    def audited(self, cell: Cell[T, F], data: Path, models: list[Trained]) -> Audited:
+        """As of `ReleaseMethod`, with the shared models."""
+
+
+class MeasureMethod(Method[T, F]):
+    """One step from the data to the metrics; `data` is None for the data set `synthetic`."""
+
+    plan_type = MeasurePlan
+
+    @abstractmethod
+    def measure(self, cell: Cell[T, F], data: Path | None, seed: int, device: torch.device) -> Rows:
+        """Stage `measure`: all in one step, from the folder of a prepared data set."""
+
+    def test_labels(self, cell: Cell[T, F], data: Path | None) -> torch.Tensor | None:
+        """The labels of the test records that `accuracy_perturbed_test` is of, where a method has that metric."""
+        return None
+
+    @abstractmethod
+    def guarantee(self, cell: Cell[T, F], data: Path | None) -> dict[str, Any]:
+        """As of `ReleaseMethod`."""
+
+    @abstractmethod
+    def audited(self, cell: Cell[T, F], data: Path | None) -> Audited:
+        """As of `ReleaseMethod`."""
+
+
+AnyMethod = ReleaseMethod[Any, Any] | InsideMethod[Any, Any] | SharedMethod[Any, Any] | MeasureMethod[Any, Any]

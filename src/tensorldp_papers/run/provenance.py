@@ -1,0 +1,100 @@
+"""What an output records about its own making."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import time
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from tensorldp_papers.run.precision import instruction_set
+
+PACKAGES = ("torch", "torchvision", "numpy", "scipy", "scikit-learn", "snakemake")
+
+FOUND = "TENSORLDP_PROVENANCE"  # set by `share`: asking git and importlib takes 28 ms, which is much for a small job
+
+
+def share() -> None:
+    """Find out commit and versions once for this process and all that it starts."""
+    os.environ.pop(FOUND, None)
+    os.environ[FOUND] = json.dumps({"commit": commit(), "versions": versions()})
+
+
+@cache
+def commit() -> str:
+    """The commit of the source tree, with "+" if it has changes; "unknown" outside a checkout.
+
+    Within a run of the workflow, what it was at the start of the run.
+    """
+    if FOUND in os.environ:
+        return str(json.loads(os.environ[FOUND])["commit"])
+    folder = Path(__file__).parent
+    try:
+        head = subprocess.run(
+            ["git", "rev-parse", "--short=12", "HEAD"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=10,
+        ).stdout.strip()
+        changes = subprocess.run(
+            ["git", "status", "--porcelain", "--untracked-files=no"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=10,
+        ).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return head + ("+" if changes else "")
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that numbers depend on."""
+    if FOUND in os.environ:
+        return dict(json.loads(os.environ[FOUND])["versions"])
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+class Stopwatch:
+    """Wall seconds since its making, and the peak memory of the process since then, where the system can tell."""
+
+    def __init__(self) -> None:
+        with contextlib.suppress(OSError):
+            Path("/proc/self/clear_refs").write_text("5")  # what came before does not count
+        self._start = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return round(time.perf_counter() - self._start, 3)
+
+    def record(self, device: str, precision: str = "float32") -> dict[str, Any]:
+        """The provenance of an output made by this process, whose networks computed in `precision`; memory in MB."""
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return {
+            "commit": commit(),
+            "versions": versions(),
+            "device": device,
+            "isa": instruction_set(),
+            "precision": precision,
+            "seconds": self.seconds,
+            "peak_mb": round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1),
+        }

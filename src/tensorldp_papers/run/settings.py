@@ -1,0 +1,162 @@
+"""The typed form of config.yaml."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
+
+from tensorldp.errors import InputError, check_budget, shown, unknown
+from tensorldp_papers.data.own import NAMES, OwnDataset
+
+Scale = Literal["quick", "desk", "paper"]
+Device = Literal["auto", "cpu", "cuda"]
+PrecisionWish = Literal["auto", "float32", "bfloat16", "compiled"]
+
+
+def short(name: str) -> str:
+    """A name as it is, or its beginning where it could not be read in a message."""
+    return name if len(repr(name)) <= 80 else f"{name[: 20 if name[:20].isprintable() else 6]} ..."
+
+
+def _epsilon(value: object) -> float:
+    """A nominal epsilon, or the word inf, as YAML may give it."""
+    if isinstance(value, str) and value in ("inf", ".inf"):
+        return math.inf
+    return check_budget("epsilon", value, infinite=True)
+
+
+Epsilon = Annotated[
+    float, BeforeValidator(_epsilon), PlainSerializer(lambda e: "inf" if e == math.inf else e), Field(gt=0)
+]
+
+
+def _plain(value: object) -> object:
+    """What can be written down as JSON: jobs get their settings that way."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        raise ValueError("must be text, a finite number, true, false or a list of those") from None
+    return value
+
+
+Setting = Annotated[Any, BeforeValidator(_plain)]
+Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
+
+
+class Strict(BaseModel):
+    """A model that refuses unknown keys and does not turn text into numbers."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Settings(Strict):
+    """config.yaml. An empty value means: as the study states for this scale."""
+
+    scale: Scale = Field("quick", description="quick, desk or paper")
+    studies: list[str] = Field(min_length=1, description="the studies to run, names of files in workflow/studies")
+    seeds: list[Seed] | None = Field(None, min_length=1, description="the seeds of every cell")
+    datasets: dict[str, Annotated[list[str], Field(min_length=1)]] = Field(
+        default_factory=dict, description="study: its datasets"
+    )
+    own_datasets: dict[str, OwnDataset] = Field(
+        default_factory=dict, description="name: a file or folder of the user's own, to be named under datasets"
+    )
+    mechanisms: dict[str, Annotated[list[str], Field(min_length=1)]] = Field(
+        default_factory=dict, description="study: its mechanisms"
+    )
+    epsilons: dict[str, Annotated[list[Epsilon], Field(min_length=1)]] = Field(
+        default_factory=dict, description="study: its grid of nominal epsilons"
+    )
+    factors: dict[str, dict[str, Annotated[list[str | int | float], Field(min_length=1)]]] = Field(
+        default_factory=dict, description="study: values of its factors that replace its own"
+    )
+    training: dict[str, dict[str, Setting]] = Field(
+        default_factory=dict, description="study: training settings that replace the study's own"
+    )
+    cells_per_job: Annotated[int, Field(ge=1)] | None = Field(
+        None,
+        description="how many cells one job computes, which changes no number; empty: as the study states",
+    )
+    check_minutes: Annotated[float, Field(gt=0, le=600)] = Field(
+        2.0, description="processor time of each job of `snakemake checks`, in minutes"
+    )
+    mirror: str | None = Field(None, description="a folder that holds the datasets' files")
+    device: Device = Field("auto", description="auto, cpu or cuda")
+    precision: PrecisionWish = Field(
+        "auto", description="what networks compute in: auto, float32, bfloat16 or compiled"
+    )
+    plugins: list[str] = Field(default_factory=list, description="modules to import that register mechanisms")
+
+
+def explain(error: ValidationError, where: str, allowed: dict[str, Any] | None = None) -> InputError:
+    """The first problem of a pydantic error as one sentence that names the key, the value and what is allowed."""
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"]) or "(whole file)"
+    if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        *inside, last = map(str, first["loc"])
+        return unknown(f"key in {' '.join([where, *filter(None, ['.'.join(inside)])])}", short(last), allowed or {})
+    key = key if key.isprintable() and len(key) <= 80 else shown(key)[1:-1]
+    if first["type"] == "missing":
+        return InputError(f"{where}: {key} is missing")
+    message = str(first["ctx"]["error"]) if first["type"] == "value_error" else first["msg"]
+    message = message.removeprefix("Value error, ")
+    if first["type"] == "list_type" and isinstance(first["input"], (int, float, str)):
+        message = f"Input should be a list, [{first['input']}]"
+    return InputError(f"{where}: {key} = {shown(first['input'])} is not valid: {message[0].lower() + message[1:]}")
+
+
+NUMERIC = ("seeds", "cells_per_job", "epsilons", "factors", "training", "check_minutes")
+
+
+def _typed(value: Any) -> Any:
+    """Numbers and truth values for their texts: inside lists and mappings, `snakemake --config` gives text alone."""
+    if isinstance(value, dict):
+        return {key: _typed(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_typed(inner) for inner in value]
+    if not isinstance(value, str) or len(value) > 40:
+        return value
+    if value in ("true", "false"):
+        return value == "true"
+    try:
+        return int(value)
+    except ValueError:
+        pass
+    try:
+        number = float(value)
+    except ValueError:
+        return value
+    return number if math.isfinite(number) else value
+
+
+def _typed_own(value: Any) -> Any:
+    """Entries of `own_datasets` with numbers for their texts, but for names: a column `01` is not the number 1."""
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: {key: own if key in NAMES else _typed(own) for key, own in entry.items()}
+        if isinstance(entry, dict)
+        else entry
+        for name, entry in value.items()
+    }
+
+
+def parse_settings(raw: dict[str, Any]) -> Settings:
+    """config.yaml, merged with the command line, as `Settings`.
+
+    Raises:
+        InputError: naming the first key that is unknown or has a value that is not allowed.
+    """
+    typed = raw
+    if isinstance(raw, dict):
+        typed = {key: _typed(value) if key in NUMERIC else value for key, value in raw.items()}
+        if "own_datasets" in raw:
+            typed["own_datasets"] = _typed_own(raw["own_datasets"])
+    try:
+        return Settings.model_validate(typed)
+    except ValidationError as error:
+        own = error.errors()[0]["loc"][:1] == ("own_datasets",)
+        raise explain(error, "config", dict((OwnDataset if own else Settings).model_fields)) from None

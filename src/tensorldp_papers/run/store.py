@@ -1,0 +1,237 @@
+"""Results by key: of every cell one file for each seed, one for its guarantee and one for its audit.
+
+A key is a digest of the settings, the code and the data that a result was made with, and stands in the file's name:
+what has the right key is not computed again, whatever job it came from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tensorldp.errors import InputError
+from tensorldp.files import read_json, write_json, write_text
+from tensorldp_papers.run.cell import AnyCell, parse_cell
+
+LOST = ".lost"  # beside the list of a batch's results: when one of them was found missing
+CONTENTS = "contents.json"  # of a folder of releases or models: what is in it; written last
+Manifest = dict[str, dict[str, str]]  # of a batch: cell: part: key
+
+
+def digest(*texts: str) -> str:
+    """A short text that changes with any of these."""
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A cell as a job computes it.
+
+    Attributes:
+        cell: with the seeds that the run wants.
+        settings: the same as JSON.
+        code: the digest of the code that computes it.
+        data: the folder of its records, if it reads some.
+        weights: the folder of pretrained weights, if it starts from them.
+        trainer: the cell whose models it is scored with, where cells share them.
+    """
+
+    cell: AnyCell
+    settings: dict[str, Any]
+    code: str
+    data: Path | None = None
+    weights: Path | None = None
+    trainer: Task | None = None
+
+    @cached_property
+    def content(self) -> str:
+        """Digest of its records."""
+        return json.dumps(read_json(self.data / "digest.json"), sort_keys=True) if self.data else ""
+
+    @cached_property
+    def key(self) -> str:
+        """Of its results, which any change of settings, code or data changes; its seeds do not."""
+        settings = {key: value for key, value in self.settings.items() if key != "seeds"}
+        shared = self.trainer.key if self.trainer else ""
+        return digest(json.dumps(settings, sort_keys=True), self.code, self.content, shared)
+
+    def made(self) -> dict[str, Any]:
+        """What a result says of its own making."""
+        return {"cell": self.settings, "key": self.key, "code": self.code, "data": digest(self.content)}
+
+
+def read_tasks(path: Path) -> list[Task]:
+    """The cells of a batch, as the plan has written them.
+
+    Raises:
+        InputError: if the file or a cell in it is no good.
+    """
+    return [_task(raw) for raw in read_json(path)["cells"]]
+
+
+def _task(raw: Mapping[str, Any]) -> Task:
+    data, weights = (Path(raw[name]) if raw.get(name) else None for name in ("data", "weights"))
+    trainer = _task({**raw["trainer"], "data": raw["data"]}) if raw.get("trainer") else None
+    return Task(parse_cell(raw["settings"]), raw["settings"], raw["code"], data, weights, trainer)
+
+
+def write_batch(folder: Path, cells: Sequence[Mapping[str, Any]], lost: str = "") -> Path:
+    """Write the cells of a batch for its jobs, in a file whose name changes with what it says.
+
+    Args:
+        folder: for such files.
+        cells: as `read_tasks` reads them.
+        lost: when a result of the batch was found missing, if one ever was (`Store.lost`).
+    """
+    content = {"cells": cells} | ({"lost": lost} if lost else {})
+    name = digest(json.dumps(content, sort_keys=True))
+    path = folder / name[:2] / f"{name}.json"  # thousands of files in one folder would be slow to write
+    if not path.exists():
+        write_json(path, content)
+    return path
+
+
+class Store:
+    """The results in a folder.
+
+    Args:
+        results: of a run; cells/ in it holds the results.
+    """
+
+    def __init__(self, results: Path) -> None:
+        self.results = results
+
+    def path(self, cell: str, part: str, key: str) -> Path:
+        """The file of a result: of a cell's path, a part such as `seed~0`, `audit` or `model~0`, and its key."""
+        suffix = ".safetensors" if part.startswith("model~") else ".json"
+        return self.results / "cells" / cell / f"{part}.{key}{suffix}"
+
+    def missing(self, task: Task) -> Task:
+        """The task with those of its seeds that have no scores yet."""
+        left = [seed for seed in task.cell.seeds if not self.path(task.cell.path, f"seed~{seed}", task.key).exists()]
+        return replace(task, cell=replace(task.cell, seeds=tuple(left)))
+
+    def write(self, task: Task, part: str, content: Mapping[str, Any]) -> None:
+        """Keep a result of a task."""
+        write_json(self.path(task.cell.path, part, task.key), {**task.made(), **content})
+
+    def read(self, manifest: Manifest) -> dict[str, dict[str, Any]]:
+        """What the results of a manifest say: by cell and part.
+
+        Raises:
+            InputError: if one is missing or damaged.
+        """
+        return {
+            cell: {part: _result(self.path(cell, part, key)) for part, key in parts.items()}
+            for cell, parts in manifest.items()
+        }
+
+    def holds(self, manifest: Manifest) -> bool:
+        """Whether all results of a manifest are there."""
+        return all(
+            self.path(cell, part, key).exists() for cell, parts in manifest.items() for part, key in parts.items()
+        )
+
+    def lost(self, batch: str, kind: str) -> str:
+        """When a result of a batch was last found missing by `tidy`; empty if never."""
+        path = (self.results / "batches" / batch / kind).with_suffix(LOST)
+        return path.read_text() if path.exists() else ""
+
+    def tidy(self) -> None:
+        """Remove what a killed run or a user's deletion left incomplete, so that Snakemake makes it again.
+
+        These are lists of results of which one is gone, folders of releases or models of which a file is gone, and
+        either that cannot be read. A list that is gone would not be enough: Snakemake makes no file again from which
+        it needs nothing, so it is noted for the batch's file, which Snakemake compares.
+        """
+        for path in self.results.glob("batches/**/*.json"):
+            if not _is_whole(path, lambda listed: self.holds(read_json(listed))):
+                path.unlink()
+                write_text(path.with_suffix(LOST), f"{time.time()}\n")
+        for folder in self._intermediate():
+            if not _is_whole(folder, _has_its_files):
+                shutil.rmtree(folder)
+
+    def clear_spent(self, asked: Collection[str] = ()) -> None:
+        """Remove releases and models of a killed run that are older than the scores computed from them.
+
+        Args:
+            asked: folders that stay, as the user wants them.
+        """
+        for folder in self._intermediate():
+            batch = folder.relative_to(self.results).as_posix().partition("/")[2]
+            scores = self.results / "batches" / batch / "scores.json"
+            if scores.exists() and folder.stat().st_mtime < scores.stat().st_mtime and str(folder) not in asked:
+                shutil.rmtree(folder)
+
+    def _intermediate(self) -> list[Path]:
+        """The folders of releases and models, of batches by number and of cells by name."""
+        names = [f"{kind}/*/*/{batch}" for kind in ("perturbed", "models") for batch in ("[0-9]*", "*/*/epsilon~*")]
+        return [folder for name in names for folder in self.results.glob(name) if folder.is_dir()]
+
+
+def _is_whole(path: Path, holds: Callable[[Path], bool]) -> bool:
+    """Whether all is there that a file names; not if it is missing, or damaged in whatever way."""
+    try:
+        return holds(path)
+    except (InputError, AttributeError, KeyError, TypeError):
+        return False
+
+
+def _has_its_files(folder: Path) -> bool:
+    """Whether all is there and no cell failed: what failed in an earlier run may not fail in this one."""
+    contents = read_json(folder / CONTENTS)
+    return not contents["failed"] and all((folder / name).exists() for name in contents["files"])
+
+
+def _result(path: Path) -> dict[str, Any]:
+    found = read_json(path)
+    if not (isinstance(found, dict) and "cell" in found):
+        raise InputError(f"the file {path} is damaged: delete it and run again")
+    return found
+
+
+def read_manifests(paths: Iterable[Path]) -> Manifest:
+    """The manifests of batches as one."""
+    found: Manifest = {}
+    for path in paths:
+        for cell, parts in read_json(path).items():
+            found.setdefault(cell, {}).update(parts)
+    return found
+
+
+def scores_of(parts: Mapping[str, Any]) -> dict[str, Any]:
+    """The scores of a cell's seeds together: {cell, rows, runs, test_set}.
+
+    Raises:
+        InputError: if there are none.
+    """
+    seeds = {int(part.removeprefix("seed~")): found for part, found in parts.items() if part.startswith("seed~")}
+    if not seeds:
+        raise InputError("a cell has no scores: run again")
+    first = next(iter(seeds.values()))
+    scored = {"test_set": first["test_set"]} if "test_set" in first else {}
+    return {
+        "cell": {**first["cell"], "seeds": sorted(seeds)},
+        "rows": [{"seed": seed, **row} for seed in sorted(seeds) for row in seeds[seed]["rows"]],
+        "runs": {str(seed): seeds[seed]["run"] for seed in sorted(seeds)},
+        **scored,
+    }
+
+
+def guarantee_of(parts: Mapping[str, Any]) -> dict[str, Any]:
+    """What a cell guarantees: over its seeds the weakest, where it depends on the seed."""
+    seeds = {int(part.partition("~")[2] or 0): found for part, found in parts.items() if part.startswith("guarantee")}
+    return dict(max((seeds[seed]["guarantee"] for seed in sorted(seeds)), key=lambda found: float(found["epsilon"])))
+
+
+def audit_of(parts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The audits of a cell; none where nothing is perturbed."""
+    return [row for part in sorted(parts) if part.split("~")[0] == "audit" for row in parts[part]["audit"]]

@@ -1,0 +1,114 @@
+"""The typed form of a study: one experiment of one paper, with its grid at each scale."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+
+from tensorldp.deltas import NOMINAL_DELTA
+from tensorldp.errors import InputError, unknown
+from tensorldp_papers.run.plans import METHODS
+from tensorldp_papers.run.reading import read_yaml
+from tensorldp_papers.run.settings import Epsilon, Scale, Seed, Strict, explain, short
+
+Release = Literal["data", "features", "test_features", "gradients", "parameters", "bits"]
+Factors = dict[str, list[str | int | float]]
+
+
+VIEWS = {
+    "": "Against the nominal epsilon, as the source prints it.",
+    "_guaranteed": "The same results against the guarantee of the whole record at delta 1e-5. Mechanisms whose "
+    "guarantee is infinite there have no place on this axis.",
+    "_pure": "The same results against the pure guarantee (delta 0), TLDP without its atoms. Gaussian noise has "
+    "no finite pure guarantee and is not drawn.",
+}
+
+
+PAPER_OF = {"pldp": "pldp-fl", "reconstruction": "dp-lecture"}  # where it is not the first word of a name
+
+
+class Arm(Strict):
+    """Mechanisms that share options; `factors` single this arm out in the variant."""
+
+    mechanisms: Annotated[list[str], Field(min_length=1)]
+    datasets: list[str] | None = None
+    scales: list[Scale] | None = None
+    epsilons: dict[Scale, list[Epsilon]] | None = Field(default=None, description="this arm's own grid, by scale")
+    factors: dict[str, str | int | float | list[str | int | float]] = Field(
+        default_factory=dict, description="of this arm alone; a list stands for each of its values in turn"
+    )
+    options: dict[str, Any] = Field(default_factory=dict)
+
+
+class ScalePlan(Strict):
+    """The grid of a study at one scale."""
+
+    datasets: Annotated[list[str], Field(min_length=1)]
+    epsilons: Annotated[list[Epsilon], Field(min_length=1)]
+    seeds: Annotated[list[Seed], Field(min_length=1)]
+    factors: Factors = Field(default_factory=dict)
+    training: dict[str, Any] = Field(default_factory=dict)
+    per_factor: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="'key=value' of a factor: training settings and a limit for it alone"
+    )
+    limit: int | None = Field(None, ge=10, description="the first so many training records; None is all")
+    cells_per_job: int | None = Field(
+        None, ge=1, description="how many cells a job computes; None is all of a data set"
+    )
+
+
+class Study(Strict):
+    """A file of workflow/studies."""
+
+    study: str
+    title: str
+    source: str
+    release: Release
+    figure: str = Field(description="of the source, which it draws; empty where no source has it")
+    paper: str | None = Field(
+        default=None,
+        min_length=1,
+        description="the section of the report and the source of the "
+        "claims that it belongs to; the study's name tells where this is empty",
+    )
+    method: str = Field(default="learning", description="how its cells are computed, a name of config/methods")
+    views: dict[str, str] = Field(
+        default_factory=lambda: dict(VIEWS), description="its figures: ending of the file's name: caption"
+    )
+    tables: list[str] = Field(
+        default_factory=list, description="files that its notebook writes into results/tables, without .csv"
+    )
+    delta: Annotated[float, Field(gt=0, lt=1)] = NOMINAL_DELTA
+    arms: Annotated[list[Arm], Field(min_length=1)]
+    scales: dict[Scale, ScalePlan]
+
+    @property
+    def section(self) -> str:
+        """The paper that the study belongs to: as stated, or by the first word of its name."""
+        return self.paper or paper_of(self.study)
+
+
+def paper_of(name: str) -> str:
+    """The key of the paper that a study or a table belongs to by its name."""
+    word = name.split("_")[0]
+    return PAPER_OF.get(word, word)
+
+
+def load_study(path: Path) -> Study:
+    """The study in a YAML file.
+
+    Raises:
+        InputError: if the file is missing, is not YAML or does not fit the model, naming the file and the key.
+    """
+    raw = read_yaml(path, "the study file")
+    try:
+        study = Study.model_validate(raw)
+    except ValidationError as error:
+        raise explain(error, str(path), dict(Study.model_fields)) from None
+    if study.method not in METHODS:
+        raise unknown(f"method of {study.study}", short(study.method), sorted(METHODS))
+    if study.study != path.stem:
+        raise InputError(f"the study file {path} says study: {study.study}, but its name says {path.stem}")
+    return study
