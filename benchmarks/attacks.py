@@ -18,8 +18,7 @@ def row(m: int, d: int, batch: int) -> str:
     """One attack, as a line of the table."""
     import torch
 
-    from tensorldp_papers.attacks.matching import vector_error
-    from tensorldp_papers.attacks.tensor import tensor_attack
+    from tensorldp_papers.attacks.tensor import tensor_attack, vector_error
     from tensorldp_papers.attacks.two_layer import TwoLayer, unit_records
 
     torch.set_num_threads(2)

@@ -17,15 +17,13 @@ from tensorldp.files import read_arrays, write_arrays
 from tensorldp.mechanisms import Box, make
 from tensorldp_papers.nets import Task, build
 from tensorldp_papers.nets.classify import fit, predict
-from tensorldp_papers.nets.computing import arithmetic, channels_last, lay_out
-from tensorldp_papers.nets.fast_convolutions import Depthwise, Pointwise
-from tensorldp_papers.nets.gradient_noise import GradientNoise
+from tensorldp_papers.nets.computing import Depthwise, Pointwise, arithmetic, channels_last, lay_out
+from tensorldp_papers.nets.private_sgd import GradientNoise, PrivateStep
 from tensorldp_papers.nets.reference_loops import plain_fit, plain_predict
 from tensorldp_papers.nets.simulation import ClientSimulation
 from tensorldp_papers.nets.split import split_net
-from tensorldp_papers.nets.tensor_sgd import PrivateStep
 from tensorldp_papers.papers.latent.networks import BitANN
-from tensorldp_papers.papers.latent.stream import make_optimizer
+from tensorldp_papers.papers.latent.training import make_optimizer
 
 Call = Callable[[], Any]
 

@@ -23,12 +23,11 @@ from tensorldp.mechanisms import make
 from tensorldp.mechanisms.bits import bytes_to_bits, encode_bits
 from tensorldp_papers.nets import build
 from tensorldp_papers.nets.classify import fit, predict
-from tensorldp_papers.nets.gradient_noise import GradientNoise
+from tensorldp_papers.nets.private_sgd import GradientNoise, PrivateStep
 from tensorldp_papers.nets.reference_loops import plain_fit, plain_predict
-from tensorldp_papers.nets.tensor_sgd import PrivateStep
 from tensorldp_papers.papers.latent.bit_strings import standardise_records
 from tensorldp_papers.papers.latent.networks import BitANN, conv_module, feature_count
-from tensorldp_papers.papers.latent.stream import fit_stream, make_optimizer, predict_stream
+from tensorldp_papers.papers.latent.training import fit_stream, make_optimizer, predict_stream
 from tensorldp_papers.run.records import Records, Scaling, model_inputs, read_records
 
 Arm = Callable[[Records, Records, int, bool], float]

@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from tensorldp.files import read_arrays
-from tensorldp_papers.data.source import Dataset, File, Source
+from tensorldp_papers.data.catalogue import Dataset, File, Source
 
 
 @dataclass(frozen=True)

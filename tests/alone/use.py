@@ -16,7 +16,7 @@ from tensorldp import mechanisms, privacy
 
 for name in mechanisms.names():
     assert mechanisms.mechanism_class(name).name == name
-optional = "tensorldp.check.page"  # the page of a verdict, written with jinja2
+optional = "tensorldp.check.verdict"  # the page of a verdict, written with jinja2
 for package in (mechanisms, privacy):
     for module in walk_packages(package.__path__, f"{package.__name__}."):
         if module.name != optional:

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp_papers.attacks.activations import ACTIVATIONS, activation, hermite_coefficient, tensor_coefficients
+from tensorldp_papers.attacks.two_layer import ACTIVATIONS, activation, hermite_coefficient, tensor_coefficients
 
 
 def density(z: float) -> float:

@@ -8,14 +8,13 @@ from sklearn.datasets import load_digits
 from torch import Tensor, nn
 
 from tensorldp.errors import InputError
-from tensorldp_papers.attacks.analytic import analytic_attack
-from tensorldp_papers.attacks.client import Client
 from tensorldp_papers.attacks.defences import Defence
 from tensorldp_papers.attacks.inversion import (
     COSINE,
     COSINE_TV,
     DLG,
     IDLG,
+    Client,
     Found,
     Inversion,
     infer_label,
@@ -24,7 +23,8 @@ from tensorldp_papers.attacks.inversion import (
     unit,
 )
 from tensorldp_papers.attacks.quality import image_scores
-from tensorldp_papers.nets.lenet import SigmoidLeNet
+from tensorldp_papers.attacks.two_layer import analytic_attack
+from tensorldp_papers.nets.networks import SigmoidLeNet
 
 DIGITS = load_digits()
 

@@ -8,8 +8,8 @@ from sklearn.datasets import load_digits
 from torch import Tensor
 from typed import make_as
 
+from tensorldp.curves.base import NoPrivacyCurve
 from tensorldp.curves.gaussian import GaussianCurve
-from tensorldp.curves.trivial import NoPrivacyCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, Mechanism, make
 from tensorldp.mechanisms.gaussian import GaussianAnalytic

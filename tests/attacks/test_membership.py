@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from tensorldp.errors import InputError
-from tensorldp_papers.attacks.membership import attack_auc, record_losses, true_positive_rate
+from tensorldp_papers.attacks.likelihood import attack_auc, record_losses, true_positive_rate
 
 
 def test_the_rate_at_a_fixed_false_positive_rate() -> None:

@@ -10,10 +10,17 @@ import pytest
 import torch
 
 from tensorldp.errors import InputError
-from tensorldp_papers.attacks import moments
-from tensorldp_papers.attacks.matching import match, vector_error
-from tensorldp_papers.attacks.moments import regression_residual, second_moment, third_moment
-from tensorldp_papers.attacks.tensor import decompose, polish, tensor_attack
+from tensorldp_papers.attacks import tensor as moments
+from tensorldp_papers.attacks.tensor import (
+    decompose,
+    match,
+    polish,
+    regression_residual,
+    second_moment,
+    tensor_attack,
+    third_moment,
+    vector_error,
+)
 from tensorldp_papers.attacks.two_layer import TwoLayer, unit_records
 
 BENCHMARK = str(Path(__file__).parents[2] / "benchmarks" / "attacks.py")

@@ -12,7 +12,7 @@ import pytest
 
 from tensorldp_papers.claims import laws
 from tensorldp_papers.claims.base import catalogue, load_checks
-from tensorldp_papers.papers.latent.claims.limits import clean_ceiling, perturbed_ceiling
+from tensorldp_papers.papers.latent.claims.runs import clean_ceiling, perturbed_ceiling
 from tensorldp_papers.run.cell import AnyCell, variant_factors
 
 THEOREMS = {

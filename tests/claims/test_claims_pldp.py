@@ -11,7 +11,7 @@ import invented
 import pytest
 
 from tensorldp_papers.claims.base import catalogue, load_checks
-from tensorldp_papers.papers.pldp_fl.claims.noise import average_noise
+from tensorldp_papers.papers.pldp_fl.claims.runs import average_noise
 from tensorldp_papers.papers.pldp_fl.plan import PldpTraining
 from tensorldp_papers.run.cell import AnyCell, variant_factors
 

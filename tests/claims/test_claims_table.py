@@ -19,7 +19,7 @@ from tensorldp.errors import InputError
 from tensorldp.kinds import MECHANISMS
 from tensorldp_papers.claims.base import Claim, Finding, NotRun, Verdict, catalogue, claim, load_checks, verdict
 from tensorldp_papers.claims.evidence import Evidence
-from tensorldp_papers.claims.intervals import mean_interval
+from tensorldp_papers.claims.statements import mean_interval
 from tensorldp_papers.claims.table import COLUMNS, claims_table
 from tensorldp_papers.data.catalogue import names
 from tensorldp_papers.registries import CLAIMS

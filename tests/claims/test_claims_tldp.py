@@ -19,7 +19,7 @@ from tensorldp_papers.claims.base import NotRun
 from tensorldp_papers.claims.statements import per_seed
 from tensorldp_papers.papers.tldp.claims import runs as tldp_runs
 from tensorldp_papers.papers.tldp.claims import theorems as tldp_theorems
-from tensorldp_papers.papers.tldp.claims.scores import each, runs
+from tensorldp_papers.papers.tldp.claims.runs import each, runs
 from tensorldp_papers.run.cell import AnyCell
 
 SPLITS = {"mnist": 60000, "cifar10": 50000, "svhn": 73257, "imdb": 25000, "darknet": 113184}

@@ -13,7 +13,7 @@ import pytest
 from tensorldp.errors import InputError
 from tensorldp_papers.citations import PAPERS
 from tensorldp_papers.claims.base import Claim, catalogue
-from tensorldp_papers.claims.export import as_csv, as_json, claim_set, schema_text
+from tensorldp_papers.claims.table import as_csv, as_json, claim_set, schema_text
 
 ROOT = Path(__file__).parents[2]
 

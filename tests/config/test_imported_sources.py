@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tensorldp.files import sha256, write_arrays, write_json
 from tensorldp.kinds import MECHANISMS
 from tensorldp_papers.data.catalogue import names
-from tensorldp_papers.nets.native import LOOPS, available
+from tensorldp_papers.nets.compiled.native import LOOPS, available
 from tensorldp_papers.run import code_digest as sources
 from tensorldp_papers.run.cell import AnyCell
 from tensorldp_papers.run.code_digest import source_files

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp_papers.run.reading import read_yaml
+from tensorldp_papers.run.settings import read_yaml
 
 
 def test_merged_keys_and_anchors_are_read(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import torch
 
 from tensorldp.errors import InputError
 from tensorldp.randomness import generator
-from tensorldp_papers.data.augment import augment
+from tensorldp_papers.data.images import augment
 
 
 def ramp() -> torch.Tensor:

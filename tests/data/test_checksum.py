@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp_papers.data.checksum import digest, matches
+from tensorldp_papers.data.fetch import digest, matches
 
 
 def test_three_kinds_of_checksum(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ import tiny
 from tiny import load
 
 from tensorldp.errors import InputError
-from tensorldp_papers.data.darknet import CLASSES, interspersed
 from tensorldp_papers.data.prepare import prepare
+from tensorldp_papers.data.tabular import CLASSES, interspersed
 
 
 def test_cleaning_and_standardising(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ import pytest
 import tiny
 
 from tensorldp.errors import InputError
-from tensorldp_papers.data import catalogue, download
-from tensorldp_papers.data.download import NoNetworkError, _Redirects
-from tensorldp_papers.data.fetch import fetch
+from tensorldp_papers.data import catalogue
+from tensorldp_papers.data import fetch as download
+from tensorldp_papers.data.fetch import NoNetworkError, _Redirects, fetch
 
 CONTENT = bytes(range(256)) * 40
 

@@ -13,8 +13,8 @@ import tiny
 
 from tensorldp.errors import InputError
 from tensorldp_papers.data import catalogue
+from tensorldp_papers.data.catalogue import Dataset, File, Source
 from tensorldp_papers.data.fetch import fetch, get_weights_file
-from tensorldp_papers.data.source import Dataset, File, Source
 
 FILES = [f"{split}-{kind}-ubyte.gz" for split in ("train", "t10k") for kind in ("images-idx3", "labels-idx1")]
 

@@ -12,9 +12,9 @@ import tiny
 from tiny import load
 
 from tensorldp.errors import InputError
+from tensorldp_papers.data.catalogue import Dataset
 from tensorldp_papers.data.fetch import fetch
 from tensorldp_papers.data.prepare import prepare, write_splits
-from tensorldp_papers.data.source import Dataset
 from tensorldp_papers.data.split import Parsed
 
 

@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp_papers.papers.frontier.figure_clients import draw_clients, network_rows
 from tensorldp_papers.papers.frontier.figures import (
+    draw_clients,
     draw_frontier,
     draw_shuffled,
     frontier_rows,
     frontier_table,
+    network_rows,
     paper_rows,
     reference_metrics,
     shuffled_rows,

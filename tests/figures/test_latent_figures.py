@@ -9,9 +9,15 @@ import pytest
 
 from tensorldp.errors import InputError
 from tensorldp.privacy import accuracy_ceiling
-from tensorldp_papers.papers.latent.figure_probability import draw_probability
-from tensorldp_papers.papers.latent.figures import draw_accuracy, draw_epochs, epoch_table, latent_rows
-from tensorldp_papers.papers.latent.table2 import PRINTED, table2
+from tensorldp_papers.papers.latent.figures import (
+    PRINTED,
+    draw_accuracy,
+    draw_epochs,
+    draw_probability,
+    epoch_table,
+    latent_rows,
+    table2,
+)
 from tensorldp_papers.run.table import COLUMNS, SERIES
 
 ARMS = {

@@ -13,8 +13,7 @@ import pytest
 
 from tensorldp.errors import InputError
 from tensorldp_papers.plots import notebook
-from tensorldp_papers.plots.notebook import load, show, wanted
-from tensorldp_papers.plots.notebook_page import page, page_of
+from tensorldp_papers.plots.notebook import load, page, page_of, show, wanted
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 

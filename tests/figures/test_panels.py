@@ -11,7 +11,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.text import Text
 
 from tensorldp.kinds import MECHANISMS
-from tensorldp_papers.papers.lecture.figures.cost import place_notes
+from tensorldp_papers.papers.lecture.figures import place_notes
 from tensorldp_papers.plots.curves import CONTEXT, draw_study
 from tensorldp_papers.plots.panels import (
     MOST_BANDS,

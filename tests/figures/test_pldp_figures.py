@@ -7,14 +7,10 @@ from matplotlib.container import ErrorbarContainer
 
 from tensorldp.errors import InputError
 from tensorldp_papers.papers.pldp_fl import (
-    figure_ledger as pldp_ledger,
-)
-from tensorldp_papers.papers.pldp_fl import (
-    figure_participation as pldp_participation,
-)
-from tensorldp_papers.papers.pldp_fl import (
     figures as pldp,
 )
+from tensorldp_papers.papers.pldp_fl import figures as pldp_ledger
+from tensorldp_papers.papers.pldp_fl import figures as pldp_participation
 
 
 def table(rows: list[dict[str, object]]) -> pd.DataFrame:

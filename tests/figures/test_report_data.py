@@ -11,10 +11,9 @@ import pytest
 from report_page import audits, claims, metrics, studies
 
 from tensorldp.curves.gaussian import GaussianCurve
-from tensorldp.deltas import PROFILE_DELTAS
-from tensorldp_papers.plots.colours import contrast, readable
+from tensorldp.curves.guarantee import PROFILE_DELTAS
 from tensorldp_papers.plots.printed_points import PRINTED
-from tensorldp_papers.plots.style import COLOURS
+from tensorldp_papers.plots.style import COLOURS, contrast, readable
 from tensorldp_papers.report.data import (
     explorer_data,
     gaussian_mu,

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from tensorldp_papers.plots.standing import WORDS, mark_standing, standing_words, with_standing
-from tensorldp_papers.run.standing import KEY, REFUTED, TRIED, UNTRIED
+from tensorldp_papers.run.audit_table import KEY, REFUTED, TRIED, UNTRIED
 
 ROWS = pd.DataFrame(
     {

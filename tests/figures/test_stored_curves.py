@@ -7,7 +7,7 @@ from importlib.resources import files
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.mechanisms.hybrid import HYBRID_THRESHOLD
+from tensorldp.mechanisms.sampled_coordinates import HYBRID_THRESHOLD
 from tensorldp_papers.report.stored_curves import FILE, MECHANISMS, STEPPED, curves_of, steps_of, zeros_of
 
 STORED = json.loads(files("tensorldp_papers.report.page").joinpath(FILE).read_text())

@@ -1,7 +1,7 @@
 import torch
 
 from tensorldp.randomness import generator
-from tensorldp_papers.public.across_sources import accuracy, best_across_sources
+from tensorldp_papers.public.unlabelled import accuracy, best_across_sources
 
 
 def rings(count: int, *key: str) -> tuple[torch.Tensor, torch.Tensor]:

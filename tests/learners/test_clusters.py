@@ -6,8 +6,8 @@ from torch import Tensor
 
 from tensorldp.errors import InputError
 from tensorldp.randomness import generator
-from tensorldp_papers.public.clusters import best_names, clusters
-from tensorldp_papers.public.scores import LinearScores
+from tensorldp_papers.public.means import LinearScores
+from tensorldp_papers.public.unlabelled import best_names, clusters
 
 
 def blobs(count: int, spread: float) -> tuple[Tensor, Tensor]:

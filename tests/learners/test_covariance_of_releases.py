@@ -5,9 +5,9 @@ from torch import Tensor
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Mechanism, make
 from tensorldp.randomness import generator
-from tensorldp_papers.public.covariance import discriminant_from_releases
+from tensorldp_papers.public.least_squares import discriminant_from_releases
 from tensorldp_papers.public.means import nearest_mean
-from tensorldp_papers.public.self_training import linear_discriminant
+from tensorldp_papers.public.unlabelled import linear_discriminant
 
 
 def stretched(count: int = 20_000) -> tuple[Tensor, Tensor]:

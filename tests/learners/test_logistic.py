@@ -3,7 +3,7 @@ import torch
 
 from tensorldp.errors import InputError
 from tensorldp.randomness import generator
-from tensorldp_papers.public.logistic import logistic
+from tensorldp_papers.public.least_squares import logistic
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -3,8 +3,8 @@ import torch
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from tensorldp.errors import InputError
-from tensorldp_papers.public.scores import LinearScores
-from tensorldp_papers.public.self_training import linear_discriminant, self_train
+from tensorldp_papers.public.means import LinearScores
+from tensorldp_papers.public.unlabelled import linear_discriminant, self_train
 
 
 def mixture(seed: int, count: int = 3000) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

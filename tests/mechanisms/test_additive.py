@@ -12,7 +12,7 @@ from tensorldp.mechanisms import Ball, Box, make
 from tensorldp.mechanisms.gaussian import Gaussian, GaussianAnalytic, GaussianClassical
 from tensorldp.mechanisms.laplace import Laplace
 from tensorldp.randomness import generator
-from tensorldp_papers.papers.tldp.norms import gaussian_norm, laplace_norm
+from tensorldp_papers.papers.tldp.error_table import gaussian_norm, laplace_norm
 
 MNIST = Box(0, 255, (1, 28, 28))
 UNIT = Box(-1, 1, (784,))

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.mechanisms.bit_estimation import estimated_ones, estimation_error, mean_errors, nth_with_ones
+from tensorldp.mechanisms.bits import estimated_ones, estimation_error, mean_errors, nth_with_ones
 
 
 @pytest.mark.parametrize("length", range(1, 9))

@@ -8,7 +8,7 @@ from scipy.stats import chisquare
 from typed import make_as
 
 from tensorldp.mechanisms import Box, make
-from tensorldp.mechanisms.duchi import Duchi, cube_constant
+from tensorldp.mechanisms.sampled_coordinates import Duchi, cube_constant
 from tensorldp.randomness import generator
 
 CUBE = (-1, 1)

@@ -8,8 +8,7 @@ from typed import make_as
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
-from tensorldp.mechanisms.pdpm import Pdpm, PdpmCurve
-from tensorldp.mechanisms.plu_fedoa import PluFedOa, fedoa_weights
+from tensorldp.mechanisms.pldp_fl import Pdpm, PdpmCurve, PluFedOa, fedoa_weights
 from tensorldp.randomness import generator
 
 

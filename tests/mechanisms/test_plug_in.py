@@ -14,10 +14,9 @@ from tensorldp.kinds import MECHANISMS
 from tensorldp.mechanisms import Box, Mechanism, register
 from tensorldp.mechanisms.additive_noise import GAUSSIAN, LAPLACE, AdditiveNoise
 from tensorldp.privacy import audit
-from tensorldp_papers.nets.gradient_noise import check_schedule, printed_noise
-from tensorldp_papers.nets.release import ParameterRelease
-from tensorldp_papers.papers.pldp_fl.preferences import Preference
-from tensorldp_papers.papers.pldp_fl.uploads import make_upload
+from tensorldp_papers.nets.federated import ParameterRelease
+from tensorldp_papers.nets.private_sgd import check_schedule, printed_noise
+from tensorldp_papers.papers.pldp_fl.clients import Preference, make_upload
 from tensorldp_papers.plots.style import (
     MARKERS,
     OWN_LOOKS,

@@ -11,8 +11,17 @@ from typed import make_as
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Box, make
-from tensorldp.mechanisms.caps import gaussian_cap, normal_height, sphere_cap, sphere_height, sphere_log_tail
-from tensorldp.mechanisms.privunit import PrivUnit, PrivUnitG, ProjUnit, hadamard
+from tensorldp.mechanisms.privunit import (
+    PrivUnit,
+    PrivUnitG,
+    ProjUnit,
+    gaussian_cap,
+    hadamard,
+    normal_height,
+    sphere_cap,
+    sphere_height,
+    sphere_log_tail,
+)
 from tensorldp.randomness import generator, numpy_generator
 
 EXACT = {

@@ -8,13 +8,15 @@ from scipy.stats import chisquare, kstest
 from typed import make_as
 
 from tensorldp.mechanisms import Box, make
-from tensorldp.mechanisms.hybrid import HYBRID_THRESHOLD, Hybrid, hybrid_variance
-from tensorldp.mechanisms.piecewise import piecewise_variance
 from tensorldp.mechanisms.sampled_coordinates import (
+    HYBRID_THRESHOLD,
+    Hybrid,
     SampledCoordinates,
     distinct_indices,
     duchi_variance,
+    hybrid_variance,
     piecewise_bound,
+    piecewise_variance,
 )
 from tensorldp.randomness import generator, numpy_generator
 

@@ -11,7 +11,7 @@ from tensorldp.check import check
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.exact_coins import KaryRandomizedResponseSecure, LatentSecure
-from tensorldp.mechanisms.gaussian_secure import GaussianSecure
+from tensorldp.mechanisms.gaussian import GaussianSecure
 from tensorldp.privacy import goodness_of_fit
 from tensorldp.randomness import generator
 

@@ -10,7 +10,7 @@ from typed import gaussian_mu, make_as
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.tldp import TldpGaussian, TldpLaplace, TldpLaplaceWeighted, _Tldp
 from tensorldp.randomness import generator
-from tensorldp_papers.papers.tldp.norms import gaussian_norm, laplace_norm
+from tensorldp_papers.papers.tldp.error_table import gaussian_norm, laplace_norm
 
 MNIST = Box(0, 255, (1, 28, 28))
 FEATURES = Box(-1, 1, (1280,))

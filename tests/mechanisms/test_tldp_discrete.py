@@ -9,7 +9,7 @@ from typed import make_as
 from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
-from tensorldp.mechanisms.tldp_discrete import TldpDiscrete, two_sided_geometric
+from tensorldp.mechanisms.tldp import TldpDiscrete, two_sided_geometric
 from tensorldp.randomness import generator
 
 BYTES = Box(0, 255, (1,))

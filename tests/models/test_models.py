@@ -6,7 +6,7 @@ from torch import nn
 
 from tensorldp.errors import InputError
 from tensorldp_papers.nets import Task, build, names
-from tensorldp_papers.nets.seeding import SeededDropout
+from tensorldp_papers.nets.registry import SeededDropout
 
 IMAGE, COLOUR, TABLE = Task((28, 28), 10), Task((32, 32, 3), 10), Task((30,), 2)
 TEXT = Task((20,), 2, vocabulary=50)
@@ -78,8 +78,7 @@ def test_the_frozen_embedding_is_not_a_released_parameter() -> None:
 @pytest.mark.parametrize("shape", [(28, 28), (32, 32, 3)])
 def test_mobilenet_takes_small_images_and_has_1280_tanh_features(shape: tuple[int, ...]) -> None:
     from tensorldp_papers.nets.mobilenet import MobileNet
-    from tensorldp_papers.nets.seeding import seed_model
-    from tensorldp_papers.nets.task import image_layout
+    from tensorldp_papers.nets.registry import image_layout, seed_model
 
     net = MobileNet(10, tanh=True)
     seed_model(net, gen())

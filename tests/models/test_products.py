@@ -4,8 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from tensorldp_papers.nets.computing import channels_last
-from tensorldp_papers.nets.fast_convolutions import Depthwise, Pointwise, as_products
+from tensorldp_papers.nets.computing import Depthwise, Pointwise, as_products, channels_last
 
 
 @pytest.mark.parametrize("bias", [False, True])

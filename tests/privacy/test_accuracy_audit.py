@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from tensorldp import privacy
-from tensorldp.audit.accuracy import accuracy_audit, accuracy_ceiling
-from tensorldp.audit.ceiling import class_ceiling
+from tensorldp.audit.accuracy import accuracy_audit, accuracy_ceiling, class_ceiling
 from tensorldp.audit.confidence import lower_bound
 from tensorldp.errors import InputError
 

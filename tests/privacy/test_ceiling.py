@@ -8,9 +8,9 @@ import pytest
 import torch
 from scipy.optimize import linprog
 
-from tensorldp.audit.ceiling import class_ceiling, profile_ceiling
+from tensorldp.audit.accuracy import class_ceiling, profile_ceiling
+from tensorldp.curves.base import NoPrivacyCurve
 from tensorldp.curves.gaussian import GaussianCurve
-from tensorldp.curves.trivial import NoPrivacyCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
 from tensorldp.privacy import accuracy_ceiling

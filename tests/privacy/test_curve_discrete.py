@@ -9,12 +9,10 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 from scipy.stats import binom
 
+from tensorldp.curves.base import PureCurve, epsilon_at
 from tensorldp.curves.discrete import DiscreteCurve
 from tensorldp.curves.gaussian import GaussianCurve
-from tensorldp.curves.lattice import LatticePart, LatticeSum
-from tensorldp.curves.loss_distribution import envelope, lattice_step, loss_law
-from tensorldp.curves.pure import PureCurve
-from tensorldp.curves.roots import epsilon_at
+from tensorldp.curves.loss_distribution import LatticePart, LatticeSum, envelope, lattice_step, loss_law
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
 

@@ -7,11 +7,10 @@ import pytest
 from scipy.stats import norm
 from typed import gaussian_mu
 
-from tensorldp.curves.atom import AtomCurve
+from tensorldp.curves.base import NoPrivacyCurve
 from tensorldp.curves.gaussian import GaussianCurve, log_delta, mu_of
 from tensorldp.curves.laplace import LaplaceCurve
-from tensorldp.curves.product import ProductCurve
-from tensorldp.curves.trivial import NoPrivacyCurve
+from tensorldp.curves.product import AtomCurve, ProductCurve
 from tensorldp.mechanisms import Box, make
 
 MNIST_G = [

@@ -10,13 +10,11 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from tensorldp.curves.atom import AtomCurve
+from tensorldp.curves.base import NoPrivacyCurve, PureCurve
 from tensorldp.curves.discrete import DiscreteCurve
 from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.curves.laplace import LaplaceCurve
-from tensorldp.curves.product import ProductCurve
-from tensorldp.curves.pure import PureCurve
-from tensorldp.curves.trivial import NoPrivacyCurve
+from tensorldp.curves.product import AtomCurve, ProductCurve
 from tensorldp.errors import InputError
 
 

@@ -6,13 +6,13 @@ import pytest
 import torch
 from scipy.stats import binom
 
+from tensorldp.curves.base import PureCurve
 from tensorldp.curves.dp_sgd import DpSgdCurve
-from tensorldp.curves.pure import PureCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import make
 from tensorldp.privacy import one_run_audit, one_run_bound
 from tensorldp_papers.nets.canaries import dp_sgd_canaries, federated_canaries
-from tensorldp_papers.nets.release import ParameterRelease
+from tensorldp_papers.nets.federated import ParameterRelease
 
 
 def test_the_bound_inverts_the_binomial_tail() -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp_papers.quoting.blocks import kept_table, open_table, with_block
+from tensorldp_papers.quoting.marks import kept_table, open_table, with_block
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,7 +9,7 @@ import pytest
 
 from tensorldp.errors import InputError
 from tensorldp_papers.citations import PAPERS
-from tensorldp_papers.papers.latent.table2 import PRINTED as TABLE_2
+from tensorldp_papers.papers.latent.figures import PRINTED as TABLE_2
 from tensorldp_papers.plots.printed_points import LEVELS, PRINTED
 from tensorldp_papers.quoting.printed import Ours, PrintedNumber, printed_page, read_printed
 from tensorldp_papers.quoting.values import Quotes, Table

@@ -8,9 +8,8 @@ import pandas as pd
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.mechanisms.pdpm import PdpmCurve
-from tensorldp_papers.quoting.guarantees import pdpm_upload
-from tensorldp_papers.quoting.values import Quotes, Table, read_table, written
+from tensorldp.mechanisms.pldp_fl import PdpmCurve
+from tensorldp_papers.quoting.values import Quotes, Table, pdpm_upload, read_table, written
 
 
 def row(mechanism: str, epsilon: float, seed: int, value: float) -> dict[str, Any]:

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.plugins import import_plugins
-from tensorldp.registry import Registry
+from tensorldp.registry import Registry, import_plugins
 
 SHAPES = "from tensorldp_test_shapes import SHAPES\n"
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tensorldp.errors import InputError
-from tensorldp_papers.public.alignment import align
+from tensorldp_papers.public.oriented_gradients import align
 
 
 def ellipse(

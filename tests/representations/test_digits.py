@@ -1,6 +1,6 @@
 import torch
 
-from tensorldp_papers.public.digits import public_digits
+from tensorldp_papers.public.letters import public_digits
 
 
 def test_two_sources_have_all_ten_digits_each() -> None:

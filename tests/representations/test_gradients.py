@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from tensorldp.errors import InputError
-from tensorldp_papers.public.gradients import FEATURES, GRID, ORIENTATIONS, oriented_energies
+from tensorldp_papers.public.oriented_gradients import FEATURES, GRID, ORIENTATIONS, oriented_energies
 
 
 def test_rows_have_unit_length_and_depend_on_one_image_alone() -> None:

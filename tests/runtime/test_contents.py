@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp_papers.run import contents
-from tensorldp_papers.run.contents import content_digest
+from tensorldp_papers.data import fetch as contents
+from tensorldp_papers.data.fetch import content_digest
 
 
 def write(folder: Path, texts: dict[str, str]) -> list[str]:

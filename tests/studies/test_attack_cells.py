@@ -17,10 +17,16 @@ from tensorldp.errors import InputError
 from tensorldp.files import sha256, write_arrays, write_json
 from tensorldp_papers.papers.lecture.attack_pictures import pictures
 from tensorldp_papers.papers.lecture.attack_table import COLUMNS, attack_table
-from tensorldp_papers.papers.lecture.figures.cost import draw_cost
-from tensorldp_papers.papers.lecture.figures.membership import draw_membership
-from tensorldp_papers.papers.lecture.figures.pictures import MISSING, draw_pictures
-from tensorldp_papers.papers.lecture.figures.sweeps import draw_sensitivity, draw_sweeps, draw_table1, fitted_slope
+from tensorldp_papers.papers.lecture.figures import (
+    MISSING,
+    draw_cost,
+    draw_membership,
+    draw_pictures,
+    draw_sensitivity,
+    draw_sweeps,
+    draw_table1,
+    fitted_slope,
+)
 from tensorldp_papers.papers.lecture.method import METHOD
 from tensorldp_papers.papers.lecture.plan import AttackFactors, AttackTraining
 from tensorldp_papers.run.cell import variant_text

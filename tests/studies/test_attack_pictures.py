@@ -9,7 +9,7 @@ import pytest
 from tensorldp import mechanisms
 from tensorldp.mechanisms import Box
 from tensorldp_papers.papers.lecture.attack_pictures import likelihood_cells
-from tensorldp_papers.run.guarantee import describe
+from tensorldp_papers.run.privacy import describe
 from tensorldp_papers.run.settings import Scale
 from tensorldp_papers.run.study import load_study
 

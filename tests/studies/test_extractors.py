@@ -8,7 +8,7 @@ from tensorldp.errors import InputError
 from tensorldp.randomness import generator
 from tensorldp_papers.nets.features import extract, feature_range
 from tensorldp_papers.nets.mobilenet import MobileNet, imagenet_normalise
-from tensorldp_papers.nets.seeding import seed_model
+from tensorldp_papers.nets.registry import seed_model
 from tensorldp_papers.run.records import Records, model_inputs
 
 CPU = torch.device("cpu")

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from tensorldp.files import write_arrays
-from tensorldp_papers.run.audit import audit_mechanism
 from tensorldp_papers.run.cell import parse_cell
 from tensorldp_papers.run.method import ReleaseMethod
 from tensorldp_papers.run.methods import method
+from tensorldp_papers.run.privacy import audit_mechanism
 from tensorldp_papers.run.records import read_records
 
 CPU = torch.device("cpu")

@@ -12,9 +12,9 @@ import torch
 
 from tensorldp.errors import InputError
 from tensorldp.files import sha256, write_arrays, write_json
-from tensorldp_papers.nets.evaluate import evaluate
 from tensorldp_papers.nets.train import (
     empty_model,
+    evaluate,
     has_buffers,
     parameter_release,
     train_federated,
@@ -22,9 +22,9 @@ from tensorldp_papers.nets.train import (
 )
 from tensorldp_papers.papers.tldp.learning import METHOD
 from tensorldp_papers.papers.tldp.plan import FederatedFactors, LearningFactors, LearningTraining
-from tensorldp_papers.run.guarantee import record_guarantee, run_guarantee
-from tensorldp_papers.run.perturb import perturb
+from tensorldp_papers.run.privacy import record_guarantee, run_guarantee
 from tensorldp_papers.run.records import Records, Scaling, matrix_shape, model_inputs, read_records
+from tensorldp_papers.run.releases import perturb
 from tensorldp_papers.run.streams import FederatedCell, LearningCell
 from tensorldp_papers.run.table import (
     COLUMNS,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp_papers.run.standing import NOTHING, REFUTED, TRIED, UNTRIED, standing_table, stop_if_refuted
+from tensorldp_papers.run.audit_table import NOTHING, REFUTED, TRIED, UNTRIED, standing_table, stop_if_refuted
 
 AUDIT = {"samples": 100, "refuted": False, "claimed": 1.0, "delta": 0.0, "event": "e", "note": ""}
 Found = tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]]]

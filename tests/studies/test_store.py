@@ -388,7 +388,7 @@ def test_a_batch_with_nothing_to_do_does_not_import_torch(run: Run, data: Path) 
     run([one])
     batch = write_batch(run.folder, [{"settings": one.settings, "code": "c", "data": str(data)}])
     program = (
-        "import sys; from pathlib import Path; from tensorldp.studies import stages, store;"
+        "import sys; from pathlib import Path; from tensorldp_papers.run import stages, store;"
         f"tasks, kept = store.read_tasks(Path({str(batch)!r})), store.Store(Path({str(run.store.results)!r}));"
         f"out = Path({str(run.folder / 'again')!r}); stages.perturb(tasks, kept, out / 'a', 'cpu');"
         "stages.train(tasks, kept, out / 'a', out / 'b', 'cpu');"

@@ -18,7 +18,7 @@ from tensorldp_papers.nets.train import train_federated, train_heads_on_releases
 from tensorldp_papers.papers.latent.method import METHOD as LATENT
 from tensorldp_papers.papers.pldp_fl.method import METHOD as PLDP
 from tensorldp_papers.run.cell import AnyCell
-from tensorldp_papers.run.perturb import perturb
+from tensorldp_papers.run.releases import perturb
 from tensorldp_papers.run.streams import common_stream, noise_stream
 
 CPU = torch.device("cpu")

@@ -9,7 +9,7 @@ import pytest
 import torch
 from typed import gaussian_mu, make_as
 
-from tensorldp.curves.trivial import NoPrivacyCurve
+from tensorldp.curves.base import NoPrivacyCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.matrix import MatrixMechanism
@@ -21,10 +21,9 @@ from tensorldp_papers.papers.tvg import plan as tvg
 from tensorldp_papers.papers.tvg.testing import directed, features, private_features, record_curve, train_clean
 from tensorldp_papers.papers.tvg.testing_method import METHOD
 from tensorldp_papers.run.grid import make_plan
-from tensorldp_papers.run.guarantee import record_guarantee
-from tensorldp_papers.run.perturb import perturb
-from tensorldp_papers.run.record_batches import batch_box, privatize_batches, record_in_batch
+from tensorldp_papers.run.privacy import record_guarantee
 from tensorldp_papers.run.records import Records
+from tensorldp_papers.run.releases import batch_box, perturb, privatize_batches, record_in_batch
 from tensorldp_papers.run.settings import parse_settings
 from tensorldp_papers.run.streams import LearningCell, TestingCell, noise_stream
 

@@ -6,10 +6,9 @@ from sklearn.datasets import load_digits
 from torch import nn
 
 from tensorldp.errors import InputError
-from tensorldp_papers.attacks.defences import Defence
-from tensorldp_papers.attacks.defended import fit_defended
+from tensorldp_papers.attacks.defences import Defence, fit_defended
 from tensorldp_papers.nets.classify import predict
-from tensorldp_papers.nets.seeding import seed_model
+from tensorldp_papers.nets.registry import seed_model
 
 X = torch.from_numpy(load_digits().images).float().unsqueeze(1) / 16
 Y = torch.from_numpy(load_digits().target)

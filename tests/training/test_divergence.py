@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from tensorldp_papers.nets.classify import fit
-from tensorldp_papers.nets.divergence import diverged
+from tensorldp_papers.nets.classify import diverged, fit
 
 
 @pytest.mark.parametrize(("rate", "found"), [(1e30, True), (1e-3, False)])

@@ -9,7 +9,7 @@ from torch import nn
 
 from tensorldp.errors import InputError
 from tensorldp_papers.nets import Task, build
-from tensorldp_papers.nets.dp_sgd import fit_dp_sgd, run_guarantee
+from tensorldp_papers.nets.private_sgd import fit_dp_sgd, run_guarantee
 
 
 def gen(seed: int = 0) -> torch.Generator:

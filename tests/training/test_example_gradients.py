@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from tensorldp.errors import InputError
 from tensorldp_papers.nets import Task, build
 from tensorldp_papers.nets.example_gradients import ExampleGradients
-from tensorldp_papers.nets.tensor_sgd import clipped_sums
+from tensorldp_papers.nets.private_sgd import clipped_sums
 
 TASKS = {
     "lenet": Task((28, 28), 10),

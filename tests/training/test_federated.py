@@ -10,8 +10,15 @@ from tensorldp.curves.gaussian import GaussianCurve, mu_of
 from tensorldp.mechanisms import Box, Mechanism, make
 from tensorldp_papers.nets import Task, build
 from tensorldp_papers.nets.classify import fit
-from tensorldp_papers.nets.federated import clipped, federated_average, get_vector, set_vector, split_users, trainable
-from tensorldp_papers.nets.release import ParameterRelease
+from tensorldp_papers.nets.federated import (
+    ParameterRelease,
+    clipped,
+    federated_average,
+    get_vector,
+    set_vector,
+    split_users,
+    trainable,
+)
 
 SHAPES = [(3, 5), (3,)]
 STEP = 0.01  # Adam moves a weight by about this much at each step

@@ -12,8 +12,15 @@ from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.tvg_budget import kov_budget, simple_budget
 from tensorldp_papers.nets import Task, build
-from tensorldp_papers.nets.gradient_noise import GradientNoise, check_schedule, honest_noise, printed_noise
-from tensorldp_papers.nets.tensor_sgd import PrivateStep, clipped_sums, fit_private
+from tensorldp_papers.nets.private_sgd import (
+    GradientNoise,
+    PrivateStep,
+    check_schedule,
+    clipped_sums,
+    fit_private,
+    honest_noise,
+    printed_noise,
+)
 
 SHAPES = [(12, 30), (12,)]
 SCHEDULE = check_schedule(1.0, 1e-5, 10_000, 100, 1000)

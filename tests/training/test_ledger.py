@@ -7,10 +7,8 @@ import pytest
 from tensorldp import privacy
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
-from tensorldp_papers.papers.pldp_fl.ledger import Ledger
-from tensorldp_papers.papers.pldp_fl.preferences import preferences
+from tensorldp_papers.papers.pldp_fl.clients import Ledger, make_upload, preferences
 from tensorldp_papers.papers.pldp_fl.rounds import replay, selections
-from tensorldp_papers.papers.pldp_fl.uploads import make_upload
 
 SIZE = 21_840
 

@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from tensorldp.mechanisms.plu_fedoa import fedoa_weights
+from tensorldp.mechanisms.pldp_fl import fedoa_weights
 from tensorldp_papers.nets import Task, build
 from tensorldp_papers.nets.federated import get_vector
-from tensorldp_papers.nets.shards import deal
-from tensorldp_papers.nets.simulation import ClientSimulation
-from tensorldp_papers.papers.pldp_fl.ledger import Ledger
-from tensorldp_papers.papers.pldp_fl.preferences import preferences
+from tensorldp_papers.nets.simulation import ClientSimulation, deal
+from tensorldp_papers.papers.pldp_fl.clients import Ledger, make_upload, preferences
 from tensorldp_papers.papers.pldp_fl.rounds import inverse_variance, personalised_average, selections
-from tensorldp_papers.papers.pldp_fl.uploads import make_upload
 
 CLIENTS, ROUNDS = 6, 4
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp_papers.papers.pldp_fl.preferences import (
+from tensorldp_papers.papers.pldp_fl.clients import (
     Preference,
     epsilon_levels,
     participant_count,

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tensorldp.errors import InputError
-from tensorldp_papers.nets.shards import check_shards, deal
+from tensorldp_papers.nets.simulation import check_shards, deal
 
 
 def gen(seed: int = 0) -> torch.Generator:

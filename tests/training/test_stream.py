@@ -8,9 +8,15 @@ from torch import nn
 
 from tensorldp.errors import InputError
 from tensorldp.randomness import generator
-from tensorldp_papers.papers.latent.centroid import class_means, nearest_mean
 from tensorldp_papers.papers.latent.networks import BitANN
-from tensorldp_papers.papers.latent.stream import checkpoint_epochs, fit_stream, make_optimizer, predict_stream
+from tensorldp_papers.papers.latent.training import (
+    checkpoint_epochs,
+    class_means,
+    fit_stream,
+    make_optimizer,
+    nearest_mean,
+    predict_stream,
+)
 
 CPU = torch.device("cpu")
 

@@ -7,8 +7,7 @@ import torch
 from scipy.stats import norm
 
 from tensorldp.errors import InputError
-from tensorldp_papers.papers.pldp_fl.preferences import Preference
-from tensorldp_papers.papers.pldp_fl.uploads import make_upload
+from tensorldp_papers.papers.pldp_fl.clients import Preference, make_upload
 
 
 def gen(seed: int = 0) -> torch.Generator:

@@ -54,7 +54,7 @@ from tensorldp_papers.data.catalogue import Dataset, register_dataset
 from tensorldp_papers.data.split import Parsed
 from tensorldp.mechanisms import Box, make
 from tensorldp_papers.nets import register_model
-from tensorldp_papers.run.guarantee import describe
+from tensorldp_papers.run.privacy import describe
 from tensorldp_papers.run.methods import register_method
 from tensorldp_papers.run.method import MeasureMethod
 
@@ -112,7 +112,7 @@ from tensorldp_papers.plots.curves import draw_study, read_metrics
 from tensorldp_papers.plots.style import FURTHER_COLOURS
 from tensorldp_papers.papers.tvg.figures import draw_tvg
 from tensorldp.mechanisms.catalogue import page
-from tensorldp.plugins import import_plugins
+from tensorldp.registry import import_plugins
 
 import_plugins()
 table = read_metrics(Path(sys.argv[1]))

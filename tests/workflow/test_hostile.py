@@ -21,7 +21,7 @@ from conftest import ROOT, Project
 
 from tensorldp.errors import InputError
 from tensorldp.files import read_arrays
-from tensorldp.plugins import import_plugins
+from tensorldp.registry import import_plugins
 from tensorldp_papers.data.archives import tar_members
 from tensorldp_papers.nets.mobilenet import MobileNet, load_imagenet
 from tensorldp_papers.plots.curves import read_metrics

@@ -66,7 +66,7 @@ def test_an_edited_script_computes_what_it_writes(finished: Project, script: str
 @pytest.mark.parametrize(
     ("name", "rules"),
     [
-        ("src/tensorldp/mechanisms/duchi.py", {"error_table", "claims", "privacy_figure", "report"}),
+        ("src/tensorldp/mechanisms/sampled_coordinates.py", {"error_table", "claims", "privacy_figure", "report"}),
         ("src/tensorldp_papers/claims/catalogue.csv", {"claims", "report"}),
         ("src/tensorldp_papers/data/tabular.py", {"prepare", "extract_features"}),
         ("src/tensorldp_papers/plots/style.py", {"report", "privacy_figure", "figure_tldp_type1", "figure_tldp_type3"}),

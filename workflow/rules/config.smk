@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 try:
-    from tensorldp_papers.run.reading import read_yaml
+    from tensorldp_papers.run.settings import read_yaml
     from tensorldp.errors import InputError
 except ImportError as error:
     sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e '.[pipeline]'` first")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from tensorldp.plugins import import_plugins
+from tensorldp.registry import import_plugins
 from tensorldp_papers.run.cli import json_argument, parser, run
 from tensorldp_papers.run.mechanism_check import check_mechanism
 

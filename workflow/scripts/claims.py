@@ -7,14 +7,14 @@ from pathlib import Path
 
 from tensorldp.files import write_text
 from tensorldp.kinds import MECHANISMS
-from tensorldp.plugins import import_plugins
+from tensorldp.registry import import_plugins
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.table import claims_table
 from tensorldp_papers.data.catalogue import names as dataset_names
+from tensorldp_papers.run.audit_table import stop_if_refuted
 from tensorldp_papers.run.cli import json_argument, parser, run
 from tensorldp_papers.run.grid import make_plan
 from tensorldp_papers.run.settings import parse_settings
-from tensorldp_papers.run.standing import stop_if_refuted
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tensorldp.files import read_json, replacing
-from tensorldp_papers.run.audit_table import audits_table
+from tensorldp_papers.run.audit_table import audits_table, standing_table
 from tensorldp_papers.run.cli import parser, run
-from tensorldp_papers.run.standing import standing_table
 from tensorldp_papers.run.store import Store, audit_of, guarantee_of, read_manifests, scores_of
 from tensorldp_papers.run.table import guarantees_table, metrics_table, series_table
 

@@ -10,7 +10,7 @@ import pandas as pd
 from tensorldp.errors import InputError
 from tensorldp.files import write_text
 from tensorldp_papers.claims.base import catalogue, load_checks
-from tensorldp_papers.claims.export import as_csv, as_json, claim_set, schema_text
+from tensorldp_papers.claims.table import as_csv, as_json, claim_set, schema_text
 from tensorldp_papers.run.cli import parser, run
 
 KEPT = Path(__file__).parents[2] / "results" / "reference" / "claims.csv"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tensorldp.files import write_text
 from tensorldp.kinds import MECHANISMS
-from tensorldp.plugins import import_plugins
+from tensorldp.registry import import_plugins
 from tensorldp_papers.data.catalogue import names as dataset_names
 from tensorldp_papers.kept.plan import computed, plan_table, plan_text
 from tensorldp_papers.run.cli import json_argument, parser, run

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from tensorldp.errors import InputError
 from tensorldp.files import write_text
-from tensorldp_papers.quoting.blocks import kept_table, open_table, with_block
-from tensorldp_papers.quoting.marks import check_marks, drifts, rewritten
+from tensorldp_papers.quoting.marks import check_marks, drifts, kept_table, open_table, rewritten, with_block
 from tensorldp_papers.quoting.printed import printed_page, read_printed
 from tensorldp_papers.quoting.values import Quotes, read_table
 from tensorldp_papers.run.cli import parser, run

@@ -11,18 +11,16 @@ import torch
 from torch import Tensor
 
 from tensorldp.check import declared
-from tensorldp.check.budget import Budget
+from tensorldp.check import distinguishers as learned
 from tensorldp.check.claim import Claim
-from tensorldp.check.distinguishers import FLOATING, IDEAL, learned
+from tensorldp.check.distinguishers import FLOATING, IDEAL
 from tensorldp.check.events import Event, strongest
-from tensorldp.check.histogram import histogram
-from tensorldp.check.independence import dependence
 from tensorldp.check.noise import declared_tail, noise_misfit
 from tensorldp.check.observers import MOST, VIEWS, OneRelease
 from tensorldp.check.pairs import pairs
-from tensorldp.check.search import Breach, Search, Trail
+from tensorldp.check.search import Breach, Budget, Search, Trail, histogram
+from tensorldp.check.side_channels import dependence, timing_difference
 from tensorldp.check.target import Declared, Release, Subject, is_mechanism
-from tensorldp.check.timing import timing_difference
 from tensorldp.check.verdict import Attempt, Finding, Verdict, breach_finding, epsilon_bound
 from tensorldp.domain import DTYPES, Domain
 from tensorldp.errors import InputError, check_flag, check_positive, check_real, check_whole

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from tensorldp.check.betting import CAUTION
 from tensorldp.check.claim import Claim
-from tensorldp.check.distinguishers.base import Reals
+from tensorldp.check.distinguishers import Reals
 from tensorldp.check.events import QUANTUM, rounded
 from tensorldp.check.observers import releases
 from tensorldp.check.pairs import Pair

@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.special import ndtr
 from torch import Tensor
 
-from tensorldp.check.distinguishers.base import Reals
+from tensorldp.check.distinguishers import Reals
 from tensorldp.check.observers import releases
 from tensorldp.check.target import Declared, Subject
 from tensorldp.randomness import generator, numpy_generator

@@ -9,20 +9,61 @@ search stops.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 
-from tensorldp.check.budget import Budget
 from tensorldp.check.claim import Claim
-from tensorldp.check.distinguishers import Columns, Distinguisher, Scene
-from tensorldp.check.distinguishers.base import Reals, Statistic
+from tensorldp.check.distinguishers import Columns, Distinguisher, Reals, Scene, Statistic
 from tensorldp.check.events import Event, Lead, best_lead
 from tensorldp.check.observers import MOST, Seen, View
 from tensorldp.check.pairs import Pair, changed, pairs, some
 from tensorldp.check.target import Subject
+
+PATIENCE = 10.0  # wall time over processor time, on a machine that others use too
+
+
+@dataclass
+class Budget:
+    """Processor time, releases of each record for one pair, and the releases drawn so far.
+
+    Attributes:
+        seconds: of processor time, and a tenth of the wall time that is allowed.
+        samples: releases of each record that one pair may be given to learn from.
+        rounds: of a search at most, None for as many as there is time for; a search that ends by them and not by the
+            time draws the same on every machine.
+        starts: pairs that a search starts from at most, None for all.
+    """
+
+    seconds: float
+    samples: int
+    rounds: int | None = None
+    starts: int | None = None
+    drawn: int = 0
+    start: float = field(default_factory=time.process_time)
+    wall: float = field(default_factory=time.monotonic)
+
+    @property
+    def spent(self) -> float:
+        """Seconds of processor time since the start, or a tenth of the wall time if that is more."""
+        return max(time.process_time() - self.start, (time.monotonic() - self.wall) / PATIENCE)
+
+    @property
+    def over(self) -> bool:
+        """Whether the time is up."""
+        return self.spent >= self.seconds
+
+    def ends(self, rounds: int) -> bool:
+        """Whether the time or the rounds are up after so many of these."""
+        return self.over or (self.rounds is not None and rounds >= self.rounds)
+
+    def part(self, share: float) -> Budget:
+        """A budget of a share of what is left."""
+        return Budget(max(0.0, self.seconds - self.spent) * share, self.samples, self.rounds, self.starts)
+
 
 FAST, SLOW, GROWTH = 400, 64, 4  # releases of each record at first, by view, and the factor between rounds
 SLOW_PAIRS = 2  # pairs that are looked at among other records
@@ -287,3 +328,19 @@ def _guarded(statistic: Statistic, exact: bool) -> Statistic:
 
 def _numpy(ratio: Callable[[torch.Tensor], torch.Tensor]) -> Statistic:
     return lambda y: ratio(torch.from_numpy(np.ascontiguousarray(y))).cpu().numpy()
+
+
+BINS = 40
+
+
+def histogram(search: Search, breach: Breach) -> dict[str, list[float]]:
+    """Counts of the event's statistic under both records, in bins of equal width between extreme quantiles."""
+    trail = breach.trail
+    values = [side[np.isfinite(side)] for side in search.columns(trail)[breach.event.statistic]]
+    both = np.concatenate(values)
+    if both.size == 0:
+        return {}
+    low, high = (float(v) for v in np.quantile(both, [0.005, 0.995]))
+    edges = np.linspace(low, high if high > low else low + 1.0, BINS + 1)
+    counts = [np.histogram(side.clip(edges[0], edges[-1]), edges)[0].astype(float).tolist() for side in values]
+    return {"edges": edges.tolist(), "x": counts[0], "x'": counts[1], "threshold": [breach.event.threshold]}

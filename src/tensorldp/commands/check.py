@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the verdict; 1 where the claim is refuted."""
     if options.out is not None:  # what the page lacks, packages or a folder, is better said before the check than after
-        from tensorldp.check.page import verdict_folder, write_verdict
+        from tensorldp.check.verdict import verdict_folder, write_verdict
 
         verdict_folder(options.out)
     domain = domain_of(options)

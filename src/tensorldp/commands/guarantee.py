@@ -6,7 +6,7 @@ import argparse
 import math
 
 from tensorldp.commands.target import add_target_arguments, domain_of, target_of
-from tensorldp.deltas import REPORT_DELTA
+from tensorldp.curves.guarantee import REPORT_DELTA
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Mechanism
 from tensorldp.privacy import compose

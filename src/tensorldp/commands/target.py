@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tensorldp.deltas import NOMINAL_DELTA
+from tensorldp.curves.guarantee import NOMINAL_DELTA
 from tensorldp.errors import InputError, blamed, shown
 from tensorldp.mechanisms import Ball, Box, Domain, Mechanism, mechanism_class
 from tensorldp.memory import check_memory

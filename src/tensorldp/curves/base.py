@@ -1,11 +1,63 @@
-"""The interface of privacy profiles (docs/mathematics.md#profile)."""
+"""The interface of privacy profiles (docs/mathematics.md#profile), simple curves, and the search for an epsilon."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 
-from tensorldp.errors import check_real, check_whole
+import numpy as np
+from scipy.special import ndtri
+
+from tensorldp.curves.discrete import DiscreteCurve, small_losses
+from tensorldp.errors import check_positive, check_real, check_whole
+
+FLOOR = -1e12  # stands for log 0: finite, so that a bracket may end there
+
+
+def epsilon_at(
+    log_delta: Callable[[float], float], log_target: float, *, mean: float, spread: float, top: float = math.inf
+) -> float:
+    """The smallest epsilon >= 0 with log_delta(epsilon) <= log_target, to about 1e-10 and rounded up.
+
+    Args:
+        log_delta: decreasing in epsilon; -inf allowed.
+        log_target: in nats, below 0.
+        mean: of the privacy loss; the search starts at its normal approximation.
+        spread: standard deviation of the privacy loss.
+        top: an epsilon at which delta is 0, if there is one.
+    """
+    from scipy.optimize import brentq
+
+    def gap(epsilon: float) -> float:
+        return max(log_delta(epsilon), FLOOR) - log_target
+
+    if gap(0.0) <= 0.0:
+        return 0.0
+    z = -float(ndtri(math.exp(max(log_target, -700.0))))
+    width = max(spread, 1e-12 * abs(mean), 1e-300)
+    guess = min(max(mean + z * spread, 0.0), top)
+    low, high = max(0.0, guess - width), min(guess + width, top)
+    step = width
+    while low > 0.0 and gap(low) <= 0.0:
+        high, step = low, 2.0 * step
+        low = max(0.0, low - step)
+    step = width
+    while high < top and gap(high) > 0.0:
+        low, step = high, 2.0 * step
+        high = min(high + step, top)
+        if step > 1e300:
+            return top
+    if gap(high) > 0.0:
+        return top
+    root = float(brentq(gap, low, high, xtol=1e-13 * max(high, 1e-280), rtol=1e-15))
+    step = 1e-10 * min(width, max(root, 1e-300))
+    while gap(root) > 0.0 and root < top:
+        root, step = root + step, 2.0 * step
+    return min(root, top)
+
 
 DELTA_FLOOR = 1e-300
 
@@ -117,3 +169,68 @@ class PrivacyCurve(ABC):
         """
         count = check_whole("count", count, low=1)
         return self if count == 1 else self._compose(count)
+
+
+@dataclass(frozen=True)
+class PureCurve(PrivacyCurve):
+    """`count` uses of a mechanism that is `budget`-DP.
+
+    Binary randomised response dominates every such mechanism ([kairouz2015], Theorem 3.3):
+    delta(e) = (e^budget - e^e) / (1 + e^budget), and uses compose as its binomial.
+
+    Args:
+        budget: epsilon of one use in nats, > 0.
+        exact: whether the mechanism attains that delta at every epsilon, as randomised response does.
+
+    Raises:
+        InputError: if budget is not above 0 or count is not a whole number of at least 1.
+    """
+
+    budget: float
+    exact: bool = False
+    count: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "budget", check_positive("budget of a pure curve", self.budget))
+        check_whole("count of a pure curve", self.count, low=1)
+
+    @property
+    def pure_epsilon(self) -> float:
+        return self.budget * self.count
+
+    @cached_property
+    def dominating(self) -> DiscreteCurve:
+        """The curve of as many uses of binary randomised response."""
+        keep = -float(np.logaddexp(0.0, -self.budget))
+        losses = small_losses(self.budget, -self.budget)
+        return DiscreteCurve((keep, keep - self.budget), (keep - self.budget, keep), self.count, self.exact, losses)
+
+    def _delta(self, epsilon: float) -> float:
+        return self.dominating.delta(epsilon)
+
+    def _epsilon(self, delta: float) -> float:
+        return self.dominating.epsilon(delta)
+
+    def _compose(self, count: int) -> PrivacyCurve:
+        return PureCurve(self.budget, self.exact, self.count * count)
+
+
+@dataclass(frozen=True)
+class NoPrivacyCurve(PrivacyCurve):
+    """The record is released as it is: delta(epsilon) = 1 for every epsilon."""
+
+    exact: bool = True
+
+    @property
+    def pure_epsilon(self) -> float:
+        return math.inf
+
+    @property
+    def atom(self) -> float:
+        return 1.0
+
+    def _delta(self, epsilon: float) -> float:
+        return 1.0
+
+    def _compose(self, count: int) -> PrivacyCurve:
+        return self

@@ -9,11 +9,16 @@ from functools import cached_property
 import numpy as np
 from scipy.special import logsumexp
 
-from tensorldp.curves.base import PrivacyCurve
-from tensorldp.curves.connect_the_dots import rounded_up
-from tensorldp.curves.lattice import LatticePart, LatticeSum
-from tensorldp.curves.loss_distribution import LossLaw, envelope, lattice_step, loss_law
-from tensorldp.curves.roots import epsilon_at
+from tensorldp.curves.base import PrivacyCurve, epsilon_at
+from tensorldp.curves.loss_distribution import (
+    LatticePart,
+    LatticeSum,
+    LossLaw,
+    envelope,
+    lattice_step,
+    loss_law,
+    rounded_up,
+)
 from tensorldp.errors import InputError, check_whole
 
 SUM_TOLERANCE = 1e-6

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from scipy.special import log_ndtr
 
-from tensorldp.curves.base import PrivacyCurve
-from tensorldp.curves.roots import epsilon_at
+from tensorldp.curves.base import PrivacyCurve, epsilon_at
 from tensorldp.errors import check_whole
 
 SMALLEST = 64  # of the standard deviation: below it the tail's expansion is not exact to rounding

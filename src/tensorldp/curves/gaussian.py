@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from scipy.special import erfcx, log_ndtr
 
-from tensorldp.curves.base import PrivacyCurve
-from tensorldp.curves.roots import epsilon_at
+from tensorldp.curves.base import PrivacyCurve, epsilon_at
 from tensorldp.errors import check_positive, check_real
 
 CLOSE = 1e-6  # of the larger term's log: where the logs of delta's two terms are closer, digits of delta are lost

@@ -1,6 +1,14 @@
 """The exact profile of I independent Laplace mechanisms, each shifted by the same share of its scale.
 
 Derived in docs/mathematics/curves.md#laplace.
+
+delta(epsilon) of a few Laplace elements, or of many with a small shift: their losses nearly lie on a lattice.
+
+An element's loss is a or -a, or strictly between with a density. With u = 1/(1 + 2s) the moment function
+(docs/mathematics/curves.md#saddle-point) is M = A + D u, A = (e^{sa} + e^{-(1+s)a}) / 2 the two ends and D = (e^{sa} -
+e^{-(1+s)a}) / 2. Where nearly all elements sit at an end, M^n hardly falls along a vertical line but returns in a peak
+every pi/a. The terms of no and of one element between the ends are therefore taken out and summed in closed form; what
+is left falls with the fourth power of the distance.
 """
 
 from __future__ import annotations
@@ -9,13 +17,128 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
+from scipy.special import gammaln
 from scipy.special import log1p as complex_log1p
 
-from tensorldp.curves import laplace_series, saddle_point
-from tensorldp.curves.base import PrivacyCurve
-from tensorldp.curves.roots import epsilon_at
-from tensorldp.curves.saddle_point import Complex
+from tensorldp.curves import saddle_point
+from tensorldp.curves.base import PrivacyCurve, epsilon_at
+from tensorldp.curves.saddle_point import Complex, Cumulant
 from tensorldp.errors import InputError, check_positive, check_whole
+
+Reals = npt.NDArray[np.float64]
+MAX_NODES = 40_000
+PRECISION = 1e-10
+
+
+def log_delta_by_series(cumulant: Cumulant, shift: float, count: int, epsilon: float, saddle: float) -> float:
+    """log delta of `count` >= 2 elements for 0 <= epsilon < shift * count; `saddle` is the contour integral's c."""
+    if (1.0 + 2.0 * saddle) * shift > 32.0 + math.log(count) or epsilon >= shift * (count - 2):
+        return _log_top(count, shift * count - epsilon)
+    c = saddle
+    peak = float(cumulant.exponent(np.array([complex(c)]), epsilon)[0].real) - math.log(c * (1.0 + c))
+    share = _share(shift, c)
+    ends = _window(count, share, shift, epsilon)
+    one = _window(count - 1, share, shift, epsilon - shift)
+    gap = epsilon - shift * (count - 1 - 2.0 * one)
+    total = float(
+        (
+            np.exp(_log_weight(count, ends, shift) - peak)
+            * -np.expm1(np.minimum(0.0, epsilon - shift * (count - 2.0 * ends)))
+        ).sum()
+    )
+    total += count * float((np.exp(_log_weight(count - 1, one, shift) - peak) * _one_inside(gap, shift)).sum())
+    total += _rest(cumulant, shift, count, epsilon, c, peak)
+    return peak + math.log(total) if total > 0.0 else -math.inf
+
+
+def _share(shift: float, c: float) -> float:
+    """The share of elements at the lower end under the law tilted by e^{cL}."""
+    u = 1.0 / (1.0 + 2.0 * c)
+    odds = math.exp(-min(shift * (1.0 + 2.0 * c), 700.0)) * (1.0 - u) / (1.0 + u)
+    return odds / (1.0 + odds)
+
+
+def _window(count: int, share: float, shift: float, epsilon: float) -> Reals:
+    """The numbers k of elements at the lower end that matter and whose loss shift (count - 2k) exceeds epsilon."""
+    radius = 12.0 * math.sqrt(count * share * (1.0 - share)) + 60.0
+    last = math.ceil((count - epsilon / shift) / 2.0)
+    low, high = max(0, math.floor(count * share - radius)), min(count, last, math.ceil(count * share + radius))
+    return np.arange(low, high + 1.0)
+
+
+def _log_weight(count: int, k: Reals, shift: float) -> Reals:
+    choose = gammaln(count + 1.0) - gammaln(k + 1.0) - gammaln(count - k + 1.0)
+    return np.asarray(choose - count * math.log(2.0) - k * shift)
+
+
+def _one_inside(x: Reals, a: float) -> Reals:
+    """Int (1 - e^{x - l})_+ e^{-(a - l)/2} / 4 dl over -a < l < a."""
+    within = np.expm1(np.minimum(0.0, x - a) / 2.0) ** 2 / 2.0
+    return np.where(x < -a, math.expm1(-a) * np.expm1(np.minimum(x, 0.0)) / 2.0, within)
+
+
+def _rest(cumulant: Cumulant, a: float, n: int, epsilon: float, c: float, peak: float) -> float:
+    """The contour integral of M^n - A^n - n A^{n-1} D u over Re s = c, divided by e^peak, peak by peak."""
+    curvature = cumulant.curvature(c)
+    pole = 1.0 / c**2 + 1.0 / (1.0 + c) ** 2
+    step, reach, period = 0.15 / math.sqrt(curvature + pole), 9.0 / math.sqrt(curvature), math.pi / a
+    whole_line = reach > period / 2.0
+    if whole_line:
+        per_period = math.ceil(period / step)
+        step = period / per_period
+        offsets = step * (np.arange(per_period) - per_period // 2)
+    else:
+        offsets = step * np.arange(-math.ceil(reach / step), math.ceil(reach / step) + 1)
+    u = 1.0 / (1.0 + 2.0 * c)
+    hidden = n * math.tanh((1.0 + 2.0 * c) * a / 2.0) * u
+    scale = hidden * (1.0 + 2.0 * c) / 2.0  # n D u / A at distance y is scale / y
+    tail = 0.5 * (scale * c / period**2) ** 2 * math.exp(-min(hidden / (1.0 + hidden / n), 700.0))
+    far = max(2.0 * scale / period, 4.0)
+    peaks = math.ceil(max(far, (tail / (3.0 * PRECISION)) ** (1.0 / 3.0)))
+    peaks = min(peaks, max(4, MAX_NODES // offsets.size))
+    centres = period * np.arange(-peaks, peaks + 1)
+    total = 0.0
+    for block in np.array_split(centres, max(1, centres.size * offsets.size // 20_000)):
+        s = c + 1j * (block[:, None] + offsets[None, :])
+        x = 1.0 + 2.0 * s
+        below = np.log(s * (s + 1.0)) + peak
+        fall = np.exp(-a * x)
+        ratio = n * (1.0 - fall) / ((1.0 + fall) * x)
+        ends = s * (n * a - epsilon) + n * np.log((1.0 + fall) / 2.0)
+        values = np.exp(cumulant.exponent(s, epsilon) - below) - np.exp(ends - below) * (1.0 + ratio)
+        total += float(values.real.sum())
+    return total * step / (2.0 * math.pi)
+
+
+def _log_top(n: int, t: float) -> float:
+    """log of 2^-n times the inverse Laplace transform of (1 + u)^n / (s (s + 1)) at t = n a - epsilon.
+
+    Right where no element can be at its lower end (t <= 2a) or hardly ever is. The contour is the parabola
+    s = m (1 + iy)^2 through the saddle point m.
+    """
+
+    def slope(log_s: float) -> float:
+        s = math.exp(log_s)
+        return t * s - n / ((1.0 + s) * (1.0 + 2.0 * s)) * s - 1.0 - s / (1.0 + s)
+
+    low, high = -50.0, 1.0
+    while slope(high) < 0.0:
+        high += 10.0
+    for _ in range(200):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
+    m = math.exp(high)
+    bend = n * m * m * (3.0 + 4.0 * m) / ((1.0 + m) * (1.0 + 2.0 * m)) ** 2 + 1.0 + (m / (1.0 + m)) ** 2
+    step = min(0.16, 0.4 / math.sqrt(4.0 * bend))
+    y = step * np.arange(400)
+    s = m * (1.0 + 1j * y) ** 2
+    exponent = s * t + n * np.log1p(1.0 / (1.0 + 2.0 * s)) - np.log(s) - np.log1p(s) + np.log(2.0 * m * (1.0 + 1j * y))
+    peak = float(exponent[0].real)
+    values = np.exp(exponent - peak).real
+    total = step / math.pi * (float(values.sum()) - float(values[0]) / 2.0)
+    return peak + math.log(max(total, 1e-300)) - n * math.log(2.0)
+
 
 SMOOTH = 25.0  # so many elements expected strictly inside their loss range make the contour's integrand die out
 
@@ -25,7 +148,7 @@ class LaplaceCurve(PrivacyCurve):
     """`count` elements, each Laplace with sensitivity / scale = `shift`.
 
     delta is exact: the closed form for one element, else the moment function's contour integral, with the losses
-    at the ends of their range summed apart where few elements are strictly inside (`laplace_series`).
+    at the ends of their range summed apart where few elements are strictly inside.
 
     Raises:
         InputError: if shift is negative or not finite, or count is not a whole number of at least 1.
@@ -77,7 +200,7 @@ class LaplaceCurve(PrivacyCurve):
         saddle = saddle_point.right_saddle(cumulant, epsilon)
         if cumulant.inside(saddle) >= SMOOTH:
             return saddle_point.log_delta(cumulant, epsilon, saddle)
-        return min(0.0, laplace_series.log_delta(cumulant, self.shift, self.count, epsilon, saddle))
+        return min(0.0, log_delta_by_series(cumulant, self.shift, self.count, epsilon, saddle))
 
     def _delta(self, epsilon: float) -> float:
         return math.exp(self.log_delta(epsilon))

@@ -1,4 +1,10 @@
-"""The law of the privacy loss of a pair of finite distributions, and a law that dominates two of them."""
+"""Laws of privacy losses, of finite distributions or rounded onto a lattice, where a Fourier transform composes them.
+
+Privacy losses rounded onto a lattice so that the profile can only grow: the convex profile by its chords.
+
+With t = e^epsilon, delta is convex in t, and the chords between lattice points lie above it ([doroshenko2022], "Connect
+the Dots"). A larger profile composes to a larger one, so what follows is an upper bound.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +15,126 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
+from tensorldp.curves.base import PrivacyCurve
+
 Reals = npt.NDArray[np.float64]
+TAIL = 42.0  # -log of the tilted mass that a window may leave out
+
+NEAR = 3.0  # standard deviations of the tilted sum within which a window serves another epsilon
+
+
+@dataclass(frozen=True, eq=False)
+class LatticePart:
+    """`count` losses, each first + step * index with its log mass (the masses may sum to less than 1)."""
+
+    first: float
+    index: npt.NDArray[np.int64]
+    log_mass: Reals
+    count: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Window:
+    """The tilted masses around the sum that an epsilon asks about, from the lattice point `low` on."""
+
+    epsilon: float
+    spread: float
+    tilt: float
+    log_total: float
+    low: int
+    mass: Reals
+
+
+class LatticeSum:
+    """The sum of independent losses whose values are on lattices of one step.
+
+    delta(epsilon) = M(t) e^{-t epsilon} E_t[e^{-t (S - epsilon)} (1 - e^{epsilon - S})_+], where E_t is under the law
+    tilted by e^{tS} and t puts its mean just above epsilon. The tilted law is a power of a discrete Fourier
+    transform on a window around that mean, so even a delta of 1e-300 keeps its leading digits.
+    """
+
+    def __init__(self, step: float, parts: list[LatticePart]) -> None:
+        self.step, self.parts = step, parts
+        self.base = math.fsum(part.count * part.first for part in parts)
+        self.last = sum(part.count * int(part.index[-1]) for part in parts)
+        self.reach = max(int(part.index[-1]) for part in parts)
+        self._kept: _Window | None = None
+
+    @property
+    def top(self) -> float:
+        """The largest sum."""
+        return self.base + self.step * self.last
+
+    def tilted(self, t: float) -> tuple[float, float, float]:
+        """log E e^{tS}, and the mean and variance of S under the law tilted by t."""
+        log_total, mean, variance = 0.0, 0.0, 0.0
+        for part in self.parts:
+            value = part.first + self.step * part.index
+            weight = part.log_mass + t * value
+            peak = float(weight.max())
+            mass = np.exp(weight - peak)
+            total = float(mass.sum())
+            centre = float(np.dot(mass, value)) / total
+            log_total += part.count * (peak + math.log(total))
+            mean += part.count * centre
+            variance += part.count * float(np.dot(mass, (value - centre) ** 2)) / total
+        return log_total, mean, variance
+
+    def _tilt(self, epsilon: float) -> float:
+        from scipy.optimize import brentq
+
+        def slope(log_t: float) -> float:
+            t = math.exp(log_t)
+            return self.tilted(t)[1] - epsilon - 1.0 / t - 1.0 / (1.0 + t)
+
+        low, high = -1.0, 1.0
+        while slope(low) > 0.0:
+            low *= 2.0
+        while slope(high) < 0.0:
+            high *= 2.0
+            if high > 64.0:
+                return math.exp(64.0)
+        return math.exp(float(brentq(slope, low, high, xtol=1e-6)))
+
+    def log_delta(self, epsilon: float) -> float:
+        """log delta(epsilon) of the finite sums; -inf where no sum exceeds epsilon."""
+        start = math.floor((epsilon - self.base) / self.step) + 1
+        if start > self.last or epsilon >= self.top:
+            return -math.inf
+        if self._kept is None or abs(epsilon - self._kept.epsilon) > NEAR * self._kept.spread:
+            self._kept = self._window_at(epsilon)  # a search for epsilon asks for many that are near each other
+        t, log_total, low, mass = self._kept.tilt, self._kept.log_total, self._kept.low, self._kept.mass
+        index = np.arange(max(low, start), low + mass.size)
+        above = self.base - epsilon + self.step * index
+        terms = mass[index - low] * np.exp(-t * np.maximum(above, 0.0)) * -np.expm1(np.minimum(-above, 0.0))
+        total = float(terms.sum())
+        return log_total - t * epsilon + math.log(total) if total > 0.0 else -math.inf
+
+    def _window_at(self, epsilon: float) -> _Window:
+        t = self._tilt(epsilon)
+        log_total, mean, variance = self.tilted(t)
+        bound = self.reach * TAIL / 3.0
+        radius = bound + math.sqrt(bound**2 + 2.0 * TAIL * variance / self.step**2) + 2.0
+        centre = (mean - self.base) / self.step
+        low, high = max(0, math.floor(centre - radius)), min(self.last, math.ceil(centre + radius))
+        return _Window(epsilon, math.sqrt(variance), t, log_total, low, self._window(t, low, high - low + 1))
+
+    def _window(self, t: float, low: int, size: int) -> Reals:
+        """The tilted masses of base + step * (low .. low + size - 1)."""
+        from scipy.fft import irfft, next_fast_len, rfft
+
+        length = next_fast_len(size, real=True)
+        phase = np.zeros(length // 2 + 1, dtype=np.complex128)
+        for part in self.parts:
+            weight = part.log_mass + t * self.step * part.index
+            mass = np.exp(weight - weight.max())
+            folded = np.bincount(part.index % length, weights=mass / mass.sum(), minlength=length)
+            with np.errstate(divide="ignore"):
+                phase += part.count * np.log(rfft(folded))
+        turn = 2.0 * math.pi / length * np.mod(np.arange(length // 2 + 1) * (low % length), length)
+        return np.maximum(np.asarray(irfft(np.exp(phase + 1j * turn), length))[:size], 0.0)
+
+
 SAME = 1e-12  # losses closer than this share of the largest are one loss
 MAX_STEPS = 1 << 16
 HUGE = 600.0  # a loss whose exponential nears the end of float64
@@ -132,3 +257,86 @@ def lattice_step(loss: Reals) -> float | None:
         return None
     step = float(gaps[-1]) / whole
     return step if float(np.abs(gaps - step * np.round(gaps / step)).max()) <= tolerance else None
+
+
+POINTS = 600  # lattice points over the range of the narrowest profile
+MAX_POINTS = 20_000  # over the range of any
+MAX_WINDOW = 1 << 21
+CUT = 1e-30  # delta at which a profile is cut off; the rest counts as an atom
+
+
+def rounded_up(laws: list[tuple[LossLaw, int]]) -> LatticeSum:
+    """The sum of finite losses, each split between the lattice points around it with E e^-L kept.
+
+    Args:
+        laws: laws of one use, and how many uses of each.
+    """
+    spreads = [_spread(law) for law, _ in laws]
+    whole = math.sqrt(sum(count * s**2 for (_, count), s in zip(laws, spreads, strict=True)))
+    width = max(float(np.ptp(law.loss)) for law, _ in laws)
+    step = max(min(s for s in spreads if s > 0.0) / 200.0, 24.0 * whole / MAX_WINDOW, width / 50_000.0)
+    parts = []
+    for law, count in laws:
+        below = np.floor(law.loss / step)
+        upper = np.expm1(-(law.loss - below * step)) / math.expm1(-step)
+        index = np.concatenate((below, below + 1.0)).astype(np.int64)
+        mass = np.concatenate((1.0 - upper, upper)) * np.exp(np.tile(law.log_mass, 2))
+        parts.append(_part(step, index, mass, count))
+    return LatticeSum(step, parts)
+
+
+def _spread(law: LossLaw) -> float:
+    mass = np.exp(law.log_mass)
+    mean = float(np.dot(mass, law.loss)) / float(mass.sum())
+    return math.sqrt(float(np.dot(mass, (law.loss - mean) ** 2)) / float(mass.sum()))
+
+
+def _part(step: float, index: npt.NDArray[np.int64], mass: Reals, count: int) -> LatticePart:
+    kept, place = np.unique(index, return_inverse=True)
+    total = np.bincount(place, weights=mass)
+    kept, total = kept[total > 0.0], total[total > 0.0]
+    return LatticePart(step * float(kept[0]), kept - kept[0], np.log(total), count)
+
+
+def profiles_up(curves: list[PrivacyCurve]) -> tuple[LatticeSum, float]:
+    """The sum of the losses of curves without atoms, and the mass cut off at its top.
+
+    Only each curve's delta is used, so any curve can take part.
+    """
+    ranges = [_range(curve) for curve in curves]
+    step = min(high - low for low, high in ranges) / POINTS
+    step = max(step, max(high - low for low, high in ranges) / MAX_POINTS)
+    parts, kept = [], 1.0
+    for curve, (low, high) in zip(curves, ranges, strict=True):
+        first, last = math.floor(low / step), math.ceil(high / step)
+        if first <= 0:
+            first = 0
+        index = np.arange(first, last + 1, dtype=np.int64)
+        delta = np.array([curve.delta(step * int(i)) for i in index])
+        index, mass, cut = _masses(step, index, delta)
+        parts.append(_part(step, index, mass, 1))
+        kept *= 1.0 - cut
+    return LatticeSum(step, parts), 1.0 - kept
+
+
+def _range(curve: PrivacyCurve) -> tuple[float, float]:
+    high = curve.epsilon(CUT)
+    return max(0.0, 0.999 * curve.epsilon(1.0 - 1e-9)), high
+
+
+def _masses(step: float, index: npt.NDArray[np.int64], delta: Reals) -> tuple[npt.NDArray[np.int64], Reals, float]:
+    """Lattice masses from delta at neighbouring lattice points, the first of them 0 or with nearly no loss below."""
+    growth = math.expm1(step)
+    slopes = np.maximum(delta[:-1] - delta[1:], 0.0) / growth  # beta_j e^{epsilon_j}
+    before = 1.0 - delta[0]
+    mass = np.maximum(np.concatenate(([before], slopes * math.exp(step))) - np.concatenate((slopes, [0.0])), 0.0)
+    if index[0] > 0:
+        return index, mass, float(delta[-1])
+    positive = mass[1:]
+    mirrored = positive * np.exp(-step * index[1:])
+    centre = max(0.0, 1.0 - float(delta[-1]) * 1.0 - float(positive.sum()) - float(mirrored.sum()))
+    return (
+        np.concatenate((-index[:0:-1], [0], index[1:])),
+        np.concatenate((mirrored[::-1], [centre], positive)),
+        float(delta[-1]),
+    )

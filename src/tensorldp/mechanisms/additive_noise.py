@@ -17,8 +17,7 @@ from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.curves.laplace import LaplaceCurve
 from tensorldp.domain import Domain
 from tensorldp.errors import check_positive
-from tensorldp.mechanisms.base import Mechanism
-from tensorldp.mechanisms.traits import ActsOn
+from tensorldp.mechanisms.base import ActsOn, Mechanism
 from tensorldp.randomness import add_gaussian, add_laplace
 
 Reals = npt.NDArray[np.float64]

@@ -1,34 +1,113 @@
-"""The interface that every mechanism has."""
+"""The interface that every mechanism has, its options and its traits."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar, Literal, dataclass_transform, get_args
 
 import torch
 from torch import Tensor
 
 from tensorldp.curves.base import PrivacyCurve
-from tensorldp.curves.guarantee import Guarantee
-from tensorldp.deltas import NOMINAL_DELTA
+from tensorldp.curves.guarantee import NOMINAL_DELTA, UNITS, Guarantee
 from tensorldp.domain import DTYPES, TOLERANCE, Ball, Box, Domain, blocks
-from tensorldp.errors import InputError, check_budget, check_flag, check_real
-from tensorldp.mechanisms.options import Options
-from tensorldp.mechanisms.traits import (
-    ActsOn,
-    DomainKind,
-    EpsilonUnit,
-    Neighbours,
-    ServerWeights,
-    Status,
-    check_traits,
-)
+from tensorldp.errors import InputError, check_budget, check_flag, check_real, shown, unknown
 from tensorldp.mechanisms.tvg_budget import Schedule, simple_budget, step_budget
 from tensorldp.randomness import check_generator
+
+DomainKind = Literal["box", "ball", "any"]
+EpsilonUnit = Literal["record", "element", "run"]
+ActsOn = Literal["element", "vector", "matrix", "tensor"]
+Neighbours = Literal["replace", "add or remove"]
+ServerWeights = Literal["equal", "inverse variance"]
+Status = Literal["as printed", "reconstructed", "textbook"]
+
+WORDS: dict[str, tuple[str, ...]] = {
+    "domain_kind": get_args(DomainKind),
+    "epsilon_unit": get_args(EpsilonUnit),
+    "acts_on": get_args(ActsOn),
+    "neighbours": get_args(Neighbours),
+    "server_weights": get_args(ServerWeights),
+    "status": get_args(Status),
+    "unit": UNITS,
+}
+TEXTS = ("name", "label", "family", "formula", "source")
+FLAGS = ("private", "additive", "integer", "same_shape", "scheduled", "on_grid")
+
+
+def check_traits(cls: type[Any]) -> None:
+    """Hold the traits that a class states in its body to their vocabulary.
+
+    Args:
+        cls: a class of mechanisms; what it inherits was checked before.
+
+    Raises:
+        InputError: if a trait has another value than is allowed, or is annotated as if it were an option.
+    """
+    for trait in (*WORDS, *TEXTS, *FLAGS):
+        if "ClassVar" not in str(cls.__annotations__.get(trait, "ClassVar")):
+            raise InputError(f"{trait} of {cls.__name__} is a trait of the class: write it without an annotation")
+        value = cls.__dict__.get(trait)
+        if value is None or isinstance(value, property):
+            continue
+        if trait in WORDS and value not in WORDS[trait]:
+            raise InputError(f"{trait} of {cls.__name__} must be one of {', '.join(WORDS[trait])}, got {shown(value)}")
+        if trait in TEXTS and not (isinstance(value, str) and value.isprintable()):
+            raise InputError(f"{trait} of {cls.__name__} must be a line of text, got {shown(value)}")
+        if trait in FLAGS and not isinstance(value, bool):
+            raise InputError(f"{trait} of {cls.__name__} must be True or False, got {shown(value)}")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Options:
+    """What a class of mechanisms may be made with.
+
+    Args:
+        epsilon: nominal.
+        domain: where records live.
+    """
+
+    name: ClassVar[str]
+
+    epsilon: float
+    domain: Domain
+    given_domain: Domain = field(init=False)  # as it was given, where `domain` is what it was converted to
+
+    @classmethod
+    def options(cls) -> frozenset[str]:
+        """The keyword options that it takes beyond epsilon, domain and delta."""
+        return frozenset(f.name for f in fields(cls) if f.init) - {"epsilon", "domain", "delta"}
+
+    @classmethod
+    def check_options(cls, names: Iterable[str]) -> None:
+        """Refuse what is not an option.
+
+        Args:
+            names: of the options that somebody wants to set.
+
+        Raises:
+            InputError: if one is unknown, naming the nearest.
+        """
+        for name in names:
+            if name not in cls.options():
+                raise unknown(f"option of {cls.name}", name, cls.options())
+
+    def __repr__(self) -> str:
+        """Name, epsilon, domain, and whatever differs from its default."""
+        words = [f"epsilon={self.epsilon:g}", f"domain={self.given_domain}"]
+        for f in fields(self):
+            if f.init and f.name not in ("epsilon", "domain"):
+                value = getattr(self, f.name)
+                if isinstance(value, Tensor):
+                    words.append(f"{f.name}=<tensor of shape {tuple(value.shape)}>")
+                elif value != f.default:
+                    words.append(f"{f.name}={shown(value)}")
+        return f"{self.name}({', '.join(words)})"
+
 
 CLIP_BYTES = 8 << 20  # bytes of input projected and released at once
 

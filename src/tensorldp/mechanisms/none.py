@@ -8,8 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tensorldp.curves.base import PrivacyCurve
-from tensorldp.curves.trivial import NoPrivacyCurve
+from tensorldp.curves.base import NoPrivacyCurve, PrivacyCurve
 from tensorldp.domain import Box
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register

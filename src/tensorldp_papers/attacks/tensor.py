@@ -1,11 +1,13 @@
 """Tensor decomposition attack on two-layer networks [wang2023].
 
-By Stein's lemma E[g He_k(w)] = h_k sum_i r_i x_i^{(x) k}, so the second and third moments of the gradient of the
-output weights hold the records. Residuals r_i have both signs, so the third moment cannot be whitened by the second;
-the decomposition below does without.
+By Stein's lemma E[g He_k(w)] = h_k sum_i r_i x_i^{(x) k}, so the second and third moments of the gradient of the output
+weights hold the records. Residuals r_i have both signs, so the third moment cannot be whitened by the second; the
+decomposition below does without.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +16,75 @@ from torch import Tensor
 
 from tensorldp.errors import InputError, check_whole
 from tensorldp.randomness import numpy_generator
-from tensorldp_papers.attacks.activations import tensor_coefficients
 from tensorldp_papers.attacks.inversion import unit
-from tensorldp_papers.attacks.moments import regression_residual, second_moment, third_moment
+from tensorldp_papers.attacks.two_layer import tensor_coefficients
+
+
+def match(found: Tensor, truth: Tensor) -> Tensor:
+    """`found` in the order that minimises the summed squared distance to `truth`; both (batch, ...).
+
+    Raises:
+        InputError: if the shapes differ.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    if found.shape != truth.shape:
+        raise InputError(
+            f"reconstructions must have the shape of the records, got {tuple(found.shape)} and {tuple(truth.shape)}"
+        )
+    cost = torch.cdist(truth.reshape(len(truth), -1).double(), found.reshape(len(found), -1).double()) ** 2
+    _, columns = linear_sum_assignment(cost.numpy())
+    return found[torch.from_numpy(columns)]
+
+
+def vector_error(found: Tensor, truth: Tensor) -> float:
+    """sqrt(mean_i ||x_hat_i - x_i||^2) after matching (dp-lecture, Eq. 5.2)."""
+    gap = (match(found, truth) - truth).reshape(len(truth), -1).double()
+    return float(gap.pow(2).sum(dim=1).mean().sqrt())
+
+
+BLOCK = 1 << 14  # neurons at once
+
+
+def _blocks(g: Tensor, w: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+    for start in range(0, len(w), BLOCK):
+        yield g[start : start + BLOCK], w[start : start + BLOCK].double()
+
+
+def regression_residual(g: Tensor, w: Tensor) -> Tensor:
+    """g minus its least-squares fit on [1, w], which removes the Hermite orders 0 and 1; shape (m,) float64."""
+    d = w.shape[1]
+    gram, right = torch.zeros(d + 1, d + 1, dtype=torch.float64), torch.zeros(d + 1, dtype=torch.float64)
+    for part, rows in _blocks(g, w):
+        design = torch.cat([torch.ones(len(rows), 1, dtype=torch.float64), rows], dim=1)
+        gram += design.T @ design
+        right += design.T @ part
+    fit = torch.linalg.lstsq(gram, right.unsqueeze(1)).solution.squeeze(1)
+    return torch.cat([part - fit[0] - rows @ fit[1:] for part, rows in _blocks(g, w)])
+
+
+def second_moment(g: Tensor, w: Tensor) -> Tensor:
+    """(1/m) sum_j g_j (w_j w_j^T - I), shape (d, d) float64."""
+    total = torch.zeros(w.shape[1], w.shape[1], dtype=torch.float64)
+    for part, rows in _blocks(g, w):
+        total += (rows * part.unsqueeze(1)).T @ rows
+    return (total - g.sum() * torch.eye(w.shape[1], dtype=torch.float64)) / len(g)
+
+
+def third_moment(g: Tensor, u: Tensor) -> Tensor:
+    """(1/m) sum_j g_j He_3(u_j), shape (B, B, B) float64, for projected weights u of shape (m, B).
+
+    He_3(u)_abc = u_a u_b u_c - u_a d_bc - u_b d_ac - u_c d_ab.
+    """
+    size = u.shape[1]
+    total = torch.zeros(size * size, size, dtype=torch.float64)
+    for part, rows in _blocks(g, u):
+        pairs = (rows.unsqueeze(2) * rows.unsqueeze(1)).reshape(len(rows), -1)
+        total += (pairs * part.unsqueeze(1)).T @ rows
+    trace = torch.einsum("a,bc->abc", u.double().T @ g, torch.eye(size, dtype=torch.float64))
+    cube = total.reshape(size, size, size)
+    return (cube - trace - trace.permute(1, 0, 2) - trace.permute(1, 2, 0)) / len(g)
+
 
 Array = npt.NDArray[np.float64]
 DRAWS, STARTS, ITERATIONS, SAME = 200, 8, 60, 0.99

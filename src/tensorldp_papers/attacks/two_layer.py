@@ -1,14 +1,97 @@
-"""Two-layer networks with Gaussian weights, and the gradients that a client sends."""
+"""Two-layer networks with Gaussian weights, the gradients that a client sends, and the analytic attack on them."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 
 import torch
+from scipy.special import eval_hermitenorm
 from torch import Tensor
+from torch.nn import functional
 
-from tensorldp.errors import check_positive, check_whole
-from tensorldp_papers.attacks.activations import activation
+from tensorldp.errors import InputError, check_positive, check_whole, unknown
+
+ZERO = 1e-6
+
+
+@dataclass(frozen=True)
+class Activation:
+    """A function of one real number, with the places where it has a kink."""
+
+    function: Callable[[Tensor], Tensor]
+    kinks: tuple[float, ...] = ()
+
+
+ACTIVATIONS: dict[str, Activation] = {
+    "identity": Activation(lambda z: z),
+    "relu": Activation(torch.relu, (0.0,)),
+    "softplus": Activation(functional.softplus),
+    "gelu": Activation(functional.gelu),
+    "silu": Activation(functional.silu),
+    "tanh": Activation(torch.tanh),
+    "sigmoid": Activation(torch.sigmoid),
+    "relu-shifted": Activation(lambda z: torch.relu(z - 1.0), (1.0,)),
+    "elu": Activation(functional.elu, (0.0,)),
+    "sin-shifted": Activation(lambda z: torch.sin(z + math.pi / 4)),
+    "tanh-shifted": Activation(lambda z: torch.tanh(z + 1.0)),
+}
+
+
+def activation(name: str) -> Activation:
+    """The activation of a name.
+
+    Raises:
+        InputError: if there is none.
+    """
+    if name not in ACTIVATIONS:
+        raise unknown("activation", name, ACTIVATIONS)
+    return ACTIVATIONS[name]
+
+
+@cache
+def hermite_coefficient(name: str, order: int) -> float:
+    """h_k = E s(z) He_k(z) for z ~ N(0, 1), with the probabilists' Hermite polynomials, by quadrature.
+
+    Raises:
+        InputError: if the activation is unknown or the order negative.
+    """
+    from scipy.integrate import quad
+
+    chosen, order = activation(name), check_whole("order", order)
+
+    def integrand(z: float) -> float:
+        value = float(chosen.function(torch.tensor(z, dtype=torch.float64)))
+        return value * float(eval_hermitenorm(order, z)) * math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+
+    edges = (-12.0, *chosen.kinks, 12.0)
+    total = sum(quad(integrand, low, high, limit=200)[0] for low, high in pairwise(edges))
+    return 0.0 if abs(total) < ZERO else float(total)
+
+
+def tensor_coefficients(name: str) -> tuple[float, float]:
+    """(h_2, h_3) of an activation for which the second and the third moment both see the data.
+
+    Raises:
+        InputError: if one of them is zero, naming the activations that work.
+    """
+    found = {order: hermite_coefficient(name, order) for order in (2, 3)}
+    missing = [order for order, value in found.items() if value == 0.0]
+    if missing:
+        working = [
+            other
+            for other in ACTIVATIONS
+            if hermite_coefficient(other, 2) != 0.0 and hermite_coefficient(other, 3) != 0.0
+        ]
+        raise InputError(
+            f"the tensor attack cannot work with the activation {name!r}, whose Hermite coefficient of "
+            f"order {missing[0]} is zero; allowed are {', '.join(sorted(working))}"
+        )
+    return found[2], found[3]
+
 
 BLOCK = 1 << 15  # neurons at once
 
@@ -90,3 +173,27 @@ def unit_records(count: int, d: int, generator: torch.Generator) -> tuple[Tensor
         check_whole("count", count, low=1), check_whole("d", d, low=1), generator=generator, dtype=torch.float64
     )
     return x / x.norm(dim=1, keepdim=True), 1.0 - 2.0 * (torch.arange(count) % 2).double()
+
+
+def analytic_attack(weight_gradient: Tensor, bias_gradient: Tensor) -> Tensor:
+    """The input of a fully connected layer from its gradients for one record, shape (inputs,).
+
+    dL/dW_i = dL/db_i x for every neuron i, so x is exact wherever a bias gradient is not zero; the least-squares
+    answer over all neurons, sum_i b_i W_i / sum_i b_i^2, is exact as well and robust to noise.
+
+    Args:
+        weight_gradient: (neurons, inputs).
+        bias_gradient: (neurons,).
+
+    Raises:
+        InputError: if the shapes do not fit or every bias gradient is zero.
+    """
+    if weight_gradient.dim() != 2 or bias_gradient.shape != weight_gradient.shape[:1]:
+        raise InputError(
+            "the analytic attack takes gradients of shape (neurons, inputs) and (neurons,), "
+            f"got {tuple(weight_gradient.shape)} and {tuple(bias_gradient.shape)}"
+        )
+    square = bias_gradient.square().sum()
+    if float(square) == 0.0:
+        raise InputError("every bias gradient is zero, so the analytic attack has nothing to divide by")
+    return bias_gradient @ weight_gradient / square

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from tensorldp.curves.discrete import DiscreteCurve
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.latent import Latent
-from tensorldp.mechanisms.pdpm import Pdpm
+from tensorldp.mechanisms.pldp_fl import Pdpm
 
 
 def curve_of(p: Iterable[float], q: Iterable[float]) -> DiscreteCurve:

@@ -1,12 +1,19 @@
-"""The table of all claims with their verdicts."""
+"""The table of all claims with their verdicts, also as JSON and CSV with a schema."""
 
 from __future__ import annotations
 
-import pandas as pd
+import json
+from typing import Annotated, Literal, get_args
 
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from tensorldp import __version__
 from tensorldp.errors import InputError
-from tensorldp_papers.claims.base import Claim, NotRun, catalogue, load_checks, verdict
+from tensorldp_papers.citations import paper
+from tensorldp_papers.claims.base import Claim, NotRun, Verdict, catalogue, load_checks, verdict
 from tensorldp_papers.claims.evidence import Evidence
+from tensorldp_papers.claims.kinds import KINDS
 
 COLUMNS = [
     "id",
@@ -66,3 +73,87 @@ def claims_table(evidence: Evidence) -> pd.DataFrame:
         InputError: if a claim has no check, or a check fails on damaged results, naming the claim.
     """
     return pd.DataFrame([decide(claim, evidence) for claim in catalogue().values()], columns=COLUMNS)
+
+
+FORMAT: Literal[1] = 1
+
+
+class ClaimRecord(BaseModel):
+    """One claim with its verdict."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9-]*[0-9]$", description="never used again for another statement")]
+    source: Annotated[str, Field(min_length=1, description="key of its source")]
+    identifier: Annotated[str, Field(description="DOI or archive number of the source; empty if it has none")]
+    place: Annotated[str, Field(description="where the source says it; empty if that is not known here")]
+    claim: Annotated[str, Field(min_length=1, description="the statement")]
+    kind: Annotated[str, Field(json_schema_extra={"enum": list(KINDS)})]
+    verdict: Annotated[str, Field(json_schema_extra={"enum": list(get_args(Verdict))})]
+    condition: Annotated[str, Field(description="what a claim that holds needs to hold")]
+    wanted: Annotated[str, Field(description="what would decide a claim that is not decided")]
+    expected: Annotated[str, Field(description="what the claim would lead one to expect")]
+    observed: Annotated[str, Field(description="what came out")]
+    evidence: Annotated[str, Field(description="a test, a file of the results or a function, and the runs used")]
+    scale: Annotated[str, Field(description="scale of the runs; empty if the table does not say")]
+
+
+class ClaimSet(BaseModel):
+    """All claims of one table."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: Literal[1] = Field(description="raised when a field is removed or changes its meaning")
+    version: str = Field(description="of tensorldp")
+    claims: list[ClaimRecord]
+
+
+def claim_set(table: pd.DataFrame, catalogue: dict[str, Claim]) -> ClaimSet:
+    """The claims of a table of verdicts, in its order.
+
+    Args:
+        table: `results/claims.csv`, or that of `results/reference`, read as text without missing values.
+        catalogue: the claims that are known here, by id, for their places.
+
+    Raises:
+        InputError: if a column is missing, an id stands twice, or a value is not allowed.
+    """
+    given = set(ClaimRecord.model_fields) - {"identifier", "place", "scale"}
+    if missing := sorted(given - set(table.columns)):
+        raise InputError(f"the table of claims has no column {missing[0]}: it is not one that a run has written")
+    twice = table["id"][table["id"].duplicated()]
+    if len(twice):
+        raise InputError(f"the table of claims has the id {twice.iloc[0]} twice: an id names one claim")
+    records = []
+    for row in table.to_dict("records"):
+        name = str(row["id"])
+        for key, allowed in (("kind", KINDS), ("verdict", get_args(Verdict))):
+            if row[key] not in allowed:
+                raise InputError(f"claim {name}: {key} = {row[key]!r} is not one of {', '.join(allowed)}")
+        about = {
+            "identifier": paper(str(row["source"])).identifier,
+            "place": catalogue[name].place if name in catalogue else "",
+            "scale": row.get("scale", ""),
+        }
+        try:
+            records.append(ClaimRecord.model_validate({key: row[key] for key in given} | about))
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise InputError(f"claim {name}: {first['loc'][0]} is not valid: {first['msg']}") from None
+    return ClaimSet(format=FORMAT, version=__version__, claims=records)
+
+
+def as_json(claims: ClaimSet) -> str:
+    """The text of claims.json."""
+    return json.dumps(claims.model_dump(), indent=2, ensure_ascii=False) + "\n"
+
+
+def as_csv(claims: ClaimSet) -> str:
+    """The text of claims.csv: the same records, one line each, columns in the order of the schema."""
+    columns = list(ClaimRecord.model_fields)
+    return str(pd.DataFrame([record.model_dump() for record in claims.claims], columns=columns).to_csv(index=False))
+
+
+def schema_text() -> str:
+    """The JSON schema of claims.json."""
+    return json.dumps(ClaimSet.model_json_schema(), indent=2, sort_keys=True) + "\n"

@@ -1,18 +1,244 @@
-"""Files of a data set, from a mirror folder or their publisher, checked before they are kept."""
+"""Files of a data set, from a mirror folder or their publisher, checked by their checksums before they are kept."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+import http.client
+import os
+import re
+import ssl
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from tensorldp.errors import InputError
-from tensorldp.files import read_json, replacing, write_json
+from tensorldp.files import read_json, replacing, sha256, write_json, write_text
 from tensorldp_papers.data import catalogue
-from tensorldp_papers.data.checksum import CHUNK, Digest, Hasher, digest, matches, mismatch, record, recorded
-from tensorldp_papers.data.download import NoNetworkError, download
-from tensorldp_papers.data.source import Dataset, File, Source, Weights
+from tensorldp_papers.data.catalogue import Dataset, File, Source, Weights
+from tensorldp_papers.run.progress import track
+
+
+def content_digest(files: Sequence[str], known: Path, *, keep: bool = True) -> str:
+    """A digest of files and of the last two parts of their names, a class and a file in a folder of images.
+
+    A file is read again only if its time or its size differ from those in `known`.
+
+    Args:
+        files: their paths.
+        known: a JSON file {path: [time, size, SHA-256]}, which may be missing or damaged.
+        keep: whether to write there what was read now.
+
+    Raises:
+        InputError: if a file cannot be read.
+    """
+    try:
+        found = read_json(known) if known.exists() else {}
+    except InputError:
+        found = {}
+    before = dict(found)
+    try:
+        for path in files:
+            state = os.stat(path)  # noqa: PTH116
+            if found.get(path, [])[:2] != [state.st_mtime_ns, state.st_size]:
+                found[path] = [state.st_mtime_ns, state.st_size, sha256(Path(path))]
+    except OSError as error:
+        raise InputError(f"the file {path} cannot be read: {error.strerror or error}") from None
+    if keep and found != before:
+        write_json(known, found)
+    lines = [f"{'/'.join(Path(path).parts[-2:]) if len(files) > 1 else ''} {found[path][2]}" for path in sorted(files)]
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Digest:
+    """What was found in a file: its size in bytes and its hashes in hexadecimal."""
+
+    size: int
+    sha256: str
+    md5: str
+
+
+class Hasher:
+    """Hashes bytes as they pass."""
+
+    def __init__(self) -> None:
+        self._sha256, self._md5, self._size = hashlib.sha256(), hashlib.md5(usedforsecurity=False), 0
+
+    def update(self, part: bytes) -> None:
+        """Take the next bytes in."""
+        self._sha256.update(part)
+        self._md5.update(part)
+        self._size += len(part)
+
+    def digest(self) -> Digest:
+        """Of all bytes so far."""
+        return Digest(self._size, self._sha256.hexdigest(), self._md5.hexdigest())
+
+
+def digest(path: Path) -> Digest:
+    """The size and the hashes of a file.
+
+    Raises:
+        InputError: if it cannot be read.
+    """
+    hasher = Hasher()
+    try:
+        with path.open("rb") as source:
+            while part := source.read(CHUNK):
+                hasher.update(part)
+    except OSError as error:
+        raise InputError(f"the file {path} cannot be read: {error.strerror or error}") from None
+    return hasher.digest()
+
+
+def recorded(file: File, folders: Iterable[Path]) -> str | None:
+    """The checksum to hold a file to: the pinned one, else the SHA-256 in a `<name>.sha256` of one of `folders`.
+
+    Raises:
+        InputError: if that sidecar is not what sha256sum writes.
+    """
+    if file.checksum is not None:
+        return file.checksum
+    for folder in folders:
+        sidecar = folder / f"{file.name}.sha256"
+        if sidecar.is_file():
+            words = sidecar.read_text(errors="replace").split()
+            if not words or not re.fullmatch(r"[0-9a-f]{64}", words[0]):
+                raise InputError(f"the file {sidecar} must hold a SHA-256 of 64 hexadecimal digits and the file name")
+            return f"sha256:{words[0]}"
+    return None
+
+
+def record(file: File, folder: Path, found: Digest) -> None:
+    """Keep the SHA-256 of a file that has no pinned one, in the form that `sha256sum -c` reads."""
+    write_text(folder / f"{file.name}.sha256", f"{found.sha256}  {file.name}\n")
+
+
+def matches(expected: str, found: Digest) -> bool:
+    """Whether a file is what a checksum says."""
+    algorithm, value = expected.split(":")
+    return (found.md5 if algorithm == "md5" else found.sha256[: len(value)]) == value
+
+
+def mismatch(what: str, expected: str, found: Digest, pinned: bool) -> InputError:
+    """The error for a file with another hash than expected."""
+    algorithm, value = expected.split(":")
+    got = found.md5 if algorithm == "md5" else found.sha256
+    label = {"md5": "MD5", "sha256": "SHA-256"}.get(algorithm, "SHA-256 beginning with")
+    advice = (
+        "it is damaged or another release"
+        if pinned
+        else "it has changed since its first use; delete the .sha256 file if that is intended"
+    )
+    return InputError(f"{what} has the {label.split()[0]} {got}, expected is the {label} {value}: {advice}")
+
+
+TIMEOUT = 60.0
+"""Seconds without a byte after which a connection is given up."""
+LONGEST = 3600.0
+"""Seconds after which the download of one file is given up, however slowly bytes come."""
+ATTEMPTS = 4
+"""Connections that are opened for one file, as long as each brings bytes."""
+
+
+class NoNetworkError(Exception):
+    """An address that did not answer, or broke off."""
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects, but none from https to anything else."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
+    ) -> urllib.request.Request | None:
+        if req.type == "https" and not newurl.startswith("https:"):
+            raise urllib.error.URLError(f"it redirects to {newurl}, which is not encrypted")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+_OPENER = urllib.request.build_opener(_Redirects)
+
+
+def download(url: str, target: Path, *, resume: bool, label: str | None = None) -> None:
+    """Write what is behind an address to `target`.
+
+    A file that is there is taken for the first part, if `resume`; whoever allows this checks the whole by a checksum.
+    What has come before a failure stays in `target`.
+
+    Args:
+        url: the address, http or https.
+        target: the file, in a folder that exists.
+        resume: whether to go on where `target` ends, in this call and after an earlier one.
+        label: names the file in the progress shown; none is shown without it.
+
+    Raises:
+        NoNetworkError: if the address does not answer, breaks off and brings nothing more, or takes longer than
+            `LONGEST` seconds.
+    """
+    deadline = time.monotonic() + LONGEST
+    if not resume:
+        target.unlink(missing_ok=True)
+    for attempt in range(1, ATTEMPTS + 1):
+        before = _size(target)
+        try:
+            return _connect(url, target, before, deadline, label)
+        except NoNetworkError:
+            if not resume or attempt == ATTEMPTS or _size(target) == before or time.monotonic() > deadline:
+                raise
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
+
+
+def _connect(url: str, target: Path, start: int, deadline: float, label: str | None) -> None:
+    """One connection: the rest of the file from `start` on, or all of it where the server sends all."""
+    headers = {"Range": f"bytes={start}-"} if start else {}
+    try:
+        with closing(_OPENER.open(urllib.request.Request(url, headers=headers), timeout=TIMEOUT)) as response:
+            if response.status != 206 or not _starts_at(response.headers.get("Content-Range", ""), start):
+                start = 0
+            length = response.headers.get("Content-Length", "")
+            expected = int(length) if length.isdigit() else None
+            received = 0
+            with target.open("r+b" if start else "wb") as sink:
+                sink.seek(start)
+                for part in _parts(response, expected, label):
+                    sink.write(part)
+                    received += len(part)
+                    if time.monotonic() > deadline:
+                        raise NoNetworkError(f"{url} took longer than {LONGEST:g} seconds")
+    except urllib.error.HTTPError as error:
+        if error.code == 416 and start:  # what is there is no part of the file
+            target.unlink()
+            return _connect(url, target, 0, deadline, label)
+        raise NoNetworkError(f"{url} answered {error.code} {error.reason}") from None
+    except urllib.error.URLError as error:
+        raise NoNetworkError(f"{url} cannot be reached ({error.reason})") from None
+    except (TimeoutError, ConnectionError, ssl.SSLError, http.client.HTTPException) as error:
+        raise NoNetworkError(f"{url} broke off ({error})") from None
+    if expected is not None and received != expected:
+        raise NoNetworkError(f"{url} broke off after {start + received} of {start + expected} bytes")
+    return None
+
+
+def _starts_at(content_range: str, start: int) -> bool:
+    found = re.match(r"bytes (\d+)-", content_range)
+    return bool(found and int(found[1]) == start)
+
+
+def _parts(response: IO[bytes], expected: int | None, label: str | None) -> Iterator[bytes]:
+    total = None if expected is None else -(-expected // CHUNK)
+    parts = iter(lambda: response.read1(CHUNK), b"")  # type: ignore[attr-defined]
+    return track(parts, f"{label} (MiB)", total=total) if label else parts
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Parsers of the image data sets: uint8 images, (N, H, W) for grey and (N, H, W, C) for colour."""
+"""Parsers of the image data sets, of those that ship with scikit-learn, and LATENT's augmentation (4.1.3)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor, nn
 
-from tensorldp.errors import InputError
+from tensorldp.errors import InputError, check_real
 from tensorldp_papers.data.archives import decompressed, tar_members
-from tensorldp_papers.data.split import Arrays, Options, Parsed, parser
+from tensorldp_papers.data.split import Arrays, Options, Parsed, parser, stratified
+from tensorldp_papers.data.tabular import standardise
 
 Files = Mapping[str, Path]
 """The files of one source, by name."""
@@ -124,3 +127,54 @@ def _svhn_file(path: Path) -> Arrays:
     if not np.isin(y, np.arange(1, 11)).all():
         raise InputError(f"the labels in {path} must lie in 1 .. 10")
     return x.transpose(3, 0, 1, 2), y.reshape(-1) % 10
+
+
+def augment(
+    images: Tensor, generator: torch.Generator, *, shift: float = 0.1, degrees: float = 10.0, flip: float = 0.5
+) -> Tensor:
+    """One altered copy of every image: shifted by up to `shift` of each side, rotated by up to `degrees`, mirrored.
+
+    All three are drawn anew for each image; pixels from beyond the border repeat it, as Keras does by default.
+
+    Args:
+        images: float (batch, channels, height, width).
+        generator: a CPU generator.
+        shift: the largest shift, as a share of each side, in [0, 1].
+        degrees: the largest rotation, in [0, 180].
+        flip: the probability of a horizontal mirror image.
+
+    Raises:
+        InputError: if an amount is out of range.
+    """
+    shift, flip = check_real("shift", shift, low=0.0, high=1.0), check_real("flip", flip, low=0.0, high=1.0)
+    turn = math.radians(check_real("degrees", degrees, low=0.0, high=180.0))
+    count, _, height, width = images.shape
+    draws = torch.rand(4, count, generator=generator)
+    angle, mirror = (2.0 * draws[0] - 1.0) * turn, torch.where(draws[1] < flip, -1.0, 1.0)
+    across, down = (2.0 * (2.0 * draw - 1.0) * shift for draw in draws[2:])  # sides have length 2 in a sampling grid
+    cos, sin, aspect = angle.cos(), angle.sin(), height / width
+    theta = torch.stack(
+        (torch.stack((mirror * cos, -sin * aspect, across), 1), torch.stack((mirror * sin / aspect, cos, down), 1)), 1
+    )
+    grid = nn.functional.affine_grid(theta, list(images.shape), align_corners=False).to(images)
+    return nn.functional.grid_sample(images, grid, padding_mode="border", align_corners=False)
+
+
+@parser("digits")
+def parse_digits(files: Mapping[str, Path], options: Options) -> Parsed:
+    """Handwritten digits: x (N, 8, 8) uint8 in 0 .. 16; stratified 80/20 split."""
+    from sklearn.datasets import load_digits
+
+    data = load_digits()
+    return Parsed(*stratified(data.images.astype(np.uint8), data.target, 0.2, options.seed))
+
+
+@parser("breast_cancer")
+def parse_breast_cancer(files: Mapping[str, Path], options: Options) -> Parsed:
+    """Breast cancer: x (N, 30) standardised, y 0 malignant and 1 benign; stratified 80/20 split."""
+    from sklearn.datasets import load_breast_cancer
+
+    data = load_breast_cancer()
+    (train, y_train), (test, y_test) = stratified(data.data, data.target, 0.2, options.seed)
+    train, test = standardise(train, test)
+    return Parsed((train, y_train), (test, y_test))

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from tensorldp.errors import InputError, check_real, shown
-from tensorldp_papers.data.source import float32_resolves
+from tensorldp_papers.data.catalogue import float32_resolves
 
 TABLES = (".csv", ".parquet")
 ARRAYS = (".npz", ".safetensors")

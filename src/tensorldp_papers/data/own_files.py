@@ -20,10 +20,10 @@ from PIL import Image, ImageOps
 from safetensors import safe_open
 
 from tensorldp.errors import InputError, described, shown, unknown
-from tensorldp_papers.data.checksum import digest
+from tensorldp_papers.data.catalogue import Dataset
+from tensorldp_papers.data.fetch import digest
 from tensorldp_papers.data.own import OwnDataset, origin
 from tensorldp_papers.data.prepare import write_splits
-from tensorldp_papers.data.source import Dataset
 from tensorldp_papers.data.split import Parsed, stratified
 from tensorldp_papers.data.tabular import read_csv
 

@@ -9,9 +9,8 @@ import numpy as np
 from tensorldp.errors import InputError, check_whole
 from tensorldp.files import write_arrays
 from tensorldp_papers.data import catalogue
-from tensorldp_papers.data.checksum import digest
-from tensorldp_papers.data.fetch import read_record
-from tensorldp_papers.data.source import Dataset
+from tensorldp_papers.data.catalogue import Dataset
+from tensorldp_papers.data.fetch import digest, read_record
 from tensorldp_papers.data.split import Arrays, Options, Parsed, Parser
 from tensorldp_papers.registries import PARSERS
 

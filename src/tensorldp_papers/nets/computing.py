@@ -1,4 +1,4 @@
-"""How networks compute: where their channels lie in memory, their arithmetic, and denormal numbers."""
+"""How networks compute: memory layout, arithmetic, denormal numbers, and convolutions as products."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
+
+from tensorldp_papers.nets.registry import replace_modules
 
 
 def channels_last(x: Tensor) -> Tensor:
@@ -58,3 +61,64 @@ def pool_first(layers: Sequence[nn.Module]) -> list[nn.Module]:
         if isinstance(first, (nn.ReLU, nn.Tanh)) and isinstance(second, nn.MaxPool2d):
             out[i], out[i + 1] = second, first
     return out
+
+
+class Pointwise(nn.Conv2d):
+    """A 1 x 1 convolution as one matrix product over all pixels."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(batch, channels, height, width) to (batch, outputs, height, width)."""
+        if x.device.type != "cpu":
+            return super().forward(x)
+        return F.linear(x.permute(0, 2, 3, 1), self.weight.flatten(1), self.bias).permute(0, 3, 1, 2)
+
+
+class Depthwise(nn.Conv2d):
+    """A depthwise 3 x 3 convolution with a margin of 1, written out where the image has one pixel, or two by two."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(batch, channels, height, width) to (batch, channels, rows, columns)."""
+        kernel, sides = self.weight[:, 0], tuple(x.shape[2:])
+        if x.device.type != "cpu" or sides not in ((1, 1), (2, 2)):
+            return super().forward(x)
+        if sides == (1, 1):
+            found = x * kernel[:, 1:2, 1:2]
+        elif self.stride == (2, 2):
+            found = (x * kernel[:, 1:, 1:]).sum(dim=(2, 3), keepdim=True)
+        else:
+            pixels = [x[:, :, i, j] for i in (0, 1) for j in (0, 1)]
+            out = []
+            for row in (0, 1):
+                for column in (0, 1):
+                    taps = [kernel[:, 1 + i - row, 1 + j - column] for i in (0, 1) for j in (0, 1)]
+                    out.append(sum(pixel * tap for pixel, tap in zip(pixels, taps, strict=True)))
+            found = torch.stack(out, dim=1).view(len(x), 2, 2, -1).permute(0, 3, 1, 2)  # type: ignore[arg-type]
+        return found if self.bias is None else found + self.bias.view(-1, 1, 1)
+
+
+def _made(old: nn.Conv2d) -> nn.Conv2d:
+    pointwise = old.kernel_size == (1, 1) and old.stride == (1, 1) and old.padding == (0, 0) and old.groups == 1
+    depthwise = (
+        old.kernel_size == (3, 3)
+        and old.padding == (1, 1)
+        and old.dilation == (1, 1)
+        and old.stride in ((1, 1), (2, 2))
+        and old.groups == old.in_channels == old.out_channels > 1
+    )
+    if not pointwise and not depthwise:
+        return old
+    kind = Pointwise if pointwise else Depthwise
+    return kind(
+        old.in_channels,
+        old.out_channels,
+        old.kernel_size,  # type: ignore[arg-type]
+        stride=old.stride,  # type: ignore[arg-type]
+        padding=old.padding,  # type: ignore[arg-type]
+        groups=old.groups,
+        bias=old.bias is not None,
+    )
+
+
+def as_products(model: nn.Module) -> None:
+    """Replace 1 x 1 and depthwise 3 x 3 convolutions by `Pointwise` and `Depthwise` ones, in place, uninitialised."""
+    replace_modules(model, nn.Conv2d, _made)

@@ -122,7 +122,7 @@ class ExampleGradients:
         return all(_known(layer) for layer in _owners(model))
 
     def clipped_sums(self, x: Tensor, y: Tensor, norm: str, clip: float) -> list[Tensor]:
-        """As `tensorldp_papers.nets.tensor_sgd.clipped_sums` of all examples' gradients: float64, a tensor a parameter.
+        """As `nets.private_sgd.clipped_sums` of all examples' gradients: float64, a tensor a parameter.
 
         Args:
             x: (examples, ...) inputs.

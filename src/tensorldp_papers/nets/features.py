@@ -12,10 +12,9 @@ from tensorldp.errors import check_whole, unknown
 from tensorldp.randomness import generator
 from tensorldp_papers.nets.computing import channels_last, lay_out
 from tensorldp_papers.nets.mobilenet import FEATURES, MobileNet, imagenet_normalise, load_imagenet
-from tensorldp_papers.nets.seeding import seed_model
-from tensorldp_papers.nets.small import TanhCNN
+from tensorldp_papers.nets.networks import TanhCNN
+from tensorldp_papers.nets.registry import image_layout, seed_model
 from tensorldp_papers.nets.split import NAMES, split_net, spread
-from tensorldp_papers.nets.task import image_layout
 from tensorldp_papers.run.progress import track
 from tensorldp_papers.run.records import Records, matrix_shape, model_inputs
 

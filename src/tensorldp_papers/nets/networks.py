@@ -1,15 +1,175 @@
-"""The small networks by the names that studies give them."""
+"""The small networks for images, tables and text, by the names that studies give them."""
 
 from __future__ import annotations
 
+import itertools
 import math
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from tensorldp.errors import InputError
-from tensorldp_papers.nets.registry import register_model
-from tensorldp_papers.nets.small import FCN, MLP, BiLSTM, PldpCNN, SmallCNN
-from tensorldp_papers.nets.task import Task, image_layout
+from tensorldp_papers.nets.registry import Task, image_layout, register_model
+
+
+class SmallCNN(nn.Sequential):
+    """Two 3x3 convolutions (16, 32 channels) with 2x2 max pooling, and one linear layer.
+
+    ReLU follows the pooling: the same function, a quarter of the work.
+    Input (batch, channels, height, width); output (batch, classes).
+    """
+
+    def __init__(self, channels: int, height: int, width: int, classes: int) -> None:
+        super().__init__(
+            nn.Conv2d(channels, 16, 3, padding=1),
+            nn.MaxPool2d(2),
+            nn.ReLU(),
+            nn.Conv2d(16, 32, 3, padding=1),
+            nn.MaxPool2d(2),
+            nn.ReLU(),
+            nn.Flatten(),
+            nn.Linear(32 * (height // 4) * (width // 4), classes),
+        )
+
+
+class PldpCNN(nn.Sequential):
+    """PLDP-FL's network (6.2.2): two 5x5 convolutions (10, 20 channels) with 2x2 max pooling, linear layers 50, 10.
+
+    Of 28x28 grey images it has 21,840 weights. ReLU follows the pooling: the same function, a quarter of the work.
+    Input (batch, channels, height, width), at least 16 x 16; output (batch, classes).
+    """
+
+    def __init__(self, channels: int, height: int, width: int, classes: int) -> None:
+        if min(height, width) < 16:
+            raise InputError(
+                f"the model pldp_cnn takes images of at least 16 x 16, got {height} x {width}; use mlp for smaller ones"
+            )
+        across, down = (((side - 4) // 2 - 4) // 2 for side in (height, width))
+        super().__init__(
+            nn.Conv2d(channels, 10, 5),
+            nn.MaxPool2d(2),
+            nn.ReLU(),
+            nn.Conv2d(10, 20, 5),
+            nn.MaxPool2d(2),
+            nn.ReLU(),
+            nn.Flatten(),
+            nn.Linear(20 * across * down, 50),
+            nn.ReLU(),
+            nn.Linear(50, classes),
+        )
+
+
+class MLP(nn.Sequential):
+    """One hidden layer of 32 units with ReLU. Input (batch, inputs); output (batch, classes)."""
+
+    def __init__(self, inputs: int, classes: int, hidden: int = 32) -> None:
+        super().__init__(nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, classes))
+
+
+class TanhCNN(nn.Module):
+    """A seeded, untrained extractor: one 3x3 convolution, tanh, 2x2 average pooling; values in (-1, 1).
+
+    Input (batch, channels, height, width); features (batch, 8 * (height // 2) * (width // 2)).
+    """
+
+    def __init__(self, channels: int, height: int, width: int) -> None:
+        super().__init__()
+        self.body = nn.Sequential(nn.Conv2d(channels, 8, 3, padding=1), nn.Tanh(), nn.AvgPool2d(2), nn.Flatten())
+        self.feature_shape: tuple[int, int] = (8, (height // 2) * (width // 2))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The features of a batch of images, flat."""
+        found: Tensor = self.body(x)
+        return found
+
+
+class FCN(nn.Sequential):
+    """TLDP's fully connected network: hidden layers 256, 256, 256, 128, each with ReLU and dropout 0.3."""
+
+    def __init__(self, inputs: int, classes: int, dropout: float = 0.3) -> None:
+        sizes = [inputs, 256, 256, 256, 128]
+        layers: list[nn.Module] = []
+        for left, right in itertools.pairwise(sizes):
+            layers += [nn.Linear(left, right), nn.ReLU(), nn.Dropout(dropout)]
+        super().__init__(*layers, nn.Linear(sizes[-1], classes))
+
+
+class BiLSTM(nn.Module):
+    """TLDP's text model: two bidirectional LSTM layers of 256 with dropout 0.3, on frozen embeddings.
+
+    Input (batch, tokens) of token indices; output (batch, classes) from the last states of both directions.
+    The embedding is frozen and, being public, is not part of the released parameters.
+    """
+
+    def __init__(
+        self, vocabulary: int, classes: int, embedding: int = 100, hidden: int = 256, dropout: float = 0.3
+    ) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, embedding)
+        self.embedding.weight.requires_grad_(False)
+        self.first = nn.LSTM(embedding, hidden, batch_first=True, bidirectional=True)
+        self.between = nn.Dropout(dropout)
+        self.second = nn.LSTM(2 * hidden, hidden, batch_first=True, bidirectional=True)
+        self.before_head = nn.Dropout(dropout)
+        self.head = nn.Linear(2 * hidden, classes)
+
+    def use_embedding(self, vectors: Tensor) -> None:
+        """Take public word vectors, (vocabulary, dimensions), for the frozen embedding; dimensions as built.
+
+        Raises:
+            InputError: if the shape is another.
+        """
+        if vectors.shape != self.embedding.weight.shape:
+            raise InputError(
+                f"word vectors of shape {tuple(self.embedding.weight.shape)} are needed, got {tuple(vectors.shape)}"
+            )
+        with torch.no_grad():
+            self.embedding.weight.copy_(vectors)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Class scores of a batch of token rows."""
+        states, _ = self.first(self.embedding(tokens.long()))
+        _, (last, _) = self.second(self.between(states))
+        found: Tensor = self.head(self.before_head(torch.cat([last[0], last[1]], dim=1)))
+        return found
+
+
+WEIGHT_RANGE = 0.5
+TRAINABLE_RANGE = 1.5
+
+
+class SigmoidLeNet(nn.Sequential):
+    """Three 5x5 convolutions of 12 channels (strides 2, 2, 1) with sigmoids and one linear layer [zhu2019].
+
+    Weights and biases are U(-0.5, 0.5); convolutions U(-1.5, 1.5) if `trainable`, because sigmoids with the narrow law
+    take thousands of steps to learn. Input (batch, channels, height, width); output (batch, classes).
+    """
+
+    def __init__(
+        self,
+        channels: int,
+        height: int,
+        width: int,
+        classes: int,
+        generator: torch.Generator,
+        *,
+        trainable: bool = False,
+    ) -> None:
+        hidden = 12 * ((height + 3) // 4) * ((width + 3) // 4)
+        super().__init__(
+            nn.Conv2d(channels, 12, 5, padding=2, stride=2),
+            nn.Sigmoid(),
+            nn.Conv2d(12, 12, 5, padding=2, stride=2),
+            nn.Sigmoid(),
+            nn.Conv2d(12, 12, 5, padding=2),
+            nn.Sigmoid(),
+            nn.Flatten(),
+            nn.Linear(hidden, classes),
+        )
+        with torch.no_grad():
+            for parameter in self.parameters():
+                reach = TRAINABLE_RANGE if trainable and parameter.dim() == 4 else WEIGHT_RANGE
+                parameter.uniform_(-reach, reach, generator=generator)
 
 
 @register_model("small_cnn")

@@ -1,15 +1,106 @@
-"""Model names to networks."""
+"""Model names to networks: what they are built for, and their weights from explicit generators."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from tensorldp_papers.nets.seeding import seed_model
-from tensorldp_papers.nets.task import Task
+from tensorldp.errors import InputError
 from tensorldp_papers.registries import MODELS
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a model is for.
+
+    Attributes:
+        shape: of one record as the data set stores it.
+        classes: number of classes, at least 2.
+        vocabulary: number of token indices, for text.
+    """
+
+    shape: tuple[int, ...]
+    classes: int
+    vocabulary: int = 0
+
+    def __post_init__(self) -> None:
+        if self.classes < 2:
+            raise InputError(f"classes must be at least 2, got {self.classes}")
+
+
+def image_layout(shape: tuple[int, ...]) -> tuple[int, int, int]:
+    """(channels, height, width) of an image record (height, width) or (height, width, channels).
+
+    Raises:
+        InputError: if the record is not an image.
+    """
+    if len(shape) == 2:
+        return 1, shape[0], shape[1]
+    if len(shape) == 3 and shape[2] in (1, 3):
+        return shape[2], shape[0], shape[1]
+    raise InputError(f"this model takes images of shape (height, width) or (height, width, 3), got {shape}")
+
+
+class SeededDropout(nn.Module):
+    """Inverted dropout whose masks come from its own generator (CPU draws, so that devices agree)."""
+
+    def __init__(self, p: float) -> None:
+        super().__init__()
+        self.p = p
+        self.generator = torch.Generator().manual_seed(0)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x with each element zeroed with probability p and the rest scaled by 1 / (1 - p), in training."""
+        if not self.training or self.p == 0.0:
+            return x
+        keep = torch.rand(x.shape, generator=self.generator) >= self.p
+        return x * keep.to(x.device) / (1.0 - self.p)
+
+
+def replace_modules(model: nn.Module, kind: type[nn.Module], make: object) -> None:
+    """Replace every submodule of type `kind` by `make(old)`, in place."""
+    for name, child in model.named_children():
+        if isinstance(child, kind):
+            setattr(model, name, make(child))  # type: ignore[operator]
+        else:
+            replace_modules(child, kind, make)
+
+
+def _uniform_fan_in(tensor: Tensor, fan_in: int, generator: torch.Generator) -> None:
+    bound = 1.0 / math.sqrt(fan_in)
+    with torch.no_grad():
+        tensor.uniform_(-bound, bound, generator=generator)
+
+
+def seed_model(model: nn.Module, generator: torch.Generator) -> nn.Module:
+    """Draw all weights anew with torch's default laws, and hand dropout its generator; in place.
+
+    Linear and convolution weights and biases are U(-1/sqrt(fan_in), 1/sqrt(fan_in)), as are LSTM weights with the
+    hidden size for fan_in; embeddings are N(0, 1); batch-norm starts as the identity.
+    """
+    replace_modules(model, nn.Dropout, lambda old: SeededDropout(old.p))
+    for module in model.modules():
+        if isinstance(module, (nn.Linear, nn.Conv2d)):
+            fan_in = module.weight[0].numel()
+            _uniform_fan_in(module.weight, fan_in, generator)
+            if module.bias is not None:
+                _uniform_fan_in(module.bias, fan_in, generator)
+        elif isinstance(module, nn.LSTM):
+            for parameter in module.parameters():
+                _uniform_fan_in(parameter, module.hidden_size, generator)
+        elif isinstance(module, nn.Embedding):
+            with torch.no_grad():
+                module.weight.normal_(generator=generator)
+        elif isinstance(module, nn.modules.batchnorm._BatchNorm):
+            module.reset_parameters()
+        elif isinstance(module, SeededDropout):
+            module.generator.manual_seed(int(torch.empty((), dtype=torch.int64).random_(generator=generator)))
+    return model
+
 
 Network = Callable[[Task], nn.Module]
 

@@ -13,11 +13,148 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tensorldp.errors import InputError, check_positive, check_whole, unknown
+from tensorldp.errors import InputError, check_positive, check_real, check_whole, unknown
 from tensorldp_papers.nets.compiled.loop import CompiledLoop
 from tensorldp_papers.nets.computing import channels_last, flushing_denormals
-from tensorldp_papers.nets.functional import activations, convolves, functional
-from tensorldp_papers.nets.shards import check_shards
+
+Network = Callable[[Sequence[Tensor], Tensor], Tensor]
+Layer = Callable[[Sequence[Tensor], Tensor], Tensor]
+
+
+def _layer(module: nn.Module, first: int) -> tuple[Layer, int] | None:
+    """A layer as a function of all parameters and its input, and how many parameters it takes from `first` on."""
+    if isinstance(module, nn.Conv2d) and module.bias is not None and module.padding_mode == "zeros":
+        stride, padding, dilation, groups = module.stride, module.padding, module.dilation, module.groups
+        return lambda p, x: F.conv2d(x, p[first], p[first + 1], stride, padding, dilation, groups), 2
+    if isinstance(module, nn.Linear) and module.bias is not None:
+        return lambda p, x: F.linear(x, p[first], p[first + 1]), 2
+    if isinstance(module, nn.MaxPool2d):
+        size, step, margin = module.kernel_size, module.stride, module.padding
+        return lambda p, x: F.max_pool2d(x, size, step, margin), 0
+    if isinstance(module, nn.ReLU):
+        return lambda p, x: F.relu(x), 0
+    if isinstance(module, nn.Flatten) and module.start_dim == 1 and module.end_dim == -1:
+        return lambda p, x: x.flatten(1), 0
+    return None
+
+
+def _flat(model: nn.Module) -> list[nn.Module]:
+    if isinstance(model, nn.Sequential):
+        return [layer for child in model for layer in _flat(child)]
+    return [model]
+
+
+def functional(model: nn.Module) -> Network:
+    """network(parameters, x): the model with other parameters, in the order of `model.parameters()`.
+
+    Args:
+        model: a (nested) nn.Sequential of Conv2d, Linear, MaxPool2d, ReLU and Flatten.
+
+    Raises:
+        InputError: if it has another layer, such as dropout or batch-norm, whose state clients cannot share.
+    """
+    layers: list[Layer] = []
+    first = 0
+    for module in _flat(model):
+        found = _layer(module, first)
+        if found is None:
+            raise InputError(
+                f"clients cannot be simulated with a layer {type(module).__name__}: models of Conv2d, "
+                "Linear, MaxPool2d, ReLU and Flatten can, such as pldp_cnn, mlp, linear and small_cnn"
+            )
+        layers.append(found[0])
+        first += found[1]
+
+    def network(parameters: Sequence[Tensor], x: Tensor) -> Tensor:
+        for layer in layers:
+            x = layer(parameters, x)
+        return x
+
+    return network
+
+
+def activations(model: nn.Module, sample: Tensor) -> int:
+    """The number of elements of all layers' outputs for one record, `sample` with a batch axis of 1."""
+    total, x = 0, sample
+    with torch.no_grad():
+        for module in _flat(model):
+            x = module(x)
+            total += x.numel()
+    return total
+
+
+def convolves(model: nn.Module) -> bool:
+    """Whether the model has a convolution."""
+    return any(isinstance(module, nn.Conv2d) for module in model.modules())
+
+
+SPLITS = ("iid", "dirichlet")
+MOST_TRIES = 100
+LEAST_ALPHA = 1e-6  # where a whole class goes to one client
+
+
+def check_shards(shards: Sequence[Tensor]) -> None:
+    """Every client must have data.
+
+    Raises:
+        InputError: naming the first client without any.
+    """
+    for client, shard in enumerate(shards):
+        if len(shard) == 0:
+            raise InputError(
+                f"client {client} of {len(shards)} has no data: use fewer clients, more records or a more even split"
+            )
+
+
+def deal(
+    y: Tensor, clients: int, generator: torch.Generator, *, split: str = "iid", alpha: float = 0.5
+) -> list[Tensor]:
+    """Record indices of every client.
+
+    Args:
+        y: (records,) class indices.
+        clients: how many.
+        generator: of the draws.
+        split: `iid` deals equally at random (the first clients one more), as PLDP-FL does; `dirichlet` divides each
+            class in proportions Dir(alpha), drawn again until no client is empty.
+        alpha: concentration of the Dirichlet law, at least 1e-6; small is uneven.
+
+    Raises:
+        InputError: if the split is unknown or a client has no data, naming it.
+    """
+    if split == "iid":
+        shards = list(torch.randperm(len(y), generator=generator).tensor_split(clients))
+    elif split == "dirichlet":
+        for _ in range(MOST_TRIES):
+            shards = _dirichlet(
+                y, clients, generator, check_real("alpha of the Dirichlet split", alpha, low=LEAST_ALPHA)
+            )
+            if min(len(shard) for shard in shards):
+                break
+    else:
+        raise unknown("split", split, SPLITS)
+    check_shards(shards)
+    return shards
+
+
+def _dirichlet_shares(clients: int, alpha: float, generator: torch.Generator) -> Tensor:
+    """One draw of Dir(alpha), in logs: at a small alpha the gamma variates that are divided would all be 0."""
+    grown = torch._standard_gamma(torch.full((clients,), alpha + 1.0, dtype=torch.float64), generator)
+    chance = 1.0 - torch.rand(clients, dtype=torch.float64, generator=generator)  # in (0, 1]
+    return torch.softmax(grown.log() + chance.log() / alpha, dim=0)  # Gamma(alpha) = Gamma(alpha + 1) U^(1 / alpha)
+
+
+def _dirichlet(y: Tensor, clients: int, generator: torch.Generator, alpha: float) -> list[Tensor]:
+    parts: list[list[Tensor]] = [[] for _ in range(clients)]
+    for label in y.unique().tolist():
+        members = (y == label).nonzero().squeeze(1)
+        members = members[torch.randperm(len(members), generator=generator)]
+        shares = _dirichlet_shares(clients, alpha, generator)
+        ends = (shares.cumsum(0)[:-1] * len(members)).round().long()
+        for part, piece in zip(parts, members.tensor_split(ends), strict=True):
+            part.append(piece)
+    return [torch.cat(part).sort().values for part in parts]
+
 
 Strategy = Literal["auto", "loop", "batched"]
 STRATEGIES = ("auto", "loop", "batched")

@@ -15,9 +15,7 @@ from torch import Tensor, nn
 
 from tensorldp.errors import InputError, unknown
 from tensorldp_papers.nets.computing import pool_first
-from tensorldp_papers.nets.registry import register_model
-from tensorldp_papers.nets.seeding import replace_modules
-from tensorldp_papers.nets.task import Task, image_layout
+from tensorldp_papers.nets.registry import Task, image_layout, register_model, replace_modules
 
 TEXT_FEATURES = 150
 NAMES = ("lenet", "lenet_tanh", "vgg16_tanh", "alexnet_tanh", "bilstm_tanh")

@@ -1,4 +1,4 @@
-"""Train a cell's models, one per seed."""
+"""Train a cell's models, one per seed, and score them on the test set, clean and as released."""
 
 from __future__ import annotations
 
@@ -14,11 +14,17 @@ from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, Mechanism
 from tensorldp.mechanisms import make as make_mechanism
 from tensorldp_papers.nets import Task, build
-from tensorldp_papers.nets.classify import fit
-from tensorldp_papers.nets.federated import federated_average, float_buffers, layer_sizes, split_users, trainable
+from tensorldp_papers.nets.classify import fit, predict, scores
+from tensorldp_papers.nets.federated import (
+    ParameterRelease,
+    federated_average,
+    float_buffers,
+    layer_sizes,
+    split_users,
+    trainable,
+)
 from tensorldp_papers.nets.linear_heads import fit_linear_heads
-from tensorldp_papers.nets.release import ParameterRelease
-from tensorldp_papers.nets.small import BiLSTM
+from tensorldp_papers.nets.networks import BiLSTM
 from tensorldp_papers.run.cell import Cell
 from tensorldp_papers.run.method import Trained
 from tensorldp_papers.run.method_plan import ModelFactors, ModelTraining, Training
@@ -195,3 +201,32 @@ def restored(cell: Cell[Training, ModelFactors], records: Records, trained: Trai
     model = empty_model(cell, records.task)
     model.load_state_dict({key: torch.from_numpy(value) for key, value in trained.arrays.items()})
     return model, Scaling(trained.facts["mean"], trained.facts["std"])
+
+
+def evaluate(
+    model: nn.Module,
+    test: Records,
+    scaling: Scaling,
+    device: torch.device,
+    released: Tensor | None = None,
+    precision: str = "float32",
+) -> list[dict[str, Any]]:
+    """Rows {metric, value}: accuracy and weighted F1 on clean records, and on released ones if given.
+
+    Args:
+        model: a trained network.
+        test: the test records.
+        scaling: of the model's inputs.
+        device: where the model is.
+        released: (records, *shape) test records as released, or None.
+        precision: what the network computes in.
+    """
+    model = model.to(device)
+    splits = {"": test.x} if released is None else {"": test.x, "_perturbed_test": released}
+    rows = []
+    for suffix, x in splits.items():
+        inputs = model_inputs(x, test.kind)
+        inputs = inputs if test.kind == "text" else scaling(inputs)
+        for metric, value in scores(test.y, predict(model, inputs.to(device), precision=precision)).items():
+            rows.append({"metric": metric + suffix, "value": value})
+    return rows

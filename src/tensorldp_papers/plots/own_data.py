@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from matplotlib.figure import Figure
 
 from tensorldp_papers.citations import PAPERS
-from tensorldp_papers.data.entries import ENTRIES
+from tensorldp_papers.data.catalogue import ENTRIES
 from tensorldp_papers.run.method_plan import SYNTHETIC
 
 KNOWN = {SYNTHETIC, *(entry.name for entry in ENTRIES)}

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from tensorldp_papers.plots.style import label, order
-from tensorldp_papers.run.standing import FILE, KEY, REFUTED, UNTRIED
+from tensorldp_papers.run.audit_table import FILE, KEY, REFUTED, UNTRIED
 
 WORDS = {UNTRIED: "hollow: no audit has tried the guarantee", REFUTED: "crossed out: the guarantee is refuted"}
 RED = "#B3261E"

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from tensorldp.errors import InputError, check_whole
 from tensorldp.mechanisms.base import Mechanism
+from tensorldp_papers.public.means import LinearScores
 from tensorldp_papers.public.projection import to_sphere
-from tensorldp_papers.public.scores import LinearScores
 
 EPOCHS = 10  # of a client, each one step on all its records
 LEARNING_RATE = 1.0

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from tensorldp.errors import unknown
 from tensorldp_papers.citations import PAPERS
-from tensorldp_papers.claims.intervals import mean_interval
+from tensorldp_papers.claims.statements import mean_interval
 from tensorldp_papers.quoting.values import Entry, Quotes, read_as, written
 
 HEAD = """# Printed and computed

@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tensorldp.errors import InputError, described
-from tensorldp_papers.plots.encode import as_svg
+from tensorldp_papers.plots.notebook import as_svg
 from tensorldp_papers.plots.panels import by_family, epsilon_ticks, finish_columns
 from tensorldp_papers.plots.style import label, order, own_appearance
 from tensorldp_papers.report.text import heading, metric_label, variant_words

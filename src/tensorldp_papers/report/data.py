@@ -13,14 +13,13 @@ import numpy as np
 import pandas as pd
 
 from tensorldp.curves.gaussian import mu_of
-from tensorldp.deltas import REPORT_DELTA
+from tensorldp.curves.guarantee import REPORT_DELTA
 from tensorldp.kinds import NO_PRIVACY
 from tensorldp_papers.citations import paper
-from tensorldp_papers.plots.colours import readable
 from tensorldp_papers.plots.curves import factors
 from tensorldp_papers.plots.own_data import own_data
 from tensorldp_papers.plots.printed_points import PRINTED
-from tensorldp_papers.plots.style import appearance, label, order
+from tensorldp_papers.plots.style import appearance, label, order, readable
 from tensorldp_papers.report.text import HIGHER, METRICS, factor_words, metric_label
 from tensorldp_papers.run.table import CELL, PROFILE, SERIES
 

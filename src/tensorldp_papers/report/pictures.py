@@ -13,8 +13,7 @@ from markupsafe import Markup, escape
 from tensorldp_papers.papers.frontier.figures import FEDERATED, frontier_rows, paper_rows
 from tensorldp_papers.papers.frontier.figures import PAPERS as CHOSEN
 from tensorldp_papers.papers.frontier.figures import STUDY as FRONTIER
-from tensorldp_papers.plots.colours import readable
-from tensorldp_papers.plots.style import label
+from tensorldp_papers.plots.style import label, readable
 from tensorldp_papers.report.findings import picture_rows, short_number
 
 WIDTH = 460

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from tensorldp.curves.discrete import DiscreteCurve
-from tensorldp.deltas import PROFILE_DELTAS
+from tensorldp.curves.guarantee import PROFILE_DELTAS
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
-from tensorldp.mechanisms.hybrid import HYBRID_THRESHOLD
+from tensorldp.mechanisms.sampled_coordinates import HYBRID_THRESHOLD
 
 FILE = "curves.json"
 SHAPES = ((8, 8), (28, 28), (32, 32, 3))

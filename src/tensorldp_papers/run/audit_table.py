@@ -1,14 +1,20 @@
-"""The table of audits: those of samples, and accuracies on released records, beside the guarantee they may falsify."""
+"""The table of audits beside the guarantees that they may falsify, and which guarantees are audited."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from tensorldp.audit.accuracy import accuracy_audit
 from tensorldp.audit.confidence import CONFIDENCE
+from tensorldp.errors import InputError, described
+from tensorldp.files import write_text
+from tensorldp_papers.run.cell import check_name
 
 COLUMNS = [
     "study",
@@ -86,3 +92,104 @@ def audits_table(cells: Sequence[tuple[dict[str, Any], dict[str, Any], list[dict
             )
     keys = ["study", "dataset", "variant", "mechanism", "epsilon", "kind", "event"]
     return pd.DataFrame(rows, columns=COLUMNS).sort_values(keys, ignore_index=True)
+
+
+TRIED, UNTRIED, REFUTED, NOTHING = "tried", "not tried", "refuted", "nothing guaranteed"
+KEY = ["study", "dataset", "variant", "mechanism", "epsilon"]
+STANDING_COLUMNS = [*KEY, "standing", "reason"]
+FILE = "standing.csv"
+Cells = Sequence[tuple[dict[str, Any], dict[str, Any], Sequence[dict[str, Any]]]]
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>tensorldp: stopped, a guarantee is refuted</title>
+<style>
+body {{ font: 16px/1.5 system-ui, sans-serif; color: #222; background: #fff; }}
+main {{ max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }}
+[role=alert] {{ background: #b3261e; color: #fff; padding: 0.8rem 1rem; }}
+td, th {{ text-align: left; vertical-align: top; padding: 0.3rem 0.8rem 0.3rem 0; border-bottom: 1px solid #ccc; }}
+</style></head>
+<body><main>
+<h1>There is no report of this run</h1>
+<p role="alert"><strong>{sentence}</strong></p>
+<p>Claims and the report rest on guarantees, so they were stopped. Nothing that was computed is lost: the metrics,
+audits and figures of this run lie beside this page, and the refuted curves are drawn as such.</p>
+<table>
+<thead><tr><th>cell</th><th>what refutes it</th></tr></thead>
+<tbody>
+{rows}
+</tbody></table>
+</main></body></html>
+"""
+
+
+def standing_table(cells: Cells, checks: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+    """One row a cell: whether an audit or a check has tried its guarantee, and what refutes it if one did.
+
+    Args:
+        cells: for each cell its scores, its guarantee and its audits, none without a mechanism.
+        checks: what checks of mechanisms found, by `check_name`: {"refuted", "tried", "reason"} at least.
+    """
+    rows = []
+    for metrics, guarantee, audits in cells:
+        cell = metrics["cell"]
+        check = checks.get(check_name(cell["mechanism"], cell.get("options") or {}), {})
+        standing, reason = _standing(metrics, guarantee, audits, check)
+        rows.append({**{key: cell[key] for key in KEY}, "standing": standing, "reason": reason})
+    table = pd.DataFrame(rows, columns=STANDING_COLUMNS)
+    return table.assign(epsilon=table["epsilon"].astype(float)).sort_values(KEY, ignore_index=True)
+
+
+def _standing(
+    metrics: dict[str, Any], guarantee: dict[str, Any], audits: Sequence[dict[str, Any]], check: Mapping[str, Any]
+) -> tuple[str, str]:
+    if check.get("refuted"):
+        return REFUTED, str(check["reason"])
+    for row in audits:
+        if row.get("refuted"):
+            return REFUTED, (
+                f"an audit of {row['samples']} releases contradicts epsilon {float(row['claimed']):.6g} at delta "
+                f"{row['delta']:g} (event: {row['event']})"
+            )
+    if not any(math.isfinite(float(guarantee[key])) for key in ("epsilon", "pure_epsilon")):
+        return NOTHING, ""
+    released = any(row["metric"] == "accuracy_perturbed_test" for row in metrics["rows"])
+    if released or check.get("tried") or any(row["samples"] > 0 for row in audits):
+        return TRIED, ""
+    return UNTRIED, next((row["note"] for row in audits if row["note"]), "there is nothing to draw samples of")
+
+
+def refutations(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows whose guarantee is refuted."""
+    return table[table["standing"] == REFUTED]
+
+
+def stop_if_refuted(standing: Path, page: Path) -> None:
+    """End what rests on guarantees if one is refuted; a page that says so takes the place of the report.
+
+    Args:
+        standing: the table of `standing_table`, as CSV.
+        page: the report's path.
+
+    Raises:
+        InputError: if a guarantee is refuted, with the first one, or the table cannot be read.
+    """
+    try:
+        found = refutations(pd.read_csv(standing, keep_default_na=False))
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"the table {standing} cannot be read: {described(error)}") from None
+    if found.empty:
+        return
+    names, first = ", ".join(dict.fromkeys(found["mechanism"])), found.iloc[0]
+    count = "1 cell" if len(found) == 1 else f"{len(found)} cells"
+    sentence = (
+        f"the guarantee of {names} is refuted in {count}, first {first['study']} at epsilon {first['epsilon']:g}: "
+        f"{first['reason']}; correct the mechanism's curve, or take it out of config.yaml"
+    )
+    rows = "\n".join(
+        f"<tr><td>{escape(' / '.join(str(row[key]) for key in KEY))}</td><td>{escape(row['reason'])}</td></tr>"
+        for row in found.to_dict("records")
+    )
+    write_text(page, PAGE.format(sentence=escape(sentence[0].upper() + sentence[1:] + "."), rows=rows))
+    raise InputError(f"{sentence}; {page} says so, and all that was computed is kept")

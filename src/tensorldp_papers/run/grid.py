@@ -17,9 +17,9 @@ from tensorldp.kinds import MECHANISMS, NO_PRIVACY
 from tensorldp_papers.data.own import check_own
 from tensorldp_papers.registries import MODELS
 from tensorldp_papers.run.cell import AnyCell, Cell, epsilon_text, variant_text
+from tensorldp_papers.run.environment import Precision
 from tensorldp_papers.run.method_plan import SYNTHETIC
 from tensorldp_papers.run.plans import METHODS, Factors, Training
-from tensorldp_papers.run.precision import Precision
 from tensorldp_papers.run.settings import Settings, explain, short
 from tensorldp_papers.run.study import Arm, ScalePlan, Study, load_study
 

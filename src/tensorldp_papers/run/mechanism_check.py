@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tensorldp.check.check import check
-from tensorldp.check.page import write_verdict
+from tensorldp.check.verdict import write_verdict
 from tensorldp.errors import InputError
 from tensorldp.files import read_json, write_json, write_text
 from tensorldp.mechanisms import Box, make, mechanism_class

@@ -131,7 +131,7 @@ class ReleaseMethod(Method[T, F]):
 
     @abstractmethod
     def guarantee(self, cell: Cell[T, F], data: Path) -> dict[str, Any]:
-        """What the cell's releases guarantee, as `tensorldp_papers.run.guarantee.describe` writes it."""
+        """What the cell's releases guarantee, as `tensorldp_papers.run.privacy.describe` writes it."""
 
     @abstractmethod
     def audited(self, cell: Cell[T, F], data: Path) -> Audited:

@@ -7,11 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from tensorldp.deltas import NOMINAL_DELTA
+from tensorldp.curves.guarantee import NOMINAL_DELTA
 from tensorldp.errors import InputError, unknown
 from tensorldp_papers.run.plans import METHODS
-from tensorldp_papers.run.reading import read_yaml
-from tensorldp_papers.run.settings import Epsilon, Scale, Seed, Strict, explain, short
+from tensorldp_papers.run.settings import Epsilon, Scale, Seed, Strict, explain, read_yaml, short
 
 Release = Literal["data", "features", "test_features", "gradients", "parameters", "bits"]
 Factors = dict[str, list[str | int | float]]

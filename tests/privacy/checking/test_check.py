@@ -12,13 +12,13 @@ from torch import Tensor
 from tensorldp import privacy
 from tensorldp.check.check import check
 from tensorldp.check.claim import Claim
-from tensorldp.check.page import page, write_verdict
+from tensorldp.check.verdict import page, write_verdict
 from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.curves.laplace import LaplaceCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.laplace import Laplace
-from tensorldp.mechanisms.piecewise import Piecewise
+from tensorldp.mechanisms.sampled_coordinates import Piecewise
 
 BOX = Box(-1.0, 1.0, (2,))
 

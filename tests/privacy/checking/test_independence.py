@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from tensorldp.check.independence import WAYS, WITHIN, dependence
+from tensorldp.check.side_channels import WAYS, WITHIN, dependence
 from tensorldp.check.target import Subject
 from tensorldp.mechanisms import Box
 from tensorldp.mechanisms.laplace import Laplace

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tensorldp.check.distinguishers import IDEAL, Scene
-from tensorldp.check.distinguishers.base import Columns, Reals
-from tensorldp.check.distinguishers.kernel import Kernel
+from tensorldp.check.distinguishers import IDEAL, Columns, Kernel, Reals, Scene
 from tensorldp.check.events import Lead, best_lead
 
 SCENE = Scene(np.ones(2), -np.ones(2), -1.0, 1.0)

@@ -12,7 +12,7 @@ from scipy.special import ndtr
 from torch import Tensor
 
 from tensorldp.check.check import check
-from tensorldp.check.distinguishers.base import Reals
+from tensorldp.check.distinguishers import Reals
 from tensorldp.check.noise import LEVELS, _tails, declared_tail, noise_misfit
 from tensorldp.check.target import Subject
 from tensorldp.mechanisms import Box, make

@@ -12,8 +12,8 @@ from tensorldp.audit.likelihood import audit
 from tensorldp.audit.observed import observed
 from tensorldp.audit.one_run import one_run_audit
 from tensorldp.check.check import check
-from tensorldp.check.distinguishers.residues import Grid, grid_of
-from tensorldp.check.independence import dependence
+from tensorldp.check.distinguishers import Grid, grid_of
+from tensorldp.check.side_channels import dependence
 from tensorldp.check.target import Subject
 from tensorldp.check.verdict import Verdict
 from tensorldp.curves.laplace import LaplaceCurve

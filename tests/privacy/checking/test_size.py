@@ -12,8 +12,8 @@ from torch import Tensor
 from tensorldp import memory
 from tensorldp.check import check, noise, pairs, search
 from tensorldp.check import observers as views
-from tensorldp.check.independence import dependence
 from tensorldp.check.pairs import Pair
+from tensorldp.check.side_channels import dependence
 from tensorldp.check.target import Subject
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make

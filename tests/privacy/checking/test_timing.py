@@ -11,8 +11,8 @@ from torch import Tensor
 
 from tensorldp.check.check import check
 from tensorldp.check.pairs import Pair
+from tensorldp.check.side_channels import timing_difference
 from tensorldp.check.target import Subject
-from tensorldp.check.timing import timing_difference
 from tensorldp.mechanisms import Box
 
 BIT = Box(-1.0, 1.0, (1,))

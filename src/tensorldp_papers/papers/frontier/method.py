@@ -25,13 +25,10 @@ from tensorldp_papers.papers.frontier.knowledge import (
     read_public,
 )
 from tensorldp_papers.papers.frontier.plan import FrontierFactors, FrontierTraining
-from tensorldp_papers.public.across_sources import accuracy, best_across_sources
-from tensorldp_papers.public.clusters import best_names, clusters
-from tensorldp_papers.public.covariance import discriminant_from_releases
 from tensorldp_papers.public.dimension import Plan
-from tensorldp_papers.public.least_squares import least_squares
-from tensorldp_papers.public.logistic import logistic
+from tensorldp_papers.public.least_squares import discriminant_from_releases, least_squares, logistic
 from tensorldp_papers.public.means import (
+    LinearScores,
     class_moments,
     label_blocks,
     mean_scores,
@@ -41,10 +38,16 @@ from tensorldp_papers.public.means import (
 )
 from tensorldp_papers.public.projection import discriminant
 from tensorldp_papers.public.rounds import average_directions, upload_size
-from tensorldp_papers.public.scores import LinearScores
-from tensorldp_papers.public.self_training import linear_discriminant, self_train
-from tensorldp_papers.run.guarantee import LABELS, describe
+from tensorldp_papers.public.unlabelled import (
+    accuracy,
+    best_across_sources,
+    best_names,
+    clusters,
+    linear_discriminant,
+    self_train,
+)
 from tensorldp_papers.run.method import Audited, MeasureMethod, Rows
+from tensorldp_papers.run.privacy import LABELS, describe
 from tensorldp_papers.run.streams import FrontierCell, common_stream, noise_stream
 
 SHUFFLED_DELTA = 1e-6

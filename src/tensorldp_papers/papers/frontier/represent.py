@@ -23,11 +23,9 @@ from tensorldp.errors import InputError, check_whole, unknown
 from tensorldp.randomness import generator
 from tensorldp_papers.data.text import PUBLIC_TEXTS
 from tensorldp_papers.nets.mobilenet import MobileNet, imagenet_normalise, load_imagenet
-from tensorldp_papers.nets.seeding import seed_model
-from tensorldp_papers.public.alignment import align
-from tensorldp_papers.public.digits import Digits, public_digits
-from tensorldp_papers.public.gradients import oriented_energies
-from tensorldp_papers.public.letters import SIZE, fitting_and_tasks
+from tensorldp_papers.nets.registry import seed_model
+from tensorldp_papers.public.letters import SIZE, Digits, fitting_and_tasks, public_digits
+from tensorldp_papers.public.oriented_gradients import align, oriented_energies
 from tensorldp_papers.public.projection import discriminant
 from tensorldp_papers.public.words import WordSpace, fit_words, half_tasks
 from tensorldp_papers.run.progress import track

@@ -12,7 +12,7 @@ from tensorldp.mechanisms import Ball, Box, Mechanism
 from tensorldp.mechanisms.bits import encode_bits
 from tensorldp.mechanisms.latent import Latent
 from tensorldp.randomness import generator
-from tensorldp_papers.data.augment import augment
+from tensorldp_papers.data.images import augment
 from tensorldp_papers.nets.computing import channels_last, lay_out
 from tensorldp_papers.papers.latent.networks import conv_module, feature_count, printed
 from tensorldp_papers.papers.latent.plan import LatentFactors

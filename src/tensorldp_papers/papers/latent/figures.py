@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -17,13 +18,124 @@ from numpy.typing import NDArray
 from tensorldp.errors import InputError
 from tensorldp.kinds import NO_PRIVACY
 from tensorldp.mechanisms import Box
+from tensorldp.mechanisms.bits import mean_errors
 from tensorldp.mechanisms.latent import Latent
 from tensorldp.privacy import clean_test_ceiling
-from tensorldp_papers.papers.latent.table2 import CLAIMED_TEST
 from tensorldp_papers.plots.curves import Axis, factors, position
 from tensorldp_papers.plots.own_data import head
 from tensorldp_papers.plots.standing import mark_standing
 from tensorldp_papers.plots.style import label, use_style
+
+CLAIMED_TEST = {"mnist": {0.5: 0.9626, 2.0: 0.9634}, "cifar10": {0.5: 0.9147, 2.0: 0.9173}}
+
+
+@dataclass(frozen=True)
+class Printed:
+    """One column of the printed table: training and test accuracy, NaN where it says N/A."""
+
+    dataset: str
+    method: str
+    epsilon: float
+    training: float
+    testing: float
+
+
+NAN = math.nan
+PRINTED = (
+    Printed("mnist", "NPCNN", math.inf, 0.9925, 0.9816),
+    Printed("cifar10", "NPCNN", math.inf, 0.7332, 0.7875),
+    Printed("mnist", "SS15", NAN, NAN, 0.98),
+    Printed("mnist", "ACG+16", 2.0, 0.95, 0.95),
+    Printed("mnist", "ACG+16", 0.5, 0.89, 0.90),
+    Printed("cifar10", "ACG+16", 2.0, 0.68, 0.67),
+    Printed("mnist", "LATENT", 2.0, 0.9923, CLAIMED_TEST["mnist"][2.0]),
+    Printed("mnist", "LATENT", 0.5, 0.9942, CLAIMED_TEST["mnist"][0.5]),
+    Printed("cifar10", "LATENT", 2.0, 0.9562, CLAIMED_TEST["cifar10"][2.0]),
+    Printed("cifar10", "LATENT", 0.5, 0.9577, CLAIMED_TEST["cifar10"][0.5]),
+)
+EPSILONS = (0.5, 2.0, math.inf)
+MEASURED = {
+    "train_accuracy": "training",
+    "accuracy": "test_clean",
+    "accuracy_perturbed_test": "test_released",
+    "train_records": "train_records",
+}
+COLUMNS = [
+    "dataset",
+    "method",
+    "epsilon",
+    "paper_training",
+    "paper_test",
+    "training",
+    "test_clean",
+    "test_released",
+    "train_records",
+    "guarantee_epsilon",
+    "guarantee_pure_epsilon",
+    "guarantee_delta",
+]
+
+
+def _method(variant: str, mechanism: str) -> str:
+    """The method's name in the table: LATENT's comes with the reading, others with the model."""
+    own = factors(variant)
+    if own.get("model") == "cnn":
+        return "NPCNN"
+    altered = ", altered images" if "augment" in own else ", permuted labels" if "labels" in own else ""
+    if mechanism == "latent":
+        return f"LATENT, reading {own['reading']}{altered}"
+    if own.get("model") == "ann":
+        return f"LATENT, p = 1{altered}"
+    where = f"{own.get('features', '64')} projections"
+    return f"class means of {where}, no privacy" if mechanism == NO_PRIVACY else f"{mechanism} on {where}"
+
+
+def table2(metrics: pd.DataFrame) -> pd.DataFrame:
+    """One row per data set, method and epsilon: the paper's training and test accuracy and ours, means over seeds.
+
+    Ours are on clean and on released test records; the guarantee is of the whole record. What the paper prints of a
+    method that was not run stands without numbers of ours.
+    """
+    rows = metrics[
+        (metrics["study"] == "latent") & metrics["metric"].isin(list(MEASURED)) & metrics["epsilon"].isin(EPSILONS)
+    ]
+    rows = rows.assign(method=[_method(v, m) for v, m in zip(rows["variant"], rows["mechanism"], strict=True)])
+    keys = ["dataset", "method", "epsilon"]
+    found: dict[tuple[str, str, float], dict[str, float]] = {}
+    for key, part in rows.groupby([*keys, "metric"]):
+        dataset, method, epsilon, metric = cast(tuple[str, str, float, str], key)
+        entry = found.setdefault((dataset, method, epsilon), {})
+        entry[MEASURED[metric]] = float(part["value"].mean())
+        entry.update({column: float(part[column].iloc[0]) for column in COLUMNS[-3:]})
+    printed = {(p.dataset, p.method, p.epsilon): p for p in PRINTED}
+    table = []
+    for (dataset, method, epsilon), entry in found.items():
+        paper = printed.get((dataset, method.split(",")[0], epsilon))
+        printed_pair = (paper.training, paper.testing) if paper else (NAN, NAN)
+        table.append(
+            {
+                "dataset": dataset,
+                "method": method,
+                "epsilon": epsilon,
+                **entry,
+                "paper_training": printed_pair[0],
+                "paper_test": printed_pair[1],
+            }
+        )
+    datasets = {dataset for dataset, _, _ in found}
+    table += [
+        {
+            "dataset": p.dataset,
+            "method": p.method,
+            "epsilon": p.epsilon,
+            "paper_training": p.training,
+            "paper_test": p.testing,
+        }
+        for p in PRINTED
+        if p.dataset in datasets and p.method in ("SS15", "ACG+16")
+    ]
+    return pd.DataFrame(table, columns=COLUMNS).sort_values(keys, ignore_index=True, na_position="last")
+
 
 AXIS_LABELS = {
     "nominal": "nominal ε of the whole record, as the source writes it (nats)",
@@ -254,4 +366,51 @@ def draw_epochs(metrics: pd.DataFrame, *, title: str = "") -> Figure:
     figure.supylabel("accuracy", fontsize=10)
     head(figure, title, table["dataset"])
     _shared_legend(figure, axes)
+    return figure
+
+
+STRINGS = {"MNIST": (9216, 4, 5), "CIFAR-10": (2304, 2, 7)}
+CODE_BITS = 10  # of one value, in both
+
+
+def draw_probability(title: str = "") -> Figure:
+    """Left, the probability that a released bit is true; right, the error of estimation, for values of 10 bits."""
+    use_style()
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11.0, 4.4), layout="constrained")
+    grid = np.geomspace(0.1, 1e6, 80)
+    for dashes, (name, (size, n, m)) in zip(("-", (0, (4, 1.5))), STRINGS.items(), strict=True):
+        for reading, colour in (("A", "#D55E00"), ("B", "#0072B2")):
+            box = Box(-(2.0**n), 2.0**n, (size,))
+            true = [
+                1.0 - Latent(epsilon=float(e), domain=box, whole=n, fraction=m, reading=reading).flip  # type: ignore[arg-type]
+                for e in grid
+            ]
+            what = "A: p" if reading == "A" else "B: (1 + p) / 2"
+            left.plot(grid, true, color=colour, linestyle=dashes, linewidth=1.4, label=f"{name}, {what}")
+    left.axvspan(grid[0], 10.0, color="#000000", alpha=0.06, linewidth=0)
+    left.text(1.0, 0.93, "the paper's ε", ha="center", fontsize=8.5)
+    left.set_xscale("log")
+    left.set_ylim(0.48, 1.02)
+    left.set_xlabel("nominal ε of one record (nats)")
+    left.set_ylabel("probability that a released bit is true")
+    left.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
+    probabilities = np.linspace(0.5, 1.0, 26)[1:]
+    for reading, colour in (("A", "#D55E00"), ("B", "#0072B2")):
+        pairs = np.array([mean_errors(CODE_BITS, float(p), reading) for p in probabilities])  # type: ignore[arg-type]
+        right.plot(
+            probabilities, pairs[:, 1], color=colour, linewidth=1.4, label=f"reading {reading}: true error |x' - x|"
+        )
+        right.plot(
+            probabilities,
+            pairs[:, 0],
+            color=colour,
+            linewidth=1.4,
+            linestyle=(0, (1, 1)),
+            label=f"reading {reading}: estimated by Eq. 15",
+        )
+    right.set_xlabel("probability of randomization p")
+    right.set_ylabel("mean error of a 10-bit value (last bits)")
+    right.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
+    if title:
+        figure.suptitle(title, fontsize=11)
     return figure

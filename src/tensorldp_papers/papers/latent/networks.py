@@ -13,8 +13,7 @@ from torch import Tensor, nn
 
 from tensorldp.errors import InputError, check_whole
 from tensorldp.mechanisms.bits import bytes_to_bits
-from tensorldp_papers.nets.seeding import seed_model
-from tensorldp_papers.nets.task import Task, image_layout
+from tensorldp_papers.nets.registry import Task, image_layout, seed_model
 
 Activation = Literal["relu", "tanh", "sigmoid"]
 _ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh, "sigmoid": nn.Sigmoid}

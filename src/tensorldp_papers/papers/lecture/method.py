@@ -8,19 +8,13 @@ from typing import Any
 import torch
 
 from tensorldp.mechanisms import Ball, Box, Mechanism
-from tensorldp_papers.papers.lecture import (
-    attack_gradients as gradients,
-)
-from tensorldp_papers.papers.lecture import (
-    attack_networks as networks,
-)
-from tensorldp_papers.papers.lecture import (
-    attack_releases as releases,
-)
-from tensorldp_papers.papers.lecture.attack_common import needed, rows
+from tensorldp_papers.papers.lecture import measures as gradients
+from tensorldp_papers.papers.lecture import measures as networks
+from tensorldp_papers.papers.lecture import measures as releases
+from tensorldp_papers.papers.lecture.measures import needed, rows
 from tensorldp_papers.papers.lecture.plan import AttackFactors, AttackTraining
-from tensorldp_papers.run.guarantee import LABELS, describe
 from tensorldp_papers.run.method import Audited, MeasureMethod, Rows
+from tensorldp_papers.run.privacy import LABELS, describe
 from tensorldp_papers.run.records import Records, read_records
 from tensorldp_papers.run.streams import AttackCell, mechanism_on
 

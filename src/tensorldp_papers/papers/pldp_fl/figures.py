@@ -1,4 +1,4 @@
-"""PLDP-FL's figures of federated averaging: accuracy over rounds, and at what is guaranteed."""
+"""PLDP-FL's figures: accuracy over rounds, by guarantee and by share of clients, error of a mean, what is spent."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from tensorldp.errors import InputError
 from tensorldp.kinds import MECHANISMS, NO_PRIVACY
 from tensorldp_papers.plots.curves import factors
 from tensorldp_papers.plots.own_data import head
-from tensorldp_papers.plots.panels import decade_ticks, finish_columns, panel_title
+from tensorldp_papers.plots.panels import decade_ticks, drawn, finish_columns, legend_below, panel_title
 from tensorldp_papers.plots.standing import mark_standing
 from tensorldp_papers.plots.style import appearance, label, order, use_style
 
@@ -280,5 +281,213 @@ def draw_guaranteed(metrics: pd.DataFrame, title: str = "") -> Figure:
     decade_ticks(axes[0][0])
     finish_columns(axes, (), "guaranteed ε of the largest client's whole model, whole run, at δ = 1e-5 (nats)", 1)
     figure.supylabel("accuracy on the test records", fontsize=10)
+    head(figure, title, rows["dataset"])
+    return figure
+
+
+def _errors(ax: Axes, rows: pd.DataFrame, at: str, colour: str, marker: str, text: str) -> None:
+    measured = summary(rows[rows["metric"] == "relative_error"], at)
+    expected = summary(rows[rows["metric"] == "expected_relative_error"], at)
+    ax.plot(expected[at], expected["mean"], color=colour, linewidth=1.2)
+    ax.plot(
+        measured[at],
+        measured["mean"],
+        color=colour,
+        marker=marker,
+        linestyle="",
+        markersize=5,
+        markeredgecolor="white",
+        markeredgewidth=0.5,
+        label=text,
+    )
+    ax.fill_between(measured[at], measured["min"], measured["max"], color=colour, alpha=0.2, linewidth=0)
+
+
+def draw_errors(metrics: pd.DataFrame, title: str = "") -> Figure:
+    """Figure 2: relative error against epsilon by modes of safe ranges, and against the range by modes of epsilon."""
+    use_style()
+    rows = pldp_rows(metrics, "pldp_synthetic")
+    rows = rows[rows["mechanism"] == "pdpm"]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.8), sharey=True, layout="constrained")
+    for mode, colour, marker in zip(("t1", "t2", "t3"), COLOURS, MARKERS, strict=False):
+        part = rows[(rows["eps"] == "same") & (rows["tau"] == mode)]
+        _errors(left, part, "epsilon", colour, marker, MODE_WORDS[mode])
+    for mode, colour, marker in zip(("e1", "e2", "e3"), COLOURS, MARKERS, strict=False):
+        part = rows[rows["eps"] == mode]
+        _errors(right, part.assign(width=part["tau"].astype(float)), "width", colour, marker, MODE_WORDS[mode])
+    left.set(
+        yscale="log",
+        xlabel="ε of every participant, per value (nats)",
+        ylabel="relative error of the mean (1 = as large as it)",
+    )
+    right.set(xlabel="width of every participant's safe range")
+    for ax in (left, right):
+        ax.legend(frameon=False, fontsize=8.5)
+    head(figure, title, rows["dataset"])
+    return figure
+
+
+def draw_error_mechanisms(metrics: pd.DataFrame, title: str = "") -> Figure:
+    """The same error of all mechanisms on ranges of width 2, one epsilon for all."""
+    use_style()
+    rows = pldp_rows(metrics, "pldp_synthetic")
+    rows = rows[(rows["eps"] == "same") & (rows["tau"] == "2.0")]
+    figure, ax = plt.subplots(figsize=(5.6, 3.8), layout="constrained")
+    for name, colour, marker in apart(set(rows["mechanism"])):
+        _errors(ax, rows[rows["mechanism"] == name], "epsilon", colour, marker, label(name))
+    ax.set(
+        yscale="log",
+        xlabel="ε of every participant, per value (nats)",
+        ylabel="relative error of the mean (1 = as large as it)",
+    )
+    ax.legend(frameon=False, fontsize=8.5)
+    head(figure, title, rows["dataset"])
+    return figure
+
+
+def client_table(rows: pd.DataFrame) -> pd.DataFrame:
+    """One row per variant, seed and client: `uploads`, `epsilon` (whole model, whole run), `per_weight`, `nominal`."""
+    found = rows[rows["metric"].isin(["client_uploads", "client_epsilon", "client_per_weight"])]
+    found = found.assign(client=found["client"].astype(int), what=found["metric"].str.removeprefix("client_"))
+    table = found.pivot_table(index=["variant", "eps", "tau", "seed", "client"], columns="what", values="value")
+    table = table.reset_index()
+    return table.assign(nominal=table["per_weight"] / table["uploads"])
+
+
+def draw_ledger(metrics: pd.DataFrame, title: str = "") -> Figure:
+    """What clients have spent: per client against its nominal epsilon, and over the rounds."""
+    use_style()
+    rows = pldp_rows(metrics, "pldp_fl")
+    rows = rows[
+        (rows["mechanism"] == "pdpm") & (rows["budget"] == "") & (rows["tau"] == "t1") & (rows["centre"] == "zero")
+    ]
+    rows = usual(rows)
+    rows = rows[rows["dataset"] == sorted(set(rows["dataset"]))[0]]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10.4, 4.0), layout="constrained")
+    table = client_table(rows[rows["seed"] == rows["seed"].min()])
+    for mode, colour, marker in zip(("e1", "e2", "e3"), COLOURS, MARKERS, strict=False):
+        part = table[table["eps"] == mode]
+        left.scatter(
+            part["nominal"],
+            part["epsilon"],
+            s=22,
+            color=colour,
+            marker=marker,
+            alpha=0.6,
+            linewidths=0,
+            label=f"{mode}: its whole model, δ = 1e-5",
+        )
+        left.scatter(
+            part["nominal"],
+            part["per_weight"],
+            s=16,
+            facecolors="none",
+            edgecolors=colour,
+            marker=marker,
+            linewidths=0.8,
+            label=f"{mode}: one weight, pure",
+        )
+        grown = {word: over_rounds(rows[rows["eps"] == mode], f"spent_{word}") for word in ("least", "median", "most")}
+        lines = {word: summary(found, "round") for word, found in grown.items()}
+        right.plot(
+            lines["median"]["round"],
+            lines["median"]["mean"],
+            color=colour,
+            marker=marker,
+            markersize=4.5,
+            markeredgecolor="white",
+            label=f"{mode}: median client",
+        )
+        right.fill_between(
+            lines["median"]["round"],
+            lines["least"]["mean"],
+            lines["most"]["mean"],
+            color=colour,
+            alpha=0.15,
+            linewidth=0,
+        )
+    at = np.array([0.1, 1.0])
+    left.plot(at, at, color=GREY, linestyle=(0, (4, 2)), linewidth=1.2, label="what the paper calls the budget")
+    left.set(
+        xscale="log",
+        yscale="log",
+        xlabel="the client's ε in the paper (nats per weight and upload)",
+        ylabel="ε that the client has spent in the run (nats)",
+    )
+    left.set_xticks([0.1, 0.2, 0.5, 1.0], ["0.1", "0.2", "0.5", "1"])
+    left.minorticks_off()
+    right.xaxis.set_major_locator(MaxNLocator(integer=True))
+    right.set(yscale="log", xlabel="round", ylabel="ε of the whole model so far, δ = 1e-5 (nats)")
+    right.legend(frameon=False, fontsize=8, title="bands: least to most", title_fontsize=8)
+    left.set_ylim(bottom=2e-3)
+    left.legend(frameon=False, fontsize=7.5, loc="lower right", ncols=2, columnspacing=1.0)
+    head(figure, title, rows["dataset"])
+    return figure
+
+
+def _by_share(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of Figure 3 with the share of clients in a round as a column; none if the table has a single share.
+
+    The study's own share is no factor: its cells are those that the other figures show. Where these ran for more rounds
+    than the others, which their uploads tell, they are left out.
+    """
+    free = (rows["mechanism"] == NO_PRIVACY) & (rows["eps"] == "") & (rows["tau"] == "")
+    private = (rows["mechanism"] == "pdpm") & (rows["eps"] == "e3") & (rows["tau"] == "t1")
+    rows = rows[(free | private) & (rows["budget"] == "") & (rows["split"] == "") & (rows["limit"] == "")]
+    shares = rows[rows["metric"] == "participation"].groupby("variant")["value"].first()
+    rows = rows.assign(share=rows["variant"].map(shares)).dropna(subset=["share"])
+    sent = rows[rows["metric"] == "uploaded_megabytes"]
+    whole = (sent["value"] / sent["share"]).groupby([sent["dataset"], sent["variant"]]).max()
+    longer = whole.index[whole > 1.001 * whole.groupby(level=0).transform("min")]
+    rows = rows[~pd.MultiIndex.from_frame(rows[["dataset", "variant"]]).isin(longer)]
+    return rows if rows["share"].nunique() > 1 else rows[:0]
+
+
+def draw_participation(metrics: pd.DataFrame, title: str = "") -> Figure:
+    """Figure 3 against the share of clients: communication, the same for both centres, and each data set's accuracy."""
+    use_style()
+    rows = pldp_rows(metrics, "pldp_fl")
+    rows = _by_share(rows)
+    datasets = sorted(set(rows["dataset"]))
+    count = max(len(datasets), 1)
+    figure, (left, *others) = plt.subplots(1, 1 + count, figsize=(4.6 * (1 + count), 4.4), layout="constrained")
+    if rows.empty:
+        for ax in (left, *others):
+            say_empty(ax)
+    for dataset, right in zip(datasets, others, strict=False):
+        for name, centre, line in (
+            (NO_PRIVACY, "", (0, (4, 2))),
+            *(("pdpm", *style) for style in CENTRE_LINES.items()),
+        ):
+            part = rows[(rows["mechanism"] == name) & (rows["dataset"] == dataset) & (rows["centre"] == centre)]
+            if part.empty:
+                continue
+            look = appearance(name)
+            text = f"{dataset}: {label(name)}" + (f" e3, t1 {CENTRES[centre]}" if centre else "")
+            for ax, metric in ((left, "uploaded_megabytes"), (right, "accuracy")):
+                table = summary(part[part["metric"] == metric], "share")
+                ax.plot(
+                    table["share"],
+                    table["mean"],
+                    color=str(look["color"]),
+                    marker=str(look["marker"]),
+                    linestyle=line,
+                    linewidth=1.4,
+                    label=text,
+                )
+                ax.fill_between(
+                    table["share"], table["min"], table["max"], color=str(look["color"]), alpha=0.15, linewidth=0
+                )
+    left.set(xlabel="share of clients in a round", ylabel="uploaded in the run (MB, 32 bits a weight)")
+    for right in others:
+        right.set(xlabel="share of clients in a round", ylabel="accuracy on the test records", ylim=(-0.02, 1.02))
+    shares = sorted(set(rows["share"])) if not rows.empty else []
+    for ax in (left, *others):
+        ax.set_xlim(0.0, 1.05)
+        if shares:
+            ax.set_xticks(shares, [f"{share:g}" for share in shares])
+        panel_title(ax, "")
+        legend_below(ax, drawn([ax]), 1, 38.0)
+    left.set_ylim(bottom=0.0, top=None if not rows.empty else 1.0)
     head(figure, title, rows["dataset"])
     return figure

@@ -9,10 +9,8 @@ import torch
 from torch import Tensor
 
 from tensorldp.mechanisms import Mechanism
-from tensorldp.mechanisms.pdpm import Pdpm
-from tensorldp.mechanisms.piecewise import piecewise_variance
-from tensorldp.mechanisms.plu_fedoa import PluFedOa
-from tensorldp.mechanisms.sampled_coordinates import duchi_variance
+from tensorldp.mechanisms.pldp_fl import Pdpm, PluFedOa
+from tensorldp.mechanisms.sampled_coordinates import duchi_variance, piecewise_variance
 from tensorldp.randomness import uniform
 
 

@@ -8,25 +8,24 @@ from typing import Any
 import numpy as np
 import torch
 
-from tensorldp.deltas import REPORT_DELTA
+from tensorldp.curves.guarantee import REPORT_DELTA
 from tensorldp.mechanisms import mechanism_class
 from tensorldp_papers.nets.classify import accuracy, predict, scores
 from tensorldp_papers.nets.federated import get_vector, set_vector
-from tensorldp_papers.nets.shards import deal
-from tensorldp_papers.nets.simulation import ClientSimulation
+from tensorldp_papers.nets.simulation import ClientSimulation, deal
 from tensorldp_papers.nets.train import empty_model, federated_inputs
-from tensorldp_papers.papers.pldp_fl.personal import (
+from tensorldp_papers.papers.pldp_fl.plan import PldpFactors, PldpTraining
+from tensorldp_papers.papers.pldp_fl.rounds import (
     client_preferences,
     largest_curve,
     ledger_rows,
     new_ledger,
+    personalised_average,
     selected,
     upload_of,
 )
-from tensorldp_papers.papers.pldp_fl.plan import PldpFactors, PldpTraining
-from tensorldp_papers.papers.pldp_fl.rounds import personalised_average
-from tensorldp_papers.run.guarantee import LABELS, describe
 from tensorldp_papers.run.method import Audited, InsideMethod, Rows, Trained
+from tensorldp_papers.run.privacy import LABELS, describe
 from tensorldp_papers.run.records import Records, Scaling, model_inputs, read_records
 from tensorldp_papers.run.streams import PldpCell, common_stream, noise_stream
 

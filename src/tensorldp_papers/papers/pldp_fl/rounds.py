@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from tensorldp.mechanisms.plu_fedoa import fedoa_weights
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.errors import InputError
+from tensorldp.mechanisms.pldp_fl import fedoa_weights
 from tensorldp_papers.nets.simulation import ClientSimulation
-from tensorldp_papers.papers.pldp_fl.ledger import Ledger
-from tensorldp_papers.papers.pldp_fl.preferences import participant_count
+from tensorldp_papers.papers.pldp_fl.clients import (
+    Ledger,
+    Preference,
+    Upload,
+    make_upload,
+    participant_count,
+    preferences,
+)
 from tensorldp_papers.run.progress import track
+from tensorldp_papers.run.streams import PldpCell, common_stream
 
 Streams = Callable[[str], torch.Generator]
 
@@ -94,3 +106,99 @@ def personalised_average(
             kept.append(weights.cpu())
             marks.append(index + 1)
     return torch.stack(kept), marks
+
+
+def client_preferences(cell: PldpCell) -> list[Preference]:
+    """The (tau, epsilon) of every client of the cell; the largest epsilon is the cell's.
+
+    Raises:
+        InputError: naming the client whose epsilon or safe range is not valid, or if ranges have two centres.
+    """
+    settings = cell.training
+    if cell.factors.centre == "global" and settings.range_centre != 0.0:
+        raise InputError(
+            f"range_centre of {cell.study} is {settings.range_centre:g} where the factor centre is global: a range "
+            "around the weight that the server has sent has range_centre: 0"
+        )
+    return preferences(
+        settings.client_epsilons or cell.factors.eps,
+        settings.client_ranges or cell.factors.tau,
+        clients=settings.clients,
+        largest=cell.nominal_epsilon,
+        centre=settings.range_centre,
+    )
+
+
+def upload_of(cell: PldpCell, preference: Preference, size: int) -> Upload:
+    """The way in which a client of the cell uploads a model of `size` weights."""
+    return make_upload(
+        cell.mechanism,
+        preference,
+        size=size,
+        budget=cell.factors.budget,
+        rounds=cell.training.rounds,
+        centre=cell.factors.centre,
+        clip=cell.training.clip,
+        delta=cell.delta,
+    )
+
+
+def new_ledger(cell: PldpCell, size: int) -> Ledger:
+    """An empty ledger of the cell's clients for a model of `size` weights."""
+    settings = cell.training
+    wanted = client_preferences(cell)
+    uses = settings.rounds if cell.factors.budget == "run" else 1
+    return Ledger(
+        [upload_of(cell, preference, size) for preference in wanted],
+        nominal=[preference.epsilon for preference in wanted],
+        price=[preference.epsilon / uses for preference in wanted],
+        on_exhausted=settings.on_exhausted,
+        budget=settings.allowance,
+    )
+
+
+def selected(cell: PldpCell, seed: int) -> list[list[int]]:
+    """The clients that the server draws in each round."""
+    settings = cell.training
+    return selections(settings.clients, settings.participation, settings.rounds, common_stream(cell, seed, "selection"))
+
+
+def largest_curve(cell: PldpCell, size: int) -> tuple[PrivacyCurve, int, int]:
+    """The curve of the client with the weakest guarantee over the run, of all seeds, with its number and uploads.
+
+    Who uploads when depends on the seed and on budgets only, so that no training is needed.
+
+    Raises:
+        InputError: if no client's budget allows an upload.
+    """
+    best: tuple[float, PrivacyCurve, int, int] | None = None
+    for seed in cell.seeds:
+        ledger = replay(new_ledger(cell, size), selected(cell, seed))
+        found = ledger.largest(cell.delta)
+        if found is not None and (best is None or found[1] > best[0]):
+            curve = ledger.curve(found[0])
+            assert curve is not None
+            best = (found[1], curve, found[0], int(ledger.counts()[found[0]]))
+    if best is None:
+        raise InputError(
+            f"allowance = {cell.training.allowance:g} of {cell.study} is below every client's epsilon, "
+            "so that no client can upload once"
+        )
+    return best[1:]
+
+
+def ledger_rows(ledger: Ledger, marks: list[int], delta: float) -> list[dict[str, Any]]:
+    """Metrics of the ledger: every client's uploads, epsilon per weight and of its whole model, and their growth."""
+    rows: list[dict[str, Any]] = []
+    spent = ledger.spent(delta)
+    weights, counts = ledger.per_weight(), ledger.counts()
+    for client in range(ledger.clients):
+        rows.append({"metric": "client_uploads", "client": client, "value": float(counts[client])})
+        rows.append({"metric": "client_epsilon", "client": client, "value": spent[client]})
+        if math.isfinite(weights[client]):
+            rows.append({"metric": "client_per_weight", "client": client, "value": weights[client]})
+    for mark in marks:
+        now = ledger.spent(delta, mark)
+        for word, value in (("least", min(now)), ("median", float(np.median(now))), ("most", max(now))):
+            rows.append({"metric": f"spent_{word}_by_round", "round": mark, "value": value})
+    return rows

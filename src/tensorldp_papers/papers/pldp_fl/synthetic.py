@@ -8,15 +8,14 @@ from typing import Any
 import torch
 
 from tensorldp.curves.base import PrivacyCurve
-from tensorldp.deltas import REPORT_DELTA
+from tensorldp.curves.guarantee import REPORT_DELTA
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Mechanism
+from tensorldp_papers.papers.pldp_fl.clients import PerWeight, make_upload, preferences
 from tensorldp_papers.papers.pldp_fl.mean import expected_error, released_means
 from tensorldp_papers.papers.pldp_fl.plan import SyntheticFactors, SyntheticTraining
-from tensorldp_papers.papers.pldp_fl.preferences import preferences
-from tensorldp_papers.papers.pldp_fl.uploads import PerWeight, make_upload
-from tensorldp_papers.run.guarantee import describe
 from tensorldp_papers.run.method import Audited, MeasureMethod, Rows
+from tensorldp_papers.run.privacy import describe
 from tensorldp_papers.run.streams import SyntheticCell, common_stream, noise_stream
 
 

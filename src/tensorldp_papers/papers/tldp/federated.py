@@ -8,11 +8,18 @@ from typing import Any
 import torch
 
 from tensorldp.mechanisms import Box
-from tensorldp_papers.nets.evaluate import evaluate
-from tensorldp_papers.nets.train import empty_model, has_buffers, kept, parameter_release, restored, train_federated
+from tensorldp_papers.nets.train import (
+    empty_model,
+    evaluate,
+    has_buffers,
+    kept,
+    parameter_release,
+    restored,
+    train_federated,
+)
 from tensorldp_papers.papers.tldp.plan import FederatedFactors, LearningTraining
-from tensorldp_papers.run.guarantee import run_guarantee
 from tensorldp_papers.run.method import Audited, InsideMethod, Rows, Trained
+from tensorldp_papers.run.privacy import run_guarantee
 from tensorldp_papers.run.records import Records, read_records
 from tensorldp_papers.run.streams import FederatedCell, mechanism_on
 

@@ -10,17 +10,15 @@ from typing import Any
 import torch
 from numpy.typing import NDArray
 
-from tensorldp_papers.nets.evaluate import evaluate
-from tensorldp_papers.nets.train import kept, restored, train_heads_on_releases, train_on_releases
+from tensorldp_papers.nets.train import evaluate, kept, restored, train_heads_on_releases, train_on_releases
 from tensorldp_papers.papers.tldp.plan import LearningFactors, LearningTraining
 from tensorldp_papers.run.cell import Cell
-from tensorldp_papers.run.guarantee import record_guarantee
 from tensorldp_papers.run.method import Arrays, Audited, ReleaseMethod, Rows, Trained
-from tensorldp_papers.run.perturb import perturb
 from tensorldp_papers.run.plans import Training
+from tensorldp_papers.run.privacy import record_guarantee
 from tensorldp_papers.run.provenance import Stopwatch
-from tensorldp_papers.run.record_batches import batch_box
 from tensorldp_papers.run.records import Records, read_records
+from tensorldp_papers.run.releases import batch_box, perturb
 from tensorldp_papers.run.streams import LearningCell, mechanism_on
 
 TOGETHER = 600_000_000  # elements of released records held at once, 2.4 GB

@@ -18,8 +18,8 @@ from tensorldp_papers.papers.tvg.covariance import (
     unit_rows,
 )
 from tensorldp_papers.papers.tvg.plan import CovarianceFactors, CovarianceTraining
-from tensorldp_papers.run.guarantee import describe
 from tensorldp_papers.run.method import Audited, MeasureMethod, Rows
+from tensorldp_papers.run.privacy import describe
 from tensorldp_papers.run.records import Records, read_records
 from tensorldp_papers.run.streams import CovarianceCell, mechanism_on, noise_stream
 

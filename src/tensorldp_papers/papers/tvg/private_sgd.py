@@ -8,25 +8,24 @@ from typing import Any
 import torch
 from torch import nn
 
-from tensorldp.deltas import NOMINAL_DELTA
+from tensorldp.curves.guarantee import NOMINAL_DELTA
 from tensorldp.kinds import NO_PRIVACY
 from tensorldp.mechanisms import Ball, Box, Mechanism, make
 from tensorldp.mechanisms.optimized import epsilon_at_mu
-from tensorldp_papers.nets.evaluate import evaluate
-from tensorldp_papers.nets.gradient_noise import (
+from tensorldp_papers.nets.private_sgd import (
     HONEST,
     GradientNoise,
     Schedule,
     check_schedule,
+    fit_private,
     honest_noise,
     printed_noise,
 )
-from tensorldp_papers.nets.tensor_sgd import fit_private
-from tensorldp_papers.nets.train import empty_model, federated_inputs, kept, new_model, restored
+from tensorldp_papers.nets.train import empty_model, evaluate, federated_inputs, kept, new_model, restored
 from tensorldp_papers.papers.tvg.plan import PrivateSgdTraining
-from tensorldp_papers.run.guarantee import describe
 from tensorldp_papers.run.method import Audited, InsideMethod, Rows, Trained
 from tensorldp_papers.run.method_plan import ModelFactors
+from tensorldp_papers.run.privacy import describe
 from tensorldp_papers.run.records import Records, model_inputs, read_records
 from tensorldp_papers.run.streams import PrivateSgdCell, common_stream, noise_stream
 

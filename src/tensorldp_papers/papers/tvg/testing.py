@@ -11,10 +11,10 @@ from tensorldp.curves.base import PrivacyCurve
 from tensorldp.mechanisms import Box, Mechanism
 from tensorldp_papers.nets.classify import fit, predict
 from tensorldp_papers.nets.computing import channels_last, lay_out
-from tensorldp_papers.nets.seeding import seed_model
+from tensorldp_papers.nets.registry import seed_model
 from tensorldp_papers.nets.split import SplitNet, split_net
-from tensorldp_papers.run.record_batches import batch_box, privatize_batches, record_in_batch
 from tensorldp_papers.run.records import Records, Scaling, model_inputs
+from tensorldp_papers.run.releases import batch_box, privatize_batches, record_in_batch
 from tensorldp_papers.run.streams import TestingCell, common_stream, mechanism_on
 
 IMPORTANT = 2  # directions that MVG's binary allocation favours, and their share: a guess after TVG's code

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from numpy.typing import NDArray
 
-from tensorldp.audit.ceiling import profile_ceiling
-from tensorldp.deltas import REPORT_DELTA
+from tensorldp.audit.accuracy import profile_ceiling
+from tensorldp.curves.guarantee import REPORT_DELTA
 from tensorldp_papers.nets.classify import scores
 from tensorldp_papers.nets.split import SplitNet, split_net
 from tensorldp_papers.nets.train import state_arrays
@@ -22,8 +22,8 @@ from tensorldp_papers.papers.tvg.testing import (
     record_curve,
     train_clean,
 )
-from tensorldp_papers.run.guarantee import describe
 from tensorldp_papers.run.method import Audited, Rows, SharedMethod, Trained
+from tensorldp_papers.run.privacy import describe
 from tensorldp_papers.run.records import Records, read_records
 from tensorldp_papers.run.streams import TestingCell, noise_stream
 

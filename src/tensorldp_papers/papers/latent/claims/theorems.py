@@ -17,7 +17,7 @@ from tensorldp.mechanisms.bits import bit_count, encode_bits
 from tensorldp.randomness import generator
 from tensorldp_papers.claims.base import Finding, claim
 from tensorldp_papers.claims.laws import cifar_latent, latent, two_coins
-from tensorldp_papers.nets.task import image_layout
+from tensorldp_papers.nets.registry import image_layout
 from tensorldp_papers.papers.latent.networks import conv_module
 
 ROUNDING = 1e-9

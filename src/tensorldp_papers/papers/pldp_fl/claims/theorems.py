@@ -13,8 +13,8 @@ from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.randomized_response import KaryRandomizedResponse
 from tensorldp.randomness import generator, numpy_generator
 from tensorldp_papers.claims.base import Finding, cannot_be_checked, claim
-from tensorldp_papers.claims.intervals import mean_interval
 from tensorldp_papers.claims.laws import curve_of, pdpm, two_coins
+from tensorldp_papers.claims.statements import mean_interval
 
 ROUNDING = 1e-9
 WEIGHTS = 21_840  # 260 + 5,020 + 16,050 + 510 of the network in 6.2.2

@@ -14,8 +14,7 @@ from tensorldp_papers.claims.base import Finding, NotRun, cannot_be_checked, cla
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.data.catalogue import get
 from tensorldp_papers.nets.classify import scores
-from tensorldp_papers.papers.tldp.error_table import expected_norm
-from tensorldp_papers.papers.tldp.norms import laplace_norm
+from tensorldp_papers.papers.tldp.error_table import expected_norm, laplace_norm
 
 AS_PRINTED = 0.01  # of a ratio of two formulas; Jensen's gap alone is 0.001 at 784 elements
 ESTIMATED, STEADY = 2.0, 1.1  # of an estimate that leaves delta out: its constant, and how steady that is

@@ -17,9 +17,21 @@ from tensorldp_papers.claims.base import Finding, NotRun, cannot_be_checked, cla
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.fairness import shortfall
 from tensorldp_papers.claims.statements import Every, Some, Statement, finding, joined, minus
-from tensorldp_papers.papers.tldp.claims.runs import ABOUT, MARGIN, NOMINAL, ahead
-from tensorldp_papers.papers.tldp.claims.scores import BASELINES, IMAGES, TLDP, Runs, as_printed, below, each, settle
-from tensorldp_papers.papers.tvg.claims.scores import METRIC, TESTING, Scores
+from tensorldp_papers.papers.tldp.claims.runs import (
+    ABOUT,
+    BASELINES,
+    IMAGES,
+    MARGIN,
+    NOMINAL,
+    TLDP,
+    Runs,
+    ahead,
+    as_printed,
+    below,
+    each,
+    settle,
+)
+from tensorldp_papers.papers.tvg.claims.runs import METRIC, TESTING, Scores
 
 STUDY = "tldp_type3"
 TYPE3 = (*IMAGES, "imdb", "darknet")

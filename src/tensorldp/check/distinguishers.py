@@ -1,0 +1,651 @@
+"""Statistics of a release that may tell two records apart, fixed or learned from releases set aside for it.
+
+Statistics of whole numbers: single bits and residues, an exact property of releases on a grid.
+
+Whole numbers of steps have bits and remainders over the ideal reals as well: a record that they give away is no matter
+of floating point.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from scipy import linalg
+
+__all__ = ["FLOATING", "IDEAL", "Columns", "Distinguisher", "Scene"]
+
+
+Reals = npt.NDArray[np.float64]
+Statistic = Callable[[npt.NDArray[Any]], Reals]
+Columns = dict[str, Statistic]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What an observer knows beside the observations.
+
+    Attributes:
+        x, x_prime: the two observations without noise, flat; None where a release has another size than a record.
+        low, high: the ends of the domain.
+        dtype: of the releases.
+        likelihood: the mechanism's own log likelihood ratio of observations, if it declares one.
+    """
+
+    x: Reals | None
+    x_prime: Reals | None
+    low: float
+    high: float
+    dtype: torch.dtype = torch.float64
+    likelihood: Statistic | None = None
+
+
+class Distinguisher(ABC):
+    """A family of statistics. What it learns, it learns from releases that no test uses.
+
+    Attributes:
+        exact: whether it takes releases that are whole by their type as int64, which above 2^53 are no floats.
+    """
+
+    exact: ClassVar[bool] = False
+
+    @abstractmethod
+    def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
+        """Statistics by name, each from observations (n, D) to (n,).
+
+        Args:
+            scene: what the observer knows.
+            mine: observations (n, D) of x to learn from.
+            other: as many of x'.
+        """
+
+
+Seen = npt.NDArray[Any]
+CLOSE = 1e-9  # of the domain's width: values nearer than that count as equal
+REPEATS = 0.99  # share of distinct values below which a coordinate counts as discrete
+PLACES = 16
+
+
+@dataclass(frozen=True)
+class Atoms(Distinguisher):
+    """How many elements equal those of x, those of x', an end of the domain, zero, or each other."""
+
+    def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
+        width = CLOSE * (scene.high - scene.low)
+        found: Columns = {}
+        for name, value in (("the low end", scene.low), ("the high end", scene.high), ("zero", 0.0)):
+            found[f"elements equal to {name}"] = partial(_equal, value, width)
+        if mine.shape[1] > 1:
+            found["distinct elements"] = _distinct
+        if scene.x is not None and scene.x_prime is not None:
+            x, x_prime = scene.x, scene.x_prime
+            differs = x != x_prime
+            found["elements equal to those of x"] = partial(_equal_where, x, differs, width)
+            found["elements equal to those of x'"] = partial(_equal_where, x_prime, differs, width)
+            found["elements equal to x less those equal to x'"] = lambda y: (
+                _equal_where(x, differs, width, y) - _equal_where(x_prime, differs, width, y)
+            )
+        return found
+
+
+def _equal(value: float, width: float, y: Reals) -> Reals:
+    return np.asarray((np.abs(y - value) <= width).sum(axis=1), dtype=np.float64)
+
+
+def _equal_where(record: Reals, differs: npt.NDArray[np.bool_], width: float, y: Reals) -> Reals:
+    return np.asarray((np.abs(y - record) <= width)[:, differs].sum(axis=1), dtype=np.float64)
+
+
+def _distinct(y: Reals) -> Reals:
+    ordered = np.sort(y, axis=1)
+    return np.asarray(1.0 + (np.diff(ordered, axis=1) != 0.0).sum(axis=1))
+
+
+@dataclass(frozen=True)
+class Repeats(Distinguisher):
+    """Whether values came up under x or under x' before: a log ratio for each value, summed over coordinates.
+
+    Only coordinates with repeated values take part, and whole releases where those repeat.
+    """
+
+    exact: ClassVar[bool] = True
+
+    def statistics(self, scene: Scene, mine: Seen, other: Seen) -> Columns:
+        found: Columns = {}
+        tables: list[tuple[int, Seen, Reals]] = []
+        step = max(1, mine.shape[1] // PLACES)
+        for place in range(0, mine.shape[1], step):
+            table = log_ratios(mine[:, place], other[:, place])
+            if table is not None:
+                tables.append((place, *table))
+        for place, values, ratios in tables[:4]:
+            found[f"value of element {place}"] = partial(_looked_up, [(place, values, ratios)])
+        if len(tables) > 1:
+            found["values of all elements"] = partial(_looked_up, tables)
+        if mine.shape[1] > 1 and len(tables) == len(range(0, mine.shape[1], step)):
+            source = np.random.default_rng(0)
+            if mine.dtype == np.int64:  # odd numbers modulo 2^64, which lose nothing
+                weights: Seen = np.asarray(source.integers(2**62, size=mine.shape[1]) * 2 + 1)
+            else:
+                weights = np.asarray(source.standard_normal(mine.shape[1]))
+            whole = log_ratios(mine @ weights, other @ weights)
+            if whole is not None:
+                found["the whole release"] = lambda y: lookup(y @ weights, *whole)
+        return found
+
+
+def log_ratios(mine: Seen, other: Seen) -> tuple[Seen, Reals] | None:
+    """The distinct values and the log ratio of their counts, or None where values hardly repeat."""
+    values, place = np.unique(_twelve(np.concatenate((mine, other))), return_inverse=True)
+    if values.size < 2 or values.size > REPEATS * place.size:
+        return None
+    place = place.reshape(-1)
+    first = np.bincount(place[: mine.size], minlength=values.size)
+    second = np.bincount(place[mine.size :], minlength=values.size)
+    return values, np.log((first + 0.5) / (second + 0.5)).astype(np.float64)
+
+
+def lookup(y: Seen, values: Seen, ratios: Reals) -> Reals:
+    """The ratio of each value, 0 for one that did not come up before."""
+    y = _twelve(y)
+    at = np.searchsorted(values, y).clip(0, values.size - 1)
+    return np.where(values[at] == y, ratios[at], 0.0)
+
+
+def _twelve(values: Seen) -> Seen:
+    """Floats to twelve digits behind the point, whole numbers as they are."""
+    return values if values.dtype == np.int64 else np.round(values, 12)
+
+
+def _looked_up(tables: list[tuple[int, Seen, Reals]], y: Seen) -> Reals:
+    return np.asarray(sum(lookup(y[:, place], values, ratios) for place, values, ratios in tables))
+
+
+Codes = npt.NDArray[np.int64]
+LOW_BITS = 4
+
+
+@dataclass(frozen=True)
+class Floats(Distinguisher):
+    """Sign, exponent and granularity (trailing zeros) of elements, their lowest bits, and exact repeats.
+
+    Attributes:
+        places: elements that are looked at.
+    """
+
+    places: int = 4
+
+    def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
+        if scene.x is None or scene.x_prime is None:
+            places = np.arange(min(self.places, mine.shape[1]))
+        else:
+            places = np.argsort(-np.abs(scene.x - scene.x_prime), kind="stable")[: self.places]
+        found: Columns = {}
+        for transform, name in ((grain, "exponent and granularity"), (lowest, "sign, exponent and last bits")):
+            tables = []
+            for place in places.tolist():
+                codes = [transform(side[:, place], scene.dtype) for side in (mine, other)]
+                tables.append((place, *_ratios(*codes)))
+            for table in tables:
+                found[f"{name} of element {table[0]}"] = partial(_score, [table], transform, scene.dtype)
+            if len(tables) > 1:
+                found[f"{name} of {len(tables)} elements"] = partial(_score, tables, transform, scene.dtype)
+        for place in places.tolist():
+            found[f"multiple of 2^k of element {place}"] = partial(_unit, place, scene.dtype)
+            if scene.x is not None and scene.x_prime is not None:
+                found[f"element {place} equals that of x"] = partial(_equals, place, float(scene.x[place]))
+        return found
+
+
+def pattern(values: Reals, dtype: torch.dtype) -> tuple[Codes, int]:
+    """The bits of values that are numbers of the format, and how many of them are the mantissa's.
+
+    The exponent has the width that float64 has, in which every number of the other formats is a normal one.
+    """
+    mantissa = round(-math.log2(torch.finfo(dtype).eps))
+    return np.ascontiguousarray(values).view(np.int64) >> (52 - mantissa), mantissa
+
+
+def grain(values: Reals, dtype: torch.dtype) -> Codes:
+    """A code for sign, exponent and number of trailing zeros of the mantissa."""
+    bits, mantissa = pattern(values, dtype)
+    below = bits & ((1 << mantissa) - 1)
+    last = below & -below
+    zeros = np.where(below == 0, mantissa, np.log2(np.maximum(last, 1)).astype(np.int64))
+    return (bits >> mantissa) * 64 + zeros
+
+
+def lowest(values: Reals, dtype: torch.dtype) -> Codes:
+    """A code for sign, exponent and the last bits of the mantissa."""
+    bits, mantissa = pattern(values, dtype)
+    return (bits >> mantissa) * (1 << LOW_BITS) + (bits & ((1 << LOW_BITS) - 1))
+
+
+def _unit(place: int, dtype: torch.dtype, y: Reals) -> Reals:
+    """k of the largest 2^k that the element is a multiple of."""
+    bits, mantissa = pattern(y[:, place], dtype)
+    below = bits & ((1 << mantissa) - 1)
+    zeros = np.where(below == 0, mantissa, np.log2(np.maximum(below & -below, 1)).astype(np.int64))
+    _, exponent = np.frexp(y[:, place])
+    return np.asarray(exponent - 1 - mantissa + zeros, dtype=np.float64)
+
+
+def _equals(place: int, value: float, y: Reals) -> Reals:
+    return np.asarray(y[:, place] == value, dtype=np.float64)
+
+
+def _ratios(mine: Codes, other: Codes) -> tuple[Codes, Reals]:
+    values, place = np.unique(np.concatenate((mine, other)), return_inverse=True)
+    place = place.reshape(-1)
+    first = np.bincount(place[: mine.size], minlength=values.size)
+    second = np.bincount(place[mine.size :], minlength=values.size)
+    return values, np.log((first + 0.5) / (second + 0.5))
+
+
+def _score(tables: list[tuple[int, Codes, Reals]], transform: object, dtype: torch.dtype, y: Reals) -> Reals:
+    assert callable(transform)
+    total = np.zeros(len(y))
+    for place, values, ratios in tables:
+        codes = transform(y[:, place], dtype)
+        at = np.searchsorted(values, codes).clip(0, values.size - 1)
+        total += np.where(values[at] == codes, ratios[at], 0.0)
+    return total
+
+
+Whole = npt.NDArray[np.int64]
+MODULI = (3, 5, 7, 10, 16)
+STEPS = 1 << 20  # of a grid whose step is no power of two, from end to end at most
+ROOM = 1 << 10  # roundings that such a step is larger than
+SOME = 512  # values that a step is looked for in
+SLACK = 0.02  # of a step: how far from a point of the grid a number may lie
+
+
+@dataclass(frozen=True)
+class Grid:
+    """start + k step for all whole numbers k."""
+
+    start: float = 0.0
+    step: float = 1.0
+
+    def index(self, values: Seen) -> Whole:
+        """k of the nearest point; numbers that are whole by their type are their own index."""
+        if values.dtype == np.int64:
+            return values
+        return np.rint((values - self.start) / self.step).clip(-(2.0**62), 2.0**62).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Residues(Distinguisher):
+    """The bits that differ most and residues of elements on a grid, of a few alone, of many together and of their sum.
+
+    Attributes:
+        places: elements that are looked at alone.
+        together: elements that are looked at together.
+        bits: that are kept of each.
+    """
+
+    exact: ClassVar[bool] = True
+    places: int = 4
+    together: int = 16
+    bits: int = 3
+
+    def statistics(self, scene: Scene, mine: Seen, other: Seen) -> Columns:
+        if scene.x is None or scene.x_prime is None:
+            order = np.unique(np.linspace(0, mine.shape[1] - 1, min(self.together, mine.shape[1])).astype(np.int64))
+        else:
+            order = np.argsort(-np.abs(scene.x - scene.x_prime), kind="stable")[: self.together]
+        grids = {}
+        for place in order.tolist():
+            grid = grid_of(np.concatenate((mine[:, place], other[:, place])), scene.dtype)
+            if grid is not None:
+                grids[place] = grid
+        found: Columns = {}
+        for place, grid in list(grids.items())[: self.places]:
+            for bit in _differing(grid.index(mine[:, place]), grid.index(other[:, place]), self.bits):
+                found[f"bit {bit} of element {place}"] = partial(_bit, place, grid, bit)
+        for modulus in (2, *MODULI):
+            tables = {place: _residue_ratios(mine, other, place, grid, modulus) for place, grid in grids.items()}
+            if modulus != 2:
+                for place in list(tables)[: self.places]:
+                    found[f"element {place} modulo {modulus}"] = partial(
+                        _residue_score, {place: tables[place]}, grids, modulus
+                    )
+            if len(tables) > 1:
+                found[f"elements modulo {modulus}"] = partial(_residue_score, tables, grids, modulus)
+        if len(grids) > 1:
+            found["parity of the sum"] = partial(_parity, grids)
+        return found
+
+
+def grid_of(values: Seen, dtype: torch.dtype) -> Grid | None:
+    """The grid on which all the values lie, if there is one that their floats have no part in.
+
+    Floats lie on a grid in any case, that of their last bits. So a step that is a power of two must leave bits of the
+    mantissa free, and another one be far from the rounding of the largest value.
+
+    Args:
+        values: that are looked at.
+        dtype: the format of floats.
+    """
+    if values.dtype == np.int64:
+        return Grid()
+    some = np.unique(values[np.linspace(0, len(values) - 1, min(SOME, len(values))).astype(np.int64)])
+    largest = float(np.abs(values).max())
+    if some.size < 2 or not 1e-290 < largest < 1e29:  # infinities count as 1e30
+        return None
+    mantissa = round(-math.log2(torch.finfo(dtype).eps))
+    if dtype == torch.float64 and bool((values.astype(np.float32) == values).all()):
+        mantissa = 23  # computed in float32, for all one knows
+    step = _residue_unit(values)
+    if largest / step < 2.0**mantissa:
+        return Grid(0.0, step)
+    return _common_step(values, some, largest * 2.0**-mantissa)
+
+
+def _residue_unit(values: Reals) -> float:
+    """The largest power of two that all values are multiples of."""
+    fraction, exponent = np.frexp(values[values != 0.0])
+    digits = np.ldexp(fraction, 53).astype(np.int64)
+    return float(np.ldexp((digits & -digits).astype(np.float64), exponent - 53).min())
+
+
+def _common_step(values: Reals, some: Reals, rounding: float) -> Grid | None:
+    """The largest step that all differences are whole multiples of, up to rounding: Euclid's algorithm."""
+    differences = some[1:] - some[0]
+    span = float(differences[-1])
+    step = float(np.diff(some).min())
+    least = max(ROOM * rounding, span / STEPS)
+    while step > least:
+        step = span / max(1.0, round(span / step))  # the longest difference has the least relative error
+        rest = np.abs(differences - np.rint(differences / step) * step)
+        beside = rest[rest > SLACK * step]
+        if not beside.size:
+            steps = (values - some[0]) / step
+            return Grid(float(some[0]), step) if bool((np.abs(steps - np.rint(steps)) <= SLACK).all()) else None
+        step = float(beside.min())
+    return None
+
+
+def _differing(mine: Whole, other: Whole, kept: int) -> list[int]:
+    """The bits whose frequencies differ most."""
+    shares = [[float(((side >> bit) & 1).mean()) for bit in range(63)] for side in (mine, other)]
+    change = np.abs(np.array(shares[0]) - np.array(shares[1]))
+    return [bit for bit in np.argsort(-change, kind="stable")[:kept].tolist() if change[bit] > 0.0]
+
+
+def _bit(place: int, grid: Grid, bit: int, y: Seen) -> Reals:
+    return np.asarray((grid.index(y[:, place]) >> bit) & 1, dtype=np.float64)
+
+
+def _residue_ratios(mine: Seen, other: Seen, place: int, grid: Grid, modulus: int) -> Reals:
+    """The log ratio of how often each residue came up under x and under x'."""
+    counts = [np.bincount(grid.index(side[:, place]) % modulus, minlength=modulus) for side in (mine, other)]
+    return np.asarray(np.log((counts[0] + 0.5) / (counts[1] + 0.5)))
+
+
+def _residue_score(tables: dict[int, Reals], grids: dict[int, Grid], modulus: int, y: Seen) -> Reals:
+    return np.asarray(sum(table[grids[place].index(y[:, place]) % modulus] for place, table in tables.items()))
+
+
+def _parity(grids: dict[int, Grid], y: Seen) -> Reals:
+    return np.asarray(sum(grid.index(y[:, place]) for place, grid in grids.items()) & 1, dtype=np.float64)
+
+
+TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class Likelihood(Distinguisher):
+    """The likelihood ratio that the mechanism itself declares."""
+
+    def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
+        return {} if scene.likelihood is None else {"declared likelihood ratio": scene.likelihood}
+
+
+@dataclass(frozen=True)
+class Distances(Distinguisher):
+    """How much nearer a release lies to x than to x', in several norms, and how near to each."""
+
+    def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
+        if scene.x is None or scene.x_prime is None:
+            return {}
+        x, x_prime = scene.x, scene.x_prime
+        change = x - x_prime
+        norm = float(np.linalg.norm(change))
+        found: Columns = {
+            "sum of |y - x'| - |y - x|": lambda y: (np.abs(y - x_prime) - np.abs(y - x)).sum(axis=1),
+            "log distance to x": partial(_log_distance, x),
+            "log distance to x'": partial(_log_distance, x_prime),
+            "nearest element to x": partial(_nearest, x),
+            "nearest element to x'": partial(_nearest, x_prime),
+        }
+        if norm > 0.0:
+            found["projection on x - x'"] = lambda y: (y - x_prime) @ (change / norm)
+        if x.size > 1:
+            found["spread of y - x"] = partial(_spread, x)
+            found["spread of y - x'"] = partial(_spread, x_prime)
+        return found
+
+
+def _log_distance(record: Reals, y: Reals) -> Reals:
+    return np.asarray(np.log(np.abs(y - record).max(axis=1) + TINY))
+
+
+def _nearest(record: Reals, y: Reals) -> Reals:
+    return np.asarray(np.log(np.abs(y - record).min(axis=1) + TINY))
+
+
+def _spread(record: Reals, y: Reals) -> Reals:
+    return np.asarray(np.log((y - record).std(axis=1) + TINY))
+
+
+@dataclass(frozen=True)
+class Shapes(Distinguisher):
+    """Norm, sum, extremes, spread and order of a release."""
+
+    def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
+        middle = (scene.low + scene.high) / 2.0
+        found: Columns = {"norm about the centre": lambda y: np.linalg.norm(y - middle, axis=1)}
+        if mine.shape[1] > 1:
+            found |= {
+                "sum": lambda y: y.sum(axis=1),
+                "norm": lambda y: np.linalg.norm(y, axis=1),
+                "largest element": lambda y: y.max(axis=1),
+                "least element": lambda y: y.min(axis=1),
+                "spread": lambda y: np.log(y.std(axis=1) + TINY),
+                "place of the largest": lambda y: y.argmax(axis=1).astype(np.float64),
+                "place of the least": lambda y: y.argmin(axis=1).astype(np.float64),
+                "roughness": lambda y: np.abs(np.diff(y, axis=1)).sum(axis=1),
+                "smallest step": lambda y: np.log(np.abs(np.diff(y, axis=1)).min(axis=1) + TINY),
+            }
+        return found
+
+
+@dataclass(frozen=True)
+class Coordinates(Distinguisher):
+    """Single coordinates, those that differ most in mean or in spread: all are looked at, a few are kept.
+
+    Attributes:
+        kept: how many by each criterion.
+    """
+
+    kept: int = 5
+
+    def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
+        found: Columns = {}
+        middle = np.median(np.concatenate((mine, other)), axis=0)
+        for place in chosen(mine, other, self.kept):
+            found[f"element {place}"] = partial(_element, int(place))
+            found[f"element {place}, from its median"] = partial(_deviation, int(place), float(middle[place]))
+        return found
+
+
+def chosen(mine: Reals, other: Reals, kept: int) -> list[int]:
+    """The coordinates that differ most: in mean, in log deviation from the median, in extremes."""
+    places: dict[int, None] = {}
+    middle = np.median(np.concatenate((mine, other)), axis=0)
+    sizes = [np.log(np.abs(y - middle) + TINY) for y in (mine, other)]
+    for first, second in ((mine, other), (sizes[0], sizes[1])):
+        error = np.sqrt((first.var(axis=0) + second.var(axis=0)) / len(mine)) + TINY
+        score = np.abs(first.mean(axis=0) - second.mean(axis=0)) / error
+        places |= dict.fromkeys(np.argsort(-score, kind="stable")[:kept].tolist())
+    return list(places)
+
+
+def _element(place: int, y: Reals) -> Reals:
+    return y[:, place]
+
+
+def _deviation(place: int, middle: float, y: Reals) -> Reals:
+    return np.asarray(np.log(np.abs(y[:, place] - middle) + TINY))
+
+
+@dataclass(frozen=True)
+class Kernel(Distinguisher):
+    """The Fisher discriminant of a kernel's features, regularized [harchaoui2007].
+
+    The kernel is a mixture of Gaussian kernels of many widths, by random Fourier features [rahimi2007]. Elements are
+    centred at their medians, scaled and squashed first, so that heavy tails do no harm.
+
+    Attributes:
+        width: coordinates that take part, at most.
+        features: random frequencies, with a sine and a cosine each.
+        most: releases of each record that it is trained on at most.
+        ridge: of the discriminant, in mean eigenvalues of the features' covariance.
+    """
+
+    width: int = 16
+    features: int = 128
+    most: int = 4096
+    ridge: float = 0.03
+
+    def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
+        mine, other = mine[: self.most], other[: self.most]
+        places = np.array(sorted(chosen(mine, other, self.width // 2)))
+        both = np.concatenate((mine, other))[:, places]
+        middle = np.median(both, axis=0)
+        spread = np.median(np.abs(both - middle), axis=0)
+        for instead in (both.std(axis=0), 1.0):  # of elements that are mostly, or always, the same number
+            spread = np.where(spread > 0.0, spread, instead)
+        source = np.random.default_rng(0)
+        frequencies = source.standard_normal((places.size, self.features))
+        frequencies *= source.uniform(0.5, 4.0, self.features) / np.sqrt(places.size)
+        frequencies = frequencies.astype(np.float32)  # sines and cosines are what it takes time for
+
+        def table(y: Reals) -> Reals:
+            angles = np.tanh((y[:, places] - middle) / (2.0 * spread)).astype(np.float32) @ frequencies
+            return np.concatenate((np.cos(angles), np.sin(angles)), axis=1).astype(np.float64)
+
+        first, second = table(mine), table(other)
+        covariance = (np.cov(first, rowvar=False) + np.cov(second, rowvar=False)) / 2.0
+        ridge = self.ridge * float(np.trace(covariance)) / len(covariance) + TINY
+        change = first.mean(axis=0) - second.mean(axis=0)
+        weights = np.linalg.solve(covariance + ridge * np.eye(len(covariance)), change)
+        return {"kernel discriminant": lambda y: table(y) @ weights}
+
+
+RIDGE = 1e-9
+TREES = find_spec("sklearn") is not None
+"""Whether decision trees can be trained: scikit-learn comes with the pipeline, not with the library alone."""
+
+
+@dataclass(frozen=True)
+class Directions(Distinguisher):
+    """Fisher's linear discriminant, and the directions in which the two covariances differ most.
+
+    Attributes:
+        width: coordinates that take part, at most.
+    """
+
+    width: int = 48
+
+    def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
+        if mine.shape[1] < 2 or not (np.isfinite(mine).all() and np.isfinite(other).all()):
+            return {}
+        places = np.array(sorted(chosen(mine, other, self.width // 2)))
+        first, second = mine[:, places], other[:, places]
+        scale = np.concatenate((first, second)).std(axis=0)
+        if not (scale > 0).any():
+            return {}
+        scale = np.where(scale > 0, scale, 1.0)
+        first, second = first / scale, second / scale
+        change = first.mean(axis=0) - second.mean(axis=0)
+        covariances = [np.atleast_2d(np.cov(side, rowvar=False)) for side in (first, second)]
+        values, vectors = np.linalg.eigh((covariances[0] + covariances[1]) / 2.0)
+        weights = vectors @ ((vectors.T @ change) / (np.maximum(values, 0.0) + RIDGE)) / scale
+        found: Columns = {"linear discriminant": lambda y: y[:, places] @ weights}
+        middle = np.concatenate((mine, other)).mean(axis=0)[places]
+        ridge = 1e-6 * np.eye(places.size)
+        try:
+            _, spread = linalg.eigh(covariances[0] + ridge, covariances[1] + ridge)
+        except linalg.LinAlgError:
+            return found
+        for name, column in (("narrowest under x", spread[:, 0]), ("narrowest under x'", spread[:, -1])):
+            found[f"deviation along the direction {name}"] = partial(_along, places, middle, column / scale)
+        return found
+
+
+def _along(places: Reals, middle: Reals, direction: Reals, y: Reals) -> Reals:
+    return np.asarray(np.log(np.abs((y[:, places.astype(int)] - middle) @ direction) + 1e-300))
+
+
+@dataclass(frozen=True)
+class Tree(Distinguisher):
+    """A shallow decision tree on a few coordinates, their sizes, sum, norm and distances.
+
+    Attributes:
+        least: releases of each record below which it is not worth training.
+        most: releases of each record that it is trained on at most.
+
+    Without scikit-learn it has no statistics, and `check` says so.
+    """
+
+    least: int = 1000
+    most: int = 20_000
+
+    def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
+        if len(mine) < self.least or not (np.isfinite(mine).all() and np.isfinite(other).all()):
+            return {}
+        if not TREES:
+            return {}
+        from sklearn.tree import DecisionTreeClassifier
+
+        places = np.array(sorted(chosen(mine[: self.most], other[: self.most], 6)))
+        x = scene.x
+
+        def table(y: Reals) -> Reals:
+            parts = [y[:, places], np.abs(y[:, places]), y.sum(axis=1)[:, None], np.linalg.norm(y, axis=1)[:, None]]
+            if x is not None:
+                parts.append(np.abs(y - x).min(axis=1)[:, None])
+                parts.append(np.abs(y - x).max(axis=1)[:, None])
+            return np.concatenate(parts, axis=1).astype(np.float32)
+
+        first, second = table(mine[: self.most]), table(other[: self.most])
+        if not (np.isfinite(first).all() and np.isfinite(second).all()):
+            return {}
+        tree = DecisionTreeClassifier(max_depth=4, min_samples_leaf=max(20, len(first) // 200), random_state=0)
+        tree.fit(np.concatenate((first, second)), np.repeat([1, 0], [len(first), len(second)]))
+        return {"decision tree": lambda y: np.asarray(tree.predict_proba(table(y))[:, 1])}
+
+
+IDEAL: tuple[Distinguisher, ...] = (
+    Likelihood(),
+    Distances(),
+    Shapes(),
+    Coordinates(),
+    Atoms(),
+    Repeats(),
+    Residues(),
+    Directions(),
+    Kernel(),
+    Tree(),
+)
+FLOATING: tuple[Distinguisher, ...] = (Floats(),)

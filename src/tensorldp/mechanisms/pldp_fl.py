@@ -1,0 +1,244 @@
+"""PDPM and PLU-FedOA of PLDP-FL: a random release of each parameter, with a personal budget."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from tensorldp.curves.base import DELTA_FLOOR, PrivacyCurve, epsilon_at
+from tensorldp.curves.discrete import SMALL
+from tensorldp.curves.laplace import LaplaceCurve
+from tensorldp.errors import InputError, check_positive
+from tensorldp.mechanisms.additive_noise import LAPLACE, AdditiveNoise
+from tensorldp.mechanisms.base import Mechanism
+from tensorldp.mechanisms.registry import register
+from tensorldp.randomness import uniform
+
+MIXED_COUNT = 128  # up to so many elements, every mixture of directions is tried
+
+
+@dataclass(frozen=True)
+class PdpmCurve(PrivacyCurve):
+    """`count` PDPM elements, each at either end of its interval.
+
+    An element's two outcomes (the positive one, or either of the others) have the log ratios (epsilon,
+    -ln((E+1)/2)) from the upper end and (ln((E+1)/2), -epsilon) from the lower, E = e^epsilon, so the profile is the
+    largest over the number of elements that start from the upper end. All upper is the worst but for an effect of
+    the lattice; above 128 elements that effect is bounded by moving epsilon up by one lattice step, which holds
+    wherever it was compared with the full maximum (tests), and the curve is marked as not exact.
+    """
+
+    nominal: float
+    count: int = 1
+
+    @property
+    def exact(self) -> bool:  # type: ignore[override]
+        return self.count <= MIXED_COUNT
+
+    @property
+    def pure_epsilon(self) -> float:
+        return self.nominal * self.count
+
+    @property
+    def _fall(self) -> float:
+        """ln((E + 1) / 2)."""
+        if self.nominal < SMALL:
+            return math.log1p(math.expm1(self.nominal) / 2.0)
+        return float(np.logaddexp(self.nominal, 0.0)) - math.log(2.0)
+
+    @cached_property
+    def _mixtures(self) -> list[tuple[npt.NDArray[np.floating[Any]], npt.NDArray[np.floating[Any]]]]:
+        return [self._law(upper) for upper in range(self.count + 1)]
+
+    def _law(self, upper: int) -> tuple[npt.NDArray[np.floating[Any]], npt.NDArray[np.floating[Any]]]:
+        """Masses and log ratios when `upper` elements start from the upper end."""
+        from scipy.stats import binom
+
+        eps, lower = self.nominal, self.count - upper
+        low = 1.0 / (math.exp(min(eps, 700.0)) + 2.0)
+        first = binom.pmf(np.arange(upper + 1), upper, 1.0 / (1.0 + 2.0 * math.exp(-eps)))
+        second = binom.pmf(np.arange(lower + 1), lower, low)
+        steps = np.arange(-lower, upper + 1, dtype=np.float64)
+        return np.convolve(first, second[::-1]), steps * (eps + self._fall) + (lower - upper) * self._fall
+
+    def forward(self, epsilon: float) -> float:
+        """delta(epsilon), also of a negative epsilon, when every element starts from the upper end."""
+        from scipy.stats import binom
+
+        eps, n = self.nominal, self.count
+        chance = 1.0 / (1.0 + 2.0 * math.exp(-eps))
+        step = eps + self._fall
+        spread = math.sqrt(n * chance * (1.0 - chance))
+        start = max(0, math.ceil((epsilon + n * self._fall) / step - 1e-9))
+        start = max(start, math.floor(n * chance - 14.0 * spread - 40.0))  # fewer hits have a mass below 1e-40
+        stop = min(n, math.ceil(max(start, n * chance) + 14.0 * spread + 40.0))
+        hits = np.arange(start, stop + 1)
+        return float(
+            np.dot(binom.pmf(hits, n, chance), -np.expm1(np.minimum(0.0, epsilon - (hits * step - n * self._fall))))
+        )
+
+    def _delta(self, epsilon: float) -> float:
+        if epsilon >= self.pure_epsilon:
+            return 0.0
+        if self.count > MIXED_COUNT:
+            return self.forward(epsilon - (self.nominal + self._fall))
+        return max(float(np.dot(mass, -np.expm1(np.minimum(0.0, epsilon - loss)))) for mass, loss in self._mixtures)
+
+    def _epsilon(self, delta: float) -> float:
+        if self.count <= MIXED_COUNT:
+            return super()._epsilon(delta)
+        chance = 1.0 / (1.0 + 2.0 * math.exp(-self.nominal))
+        step, n = self.nominal + self._fall, self.count
+        return epsilon_at(
+            lambda e: math.log(max(self.delta(e), DELTA_FLOOR)),
+            math.log(delta),
+            mean=n * (chance * step - self._fall) + step,
+            spread=math.sqrt(n * chance * (1.0 - chance)) * step,
+            top=self.pure_epsilon,
+        )
+
+    def _compose(self, count: int) -> PrivacyCurve:
+        return PdpmCurve(self.nominal, self.count * count)
+
+
+@register
+class Pdpm(Mechanism):
+    """PLDP-FL's three-outcome mechanism per scalar weight, unbiased on [c - L/2, c + L/2].
+
+    With v = w - c and E = e^epsilon: v + noise is L(E+3)/(2(E-1)) with probability
+    P1 = v(E-1)/(L(E+2)) + (E+1)/(2(E+2)), and -L(E+1)/(E-1) or 0 with (1-P1)/2 each (the source's lost minus signs
+    restored). The nominal epsilon is per element: a record of I elements has I epsilon.
+    """
+
+    name = "pdpm"
+    formula = (
+        r"c + L(E+3) / (2(E-1)) \text{ with probability } P_1, \text{ else } c - L(E+1)/(E-1) \text{ or } "
+        r"c, E = e^\varepsilon"
+    )
+    label = "PDPM"
+    family = "laplace"
+    epsilon_unit = "element"
+    acts_on = "element"
+    block_bytes = 2 << 20
+    domain_kind = "box"
+    source = "PLDP-FL, Algorithm 2"
+    status = "as printed"
+    note = "the nominal epsilon is per element (one scalar weight), not per record"
+
+    @property
+    def outcomes(self) -> tuple[float, float, float]:
+        """The three released offsets from the centre: the positive one, the negative one and 0."""
+        w, length = math.exp(-self.epsilon), self.box.width
+        gap = -math.expm1(-self.epsilon)
+        return length * (1.0 + 3.0 * w) / (2.0 * gap), -length * (1.0 + w) / gap, 0.0
+
+    def _slope_and_base(self) -> tuple[float, float]:
+        w = math.exp(-self.epsilon)
+        total = 1.0 + 2.0 * w
+        return -math.expm1(-self.epsilon) / (self.box.width * total), (1.0 + w) / (2.0 * total)
+
+    def positive_probability(self, offset: float) -> float:
+        """P1 at v = `offset` from the centre."""
+        slope, base = self._slope_and_base()
+        return slope * offset + base
+
+    def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        slope, base = self._slope_and_base()
+        coin = uniform(tuple(x.shape), generator).to(x.device)
+        first = (x.double() - self.box.centre).mul_(slope).add_(base)
+        up, down, none = (first.new_tensor(self.box.centre + v) for v in self.outcomes)  # numbers would be float32
+        out = torch.where(coin < first, up, torch.where(coin < (1.0 + first) / 2.0, down, none))
+        return out.to(x.dtype)
+
+    def variance(self, offset: float) -> float:
+        """The variance of one element's release at v = `offset`."""
+        first = self.positive_probability(offset)
+        up, down, _ = self.outcomes
+        return first * up**2 + (1.0 - first) / 2.0 * down**2 - offset**2
+
+    def _worst_offset(self) -> float:
+        """v* = min(L/2, L(-E^2 + 2E + 7) / (8(E - 1)(E + 2)))."""
+        w, length = math.exp(-self.epsilon), self.box.width
+        top = length * (-1.0 + 2.0 * w + 7.0 * w * w) / (8.0 * -math.expm1(-self.epsilon) * (1.0 + 2.0 * w))
+        return min(length / 2.0, top)
+
+    def squared_error(self) -> float:
+        return self.size * self.variance(self._worst_offset())
+
+    def worst_input(self) -> Tensor:
+        return self.box.constant(min(self.box.high, self.box.centre + self._worst_offset()))
+
+    def curve(self) -> PrivacyCurve:
+        return PdpmCurve(self.epsilon, self.size)
+
+    def worst_pair(self) -> tuple[Tensor, Tensor]:
+        return self.box.constant(self.box.high), self.box.constant(self.box.low)
+
+    def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
+        # P1 and 1 - P1 at t = 2v/L, up to a factor and free of cancellation at the ends
+        w = math.exp(-self.epsilon)
+        y, x, x_prime = ((self._flat(z) - self.box.centre) * (2.0 / self.box.width) for z in (y, x, x_prime))
+        up, other = (
+            [torch.log((1.0 + sign * t) + w * (2.0 - sign - sign * t)) for t in (x, x_prime)] for sign in (1.0, -1.0)
+        )
+        above = y > self.outcomes[0] / self.box.width
+        return torch.where(above, up[0] - up[1], other[0] - other[1]).sum(dim=1)
+
+
+@register
+class PluFedOa(AdditiveNoise):
+    """PLU-FedOA: Lap(2c / epsilon) per parameter clipped to [-c, c]; the server's weights are `fedoa_weights`.
+
+    Rebuilt from what PLDP-FL says of it. The nominal epsilon is per element: a record of I elements has I epsilon.
+    """
+
+    name = "plu-fedoa"
+    formula = r"x_i + \mathrm{Lap}(R / \varepsilon)"
+    label = "PLU-FedOA (reconstructed)"
+    family = "laplace"
+    epsilon_unit = "element"
+    domain_kind = "box"
+    law = LAPLACE
+    server_weights = "inverse variance"
+    source = "[yang2021], after what PLDP-FL says of it"
+    status = "reconstructed"
+    note = "the nominal epsilon is per element (one parameter), not per record"
+
+    @property
+    def scale(self) -> float:
+        """2c / epsilon, the Laplace scale, in the unit of the data."""
+        return self.box.width / self.epsilon
+
+    def curve(self) -> PrivacyCurve:
+        return LaplaceCurve(shift=self.epsilon, count=self.size)
+
+
+def fedoa_weights(epsilons: Sequence[float], counts: Sequence[float]) -> list[float]:
+    """The server's weights a_i = n_i epsilon_i^2 / sum_j n_j epsilon_j^2 (inverse noise variance), which sum to 1.
+
+    Clients without noise (epsilon `math.inf`) divide all the weight by their counts, in the limit.
+
+    Raises:
+        InputError: if the lengths differ or are 0, or a value is not positive.
+    """
+    if len(epsilons) != len(counts) or not epsilons:
+        raise InputError(
+            f"fedoa_weights needs one epsilon and one count per client, got {len(epsilons)} and {len(counts)}"
+        )
+    eps = [check_positive("epsilon of a client", e, infinite=True) for e in epsilons]
+    number = [check_positive("count of a client", n) for n in counts]
+    top = max(eps)
+    weights = [
+        n * ((1.0 if e == top else 0.0) if math.isinf(top) else (e / top) ** 2)
+        for e, n in zip(eps, number, strict=True)
+    ]
+    total = math.fsum(weights)
+    return [weight / total for weight in weights]

@@ -1,0 +1,336 @@
+"""Private SGD: DP-SGD [abadi2016], and any clipping with any Gaussian noise per tensor.
+
+How much noise a mechanism puts on a lot's sum of clipped gradients, tensor by tensor (TVG, Type I).
+
+TVG's accounting gives each step a budget by composition over the steps and amplification by sampling, and every tensor
+that whole budget at s2 = 2 C sqrt(I) for gradients clipped to [-C, C] in each element (its Eq. 35). What a run really
+guarantees is computed from the noise alone, over all tensors and steps (`GradientNoise.curve`).
+
+Private SGD with any clipping and any Gaussian noise per tensor.
+
+Networks of linear layers and convolutions have their clipped sums from `ExampleGradients`; others from opacus.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from tensorldp.curves.base import NoPrivacyCurve, PrivacyCurve
+from tensorldp.curves.dp_sgd import DpSgdCurve, noise_multiplier_for
+from tensorldp.curves.guarantee import Guarantee
+from tensorldp.errors import InputError, check_positive, check_real, check_whole
+from tensorldp.mechanisms import Box, mechanism_class
+from tensorldp.mechanisms.tvg_budget import Schedule as Schedule
+from tensorldp.randomness import add_gaussian
+from tensorldp_papers.nets.example_gradients import (
+    ExampleGradients,
+    clamped_sum,
+    clip_factors,
+    squared_norms,
+    weighted_sum,
+)
+from tensorldp_papers.run.progress import track
+
+Norm = Literal["linf", "l2"]
+Accountant = Literal["pld", "rdp"]
+HONEST = "gaussian-analytic"
+
+
+@dataclass(frozen=True)
+class GradientNoise:
+    """Noise of standard deviation `sigmas[k]` per element of tensor k, on the sum over a lot.
+
+    Attributes:
+        norm: "linf" clips each element of an example's gradient to [-clip, clip]; "l2" scales the whole gradient of
+            an example, all tensors together, to norm `clip` at most.
+        clip: C, > 0.
+        sigmas: one for each tensor; all 0 without privacy.
+        sizes: elements of each tensor.
+    """
+
+    norm: Norm
+    clip: float
+    sigmas: tuple[float, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def multiplier(self) -> float:
+        """Over the Mahalanobis norm of the largest clipped gradient: the noise multiplier of an equal DP-SGD."""
+        if self.norm == "l2":
+            return min(self.sigmas) / self.clip
+        return 1.0 / math.sqrt(
+            sum(size * (self.clip / sigma) ** 2 for size, sigma in zip(self.sizes, self.sigmas, strict=True))
+        )
+
+    def curve(self, schedule: Schedule) -> PrivacyCurve:
+        """What a whole run guarantees for adding or removing one record, by PLD accounting."""
+        if not all(self.sigmas):
+            return NoPrivacyCurve()
+        return DpSgdCurve(self.multiplier, schedule.rate, schedule.steps)
+
+
+def printed_noise(
+    name: str, shapes: list[tuple[int, ...]], clip: float, schedule: Schedule, **options: Any
+) -> GradientNoise:
+    """The noise of TVG's Type I for a mechanism, with gradients clipped in l_inf.
+
+    Each class says itself what TVG's accounting gives it (`Mechanism.step_sigma`).
+
+    Args:
+        name: the mechanism's registry key.
+        shapes: of the tensors.
+        clip: C, > 0.
+        schedule: the run's budget and lots.
+        options: the mechanism's own.
+
+    Raises:
+        InputError: if a setting is out of range or the mechanism is not i.i.d. Gaussian within a tensor.
+    """
+    clip = check_positive("clip", clip)
+    kind = mechanism_class(name)
+    kind.check_options(options)
+    sigmas = []
+    for shape in shapes:
+        sigma = kind.step_sigma(schedule, Box(-clip, clip, shape), **options)
+        if sigma is None:
+            raise InputError(f"gradients take mechanisms that add i.i.d. Gaussian noise to a tensor, not {name}")
+        sigmas.append(float(sigma))
+    sizes = tuple(math.prod(shape) for shape in shapes)
+    return GradientNoise("linf", clip, tuple(sigmas), sizes)
+
+
+def honest_noise(
+    shapes: list[tuple[int, ...]], clip: float, schedule: Schedule, accountant: Accountant = "pld"
+) -> GradientNoise:
+    """DP-SGD [abadi2016]: l2 clipping and the least noise that makes the run (epsilon, delta)-DP.
+
+    Raises:
+        InputError: if a setting is out of range, or the run would need no noise.
+    """
+    clip = check_positive("clip", clip)
+    seen = -math.expm1(schedule.steps * math.log1p(-schedule.rate)) if schedule.rate < 1.0 else 1.0
+    if seen <= schedule.delta:
+        raise InputError(
+            f"lot and steps must be larger for delta {schedule.delta:g}: a record takes part in the run "
+            f"with a probability of {seen:.3g}, which alone is within delta and needs no noise"
+        )
+    multiplier = noise_multiplier_for(schedule.epsilon, schedule.delta, schedule.rate, schedule.steps, accountant)
+    sizes = tuple(math.prod(shape) for shape in shapes)
+    return GradientNoise("l2", clip, (multiplier * clip,) * len(sizes), sizes)
+
+
+def check_schedule(epsilon: float, delta: float, records: int, lot: int, steps: int) -> Schedule:
+    """A run's schedule from its number of records and lot size.
+
+    Raises:
+        InputError: if a value is out of range.
+    """
+    lot = check_whole("lot", lot, low=1, high=records)
+    return Schedule(
+        check_positive("epsilon", epsilon, infinite=True),
+        check_real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True),
+        lot / records,
+        check_whole("steps", steps, low=1),
+    )
+
+
+PHYSICAL = 256  # examples whose gradients are held at once
+
+
+def clipped_sums(gradients: list[Tensor], norm: str, clip: float) -> list[Tensor]:
+    """Sums over examples of their clipped gradients, float64; one that is not finite counts as zero.
+
+    Args:
+        gradients: (examples, *shape) for each tensor; changed in place.
+        norm: "linf" clips every element to [-clip, clip]; "l2" scales an example's whole gradient to norm <= clip.
+        clip: the bound, > 0.
+    """
+    if norm == "linf":
+        return [clamped_sum(g, clip) for g in gradients]
+    factor = clip_factors([squared_norms(g) for g in gradients], clip)
+    return [weighted_sum(factor, g).view(g.shape[1:]) for g in gradients]
+
+
+class PrivateStep:
+    """One step after another: clipped sums over a lot, noise, and a step of an optimiser in the mean direction.
+
+    Args:
+        model: any network of layers that `ExampleGradients` or opacus knows; opacus wraps it until `close`.
+        optimizer: a torch optimiser of the trainable parameters.
+        release: clipping and noise, its tensors in the order of the trainable parameters.
+        lot: expected number of examples in a lot, which the sum is divided by.
+        noise: generator of the noise, on the model's device.
+
+    Raises:
+        InputError: if the noise is for other tensors.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        optimizer: torch.optim.Optimizer,
+        release: GradientNoise,
+        *,
+        lot: int,
+        noise: torch.Generator,
+        physical: int = PHYSICAL,
+    ) -> None:
+        self.parameters = [p for p in model.parameters() if p.requires_grad]
+        if tuple(p.numel() for p in self.parameters) != release.sizes:
+            raise InputError(
+                f"the noise is for tensors of {release.sizes} elements, the model has "
+                f"{tuple(p.numel() for p in self.parameters)}"
+            )
+        self.own = ExampleGradients(model) if ExampleGradients.fits(model) else None
+        self.private = None if self.own else _wrapped(model)
+        self.optimizer, self.release, self.lot, self.noise = optimizer, release, lot, noise
+        self.physical = check_whole("physical", physical, low=1)
+
+    def __call__(self, x: Tensor, y: Tensor) -> None:
+        """A step on a lot, which may be empty; x (examples, ...), y (examples,)."""
+        sums: list[Tensor] | None = None
+        for inputs, labels in zip(x.split(self.physical), y.split(self.physical), strict=True):
+            if not len(inputs):
+                continue
+            part = self._clipped_sums(inputs, labels)
+            sums = part if sums is None else [a.add_(b) for a, b in zip(sums, part, strict=True)]
+        for index, (parameter, sigma) in enumerate(zip(self.parameters, self.release.sigmas, strict=True)):
+            total = torch.zeros_like(parameter, dtype=torch.float64) if sums is None else sums[index]
+            if sigma:  # drawn in the parameters' precision, added in that of the sum
+                total += add_gaussian(torch.zeros_like(parameter), sigma, self.noise)
+            parameter.grad = total.div_(self.lot).to(parameter.dtype)
+        self.optimizer.step()
+
+    def _clipped_sums(self, x: Tensor, y: Tensor) -> list[Tensor]:
+        if self.own is not None:
+            return self.own.clipped_sums(x, y, self.release.norm, self.release.clip)
+        assert self.private is not None
+        nn.functional.cross_entropy(self.private(x), y, reduction="sum").backward()
+        gradients = [p.grad_sample for p in self.parameters]  # type: ignore[attr-defined]
+        found = clipped_sums(gradients, self.release.norm, self.release.clip)
+        for p in self.parameters:
+            p.grad_sample, p.grad = None, None  # type: ignore[attr-defined]
+        return found
+
+    def close(self) -> None:
+        """Take opacus' hooks off the model."""
+        if self.private is not None:
+            self.private.to_standard_module()
+
+
+def fit_private(
+    model: nn.Module,
+    x: Tensor,
+    y: Tensor,
+    release: GradientNoise,
+    *,
+    lot: int,
+    steps: int,
+    learning_rate: float,
+    momentum: float = 0.0,
+    generator: torch.Generator,
+    noise: torch.Generator,
+    what: str = "private SGD",
+) -> nn.Module:
+    """Minimise cross-entropy in place with `steps` private steps over Poisson lots of rate lot / records.
+
+    Args:
+        model: the network, changed in place.
+        x: (records, ...) inputs, on the model's device.
+        y: (records,) class indices.
+        release: clips and randomises the gradient of a lot.
+        lot: expected lot size, at most the number of records.
+        steps: number of lots.
+        learning_rate: of gradient descent.
+        momentum: of gradient descent, 0 for none.
+        generator: a CPU generator for the lots.
+        noise: of the noise, on the model's device.
+        what: what a progress line calls it.
+
+    Raises:
+        InputError: if a setting is out of range.
+    """
+    lot = check_whole("lot", lot, low=1, high=len(x))
+    if len(x) != len(y):
+        raise InputError(f"training needs as many labels as records, got {len(x)} and {len(y)}")
+    trainable = [p for p in model.parameters() if p.requires_grad]
+    optimizer = torch.optim.SGD(
+        trainable,
+        lr=check_positive("learning_rate", learning_rate),
+        momentum=check_real("momentum", momentum, low=0.0, high=1.0, open_high=True),
+    )
+    model.train()
+    step = PrivateStep(model, optimizer, release, lot=lot, noise=noise)
+    for _ in track(range(check_whole("steps", steps, low=1)), what):
+        chosen = torch.rand(len(x), generator=generator, dtype=torch.float64) < lot / len(x)
+        batch = chosen.nonzero().squeeze(1).to(x.device)
+        step(x[batch], y[batch])
+    step.close()
+    return model
+
+
+def _wrapped(model: nn.Module) -> Any:
+    from opacus import GradSampleModule  # which takes longer to import than most networks to train
+
+    return GradSampleModule(model, loss_reduction="sum")
+
+
+def fit_dp_sgd(
+    model: nn.Module,
+    x: Tensor,
+    y: Tensor,
+    *,
+    lot: int,
+    steps: int,
+    noise_multiplier: float,
+    clip: float,
+    learning_rate: float,
+    generator: torch.Generator,
+    noise: torch.Generator,
+) -> nn.Module:
+    """Minimise cross-entropy with private gradient steps, in place; x and y lie on the model's device.
+
+    Each step draws a Poisson lot of rate lot / records, clips each example's gradient to l2 norm `clip`, adds
+    N(0, (noise_multiplier clip)^2) to the sum and divides by the expected lot size.
+
+    Args:
+        model: the network, changed in place.
+        x: (records, ...) inputs.
+        y: (records,) class indices.
+        lot: expected lot size, at most the number of records.
+        steps: number of lots.
+        noise_multiplier: z; 0 adds no noise and guarantees nothing.
+        clip: l2 norm that an example's gradient is clipped to.
+        learning_rate: of the optimiser.
+        generator: a CPU generator for the lots.
+        noise: the generator of the noise, on the model's device.
+
+    Raises:
+        InputError: if a setting is out of range.
+    """
+    clip = check_positive("clip", clip)
+    sigma = check_real("noise_multiplier", noise_multiplier, low=0.0) * clip
+    sizes = tuple(p.numel() for p in model.parameters() if p.requires_grad)
+    release = GradientNoise("l2", clip, (sigma,) * len(sizes), sizes)
+    return fit_private(
+        model, x, y, release, lot=lot, steps=steps, learning_rate=learning_rate, generator=generator, noise=noise
+    )
+
+
+def run_guarantee(*, records: int, lot: int, steps: int, noise_multiplier: float, delta: float) -> Guarantee:
+    """What a whole run of `fit_dp_sgd` guarantees for adding or removing one record, by PLD accounting.
+
+    Raises:
+        InputError: if a setting is out of range; noise_multiplier must be above 0.
+    """
+    curve = DpSgdCurve(
+        check_positive("noise_multiplier", noise_multiplier),
+        check_whole("lot", lot, low=1, high=records) / records,
+        check_whole("steps", steps, low=1),
+    )
+    return Guarantee.of(curve, delta, "run", "for adding or removing one record")

@@ -1,0 +1,520 @@
+"""The lecture's figures: sweeps of sizes, what a defence costs, membership, and pictures of victims."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
+from numpy.typing import NDArray
+from scipy.stats import beta
+
+from tensorldp.errors import InputError
+from tensorldp.files import read_arrays
+from tensorldp.kinds import NO_PRIVACY
+from tensorldp_papers.papers.lecture.attack_pictures import columns_of, likelihood_cells, picture_datasets, picture_key
+from tensorldp_papers.papers.lecture.attack_table import RECOVERED, SIZES, STUDY, attack_table
+from tensorldp_papers.plots.panels import decade_ticks, drawn, legend_below, number_text
+from tensorldp_papers.plots.style import appearance, label, order, point_marker, use_style
+from tensorldp_papers.run.cell import variant_factors
+
+BASE = {"m": 20000.0, "d": 30.0, "B": 4.0}
+BOUND_SLOPES = {"m": -0.5, "d": 0.5, "B": 1.0}
+AXES = {"m": "neurons m", "d": "dimension d", "B": "batch size B (records)"}
+SCALINGS = {"mean": ("1/m", "#0072B2", "o"), "root": ("±1/√m", "#D55E00", "s"), "sign": ("±1", "#009E73", "^")}
+MEASURED, BOUND, LAW = "#0072B2", "#555555", "#D55E00"
+
+
+def attack_rows(metrics: pd.DataFrame, attack: str, metric: str) -> pd.DataFrame:
+    """The rows of one attack and metric, with the variant's factors as columns.
+
+    Raises:
+        InputError: if there are none.
+    """
+    rows = metrics[(metrics["study"] == STUDY) & (metrics["metric"] == metric)].reset_index(drop=True)
+    split = pd.DataFrame([variant_factors(v) for v in rows["variant"]], index=rows.index)
+    rows = pd.concat(
+        [rows, split.reindex(columns=sorted({"attack", "defence", "strength", "scaling", *SIZES, *split.columns}))],
+        axis=1,
+    )
+    rows = rows[rows["attack"] == attack].copy()
+    if rows.empty:
+        raise InputError(f"the metrics table has no rows of the attack {attack} with metric {metric}")
+    for key in ("strength", *SIZES):
+        rows[key] = pd.to_numeric(rows[key])
+    return rows
+
+
+def fitted_slope(x: Iterable[float], y: Iterable[float]) -> float:
+    """The least-squares slope of log y against log x."""
+    return float(np.polyfit(np.log(list(x)), np.log(list(y)), 1)[0])
+
+
+def summary(rows: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Median, lowest and highest over seeds at each value of a column."""
+    return rows.groupby(by)["value"].agg(["median", "min", "max"]).reset_index()
+
+
+def log_ticks(ax: Axes, values: Iterable[float]) -> None:
+    """A logarithmic x axis with a tick at each value and no others."""
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(FixedLocator(list(values)))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}" if v >= 1 else f"{v:g}"))
+
+
+def _plain_log(ax: Axes) -> None:
+    """A logarithmic y axis with plain numbers on both kinds of ticks."""
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 1.5, 2.0, 3.0, 5.0, 7.0)))
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+
+
+def draw_sweeps(metrics: pd.DataFrame) -> Figure:
+    """Error of the tensor attack against m, d and B, each beside B sqrt(d/m) through its first point."""
+    use_style()
+    rows = attack_rows(metrics, "tensor", "error")
+    rows = rows[(rows["defence"] == "none") & (rows["mechanism"] == NO_PRIVACY)]
+    figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.5), sharey=True, layout="constrained")
+    for ax, size in zip(axes, SIZES, strict=True):
+        fixed = {key: value for key, value in BASE.items() if key != size}
+        part = rows[np.logical_and.reduce([rows[key] == value for key, value in fixed.items()])]
+        if part.empty:
+            raise InputError(f"the metrics table has no sweep of the tensor attack over {size}")
+        points = summary(part, size)
+        x, y = points[size].to_numpy(), points["median"].to_numpy()
+        ax.fill_between(x, points["min"], points["max"], color=MEASURED, alpha=0.2, linewidth=0)
+        slope = f", slope {fitted_slope(x, y):+.2f}" if len(x) > 1 else ""
+        ax.plot(x, y, "o-", color=MEASURED, label=f"measured{slope}")
+        ax.plot(
+            x,
+            y[0] * (x / x[0]) ** BOUND_SLOPES[size],
+            "--",
+            color=BOUND,
+            label=f"B√(d/m), slope {BOUND_SLOPES[size]:+.1f}",
+        )
+        log_ticks(ax, x)
+        _plain_log(ax)
+        ax.set_xlabel(AXES[size])
+        ax.set_title(", ".join(f"{key} = {value:,.0f}" for key, value in fixed.items()), fontsize=9)
+        ax.legend(fontsize=8, frameon=False)
+    axes[0].set_ylabel("RMSE of unit records (Eq. 5.2)")
+    figure.suptitle("Tensor attack on two-layer networks; bands from the lowest to the highest seed", fontsize=11)
+    return figure
+
+
+def _growth(
+    ax: Axes,
+    rows: pd.DataFrame,
+    base: float,
+    x: str,
+    predicted: Callable[[np.ndarray], np.ndarray] | None,
+    law: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> None:
+    """Measured errors over the error without defence, beside Table 1's growth and, where given, quadrature."""
+    points = summary(rows, x)
+    at = points[x].to_numpy()
+    ax.fill_between(at, points["min"] / base, points["max"] / base, color=MEASURED, alpha=0.2, linewidth=0)
+    ax.plot(at, points["median"] / base, "o-", color=MEASURED, label="measured")
+    fine = np.geomspace(at.min(), at.max(), 100) if at.min() < at.max() else at
+    if predicted is not None:
+        ax.plot(fine, predicted(fine), "--", color=BOUND, label="Table 1, relative to none")
+    if law is not None:
+        ax.plot(fine, law(fine), ":", color=LAW, label="√(1 + (noise / gradient)²)")
+    log_ticks(ax, at)
+    _plain_log(ax)
+    low, high = ax.get_ylim()
+    ax.set_ylim(min(low, 0.75), max(high, 2.2))
+
+
+def draw_table1(metrics: pd.DataFrame) -> Figure:
+    """Each row of Table 1 beside the measured growth of the tensor attack's error."""
+    use_style()
+    rows = attack_rows(metrics, "tensor", "error")
+    rows = rows[np.logical_and.reduce([rows[key] == value for key, value in BASE.items()])]
+    base = float(rows[(rows["defence"] == "none") & (rows["mechanism"] == NO_PRIVACY)]["value"].median())
+    rms = float(attack_rows(metrics, "tensor", "gradient_rms").query("defence == 'none'")["value"].median())
+    batch = BASE["B"]
+
+    def linear(sigma: np.ndarray) -> np.ndarray:
+        return (batch + sigma) / batch
+
+    def quadrature(sigma: np.ndarray) -> np.ndarray:
+        return np.sqrt(1 + (sigma / rms) ** 2)
+
+    panels: list[tuple[str, str, str, Callable[[np.ndarray], np.ndarray] | None]] = [
+        ("local", "k-step local aggregation", "local steps k", lambda k: k),
+        ("noise", "gradient noise", "σ of the noise per element", linear),
+        ("mechanism", "DP-SGD (clip and analytic Gaussian)", "σ max(1, ‖g‖/s)", linear),
+        ("clip", "clipping", "largest norm s", lambda s: np.ones_like(s)),
+        ("dropout", "dropout", "probability p to keep a neuron", lambda p: 1 / np.sqrt(p)),
+        ("prune", "pruning (no bound in Table 1)", "share set to zero", None),
+    ]
+    figure, axes = plt.subplots(2, 3, figsize=(10.5, 6.2), layout="constrained")
+    for ax, (defence, title, axis, predicted) in zip(axes.flat, panels, strict=True):
+        part = rows[rows["defence"] == defence]
+        column = "strength"
+        if defence == "mechanism":
+            part, column = part.merge(_noise(metrics), on=["variant", "mechanism", "epsilon", "seed"]), "noise"
+            part[column] = part.groupby("epsilon")[column].transform("median")
+        if part.empty:
+            ax.set_visible(False)
+            continue
+        _growth(ax, part, base, column, predicted, quadrature if predicted is linear else None)
+        if defence == "mechanism":
+            at = sorted(set(part[column]))
+            ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:.2g}"))
+            for value, epsilon in sorted(set(zip(part[column], part["epsilon"], strict=True))):
+                top = float(part[part[column] == value]["value"].median()) / base
+                ax.annotate(
+                    f"ε = {epsilon:,.0f}",
+                    (value, top),
+                    textcoords="offset points",
+                    xytext=(6, -12) if value != at[-1] else (-58, 2),
+                    fontsize=7.5,
+                )
+        ax.set_title(title, fontsize=9.5)
+        ax.set_xlabel(axis)
+        ax.legend(fontsize=7.5, frameon=False)
+    figure.supylabel("error / error without defence", fontsize=10)
+    figure.suptitle(
+        f"Table 1 beside what is measured: B = {batch:.0f}, d = {BASE['d']:.0f}, m = {BASE['m']:,.0f}; "
+        f"error without defence {base:.3f}; gradient rms {rms:.2f}",
+        fontsize=10.5,
+    )
+    return figure
+
+
+def _noise(metrics: pd.DataFrame) -> pd.DataFrame:
+    rows = attack_rows(metrics, "tensor", "noise")
+    return rows[["variant", "mechanism", "epsilon", "seed", "value"]].rename(columns={"value": "noise"})
+
+
+def draw_sensitivity(metrics: pd.DataFrame) -> Figure:
+    """The largest measured l1 change of the gradient against m and d, for three output scalings."""
+    use_style()
+    rows = attack_rows(metrics, "sensitivity", "change")
+    middle = {"m": 400.0, "d": 40.0}
+    figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.0), sharey=True, layout="constrained")
+    for ax, (size, other) in zip(axes, (("m", "d"), ("d", "m")), strict=True):
+        part = rows[rows[other] == middle[other]]
+        values = np.array(sorted(set(part[size])))
+        for scaling, (text, colour, marker) in SCALINGS.items():
+            line = part[part["scaling"] == scaling]
+            if line.empty:
+                continue
+            points = summary(line, size)
+            slope = fitted_slope(points[size].tolist(), points["median"].tolist())
+            ax.fill_between(points[size], points["min"], points["max"], color=colour, alpha=0.2, linewidth=0)
+            ax.plot(points[size], points["median"], f"{marker}-", color=colour, label=f"a = {text}: slope {slope:+.2f}")
+        bound = values * math.sqrt(middle["d"]) if size == "m" else middle["m"] * np.sqrt(values)
+        ax.plot(values, bound, "--", color=BOUND, label=f"m√d: slope {1.0 if size == 'm' else 0.5:+.2f}")
+        log_ticks(ax, values.tolist())
+        ax.set_yscale("log")
+        ax.set_xlabel(AXES[size])
+        ax.set_title(f"{other} = {middle[other]:.0f}", fontsize=9)
+        ax.legend(fontsize=8, frameon=False, loc="upper left")
+        low, high = ax.get_ylim()
+        ax.set_ylim(low, high * 12)
+    axes[0].set_ylabel("largest ‖G − G′‖₁ over replaced records")
+    figure.suptitle("l1 sensitivity of a two-layer ReLU network's gradient, measured (a lower bound)", fontsize=11)
+    return figure
+
+
+DEFENCES = {
+    "none": ("no defence", "#000000", "*"),
+    "noise": ("noise σ", "#E69F00", "o"),
+    "clip": ("clipping to s", "#56B4E9", "s"),
+    "prune": ("pruning of a share", "#CC79A7", "D"),
+    "dropout": ("dropout, kept p", "#009E73", "P"),
+    "local": ("k local steps", "#999999", "X"),
+}
+
+
+def draw_cost(metrics: pd.DataFrame) -> Figure:
+    """Left: gradient inversion, PSNR against utility loss. Right: naming a victim from a release, against epsilon."""
+    use_style()
+    figure, (left, right) = plt.subplots(1, 2, figsize=(12.6, 5.4), layout="constrained")
+    table = attack_table(metrics)
+    _draw_cost(left, table[table["at_utility_loss"].isna() & (table["attack"] == "cosine")])
+    _draw_named(right, table[table["at_utility_loss"].isna() & (table["attack"] == "likelihood")])
+    return figure
+
+
+def place_notes(ax: Axes, points: list[tuple[float, float, str]], size: float = 7.0) -> None:
+    """A note beside each point, on the first side where it covers no point and no other note.
+
+    The panel's size and limits must be final but for the layout; a note that fits nowhere gets a thin line to a free
+    place above.
+    """
+    scale = 72.0 * np.array(ax.get_window_extent().size) / ax.figure.dpi  # of the panel, in points
+    to_panel = ax.transScale + ax.transLimits
+    at = to_panel.transform([(x, y) for x, y, _ in points]) * scale if points else np.empty((0, 2))
+    taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in at]
+    for (x, y), (data_x, data_y, note) in sorted(zip(at, points, strict=True), key=lambda pair: tuple(pair[0])):
+        wide, high = 0.62 * size * len(note) + 1, 1.15 * size
+        sides = [(6, -high / 2), (-6 - wide, -high / 2), (-wide / 2, 6), (-wide / 2, -6 - high)]
+        far = [(dx, sign * (6 + step * high)) for step in range(1, 12) for sign in (1, -1) for dx in (6, -6 - wide)]
+        for dx, dy in (*sides, *far):
+            area = (x + dx, y + dy, x + dx + wide, y + dy + high)
+            inside = area[0] >= 0 and area[2] <= scale[0] and area[1] >= 0 and area[3] <= scale[1]
+            if inside and not any(_overlap(area, other) for other in taken):
+                break
+        taken.append(area)
+        line = {"arrowstyle": "-", "linewidth": 0.4, "color": "#888888"} if (dx, dy) not in sides else None
+        ax.annotate(
+            note,
+            (data_x, data_y),
+            xytext=(dx, dy),
+            textcoords="offset points",
+            fontsize=size,
+            ha="left",
+            va="bottom",
+            arrowprops=line,
+        )
+
+
+def _overlap(first: tuple[float, ...], second: tuple[float, ...]) -> bool:
+    return first[0] < second[2] and second[0] < first[2] and first[1] < second[3] and second[1] < first[3]
+
+
+def _draw_cost(ax: Axes, rows: pd.DataFrame) -> None:
+    points: list[tuple[float, float, str]] = []
+    for (defence, mechanism), part in (
+        (map(str, key), part) for key, part in rows.groupby(["defence", "mechanism"], sort=False)
+    ):
+        if defence == "mechanism":
+            text = f"{label(mechanism)} at ε" + (" (DP-SGD)" if mechanism == "gaussian-analytic" else "")
+            colour, marker = str(appearance(mechanism)["color"]), point_marker(mechanism)
+            notes = [f"{e:g}" if e < 1e4 else f"1e{np.log10(e):.0f}" for e in part["epsilon"]]
+        else:
+            text, colour, marker = DEFENCES[defence]
+            notes = [f"{s:g}" for s in part["strength"].fillna(0)]
+        ax.scatter(
+            100 * part["utility_loss"],
+            part["psnr"],
+            s=42,
+            label=text,
+            color=colour,
+            marker=marker,
+            zorder=3,
+            edgecolors="white",
+            linewidths=0.5,
+        )
+        if defence == "none":
+            notes = [""] * len(part)
+        points += list(zip(100 * part["utility_loss"], part["psnr"], notes, strict=True))
+    ax.set_xscale("symlog", linthresh=2.0, linscale=0.7)
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    ax.set_xticks([-10, -2, 0, 2, 5, 10, 20, 50, 100])
+    ax.set_ylim(-8.0, 106.0)
+    ax.set_xlim(min(-2.0, 1.5 * min(x for x, _, _ in points)), 110.0)
+    ax.axhline(RECOVERED, color="#999999", linewidth=0.8, linestyle=":")
+    ax.set_xlabel("utility loss: accuracy without defence minus with it (percentage points)")
+    ax.set_ylabel("PSNR of the reconstruction (dB, capped at 100)")
+    ax.set_title(
+        f"Gradient inversion (cosine) on {', '.join(sorted(set(rows['dataset'])))}; dotted: recovered", fontsize=9.5
+    )
+    place_notes(ax, points)
+    legend_below(ax, drawn([ax]), 3, gap=38.0, width=460.0)
+
+
+def _draw_named(ax: Axes, rows: pd.DataFrame) -> None:
+    rows = rows[rows["mechanism"] != NO_PRIVACY].sort_values("guarantee_epsilon")
+    finite = rows[np.isfinite(rows["guarantee_epsilon"])]
+    datasets = finite["dataset"].value_counts().index.tolist()  # the one with the most cells has full marks
+    several = len(datasets) > 1
+    for name in order(set(finite["mechanism"])):
+        for dataset in datasets:
+            part = finite[(finite["mechanism"] == name) & (finite["dataset"] == dataset)]
+            first = dataset == datasets[0]
+            look = appearance(name)
+            ax.plot(
+                part["guarantee_epsilon"],
+                part["identification"],
+                color=str(look["color"]),
+                marker=str(look["marker"]),
+                markerfacecolor=str(look["color"]) if first else "white",
+                linestyle="-" if first else "",  # a few points of another data set are no curve
+                label=label(name) if first else None,
+            )
+            if first:
+                ax.plot(
+                    part["guarantee_epsilon"],
+                    part["identification_bound"],
+                    color=str(look["color"]),
+                    linestyle=":",
+                    linewidth=1.0,
+                )
+    ax.plot(
+        [],
+        [],
+        ":",
+        color="#555555",
+        label=f"bound of the guarantee on {datasets[0]}" if several else "bound of the guarantee",
+    )
+    for dataset in datasets if several else ():
+        first = dataset == datasets[0]
+        inside, line = ("#555555", "-") if first else ("white", "")
+        ax.plot([], [], color="#555555", marker="o", linestyle=line, markerfacecolor=inside, label=str(dataset))
+    decade_ticks(ax)
+    ax.set_ylim(-0.02, 1.04)
+    ax.set_xlabel("guaranteed ε of the whole picture at δ = 1e-5 (nats)")
+    ax.set_ylabel("share of victims named")
+    ax.set_title("Likelihood attack on released pictures", fontsize=9.5)
+    legend_below(ax, drawn([ax]), 3, gap=38.0, width=460.0)
+
+
+def draw_membership(metrics: pd.DataFrame, rate: str = "0.1") -> Figure:
+    """True positive rate of the loss threshold by mechanism and epsilon, with 95 % intervals, beside the bound.
+
+    Intervals are those of [clopper1934] for the members of all seeds together.
+    """
+    use_style()
+    table = _membership_table(metrics, rate)
+    figure, ax = plt.subplots(figsize=(8.0, 0.26 * len(table) + 1.9), layout="constrained")
+    at = np.arange(len(table))
+    colours = [str(appearance(name)["color"]) for name in table["mechanism"]]
+    for shift, kind, marker, text in (
+        (-0.16, "", "o", "records with their labels"),
+        (0.16, "canary_", "D", "canaries with random labels"),
+    ):
+        count = table["members"] / 2
+        hits = (table[f"{kind}tpr"] * count).round()
+        low, high = beta.ppf(0.025, hits, count - hits + 1), beta.ppf(0.975, hits + 1, count - hits)
+        ax.hlines(at + shift, np.nan_to_num(low), np.nan_to_num(high, nan=1.0), color=colours, linewidth=1.6)
+        ax.scatter(table[f"{kind}tpr"], at + shift, color=colours, zorder=3, s=20, marker=marker, label=text)
+    ax.scatter(table["bound"], at, marker="|", s=130, color="#000000", label="most that the guarantee allows", zorder=3)
+    ax.axvline(float(rate), color="#999999", linestyle=":", linewidth=1.0, label="guessing")
+    ax.set_yticks(
+        at,
+        [
+            label(name) + ("" if np.isinf(epsilon) else f", nominal ε {number_text(epsilon)}")
+            for name, epsilon in zip(table["mechanism"], table["epsilon"], strict=True)
+        ],
+        fontsize=8,
+    )
+    ax.invert_yaxis()
+    ax.set_xlim(-0.02, 1.05)
+    ax.set_xlabel(f"true positive rate at {float(rate):.0%} false positives")
+    ax.set_title("Loss-threshold membership attack on models trained on released pictures; 95 % intervals", fontsize=10)
+    legend_below(ax, drawn([ax]), 2, gap=38.0, width=420.0)
+    return figure
+
+
+def _membership_table(metrics: pd.DataFrame, rate: str) -> pd.DataFrame:
+    keys = ["mechanism", "epsilon"]
+    parts = {
+        "tpr": f"tpr_at_fpr_{rate}",
+        "canary_tpr": f"canary_tpr_at_fpr_{rate}",
+        "bound": f"tpr_bound_at_fpr_{rate}",
+    }
+    table = pd.DataFrame(
+        {
+            name: attack_rows(metrics, "membership", metric).groupby(keys)["value"].mean()
+            for name, metric in parts.items()
+        }
+    )
+    table["members"] = attack_rows(metrics, "membership", "members").groupby(keys)["value"].sum()
+    table = table.reset_index()
+    names = order(set(table["mechanism"]))
+    table["rank"] = [names.index(name) for name in table["mechanism"]]
+    return table.sort_values(["rank", "epsilon"], ignore_index=True)
+
+
+MISSING = "The pictures themselves are not kept with these results: run the study to draw them."
+
+
+def _show(ax: Axes, picture: NDArray[Any]) -> None:
+    ax.imshow(picture, cmap="gray", vmin=0, vmax=255, interpolation="nearest")
+
+
+def _number(value: float) -> str:
+    return "∞" if math.isinf(value) else f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _head(columns: pd.DataFrame, axis: str) -> str:
+    if axis == "nominal":
+        return "releases at the papers' nominal ε. True ε: whole picture, δ = 1e-5."
+    anchor = label(columns["mechanism"].iloc[0])
+    head = (
+        f"releases, every column at one true ε of the whole picture (δ = 1e-5):\nthat of {anchor} at nominal "
+        + ", ".join(f"{e:g}" for e in columns["epsilon"])
+        + "."
+    )
+    for _, column in columns[columns["guarantee_epsilon"].map(math.isinf)].iterrows():
+        head += (
+            f" At {column['epsilon']:g} it has none, its atoms outweigh δ:\nthe others stand at its pure ε "
+            f"without the atoms, {_number(column['target'])}."
+        )
+    return head
+
+
+def draw_pictures(metrics: pd.DataFrame, pictures: Path | None, axis: str = "nominal") -> Figure:
+    """A block for each data set: rows are mechanisms; columns the original, then release and reconstruction by epsilon.
+
+    Args:
+        metrics: the metrics table.
+        pictures: the arrays of `studies.attack_pictures`; where there are none, the figure has the numbers alone.
+        axis: `nominal` or `guaranteed`.
+
+    Raises:
+        InputError: if there is nothing to show.
+    """
+    use_style()
+    stored = read_arrays(pictures)[0] if pictures is not None and pictures.is_file() else {}
+    datasets = picture_datasets(metrics)
+    sizes = [1 + 2 * len(columns_of(metrics, name)) for name in datasets]  # panels that a mechanism takes
+    width = max(sizes)
+    counts = [likelihood_cells(metrics, name, axis)["mechanism"].nunique() for name in datasets]
+    lines = [math.ceil(count / (width // size)) for count, size in zip(counts, sizes, strict=True)]
+    heights = [(1.55 if stored else 0.6) * count + 0.7 for count in lines]
+    figure = plt.figure(figsize=(9.6, sum(heights) + 0.5), layout="constrained")
+    blocks = figure.subfigures(len(datasets), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for block, dataset in zip(blocks, datasets, strict=True):
+        _draw_block(block, metrics, dataset, axis, stored, width)
+    figure.suptitle(
+        "Named: share of victims told from the other candidates. "
+        + ("Releases are stretched to their own range of grey or colour." if stored else MISSING),
+        fontsize=9.5,
+    )
+    return figure
+
+
+def _draw_block(
+    block: SubFigure, metrics: pd.DataFrame, dataset: str, axis: str, stored: Mapping[str, NDArray[Any]], width: int
+) -> None:
+    cells, columns = likelihood_cells(metrics, dataset, axis), columns_of(metrics, dataset)
+    names, size = order(set(cells["mechanism"])), 1 + 2 * len(columns)
+    beside = width // size  # mechanisms in a line
+    axes = block.subplots(math.ceil(len(names) / beside), width, squeeze=False)
+    for ax in axes.flat:
+        ax.set_axis_off()
+    for place, name in enumerate(names):
+        line = axes[place // beside, place % beside * size :]
+        own = {cell["column"]: cell for cell in cells[cells["mechanism"] == name].to_dict("records")}
+        line[0].set_title(f"{label(name)}\noriginal", fontsize=8.5)
+        for column in range(len(columns)):
+            left, right = line[1 + 2 * column], line[2 + 2 * column]
+            cell = own.get(column)
+            if cell is None:
+                left.text(
+                    1.0, 0.5, "no cell at this ε", transform=left.transAxes, ha="center", fontsize=8
+                ).set_in_layout(False)
+                continue
+            left.set_title(
+                f"nominal ε {_number(cell['epsilon'])}\ntrue ε {_number(cell['guarantee_epsilon'])}", fontsize=8
+            )
+            right.set_title(f"reconstructed\n{cell['value']:.0%} named", fontsize=8)
+            for ax, kind in ((line[0], "original"), (left, "released"), (right, "reconstructed")):
+                if (key := picture_key(dataset, kind, cell)) in stored:
+                    _show(ax, stored[key])
+    block.suptitle(f"{dataset}: {_head(columns, axis)}", fontsize=9.5)

@@ -1,0 +1,369 @@
+"""What the attacks of a cell measure: on gradients, on two-layer networks, on released records."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from tensorldp.errors import InputError
+from tensorldp.mechanisms import Ball, Mechanism
+from tensorldp_papers.attacks.defences import Defence, fit_defended
+from tensorldp_papers.attacks.inversion import COSINE, COSINE_TV, DLG, IDLG, Client, Inversion, infer_label, invert
+from tensorldp_papers.attacks.likelihood import (
+    Prior,
+    SuccessBound,
+    attack_auc,
+    denoise,
+    identify,
+    record_losses,
+    true_positive_rate,
+)
+from tensorldp_papers.attacks.quality import image_scores, nearest
+from tensorldp_papers.attacks.sensitivity import measured_change
+from tensorldp_papers.attacks.tensor import tensor_attack, vector_error
+from tensorldp_papers.attacks.two_layer import TwoLayer, analytic_attack, tensor_coefficients, unit_records
+from tensorldp_papers.nets import build
+from tensorldp_papers.nets.classify import accuracy, fit, predict
+from tensorldp_papers.nets.networks import SigmoidLeNet
+from tensorldp_papers.nets.registry import image_layout, seed_model
+from tensorldp_papers.run.records import Records, Scaling, model_inputs
+from tensorldp_papers.run.releases import perturb
+from tensorldp_papers.run.streams import AttackCell, common_stream, mechanism_on, noise_stream
+
+V = TypeVar("V")
+
+
+def needed(cell: AttackCell, key: str, value: V | None) -> V:
+    """The value of a factor that the cell's attack cannot do without.
+
+    Raises:
+        InputError: if the cell's variant does not have it.
+    """
+    if value is None:
+        raise InputError(f"the attack {cell.factors.attack!r} of {cell.study} needs the factor {key}")
+    return value
+
+
+def defence_of(cell: AttackCell, parameters: int) -> Defence:
+    """The cell's defence of a gradient of that many parameters.
+
+    Raises:
+        InputError: if the cell has a mechanism but its defence is another, or the other way round.
+    """
+    name = cell.factors.defence
+    strength = 0.0 if name == "none" else needed(cell, "strength", cell.factors.strength)
+    mechanism = None
+    if cell.private:
+        mechanism = mechanism_on(cell, Ball(float(strength) or 1.0, (parameters,)))
+    return Defence(name, strength, mechanism)
+
+
+def rows(scores: dict[str, float]) -> list[dict[str, Any]]:
+    """Scores as metric rows."""
+    return [{"metric": key, "value": float(value)} for key, value in scores.items()]
+
+
+INVERSIONS: dict[str, Inversion] = {"dlg": DLG, "idlg": IDLG, "cosine": COSINE, "cosine-tv": COSINE_TV}
+HIDDEN = 64
+
+
+def network(attack: str, records: Records, generator: torch.Generator, *, trainable: bool = False) -> nn.Sequential:
+    """The sigmoid LeNet, or for the analytic attack a network whose first layer is fully connected.
+
+    Args:
+        attack: its name.
+        records: what the network classifies.
+        generator: of its weights.
+        trainable: start where training makes headway.
+    """
+    layout = image_layout(records.shape)
+    if attack != "analytic":
+        return SigmoidLeNet(*layout, records.classes, generator, trainable=trainable)
+    size = layout[0] * layout[1] * layout[2]
+    model = nn.Sequential(nn.Flatten(), nn.Linear(size, HIDDEN), nn.Sigmoid(), nn.Linear(HIDDEN, records.classes))
+    seed_model(model, generator)
+    return model
+
+
+def unit_inputs(records: Records) -> Tensor:
+    """Images as (records, channels, height, width) in [0, 1]."""
+    return Scaling(records.low, records.high - records.low)(model_inputs(records.x, records.kind))
+
+
+def measure_gradient(cell: AttackCell, train: Records, test: Records, seed: int) -> dict[str, float]:
+    """Reconstruction quality over the cell's victims, and the accuracy that training with the defence reaches."""
+    attack = cell.factors.attack
+    model = network(attack, test, common_stream(cell, seed, "attacked network"))
+    size = sum(p.numel() for p in model.parameters())
+    defence = defence_of(cell, size)
+    scores = attack_victims(cell, attack, model.double(), test, defence, seed)
+    return {**scores, "accuracy": utility(cell, attack, train, test, defence, seed)}
+
+
+def attack_victims(
+    cell: AttackCell, attack: str, model: nn.Sequential, test: Records, defence: Defence, seed: int
+) -> dict[str, float]:
+    """rmse, psnr, ssim, identification among the candidates, and how many labels were found."""
+    settings = cell.training
+    inputs = unit_inputs(test).double()
+    order = torch.randperm(len(inputs), generator=common_stream(cell, seed, "candidates"))[: settings.candidates]
+    candidates, labels = inputs[order], test.y[order]
+    client = Client(model, steps=defence.steps, rate=settings.local_rate)
+    noise, starts = noise_stream(cell, seed, "defence"), common_stream(cell, seed, "starts")
+    found, guessed, ratio = [], [], []
+    for victim in range(min(settings.victims, len(candidates))):
+        x, y = candidates[victim : victim + 1], labels[victim : victim + 1]
+        kept = defence.keep_mask(client.features, noise)
+        mask = None if kept is None else kept.double() / defence.strength
+        sent = client.update(x, client.one_hot(y), mask)
+        released = defence.protect(sent.unsqueeze(0), noise).squeeze(0)
+        ratio.append(distortion(sent, released))
+        image, label = reconstruct(attack, client, released, x.shape, mask, starts, settings.steps)
+        found.append(image)
+        guessed.append(int(label) == int(y))
+    images, truth = torch.cat(found), candidates[: len(found)]
+    named = nearest(images, candidates) == torch.arange(len(found))
+    return {
+        **image_scores(images.permute(0, 2, 3, 1), truth.permute(0, 2, 3, 1)),
+        "identification": float(named.double().mean()),
+        "label_accuracy": sum(guessed) / len(guessed),
+        "distortion": sum(ratio) / len(ratio),
+    }
+
+
+def distortion(sent: Tensor, released: Tensor) -> float:
+    """How far the release lies from every multiple of the gradient: the tangent of the angle between them, at most 1e6.
+
+    With additive noise it is the noise-to-signal ratio.
+    """
+    cosine = float(sent @ released / (sent.norm() * released.norm()).clamp_min(1e-300))
+    found: float = min(1e6, max(0.0, 1.0 - cosine**2) ** 0.5 / max(cosine, 1e-6))
+    return found
+
+
+def reconstruct(
+    attack: str,
+    client: Client,
+    released: Tensor,
+    shape: tuple[int, ...],
+    mask: Tensor | None,
+    generator: torch.Generator,
+    steps: int,
+) -> tuple[Tensor, Tensor]:
+    """One image, (1, channels, height, width) in [0, 1], and its label, (1,)."""
+    if attack == "analytic":
+        parts = client.split(released)
+        image = analytic_attack(parts["1.weight"], parts["1.bias"]).reshape(shape).clamp(0.0, 1.0)
+        return image, infer_label(client, released)
+    how = INVERSIONS[attack]
+    result = invert(
+        client,
+        released,
+        shape,
+        replace(how, steps=min(how.steps, steps)) if how.optimizer == "lbfgs" else replace(how, steps=steps),
+        generator,
+        mask=mask,
+    )
+    return result.x, result.labels
+
+
+def utility(cell: AttackCell, attack: str, train: Records, test: Records, defence: Defence, seed: int) -> float:
+    """Test accuracy after federated training in which every user's gradient is defended."""
+    settings = cell.training
+    model = network(attack, train, common_stream(cell, seed, "trained network"), trainable=True)
+    fit_defended(
+        model,
+        unit_inputs(train),
+        train.y,
+        defence,
+        users=settings.users,
+        rounds=settings.rounds,
+        learning_rate=settings.learning_rate,
+        generator=common_stream(cell, seed, "users"),
+        noise=noise_stream(cell, seed, "training defence"),
+    )
+    return accuracy(test.y, predict(model, unit_inputs(test)))
+
+
+def measure_tensor(cell: AttackCell, seed: int) -> dict[str, float]:
+    """The error of the tensor attack on a gradient, with what the defence did to that gradient: medians over draws.
+
+    error is dp-lecture's Eq. 5.2. With k local steps the client has k B records, B for each step. The attacker leaves
+    out neurons that dropout switched off, which show as exact zeros.
+    """
+    given = cell.factors
+    m, d, batch = needed(cell, "m", given.m), needed(cell, "d", given.d), needed(cell, "B", given.B)
+    activation = given.activation
+    tensor_coefficients(activation)  # a clear error before any work
+    defence = defence_of(cell, m)
+    streams = [
+        common_stream(cell, seed, "network"),
+        noise_stream(cell, seed, "defence"),
+        common_stream(cell, seed, "attack"),
+    ]
+    rate = cell.training.local_rate / m
+    found = [_one_attack(m, d, batch, activation, defence, rate, streams) for _ in range(cell.training.draws)]
+    return {key: median(scores[key] for scores in found) for key in found[0]}
+
+
+def _one_attack(
+    m: int, d: int, batch: int, activation: str, defence: Defence, rate: float, streams: list[torch.Generator]
+) -> dict[str, float]:
+    drawn, noisy, starts = streams
+    network = TwoLayer.draw(m, d, activation, drawn)
+    x, y = unit_records(batch * defence.steps, d, drawn)
+    sent = network.local_update(x, y, defence.steps, rate)
+    norm = float(sent.norm())
+    released, weights = defended(network, sent, defence, noisy)
+    found = tensor_attack(released, weights, len(x), activation, starts)
+    scores = {"error": vector_error(found, x), "gradient_norm": norm, "gradient_rms": norm / math.sqrt(m)}
+    noise = noise_deviation(defence)
+    if noise is not None:
+        # clipping shrinks the signal, so the same noise counts as much more (Table 1, row DP-SGD)
+        shrunk = max(1.0, norm / defence.strength) if defence.name == "mechanism" else 1.0
+        scores["noise"] = noise * shrunk
+    return scores
+
+
+def noise_deviation(defence: Defence) -> float | None:
+    """The root mean square of the noise that the defence adds to an element; None where it adds none."""
+    if defence.name == "noise":
+        return defence.strength
+    if defence.mechanism is None:
+        return None
+    error = defence.mechanism.squared_error()
+    return None if error is None else math.sqrt(error / defence.mechanism.size)
+
+
+def defended(
+    network: TwoLayer, gradient: Tensor, defence: Defence, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """What is sent, and the weights of the neurons that it is about."""
+    kept = defence.keep_mask(len(gradient), generator)
+    if kept is not None:
+        return gradient[kept], network.weights[kept]
+    return defence.protect(gradient.unsqueeze(0), generator).squeeze(0), network.weights
+
+
+def measure_sensitivity(cell: AttackCell, seed: int) -> dict[str, float]:
+    """The largest l1 change of a gradient on replacing one record, by part and in total."""
+    a_part, w_part = measured_change(
+        needed(cell, "m", cell.factors.m),
+        needed(cell, "d", cell.factors.d),
+        needed(cell, "scaling", cell.factors.scaling),
+        cell.training.pairs,
+        common_stream(cell, seed, "sensitivity"),
+    )
+    return {"change_a": a_part, "change_w": w_part, "change": a_part + w_part}
+
+
+FALSE_POSITIVE_RATES = (0.01, 0.1)
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Victims of a cell as they are, as released and as reconstructed: (victims, *shape) float64, stored range."""
+
+    original: Tensor
+    released: Tensor
+    reconstructed: Tensor
+
+
+def candidates_of(cell: AttackCell, test: Records, seed: int) -> Tensor:
+    """The records among which victims are to be named, in the shape that is released; the victims come first."""
+    order = torch.randperm(len(test.x), generator=common_stream(cell, seed, "candidates"))
+    return test.x[order[: cell.training.candidates]].double().reshape(-1, *test.box().shape)
+
+
+def decode(
+    cell: AttackCell, mechanism: Mechanism, prior: Prior, candidates: Tensor, seed: int, victims: int
+) -> Pictures:
+    """Release the first `victims` candidates and denoise them."""
+    original = candidates[:victims]
+    released = mechanism.privatize(original.float(), noise_stream(cell, seed, "released victims")).double()
+    return Pictures(original, released, denoise(mechanism, released, prior))
+
+
+def measure_likelihood(
+    cell: AttackCell, train: Records, test: Records, seed: int, device: torch.device
+) -> dict[str, float]:
+    """Quality of denoised releases, identification beside the guarantee's bound, and a classifier's accuracy."""
+    mechanism = mechanism_on(cell, test.box())
+    candidates = candidates_of(cell, test, seed)
+    seen = decode(cell, mechanism, Prior.of(train.x), candidates, seed, cell.training.victims)
+    named = identify(mechanism, seen.released, candidates) == torch.arange(len(seen.released))
+    width = test.high - test.low
+    unit = [((part - test.low) / width).reshape(-1, *test.shape) for part in (seen.reconstructed, seen.original)]
+    return {
+        **image_scores(*unit),
+        "identification": float(named.double().mean()),
+        "identification_bound": SuccessBound.of(mechanism.curve())(1.0 / len(candidates)),
+        "accuracy": release_accuracy(cell, train, test, seed, device),
+    }
+
+
+def release_accuracy(cell: AttackCell, train: Records, test: Records, seed: int, device: torch.device) -> float:
+    """Test accuracy of a linear classifier trained on released records."""
+    released = perturb(train, cell, seed, "train", device)
+    scaling = Scaling.of(released)
+    model = build("linear", train.task, common_stream(cell, seed, "classifier"))
+    fit(
+        model,
+        scaling(model_inputs(released, train.kind)),
+        train.y,
+        epochs=cell.training.epochs,
+        batch_size=64,
+        learning_rate=0.01,
+        generator=common_stream(cell, seed, "batches"),
+    )
+    return accuracy(test.y, predict(model, scaling(model_inputs(test.x, test.kind))))
+
+
+def measure_membership(
+    cell: AttackCell, train: Records, test: Records, seed: int, device: torch.device
+) -> dict[str, float]:
+    """A loss-threshold attack on a model trained on its members' releases, beside the guarantee's bound.
+
+    Every second member is a canary, whose label is drawn at random: only by memorising it can a model fit it. Canaries
+    are told from test records with random labels, the other members from test records. The model is trained for long on
+    few records, as membership attacks need it; the attacker has the clean records.
+    """
+    settings = cell.training
+    stream = common_stream(cell, seed, "members")
+    order = torch.randperm(len(train.x), generator=stream)[: settings.members]
+    random, random_test = (torch.randint(0, train.classes, (n,), generator=stream) for n in (len(order), len(test.x)))
+    canary = torch.arange(len(order)) % 2 == 1
+    members = replace(train, x=train.x[order], y=torch.where(canary, random, train.y[order]))
+    released = perturb(members, cell, seed, "members", device)
+    scaling = Scaling.of(released)
+    model = build("small_cnn", train.task, common_stream(cell, seed, "member model"))
+    fit(
+        model,
+        scaling(model_inputs(released, train.kind)),
+        members.y,
+        epochs=settings.member_epochs,
+        batch_size=32,
+        learning_rate=3e-3,
+        generator=common_stream(cell, seed, "member batches"),
+    )
+
+    def losses(x: Tensor, y: Tensor) -> Tensor:
+        return record_losses(model, scaling(model_inputs(x, train.kind)), y)
+
+    inside = losses(members.x, members.y)
+    sets = {"": (inside[~canary], losses(test.x, test.y)), "canary_": (inside[canary], losses(test.x, random_test))}
+    bound = SuccessBound.of(mechanism_on(cell, train.box()).curve())
+    found = {
+        "members": float(len(order)),
+        "accuracy": accuracy(test.y, predict(model, scaling(model_inputs(test.x, test.kind)))),
+    }
+    for kind, (ours, others) in sets.items():
+        found[f"{kind}auc"] = attack_auc(ours, others)
+        for rate in FALSE_POSITIVE_RATES:
+            found[f"{kind}tpr_at_fpr_{rate:g}"] = true_positive_rate(ours, others, rate)
+    return found | {f"tpr_bound_at_fpr_{rate:g}": bound(rate) for rate in FALSE_POSITIVE_RATES}

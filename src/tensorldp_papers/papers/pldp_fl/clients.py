@@ -1,0 +1,368 @@
+"""PLDP-FL's clients: what each asks for, how its model leaves it, and what it has spent."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.guarantee import NOMINAL_DELTA
+from tensorldp.errors import InputError, check_budget, check_positive, check_real, check_whole, shown, unknown
+from tensorldp.mechanisms import Ball, Box, Mechanism, make, mechanism_class
+
+EPSILON_MODES: dict[str, tuple[float, ...]] = {
+    "e1": (0.1, 0.2),
+    "e2": tuple(i / 10 for i in range(1, 11)),
+    "e3": (0.9, 1.0),
+    "same": (1.0,),
+}
+RANGE_MODES: dict[str, tuple[float, ...]] = {
+    "t1": (0.2, 0.4),
+    "t2": tuple(i / 5 for i in range(1, 11)),
+    "t3": (1.8, 2.0),
+}
+
+
+@dataclass(frozen=True)
+class Preference:
+    """One client's (tau, epsilon): the safe range [low, high] of a weight and its privacy budget.
+
+    Raises:
+        InputError: naming the client, if epsilon is not in [1e-12, 1e12] or the range has no width.
+    """
+
+    client: int
+    epsilon: float
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        check_budget(f"epsilon of client {self.client}", self.epsilon, infinite=True)
+        low = check_real(f"the lower end of the safe range of client {self.client}", self.low)
+        high = check_real(f"the upper end of the safe range of client {self.client}", self.high)
+        if not low < high:
+            raise InputError(
+                f"the safe range of client {self.client} must have a width above 0, got [{low:g}, {high:g}]"
+            )
+
+
+def epsilon_levels(mode: str | Sequence[float], clients: int, largest: float) -> list[float]:
+    """Every client's epsilon: the mode's levels, repeated in turn and scaled so that the largest client's is `largest`.
+
+    Args:
+        mode: `e1`, `e2`, `e3` (PLDP-FL, 6.1.3), `same`, or the levels of the first clients.
+        clients: how many.
+        largest: the epsilon of the client with the most.
+
+    Raises:
+        InputError: if the mode is unknown or a level is not in [1e-12, 1e12], naming the client.
+    """
+    levels = _levels("epsilon mode", mode, EPSILON_MODES)
+    levels = [check_budget(f"epsilon of client {i}", level) for i, level in enumerate(levels)]
+    if math.isinf(largest):
+        return [math.inf] * clients
+    top = max(levels[:clients])
+    return [largest * (levels[i % len(levels)] / top) for i in range(clients)]
+
+
+def range_lengths(mode: str | float | Sequence[float], clients: int) -> list[float]:
+    """Every client's length L of its safe range: the mode's lengths, repeated in turn.
+
+    Args:
+        mode: `t1`, `t2`, `t3` (PLDP-FL, 6.1.3), one length for all, or the lengths of the first clients.
+        clients: how many.
+
+    Raises:
+        InputError: if the mode is unknown or a length is not above 0, naming the client.
+    """
+    lengths = _levels("safe range mode", [mode] if isinstance(mode, (int, float)) else mode, RANGE_MODES)
+    lengths = [check_positive(f"the width of the safe range of client {i}", length) for i, length in enumerate(lengths)]
+    return [lengths[i % len(lengths)] for i in range(clients)]
+
+
+def _levels(kind: str, mode: str | Sequence[float], modes: dict[str, tuple[float, ...]]) -> Sequence[float]:
+    if isinstance(mode, str):
+        if mode not in modes:
+            raise unknown(kind, mode, modes)
+        return modes[mode]
+    if not mode:
+        raise InputError(f"the {kind} must have at least one level, got {shown(mode)}")
+    return mode
+
+
+def preferences(
+    epsilons: str | Sequence[float],
+    ranges: str | float | Sequence[float],
+    *,
+    clients: int,
+    largest: float,
+    centre: float = 0.0,
+) -> list[Preference]:
+    """The (tau, epsilon) of every client.
+
+    Args:
+        epsilons: see `epsilon_levels`.
+        ranges: see `range_lengths`.
+        clients: how many.
+        largest: the largest client's epsilon.
+        centre: of every safe range, in the unit of a weight; the paper does not print its own.
+
+    Raises:
+        InputError: if a client's epsilon is 0 or its range has no width, naming it.
+    """
+    check_whole("clients", clients, low=1)
+    return [
+        Preference(i, epsilon, centre - length / 2, centre + length / 2)
+        for i, (epsilon, length) in enumerate(
+            zip(epsilon_levels(epsilons, clients, largest), range_lengths(ranges, clients), strict=True)
+        )
+    ]
+
+
+def participant_count(clients: int, participation: float) -> int:
+    """gamma N, rounded to at least one.
+
+    Raises:
+        InputError: if that is more than there are clients, or participation is not above 0.
+    """
+    fraction = check_positive("participation", participation)
+    count = max(1, round(fraction * clients))
+    if count > clients:
+        raise InputError(
+            f"participation = {fraction:g} asks for {count} participants of {clients} clients; "
+            "it must be a number in (0, 1]"
+        )
+    return count
+
+
+BUDGETS = ("weight", "model", "run")
+CENTRES = ("zero", "global")
+
+
+class Upload(ABC):
+    """One client's way to release a model.
+
+    Attributes:
+        mechanism: what randomises; of one weight or of the whole model.
+        per_weight: the nominal epsilon that one upload spends on a weight, or None where there is no such number.
+    """
+
+    mechanism: Mechanism
+    per_weight: float | None
+
+    @abstractmethod
+    def release(self, start: Tensor, weights: Tensor, generator: torch.Generator) -> Tensor:
+        """The model (I,) that the server gets, from the global weights and the client's own, both (I,)."""
+
+    @abstractmethod
+    def curve(self) -> PrivacyCurve:
+        """The privacy curve of one upload, for replacing the client's whole model by any other."""
+
+
+@dataclass(frozen=True)
+class PerWeight(Upload):
+    """Every weight is clipped to the safe range and randomised on its own, with the client's epsilon each.
+
+    Attributes:
+        mechanism: of one weight, on the safe range.
+        size: I, the number of weights.
+        about_global: the range is around the weight that the server has sent: its change is clipped, randomised and
+            added to it. What was sent is public, so that the guarantee is the same.
+    """
+
+    mechanism: Mechanism
+    size: int
+    about_global: bool = False
+
+    @property
+    def per_weight(self) -> float:  # type: ignore[override]
+        return self.mechanism.epsilon
+
+    def release(self, start: Tensor, weights: Tensor, generator: torch.Generator) -> Tensor:
+        if not self.mechanism.private:
+            return weights
+        box = self.mechanism.domain.as_box()
+        values = weights - start if self.about_global else weights
+        inside = box.project(values.nan_to_num(nan=box.centre, posinf=box.high, neginf=box.low))
+        released = self.mechanism.privatize(inside.unsqueeze(1), generator).squeeze(1)
+        return start + released if self.about_global else released
+
+    def curve(self) -> PrivacyCurve:
+        return self.mechanism.curve().compose(self.size)
+
+
+@dataclass(frozen=True)
+class WholeModel(Upload):
+    """The change of the model, clipped to an l2 ball, is one record, and epsilon is of the whole of it."""
+
+    mechanism: Mechanism
+
+    @property
+    def per_weight(self) -> float | None:  # type: ignore[override]
+        return self.mechanism.epsilon if self.mechanism.epsilon_unit == "element" else None
+
+    def release(self, start: Tensor, weights: Tensor, generator: torch.Generator) -> Tensor:
+        change = (weights - start).nan_to_num(nan=0.0, posinf=0.0, neginf=0.0).unsqueeze(0)
+        return start + self.mechanism.privatize(self.mechanism.given_domain.project(change), generator).squeeze(0)
+
+    def curve(self) -> PrivacyCurve:
+        return self.mechanism.curve()
+
+
+@lru_cache(maxsize=256)
+def _whole(name: str, epsilon: float, radius: float, size: int, delta: float) -> WholeModel:
+    nominal = epsilon / size if mechanism_class(name).epsilon_unit == "element" else epsilon
+    return WholeModel(make(name, epsilon=nominal, domain=Ball(radius, (size,)), delta=delta))
+
+
+@lru_cache(maxsize=256)
+def _weight(
+    name: str, epsilon: float, low: float, high: float, size: int, delta: float, about_global: bool
+) -> PerWeight:
+    return PerWeight(make(name, epsilon=epsilon, domain=Box(low, high, (1,)), delta=delta), size, about_global)
+
+
+def make_upload(
+    name: str,
+    preference: Preference,
+    *,
+    size: int,
+    budget: str = "weight",
+    rounds: int = 1,
+    centre: str = "zero",
+    clip: float = 1.0,
+    delta: float = NOMINAL_DELTA,
+) -> Upload:
+    """A client's upload.
+
+    Args:
+        name: the mechanism's registry key.
+        preference: the client's safe range and epsilon.
+        size: I, the number of weights.
+        budget: what the client's epsilon is of: one `weight` of one upload (as PLDP-FL and PLU-FedOA have it), the
+            whole `model` of one upload, or the whole `run`: split equally over `rounds` uploads, basic composition.
+        rounds: the most uploads that the client may make.
+        centre: `zero` takes the safe range as it is; `global` as one of changes from the weight that the server has
+            sent, where the budget is of a weight.
+        clip: the l2 radius of a model's change, where the budget is of a model or a run.
+        delta: of mechanisms that have one.
+
+    Raises:
+        InputError: if the budget or the centre is unknown, they do not go together, or the mechanism refuses its
+            domain.
+    """
+    if centre not in CENTRES:
+        raise unknown("centre", centre, CENTRES)
+    if budget == "weight":
+        if math.isfinite(preference.epsilon) and not mechanism_class(name).private:
+            raise InputError(f"client {preference.client} has a finite epsilon but the mechanism {name}")
+        return _weight(name, preference.epsilon, preference.low, preference.high, size, delta, centre == "global")
+    if budget not in BUDGETS:
+        raise unknown("budget", budget, BUDGETS)
+    if centre != "zero":
+        raise InputError(
+            f"centre is {centre!r}, but a budget of a {budget} has no safe ranges: allowed is zero, as what is clipped "
+            "there is the model's change in any case"
+        )
+    epsilon = preference.epsilon / rounds if budget == "run" else preference.epsilon
+    return _whole(name, epsilon, check_positive("clip", clip), size, delta)
+
+
+EXHAUSTED = ("continue", "stop")
+
+
+@dataclass
+class Ledger:
+    """A book of uploads.
+
+    Args:
+        uploads: every client's way to upload.
+        nominal: every client's own epsilon, in the unit of its `Upload`.
+        price: what one upload takes from it: epsilon itself where it is a weight's or a model's, epsilon / rounds
+            where it is a run's.
+        on_exhausted: `continue` uploads whatever was spent, as PLDP-FL does; `stop` uploads while the sum of prices
+            (sequential composition, PLDP-FL's Proposition 2) is within the client's budget.
+        budget: what every client may spend in all, in the unit of its epsilon; None is the client's own epsilon.
+    """
+
+    uploads: Sequence[Upload]
+    nominal: Sequence[float]
+    price: Sequence[float]
+    on_exhausted: str = "continue"
+    budget: float | None = None
+    rounds: list[npt.NDArray[np.bool_]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.on_exhausted not in EXHAUSTED:
+            raise unknown("on_exhausted", self.on_exhausted, EXHAUSTED)
+        if not len(self.uploads) == len(self.nominal) == len(self.price):
+            raise InputError(
+                "a ledger needs one upload, one epsilon and one price per client, got "
+                f"{len(self.uploads)}, {len(self.nominal)} and {len(self.price)}"
+            )
+
+    @property
+    def clients(self) -> int:
+        """How many clients there are."""
+        return len(self.uploads)
+
+    def counts(self, after: int | None = None) -> npt.NDArray[np.int64]:
+        """(clients,) how often each has uploaded, in all rounds or in the first `after`."""
+        done = self.rounds[:after]
+        return np.sum(done, axis=0, dtype=np.int64) if done else np.zeros(self.clients, dtype=np.int64)
+
+    def may_upload(self, client: int) -> bool:
+        """Whether the client's own budget allows one more upload."""
+        if self.on_exhausted == "continue":
+            return True
+        limit = self.nominal[client] if self.budget is None else self.budget
+        return (int(self.counts()[client]) + 1) * self.price[client] <= limit * (1.0 + 1e-9)
+
+    def record(self, clients: Sequence[int]) -> None:
+        """A round in which just these clients uploaded."""
+        row = np.zeros(self.clients, dtype=bool)
+        row[list(clients)] = True
+        self.rounds.append(row)
+
+    def per_weight(self, after: int | None = None) -> list[float]:
+        """Each client's nominal epsilon of a weight, summed over its uploads; NaN where a weight has none."""
+        return [
+            math.nan if u.per_weight is None else (u.per_weight * int(n) if n else 0.0)
+            for u, n in zip(self.uploads, self.counts(after), strict=True)
+        ]
+
+    def curve(self, client: int, after: int | None = None) -> PrivacyCurve | None:
+        """What a client's uploads guarantee of its whole model, all rounds together; None if it made none."""
+        count = int(self.counts(after)[client])
+        return self.uploads[client].curve().compose(count) if count else None
+
+    def spent(self, delta: float, after: int | None = None) -> list[float]:
+        """Each client's epsilon of the whole model over its uploads at `delta`; 0 for one that made none."""
+        return [
+            epsilon_of(upload, int(count), delta)
+            for upload, count in zip(self.uploads, self.counts(after), strict=True)
+        ]
+
+    def largest(self, delta: float) -> tuple[int, float] | None:
+        """The client that has spent most of its whole model, and its epsilon; None before any upload."""
+        busiest: dict[Upload, int] = {}
+        counts = self.counts()
+        for client, upload in enumerate(self.uploads):  # more uploads of a kind always spend more
+            if counts[client] > (counts[busiest[upload]] if upload in busiest else 0):
+                busiest[upload] = client
+        spent = {client: epsilon_of(upload, int(counts[client]), delta) for upload, client in busiest.items()}
+        return max(spent.items(), key=lambda item: item[1]) if spent else None
+
+
+@lru_cache(maxsize=100_000)
+def epsilon_of(upload: Upload, count: int, delta: float) -> float:
+    """The epsilon of a whole model at `delta` over `count` uploads; 0 for none."""
+    return upload.curve().compose(count).epsilon(delta) if count else 0.0

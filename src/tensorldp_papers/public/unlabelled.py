@@ -1,0 +1,233 @@
+"""What public records give without a private label: clusters, self-training, and labels from another source.
+
+What unlabelled public records know of the classes: clusters, named by the labels that they are scored on.
+
+A control, no learner. It bounds what these clusters give to whoever names them, and no other use of the public records.
+
+Public unlabelled records, labelled by a classifier from releases, teach a second one: post-processing, no cost.
+
+Assumes that the public records are like the private ones. Their labels are never read.
+
+A classifier from public labelled records, chosen by how well it does on a source that it was not fitted on.
+
+A control, with no guarantee: it reads no private record, and its choice no record of the kind that it is scored on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from tensorldp.errors import InputError, check_positive, check_whole
+from tensorldp_papers.nets.registry import seed_model
+from tensorldp_papers.public.means import LinearScores, class_moments, mean_scores
+
+
+def clusters(rows: Tensor, count: int, source: torch.Generator) -> LinearScores:
+    """The nearest of the centres that k-means finds, the best of ten starts.
+
+    Args:
+        rows: (records, dimension), public.
+        count: of clusters, at least 2.
+        source: of the starts.
+
+    Raises:
+        InputError: if there are fewer records than clusters.
+    """
+    from sklearn.cluster import KMeans
+
+    count = check_whole("the number of clusters", count, low=2)
+    if rows.dim() != 2 or len(rows) < count:
+        raise InputError(f"{count} clusters need at least as many public rows, got {tuple(rows.shape)}")
+    seed = int(torch.randint(2**31, (1,), generator=source))
+    fit = KMeans(count, n_init=10, random_state=seed).fit(rows.numpy())
+    centres = torch.from_numpy(fit.cluster_centers_).float()
+    return LinearScores(centres, -centres.square().sum(dim=1) / 2.0)
+
+
+def best_names(scores: LinearScores, rows: Tensor, labels: Tensor) -> LinearScores:
+    """The same clusters in the order of the classes, one to one, that gives the most of these rows their label.
+
+    Args:
+        scores: of as many clusters as there are classes.
+        rows: (records, dimension).
+        labels: (records,) their classes.
+
+    Raises:
+        InputError: if a label is beyond the number of clusters.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    count = len(scores.bias)
+    if labels.shape != rows.shape[:1] or int(labels.max()) >= count:
+        raise InputError(f"{count} clusters name classes 0 .. {count - 1} of one label for each of {len(rows)} rows")
+    table = np.zeros((count, count))
+    np.add.at(table, (labels.numpy(), scores.predict(rows).numpy()), 1.0)
+    _, chosen = linear_sum_assignment(table, maximize=True)
+    order = torch.from_numpy(chosen)
+    return LinearScores(scores.weight[order], scores.bias[order])
+
+
+def linear_discriminant(features: Tensor, labels: Tensor, classes: int, *, ridge: float = 0.3) -> LinearScores:
+    """Linear discriminant analysis with one covariance, ridged by `ridge` of its mean variance, and equal priors.
+
+    Raises:
+        InputError: if features and labels do not fit, or the ridge is not positive.
+    """
+    classes, ridge = check_whole("classes", classes, low=2), check_positive("ridge", ridge)
+    if features.dim() != 2 or labels.shape != features.shape[:1]:
+        raise InputError(f"features need one label each, got {tuple(features.shape)} and {tuple(labels.shape)}")
+    rows, chosen = features.double(), nn.functional.one_hot(labels, classes).double()
+    counts = chosen.sum(dim=0)
+    means = (chosen.T @ rows) / counts.clamp_min(1.0)[:, None]
+    means[counts == 0] = rows.mean(dim=0)
+    rest = rows - means[labels]
+    within = rest.T @ rest / len(rows)
+    lower = torch.linalg.cholesky(within + ridge * within.diagonal().mean() * torch.eye(rows.shape[1]).double())
+    weight = torch.cholesky_solve(means.T, lower)
+    bias = -(means.T * weight).sum(dim=0) / 2.0
+    bias[counts == 0] = -torch.inf
+    return LinearScores(weight.T.float(), bias.float())
+
+
+@dataclass(frozen=True)
+class SelfTrained:
+    """The sum of two classifiers' scores, each over its own deviation on the public records."""
+
+    private: LinearScores
+    public: LinearScores
+    scales: tuple[float, float]
+
+    def __call__(self, rows: Tensor, features: Tensor) -> Tensor:
+        """Scores (records, classes) from projected rows and public coordinates of the same records."""
+        return self.private(rows) / self.scales[0] + self.public(features) / self.scales[1]
+
+    def accuracy(self, rows: Tensor, features: Tensor, y: Tensor) -> float:
+        """The share of records whose class is predicted."""
+        return float((self(rows, features).argmax(dim=1) == y).double().mean())
+
+
+def _deviation(scores: Tensor) -> float:
+    finite = scores[torch.isfinite(scores)]
+    return max(float(finite.std()), 1e-12)
+
+
+def self_train(
+    private: LinearScores, rows: Tensor, features: Tensor, *, rounds: int = 3, ridge: float = 0.3
+) -> SelfTrained:
+    """Label public records with the classifier from releases, fit a discriminant to those labels, repeat with both.
+
+    The labels' errors average out in the discriminant, which also uses more directions than the releases have.
+
+    Args:
+        private: the classifier from releases.
+        rows: (records, dimension) the public records as `private` takes them.
+        features: (records, coordinates) the same records for the discriminant.
+        rounds: how often to label anew.
+        ridge: as `linear_discriminant` takes it.
+
+    Raises:
+        InputError: if the rows and features are not of the same records, or there are fewer than two.
+    """
+    rounds = check_whole("rounds", rounds, low=1)
+    if len(rows) != len(features) or len(rows) < 2:
+        raise InputError(
+            f"self-training needs rows and features of the same public records, got {len(rows)} and {len(features)}"
+        )
+    private = private.on_average()
+    own = private(rows)
+    classes, combined = own.shape[1], own
+    for _ in range(rounds):
+        public = linear_discriminant(features, combined.argmax(dim=1), classes, ridge=ridge)
+        scores = public(features)
+        scales = (_deviation(own), _deviation(scores))
+        combined = own / scales[0] + scores / scales[1]
+    return SelfTrained(private, public, scales)
+
+
+HIDDEN, EPOCHS, BATCH = 256, 15, 128
+
+Scorer = Callable[[Tensor], Tensor]
+"""Features (records, columns) -> scores (records, classes)."""
+
+
+def network(features: Tensor, labels: Tensor, classes: int, source: torch.Generator) -> Scorer:
+    """One hidden layer on standardised features, with dropout, smoothed labels and a rate that rises and falls."""
+    centre, scale = features.mean(dim=0), features.std(dim=0).clamp_min(1e-3)
+    rows, columns = (features - centre) / scale, features.shape[1]
+    net = nn.Sequential(
+        nn.Dropout(0.3), nn.Linear(columns, HIDDEN), nn.ReLU(), nn.Dropout(0.5), nn.Linear(HIDDEN, classes)
+    )
+    seed_model(net, source).train()
+    steps = -(-len(rows) // BATCH)
+    optimizer = torch.optim.AdamW(net.parameters(), lr=2e-3, weight_decay=1e-2)
+    rate = torch.optim.lr_scheduler.OneCycleLR(optimizer, 2e-3, total_steps=EPOCHS * steps)
+    for _ in range(EPOCHS):
+        for batch in torch.randperm(len(rows), generator=source).split(BATCH):
+            optimizer.zero_grad(set_to_none=True)
+            nn.functional.cross_entropy(net(rows[batch]), labels[batch], label_smoothing=0.1).backward()
+            optimizer.step()
+            rate.step()
+    net.eval()
+
+    def scores(x: Tensor) -> Tensor:
+        with torch.inference_mode():
+            found: Tensor = net((x - centre) / scale)
+        return found
+
+    return scores
+
+
+def candidates(
+    features: Tensor, labels: Tensor, classes: int, project: Scorer, source: torch.Generator
+) -> dict[str, Scorer]:
+    """By name: the nearest class mean and a linear discriminant of projected features, a network on all, and a sum.
+
+    The sum is that of the discriminant's and the network's scores, each over its deviation on these features.
+    """
+    rows = project(features)
+    _, means, error = class_moments(rows, labels, classes)
+    nearest, linear = mean_scores(means, error), linear_discriminant(rows, labels, classes).on_average()
+    deep = network(features, labels, classes, source)
+    scales = linear(rows).std(), deep(features).std()
+    return {
+        "nearest": lambda x: nearest(project(x)),
+        "discriminant": lambda x: linear(project(x)),
+        "network": deep,
+        "sum": lambda x: linear(project(x)) / scales[0] + deep(x) / scales[1],
+    }
+
+
+def accuracy(scores: Scorer, features: Tensor, labels: Tensor) -> float:
+    """The share of records whose class has the largest score."""
+    return float((scores(features).argmax(dim=1) == labels).double().mean())
+
+
+def best_across_sources(
+    features: Tensor, labels: Tensor, sources: Tensor, classes: int, project: Scorer, stream: torch.Generator
+) -> tuple[Scorer, dict[str, float]]:
+    """The candidate with the largest mean accuracy on a source while fitted on the others, fitted on all sources.
+
+    Args:
+        features: (records, columns), public.
+        labels: (records,) class indices.
+        sources: (records,) where each record comes from, 0 .. sources - 1, at least two.
+        classes: how many.
+        project: the public projection that two of the candidates use.
+        stream: of the networks.
+
+    Returns:
+        The fitted candidate, and the mean accuracy of each candidate by name.
+    """
+    found: dict[str, list[float]] = {}
+    for held in sources.unique():
+        own = sources != held
+        for name, scores in candidates(features[own], labels[own], classes, project, stream).items():
+            found.setdefault(name, []).append(accuracy(scores, features[~own], labels[~own]))
+    means = {name: sum(values) / len(values) for name, values in found.items()}
+    chosen = max(means, key=means.__getitem__)
+    return candidates(features, labels, classes, project, stream)[chosen], means

@@ -1,0 +1,121 @@
+"""What a cell's releases guarantee, and an audit of what they give away, measured from samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorldp.audit.confidence import CONFIDENCE
+from tensorldp.audit.likelihood import audits
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.guarantee import PROFILE_DELTAS, REPORT_DELTA
+from tensorldp.errors import InputError
+from tensorldp.mechanisms import Box, Mechanism
+from tensorldp.randomness import derive_seed
+from tensorldp_papers.nets.federated import ParameterRelease
+from tensorldp_papers.run.cell import AnyCell
+from tensorldp_papers.run.releases import BATCH, batch_box, record_in_batch
+from tensorldp_papers.run.streams import LearningCell, mechanism_on
+
+LABELS = "labels are released unperturbed"
+
+
+def describe(curve: PrivacyCurve, unit: str, notes: list[str]) -> dict[str, Any]:
+    """A guarantee as a JSON object: at delta 1e-5, pure (atoms removed), the atom, and whether it is exact.
+
+    `profile` has epsilon at delta 0, atoms counted, and at each of `PROFILE_DELTAS`, by the delta as text.
+    """
+    epsilon = curve.epsilon(REPORT_DELTA)
+    return {
+        "unit": unit,
+        "epsilon": epsilon,
+        "delta": REPORT_DELTA,
+        "pure_epsilon": curve.pure_epsilon,
+        "atom": curve.atom,
+        "exact": curve.exact,
+        "profile": {
+            f"{delta:g}": epsilon if delta == REPORT_DELTA else curve.epsilon(delta) for delta in (0.0, *PROFILE_DELTAS)
+        },
+        "note": "; ".join(note for note in notes if note),
+    }
+
+
+def record_guarantee(cell: LearningCell, box: Box) -> dict[str, Any]:
+    """One release of one record, as data or as features, alone or in a batch whose noise it shares the law of."""
+    batch = cell.factors.unit == "batch"
+    mechanism: Mechanism = mechanism_on(cell, batch_box(box, "records") if batch else box)
+    curve = mechanism.curve()
+    notes = [mechanism.note, LABELS]
+    if batch:
+        notes.append(
+            f"the noise is made for a batch of {BATCH} records, which as a whole has epsilon "
+            f"{curve.epsilon(REPORT_DELTA):.4g}"
+        )
+        curve = record_in_batch(curve)
+    if cell.release == "features":
+        notes.append("the extractor is fixed and data-independent")
+    return describe(curve, mechanism.unit, notes)
+
+
+def run_guarantee(release: ParameterRelease, buffers: bool) -> dict[str, Any]:
+    """One user's parameters over all rounds: every round releases the whole vector again."""
+    notes = list(release.notes)
+    if buffers:
+        notes.append("batch-norm running statistics are released unperturbed and are not covered")
+    return describe(release.run_curve(), "run", notes)
+
+
+REFUTING = 1.0 - 1e-6  # a run has thousands of audits, and one refutation stops it
+ELEMENTS = 1_000_000  # drawn for one audit: half a second
+
+
+def audit_mechanism(mechanism: Mechanism, cell: AnyCell, deltas: list[float], note: str = "") -> list[dict[str, Any]]:
+    """Audits of one release beside its guarantee, one row a delta: by likelihood ratio, or black box without density.
+
+    `claimed` is the epsilon of the mechanism's curve at the row's delta, and `refuted` says whether the same releases
+    prove a larger one at confidence 1 - 1e-6. A mechanism that cannot be audited at all has no samples, and the note
+    says why. The releases are of the cell's own
+    stream, so that audits of equal mechanisms in two cells are independent of each other.
+    """
+    curve = mechanism.curve()
+    samples = max(200, min(10_000, ELEMENTS // mechanism.size))
+    row: dict[str, Any] = {
+        "kind": "likelihood ratio",
+        "confidence": CONFIDENCE,
+        "samples": samples,
+        "unit": mechanism.unit,
+        "epsilon_lower": 0.0,
+        "event": "",
+        "note": note,
+        "guarantee_epsilon": curve.epsilon(REPORT_DELTA),
+        "guarantee_pure_epsilon": curve.pure_epsilon,
+    }
+    seed, reason = audit_seed(cell), ""
+    for kind, likelihood in (("likelihood ratio", True), ("black box", False)):
+        try:
+            found = audits(
+                mechanism, samples=samples, confidence=CONFIDENCE, deltas=deltas, seed=seed, likelihood=likelihood
+            )
+        except InputError as error:
+            reason = reason or str(error)
+            continue
+        seen = "; ".join(filter(None, (note, reason)))
+        return [
+            {
+                **row,
+                "kind": kind,
+                "delta": audit.delta,
+                "epsilon_lower": audit.epsilon_lower,
+                "event": audit.event,
+                "note": seen,
+                "claimed": (claimed := curve.epsilon(audit.delta)),
+                "refuted": audit.bound_at(REFUTING) > claimed,
+            }
+            for audit in found
+        ]
+    nothing = {"samples": 0, "note": reason, "refuted": False}
+    return [{**row, **nothing, "delta": delta, "claimed": curve.epsilon(delta)} for delta in deltas]
+
+
+def audit_seed(cell: AnyCell) -> int:
+    """The seed of a cell's audit, derived from its key and the purpose: the cell's own seeds do not change it."""
+    return derive_seed(cell.study, cell.dataset, cell.variant, cell.mechanism, cell.epsilon, "audit")
