@@ -33,16 +33,15 @@ ELSEWHERE = {
     "config/README.md": "config.md",
 }
 REFERENCE = {
-    "mechanisms": ("domain", "mechanisms.base", "mechanisms.registry", "mechanisms.options", "randomness"),
-    "privacy": ("privacy.guarantee", "privacy.composition", "privacy.shuffling", "privacy.randomizer",
-                "privacy.auditing.fit", "privacy.auditing.one_run", "privacy.auditing.ceiling",
-                "privacy.checking.check", "privacy.checking.claim", "privacy.checking.verdict"),
-    "curves": ("privacy.curves.base", "privacy.curves.gaussian", "privacy.curves.laplace", "privacy.curves.discrete",
-               "privacy.curves.atom", "privacy.curves.pure", "privacy.curves.product", "privacy.curves.dp_sgd"),
-    "claims": ("claims.base", "claims.evidence", "claims.statements", "papers"),
-    "training": ("training.classify", "training.release", "training.dp_sgd", "training.federated", "training.canaries"),
-    "attacks": ("attacks.inversion", "attacks.membership", "attacks.tensor", "attacks.quality"),
-    "data": ("data.catalogue", "data.prepare", "data.split", "models.registry", "models.task"),
+    "mechanisms": ("domain", "mechanisms.base", "mechanisms.registry", "randomness"),
+    "privacy": ("curves.guarantee", "curves.composition", "curves.shuffling", "randomizer", "audit.fit",
+                "audit.one_run", "audit.accuracy", "check.check", "check.claim", "check.verdict"),
+    "curves": ("curves.base", "curves.gaussian", "curves.laplace", "curves.discrete", "curves.product",
+               "curves.dp_sgd"),
+    "claims": ("claims.base", "claims.evidence", "claims.statements", "citations"),
+    "training": ("nets.classify", "nets.federated", "nets.private_sgd", "nets.canaries"),
+    "attacks": ("attacks.inversion", "attacks.likelihood", "attacks.tensor", "attacks.quality"),
+    "data": ("data.catalogue", "data.prepare", "data.split", "nets.registry"),
 }  # fmt: skip
 LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
 FENCE = re.compile(r"^( *```)(\w+)[^\n]*$", re.MULTILINE)
@@ -114,12 +113,18 @@ def unescape(text: str) -> str:
 def reference_page(name: str) -> str:
     """The docstrings of some modules, for mkdocstrings to fill in."""
     title = name.replace("_", " ").capitalize()
-    return f"# {title}\n\n" + "\n".join(f"::: tensorldp.{module}\n" for module in REFERENCE[name])
+    return f"# {title}\n\n" + "\n".join(f"::: {full_name(module)}\n" for module in REFERENCE[name])
+
+
+def full_name(module: str) -> str:
+    """A module of the library or, where it has none such, of the reproduction."""
+    own = (ROOT / "src" / "tensorldp" / f"{module.replace('.', '/')}.py").is_file()
+    return f"tensorldp.{module}" if own else f"tensorldp_papers.{module}"
 
 
 def claim_pages() -> dict[str, str]:
     """A page for each source, and one that counts verdicts."""
-    with (ROOT / "src" / "tensorldp" / "claims" / "catalogue.csv").open(newline="") as file:
+    with (ROOT / "src" / "tensorldp_papers" / "claims" / "catalogue.csv").open(newline="") as file:
         catalogue = list(csv.DictReader(file))
     with (ROOT / "results" / "reference" / "claims.csv").open(newline="") as file:
         verdicts = {row["id"]: row for row in csv.DictReader(file)}

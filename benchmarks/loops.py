@@ -26,7 +26,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from tensorldp.memory import keep_freed_memory
 from tensorldp_papers.nets.computing import flushing_denormals
-from tensorldp_papers.run.environment import instruction_set
+from tensorldp_papers.run.precision import instruction_set
 
 
 @dataclass(frozen=True)

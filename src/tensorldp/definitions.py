@@ -9,64 +9,19 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from tensorldp.errors import InputError
-
 Definition = ast.ClassDef | ast.FunctionDef
 
 
 @cache
-def definitions(package: str, decorator: str) -> dict[str, str]:
-    """The keys that a decorator registers in the modules of a package, each with the module's full name.
-
-    A key is the decorator's first argument (`@claim("A1")`), or for a bare decorator on a class the class attribute
-    `name`; both must be literal text, so that they can be read without running the module.
-
-    Args:
-        package: full name of the package whose modules are read; subpackages are not.
-        decorator: the decorator's name, as the modules write it.
-
-    Raises:
-        InputError: if there is no such package, a key is not literal, or two definitions share one.
-    """
-    spec = find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        raise InputError(f"{package} is not a package that can be found here")
-    found: dict[str, str] = {}
-    for folder in spec.submodule_search_locations:
-        for path in sorted(Path(folder).glob("*.py")):
-            text = path.read_text()
-            if f"@{decorator}" not in text:  # most modules: there is no need to parse them
-                continue
-            for definition, mark in _decorated(ast.parse(text), decorator):
-                key = _key(definition, mark)
-                if key is None:
-                    raise InputError(f"{path.name}: @{decorator} on {definition.name} needs a literal name")
-                if key in found:
-                    raise InputError(f"{path.name}: @{decorator} on {definition.name} registers {key!r} a second time")
-                found[key] = f"{package}.{path.stem}"
-    return found
-
-
-@cache
-def class_literals(package: str, decorator: str) -> dict[str, dict[str, Any]]:
-    """What the bodies of registered classes state as literals, by registry key: labels without importing a module.
-
-    Args:
-        package: as for `definitions`.
-        decorator: as for `definitions`, of a bare kind.
-
-    Returns:
-        The attributes of each class whose value is a literal; inherited ones are not among them.
-    """
+def class_literals(module: str) -> dict[str, dict[str, Any]]:
+    """What the bodies of a module's registered classes state as literals, by registry key, without importing it."""
     found: dict[str, dict[str, Any]] = {}
-    homes = definitions(package, decorator)
-    for module in sorted(set(homes.values())):
-        spec = find_spec(module)
-        text = Path(spec.origin).read_text() if spec and spec.origin else ""
-        for definition, mark in _decorated(ast.parse(text), decorator):
-            key = _key(definition, mark)
-            if key is not None:
-                found[key] = dict(_literals(definition))
+    spec = find_spec(module)
+    text = Path(spec.origin).read_text() if spec and spec.origin else ""
+    for definition, mark in _decorated(ast.parse(text), "register"):
+        key = _key(definition, mark)
+        if key is not None:
+            found[key] = dict(_literals(definition))
     return found
 
 

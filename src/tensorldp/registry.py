@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Generic, TypeVar
 
-from tensorldp.definitions import definitions
 from tensorldp.errors import InputError, shown, unknown
 
 REGISTERED: list[str] = []  # the module of each member of a registry, as `Registry.add` notes it
@@ -63,31 +62,32 @@ def _look_at(name: str, module: ModuleType, registered: Sequence[str]) -> None:
 
 T = TypeVar("T")
 M = TypeVar("M")
+Homes = Mapping[str, Sequence[str]]
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")  # names become parts of file names and of Snakemake's wildcards
 
 
 class Registry(Generic[T]):
     """The members of one kind by name.
 
-    The package's own members are found in its modules' syntax trees, and a module is imported when one of its members
-    is asked for: a list of names costs no import. Members from outside register themselves when their module is
-    imported, as a plug-in (see `plugins`) or through an entry point whose name is the member's.
+    A module is imported when one of its members is asked for: a list of names costs no import. Members from outside
+    register themselves when their module is imported, as a plug-in or through an entry point whose name is the
+    member's.
 
     Args:
         kind: what a member is called in messages.
         group: of the entry points.
-        packages: those whose modules define own members; empty if members are added by `add` alone.
-        decorator: what marks a definition there.
+        own: the names that each module defines, or a function that says so.
     """
 
-    def __init__(self, kind: str, *, group: str, packages: Sequence[str] = (), decorator: str = "register") -> None:
-        self.kind, self.group, self.packages, self.decorator = kind, group, packages, decorator
+    def __init__(self, kind: str, *, group: str, own: Homes | Callable[[], Homes] = MappingProxyType({})) -> None:
+        self.kind, self.group, self._homes_of_own = kind, group, own
         self._members: dict[str, T] = {}
         self._homes: dict[str, str] = {}  # the module that defines a member, where known
 
     @cached_property
     def _own(self) -> dict[str, str]:
-        return {key: home for one in self.packages for key, home in definitions(one, self.decorator).items()}
+        homes = self._homes_of_own() if callable(self._homes_of_own) else self._homes_of_own
+        return {name: module for module, names in homes.items() for name in names}
 
     @cached_property
     def _points(self) -> dict[str, EntryPoint]:
@@ -109,10 +109,10 @@ class Registry(Generic[T]):
                 f"a {self.kind} needs a name of letters, digits, hyphens, underscores and dots, got {shown(name)}"
             )
         module = module or (member.__module__ if hasattr(member, "__qualname__") else "")
-        home = self._own.get(name) or self._homes.get(name)
+        home = self._homes.get(name) or self._own.get(name)
         known = self._members.get(name)
         another = known is not None and (_origin(known), home) != (_origin(member), module)
-        if another or (home and home != module):
+        if another or (home and not f"{module}.".startswith(f"{home}.")):
             raise InputError(f"a {self.kind} named {name!r} is already registered by {home or 'another module'}")
         self._members[name], self._homes[name] = member, module
         REGISTERED.append(module)
@@ -174,6 +174,10 @@ class Registry(Generic[T]):
     def module(self, name: str) -> str | None:
         """The module of the package that defines a name, without importing it; None for members from outside."""
         return self._own.get(name)
+
+    def modules(self) -> list[str]:
+        """The modules that define own members."""
+        return sorted(set(self._own.values()))
 
     def remove(self, name: str) -> None:
         """Forget a member from outside.

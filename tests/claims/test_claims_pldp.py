@@ -12,7 +12,7 @@ import pytest
 
 from tensorldp_papers.claims.base import catalogue, load_checks
 from tensorldp_papers.papers.pldp_fl.claims.runs import average_noise
-from tensorldp_papers.papers.pldp_fl.plan import PldpTraining
+from tensorldp_papers.papers.pldp_fl.settings import PldpTraining
 from tensorldp_papers.run.cell import AnyCell, variant_factors
 
 EPSILONS, RANGES = ("e1", "e2", "e3"), ("t1", "t2", "t3")

@@ -17,7 +17,7 @@ from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.table import claims_table
 from tensorldp_papers.data.catalogue import names
 from tensorldp_papers.papers.tldp.error_table import error_table
-from tensorldp_papers.papers.tldp.plan import LearningFactors
+from tensorldp_papers.papers.tldp.settings import LearningFactors
 from tensorldp_papers.papers.tvg.growth_table import growth_table
 from tensorldp_papers.run.cell import AnyCell
 from tensorldp_papers.run.grid import Plan, make_plan

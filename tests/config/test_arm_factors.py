@@ -1,6 +1,6 @@
 """An arm's factors: a list stands for each of its values, before the scale's own."""
 
-from tensorldp_papers.papers.pldp_fl.plan import PldpFactors
+from tensorldp_papers.papers.pldp_fl.settings import PldpFactors
 from tensorldp_papers.run.grid import study_cells
 from tensorldp_papers.run.settings import Settings
 from tensorldp_papers.run.study import Study

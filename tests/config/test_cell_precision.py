@@ -13,9 +13,9 @@ from tensorldp_papers.nets import Task, build
 from tensorldp_papers.nets.compiled.loop import Layout
 from tensorldp_papers.registries import MODELS
 from tensorldp_papers.run.cell import parse_cell, parse_release
-from tensorldp_papers.run.environment import Precision
 from tensorldp_papers.run.grid import Plan, make_plan
 from tensorldp_papers.run.plans import METHODS
+from tensorldp_papers.run.precision import Precision
 from tensorldp_papers.run.settings import parse_settings
 
 STUDIES = Path(__file__).parents[2] / "workflow" / "studies"

@@ -111,7 +111,7 @@ class Jobs:
         paths = [str(SCRIPTS / f"{script}.py") for script, *_ in commands]
         self.commands.append([[path, *words[1:]] for path, words in zip(paths, commands, strict=True)])
         found = source_files(tuple(map(Path, paths)), cell.names() if cell else None)
-        self.stated.append({str(path) for path in found if path.is_relative_to(sources.ROOT)})
+        self.stated.append({str(path) for path in found if sources._is_own(path)})
 
     def features(self, backbone: str) -> None:
         """The stage that extracts features."""

@@ -12,6 +12,7 @@ import pytest
 
 from tensorldp_papers.run import code_digest as sources
 from tensorldp_papers.run.code_digest import source_digest, source_files
+from tensorldp_papers.run.plans import METHODS
 
 ROOT = Path(__file__).parents[2]
 RULES, SCRIPTS, NOTEBOOKS = (ROOT / "workflow" / "rules", ROOT / "workflow" / "scripts", ROOT / "notebooks")
@@ -55,8 +56,8 @@ def test_the_digest_changes_with_each_of_its_files(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_statement_counts_and_a_comment_or_a_docstring_does_not(tmp_path: Path) -> None:
-    paths = [*(sources.ROOT / "mechanisms").glob("*.py"), *SCRIPTS.glob("*.py")]
-    assert len(paths) > 40
+    paths = [*(sources.ROOT / "tensorldp" / "mechanisms").glob("*.py"), *SCRIPTS.glob("*.py")]
+    assert len(paths) > 30
     for number, path in enumerate(paths):
         text, seen = path.read_text(), []
         documented = re.sub(r'^( *)"""(?=\w)', r'\1"""Other words. ', text, flags=re.M)
@@ -69,44 +70,57 @@ def test_a_statement_counts_and_a_comment_or_a_docstring_does_not(tmp_path: Path
 
 
 def test_data_files_count_where_code_reads_them() -> None:
-    assert "claims/catalogue.csv" in stage("claims")
-    assert {"figures/page/report.html", "figures/page/report.css", "figures/page/explorer.js"} <= stage("report")
-    assert "training/compiled/steps.cpp" in stage("train", LAPLACE)
-    assert "claims/catalogue.csv" not in stage("error_table")
+    page = "tensorldp_papers/report/page"
+    assert "tensorldp_papers/claims/catalogue.csv" in stage("claims")
+    assert {f"{page}/report.html", f"{page}/report.css", f"{page}/explorer.js"} <= stage("report")
+    assert "tensorldp_papers/nets/compiled/steps.cpp" in stage("train", LAPLACE)
+    assert "tensorldp_papers/report/page/report.css" not in stage("error_table")
+
+
+MVG, TLDP_FILE, LAPLACE_FILE = (f"tensorldp/mechanisms/{name}.py" for name in ("mvg", "tldp", "laplace"))
+ROOMS = "tensorldp_papers/papers"
 
 
 def test_a_cell_depends_on_its_own_mechanism_network_and_method() -> None:
     laplace, tldp = stage("perturb", LAPLACE), stage("perturb", TLDP)
-    assert laplace ^ tldp <= {file for file in laplace | tldp if file.startswith(("mechanisms/", "privacy/curves/"))}
-    assert {"mechanisms/tldp.py", "mechanisms/laplace.py"} <= laplace ^ tldp
-    others = ("mechanisms/mvg.py", "mechanisms/privunit.py", "studies/methods/latent.py", "config/reading.py")
+    library = ("tensorldp/mechanisms/", "tensorldp/curves/")
+    assert laplace ^ tldp <= {file for file in laplace | tldp if file.startswith(library)}
+    assert {TLDP_FILE, LAPLACE_FILE} <= laplace ^ tldp
+    others = (MVG, "tensorldp/mechanisms/privunit.py", f"{ROOMS}/latent/method.py", "tensorldp_papers/run/study.py")
     assert not set(others) & (laplace | tldp)
-    assert "studies/methods/learning.py" in laplace
+    assert f"{ROOMS}/tldp/learning.py" in laplace
     pldp = stage("train", frozenset({"pldp_fl", "pdpm", "mlp"}))
-    assert {"studies/methods/pldp_fl.py", "mechanisms/pdpm.py", "training/uploads.py"} <= pldp
-    assert "studies/methods/learning.py" not in pldp
+    assert {f"{ROOMS}/pldp_fl/method.py", "tensorldp/mechanisms/pldp_fl.py", f"{ROOMS}/pldp_fl/clients.py"} <= pldp
+    assert f"{ROOMS}/tldp/learning.py" not in pldp
 
 
 def test_a_job_that_may_choose_anything_depends_on_all() -> None:
     found = stage("evaluate")
-    assert {"mechanisms/mvg.py", "mechanisms/tldp.py", "models/split.py", "studies/methods/latent.py"} <= found
-    assert "mechanisms/mvg.py" in stage("error_table")
-    assert "data/darknet.py" in stage("prepare")
+    assert {MVG, TLDP_FILE, "tensorldp_papers/nets/split.py", f"{ROOMS}/latent/method.py"} <= found
+    assert MVG in stage("error_table")
+    assert "tensorldp_papers/data/tabular.py" in stage("prepare")
 
 
 def test_what_draws_no_noise_depends_on_no_mechanism() -> None:
+    methods = {
+        f"{ROOMS}/{plan.module.removeprefix('tensorldp_papers.papers.').replace('.', '/')}.py"
+        for plan in METHODS.all().values()
+    }
     for name in ("download", "join", "cell", "notebook"):
-        assert not {file for file in stage(name) if file.startswith(("mechanisms/", "studies/methods/"))}, name
+        assert not {file for file in stage(name) if file.startswith("tensorldp/mechanisms/")} | methods & stage(name), (
+            name
+        )
 
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty package in the place of this one, and the folder around it as the working directory."""
     root = tmp_path / "tensorldp"
-    for folder in (root, root / "mechanisms", root / "studies", root / "studies" / "methods"):
+    for folder in (root, root / "mechanisms"):
         folder.mkdir()
         (folder / "__init__.py").write_text("")
-    monkeypatch.setattr(sources, "ROOT", root)
+    monkeypatch.setattr(sources, "ROOT", tmp_path)
+    monkeypatch.setattr(sources, "HOMES", (root,))
     monkeypatch.chdir(tmp_path)
     clear()
     yield root
@@ -129,21 +143,20 @@ def test_all_ways_to_import_are_followed(package: Path) -> None:
         (package / name).write_text("")
     (package.parent / "beside.py").write_text("import other\n")
     (package.parent / "other.py").write_text("import numpy\n")
-    around = ["__init__.py", "mechanisms/__init__.py", *inside]
+    around = [f"tensorldp/{name}" for name in ("__init__.py", "mechanisms/__init__.py", *inside)]
     cases = {
-        "from tensorldp.a import (\n    x,\n    y as z,\n)": ["__init__.py", "a.py"],
-        "import tensorldp.b as q": ["__init__.py", "b.py"],
-        "import numpy, tensorldp.b, beside": ["__init__.py", "b.py", "beside.py", "other.py"],
-        "def f():\n    from tensorldp import c": ["__init__.py", "c.py"],
-        "if x:\n    pass\nelse:\n    import tensorldp.d": ["__init__.py", "d.py"],
+        "from tensorldp.a import (\n    x,\n    y as z,\n)": ["tensorldp/__init__.py", "tensorldp/a.py"],
+        "import tensorldp.b as q": ["tensorldp/__init__.py", "tensorldp/b.py"],
+        "import numpy, tensorldp.b, beside": ["tensorldp/__init__.py", "tensorldp/b.py", "beside.py", "other.py"],
+        "def f():\n    from tensorldp import c": ["tensorldp/__init__.py", "tensorldp/c.py"],
+        "if x:\n    pass\nelse:\n    import tensorldp.d": ["tensorldp/__init__.py", "tensorldp/d.py"],
         "from tensorldp.mechanisms import g": around,
         "from tensorldp.mechanisms import *": around,
         "from tensorldp import mechanisms": around,
-        "from tensorldp.mechanisms.alone import f": [*around, "mechanisms/alone.py"],
+        "from tensorldp.mechanisms.alone import f": [*around, "tensorldp/mechanisms/alone.py"],
         "import beside": ["beside.py", "other.py"],
         "from . import beside": ["beside.py", "other.py"],
-        'import_module(f"tensorldp.mechanisms.{name}")': [*around, "mechanisms/alone.py"],
-        'files("tensorldp_papers.citations").joinpath("data.csv")': ["papers/data.csv"],
+        'files("tensorldp.papers").joinpath("data.csv")': ["tensorldp/papers/data.csv"],
         'x.get("absent")': [],
         "import tensorldp_other, tensorldp.absent": [],
     }
@@ -161,7 +174,7 @@ def test_a_notebook_counts_by_its_code_and_so_does_what_it_imports(package: Path
     def digest(*cells: str) -> str:
         notebook.write_text(f'{{"cells": [{", ".join(cells)}]}}')
         clear()
-        assert labels(notebook) == {"n.ipynb", "__init__.py", "a.py"}
+        assert labels(notebook) == {"n.ipynb", "tensorldp/__init__.py", "tensorldp/a.py"}
         return source_digest((notebook,))
 
     code, words = cell % ("code", "import tensorldp.a", ""), cell % ("markdown", "words", "")
@@ -180,9 +193,13 @@ def test_a_plug_in_counts_for_the_cells_that_choose_from_it(package: Path) -> No
     script.write_text("")
 
     def of(*names: str) -> set[str]:
-        return labels(script, names=frozenset(names), plugins=("mine", "lab")) - {"s.py", "__init__.py"}
+        return labels(script, names=frozenset(names), plugins=("mine", "lab")) - {
+            "s.py",
+            "__init__.py",
+            "tensorldp/__init__.py",
+        }
 
-    assert of("laplace") == {"mechanisms/__init__.py", "mechanisms/laplace.py"}
+    assert of("laplace") == {"tensorldp/mechanisms/__init__.py", "tensorldp/mechanisms/laplace.py"}
     assert of("mine", "learning") == {"mine.py", "helper.py"}
     assert of("lab-noise") == {"noise.py"}
     assert labels(script, plugins=("mine", "lab")) == {"s.py", "mine.py", "helper.py", "noise.py", "__init__.py"}
@@ -194,7 +211,8 @@ def test_the_digest_does_not_depend_on_where_the_package_lies(package: Path) -> 
     script.write_text("import tensorldp.a")
     first = source_digest((script,))
     package.parent.joinpath("elsewhere").mkdir()
-    sources.ROOT = package.rename(package.parent / "elsewhere" / "tensorldp")
+    sources.ROOT = package.parent / "elsewhere"
+    sources.HOMES = (package.rename(sources.ROOT / "tensorldp"),)
     clear()
     assert source_digest((script,)) == first
 

@@ -23,7 +23,7 @@ def imported(commands: list[list[str]]) -> list[str]:
     """The files of the package that these commands import."""
     for script, *arguments in commands:
         runpy.run_path(script)["main"](arguments)
-    own = [module for name, module in sys.modules.items() if name.split(".")[0] == "tensorldp"]
+    own = [module for name, module in sys.modules.items() if name.split(".")[0] in ("tensorldp", "tensorldp_papers")]
     return sorted(str(module.__file__) for module in own)
 
 

@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from tensorldp import privacy
 from tensorldp.audit.confidence import log_ratio_bound, lower_bound, upper_bound
-from tensorldp.curves.base import PureCurve
+from tensorldp.curves.discrete import PureCurve
 from tensorldp.curves.laplace import LaplaceCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, Mechanism, make

@@ -9,8 +9,8 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 from scipy.stats import binom
 
-from tensorldp.curves.base import PureCurve, epsilon_at
-from tensorldp.curves.discrete import DiscreteCurve
+from tensorldp.curves.base import epsilon_at
+from tensorldp.curves.discrete import DiscreteCurve, PureCurve
 from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.curves.loss_distribution import LatticePart, LatticeSum, envelope, lattice_step, loss_law
 from tensorldp.errors import InputError

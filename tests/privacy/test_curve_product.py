@@ -10,8 +10,8 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from tensorldp.curves.base import NoPrivacyCurve, PureCurve
-from tensorldp.curves.discrete import DiscreteCurve
+from tensorldp.curves.base import NoPrivacyCurve
+from tensorldp.curves.discrete import DiscreteCurve, PureCurve
 from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.curves.laplace import LaplaceCurve
 from tensorldp.curves.product import AtomCurve, ProductCurve

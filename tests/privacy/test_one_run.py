@@ -6,7 +6,7 @@ import pytest
 import torch
 from scipy.stats import binom
 
-from tensorldp.curves.base import PureCurve
+from tensorldp.curves.discrete import PureCurve
 from tensorldp.curves.dp_sgd import DpSgdCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import make

@@ -29,7 +29,9 @@ def shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delenv("TENSORLDP_PLUGINS", raising=False)
     before = set(sys.modules)
-    registry: Registry[object] = Registry("shape", group="tensorldp.test_shapes", packages=["shapes_package"])
+    registry: Registry[object] = Registry(
+        "shape", group="tensorldp.test_shapes", own={f"shapes_package.{name}": [name] for name in ("round", "square")}
+    )
     (tmp_path / "tensorldp_test_shapes.py").write_text("SHAPES = None\n")
     importlib.import_module("tensorldp_test_shapes").SHAPES = registry  # type: ignore[attr-defined]
     yield registry

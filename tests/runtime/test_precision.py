@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp_papers.run.environment import instruction_set, resolve_precision
+from tensorldp_papers.run.precision import instruction_set, resolve_precision
 
 
 def resolved(wish: str, instructions: str, **facts: bool) -> tuple[str, ...]:

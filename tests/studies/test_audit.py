@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tensorldp.curves.base import PureCurve
+from tensorldp.curves.discrete import PureCurve
 from tensorldp.files import write_arrays
 from tensorldp.mechanisms import Box, Mechanism, make
-from tensorldp_papers.papers.tldp.plan import FederatedFactors, LearningFactors, LearningTraining
+from tensorldp_papers.papers.tldp.settings import FederatedFactors, LearningFactors, LearningTraining
 from tensorldp_papers.run.audit_table import audits_table
 from tensorldp_papers.run.cell import AnyCell, Cell
-from tensorldp_papers.run.methods import audited_of
+from tensorldp_papers.run.method import audited_of
 from tensorldp_papers.run.privacy import audit_mechanism, audit_seed
 
 

@@ -8,7 +8,7 @@ import pytest
 from tensorldp.files import sha256, write_arrays, write_json
 from tensorldp_papers.run.cell import AnyCell
 from tensorldp_papers.run.grid import study_cells
-from tensorldp_papers.run.methods import guarantee_of
+from tensorldp_papers.run.method import guarantee_of
 from tensorldp_papers.run.settings import parse_settings
 from tensorldp_papers.run.study import load_study
 

@@ -20,7 +20,7 @@ from tensorldp_papers.papers.latent.bit_strings import (
     unit_images,
 )
 from tensorldp_papers.papers.latent.method import METHOD
-from tensorldp_papers.papers.latent.plan import LatentFactors, LatentTraining
+from tensorldp_papers.papers.latent.settings import LatentFactors, LatentTraining
 from tensorldp_papers.run.records import Records
 from tensorldp_papers.run.streams import LatentCell
 

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from tensorldp.files import write_arrays
-from tensorldp_papers.papers.tvg.plan import PrivateSgdTraining
 from tensorldp_papers.papers.tvg.private_sgd import METHOD
+from tensorldp_papers.papers.tvg.settings import PrivateSgdTraining
 from tensorldp_papers.run.method_plan import ModelFactors
 from tensorldp_papers.run.records import Records
 from tensorldp_papers.run.streams import PrivateSgdCell

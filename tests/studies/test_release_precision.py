@@ -9,8 +9,7 @@ import torch
 
 from tensorldp.files import write_arrays
 from tensorldp_papers.run.cell import parse_cell
-from tensorldp_papers.run.method import ReleaseMethod
-from tensorldp_papers.run.methods import method
+from tensorldp_papers.run.method import ReleaseMethod, method
 from tensorldp_papers.run.privacy import audit_mechanism
 from tensorldp_papers.run.records import read_records
 

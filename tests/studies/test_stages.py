@@ -21,7 +21,7 @@ from tensorldp_papers.nets.train import (
     train_on_releases,
 )
 from tensorldp_papers.papers.tldp.learning import METHOD
-from tensorldp_papers.papers.tldp.plan import FederatedFactors, LearningFactors, LearningTraining
+from tensorldp_papers.papers.tldp.settings import FederatedFactors, LearningFactors, LearningTraining
 from tensorldp_papers.run.privacy import record_guarantee, run_guarantee
 from tensorldp_papers.run.records import Records, Scaling, matrix_shape, model_inputs, read_records
 from tensorldp_papers.run.releases import perturb

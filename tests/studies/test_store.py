@@ -16,8 +16,8 @@ import pytest
 
 from tensorldp.errors import InputError
 from tensorldp.files import read_json, sha256, write_arrays, write_json
-from tensorldp_papers.papers.tldp.plan import LearningFactors, LearningTraining
-from tensorldp_papers.papers.tvg import plan as tvg
+from tensorldp_papers.papers.tldp.settings import LearningFactors, LearningTraining
+from tensorldp_papers.papers.tvg import settings as tvg
 from tensorldp_papers.run import stages
 from tensorldp_papers.run.cell import AnyCell, Cell
 from tensorldp_papers.run.store import (

@@ -16,10 +16,9 @@ from tensorldp.mechanisms.matrix import MatrixMechanism
 from tensorldp.mechanisms.mvg import Mvg
 from tensorldp.mechanisms.tvg import Idn, Udn
 from tensorldp_papers.nets.features import extract
-from tensorldp_papers.papers.tldp.plan import LearningFactors, LearningTraining
-from tensorldp_papers.papers.tvg import plan as tvg
-from tensorldp_papers.papers.tvg.testing import directed, features, private_features, record_curve, train_clean
-from tensorldp_papers.papers.tvg.testing_method import METHOD
+from tensorldp_papers.papers.tldp.settings import LearningFactors, LearningTraining
+from tensorldp_papers.papers.tvg import settings as tvg
+from tensorldp_papers.papers.tvg.testing import METHOD, directed, features, private_features, record_curve, train_clean
 from tensorldp_papers.run.grid import make_plan
 from tensorldp_papers.run.privacy import record_guarantee
 from tensorldp_papers.run.records import Records

@@ -182,7 +182,7 @@ def test_an_edit_computes_the_cells_that_depend_on_it_and_an_edit_taken_back_fin
 ) -> None:
     target = "results/studies/tvg_covariance/metrics.parquet"
     before, values = stored(project), pd.read_parquet(project.folder / target)
-    with edited(project, {"src/tensorldp_papers/papers/tvg/covariance_method.py": "\n_edited = 1\n"}):
+    with edited(project, {"src/tensorldp_papers/papers/tvg/covariance.py": "\n_edited = 1\n"}):
         found = pending(project, *TARGETS)
         assert {result.split("/")[0] for result in found} == {"tvg_covariance"}
         ran(project, target)

@@ -49,13 +49,13 @@ import numpy as np
 from torch import nn
 
 from tensorldp_papers.claims.base import Claim, Finding, claim
-from tensorldp_papers.run.method_plan import Factors, MeasurePlan, Training
+from tensorldp_papers.run.method_plan import MEASURE, Factors, MethodPlan, Training
 from tensorldp_papers.data.catalogue import Dataset, register_dataset
 from tensorldp_papers.data.split import Parsed
 from tensorldp.mechanisms import Box, make
 from tensorldp_papers.nets import register_model
 from tensorldp_papers.run.privacy import describe
-from tensorldp_papers.run.methods import register_method
+from tensorldp_papers.run.method import register_method
 from tensorldp_papers.run.method import MeasureMethod
 
 LIGHTS = Dataset(
@@ -75,7 +75,7 @@ def two_layers(task):
     return nn.Sequential(nn.Flatten(), nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, task.classes))
 
 
-@register_method(MeasurePlan("closed_form", Training, Factors))
+@register_method(MethodPlan("closed_form", Training, Factors, MEASURE))
 class ClosedForm(MeasureMethod):
     def mechanism(self, cell):
         return make(cell.mechanism, epsilon=cell.nominal_epsilon, domain=Box(0, 1, (2,)))
@@ -107,7 +107,7 @@ from pathlib import Path
 
 from matplotlib.colors import to_hex
 
-from tensorldp_papers.plots import pldp
+from tensorldp_papers.papers.pldp_fl import figures as pldp
 from tensorldp_papers.plots.curves import draw_study, read_metrics
 from tensorldp_papers.plots.style import FURTHER_COLOURS
 from tensorldp_papers.papers.tvg.figures import draw_tvg

@@ -11,7 +11,7 @@ from tensorldp.files import sha256, write_arrays, write_json
 from tensorldp_papers.data.fetch import get_weights_file
 from tensorldp_papers.nets.features import extract, feature_range
 from tensorldp_papers.run.cli import parser, run
-from tensorldp_papers.run.environment import describe, resolve_device
+from tensorldp_papers.run.device import describe, resolve_device
 from tensorldp_papers.run.environment import device as device_wish
 from tensorldp_papers.run.provenance import Stopwatch
 from tensorldp_papers.run.records import read_records

@@ -19,7 +19,7 @@ from tensorldp.curves.loss_distribution import (
     loss_law,
     rounded_up,
 )
-from tensorldp.errors import InputError, check_whole
+from tensorldp.errors import InputError, check_positive, check_whole
 
 SUM_TOLERANCE = 1e-6
 SMALL = 1e-7  # a loss of which a difference of logs has nine digits; of smaller ones it has fewer
@@ -141,3 +141,47 @@ class DiscreteCurve(PrivacyCurve):
 
     def _compose(self, count: int) -> PrivacyCurve:
         return DiscreteCurve(self.log_p, self.log_q, self.count * count, self.exact, self.losses)
+
+
+@dataclass(frozen=True)
+class PureCurve(PrivacyCurve):
+    """`count` uses of a mechanism that is `budget`-DP.
+
+    Binary randomised response dominates every such mechanism ([kairouz2015], Theorem 3.3):
+    delta(e) = (e^budget - e^e) / (1 + e^budget), and uses compose as its binomial.
+
+    Args:
+        budget: epsilon of one use in nats, > 0.
+        exact: whether the mechanism attains that delta at every epsilon, as randomised response does.
+
+    Raises:
+        InputError: if budget is not above 0 or count is not a whole number of at least 1.
+    """
+
+    budget: float
+    exact: bool = False
+    count: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "budget", check_positive("budget of a pure curve", self.budget))
+        check_whole("count of a pure curve", self.count, low=1)
+
+    @property
+    def pure_epsilon(self) -> float:
+        return self.budget * self.count
+
+    @cached_property
+    def dominating(self) -> DiscreteCurve:
+        """The curve of as many uses of binary randomised response."""
+        keep = -float(np.logaddexp(0.0, -self.budget))
+        losses = small_losses(self.budget, -self.budget)
+        return DiscreteCurve((keep, keep - self.budget), (keep - self.budget, keep), self.count, self.exact, losses)
+
+    def _delta(self, epsilon: float) -> float:
+        return self.dominating.delta(epsilon)
+
+    def _epsilon(self, delta: float) -> float:
+        return self.dominating.epsilon(delta)
+
+    def _compose(self, count: int) -> PrivacyCurve:
+        return PureCurve(self.budget, self.exact, self.count * count)

@@ -8,7 +8,8 @@ from fractions import Fraction
 import numpy as np
 from torch import Tensor
 
-from tensorldp.curves.base import PrivacyCurve, PureCurve
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.discrete import PureCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.additive_noise import LAPLACE, StatedRange
 from tensorldp.mechanisms.exact_draws import Integers, OnGrid, discrete_laplace

@@ -12,8 +12,8 @@ import torch
 from scipy.special import gammaln
 from torch import Tensor
 
-from tensorldp.curves.base import PrivacyCurve, PureCurve
-from tensorldp.curves.discrete import DiscreteCurve, small_losses
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.discrete import DiscreteCurve, PureCurve, small_losses
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register

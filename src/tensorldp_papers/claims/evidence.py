@@ -12,7 +12,7 @@ import pandas as pd
 
 from tensorldp.errors import InputError
 from tensorldp.files import read_arrays
-from tensorldp_papers.papers.tldp.plan import LearningFactors
+from tensorldp_papers.papers.tldp.settings import LearningFactors
 from tensorldp_papers.run.cell import AnyCell, epsilon_text, variant_factors
 from tensorldp_papers.run.grid import Plan
 from tensorldp_papers.run.table import read_rows

@@ -180,9 +180,8 @@ def _looks(names: tuple[str, ...]) -> dict[str, Look]:
 
 
 def _traits(name: str, outside: bool) -> dict[str, Any]:
-    stated = (
-        vars(MECHANISMS.get(name)) if outside else class_literals(MECHANISMS.packages[0], MECHANISMS.decorator)[name]
-    )
+    home = MECHANISMS.module(name)
+    stated = class_literals(home)[name] if home else vars(MECHANISMS.get(name))
     return {
         "label": stated.get("label") or name,
         "family": stated.get("family") or (MECHANISMS.get(name).family if outside else name),

@@ -14,9 +14,9 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from tensorldp.errors import InputError
 from tensorldp.kinds import NO_PRIVACY
-from tensorldp_papers.run.environment import Precision
 from tensorldp_papers.run.method_plan import AnyPlan, F_co, Factors, T_co, Training
 from tensorldp_papers.run.plans import METHODS
+from tensorldp_papers.run.precision import Precision
 from tensorldp_papers.run.settings import explain
 
 

@@ -13,10 +13,12 @@ import json
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tensorldp.kinds import MECHANISMS
-from tensorldp_papers.registries import CLAIMS, METHOD_HOMES, MODELS, PARSERS
+from tensorldp.registry import Registry
+from tensorldp_papers.registries import CLAIMS, MODELS, PARSERS
+from tensorldp_papers.run.plans import METHODS
 
 if TYPE_CHECKING:
     from tensorldp_papers.run.cell import AnyCell
@@ -24,8 +26,13 @@ if TYPE_CHECKING:
 PACKAGES = ("tensorldp", "tensorldp_papers")
 ROOT = Path(__file__).parents[2]
 HOMES = tuple(ROOT / package for package in PACKAGES)
-KINDS = {"MECHANISMS": MECHANISMS, "MODELS": MODELS, "PARSERS": PARSERS, "CLAIMS": CLAIMS}
-CHOSEN = ("MECHANISMS", "METHOD_HOMES")  # of which a cell has one
+KINDS: dict[str, Registry[Any]] = {
+    "MECHANISMS": MECHANISMS,
+    "MODELS": MODELS,
+    "PARSERS": PARSERS,
+    "CLAIMS": CLAIMS,
+}
+CHOSEN = ("MECHANISMS", "METHODS")  # of which a cell has one
 MAKERS = ("make", "build", "get")  # calls that choose something by a name that stands in the code
 
 
@@ -121,16 +128,15 @@ def _label(path: Path) -> str:
 @cache
 def _homes(name: str) -> tuple[Path, ...]:
     """The modules of this package that define a mechanism, a network or a method of this name."""
-    modules = [home for home in (MECHANISMS.module(name), MODELS.module(name), METHOD_HOMES.get(name)) if home]
-    return tuple(file for module in modules for file in _module(ROOT, module))
+    modules = [MECHANISMS.module(name), MODELS.module(name), METHODS[name].module if name in METHODS else None]
+    return tuple(file for module in modules if module for file in _module(ROOT, module))
 
 
 @cache
 def _of_kind(name: str) -> tuple[Path, ...]:
     """The modules in which a registry looks for its members."""
-    if name == "METHOD_HOMES":
-        return tuple(file for home in METHOD_HOMES.values() for file in _module(ROOT, home))
-    return tuple(sorted(file for one in KINDS[name].packages for file in ROOT.joinpath(*one.split(".")).glob("*.py")))
+    modules = [plan.module for plan in METHODS.all().values()] if name == "METHODS" else KINDS[name].modules()
+    return tuple(file for module in modules if module for file in _module(ROOT, module))
 
 
 @cache
@@ -147,7 +153,7 @@ def _source(path: Path) -> Source:
     for node in ast.walk(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             files.update(_imported(node, path))
-            kinds |= {alias.name for alias in node.names} & {*KINDS, "METHOD_HOMES"}
+            kinds |= {alias.name for alias in node.names} & {*KINDS, "METHODS"}
         elif isinstance(node, ast.Call) and node.args:
             called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
             texts = _texts(node.args[0])

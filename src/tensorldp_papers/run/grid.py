@@ -17,9 +17,9 @@ from tensorldp.kinds import MECHANISMS, NO_PRIVACY
 from tensorldp_papers.data.own import check_own
 from tensorldp_papers.registries import MODELS
 from tensorldp_papers.run.cell import AnyCell, Cell, epsilon_text, variant_text
-from tensorldp_papers.run.environment import Precision
-from tensorldp_papers.run.method_plan import SYNTHETIC
-from tensorldp_papers.run.plans import METHODS, Factors, Training
+from tensorldp_papers.run.method_plan import SYNTHETIC, Factors, Training
+from tensorldp_papers.run.plans import METHODS
+from tensorldp_papers.run.precision import Precision
 from tensorldp_papers.run.settings import Settings, explain, short
 from tensorldp_papers.run.study import Arm, ScalePlan, Study, load_study
 
@@ -199,7 +199,8 @@ def _check_use(study: Study, mechanism: str, known: set[str]) -> None:
     Raises:
         InputError: with what the mechanism releases or takes, or with the factors that an arm would have to name.
     """
-    stated = class_literals(MECHANISMS.packages[0], MECHANISMS.decorator).get(mechanism, {})
+    home = MECHANISMS.module(mechanism)
+    stated = class_literals(home)[mechanism] if home else {}
     needed = [key for key, field in METHODS[study.method].factors.model_fields.items() if field.is_required()]
     missing = [key for key in needed if not any(key in scale.factors for scale in study.scales.values())]
     if stated.get("only_for") and study.method not in stated["only_for"]:

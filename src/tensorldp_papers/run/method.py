@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 import torch
 from numpy.typing import NDArray
 
+from tensorldp.errors import InputError
 from tensorldp.files import read_arrays
 from tensorldp.mechanisms import Mechanism
-from tensorldp_papers.run.cell import Cell
-from tensorldp_papers.run.method_plan import (
-    Factors,
-    InsidePlan,
-    MeasurePlan,
-    MethodPlan,
-    ReleasePlan,
-    SharedPlan,
-    Training,
-)
+from tensorldp_papers.run.cell import AnyCell, Cell
+from tensorldp_papers.run.method_plan import INSIDE, MEASURE, RELEASE, SHARED, Factors, MethodPlan, Training
+from tensorldp_papers.run.plans import METHODS
 from tensorldp_papers.run.provenance import Stopwatch
 from tensorldp_papers.run.records import Records
 
@@ -62,7 +57,7 @@ class Method(ABC, Generic[T, F]):
     and `noise_stream`.
     """
 
-    plan_type: ClassVar[type[MethodPlan[Any, Any]]]  # what `tensorldp_papers.run.plans` says of such a method
+    rules: ClassVar[tuple[str, ...]]  # as its plan has them
 
 
 class ReleaseMethod(Method[T, F]):
@@ -71,7 +66,7 @@ class ReleaseMethod(Method[T, F]):
     The releases depend on no training setting but the limit, so that `release` sees no other.
     """
 
-    plan_type = ReleasePlan
+    rules = RELEASE
 
     @abstractmethod
     def release(
@@ -171,7 +166,7 @@ class _OnRecords(Method[T, F]):
 class InsideMethod(_OnRecords[T, F]):
     """The mechanism works inside the training; then the models are scored."""
 
-    plan_type = InsidePlan
+    rules = INSIDE
 
     @abstractmethod
     def guarantee(self, cell: Cell[T, F], data: Path) -> dict[str, Any]:
@@ -185,7 +180,7 @@ class InsideMethod(_OnRecords[T, F]):
 class SharedMethod(_OnRecords[T, F]):
     """The cell of `none` alone is trained; every cell is scored with its models, the mechanism inside the scoring."""
 
-    plan_type = SharedPlan
+    rules = SHARED
 
     def common(
         self, cell: Cell[T, F], test: Records, trained: Trained, seed: int, device: torch.device
@@ -208,7 +203,7 @@ class SharedMethod(_OnRecords[T, F]):
 class MeasureMethod(Method[T, F]):
     """One step from the data to the metrics; `data` is None for the data set `synthetic`."""
 
-    plan_type = MeasurePlan
+    rules = MEASURE
 
     @abstractmethod
     def measure(self, cell: Cell[T, F], data: Path | None, seed: int, device: torch.device) -> Rows:
@@ -228,3 +223,75 @@ class MeasureMethod(Method[T, F]):
 
 
 AnyMethod = ReleaseMethod[Any, Any] | InsideMethod[Any, Any] | SharedMethod[Any, Any] | MeasureMethod[Any, Any]
+
+
+C = TypeVar("C", bound=type[Any])
+_FROM_OUTSIDE: dict[str, AnyMethod] = {}
+
+
+def method(name: str) -> AnyMethod:
+    """The method of a name.
+
+    Raises:
+        InputError: if there is none.
+    """
+    plan = METHODS.get(name)
+    found: AnyMethod = import_module(plan.module).METHOD if plan.module else _FROM_OUTSIDE[name]
+    return found
+
+
+def register_method(plan: MethodPlan[Any, Any]) -> Callable[[C], C]:
+    """Make a method known, from outside the package; use as a decorator of its class.
+
+    Args:
+        plan: what planning has to know of it, under the method's name.
+
+    Returns:
+        A decorator that raises InputError if the class is not of the kind that the plan says, or the name is taken.
+    """
+
+    def register(cls: C) -> C:
+        if not issubclass(cls, (ReleaseMethod, InsideMethod, SharedMethod, MeasureMethod)) or cls.rules != plan.rules:
+            raise InputError(
+                f"the method {plan.name} has the rules {', '.join(plan.rules)}, which {cls.__name__} does not fit"
+            )
+        METHODS.add(plan.name, plan, cls.__module__)
+        _FROM_OUTSIDE[plan.name] = cls()
+        return cls
+
+    return register
+
+
+def guarantee_of(cell: AnyCell, data: Path | None, models: Sequence[Path] | None = None) -> dict[str, Any]:
+    """What a cell's releases guarantee, whatever its method.
+
+    Args:
+        cell: the cell.
+        data: the folder of the prepared data; None for the data set `synthetic`.
+        models: the files of shared models, where the method has such.
+
+    Raises:
+        InputError: if what the method needs is not given.
+    """
+    guarantee: dict[str, Any] = method(cell.method).guarantee(cell, *_inputs(cell, data, models))
+    return guarantee
+
+
+def audited_of(cell: AnyCell, data: Path | None, models: Sequence[Path] | None = None) -> Audited:
+    """The mechanism of a cell to audit and a note about it, whatever its method; arguments as of `guarantee_of`."""
+    audited: Audited = method(cell.method).audited(cell, *_inputs(cell, data, models))
+    return audited
+
+
+def _inputs(cell: AnyCell, data: Path | None, models: Sequence[Path] | None) -> tuple[Any, ...]:
+    """What `guarantee` and `audited` of a method take beside the cell."""
+    plan = METHODS[cell.method]
+    if plan.rules == MEASURE:
+        return (data,)
+    if data is None:
+        raise InputError(f"cells of the method {cell.method} read a data set: give its folder as --data")
+    if not plan.shares_models:
+        return (data,)
+    if models is None:
+        raise InputError(f"cells of the method {cell.method} share models: give their files")
+    return data, [read_trained(path)[0] for path in models]

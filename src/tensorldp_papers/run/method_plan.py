@@ -1,10 +1,9 @@
-"""What the plan has to know of a method: the stages that its cells pass, its settings, its factors and its modules."""
+"""What planning knows of a method: the rules that its cells pass, its settings and its factors; imports no torch."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BeforeValidator, Field
 
@@ -63,86 +62,59 @@ T_co = TypeVar("T_co", bound=Training, covariant=True)
 F_co = TypeVar("F_co", bound=Factors, covariant=True)
 
 
+# the rules that run for a cell, in order, by the kind of its method
+RELEASE = ("perturb", "train", "evaluate")  # owners release records, someone learns from them, models are scored
+INSIDE = ("train", "evaluate")  # the mechanism works inside the training; then the models are scored
+SHARED = ("train_shared", "evaluate")  # only `none` is trained; the mechanism works inside the scoring of its models
+MEASURE = ("measure",)  # one step from the data to the metrics
+
+
 @dataclass(frozen=True)
-class MethodPlan(ABC, Generic[T_co, F_co]):
-    """How the cells of a study are computed; the subclass says which stages there are.
+class MethodPlan(Generic[T_co, F_co]):
+    """How the cells of a study are computed.
 
     Attributes:
-        name: of the module in `tensorldp_papers.run.methods` that does it.
+        name: as studies give it.
         training: its settings.
         factors: what its computation reads of a cell's variant.
+        rules: `RELEASE`, `INSIDE`, `SHARED` or `MEASURE`.
+        module: that has what its stages do, as `METHOD`; empty for methods from outside, which register it.
         data: whether cells read a prepared data set; the dataset `synthetic` stands for none in any case.
         reduced: the values of the factor `model` whose networks may compute in bfloat16: those that it makes faster
             without a loss of accuracy. Networks that make releases are never among them.
         compiled: the values of the factor `model` whose training the loop in C++ can do.
-        guarantee_by_seed: whether what a cell guarantees depends on the seed, so that it is computed for each.
+        by_seed: whether what a cell guarantees depends on the seed, so that it is computed for each.
     """
 
     name: str
     training: type[T_co]
     factors: type[F_co]
-    data: bool = True
+    rules: tuple[str, ...]
+    module: str = ""
+    data: bool = field(default=True, kw_only=True)
     reduced: frozenset[str] = field(default=frozenset(), kw_only=True)
     compiled: frozenset[str] = field(default=frozenset(), kw_only=True)
-    guarantee_by_seed: bool = field(default=False, kw_only=True)
-
-    perturbs: ClassVar[bool] = False
-    trains: ClassVar[bool] = True
-    shares_models: ClassVar[bool] = False
-    randomises_training: ClassVar[bool] = False
-    randomises_scoring: ClassVar[bool] = False
+    by_seed: bool = field(default=False, kw_only=True)
 
     @property
-    @abstractmethod
-    def rules(self) -> tuple[str, ...]:
-        """The rules that run for a cell, in order."""
-
-
-@dataclass(frozen=True)
-class ReleasePlan(MethodPlan[T_co, F_co]):
-    """Owners release records, someone learns from the releases, and the models are scored."""
-
-    perturbs: ClassVar[bool] = True
+    def perturbs(self) -> bool:
+        """Whether its cells release records before anything is trained."""
+        return self.rules == RELEASE
 
     @property
-    def rules(self) -> tuple[str, ...]:
-        return "perturb", "train", "evaluate"
-
-
-@dataclass(frozen=True)
-class InsidePlan(MethodPlan[T_co, F_co]):
-    """The mechanism works inside the training; then the models are scored."""
-
-    randomises_training: ClassVar[bool] = True
+    def trains(self) -> bool:
+        """Whether its cells have models."""
+        return self.rules != MEASURE
 
     @property
-    def rules(self) -> tuple[str, ...]:
-        return "train", "evaluate"
-
-
-@dataclass(frozen=True)
-class SharedPlan(MethodPlan[T_co, F_co]):
-    """The cell of `none` alone is trained; every cell is scored with its models, the mechanism inside the scoring."""
-
-    guarantee_by_seed: bool = field(default=True, kw_only=True)  # mechanisms may follow the seed's model
-
-    shares_models: ClassVar[bool] = True
-    randomises_scoring: ClassVar[bool] = True
+    def shares_models(self) -> bool:
+        """Whether all cells are scored with the models of the cell of `none`."""
+        return self.rules == SHARED
 
     @property
-    def rules(self) -> tuple[str, ...]:
-        return "train_shared", "evaluate"
-
-
-@dataclass(frozen=True)
-class MeasurePlan(MethodPlan[T_co, F_co]):
-    """One step from the data to the metrics."""
-
-    trains: ClassVar[bool] = False
-
-    @property
-    def rules(self) -> tuple[str, ...]:
-        return ("measure",)
+    def guarantee_by_seed(self) -> bool:
+        """Whether a guarantee is of one seed; where models are shared, mechanisms may follow the seed's model."""
+        return self.by_seed or self.shares_models
 
 
 AnyPlan = MethodPlan[Training, Factors]

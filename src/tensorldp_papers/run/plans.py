@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from tensorldp.registry import Registry
-from tensorldp_papers.papers.frontier.plan import FRONTIER
-from tensorldp_papers.papers.latent.plan import LATENT
-from tensorldp_papers.papers.lecture.plan import ATTACKS
-from tensorldp_papers.papers.pldp_fl.plan import PLDP, SYNTHETIC
-from tensorldp_papers.papers.tldp.plan import FEDERATED, LEARNING
-from tensorldp_papers.papers.tvg.plan import COVARIANCE, PRIVATE_SGD, TESTING
-from tensorldp_papers.run.method_plan import AnyPlan, Factors, MethodPlan, Training
+from tensorldp_papers.papers.frontier.settings import FRONTIER
+from tensorldp_papers.papers.latent.settings import LATENT
+from tensorldp_papers.papers.lecture.settings import ATTACKS
+from tensorldp_papers.papers.pldp_fl.settings import PLDP, SYNTHETIC
+from tensorldp_papers.papers.tldp.settings import FEDERATED, LEARNING
+from tensorldp_papers.papers.tvg.settings import COVARIANCE, PRIVATE_SGD, TESTING
+from tensorldp_papers.run.method_plan import AnyPlan
 
 METHODS: Registry[AnyPlan] = Registry("method", group="tensorldp.methods")
-OWN: tuple[AnyPlan, ...] = (
+for _plan in (
     LEARNING,
     FEDERATED,
     SYNTHETIC,
@@ -23,8 +23,5 @@ OWN: tuple[AnyPlan, ...] = (
     LATENT,
     ATTACKS,
     FRONTIER,
-)
-for _plan in OWN:
+):
     METHODS.add(_plan.name, _plan, "tensorldp_papers.run.plans")
-
-__all__ = ["METHODS", "AnyPlan", "Factors", "MethodPlan", "Training"]

@@ -15,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from tensorldp_papers.run.environment import instruction_set
+from tensorldp_papers.run.precision import instruction_set
 
 PACKAGES = ("torch", "torchvision", "numpy", "scipy", "scikit-learn", "snakemake")
 

@@ -67,7 +67,7 @@ class Failures:
         """
         for number, task in enumerate(tasks, 1):
             if task.cell.seeds and task.cell.path not in self.found:
-                from tensorldp_papers.run.environment import resolve_device
+                from tensorldp_papers.run.device import resolve_device
 
                 resolve_device(device)
                 print(f"{number} of {len(tasks)}: {task.cell.path}", flush=True)
@@ -279,9 +279,8 @@ def _no_stage(task: Task, stage: str) -> InputError:
 
 def _released(task: Task, seed: int, device: str) -> dict[str, Any]:
     """What the owners of the training and the test records release."""
-    from tensorldp_papers.run.environment import resolve_device
-    from tensorldp_papers.run.method import ReleaseMethod
-    from tensorldp_papers.run.methods import method
+    from tensorldp_papers.run.device import resolve_device
+    from tensorldp_papers.run.method import ReleaseMethod, method
 
     _one_thread()
     kind = method(task.cell.method)
@@ -296,9 +295,8 @@ def _released(task: Task, seed: int, device: str) -> dict[str, Any]:
 def _models(task: Task, released: Path | None, wish: str) -> Iterator[tuple[int, Trained, dict[str, Any]]]:
     """The models of a cell's seeds, each with the record of its training."""
     from tensorldp_papers.data.fetch import get_weights_file
-    from tensorldp_papers.run.environment import describe, resolve_device
-    from tensorldp_papers.run.method import MeasureMethod, ReleaseMethod, SharedMethod
-    from tensorldp_papers.run.methods import method
+    from tensorldp_papers.run.device import describe, resolve_device
+    from tensorldp_papers.run.method import MeasureMethod, ReleaseMethod, SharedMethod, method
 
     _one_thread()
     cell, kind, device, watch = task.cell, method(task.cell.method), resolve_device(wish), Stopwatch()
@@ -336,9 +334,8 @@ def _write_model(path: Path, task: Task, trained: Trained, record: Mapping[str, 
 
 
 def _scores(task: Task, model: Path, released: Path | None, seed: int, wish: str) -> dict[str, Any]:
-    from tensorldp_papers.run.environment import resolve_device
-    from tensorldp_papers.run.method import MeasureMethod, ReleaseMethod, describe_labels, read_trained
-    from tensorldp_papers.run.methods import method
+    from tensorldp_papers.run.device import resolve_device
+    from tensorldp_papers.run.method import MeasureMethod, ReleaseMethod, describe_labels, method, read_trained
 
     _one_thread()
     cell, kind, device = task.cell, method(task.cell.method), resolve_device(wish)
@@ -358,9 +355,8 @@ def _scores(task: Task, model: Path, released: Path | None, seed: int, wish: str
 
 
 def _measured(task: Task, seed: int, wish: str) -> dict[str, Any]:
-    from tensorldp_papers.run.environment import describe, resolve_device
-    from tensorldp_papers.run.method import MeasureMethod, describe_labels
-    from tensorldp_papers.run.methods import method
+    from tensorldp_papers.run.device import describe, resolve_device
+    from tensorldp_papers.run.method import MeasureMethod, describe_labels, method
 
     _one_thread()
     kind, device = method(task.cell.method), resolve_device(wish)
@@ -374,14 +370,14 @@ def _measured(task: Task, seed: int, wish: str) -> dict[str, Any]:
 
 
 def _guaranteed(task: Task, models: Sequence[Path] | None) -> dict[str, Any]:
-    from tensorldp_papers.run.methods import guarantee_of
+    from tensorldp_papers.run.method import guarantee_of
 
     _one_thread()
     return {"guarantee": guarantee_of(task.cell, task.data, models)}
 
 
 def _audited(task: Task, models: Sequence[Path] | None) -> dict[str, Any]:
-    from tensorldp_papers.run.methods import audited_of
+    from tensorldp_papers.run.method import audited_of
     from tensorldp_papers.run.privacy import audit_mechanism
 
     _one_thread()

@@ -8,12 +8,12 @@ import torch
 
 from tensorldp.mechanisms import Domain, Mechanism, make
 from tensorldp.randomness import generator
-from tensorldp_papers.papers.frontier.plan import FrontierFactors, FrontierTraining
-from tensorldp_papers.papers.latent.plan import LatentFactors, LatentTraining
-from tensorldp_papers.papers.lecture.plan import AttackFactors, AttackTraining
-from tensorldp_papers.papers.pldp_fl.plan import PldpFactors, PldpTraining, SyntheticFactors, SyntheticTraining
-from tensorldp_papers.papers.tldp.plan import FederatedFactors, LearningFactors, LearningTraining
-from tensorldp_papers.papers.tvg.plan import (
+from tensorldp_papers.papers.frontier.settings import FrontierFactors, FrontierTraining
+from tensorldp_papers.papers.latent.settings import LatentFactors, LatentTraining
+from tensorldp_papers.papers.lecture.settings import AttackFactors, AttackTraining
+from tensorldp_papers.papers.pldp_fl.settings import PldpFactors, PldpTraining, SyntheticFactors, SyntheticTraining
+from tensorldp_papers.papers.tldp.settings import FederatedFactors, LearningFactors, LearningTraining
+from tensorldp_papers.papers.tvg.settings import (
     CovarianceFactors,
     CovarianceTraining,
     PrivateSgdTraining,

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from tensorldp.errors import InputError
-from tensorldp_papers.run.environment import CPU_INFO
+from tensorldp_papers.run.precision import CPU_INFO
 
 LOOPS = Path(__file__).parent / "steps.cpp"
 COMPILERS = ("c++", "g++", "clang++")

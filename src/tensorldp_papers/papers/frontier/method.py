@@ -24,7 +24,7 @@ from tensorldp_papers.papers.frontier.knowledge import (
     private_count,
     read_public,
 )
-from tensorldp_papers.papers.frontier.plan import FrontierFactors, FrontierTraining
+from tensorldp_papers.papers.frontier.settings import FrontierFactors, FrontierTraining
 from tensorldp_papers.public.dimension import Plan
 from tensorldp_papers.public.least_squares import discriminant_from_releases, least_squares, logistic
 from tensorldp_papers.public.means import (

@@ -17,7 +17,7 @@ from tensorldp.kinds import NO_PRIVACY
 from tensorldp_papers.attacks.likelihood import Prior
 from tensorldp_papers.papers.lecture.attack_table import STUDY
 from tensorldp_papers.papers.lecture.measures import candidates_of, decode
-from tensorldp_papers.papers.lecture.plan import ATTACKS, AttackFactors, AttackTraining
+from tensorldp_papers.papers.lecture.settings import ATTACKS, AttackFactors, AttackTraining
 from tensorldp_papers.run.cell import Cell, variant_factors
 from tensorldp_papers.run.records import Records, read_records
 from tensorldp_papers.run.streams import mechanism_on

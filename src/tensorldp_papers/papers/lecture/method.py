@@ -12,7 +12,7 @@ from tensorldp_papers.papers.lecture import measures as gradients
 from tensorldp_papers.papers.lecture import measures as networks
 from tensorldp_papers.papers.lecture import measures as releases
 from tensorldp_papers.papers.lecture.measures import needed, rows
-from tensorldp_papers.papers.lecture.plan import AttackFactors, AttackTraining
+from tensorldp_papers.papers.lecture.settings import AttackFactors, AttackTraining
 from tensorldp_papers.run.method import Audited, MeasureMethod, Rows
 from tensorldp_papers.run.privacy import LABELS, describe
 from tensorldp_papers.run.records import Records, read_records

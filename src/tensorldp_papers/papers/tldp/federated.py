@@ -17,7 +17,7 @@ from tensorldp_papers.nets.train import (
     restored,
     train_federated,
 )
-from tensorldp_papers.papers.tldp.plan import FederatedFactors, LearningTraining
+from tensorldp_papers.papers.tldp.settings import FederatedFactors, LearningTraining
 from tensorldp_papers.run.method import Audited, InsideMethod, Rows, Trained
 from tensorldp_papers.run.privacy import run_guarantee
 from tensorldp_papers.run.records import Records, read_records

@@ -11,10 +11,10 @@ import torch
 from numpy.typing import NDArray
 
 from tensorldp_papers.nets.train import evaluate, kept, restored, train_heads_on_releases, train_on_releases
-from tensorldp_papers.papers.tldp.plan import LearningFactors, LearningTraining
+from tensorldp_papers.papers.tldp.settings import LearningFactors, LearningTraining
 from tensorldp_papers.run.cell import Cell
 from tensorldp_papers.run.method import Arrays, Audited, ReleaseMethod, Rows, Trained
-from tensorldp_papers.run.plans import Training
+from tensorldp_papers.run.method_plan import Training
 from tensorldp_papers.run.privacy import record_guarantee
 from tensorldp_papers.run.provenance import Stopwatch
 from tensorldp_papers.run.records import Records, read_records

@@ -22,7 +22,7 @@ from tensorldp_papers.nets.private_sgd import (
     printed_noise,
 )
 from tensorldp_papers.nets.train import empty_model, evaluate, federated_inputs, kept, new_model, restored
-from tensorldp_papers.papers.tvg.plan import PrivateSgdTraining
+from tensorldp_papers.papers.tvg.settings import PrivateSgdTraining
 from tensorldp_papers.run.method import Audited, InsideMethod, Rows, Trained
 from tensorldp_papers.run.method_plan import ModelFactors
 from tensorldp_papers.run.privacy import describe

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tensorldp_papers.run.method_plan import Count, Factors, MeasurePlan, Number, Positive, Training
+from tensorldp_papers.run.method_plan import MEASURE, Count, Factors, MethodPlan, Number, Positive, Training
 
 
 class AttackTraining(Training):
@@ -41,4 +41,4 @@ class AttackFactors(Factors):
     scaling: Literal["mean", "root", "sign"] | None = Field(None, description="of its output weights")
 
 
-ATTACKS = MeasurePlan("attacks", AttackTraining, AttackFactors)
+ATTACKS = MethodPlan("attacks", AttackTraining, AttackFactors, MEASURE, "tensorldp_papers.papers.lecture.method")

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tensorldp_papers.run.method_plan import InsidePlan, ModelFactors, ModelTraining, ReleasePlan
+from tensorldp_papers.run.method_plan import INSIDE, RELEASE, MethodPlan, ModelFactors, ModelTraining
 
 
 class LearningTraining(ModelTraining):
@@ -35,11 +35,20 @@ class FederatedFactors(ModelFactors):
     range: Literal["printed"] | None = Field(None, description="marks an arm that has the printed Delta as an option")
 
 
-LEARNING = ReleasePlan(
+LEARNING = MethodPlan(
     "learning",
     LearningTraining,
     LearningFactors,
+    RELEASE,
+    "tensorldp_papers.papers.tldp.learning",
     reduced=frozenset({"small_cnn"}),
     compiled=frozenset({"small_cnn", "lenet_tanh_head"}),
 )
-FEDERATED = InsidePlan("federated", LearningTraining, FederatedFactors, compiled=frozenset({"small_cnn"}))
+FEDERATED = MethodPlan(
+    "federated",
+    LearningTraining,
+    FederatedFactors,
+    INSIDE,
+    "tensorldp_papers.papers.tldp.federated",
+    compiled=frozenset({"small_cnn"}),
+)

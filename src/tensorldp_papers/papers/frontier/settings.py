@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from tensorldp_papers.run.method_plan import Count, Factors, MeasurePlan, Training
+from tensorldp_papers.run.method_plan import MEASURE, Count, Factors, MethodPlan, Training
 
 Backbone = Literal["strokes", "gradients", "mobilenet_v2_96", "words"]
 
@@ -45,4 +45,4 @@ class FrontierFactors(Factors):
         return self
 
 
-FRONTIER = MeasurePlan("frontier", FrontierTraining, FrontierFactors)
+FRONTIER = MethodPlan("frontier", FrontierTraining, FrontierFactors, MEASURE, "tensorldp_papers.papers.frontier.method")

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import BeforeValidator, Field
 
 from tensorldp.errors import check_positive, unknown
-from tensorldp_papers.run.method_plan import Factors, InsidePlan, MeasurePlan, ModelFactors, Training
+from tensorldp_papers.run.method_plan import INSIDE, MEASURE, Factors, MethodPlan, ModelFactors, Training
 
 Levels = Annotated[list[float], Field(min_length=1)]
 
@@ -85,11 +85,20 @@ class PldpFactors(ModelFactors):
     )
 
 
-SYNTHETIC = MeasurePlan("pldp_synthetic", SyntheticTraining, SyntheticFactors, data=False)
-PLDP = InsidePlan(
+SYNTHETIC = MethodPlan(
+    "pldp_synthetic",
+    SyntheticTraining,
+    SyntheticFactors,
+    MEASURE,
+    "tensorldp_papers.papers.pldp_fl.synthetic",
+    data=False,
+)
+PLDP = MethodPlan(
     "pldp_fl",
     PldpTraining,
     PldpFactors,
+    INSIDE,
+    "tensorldp_papers.papers.pldp_fl.method",
     compiled=frozenset({"pldp_cnn"}),  # clients of the mlp are quicker together
-    guarantee_by_seed=True,  # a seed says who uploads when
+    by_seed=True,  # a seed says who uploads when
 )

@@ -7,13 +7,14 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tensorldp_papers.run.method_plan import (
+    INSIDE,
+    MEASURE,
+    SHARED,
     Factors,
-    InsidePlan,
     Limit,
-    MeasurePlan,
+    MethodPlan,
     ModelFactors,
     ModelTraining,
-    SharedPlan,
     Training,
 )
 
@@ -32,7 +33,9 @@ class CovarianceFactors(Factors):
     sensitivity: Literal["printed", "tight"] = "printed"
 
 
-COVARIANCE = MeasurePlan("covariance", CovarianceTraining, CovarianceFactors)
+COVARIANCE = MethodPlan(
+    "covariance", CovarianceTraining, CovarianceFactors, MEASURE, "tensorldp_papers.papers.tvg.covariance"
+)
 
 
 class TestingTraining(Training):
@@ -57,7 +60,7 @@ class TestingFactors(ModelFactors):
     )
 
 
-TESTING = SharedPlan("testing", TestingTraining, TestingFactors)
+TESTING = MethodPlan("testing", TestingTraining, TestingFactors, SHARED, "tensorldp_papers.papers.tvg.testing")
 
 
 class PrivateSgdTraining(ModelTraining):
@@ -74,4 +77,6 @@ class PrivateSgdTraining(ModelTraining):
     pretrained: Literal[False] = False
 
 
-PRIVATE_SGD = InsidePlan("private_sgd", PrivateSgdTraining, ModelFactors)
+PRIVATE_SGD = MethodPlan(
+    "private_sgd", PrivateSgdTraining, ModelFactors, INSIDE, "tensorldp_papers.papers.tvg.private_sgd"
+)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tensorldp_papers.run.method_plan import Factors, ReleasePlan, Training
+from tensorldp_papers.run.method_plan import RELEASE, Factors, MethodPlan, Training
 
 
 class LatentTraining(Training):
@@ -33,9 +33,11 @@ class LatentFactors(Factors):
     labels: Literal["permuted"] | None = Field(None, description="trains on permuted labels, to show what chance is")
 
 
-LATENT = ReleasePlan(
+LATENT = MethodPlan(
     "latent",
     LatentTraining,
     LatentFactors,
+    RELEASE,
+    "tensorldp_papers.papers.latent.method",
     reduced=frozenset({"ann", "cnn"}),
 )
