@@ -109,7 +109,7 @@ class Registry(Generic[T]):
                 f"a {self.kind} needs a name of letters, digits, hyphens, underscores and dots, got {shown(name)}"
             )
         module = module or (member.__module__ if hasattr(member, "__qualname__") else "")
-        home = self._homes.get(name) or self._own.get(name)
+        home = self._homes.get(name, self._own.get(name))
         known = self._members.get(name)
         another = known is not None and (_origin(known), home) != (_origin(member), module)
         if another or (home and not f"{module}.".startswith(f"{home}.")):

@@ -94,7 +94,7 @@ def known_evidence(text: str) -> bool:
         file, _, test = text.partition("::")
         path = ROOT / file
         return path.exists() and (not test or re.search(rf"def {re.escape(test)}\b", path.read_text()) is not None)
-    if text.startswith("tensorldp."):
+    if text.startswith(("tensorldp.", "tensorldp_papers.")):
         module, _, name = text.rpartition(".")
         return hasattr(import_module(module), name)
     return bool(re.match(r"\d+ cells of |results/|a reason, no computation|none at this scale|benchmarks/", text))
@@ -149,7 +149,9 @@ def test_unknown_and_double_claims_are_refused() -> None:
     load_checks()
     with pytest.raises(InputError, match="Z99 is not in"):
         claim("Z99", expected="")
-    with pytest.raises(InputError, match=r"'T08' is already registered by tensorldp\.claims\.tldp_theorems"):
+    with pytest.raises(
+        InputError, match=r"'T08' is already registered by tensorldp_papers\.papers\.tldp\.claims\.theorems"
+    ):
         claim("T08", expected="")(lambda evidence: Finding(True, ""))
     with pytest.raises(InputError, match=r"unknown kind of the claim M01 'lemma': .*theorem"):
         Claim("M01", "mine", "docs", "a statement", "lemma")
