@@ -10,7 +10,7 @@ from tensorldp.mechanisms import names
 
 LIAR = r'''
 from tensorldp.mechanisms import Mechanism, register
-from tensorldp.curves.base import PureCurve
+from tensorldp.curves.discrete import PureCurve
 from tensorldp.randomness import add_laplace
 
 

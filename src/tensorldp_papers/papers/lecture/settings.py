@@ -37,7 +37,7 @@ class AttackFactors(Factors):
     m: Count | None = Field(None, description="neurons of a two-layer network")
     d: Count | None = Field(None, description="dimension of its records")
     B: Count | None = Field(None, description="records of a batch")
-    activation: str = Field("relu-shifted", description="of the two-layer network, a name of attacks/activations.py")
+    activation: str = Field("relu-shifted", description="of the two-layer network, a name of attacks/two_layer.py")
     scaling: Literal["mean", "root", "sign"] | None = Field(None, description="of its output weights")
 
 
