@@ -27,7 +27,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from tensorldp_papers.run.study import load_study
+from tensorldp_papers.run.study import load_study, study_files
 
 ROOT = Path(__file__).parents[1]
 
@@ -101,7 +101,7 @@ def with_more(config: list[str], study: str, epsilon: float) -> list[str]:
     """The config with one more epsilon than the study's own grid at the run's scale."""
     chosen: dict[str, Any] = dict(yaml.safe_load(item.replace("=", ": ", 1)).popitem() for item in config)
     scale = chosen.get("scale", "quick")
-    own = load_study(ROOT / "workflow" / "studies" / f"{study}.yaml").scales[scale].epsilons
+    own = load_study(study_files()[study]).scales[scale].epsilons
     return [*config, f"epsilons={json.dumps({study: sorted([*own, epsilon])})}"]
 
 
@@ -119,7 +119,7 @@ def main() -> None:
         if args.more:  # both runs name the grid, so that arms with a grid of their own do not change
             study, epsilon = args.more.split("=")
             wider = with_more(config, study, float(epsilon))
-            grid = load_study(ROOT / "workflow" / "studies" / f"{study}.yaml")
+            grid = load_study(study_files()[study])
             scale = next((c.split("=")[1] for c in config if c.startswith("scale=")), "quick")
             config.append(f"epsilons={json.dumps({study: grid.scales[scale].epsilons})}")  # type: ignore[index]
         report(f"first run ({args.target})", run(folder, args.target, args.cores, config), args.cores)

@@ -10,8 +10,6 @@ from typing import Any
 import pandas as pd
 
 from tensorldp.files import write_json
-from tensorldp.kinds import MECHANISMS
-from tensorldp_papers.data.catalogue import names as dataset_names
 from tensorldp_papers.run.cell import AnyCell
 from tensorldp_papers.run.code_digest import code_of_cell
 from tensorldp_papers.run.grid import make_plan
@@ -21,17 +19,11 @@ from tensorldp_papers.run.table import CELL, metrics_table, series_table
 
 ROOT = Path(__file__).parents[1]
 WORKFLOW = ROOT / "workflow"
-STUDIES = WORKFLOW / "studies"
 
 
 def planned(**settings: Any) -> tuple[AnyCell, ...]:
     """The cells of a configuration."""
-    plan = make_plan(
-        parse_settings({"scale": "quick", **settings}),
-        STUDIES,
-        mechanisms=MECHANISMS.names(),
-        datasets=dataset_names(),
-    )
+    plan = make_plan(parse_settings({"scale": "quick", **settings}))
     return plan.cells
 
 

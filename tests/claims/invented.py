@@ -9,18 +9,15 @@ from typing import Any
 
 import pandas as pd
 
-from tensorldp.kinds import MECHANISMS
 from tensorldp_papers.claims.base import NotRun, catalogue, load_checks, verdict
 from tensorldp_papers.claims.evidence import Evidence
-from tensorldp_papers.data.catalogue import names
 from tensorldp_papers.run.cell import AnyCell, Cell, variant_text
 from tensorldp_papers.run.grid import Plan, make_plan
 from tensorldp_papers.run.plans import METHODS
 from tensorldp_papers.run.settings import parse_settings
-from tensorldp_papers.run.study import load_study
+from tensorldp_papers.run.study import load_study, study_files
 from tensorldp_papers.run.table import metrics_table, series_table
 
-STUDIES = Path(__file__).parents[2] / "workflow" / "studies"
 NEEDED = {"model": "ann", "where": "user", "attack": "tensor"}
 GUARANTEE = {"unit": "run", "epsilon": 1.0, "delta": 1e-5, "pure_epsilon": 2.0, "atom": 0.0, "exact": True}
 Score = Callable[[AnyCell, int], Mapping[Any, float]]  # by metric, or by (metric, round or epoch)
@@ -37,7 +34,7 @@ def cell(
     **factors: Any,
 ) -> AnyCell:
     """A planned cell; its method's factors that are not given are not in its variant."""
-    method = load_study(STUDIES / f"{study}.yaml").method
+    method = load_study(study_files()[study]).method
     plan = METHODS[method]
     own = {key: value for key, value in factors.items() if key in plan.factors.model_fields}
     filled = {key: NEEDED[key] for key, field in plan.factors.model_fields.items() if field.is_required()}
@@ -67,7 +64,7 @@ def named(metric: str | tuple[str, int]) -> dict[str, str | int]:
 def paper_cells(*studies: str, seeds: int = 2) -> tuple[AnyCell, ...]:
     """The cells that the studies' own files plan at paper scale."""
     settings = parse_settings({"scale": "paper", "studies": list(studies), "seeds": list(range(seeds))})
-    return make_plan(settings, STUDIES, mechanisms=MECHANISMS.names(), datasets=names()).cells
+    return make_plan(settings).cells
 
 
 def write_tables(results: Path, cells: list[tuple[dict[str, Any], dict[str, Any]]], scale: str) -> None:

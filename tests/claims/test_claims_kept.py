@@ -17,13 +17,13 @@ from tensorldp_papers.kept.merge import merge_run
 from tensorldp_papers.kept.provenance import noted_training
 
 ROOT = Path(__file__).parents[2]
-REFERENCE, STUDIES = ROOT / "results" / "reference", ROOT / "workflow" / "studies"
+REFERENCE = ROOT / "results" / "reference"
 pytestmark = pytest.mark.xdist_group("kept")  # its tests share what is slow to make
 
 
 @pytest.fixture(scope="module")
 def decided() -> pd.DataFrame:
-    return decide_again(REFERENCE, STUDIES, pd.read_csv(REFERENCE / "claims.csv"))
+    return decide_again(REFERENCE, pd.read_csv(REFERENCE / "claims.csv"))
 
 
 def test_the_kept_verdicts_are_those_of_the_kept_rows(decided: pd.DataFrame) -> None:
@@ -36,7 +36,7 @@ def test_the_kept_verdicts_are_those_of_the_kept_rows(decided: pd.DataFrame) -> 
 
 def test_a_reason_that_a_later_run_gave_does_not_stay(decided: pd.DataFrame) -> None:
     earlier = decided.assign(observed="a later, smaller run", wanted="a later, smaller run")
-    again = decide_again(REFERENCE, STUDIES, earlier).set_index("id")
+    again = decide_again(REFERENCE, earlier).set_index("id")
     assert "in one weight of the average of 70 uploads" in str(again.loc["P13", "observed"])
     lost = again.index[again["observed"] == "a later, smaller run"]
     assert set(lost) == {"T33"}  # what it needs is not kept
@@ -45,11 +45,11 @@ def test_a_reason_that_a_later_run_gave_does_not_stay(decided: pd.DataFrame) -> 
 
 def test_claims_see_the_training_settings_that_rows_were_made_with(tmp_path: Path) -> None:
     longer = tiny(training={"tldp_type1": {"epochs": 9}})
-    merge_run(finish(tmp_path / "run", longer), tmp_path / "reference", STUDIES)
+    merge_run(finish(tmp_path / "run", longer), tmp_path / "reference")
     metrics = pd.read_parquet(tmp_path / "reference" / "metrics.parquet")
-    evidence = KeptEvidence(metrics, STUDIES, noted_training(tmp_path / "reference"))
+    evidence = KeptEvidence(metrics, noted_training(tmp_path / "reference"))
     assert {cell.training.model_dump()["epochs"] for cell in evidence.plan.cells} == {9}
-    assert {cell.training.model_dump()["epochs"] for cell in KeptEvidence(metrics, STUDIES).plan.cells} == {8}
+    assert {cell.training.model_dump()["epochs"] for cell in KeptEvidence(metrics).plan.cells} == {8}
 
 
 def test_rows_of_a_cell_that_no_arm_plans_are_refused(tmp_path: Path) -> None:
@@ -57,4 +57,4 @@ def test_rows_of_a_cell_that_no_arm_plans_are_refused(tmp_path: Path) -> None:
     table = table.assign(variant="no=arm", scale="desk", commit="c")
     table.to_parquet(tmp_path / "metrics.parquet")
     with pytest.raises(InputError, match="a cell that no arm plans: tvg_covariance ctg no=arm"):
-        decide_again(tmp_path, STUDIES)
+        decide_again(tmp_path)

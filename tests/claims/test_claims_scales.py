@@ -12,19 +12,18 @@ import pandas as pd
 import pytest
 
 from tensorldp.files import write_arrays
-from tensorldp.kinds import MECHANISMS
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.table import claims_table
-from tensorldp_papers.data.catalogue import names
 from tensorldp_papers.papers.tldp.error_table import error_table
 from tensorldp_papers.papers.tldp.settings import LearningFactors
 from tensorldp_papers.papers.tvg.growth_table import growth_table
 from tensorldp_papers.run.cell import AnyCell
 from tensorldp_papers.run.grid import Plan, make_plan
 from tensorldp_papers.run.settings import parse_settings
+from tensorldp_papers.run.study import study_files
 from tensorldp_papers.run.table import CELL
 
-STUDIES = sorted(path.stem for path in invented.STUDIES.glob("*.yaml"))
+STUDIES = sorted(study_files())
 COMPUTED = {"reproduced", "holds with a condition", "not reproduced", "refuted", "undecided"}
 METRICS = (
     "accuracy",
@@ -55,12 +54,7 @@ METRICS = (
 
 
 def planned(scale: str) -> Plan:
-    return make_plan(
-        parse_settings({"scale": scale, "studies": STUDIES}),
-        invented.STUDIES,
-        mechanisms=MECHANISMS.names(),
-        datasets=names(),
-    )
+    return make_plan(parse_settings({"scale": scale, "studies": STUDIES}))
 
 
 def score(cell: AnyCell, seed: int) -> dict[Any, float]:

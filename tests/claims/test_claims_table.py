@@ -16,12 +16,10 @@ import pandas as pd
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.kinds import MECHANISMS
 from tensorldp_papers.claims.base import Claim, Finding, NotRun, Verdict, catalogue, claim, load_checks, verdict
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.statements import mean_interval
 from tensorldp_papers.claims.table import COLUMNS, claims_table
-from tensorldp_papers.data.catalogue import names
 from tensorldp_papers.registries import CLAIMS
 from tensorldp_papers.run.grid import Plan, make_plan
 from tensorldp_papers.run.settings import parse_settings
@@ -39,9 +37,7 @@ SETTINGS = {
 
 
 def plan() -> Plan:
-    return make_plan(
-        parse_settings(SETTINGS), ROOT / "workflow" / "studies", mechanisms=MECHANISMS.names(), datasets=names()
-    )
+    return make_plan(parse_settings(SETTINGS))
 
 
 def score(mechanism: str, epsilon: float, seed: int) -> float:

@@ -1,14 +1,11 @@
 """The precision of networks: where it belongs to a cell, and where it must not."""
 
 import json
-from pathlib import Path
 
 import pytest
 import torch
 
 from tensorldp.errors import InputError
-from tensorldp.kinds import MECHANISMS
-from tensorldp_papers.data.catalogue import names
 from tensorldp_papers.nets import Task, build
 from tensorldp_papers.nets.compiled.loop import Layout
 from tensorldp_papers.registries import MODELS
@@ -18,12 +15,10 @@ from tensorldp_papers.run.plans import METHODS
 from tensorldp_papers.run.precision import Precision
 from tensorldp_papers.run.settings import parse_settings
 
-STUDIES = Path(__file__).parents[2] / "workflow" / "studies"
-
 
 def plan(*chosen: Precision, **raw: object) -> Plan:
     settings = parse_settings({"studies": ["tldp_type1"], **raw})
-    return make_plan(settings, STUDIES, mechanisms=MECHANISMS.names(), datasets=names(), precision=chosen)
+    return make_plan(settings, chosen)
 
 
 def test_it_belongs_to_the_cells_whose_networks_it_changes_and_to_no_release_guarantee_or_audit() -> None:

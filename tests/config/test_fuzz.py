@@ -23,11 +23,10 @@ from tensorldp_papers.run import grid
 from tensorldp_papers.run.grid import Plan, make_plan
 from tensorldp_papers.run.plans import METHODS
 from tensorldp_papers.run.settings import Settings, parse_settings
-from tensorldp_papers.run.study import load_study
+from tensorldp_papers.run.study import load_study, study_files
 
 ROOT = Path(__file__).parents[2]
-STUDIES = ROOT / "workflow" / "studies"
-NAMES = sorted(path.stem for path in STUDIES.glob("*.yaml"))
+NAMES = sorted(study_files())
 DATASETS = ["digits", "breast_cancer", "mnist", "fashion_mnist", "cifar10", "svhn", "imdb", "darknet"]
 MECHANISMS = REGISTERED.names()
 PER_STUDY = ("datasets", "mechanisms", "epsilons", "training")
@@ -183,7 +182,7 @@ def configs(draw: st.DrawFn) -> dict[Any, Any]:
 def plan_of(config: Any) -> Plan | InputError:
     """The plan of a config, or the refusal; any other exception is the test's to see."""
     try:
-        return make_plan(parse_settings(config), STUDIES, mechanisms=MECHANISMS, datasets=DATASETS)
+        return make_plan(parse_settings(config))
     except InputError as error:
         return error
 

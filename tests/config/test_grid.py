@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.kinds import MECHANISMS
 from tensorldp_papers.data.catalogue import names
 from tensorldp_papers.papers.latent.settings import LatentTraining
 from tensorldp_papers.papers.tldp.settings import LearningFactors, LearningTraining
@@ -18,16 +17,15 @@ from tensorldp_papers.run.grid import Plan, make_plan, study_cells
 from tensorldp_papers.run.method_plan import Training
 from tensorldp_papers.run.plans import METHODS
 from tensorldp_papers.run.settings import parse_settings
-from tensorldp_papers.run.study import Study, load_study
+from tensorldp_papers.run.study import Study, load_study, study_files
 
 ROOT = Path(__file__).parents[2]
-STUDIES = ROOT / "workflow" / "studies"
 DATASETS = names()
 
 
 def plan(**raw: object) -> Plan:
     raw.setdefault("studies", ["tldp_type1"])
-    return make_plan(parse_settings(raw), STUDIES, mechanisms=MECHANISMS.names(), datasets=DATASETS)
+    return make_plan(parse_settings(raw))
 
 
 def learning(cell: AnyCell) -> LearningTraining:
@@ -52,7 +50,7 @@ def test_variants_are_canonical() -> None:
     assert variant_factors("base") == {}
 
 
-@pytest.mark.parametrize("path", sorted(STUDIES.glob("*.yaml")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", study_files().values(), ids=lambda p: p.stem)
 @pytest.mark.parametrize("scale", ["quick", "desk", "paper"])
 def test_every_study_has_a_valid_plan_whose_cells_reach_their_jobs_as_they_are(path: Path, scale: str) -> None:
     made = plan(studies=[path.stem], scale=scale)

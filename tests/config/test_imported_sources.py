@@ -14,8 +14,6 @@ import pytest
 from numpy.typing import NDArray
 
 from tensorldp.files import sha256, write_arrays, write_json
-from tensorldp.kinds import MECHANISMS
-from tensorldp_papers.data.catalogue import names
 from tensorldp_papers.nets.compiled.native import LOOPS, available
 from tensorldp_papers.run import code_digest as sources
 from tensorldp_papers.run.cell import AnyCell
@@ -23,9 +21,10 @@ from tensorldp_papers.run.code_digest import source_files
 from tensorldp_papers.run.grid import Plan, make_plan
 from tensorldp_papers.run.settings import parse_settings
 from tensorldp_papers.run.store import write_batch
+from tensorldp_papers.run.study import study_files
 
 ROOT = Path(__file__).parents[2]
-STUDIES, SCRIPTS = ROOT / "workflow" / "studies", ROOT / "workflow" / "scripts"
+SCRIPTS = ROOT / "workflow" / "scripts"
 SMALL: dict[str, Any] = {
     "limit": 40,
     "epochs": 1,
@@ -48,9 +47,9 @@ SMALL: dict[str, Any] = {
 
 def plan() -> Plan:
     """The studies as a user's quick run has them, with one seed and little to compute."""
-    settings = parse_settings({"studies": sorted(path.stem for path in STUDIES.glob("*.yaml")), "seeds": [0]})
+    settings = parse_settings({"studies": sorted(study_files()), "seeds": [0]})
     precision: Any = ("compiled",) if available(LOOPS) else ()
-    found = make_plan(settings, STUDIES, mechanisms=MECHANISMS.names(), datasets=names(), precision=precision)
+    found = make_plan(settings, precision)
     return replace(found, cells=tuple(small(cell) for cell in found.cells))
 
 

@@ -27,7 +27,7 @@ from tensorldp_papers.report.tables import (
     verdict_counts,
 )
 from tensorldp_papers.report.text import PRIVACY, VERDICTS, heading, metric_label
-from tensorldp_papers.run.study import VIEWS, load_study, paper_of
+from tensorldp_papers.run.study import VIEWS, load_study, paper_of, study_files
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.xdist_group("report")  # its tests share what is slow to make
@@ -110,7 +110,7 @@ def test_studies_and_tables_stand_with_their_paper(text: str) -> None:
 def test_a_study_says_its_paper_or_its_name_does() -> None:
     known = [paper_of(name) for name in STUDIES]
     assert list(dict.fromkeys(known)) == ["tldp", "tvg", "pldp-fl", "latent", "dp-lecture"]
-    study = load_study(ROOT / "workflow" / "studies" / "tldp_type1.yaml")
+    study = load_study(study_files()["tldp_type1"])
     assert study.section == "tldp"
     assert study.model_copy(update={"paper": "mine"}).section == "mine"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from kept_runs import ROOT, STUDIES, WORKFLOW, finish, planned, tiny, with_seeds
+from kept_runs import ROOT, WORKFLOW, finish, planned, tiny, with_seeds
 
 from tensorldp.errors import InputError
 from tensorldp_papers.kept.merge import merge_run
@@ -73,19 +73,19 @@ def test_a_result_of_an_earlier_version_is_not_done_and_is_not_merged(tmp_path: 
     row = table_of(cells, tmp_path).iloc[0]
     assert (row["done"], row["left"]) == (len(cells[1].seeds), row["runs"] - len(cells[1].seeds))
     with pytest.raises(InputError, match=r"is of another version: delete it and run again"):
-        merge_run(results, tmp_path / "reference", STUDIES)
+        merge_run(results, tmp_path / "reference")
 
 
 def test_kept_rows_count_if_settings_and_code_are_todays(tmp_path: Path) -> None:
     cells, kept = tiny(), tmp_path / "reference"
-    merge_run(finish(tmp_path / "run", cells), kept, STUDIES)
+    merge_run(finish(tmp_path / "run", cells), kept)
     row = table_of(cells, tmp_path).iloc[0]
     assert (row["kept"], row["other"], row["left"]) == (row["runs"], 0, 0)
     assert row["measured"] == row["runs"]
     longer = tiny(training={"tldp_type1": {"epochs": 9}})
     row = table_of(longer, tmp_path).iloc[0]
     assert (row["kept"], row["other"], row["left"]) == (0, row["runs"], row["runs"])
-    merge_run(finish(tmp_path / "again", cells, code="changed"), kept, STUDIES)
+    merge_run(finish(tmp_path / "again", cells, code="changed"), kept)
     row = table_of(cells, tmp_path).iloc[0]
     assert (row["kept"], row["other"], row["left"]) == (0, row["runs"], row["runs"])
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 import yaml
-from kept_runs import ROOT, STUDIES, WORKFLOW, finish, planned, tiny
+from kept_runs import ROOT, WORKFLOW, finish, planned, tiny
 
 from tensorldp.errors import InputError
 from tensorldp_papers.kept.merge import merge_run
@@ -52,7 +52,7 @@ def content(reference: Path) -> dict[str, bytes]:
 @pytest.fixture
 def reference(tmp_path: Path) -> Path:
     """Rows of four cells and two seeds, kept with other code than today's."""
-    merge_run(finish(tmp_path / "run", tiny(), code="old"), tmp_path / "reference", STUDIES)
+    merge_run(finish(tmp_path / "run", tiny(), code="old"), tmp_path / "reference")
     assert states(tiny(), tmp_path / "reference") == {"other"}
     return tmp_path / "reference"
 
@@ -103,7 +103,7 @@ def test_values_of_another_processor_are_compared_with_the_tolerance_that_is_giv
 
 def test_rows_with_other_settings_are_not_drawn_and_not_requalified(tmp_path: Path) -> None:
     longer = tiny(training={"tldp_type1": {"epochs": 9}})
-    merge_run(finish(tmp_path / "run", longer, code="old"), tmp_path / "reference", STUDIES)
+    merge_run(finish(tmp_path / "run", longer, code="old"), tmp_path / "reference")
     with pytest.raises(InputError, match=r"nothing is kept of tldp_type1 on digits with the settings of today's files"):
         requalify(tmp_path / "reference", WORKFLOW, PIECE, Computer(), 2, 0, 0.0)
     with pytest.raises(InputError, match=r"nothing is kept of tldp_type1 on mnist"):
@@ -125,7 +125,7 @@ def test_a_real_run_is_merged_and_requalified_after_a_change_of_its_code(
     reference, cells = tmp_path / "reference", planned(**grid)
     command = [sys.executable, "-m", "snakemake", "--cores", "1", "-s", str(ROOT / "Snakefile"), "--directory"]
     subprocess.run([*command, str(tmp_path), "--", "results/metrics.parquet"], check=True)
-    merge_run(tmp_path / "results", reference, STUDIES, allow_dirty=True)
+    merge_run(tmp_path / "results", reference, allow_dirty=True)
     assert states(cells, reference) == {"kept"}
     monkeypatch.setattr("tensorldp_papers.kept.plan.code_of_cell", lambda *_: "changed")
     monkeypatch.setattr("tensorldp_papers.kept.requalify.code_of_cell", lambda *_: "changed")

@@ -31,11 +31,12 @@ from tensorldp_papers.papers.lecture.method import METHOD
 from tensorldp_papers.papers.lecture.settings import AttackFactors, AttackTraining
 from tensorldp_papers.run.cell import variant_text
 from tensorldp_papers.run.streams import AttackCell
+from tensorldp_papers.run.study import study_files
 from tensorldp_papers.run.table import metrics_table
 
 CPU = torch.device("cpu")
 pytestmark = pytest.mark.xdist_group("attack cells")  # its tests share what is slow to make
-STUDY_FILE = Path(__file__).parents[2] / "workflow" / "studies" / "reconstruction.yaml"
+STUDY_FILE = study_files()["reconstruction"]
 SMALL = {
     "draws": 1,
     "steps": 40,

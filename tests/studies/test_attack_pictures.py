@@ -1,7 +1,6 @@
 """The columns of the grids of pictures, by the study's own epsilons."""
 
 import math
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -11,9 +10,9 @@ from tensorldp.mechanisms import Box
 from tensorldp_papers.papers.lecture.attack_pictures import likelihood_cells
 from tensorldp_papers.run.privacy import describe
 from tensorldp_papers.run.settings import Scale
-from tensorldp_papers.run.study import load_study
+from tensorldp_papers.run.study import load_study, study_files
 
-STUDY_FILE = Path(__file__).parents[2] / "workflow" / "studies" / "reconstruction.yaml"
+STUDY_FILE = study_files()["reconstruction"]
 
 
 @pytest.mark.parametrize(

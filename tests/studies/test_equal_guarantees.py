@@ -10,9 +10,8 @@ from tensorldp_papers.run.cell import AnyCell
 from tensorldp_papers.run.grid import study_cells
 from tensorldp_papers.run.method import guarantee_of
 from tensorldp_papers.run.settings import parse_settings
-from tensorldp_papers.run.study import load_study
+from tensorldp_papers.run.study import load_study, study_files
 
-STUDIES = Path(__file__).parents[2] / "workflow" / "studies"
 RECORDS = {
     "digits": ((8, 8), 10, "image", 16),
     "mnist": ((28, 28), 10, "image", 255),
@@ -22,7 +21,7 @@ FEATURES = {"digits": 64, "mnist": 400}  # of LeNet's body with tanh
 
 
 def cells(study: str, scale: str, dataset: str) -> list[AnyCell]:
-    found = study_cells(load_study(STUDIES / f"{study}.yaml"), parse_settings({"scale": scale, "studies": [study]}))
+    found = study_cells(load_study(study_files()[study]), parse_settings({"scale": scale, "studies": [study]}))
     return [cell for cell in found if cell.dataset == dataset]
 
 

@@ -27,7 +27,6 @@ from tensorldp_papers.run.settings import parse_settings
 from tensorldp_papers.run.streams import LearningCell, TestingCell, noise_stream
 
 CPU = torch.device("cpu")
-STUDIES = Path(__file__).parents[2] / "workflow" / "studies"
 W = torch.randn(7, 12, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
 
 
@@ -147,7 +146,7 @@ def test_scores_come_with_a_ceiling_and_guarantees_speak_of_one_record(tmp_path:
 
 def test_the_plan_shares_the_models_of_none_even_where_none_is_not_asked_for() -> None:
     settings = parse_settings({"scale": "quick", "studies": ["tvg_testing"], "mechanisms": {"tvg_testing": ["idn"]}})
-    plan = make_plan(settings, STUDIES, mechanisms=["none", "idn"], datasets=["digits"])
+    plan = make_plan(settings)
     assert {c.model_path for c in plan.cells} == {"tvg_testing/digits/model=lenet_tanh/none/epsilon~inf"}
     assert [c.mechanism for c in plan.cells].count("none") == 1
     assert replace(plan.cells[0], method="learning").model_path == plan.cells[0].path

@@ -176,7 +176,8 @@ def write_study(
         "training": training or {},
     }
     about = {"study": name, "title": name, "source": "ours", "figure": "none", "paper": "lights"}
-    path = project.folder / "workflow" / "studies" / f"{name}.yaml"
+    path = project.folder / "studies" / f"{name}.yaml"
+    path.parent.mkdir(exist_ok=True)
     shutil.copy(project.folder / "notebooks" / "tldp_type1.ipynb", project.folder / "notebooks" / f"{name}.ipynb")
     path.write_text(yaml.safe_dump({**about, **study, "scales": {"quick": scale}}))
 

@@ -61,7 +61,7 @@ def test_touching_any_file_reruns_nothing(finished: Project) -> None:
         "src/tensorldp/mechanisms/tldp.py",
         "src/tensorldp_papers/nets/classify.py",
         "config.yaml",
-        "workflow/studies/tldp_type1.yaml",
+        "src/tensorldp_papers/papers/tldp/tldp_type1.yaml",
         "resources/datasets/digits/digest.json",
         "workflow/scripts/train.py",
     ):

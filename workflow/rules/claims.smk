@@ -4,17 +4,16 @@ rule claims:
         series="results/series.parquet",
         standing="results/standing.csv",
         tables=TABLES,
-        studies=[f"{STUDIES}/{study}.yaml" for study in PLAN.studies],
+        studies=[os.path.relpath(STUDIES[study]) for study in PLAN.studies],
     output: "results/claims.csv"
     params:
         source=source("claims"),
-        studies=STUDIES,
         settings=PLAN.settings.model_dump_json(exclude={"mirror", "device", "check_minutes"}),
     log: "logs/claims.log"
     conda: "../../envs/tensorldp.yaml"
     resources: mem_mb=2000
     shell:
-        "stage claims --settings {params.settings:q} --studies {params.studies:q} --results results "
+        "stage claims --settings {params.settings:q} --results results "
         "--standing {input.standing} --report results/report.html --out {output} > {log} 2>&1"
 
 

@@ -16,7 +16,7 @@ try:
     from tensorldp_papers.run.method_plan import SYNTHETIC, ModelTraining
     from tensorldp_papers.run.settings import parse_settings
     from tensorldp_papers.run.code_digest import code_of_cell, source_digest
-    from tensorldp_papers.run.study import load_study
+    from tensorldp_papers.run.study import load_study, study_files
     from tensorldp_papers.data.catalogue import get as dataset_entry
     from tensorldp_papers.data.catalogue import names as dataset_names
     from tensorldp.errors import InputError
@@ -30,7 +30,7 @@ except ImportError as error:
 
 # The repository as the working directory sees it, which may be another folder, and that of another workflow.
 BASE = Path(os.path.relpath(Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parents[1]))
-STUDIES = BASE / "workflow" / "studies"
+STUDIES = study_files()
 SCRIPTS = BASE.absolute() / "workflow" / "scripts"
 NOTEBOOKS = BASE / "notebooks"
 REFERENCE = BASE / "results" / "reference"
@@ -41,13 +41,7 @@ def validated_plan():
     try:
         settings = parse_settings(config)
         environment.export(settings, main_process=workflow.is_main_process)
-        return make_plan(
-            settings,
-            STUDIES,
-            mechanisms=MECHANISMS.names(),
-            datasets=dataset_names(),
-            precision=environment.precision(),
-        )
+        return make_plan(settings, environment.precision())
     except InputError as error:
         sys.exit(f"error: {error}")
 

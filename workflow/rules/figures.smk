@@ -15,7 +15,7 @@ AXES = {"": "printed epsilon", "_guaranteed": "guaranteed epsilon", "_pure": "pu
 # of a run's own pictures and of the table that claims look at beside them, where a study has such
 BESIDE = {"reconstruction": {"tables": "results/tables/reconstruction.csv", "pictures": "results/pictures/reconstruction.safetensors"}}
 KEPT_PIECES = list(csv.DictReader(Path(kept("pieces.csv")).open())) if kept("pieces.csv") else []
-REFERENCE_STUDIES = [load_study(STUDIES / f"{study}.yaml") for study in sorted({piece["study"] for piece in KEPT_PIECES})]
+REFERENCE_STUDIES = [load_study(STUDIES[study]) for study in sorted({piece["study"] for piece in KEPT_PIECES})]
 # the figures of this run, and those of the kept results, which need no training and no data
 DRAWN = [(study, "figure", "results", drawn(study.study), BESIDE.get(study.study, {})) for study in PLAN.studies.values()]
 DRAWN += [

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tensorldp.files import write_text
-from tensorldp.kinds import MECHANISMS
 from tensorldp.registry import import_plugins
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.table import claims_table
-from tensorldp_papers.data.catalogue import names as dataset_names
 from tensorldp_papers.run.audit_table import stop_if_refuted
 from tensorldp_papers.run.cli import json_argument, parser, run
 from tensorldp_papers.run.grid import make_plan
@@ -20,7 +18,6 @@ from tensorldp_papers.run.settings import parse_settings
 def main(arguments: Sequence[str] | None = None) -> None:
     arg = parser(__doc__)
     arg.add_argument("--settings", type=json_argument, required=True, help="the run's settings, JSON or @file")
-    arg.add_argument("--studies", type=Path, required=True, help="folder of the studies' YAML files")
     arg.add_argument("--results", type=Path, required=True, help="folder with metrics/, privacy/ and tables/")
     arg.add_argument("--out", type=Path, required=True, help="CSV file to write")
     arg.add_argument("--standing", type=Path, help="table of refuted guarantees; one of them stops this")
@@ -30,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         stop_if_refuted(args.standing, args.report)
     settings = parse_settings(args.settings)
     import_plugins(settings.plugins)
-    plan = make_plan(settings, args.studies, mechanisms=MECHANISMS.names(), datasets=dataset_names())
+    plan = make_plan(settings)
     write_text(args.out, claims_table(Evidence(plan, args.results)).to_csv(index=False))
 
 

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tensorldp.files import write_text
-from tensorldp.kinds import MECHANISMS
 from tensorldp.registry import import_plugins
-from tensorldp_papers.data.catalogue import names as dataset_names
 from tensorldp_papers.kept.plan import computed, plan_table, plan_text
 from tensorldp_papers.run.cli import json_argument, parser, run
 from tensorldp_papers.run.grid import make_plan
@@ -27,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     settings = parse_settings(args.settings)
     import_plugins(settings.plugins)
     workflow, plugins = REPOSITORY / "workflow", tuple(settings.plugins)
-    cells = make_plan(settings, workflow / "studies", mechanisms=MECHANISMS.names(), datasets=dataset_names()).cells
+    cells = make_plan(settings).cells
     table = plan_table(*computed(cells, args.results, args.reference, workflow, plugins))
     write_text(args.out, table.to_csv(index=False))
     write_text(args.out.with_suffix(".json"), table.to_json(orient="records", indent=1) + "\n")

@@ -17,8 +17,6 @@ from tensorldp_papers.kept.merge import merge_run, summarise
 from tensorldp_papers.kept.provenance import CLAIMS
 from tensorldp_papers.run.cli import parser, run
 
-STUDIES = Path(__file__).parents[1] / "studies"
-
 
 def main(arguments: Sequence[str] | None = None) -> None:
     arg = parser(__doc__)
@@ -30,12 +28,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = arg.parse_args(arguments)
     earlier = [args.reference / CLAIMS]
     for results in [] if args.decide else args.results:
-        kept = merge_run(results, args.reference, STUDIES, allow_dirty=args.allow_dirty, only=args.only)
+        kept = merge_run(results, args.reference, allow_dirty=args.allow_dirty, only=args.only)
         print(f"kept of {results}: {', '.join(kept) or 'nothing, larger runs are there already'}")
         earlier.append(results / CLAIMS)
     summarise(args.reference)
     tables = [pd.read_csv(path) for path in earlier if path.exists()]
-    claims = decide_again(args.reference, STUDIES, pd.concat(tables, ignore_index=True) if tables else None)
+    claims = decide_again(args.reference, pd.concat(tables, ignore_index=True) if tables else None)
     write_text(args.reference / CLAIMS, claims.to_csv(index=False))
 
 

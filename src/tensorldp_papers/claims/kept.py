@@ -52,9 +52,9 @@ class NotKept(NotRun):
     """A claim needs a file of a run that the reference results do not keep."""
 
 
-def _cells(metrics: pd.DataFrame, studies: Path, trained: Mapping[Name, str]) -> Iterator[AnyCell]:
+def _cells(metrics: pd.DataFrame, trained: Mapping[Name, str]) -> Iterator[AnyCell]:
     """The cells that have rows, with the training that is noted of them or that their study's file plans for them."""
-    table = cells_as_planned(metrics, studies)
+    table = cells_as_planned(metrics)
     planned = dict(zip(names(table), table["cell"], strict=True))
     for name, seeds in metrics.groupby(CELL, sort=False, observed=True)["seed"]:
         if name not in planned:
@@ -65,10 +65,10 @@ def _cells(metrics: pd.DataFrame, studies: Path, trained: Mapping[Name, str]) ->
 class KeptEvidence(Evidence):
     """The metrics of results/reference as claims see them; each study has the scale of its run."""
 
-    def __init__(self, metrics: pd.DataFrame, studies: Path, trained: Mapping[Name, str] | None = None) -> None:
+    def __init__(self, metrics: pd.DataFrame, trained: Mapping[Name, str] | None = None) -> None:
         present = [name for name in SCALES if name in set(metrics["scale"])]
         settings = parse_settings({"scale": present[-1], "studies": sorted(metrics["study"].unique())})
-        super().__init__(Plan(settings, {}, tuple(_cells(metrics, studies, trained or {}))), Path())
+        super().__init__(Plan(settings, {}, tuple(_cells(metrics, trained or {}))), Path())
         self._measured = rows_by_cell(metrics)
 
     def table(self, name: str) -> pd.DataFrame:
@@ -90,12 +90,11 @@ class KeptEvidence(Evidence):
         raise NotKept(f"needs the features of {study}, which are not kept")
 
 
-def decide_again(reference: Path, studies: Path, earlier: pd.DataFrame | None = None) -> pd.DataFrame:
+def decide_again(reference: Path, earlier: pd.DataFrame | None = None) -> pd.DataFrame:
     """The table of claims of the reference results, with the scale and the commits of the rows behind it.
 
     Args:
         reference: the folder of the reference results.
-        studies: the folder of the studies' files.
         earlier: rows of earlier tables, oldest first, for claims that need what is not kept; a decided one goes before
             an open one, and then a later one before an earlier.
 
@@ -103,7 +102,7 @@ def decide_again(reference: Path, studies: Path, earlier: pd.DataFrame | None = 
         InputError: if a check fails on damaged results.
     """
     metrics = read_rows(reference / METRICS)
-    evidence = KeptEvidence(metrics, studies, noted_training(reference))
+    evidence = KeptEvidence(metrics, noted_training(reference))
     scale, commits = evidence.scale, " ".join(sorted(metrics["commit"].unique()))
     rows = []
     for claim in catalogue().values():

@@ -29,9 +29,7 @@ from tensorldp_papers.run.table import SERIES as OF_SERIES
 MACHINE = ["device", "isa", "precision"]
 
 
-def merge_run(
-    results: Path, reference: Path, studies: Path, *, allow_dirty: bool = False, only: Sequence[str] = ()
-) -> list[str]:
+def merge_run(results: Path, reference: Path, *, allow_dirty: bool = False, only: Sequence[str] = ()) -> list[str]:
     """Put the rows of a finished run among the kept results; returns the studies of which rows were taken over.
 
     A run at a larger scale replaces all rows of a study, one at a smaller scale leaves them. At the same scale, a
@@ -41,7 +39,6 @@ def merge_run(
     Args:
         results: the folder of the run.
         reference: the folder that holds the kept results.
-        studies: the folder of the studies' files.
         allow_dirty: also take results of sources that no commit has, whose `commit` ends in "+".
         only: the studies to take; all of the run's without.
 
@@ -76,7 +73,7 @@ def merge_run(
     origins = _origins_of_run(results, metrics)
     before = provenance.with_origins(kept[kept["study"].isin(taken - replaced)], reference)
     _check_seeds(before, origins)
-    _check_training(before, origins, studies)
+    _check_training(before, origins)
     tables[PROVENANCE] = origins[[*SEEDED, *ORIGIN]], SEEDED
     for name, (rows, columns) in tables.items():
         rows, earlier = rows[rows["study"].isin(taken)], read_table(reference / name)
@@ -159,14 +156,14 @@ def _check_seeds(kept: pd.DataFrame, new: pd.DataFrame) -> None:
     )
 
 
-def _check_training(kept: pd.DataFrame, new: pd.DataFrame, studies: Path) -> None:
+def _check_training(kept: pd.DataFrame, new: pd.DataFrame) -> None:
     """Refuse cells that were trained in another way than those of the same variant beside which they would stand.
 
     Kept rows of which nothing is noted count as trained in the way that their study's file has it.
     """
     stays = kept[~among(kept, new, SEEDED)]
     unnoted = stays[stays["training"] == ""]
-    planned = unnoted[CELL].merge(provenance.cells_as_planned(unnoted, studies)[[*CELL, "training"]], on=CELL)
+    planned = unnoted[CELL].merge(provenance.cells_as_planned(unnoted)[[*CELL, "training"]], on=CELL)
     both = pd.concat([new, stays[stays["training"] != ""], planned])
     groups = both.groupby(CELL[:3], observed=True)["training"].nunique()
     for group in dict.fromkeys(names(new, CELL[:3])):

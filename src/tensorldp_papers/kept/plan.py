@@ -50,7 +50,7 @@ def computed(
         cells: those that are planned.
         results: the folder of the run, which may be empty.
         reference: the folder of the kept results, which may be empty.
-        workflow: the folder with studies/ and scripts/.
+        workflow: the folder with scripts/.
         plugins: the config's.
 
     Returns:
@@ -71,7 +71,7 @@ def computed(
         )
         mark(kept, SEEDED, OTHER)
         mark(kept, [*SEEDED, *made], KEPT)
-        then = kept.merge(provenance.cells_as_planned(kept, workflow / "studies")[[*CELL, "cell"]], on=CELL)
+        then = kept.merge(provenance.cells_as_planned(kept)[[*CELL, "cell"]], on=CELL)
         trained = provenance.noted_training(reference)
         measured = [
             (provenance.as_trained(cell, trained), seconds) for cell, seconds in names(then, ["cell", "seconds"])

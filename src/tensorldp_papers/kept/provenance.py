@@ -12,8 +12,6 @@ import pandas as pd
 
 from tensorldp.errors import InputError
 from tensorldp.files import read_json
-from tensorldp.kinds import MECHANISMS
-from tensorldp_papers.data.catalogue import names as dataset_names
 from tensorldp_papers.run.cell import AnyCell, epsilon_text, parse_cell
 from tensorldp_papers.run.grid import make_plan
 from tensorldp_papers.run.plans import METHODS
@@ -106,7 +104,7 @@ def as_trained(cell: AnyCell, noted: Mapping[Name, str]) -> AnyCell:
     return replace(cell, training=METHODS[cell.method].training.model_validate_json(text)) if text else cell
 
 
-def cells_as_planned(metrics: pd.DataFrame, studies: Path) -> pd.DataFrame:
+def cells_as_planned(metrics: pd.DataFrame) -> pd.DataFrame:
     """`described` of the kept cells, at the scales of their rows, as the studies' files plan them today.
 
     What the files plan at other epsilons is so at that of the row. Of what they do not plan there is no row.
@@ -116,7 +114,7 @@ def cells_as_planned(metrics: pd.DataFrame, studies: Path) -> pd.DataFrame:
         asked = {"scale": scale, "studies": [study], "datasets": {study: sorted(set(part["dataset"]))}}
         try:
             settings = parse_settings(asked)
-            cells = make_plan(settings, studies, mechanisms=MECHANISMS.names(), datasets=dataset_names()).cells
+            cells = make_plan(settings).cells
         except InputError:  # a study, a scale or a data set that the files have no more
             continue
         planned = {name_of(cell): cell for cell in cells}

@@ -70,7 +70,7 @@ def requalify(
 
     Args:
         reference: the folder that holds the kept results.
-        workflow: the folder with studies/ and scripts/.
+        workflow: the folder with scripts/.
         piece: a study and a data set.
         compute: gives what `results/metrics/<cell>.json` says of cells, for a config and their paths.
         count: how many cells to draw, fewer where fewer are kept.
@@ -90,7 +90,7 @@ def requalify(
         raise InputError(f"{reference} has no {METRICS}: merge a run first")
     rows = read_rows(reference / METRICS)
     rows = rows[(rows["study"] == piece[0]) & (rows["dataset"] == piece[1])]
-    runs, planned = with_origins(rows, reference), cells_as_planned(rows, workflow / "studies")
+    runs, planned = with_origins(rows, reference), cells_as_planned(rows)
     todays = runs.merge(planned[[*CELL, "settings", "cell"]], on=[*CELL, "settings"])
     if todays.empty:
         raise InputError(f"nothing is kept of {' on '.join(piece)} with the settings of today's files: run it")

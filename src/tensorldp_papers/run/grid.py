@@ -6,7 +6,6 @@ import itertools
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -14,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from tensorldp.definitions import class_literals
 from tensorldp.errors import InputError, unknown
 from tensorldp.kinds import MECHANISMS, NO_PRIVACY
+from tensorldp_papers.data.catalogue import names as dataset_names
 from tensorldp_papers.data.own import check_own
 from tensorldp_papers.registries import MODELS
 from tensorldp_papers.run.cell import AnyCell, Cell, epsilon_text, variant_text
@@ -21,7 +21,7 @@ from tensorldp_papers.run.method_plan import SYNTHETIC, Factors, Training
 from tensorldp_papers.run.plans import METHODS
 from tensorldp_papers.run.precision import Precision
 from tensorldp_papers.run.settings import Settings, explain, short
-from tensorldp_papers.run.study import Arm, ScalePlan, Study, load_study
+from tensorldp_papers.run.study import Arm, ScalePlan, Study, load_study, study_files
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -255,28 +255,18 @@ class Plan:
         return {(c.study, c.dataset, c.folder, c.mechanism, c.epsilon): c for c in self.cells}
 
 
-def make_plan(
-    settings: Settings,
-    folder: Path,
-    *,
-    mechanisms: list[str],
-    datasets: list[str],
-    precision: tuple[Precision, ...] = (),
-) -> Plan:
-    """The cells of the chosen studies, which are read from `folder`.
+def make_plan(settings: Settings, precision: tuple[Precision, ...] = ()) -> Plan:
+    """The cells of the chosen studies.
 
     Args:
         settings: the run's.
-        folder: of the studies' files.
-        mechanisms: the names that there are.
-        datasets: the names that there are.
         precision: of the networks that may compute in it: the first of these, else PyTorch's float32.
 
     Raises:
         InputError: if a study, dataset, mechanism or training setting is unknown or not valid, or if bfloat16 or the
             compiled loop is asked for and no cell computes in it.
     """
-    available = sorted(path.stem for path in folder.glob("*.yaml"))
+    available, mechanisms, datasets = study_files(), MECHANISMS.names(), dataset_names()
     for name in settings.studies:
         if name not in available:
             raise unknown("study", short(name), available)
@@ -291,7 +281,7 @@ def make_plan(
         for name in getattr(settings, key):
             if name not in available:
                 raise unknown(f"study under {key}", short(name), available)
-    studies = {name: load_study(folder / f"{name}.yaml") for name in dict.fromkeys(settings.studies)}
+    studies = {name: load_study(available[name]) for name in dict.fromkeys(settings.studies)}
     cells = tuple(cell.computing_in(precision) for study in studies.values() for cell in study_cells(study, settings))
     if settings.precision in ("bfloat16", "compiled") and all(cell.precision == "float32" for cell in cells):
         raise InputError(

@@ -107,7 +107,7 @@ class Settings(Strict):
     """config.yaml. An empty value means: as the study states for this scale."""
 
     scale: Scale = Field("quick", description="quick, desk or paper")
-    studies: list[str] = Field(min_length=1, description="the studies to run, names of files in workflow/studies")
+    studies: list[str] = Field(min_length=1, description="the studies to run, by the names of their files")
     seeds: list[Seed] | None = Field(None, min_length=1, description="the seeds of every cell")
     datasets: dict[str, Annotated[list[str], Field(min_length=1)]] = Field(
         default_factory=dict, description="study: its datasets"

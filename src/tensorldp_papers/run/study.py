@@ -9,6 +9,7 @@ from pydantic import Field, ValidationError
 
 from tensorldp.curves.guarantee import NOMINAL_DELTA
 from tensorldp.errors import InputError, unknown
+from tensorldp.registry import plugin_modules
 from tensorldp_papers.run.plans import METHODS
 from tensorldp_papers.run.settings import Epsilon, Scale, Seed, Strict, explain, read_yaml, short
 
@@ -26,6 +27,9 @@ VIEWS = {
 
 
 PAPER_OF = {"pldp": "pldp-fl", "reconstruction": "dp-lecture"}  # where it is not the first word of a name
+
+
+PAPERS = Path(__file__).parents[1] / "papers"
 
 
 class Arm(Strict):
@@ -59,7 +63,7 @@ class ScalePlan(Strict):
 
 
 class Study(Strict):
-    """A file of workflow/studies."""
+    """The file of a study."""
 
     study: str
     title: str
@@ -93,6 +97,27 @@ def paper_of(name: str) -> str:
     """The key of the paper that a study or a table belongs to by its name."""
     word = name.split("_")[0]
     return PAPER_OF.get(word, word)
+
+
+def study_files() -> dict[str, Path]:
+    """The files of all studies by name, sorted: of the papers' rooms, and a user's own.
+
+    A user's lie in the folder `studies` of the working directory, or in the folder of a plug-in that is a package.
+
+    Raises:
+        InputError: if two files are of one name.
+    """
+    rooms = sorted(path.parent for path in PAPERS.glob("*/__init__.py"))
+    outside = [Path.cwd() / name.replace(".", "/") for name in plugin_modules()]
+    found: dict[str, Path] = {}
+    for folder in (*rooms, Path.cwd() / "studies", *(room for room in outside if room.is_dir())):
+        for path in sorted(folder.glob("*.yaml")):
+            if path.stem == "printed":  # the numbers that a paper prints
+                continue
+            if path.stem in found:
+                raise InputError(f"the study {path.stem} has two files, {found[path.stem]} and {path}: rename one")
+            found[path.stem] = path
+    return dict(sorted(found.items()))
 
 
 def load_study(path: Path) -> Study:
