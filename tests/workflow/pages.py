@@ -70,6 +70,7 @@ def follow(folder: Path, page: str) -> None:
         if title:
             path = folder / title
             assert not path.exists() or block.language == "yaml", block.where
+            path.parent.mkdir(exist_ok=True)
             path.write_text(block.text)
         elif block.language == "sh":
             run(folder, block, "bash", "-euo", "pipefail", "-c", block.text)

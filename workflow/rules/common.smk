@@ -30,7 +30,6 @@ except ImportError as error:
 
 # The repository as the working directory sees it, which may be another folder, and that of another workflow.
 BASE = Path(os.path.relpath(Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parents[1]))
-STUDIES = study_files()
 SCRIPTS = BASE.absolute() / "workflow" / "scripts"
 NOTEBOOKS = BASE / "notebooks"
 REFERENCE = BASE / "results" / "reference"
@@ -48,6 +47,7 @@ def validated_plan():
 
 export_commands()
 PLAN = validated_plan()
+STUDIES = study_files()
 PLUGINS = tuple(PLAN.settings.plugins)
 GPU = environment.gpu_slots()
 
@@ -232,12 +232,18 @@ def weights_argument(wildcards, input):
     return f"--weights {Path(input.weights).parent}" if input.weights else ""
 
 
-def notebook_source(notebook):
+def notebook_of(name):
+    """The notebook of a figure: of ours in `notebooks`, of a paper from outside in its room."""
+    room = STUDIES[name].parent if name in STUDIES else NOTEBOOKS
+    path = next((path for path in (NOTEBOOKS / f"{name}.ipynb", room / f"{name}.ipynb") if path.is_file()), None)
+    if path is None:
+        sys.exit(f"error: the study {name} has no notebook: add notebooks/{name}.ipynb, which draws its figure")
+    return os.path.relpath(path)
+
+
+def notebook_source(name):
     """The digest of the code of a figure, from its notebook's code cells."""
-    path = NOTEBOOKS / f"{notebook}.ipynb"
-    if not path.is_file():
-        sys.exit(f"error: the study {notebook} has no notebook: add notebooks/{notebook}.ipynb, which draws its figure")
-    return source_digest((path,), plugins=PLUGINS)
+    return source_digest((Path(notebook_of(name)),), plugins=PLUGINS)
 
 
 def shown(path, category, axis):

@@ -33,7 +33,7 @@ for study, kind, out, tables, beside in DRAWN:
             standing=f"{tables}/standing.csv",
             tables=beside.get("tables", []),
             pictures=beside.get("pictures", []),
-            notebook=f"{NOTEBOOKS}/{study.study}.ipynb",
+            notebook=notebook_of(study.study),
         output:
             figures=[
                 shown(f"{out}/figures/{study.study}{view}.{ending}", study.title, AXES.get(view, "its own"))
