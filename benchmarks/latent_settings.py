@@ -26,11 +26,10 @@ from learning_rates import split
 
 from tensorldp.memory import keep_freed_memory
 from tensorldp_papers.papers.latent.method import METHOD
-from tensorldp_papers.papers.latent.settings import LatentTraining
+from tensorldp_papers.papers.latent.settings import LatentCell, LatentTraining
 from tensorldp_papers.run.grid import study_cells
 from tensorldp_papers.run.records import read_records
 from tensorldp_papers.run.settings import parse_settings
-from tensorldp_papers.run.streams import LatentCell
 from tensorldp_papers.run.study import load_study
 
 ROOT = Path(__file__).resolve().parent.parent

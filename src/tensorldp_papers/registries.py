@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-from importlib.resources import files
 from typing import Any
 
 from tensorldp.registry import Registry
-
-ROOMS = {"tldp": "tldp", "tvg": "tvg", "pldp-fl": "pldp_fl", "latent": "latent", "dp-lecture": "lecture"}
-
-
-def _claims() -> dict[str, list[str]]:
-    homes: dict[str, list[str]] = {f"tensorldp_papers.papers.{room}.claims": [] for room in ROOMS.values()}
-    text = files("tensorldp_papers.claims").joinpath("catalogue.csv").read_text()
-    for row in csv.DictReader(text.splitlines()):
-        homes[f"tensorldp_papers.papers.{ROOMS[row['source']]}.claims"].append(row["id"])
-    return homes
-
 
 # members are Any, because this module lies below the classes; each package checks and types its own
 MODELS: Registry[Any] = Registry(
@@ -50,4 +37,16 @@ PARSERS: Registry[Any] = Registry(
         "tensorldp_papers.data.text": ["imdb"],
     },
 )
-CLAIMS: Registry[Any] = Registry("claim", group="tensorldp.claims", own=_claims)
+# of a method its plan, which says what computes it
+METHODS: Registry[Any] = Registry(
+    "method",
+    group="tensorldp.methods",
+    own={
+        "tensorldp_papers.papers.tldp.settings": ["learning", "federated"],
+        "tensorldp_papers.papers.tvg.settings": ["covariance", "testing", "private_sgd"],
+        "tensorldp_papers.papers.pldp_fl.settings": ["pldp_synthetic", "pldp_fl"],
+        "tensorldp_papers.papers.latent.settings": ["latent"],
+        "tensorldp_papers.papers.lecture.settings": ["attacks"],
+        "tensorldp_papers.papers.frontier.settings": ["frontier"],
+    },
+)

@@ -11,9 +11,9 @@ import pandas as pd
 
 from tensorldp_papers.claims.base import NotRun, catalogue, load_checks, verdict
 from tensorldp_papers.claims.evidence import Evidence
+from tensorldp_papers.registries import METHODS
 from tensorldp_papers.run.cell import AnyCell, Cell, variant_text
 from tensorldp_papers.run.grid import Plan, make_plan
-from tensorldp_papers.run.plans import METHODS
 from tensorldp_papers.run.settings import parse_settings
 from tensorldp_papers.run.study import load_study, study_files
 from tensorldp_papers.run.table import metrics_table, series_table

@@ -18,9 +18,9 @@ import pytest
 from tensorldp.errors import InputError
 from tensorldp_papers.claims.base import Claim, Finding, NotRun, Verdict, catalogue, claim, load_checks, verdict
 from tensorldp_papers.claims.evidence import Evidence
+from tensorldp_papers.claims.registry import CLAIMS
 from tensorldp_papers.claims.statements import mean_interval
 from tensorldp_papers.claims.table import COLUMNS, claims_table
-from tensorldp_papers.registries import CLAIMS
 from tensorldp_papers.run.grid import Plan, make_plan
 from tensorldp_papers.run.settings import parse_settings
 

@@ -8,10 +8,9 @@ import torch
 from tensorldp.errors import InputError
 from tensorldp_papers.nets import Task, build
 from tensorldp_papers.nets.compiled.loop import Layout
-from tensorldp_papers.registries import MODELS
+from tensorldp_papers.registries import METHODS, MODELS
 from tensorldp_papers.run.cell import parse_cell, parse_release
 from tensorldp_papers.run.grid import Plan, make_plan
-from tensorldp_papers.run.plans import METHODS
 from tensorldp_papers.run.precision import Precision
 from tensorldp_papers.run.settings import parse_settings
 

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from tensorldp.errors import InputError
 from tensorldp.kinds import MECHANISMS as REGISTERED
+from tensorldp_papers.registries import METHODS
 from tensorldp_papers.run import grid
 from tensorldp_papers.run.grid import Plan, make_plan
-from tensorldp_papers.run.plans import METHODS
 from tensorldp_papers.run.settings import Settings, parse_settings
 from tensorldp_papers.run.study import load_study, study_files
 

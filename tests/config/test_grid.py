@@ -12,10 +12,10 @@ from tensorldp.errors import InputError
 from tensorldp_papers.data.catalogue import names
 from tensorldp_papers.papers.latent.settings import LatentTraining
 from tensorldp_papers.papers.tldp.settings import LearningFactors, LearningTraining
+from tensorldp_papers.registries import METHODS
 from tensorldp_papers.run.cell import AnyCell, epsilon_text, parse_cell, parse_release, variant_factors, variant_text
 from tensorldp_papers.run.grid import Plan, make_plan, study_cells
 from tensorldp_papers.run.method_plan import Training
-from tensorldp_papers.run.plans import METHODS
 from tensorldp_papers.run.settings import parse_settings
 from tensorldp_papers.run.study import Study, load_study, study_files
 

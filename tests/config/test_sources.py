@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tensorldp_papers.registries import METHODS
 from tensorldp_papers.run import code_digest as sources
 from tensorldp_papers.run.code_digest import source_digest, source_files
-from tensorldp_papers.run.plans import METHODS
 
 ROOT = Path(__file__).parents[2]
 RULES, SCRIPTS, NOTEBOOKS = (ROOT / "workflow" / "rules", ROOT / "workflow" / "scripts", ROOT / "notebooks")

@@ -9,8 +9,9 @@ import pytest
 
 from tensorldp.kinds import MECHANISMS
 from tensorldp.registry import Registry
+from tensorldp_papers.claims.registry import CLAIMS
 from tensorldp_papers.data import catalogue
-from tensorldp_papers.registries import CLAIMS, MODELS, PARSERS
+from tensorldp_papers.registries import MODELS, PARSERS
 
 KINDS = [CLAIMS, MECHANISMS, MODELS, PARSERS]
 
@@ -29,7 +30,7 @@ def test_every_data_set_has_a_parser() -> None:
 
 
 def test_names_are_listed_without_torch() -> None:
-    code = "import sys; from tensorldp.kinds import MECHANISMS; from tensorldp_papers.registries import CLAIMS; "
+    code = "import sys; from tensorldp.kinds import MECHANISMS; from tensorldp_papers.claims.registry import CLAIMS; "
     code += "assert 'tldp-l' in MECHANISMS.names() and 'T08' in CLAIMS.names(); "
     code += "sys.exit('torch' in sys.modules or 'tensorldp.mechanisms' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

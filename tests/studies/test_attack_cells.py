@@ -28,9 +28,8 @@ from tensorldp_papers.papers.lecture.figures import (
     fitted_slope,
 )
 from tensorldp_papers.papers.lecture.method import METHOD
-from tensorldp_papers.papers.lecture.settings import AttackFactors, AttackTraining
+from tensorldp_papers.papers.lecture.settings import AttackCell, AttackFactors, AttackTraining
 from tensorldp_papers.run.cell import variant_text
-from tensorldp_papers.run.streams import AttackCell
 from tensorldp_papers.run.study import study_files
 from tensorldp_papers.run.table import metrics_table
 

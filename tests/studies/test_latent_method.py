@@ -20,9 +20,8 @@ from tensorldp_papers.papers.latent.bit_strings import (
     unit_images,
 )
 from tensorldp_papers.papers.latent.method import METHOD
-from tensorldp_papers.papers.latent.settings import LatentFactors, LatentTraining
+from tensorldp_papers.papers.latent.settings import LatentCell, LatentFactors, LatentTraining
 from tensorldp_papers.run.records import Records
-from tensorldp_papers.run.streams import LatentCell
 
 CPU = torch.device("cpu")
 TRAINING = LatentTraining(epochs=4, width=16, batch_size=16, learning_rate=0.005, checkpoints=2)

@@ -8,8 +8,8 @@ import typing
 import pytest
 
 from tensorldp.errors import InputError
+from tensorldp_papers.registries import METHODS
 from tensorldp_papers.run.method import InsideMethod, MeasureMethod, Method, ReleaseMethod, SharedMethod, method
-from tensorldp_papers.run.plans import METHODS
 
 HOOKS = {  # the rules of the workflow and the hooks that their scripts call
     ReleaseMethod: {"release", "train", "train_all", "evaluate", "guarantee", "audited"},

@@ -13,10 +13,16 @@ from tensorldp.errors import InputError
 from tensorldp.files import sha256, write_arrays, write_json
 from tensorldp.mechanisms import Box, make
 from tensorldp_papers.papers.pldp_fl.method import METHOD as LEARNING
-from tensorldp_papers.papers.pldp_fl.settings import PldpFactors, PldpTraining, SyntheticFactors, SyntheticTraining
+from tensorldp_papers.papers.pldp_fl.settings import (
+    PldpCell,
+    PldpFactors,
+    PldpTraining,
+    SyntheticCell,
+    SyntheticFactors,
+    SyntheticTraining,
+)
 from tensorldp_papers.papers.pldp_fl.synthetic import METHOD as SYNTHETIC
 from tensorldp_papers.run.records import Records
-from tensorldp_papers.run.streams import PldpCell, SyntheticCell
 
 CPU = torch.device("cpu")
 WEIGHTS = 64 * 32 + 32 + 32 * 10 + 10

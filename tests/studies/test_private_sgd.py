@@ -9,10 +9,9 @@ import torch
 
 from tensorldp.files import write_arrays
 from tensorldp_papers.papers.tvg.private_sgd import METHOD
-from tensorldp_papers.papers.tvg.settings import PrivateSgdTraining
+from tensorldp_papers.papers.tvg.settings import PrivateSgdCell, PrivateSgdTraining
 from tensorldp_papers.run.method_plan import ModelFactors
 from tensorldp_papers.run.records import Records
-from tensorldp_papers.run.streams import PrivateSgdCell
 
 CPU = torch.device("cpu")
 TRAINING = {

@@ -20,12 +20,17 @@ from tensorldp_papers.nets.train import (
     train_federated,
     train_on_releases,
 )
-from tensorldp_papers.papers.tldp.learning import METHOD
-from tensorldp_papers.papers.tldp.settings import FederatedFactors, LearningFactors, LearningTraining
-from tensorldp_papers.run.privacy import record_guarantee, run_guarantee
+from tensorldp_papers.papers.tldp.federated import run_guarantee
+from tensorldp_papers.papers.tldp.learning import METHOD, record_guarantee
+from tensorldp_papers.papers.tldp.settings import (
+    FederatedCell,
+    FederatedFactors,
+    LearningCell,
+    LearningFactors,
+    LearningTraining,
+)
 from tensorldp_papers.run.records import Records, Scaling, matrix_shape, model_inputs, read_records
 from tensorldp_papers.run.releases import perturb
-from tensorldp_papers.run.streams import FederatedCell, LearningCell
 from tensorldp_papers.run.table import (
     COLUMNS,
     KEY,

@@ -16,15 +16,16 @@ from tensorldp.mechanisms.matrix import MatrixMechanism
 from tensorldp.mechanisms.mvg import Mvg
 from tensorldp.mechanisms.tvg import Idn, Udn
 from tensorldp_papers.nets.features import extract
-from tensorldp_papers.papers.tldp.settings import LearningFactors, LearningTraining
+from tensorldp_papers.papers.tldp.learning import record_guarantee
+from tensorldp_papers.papers.tldp.settings import LearningCell, LearningFactors, LearningTraining
 from tensorldp_papers.papers.tvg import settings as tvg
+from tensorldp_papers.papers.tvg.settings import TestingCell
 from tensorldp_papers.papers.tvg.testing import METHOD, directed, features, private_features, record_curve, train_clean
 from tensorldp_papers.run.grid import make_plan
-from tensorldp_papers.run.privacy import record_guarantee
 from tensorldp_papers.run.records import Records
 from tensorldp_papers.run.releases import batch_box, perturb, privatize_batches, record_in_batch
 from tensorldp_papers.run.settings import parse_settings
-from tensorldp_papers.run.streams import LearningCell, TestingCell, noise_stream
+from tensorldp_papers.run.streams import noise_stream
 
 CPU = torch.device("cpu")
 W = torch.randn(7, 12, generator=torch.Generator().manual_seed(2), dtype=torch.float64)

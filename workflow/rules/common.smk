@@ -12,7 +12,7 @@ from pathlib import Path
 try:
     from tensorldp_papers.run.cell import check_name
     from tensorldp_papers.run.grid import make_plan
-    from tensorldp_papers.run.plans import METHODS
+    from tensorldp_papers.registries import METHODS
     from tensorldp_papers.run.method_plan import SYNTHETIC, ModelTraining
     from tensorldp_papers.run.settings import parse_settings
     from tensorldp_papers.run.code_digest import code_of_cell, source_digest

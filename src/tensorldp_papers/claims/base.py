@@ -14,7 +14,7 @@ from tensorldp.errors import InputError, unknown
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.evidence import NotRun as NotRun
 from tensorldp_papers.claims.kinds import KINDS
-from tensorldp_papers.registries import CLAIMS
+from tensorldp_papers.claims.registry import CLAIMS
 
 Verdict = Literal[
     "reproduced",

@@ -14,7 +14,7 @@ from tensorldp.errors import InputError
 from tensorldp.files import read_json
 from tensorldp_papers.run.cell import AnyCell, epsilon_text, parse_cell
 from tensorldp_papers.run.grid import make_plan
-from tensorldp_papers.run.plans import METHODS
+from tensorldp_papers.run.method_plan import plan_of
 from tensorldp_papers.run.settings import parse_settings
 from tensorldp_papers.run.store import digest
 from tensorldp_papers.run.table import CELL
@@ -101,7 +101,7 @@ def noted_training(reference: Path) -> dict[Name, str]:
 def as_trained(cell: AnyCell, noted: Mapping[Name, str]) -> AnyCell:
     """A cell as its study's file plans it, with the training settings that are noted of its rows, if any."""
     text = noted.get(name_of(cell))
-    return replace(cell, training=METHODS[cell.method].training.model_validate_json(text)) if text else cell
+    return replace(cell, training=plan_of(cell.method).training.model_validate_json(text)) if text else cell
 
 
 def cells_as_planned(metrics: pd.DataFrame) -> pd.DataFrame:

@@ -25,11 +25,12 @@ from tensorldp_papers.nets.federated import (
 )
 from tensorldp_papers.nets.linear_heads import fit_linear_heads
 from tensorldp_papers.nets.networks import BiLSTM
+from tensorldp_papers.papers.tldp.settings import FederatedCell, LearningCell
 from tensorldp_papers.run.cell import Cell
 from tensorldp_papers.run.method import Trained
 from tensorldp_papers.run.method_plan import ModelFactors, ModelTraining, Training
 from tensorldp_papers.run.records import Records, Scaling, model_inputs
-from tensorldp_papers.run.streams import FederatedCell, LearningCell, common_stream, noise_stream
+from tensorldp_papers.run.streams import common_stream, noise_stream
 
 
 def new_model(cell: Cell[ModelTraining, ModelFactors], task: Task, seed: int, weights: Path | None = None) -> nn.Module:

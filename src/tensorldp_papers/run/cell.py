@@ -14,8 +14,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from tensorldp.errors import InputError
 from tensorldp.kinds import NO_PRIVACY
-from tensorldp_papers.run.method_plan import AnyPlan, F_co, Factors, T_co, Training
-from tensorldp_papers.run.plans import METHODS
+from tensorldp_papers.run.method_plan import AnyPlan, F_co, Factors, T_co, Training, plan_of
 from tensorldp_papers.run.precision import Precision
 from tensorldp_papers.run.settings import explain
 
@@ -89,7 +88,7 @@ class Cell(Generic[T_co, F_co]):
     @property
     def plan(self) -> AnyPlan:
         """How its method is computed."""
-        return METHODS[self.method]
+        return plan_of(self.method)
 
     @property
     def model_path(self) -> str:
@@ -159,7 +158,7 @@ def _adapter(training: type[Training], factors: type[Factors]) -> TypeAdapter[An
 
 
 def _parse(raw: Mapping[str, Any], *, released: bool) -> AnyCell:
-    plan = METHODS[str(raw.get("method"))]
+    plan = plan_of(str(raw.get("method")))
     try:
         text = json.dumps(dict(raw))
         cell: AnyCell = _adapter(Training if released else plan.training, plan.factors).validate_json(text)

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tensorldp.kinds import MECHANISMS
 from tensorldp.registry import Registry
-from tensorldp_papers.registries import CLAIMS, MODELS, PARSERS
-from tensorldp_papers.run.plans import METHODS
+from tensorldp_papers.claims.registry import CLAIMS
+from tensorldp_papers.registries import METHODS, MODELS, PARSERS
 
 if TYPE_CHECKING:
     from tensorldp_papers.run.cell import AnyCell
@@ -31,7 +31,9 @@ KINDS: dict[str, Registry[Any]] = {
     "MODELS": MODELS,
     "PARSERS": PARSERS,
     "CLAIMS": CLAIMS,
+    "METHODS": METHODS,
 }
+RUNS_METHODS = ROOT / "tensorldp_papers" / "run" / "method.py"  # which imports the module that a plan names
 CHOSEN = ("MECHANISMS", "METHODS")  # of which a cell has one
 MAKERS = ("make", "build", "get")  # calls that choose something by a name that stands in the code
 
@@ -111,6 +113,8 @@ def _closure(files: Iterable[Path], names: frozenset[str] | None) -> set[Path]:
         waiting += said.files
         waiting += [file for name in said.chosen for file in _homes(name)]
         waiting += [file for kind in said.kinds if names is None or kind not in CHOSEN for file in _of_kind(kind)]
+        if names is None and path == RUNS_METHODS:
+            waiting += [file for name in METHODS if METHODS.module(name) for file in _homes(name)]
     return found
 
 
@@ -128,15 +132,15 @@ def _label(path: Path) -> str:
 @cache
 def _homes(name: str) -> tuple[Path, ...]:
     """The modules of this package that define a mechanism, a network or a method of this name."""
-    modules = [MECHANISMS.module(name), MODELS.module(name), METHODS[name].module if name in METHODS else None]
+    modules = [kind.module(name) for kind in (MECHANISMS, MODELS, METHODS)]
+    modules += [METHODS[name].module] if METHODS.module(name) else []
     return tuple(file for module in modules if module for file in _module(ROOT, module))
 
 
 @cache
 def _of_kind(name: str) -> tuple[Path, ...]:
     """The modules in which a registry looks for its members."""
-    modules = [plan.module for plan in METHODS.all().values()] if name == "METHODS" else KINDS[name].modules()
-    return tuple(file for module in modules if module for file in _module(ROOT, module))
+    return tuple(file for module in KINDS[name].modules() for file in _module(ROOT, module))
 
 
 @cache
@@ -153,7 +157,7 @@ def _source(path: Path) -> Source:
     for node in ast.walk(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             files.update(_imported(node, path))
-            kinds |= {alias.name for alias in node.names} & {*KINDS, "METHODS"}
+            kinds |= {alias.name for alias in node.names} & KINDS.keys()
         elif isinstance(node, ast.Call) and node.args:
             called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
             texts = _texts(node.args[0])
@@ -213,6 +217,10 @@ def _module(folder: Path, name: str) -> tuple[Path, ...]:
 
 @cache
 def _data(package: str) -> tuple[Path, ...]:
-    """The files of a package's own folder."""
+    """The files of a package's own folder that are not code."""
     folder = ROOT.joinpath(*package.split("."))
-    return tuple(sorted(file for file in folder.iterdir() if file.is_file())) if folder.is_dir() else ()
+    return (
+        tuple(sorted(file for file in folder.iterdir() if file.is_file() and file.suffix != ".py"))
+        if folder.is_dir()
+        else ()
+    )

@@ -17,8 +17,7 @@ from tensorldp_papers.data.catalogue import names as dataset_names
 from tensorldp_papers.data.own import check_own
 from tensorldp_papers.registries import MODELS
 from tensorldp_papers.run.cell import AnyCell, Cell, epsilon_text, variant_text
-from tensorldp_papers.run.method_plan import SYNTHETIC, Factors, Training
-from tensorldp_papers.run.plans import METHODS
+from tensorldp_papers.run.method_plan import SYNTHETIC, Factors, Training, plan_of
 from tensorldp_papers.run.precision import Precision
 from tensorldp_papers.run.settings import Settings, explain, short
 from tensorldp_papers.run.study import Arm, ScalePlan, Study, load_study, study_files
@@ -35,7 +34,7 @@ def _validated(model: type[M], values: dict[str, Any], where: str) -> M:
 
 def _training(study: Study, plan: ScalePlan, settings: Settings, factors: dict[str, Any]) -> Training:
     """The study's settings, then those of a factor's value, those of the config, and factors that are settings."""
-    model = METHODS[study.method].training
+    model = plan_of(study.method).training
     merged: dict[str, Any] = {"limit": plan.limit, **plan.training}
     for key, value in factors.items():
         merged.update(plan.per_factor.get(f"{key}={value}", {}))
@@ -51,7 +50,7 @@ def _typed_factors(study: Study, arm: Arm, factors: dict[str, Any]) -> Factors:
         InputError: if a factor is none of the method's, no training setting and no option of the arm, or if one that
             is an option has another value there.
     """
-    method = METHODS[study.method]
+    method = plan_of(study.method)
     own = {key: value for key, value in factors.items() if key in method.factors.model_fields}
     for key, value in factors.items():
         if key in own or key in method.training.model_fields:
@@ -121,7 +120,7 @@ def study_cells(study: Study, settings: Settings) -> list[AnyCell]:
     seeds = tuple(dict.fromkeys(settings.seeds or plan.seeds))
     wanted = settings.mechanisms.get(study.study)
     chosen = _factors(study, plan, settings)
-    shared = METHODS[study.method].shares_models
+    shared = plan_of(study.method).shares_models
     cells: dict[AnyCell, None] = {}
     models: dict[AnyCell, None] = {}
     for arm in study.arms if wanted is None else _chosen(study, wanted):
@@ -201,7 +200,7 @@ def _check_use(study: Study, mechanism: str, known: set[str]) -> None:
     """
     home = MECHANISMS.module(mechanism)
     stated = class_literals(home)[mechanism] if home else {}
-    needed = [key for key, field in METHODS[study.method].factors.model_fields.items() if field.is_required()]
+    needed = [key for key, field in plan_of(study.method).factors.model_fields.items() if field.is_required()]
     missing = [key for key in needed if not any(key in scale.factors for scale in study.scales.values())]
     if stated.get("only_for") and study.method not in stated["only_for"]:
         why = stated["not_elsewhere"]

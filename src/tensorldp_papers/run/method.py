@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from tensorldp.errors import InputError
 from tensorldp.files import read_arrays
 from tensorldp.mechanisms import Mechanism
+from tensorldp_papers.registries import METHODS
 from tensorldp_papers.run.cell import AnyCell, Cell
-from tensorldp_papers.run.method_plan import INSIDE, MEASURE, RELEASE, SHARED, Factors, MethodPlan, Training
-from tensorldp_papers.run.plans import METHODS
+from tensorldp_papers.run.method_plan import INSIDE, MEASURE, RELEASE, SHARED, Factors, MethodPlan, Training, plan_of
 from tensorldp_papers.run.provenance import Stopwatch
 from tensorldp_papers.run.records import Records
 
@@ -235,7 +235,7 @@ def method(name: str) -> AnyMethod:
     Raises:
         InputError: if there is none.
     """
-    plan = METHODS.get(name)
+    plan = plan_of(name)
     found: AnyMethod = import_module(plan.module).METHOD if plan.module else _FROM_OUTSIDE[name]
     return found
 
@@ -285,7 +285,7 @@ def audited_of(cell: AnyCell, data: Path | None, models: Sequence[Path] | None =
 
 def _inputs(cell: AnyCell, data: Path | None, models: Sequence[Path] | None) -> tuple[Any, ...]:
     """What `guarantee` and `audited` of a method take beside the cell."""
-    plan = METHODS[cell.method]
+    plan = plan_of(cell.method)
     if plan.rules == MEASURE:
         return (data,)
     if data is None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import BeforeValidator, Field
 
 from tensorldp.errors import check_real
+from tensorldp_papers.registries import METHODS
 from tensorldp_papers.run.settings import Strict
 
 SYNTHETIC = "synthetic"  # the dataset of cells that read none
@@ -118,3 +119,13 @@ class MethodPlan(Generic[T_co, F_co]):
 
 
 AnyPlan = MethodPlan[Training, Factors]
+
+
+def plan_of(method: str) -> AnyPlan:
+    """The plan of a method.
+
+    Raises:
+        InputError: if there is none, naming the nearest.
+    """
+    plan: AnyPlan = METHODS.get(method)
+    return plan

@@ -9,12 +9,9 @@ from tensorldp.audit.likelihood import audits
 from tensorldp.curves.base import PrivacyCurve
 from tensorldp.curves.guarantee import PROFILE_DELTAS, REPORT_DELTA
 from tensorldp.errors import InputError
-from tensorldp.mechanisms import Box, Mechanism
+from tensorldp.mechanisms import Mechanism
 from tensorldp.randomness import derive_seed
-from tensorldp_papers.nets.federated import ParameterRelease
 from tensorldp_papers.run.cell import AnyCell
-from tensorldp_papers.run.releases import BATCH, batch_box, record_in_batch
-from tensorldp_papers.run.streams import LearningCell, mechanism_on
 
 LABELS = "labels are released unperturbed"
 
@@ -37,31 +34,6 @@ def describe(curve: PrivacyCurve, unit: str, notes: list[str]) -> dict[str, Any]
         },
         "note": "; ".join(note for note in notes if note),
     }
-
-
-def record_guarantee(cell: LearningCell, box: Box) -> dict[str, Any]:
-    """One release of one record, as data or as features, alone or in a batch whose noise it shares the law of."""
-    batch = cell.factors.unit == "batch"
-    mechanism: Mechanism = mechanism_on(cell, batch_box(box, "records") if batch else box)
-    curve = mechanism.curve()
-    notes = [mechanism.note, LABELS]
-    if batch:
-        notes.append(
-            f"the noise is made for a batch of {BATCH} records, which as a whole has epsilon "
-            f"{curve.epsilon(REPORT_DELTA):.4g}"
-        )
-        curve = record_in_batch(curve)
-    if cell.release == "features":
-        notes.append("the extractor is fixed and data-independent")
-    return describe(curve, mechanism.unit, notes)
-
-
-def run_guarantee(release: ParameterRelease, buffers: bool) -> dict[str, Any]:
-    """One user's parameters over all rounds: every round releases the whole vector again."""
-    notes = list(release.notes)
-    if buffers:
-        notes.append("batch-norm running statistics are released unperturbed and are not covered")
-    return describe(release.run_curve(), "run", notes)
 
 
 REFUTING = 1.0 - 1e-6  # a run has thousands of audits, and one refutation stops it

@@ -8,31 +8,7 @@ import torch
 
 from tensorldp.mechanisms import Domain, Mechanism, make
 from tensorldp.randomness import generator
-from tensorldp_papers.papers.frontier.settings import FrontierFactors, FrontierTraining
-from tensorldp_papers.papers.latent.settings import LatentFactors, LatentTraining
-from tensorldp_papers.papers.lecture.settings import AttackFactors, AttackTraining
-from tensorldp_papers.papers.pldp_fl.settings import PldpFactors, PldpTraining, SyntheticFactors, SyntheticTraining
-from tensorldp_papers.papers.tldp.settings import FederatedFactors, LearningFactors, LearningTraining
-from tensorldp_papers.papers.tvg.settings import (
-    CovarianceFactors,
-    CovarianceTraining,
-    PrivateSgdTraining,
-    TestingFactors,
-    TestingTraining,
-)
-from tensorldp_papers.run.cell import AnyCell, Cell
-from tensorldp_papers.run.method_plan import ModelFactors
-
-LearningCell = Cell[LearningTraining, LearningFactors]
-FederatedCell = Cell[LearningTraining, FederatedFactors]
-SyntheticCell = Cell[SyntheticTraining, SyntheticFactors]
-PldpCell = Cell[PldpTraining, PldpFactors]
-CovarianceCell = Cell[CovarianceTraining, CovarianceFactors]
-TestingCell = Cell[TestingTraining, TestingFactors]
-PrivateSgdCell = Cell[PrivateSgdTraining, ModelFactors]
-LatentCell = Cell[LatentTraining, LatentFactors]
-AttackCell = Cell[AttackTraining, AttackFactors]
-FrontierCell = Cell[FrontierTraining, FrontierFactors]
+from tensorldp_papers.run.cell import AnyCell
 
 
 def mechanism_on(cell: AnyCell, domain: Domain, **extra: Any) -> Mechanism:

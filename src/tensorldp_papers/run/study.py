@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError
 from tensorldp.curves.guarantee import NOMINAL_DELTA
 from tensorldp.errors import InputError, unknown
 from tensorldp.registry import plugin_modules
-from tensorldp_papers.run.plans import METHODS
+from tensorldp_papers.registries import METHODS
 from tensorldp_papers.run.settings import Epsilon, Scale, Seed, Strict, explain, read_yaml, short
 
 Release = Literal["data", "features", "test_features", "gradients", "parameters", "bits"]

@@ -19,10 +19,10 @@ from tensorldp.kinds import NO_PRIVACY
 from tensorldp.mechanisms import Ball, Box, Mechanism, make
 from tensorldp.mechanisms.latent import Latent
 from tensorldp_papers.data.text import PUBLIC_TEXTS
+from tensorldp_papers.papers.frontier.settings import FrontierCell
 from tensorldp_papers.public.dimension import DIMENSIONS, Plan, PublicTask, choose_dimension
 from tensorldp_papers.public.projection import WIDEST, Projection, principal
 from tensorldp_papers.run.records import read_records
-from tensorldp_papers.run.streams import FrontierCell
 
 EXPONENTS = (0.0, 0.25, 0.5)
 RIDGES = (0.3, 1.0, 3.0, math.inf)

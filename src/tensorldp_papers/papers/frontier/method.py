@@ -24,7 +24,7 @@ from tensorldp_papers.papers.frontier.knowledge import (
     private_count,
     read_public,
 )
-from tensorldp_papers.papers.frontier.settings import FrontierFactors, FrontierTraining
+from tensorldp_papers.papers.frontier.settings import FrontierCell, FrontierFactors, FrontierTraining
 from tensorldp_papers.public.dimension import Plan
 from tensorldp_papers.public.least_squares import discriminant_from_releases, least_squares, logistic
 from tensorldp_papers.public.means import (
@@ -48,7 +48,7 @@ from tensorldp_papers.public.unlabelled import (
 )
 from tensorldp_papers.run.method import Audited, MeasureMethod, Rows
 from tensorldp_papers.run.privacy import LABELS, describe
-from tensorldp_papers.run.streams import FrontierCell, common_stream, noise_stream
+from tensorldp_papers.run.streams import common_stream, noise_stream
 
 SHUFFLED_DELTA = 1e-6
 COVERED = {

@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from tensorldp_papers.registries import METHODS
+from tensorldp_papers.run.cell import Cell
 from tensorldp_papers.run.method_plan import MEASURE, Count, Factors, MethodPlan, Training
 
 Backbone = Literal["strokes", "gradients", "mobilenet_v2_96", "words"]
@@ -46,3 +48,7 @@ class FrontierFactors(Factors):
 
 
 FRONTIER = MethodPlan("frontier", FrontierTraining, FrontierFactors, MEASURE, "tensorldp_papers.papers.frontier.method")
+
+FrontierCell = Cell[FrontierTraining, FrontierFactors]
+
+METHODS.add(FRONTIER.name, FRONTIER, __name__)

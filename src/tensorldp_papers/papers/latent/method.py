@@ -20,7 +20,7 @@ from tensorldp.mechanisms.bits import bit_count
 from tensorldp_papers.nets.classify import scores
 from tensorldp_papers.papers.latent import bit_strings
 from tensorldp_papers.papers.latent.networks import BitANN, baseline_cnn, feature_count
-from tensorldp_papers.papers.latent.settings import LatentFactors, LatentTraining
+from tensorldp_papers.papers.latent.settings import LatentCell, LatentFactors, LatentTraining
 from tensorldp_papers.papers.latent.training import (
     checkpoint_epochs,
     class_means,
@@ -34,7 +34,7 @@ from tensorldp_papers.run.method import Arrays, Audited, ReleaseMethod, Rows, Tr
 from tensorldp_papers.run.method_plan import Training
 from tensorldp_papers.run.privacy import LABELS, describe
 from tensorldp_papers.run.records import Records, read_records
-from tensorldp_papers.run.streams import LatentCell, common_stream, mechanism_on
+from tensorldp_papers.run.streams import common_stream, mechanism_on
 
 
 def model_of(cell: Cell[Training, LatentFactors]) -> Literal["ann", "cnn", "centroid"]:

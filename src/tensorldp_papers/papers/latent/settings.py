@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from tensorldp_papers.registries import METHODS
+from tensorldp_papers.run.cell import Cell
 from tensorldp_papers.run.method_plan import RELEASE, Factors, MethodPlan, Training
 
 
@@ -41,3 +43,7 @@ LATENT = MethodPlan(
     "tensorldp_papers.papers.latent.method",
     reduced=frozenset({"ann", "cnn"}),
 )
+
+LatentCell = Cell[LatentTraining, LatentFactors]
+
+METHODS.add(LATENT.name, LATENT, __name__)

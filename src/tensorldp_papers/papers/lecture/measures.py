@@ -31,9 +31,10 @@ from tensorldp_papers.nets import build
 from tensorldp_papers.nets.classify import accuracy, fit, predict
 from tensorldp_papers.nets.networks import SigmoidLeNet
 from tensorldp_papers.nets.registry import image_layout, seed_model
+from tensorldp_papers.papers.lecture.settings import AttackCell
 from tensorldp_papers.run.records import Records, Scaling, model_inputs
 from tensorldp_papers.run.releases import perturb
-from tensorldp_papers.run.streams import AttackCell, common_stream, mechanism_on, noise_stream
+from tensorldp_papers.run.streams import common_stream, mechanism_on, noise_stream
 
 V = TypeVar("V")
 

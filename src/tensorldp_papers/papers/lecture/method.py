@@ -12,11 +12,11 @@ from tensorldp_papers.papers.lecture import measures as gradients
 from tensorldp_papers.papers.lecture import measures as networks
 from tensorldp_papers.papers.lecture import measures as releases
 from tensorldp_papers.papers.lecture.measures import needed, rows
-from tensorldp_papers.papers.lecture.settings import AttackFactors, AttackTraining
+from tensorldp_papers.papers.lecture.settings import AttackCell, AttackFactors, AttackTraining
 from tensorldp_papers.run.method import Audited, MeasureMethod, Rows
 from tensorldp_papers.run.privacy import LABELS, describe
 from tensorldp_papers.run.records import Records, read_records
-from tensorldp_papers.run.streams import AttackCell, mechanism_on
+from tensorldp_papers.run.streams import mechanism_on
 
 ON_NETWORKS = {"tensor": networks.measure_tensor, "sensitivity": networks.measure_sensitivity}
 ON_GRADIENTS = (*gradients.INVERSIONS, "analytic")

@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from tensorldp_papers.registries import METHODS
+from tensorldp_papers.run.cell import Cell
 from tensorldp_papers.run.method_plan import MEASURE, Count, Factors, MethodPlan, Number, Positive, Training
 
 
@@ -42,3 +44,7 @@ class AttackFactors(Factors):
 
 
 ATTACKS = MethodPlan("attacks", AttackTraining, AttackFactors, MEASURE, "tensorldp_papers.papers.lecture.method")
+
+AttackCell = Cell[AttackTraining, AttackFactors]
+
+METHODS.add(ATTACKS.name, ATTACKS, __name__)

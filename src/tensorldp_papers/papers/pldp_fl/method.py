@@ -23,11 +23,11 @@ from tensorldp_papers.papers.pldp_fl.rounds import (
     selected,
     upload_of,
 )
-from tensorldp_papers.papers.pldp_fl.settings import PldpFactors, PldpTraining
+from tensorldp_papers.papers.pldp_fl.settings import PldpCell, PldpFactors, PldpTraining
 from tensorldp_papers.run.method import Audited, InsideMethod, Rows, Trained
 from tensorldp_papers.run.privacy import LABELS, describe
 from tensorldp_papers.run.records import Records, Scaling, model_inputs, read_records
-from tensorldp_papers.run.streams import PldpCell, common_stream, noise_stream
+from tensorldp_papers.run.streams import common_stream, noise_stream
 
 STAND_IN = 64
 FLOAT_BYTES = 4

@@ -23,8 +23,9 @@ from tensorldp_papers.papers.pldp_fl.clients import (
     participant_count,
     preferences,
 )
+from tensorldp_papers.papers.pldp_fl.settings import PldpCell
 from tensorldp_papers.run.progress import track
-from tensorldp_papers.run.streams import PldpCell, common_stream
+from tensorldp_papers.run.streams import common_stream
 
 Streams = Callable[[str], torch.Generator]
 

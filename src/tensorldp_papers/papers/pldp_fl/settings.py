@@ -7,6 +7,8 @@ from typing import Annotated, Literal, get_args
 from pydantic import BeforeValidator, Field
 
 from tensorldp.errors import check_positive, unknown
+from tensorldp_papers.registries import METHODS
+from tensorldp_papers.run.cell import Cell
 from tensorldp_papers.run.method_plan import INSIDE, MEASURE, Factors, MethodPlan, ModelFactors, Training
 
 Levels = Annotated[list[float], Field(min_length=1)]
@@ -102,3 +104,9 @@ PLDP = MethodPlan(
     compiled=frozenset({"pldp_cnn"}),  # clients of the mlp are quicker together
     by_seed=True,  # a seed says who uploads when
 )
+
+SyntheticCell = Cell[SyntheticTraining, SyntheticFactors]
+PldpCell = Cell[PldpTraining, PldpFactors]
+
+for _plan in (SYNTHETIC, PLDP):
+    METHODS.add(_plan.name, _plan, __name__)

@@ -13,10 +13,10 @@ from tensorldp.errors import InputError
 from tensorldp.mechanisms import Mechanism
 from tensorldp_papers.papers.pldp_fl.clients import PerWeight, make_upload, preferences
 from tensorldp_papers.papers.pldp_fl.mean import expected_error, released_means
-from tensorldp_papers.papers.pldp_fl.settings import SyntheticFactors, SyntheticTraining
+from tensorldp_papers.papers.pldp_fl.settings import SyntheticCell, SyntheticFactors, SyntheticTraining
 from tensorldp_papers.run.method import Audited, MeasureMethod, Rows
 from tensorldp_papers.run.privacy import describe
-from tensorldp_papers.run.streams import SyntheticCell, common_stream, noise_stream
+from tensorldp_papers.run.streams import common_stream, noise_stream
 
 
 def participants(cell: SyntheticCell) -> list[PerWeight]:

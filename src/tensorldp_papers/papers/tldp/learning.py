@@ -10,18 +10,37 @@ from typing import Any
 import torch
 from numpy.typing import NDArray
 
+from tensorldp.curves.guarantee import REPORT_DELTA
+from tensorldp.mechanisms import Box, Mechanism
 from tensorldp_papers.nets.train import evaluate, kept, restored, train_heads_on_releases, train_on_releases
-from tensorldp_papers.papers.tldp.settings import LearningFactors, LearningTraining
+from tensorldp_papers.papers.tldp.settings import LearningCell, LearningFactors, LearningTraining
 from tensorldp_papers.run.cell import Cell
 from tensorldp_papers.run.method import Arrays, Audited, ReleaseMethod, Rows, Trained
 from tensorldp_papers.run.method_plan import Training
-from tensorldp_papers.run.privacy import record_guarantee
+from tensorldp_papers.run.privacy import LABELS, describe
 from tensorldp_papers.run.provenance import Stopwatch
 from tensorldp_papers.run.records import Records, read_records
-from tensorldp_papers.run.releases import batch_box, perturb
-from tensorldp_papers.run.streams import LearningCell, mechanism_on
+from tensorldp_papers.run.releases import BATCH, batch_box, perturb, record_in_batch
+from tensorldp_papers.run.streams import mechanism_on
 
 TOGETHER = 600_000_000  # elements of released records held at once, 2.4 GB
+
+
+def record_guarantee(cell: LearningCell, box: Box) -> dict[str, Any]:
+    """One release of one record, as data or as features, alone or in a batch whose noise it shares the law of."""
+    batch = cell.factors.unit == "batch"
+    mechanism: Mechanism = mechanism_on(cell, batch_box(box, "records") if batch else box)
+    curve = mechanism.curve()
+    notes = [mechanism.note, LABELS]
+    if batch:
+        notes.append(
+            f"the noise is made for a batch of {BATCH} records, which as a whole has epsilon "
+            f"{curve.epsilon(REPORT_DELTA):.4g}"
+        )
+        curve = record_in_batch(curve)
+    if cell.release == "features":
+        notes.append("the extractor is fixed and data-independent")
+    return describe(curve, mechanism.unit, notes)
 
 
 class Learning(ReleaseMethod[LearningTraining, LearningFactors]):

@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from tensorldp_papers.registries import METHODS
+from tensorldp_papers.run.cell import Cell
 from tensorldp_papers.run.method_plan import INSIDE, RELEASE, MethodPlan, ModelFactors, ModelTraining
 
 
@@ -52,3 +54,9 @@ FEDERATED = MethodPlan(
     "tensorldp_papers.papers.tldp.federated",
     compiled=frozenset({"small_cnn"}),
 )
+
+LearningCell = Cell[LearningTraining, LearningFactors]
+FederatedCell = Cell[LearningTraining, FederatedFactors]
+
+for _plan in (LEARNING, FEDERATED):
+    METHODS.add(_plan.name, _plan, __name__)

@@ -14,11 +14,11 @@ from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Box, Domain, Mechanism
 from tensorldp.mechanisms.jl import JohnsonLindenstrauss
-from tensorldp_papers.papers.tvg.settings import CovarianceFactors, CovarianceTraining
+from tensorldp_papers.papers.tvg.settings import CovarianceCell, CovarianceFactors, CovarianceTraining
 from tensorldp_papers.run.method import Audited, MeasureMethod, Rows
 from tensorldp_papers.run.privacy import describe
 from tensorldp_papers.run.records import Records, read_records
-from tensorldp_papers.run.streams import CovarianceCell, mechanism_on, noise_stream
+from tensorldp_papers.run.streams import mechanism_on, noise_stream
 
 SENSITIVITIES = ("printed", "tight")
 

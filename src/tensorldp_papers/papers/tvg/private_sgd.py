@@ -22,12 +22,12 @@ from tensorldp_papers.nets.private_sgd import (
     printed_noise,
 )
 from tensorldp_papers.nets.train import empty_model, evaluate, federated_inputs, kept, new_model, restored
-from tensorldp_papers.papers.tvg.settings import PrivateSgdTraining
+from tensorldp_papers.papers.tvg.settings import PrivateSgdCell, PrivateSgdTraining
 from tensorldp_papers.run.method import Audited, InsideMethod, Rows, Trained
 from tensorldp_papers.run.method_plan import ModelFactors
 from tensorldp_papers.run.privacy import describe
 from tensorldp_papers.run.records import Records, model_inputs, read_records
-from tensorldp_papers.run.streams import PrivateSgdCell, common_stream, noise_stream
+from tensorldp_papers.run.streams import common_stream, noise_stream
 
 STAND_IN = (64,)
 

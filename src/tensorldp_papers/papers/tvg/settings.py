@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from tensorldp_papers.registries import METHODS
+from tensorldp_papers.run.cell import Cell
 from tensorldp_papers.run.method_plan import (
     INSIDE,
     MEASURE,
@@ -80,3 +82,10 @@ class PrivateSgdTraining(ModelTraining):
 PRIVATE_SGD = MethodPlan(
     "private_sgd", PrivateSgdTraining, ModelFactors, INSIDE, "tensorldp_papers.papers.tvg.private_sgd"
 )
+
+CovarianceCell = Cell[CovarianceTraining, CovarianceFactors]
+TestingCell = Cell[TestingTraining, TestingFactors]
+PrivateSgdCell = Cell[PrivateSgdTraining, ModelFactors]
+
+for _plan in (COVARIANCE, TESTING, PRIVATE_SGD):
+    METHODS.add(_plan.name, _plan, __name__)

@@ -18,12 +18,12 @@ from tensorldp_papers.nets.computing import channels_last, lay_out
 from tensorldp_papers.nets.registry import seed_model
 from tensorldp_papers.nets.split import SplitNet, split_net
 from tensorldp_papers.nets.train import state_arrays
-from tensorldp_papers.papers.tvg.settings import TestingFactors, TestingTraining
+from tensorldp_papers.papers.tvg.settings import TestingCell, TestingFactors, TestingTraining
 from tensorldp_papers.run.method import Audited, Rows, SharedMethod, Trained
 from tensorldp_papers.run.privacy import describe
 from tensorldp_papers.run.records import Records, Scaling, model_inputs, read_records
 from tensorldp_papers.run.releases import batch_box, privatize_batches, record_in_batch
-from tensorldp_papers.run.streams import TestingCell, common_stream, mechanism_on, noise_stream
+from tensorldp_papers.run.streams import common_stream, mechanism_on, noise_stream
 
 IMPORTANT = 2  # directions that MVG's binary allocation favours, and their share: a guess after TVG's code
 SHARE = 0.8
