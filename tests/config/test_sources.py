@@ -106,7 +106,7 @@ def test_what_draws_no_noise_depends_on_no_mechanism() -> None:
         f"{ROOMS}/{plan.module.removeprefix('tensorldp_papers.papers.').replace('.', '/')}.py"
         for plan in METHODS.all().values()
     }
-    for name in ("download", "join", "cell", "notebook"):
+    for name in ("download", "join", "cell"):
         assert not {file for file in stage(name) if file.startswith("tensorldp/mechanisms/")} | methods & stage(name), (
             name
         )
