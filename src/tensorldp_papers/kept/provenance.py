@@ -62,11 +62,7 @@ def described(cell: AnyCell) -> dict[str, Any]:
 
 
 def read_result(path: Path) -> dict[str, Any]:
-    """A result of the store as a row, with what made it and the values.
-
-    Raises:
-        InputError: if it is damaged, or of a version with other settings.
-    """
+    """A result of the store as a row, with what made it and the values."""
     content, seed = read_json(path), int(path.name.split(".")[0].removeprefix("seed~"))
     try:
         found = {**described(parse_cell(content["cell"])), "seed": seed, "seconds": float(content["run"]["seconds"])}

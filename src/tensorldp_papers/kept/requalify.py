@@ -127,11 +127,7 @@ def requalify(
 
 
 def _is_equal(kept: pd.DataFrame, run: dict[str, Any], made: dict[str, Any], tolerance: float) -> bool:
-    """Whether the values of a run are equal to the last bit; if not, they are within the tolerance.
-
-    Raises:
-        InputError: naming the first value that differs by more.
-    """
+    """Whether the values of a run are equal to the last bit; if not, they are within the tolerance."""
     name = tuple(run[column] for column in SEEDED)
     own = [other == name for other in names(kept, SEEDED)]
     before = _values(kept[own].to_dict("records"))

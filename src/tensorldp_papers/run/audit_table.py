@@ -171,9 +171,6 @@ def stop_if_refuted(standing: Path, page: Path) -> None:
     Args:
         standing: the table of `standing_table`, as CSV.
         page: the report's path.
-
-    Raises:
-        InputError: if a guarantee is refuted, with the first one, or the table cannot be read.
     """
     try:
         found = refutations(pd.read_csv(standing, keep_default_na=False))

@@ -170,18 +170,10 @@ def _parse(raw: Mapping[str, Any], *, released: bool) -> AnyCell:
 
 
 def parse_cell(raw: Mapping[str, Any]) -> AnyCell:
-    """The cell of a JSON object, with its training settings and factors in the types of its method.
-
-    Raises:
-        InputError: if a key is missing, unknown or has a value that is not allowed.
-    """
+    """The cell of a JSON object, with its training settings and factors in the types of its method."""
     return _parse(raw, released=False)
 
 
 def parse_release(raw: Mapping[str, Any]) -> AnyCell:
-    """As `parse_cell`, of `release_settings`: its training settings are those that every method has.
-
-    Raises:
-        InputError: as `parse_cell`.
-    """
+    """As `parse_cell`, of `release_settings`: its training settings are those that every method has."""
     return _parse(raw, released=True)

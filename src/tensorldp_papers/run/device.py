@@ -8,11 +8,7 @@ from tensorldp.errors import InputError
 
 
 def resolve_device(wish: str) -> torch.device:
-    """`auto` is the GPU if there is one; `cpu`; `cuda`.
-
-    Raises:
-        InputError: for another word, or for `cuda` where there is no GPU.
-    """
+    """`auto` is the GPU if there is one; `cpu`; `cuda`."""
     if wish not in ("auto", "cpu", "cuda"):
         raise InputError(f"device must be auto, cpu or cuda, got {wish!r}")
     present = torch.cuda.is_available()

@@ -23,9 +23,6 @@ def export(settings: Settings, *, main_process: bool) -> None:
     Args:
         settings: the run's.
         main_process: False in the Snakemake of a cluster job, which takes over what the submitting one found out.
-
-    Raises:
-        InputError: if the mirror folder does not exist, or the machine cannot compute in the wished precision.
     """
     mirror = settings.mirror or os.environ.get("TENSORLDP_MIRROR")
     if mirror and not Path(mirror).is_dir():

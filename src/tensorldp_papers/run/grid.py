@@ -44,12 +44,7 @@ def _training(study: Study, plan: ScalePlan, settings: Settings, factors: dict[s
 
 
 def _typed_factors(study: Study, arm: Arm, factors: dict[str, Any]) -> Factors:
-    """What the method reads of a variant.
-
-    Raises:
-        InputError: if a factor is none of the method's, no training setting and no option of the arm, or if one that
-            is an option has another value there.
-    """
+    """What the method reads of a variant."""
     method = plan_of(study.method)
     own = {key: value for key, value in factors.items() if key in method.factors.model_fields}
     for key, value in factors.items():
@@ -109,11 +104,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def study_cells(study: Study, settings: Settings) -> list[AnyCell]:
-    """The cells of one study, each once.
-
-    Raises:
-        InputError: if the study has no such scale or dataset, or a training setting or factor is not valid.
-    """
+    """The cells of one study, each once."""
     if settings.scale not in study.scales:
         raise InputError(f"the study {study.study} has no scale {settings.scale!r}; it has {', '.join(study.scales)}")
     plan = study.scales[settings.scale]
@@ -193,11 +184,7 @@ def _chosen(study: Study, wanted: list[str]) -> list[Arm]:
 
 
 def _check_use(study: Study, mechanism: str, known: set[str]) -> None:
-    """Refuse a mechanism that no arm of the study names and whose release the study could not use.
-
-    Raises:
-        InputError: with what the mechanism releases or takes, or with the factors that an arm would have to name.
-    """
+    """Refuse a mechanism that no arm of the study names and whose release the study could not use."""
     home = MECHANISMS.module(mechanism)
     stated = class_literals(home)[mechanism] if home else {}
     needed = [key for key, field in plan_of(study.method).factors.model_fields.items() if field.is_required()]
@@ -260,10 +247,6 @@ def make_plan(settings: Settings, precision: tuple[Precision, ...] = ()) -> Plan
     Args:
         settings: the run's.
         precision: of the networks that may compute in it: the first of these, else PyTorch's float32.
-
-    Raises:
-        InputError: if a study, dataset, mechanism or training setting is unknown or not valid, or if bfloat16 or the
-            compiled loop is asked for and no cell computes in it.
     """
     available, mechanisms, datasets = study_files(), MECHANISMS.names(), dataset_names()
     for name in settings.studies:

@@ -35,9 +35,6 @@ def check_mechanism(name: str, options: Mapping[str, Any], minutes: float, folde
 
     A mechanism that cannot be checked (its releases have another shape, or an option refuses such records) has a
     verdict that says why, with `tried` False.
-
-    Raises:
-        InputError: if there is no such mechanism, or its own code fails under the check.
     """
     found = mechanism_class(name)
     folder.mkdir(parents=True, exist_ok=True)

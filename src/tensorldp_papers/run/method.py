@@ -230,11 +230,7 @@ _FROM_OUTSIDE: dict[str, AnyMethod] = {}
 
 
 def method(name: str) -> AnyMethod:
-    """The method of a name.
-
-    Raises:
-        InputError: if there is none.
-    """
+    """The method of a name."""
     plan = plan_of(name)
     found: AnyMethod = import_module(plan.module).METHOD if plan.module else _FROM_OUTSIDE[name]
     return found
@@ -269,9 +265,6 @@ def guarantee_of(cell: AnyCell, data: Path | None, models: Sequence[Path] | None
         cell: the cell.
         data: the folder of the prepared data; None for the data set `synthetic`.
         models: the files of shared models, where the method has such.
-
-    Raises:
-        InputError: if what the method needs is not given.
     """
     guarantee: dict[str, Any] = method(cell.method).guarantee(cell, *_inputs(cell, data, models))
     return guarantee

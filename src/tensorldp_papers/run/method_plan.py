@@ -122,10 +122,6 @@ AnyPlan = MethodPlan[Training, Factors]
 
 
 def plan_of(method: str) -> AnyPlan:
-    """The plan of a method.
-
-    Raises:
-        InputError: if there is none, naming the nearest.
-    """
+    """The plan of a method."""
     plan: AnyPlan = METHODS.get(method)
     return plan

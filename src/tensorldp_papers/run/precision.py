@@ -41,10 +41,6 @@ def resolve_precision(
         embedded: whether the run's data are small enough to be embedded (scale quick), where bfloat16 gains nothing.
         instructions: of `instruction_set`.
         compiles: whether this machine can compile that loop.
-
-    Raises:
-        InputError: for another word, for bfloat16 on a machine that has no instructions for it, or for `compiled` on
-            one that cannot compile or has jobs on a GPU.
     """
     if wish not in WISHES:
         raise InputError(f"precision must be auto, float32, bfloat16 or compiled, got {wish!r}")

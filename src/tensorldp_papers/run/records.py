@@ -57,11 +57,7 @@ class Records:
         return replace(self, x=self.x[:limit], y=self.y[:limit])
 
     def box(self) -> Box:
-        """Where a record lives when it is released: an image as (height, width x channels), else its own shape.
-
-        Raises:
-            InputError: if the data have no public bounded range.
-        """
+        """Where a record lives when it is released: an image as (height, width x channels), else its own shape."""
         if not math.isfinite(self.low) or not math.isfinite(self.high):
             raise InputError(
                 f"the records of {self.name} have no public range, so they cannot be released as data; "
@@ -106,9 +102,6 @@ def read_public_words(path: Path) -> Records:
     """A split whose words have indices that no private text influences: GloVe's, or those of public texts alone.
 
     The latter are in a file beside the split; see `data.text`.
-
-    Raises:
-        InputError: if the split cannot be read, or holds texts and neither is there.
     """
     records, own = read_records(path), path.with_name(f"{path.stem}_public_words.safetensors")
     if own.exists():

@@ -60,9 +60,6 @@ def record_in_batch(curve: PrivacyCurve, batch: int = BATCH) -> PrivacyCurve:
 
     The noise of different records is independent and equal in law, so one record has 1 / batch of the squared
     Mahalanobis norm of the worst change of them all: mu / sqrt(batch). Without privacy there is none.
-
-    Raises:
-        InputError: if the curve is of another kind.
     """
     if isinstance(curve, GaussianCurve):
         return GaussianCurve(curve.mu / math.sqrt(batch), curve.exact)
@@ -86,9 +83,6 @@ def perturb(
         split: `train` or `test`; each has a random stream of its own.
         device: where the noise is drawn.
         batch: make the noise for tensors of 256 records (TVG), whose first mode they are.
-
-    Raises:
-        InputError: if the mechanism or an option is not valid for these records.
     """
     box = records.box()
     mechanism = mechanism_on(cell, batch_box(box, "records") if batch else box)

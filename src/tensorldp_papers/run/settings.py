@@ -38,9 +38,6 @@ def read_yaml(path: Path, what: str) -> Any:
     Args:
         path: the file.
         what: what it is, for messages.
-
-    Raises:
-        InputError: if it cannot be read, is no YAML or has a key twice, naming the line.
     """
     try:
         content = path.read_bytes()
@@ -196,11 +193,7 @@ def _typed_own(value: Any) -> Any:
 
 
 def parse_settings(raw: dict[str, Any]) -> Settings:
-    """config.yaml, merged with the command line, as `Settings`.
-
-    Raises:
-        InputError: naming the first key that is unknown or has a value that is not allowed.
-    """
+    """config.yaml, merged with the command line, as `Settings`."""
     typed = raw
     if isinstance(raw, dict):
         typed = {key: _typed(value) if key in NUMERIC else value for key, value in raw.items()}

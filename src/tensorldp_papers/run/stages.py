@@ -60,11 +60,7 @@ class Failures:
             ]
 
     def left(self, tasks: Sequence[Task], device: str) -> Iterator[Task]:
-        """The tasks with something to do that have not failed, with a word on each for the log.
-
-        Raises:
-            InputError: if there is no such device, which is no fault of a cell.
-        """
+        """The tasks with something to do that have not failed, with a word on each for the log."""
         for number, task in enumerate(tasks, 1):
             if task.cell.seeds and task.cell.path not in self.found:
                 from tensorldp_papers.run.device import resolve_device
@@ -79,11 +75,7 @@ class Failures:
         write_json(folder / CONTENTS, {"files": files, "failed": self.found})
 
     def stop(self, tasks: Sequence[Task]) -> None:
-        """End the job if a cell failed; what the stages before have made is removed, so that the next run makes it.
-
-        Raises:
-            InputError: naming each cell, its settings, what it raised and the command that repeats it alone.
-        """
+        """End the job if a cell failed; what the stages before have made is removed, so that the next run makes it."""
         if not self.found:
             return
         for folder in self.folders:
@@ -146,9 +138,6 @@ def train_shared(tasks: Sequence[Task], store: Store, out: Path, device: str) ->
         store: where results go.
         out: the manifest to write: which models these are.
         device: where models are trained: auto, cpu or cuda.
-
-    Raises:
-        InputError: if a cell failed.
     """
     failures = Failures()
     for task in tasks:
@@ -175,9 +164,6 @@ def evaluate(
         models: folder of `train`; None where cells share models.
         out: the manifest to write: which results are the batch's.
         device: where models compute: auto, cpu or cuda.
-
-    Raises:
-        InputError: if a cell failed, in this stage or before.
     """
     failures = Failures(released, models)
     for task in failures.left([store.missing(task) for task in tasks], device):

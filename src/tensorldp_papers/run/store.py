@@ -68,11 +68,7 @@ class Task:
 
 
 def read_tasks(path: Path) -> list[Task]:
-    """The cells of a batch, as the plan has written them.
-
-    Raises:
-        InputError: if the file or a cell in it is no good.
-    """
+    """The cells of a batch, as the plan has written them."""
     return [_task(raw) for raw in read_json(path)["cells"]]
 
 
@@ -123,11 +119,7 @@ class Store:
         write_json(self.path(task.cell.path, part, task.key), {**task.made(), **content})
 
     def read(self, manifest: Manifest) -> dict[str, dict[str, Any]]:
-        """What the results of a manifest say: by cell and part.
-
-        Raises:
-            InputError: if one is missing or damaged.
-        """
+        """What the results of a manifest say: by cell and part."""
         return {
             cell: {part: _result(self.path(cell, part, key)) for part, key in parts.items()}
             for cell, parts in manifest.items()
@@ -208,11 +200,7 @@ def read_manifests(paths: Iterable[Path]) -> Manifest:
 
 
 def scores_of(parts: Mapping[str, Any]) -> dict[str, Any]:
-    """The scores of a cell's seeds together: {cell, rows, runs, test_set}.
-
-    Raises:
-        InputError: if there are none.
-    """
+    """The scores of a cell's seeds together: {cell, rows, runs, test_set}."""
     seeds = {int(part.removeprefix("seed~")): found for part, found in parts.items() if part.startswith("seed~")}
     if not seeds:
         raise InputError("a cell has no scores: run again")

@@ -12,11 +12,7 @@ from tensorldp_papers.run.cell import AnyCell
 
 
 def mechanism_on(cell: AnyCell, domain: Domain, **extra: Any) -> Mechanism:
-    """The cell's mechanism on a domain, with its options and `extra` ones, which win.
-
-    Raises:
-        InputError: if the mechanism refuses the domain or an option.
-    """
+    """The cell's mechanism on a domain, with its options and `extra` ones, which win."""
     return make(
         cell.mechanism, epsilon=cell.nominal_epsilon, domain=domain, delta=cell.delta, **{**cell.options, **extra}
     )

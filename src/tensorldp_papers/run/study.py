@@ -103,9 +103,6 @@ def study_files() -> dict[str, Path]:
     """The files of all studies by name, sorted: of the papers' rooms, and a user's own.
 
     A user's lie in the folder `studies` of the working directory, or in the folder of a plug-in that is a package.
-
-    Raises:
-        InputError: if two files are of one name.
     """
     rooms = sorted(path.parent for path in PAPERS.glob("*/__init__.py"))
     outside = [Path.cwd() / name.replace(".", "/") for name in plugin_modules()]
@@ -121,11 +118,7 @@ def study_files() -> dict[str, Path]:
 
 
 def load_study(path: Path) -> Study:
-    """The study in a YAML file.
-
-    Raises:
-        InputError: if the file is missing, is not YAML or does not fit the model, naming the file and the key.
-    """
+    """The study in a YAML file."""
     raw = read_yaml(path, "the study file")
     try:
         study = Study.model_validate(raw)

@@ -41,9 +41,6 @@ def metrics_table(cells: Cells, scale: str) -> pd.DataFrame:
         The columns `COLUMNS`. `epsilon` and the guarantee's numbers are floats, infinite where there is none.
         `guarantee_pure_epsilon` is with the atom removed, whose mass is `guarantee_atom`. `seconds` and `peak_mb` are
         of the training of the seed.
-
-    Raises:
-        InputError: as `all_rows`; if a metric has two values without a round, epoch or client.
     """
     rows = all_rows(cells, scale)
     table = rows.loc[rows[SERIES].isna().all(axis=1), COLUMNS].reset_index(drop=True)
@@ -65,9 +62,6 @@ def series_table(cells: Cells) -> pd.DataFrame:
 
     Returns:
         The columns `SERIES_COLUMNS`, sorted; what does not count of round, epoch and client is empty.
-
-    Raises:
-        InputError: as `all_rows`.
     """
     rows = all_rows(cells, "")
     return rows.loc[rows[SERIES].notna().any(axis=1), SERIES_COLUMNS].reset_index(drop=True)
@@ -91,10 +85,6 @@ def read_rows(path: Path) -> pd.DataFrame:
 
     Args:
         path: of metrics.parquet.
-
-    Raises:
-        OSError: if a file cannot be read.
-        ValueError: if one is no Parquet table.
     """
     metrics, beside = pd.read_parquet(path), path.with_name("series.parquet")
     return with_series(metrics, pd.read_parquet(beside)) if beside.exists() else metrics
@@ -106,9 +96,6 @@ def all_rows(cells: Cells, scale: str) -> pd.DataFrame:
     Args:
         cells: for each cell what `evaluate` and `guarantee` wrote.
         scale: quick, desk or paper.
-
-    Raises:
-        InputError: if there are no cells or a cell lacks a key.
     """
     if not cells:
         raise InputError("there are no cells to collect: choose at least one study")
@@ -168,9 +155,6 @@ def join_tables(paths: Sequence[Path]) -> pd.DataFrame:
 
     Args:
         paths: Parquet or CSV files of the same columns, each of one study and sorted, in the order of the studies.
-
-    Raises:
-        InputError: if a file cannot be read.
     """
     found = []
     for path in paths:

@@ -107,9 +107,6 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
         From public records alone: where some have labels of the task, half of them, drawn by the seed, teach the best
         of a few learners, chosen across their sources. Otherwise clusters of the unlabelled ones, named as suits the
         test labels best: what these clusters would have if somebody named them.
-
-        Raises:
-            InputError: if the cell has a mechanism, or the classes are not those of the labelled public records.
         """
         if cell.private:
             asked = "control: public" if cell.factors.control else "learner: logistic"

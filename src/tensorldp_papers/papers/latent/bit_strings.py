@@ -68,11 +68,7 @@ def code_of(cell: ReleasedBits, shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 def bit_mechanism(cell: ReleasedBits, shape: tuple[int, ...]) -> Latent | None:
-    """LATENT on the features of images of `shape`; None for the mechanism `none`.
-
-    Raises:
-        InputError: for any other mechanism.
-    """
+    """LATENT on the features of images of `shape`; None for the mechanism `none`."""
     if not cell.private:
         return None
     n, m = code_of(cell, shape)

@@ -38,11 +38,7 @@ from tensorldp_papers.run.streams import common_stream, mechanism_on
 
 
 def model_of(cell: Cell[Training, LatentFactors]) -> Literal["ann", "cnn", "centroid"]:
-    """The factor `model`.
-
-    Raises:
-        InputError: if it is `cnn` with a mechanism.
-    """
+    """The factor `model`."""
     name = cell.factors.model
     if name == "cnn" and cell.private:
         raise InputError(

@@ -37,11 +37,7 @@ MNIST, CIFAR10 = Printed(4, 5, 128), Printed(2, 7, 512)
 
 
 def printed(shape: tuple[int, ...]) -> Printed:
-    """The printed settings for images like MNIST's (grey) or CIFAR-10's (colour).
-
-    Raises:
-        InputError: if the records are no images.
-    """
+    """The printed settings for images like MNIST's (grey) or CIFAR-10's (colour)."""
     return MNIST if image_layout(shape)[0] == 1 else CIFAR10
 
 
@@ -72,11 +68,7 @@ def _convolutions(channels: int, dropout: float) -> list[nn.Module]:
 
 
 def feature_count(shape: tuple[int, ...]) -> int:
-    """r, the outputs of the flattening layer: 9216 for 28 x 28 grey images, 2304 for 32 x 32 colour images.
-
-    Raises:
-        InputError: if the records are no images or too small for the layers.
-    """
+    """r, the outputs of the flattening layer: 9216 for 28 x 28 grey images, 2304 for 32 x 32 colour images."""
     channels, height, width = image_layout(shape)
     sides = [(n - 4) // 2 if channels == 1 else ((n - 2) // 2 - 2) // 2 for n in (height, width)]
     if min(sides) < 1:
@@ -95,11 +87,7 @@ def _seeded(model: nn.Sequential, generator: torch.Generator) -> nn.Sequential:
 
 
 def conv_module(shape: tuple[int, ...], generator: torch.Generator) -> nn.Sequential:
-    """The convolutional module, untrained: float images (batch, channels, height, width) to (batch, r) features.
-
-    Raises:
-        InputError: if the records are no images or too small for the layers.
-    """
+    """The convolutional module, untrained: float images (batch, channels, height, width) to (batch, r) features."""
     feature_count(shape)
     module = _seeded(nn.Sequential(*_convolutions(image_layout(shape)[0], 0.0)), generator)
     return module.requires_grad_(False).eval()

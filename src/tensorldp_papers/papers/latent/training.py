@@ -20,11 +20,7 @@ _OPTIMIZERS: dict[str, tuple[Callable[..., torch.optim.Optimizer], float]] = {
 
 
 def make_optimizer(name: str, model: nn.Module, learning_rate: float | None = None) -> torch.optim.Optimizer:
-    """An optimiser of the model's parameters; without a learning rate, its default one.
-
-    Raises:
-        InputError: if the name is unknown.
-    """
+    """An optimiser of the model's parameters; without a learning rate, its default one."""
     if name not in _OPTIMIZERS:
         raise unknown("optimizer", name, _OPTIMIZERS)
     kind, default = _OPTIMIZERS[name]
@@ -69,9 +65,6 @@ def fit_stream(
         prepare: makes model inputs of a batch that has been moved to the device.
         after_epoch: called with the epoch (from 1) and the share of right answers seen while training in it.
         what: what a progress line calls it.
-
-    Raises:
-        InputError: if stored and y differ in length or there are fewer than two records.
     """
     if len(stored) != len(y) or len(stored) < 2:
         raise InputError(f"training needs as many labels as records and at least two, got {len(stored)} and {len(y)}")
@@ -115,11 +108,7 @@ def predict_stream(
 
 
 def class_means(x: Tensor, y: Tensor, classes: int) -> Tensor:
-    """The mean record of each class, (classes, features); a class without records has the overall mean.
-
-    Raises:
-        InputError: if x is not (records, features) with one label each, or there are no records.
-    """
+    """The mean record of each class, (classes, features); a class without records has the overall mean."""
     if x.dim() != 2 or len(x) != len(y) or len(x) == 0:
         raise InputError(
             f"class means need records (records, features) and one label each, got {tuple(x.shape)} and {len(y)} labels"

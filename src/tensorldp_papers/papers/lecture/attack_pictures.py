@@ -41,11 +41,7 @@ def _attacked(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def picture_datasets(metrics: pd.DataFrame) -> list[str]:
-    """The data sets whose pictures are shown: all with attacked releases.
-
-    Raises:
-        InputError: if there is none.
-    """
+    """The data sets whose pictures are shown: all with attacked releases."""
     return sorted(_attacked(metrics)["dataset"].astype(str).unique())
 
 
@@ -54,9 +50,6 @@ def columns_of(metrics: pd.DataFrame, dataset: str) -> pd.DataFrame:
 
     The target is the guarantee at delta 1e-5. Where atoms heavier than delta leave none, it is the pure epsilon
     without the atoms, so that the other mechanisms have a place to stand.
-
-    Raises:
-        InputError: if neither was attacked.
     """
     rows = _attacked(metrics)
     rows = rows[rows["dataset"] == dataset]
@@ -73,9 +66,6 @@ def likelihood_cells(metrics: pd.DataFrame, dataset: str, axis: str) -> pd.DataF
 
     On the nominal axis a column is a nominal epsilon. On the guaranteed axis it is a guarantee at delta 1e-5: that
     which TLDP-L has at the nominal epsilon of the column.
-
-    Raises:
-        InputError: if TLDP was not attacked.
     """
     rows = _attacked(metrics)
     rows = rows[(rows["dataset"] == dataset) & (rows["mechanism"] != NO_PRIVACY)]
@@ -111,9 +101,6 @@ def pictures(metrics: pd.DataFrame, folder: Path) -> dict[str, NDArray[Any]]:
     Args:
         metrics: the metrics table, with the study's rows.
         folder: of the prepared data sets.
-
-    Raises:
-        InputError: if there is nothing to show.
     """
     found = {}
     for dataset in picture_datasets(metrics):

@@ -34,11 +34,7 @@ LOSSES = (0.01, 0.02, 0.05, 0.1)
 
 
 def wide_rows(metrics: pd.DataFrame) -> pd.DataFrame:
-    """One row per cell: the factors, the guarantee and the mean over seeds of every metric.
-
-    Raises:
-        InputError: if the metrics have no rows of the study.
-    """
+    """One row per cell: the factors, the guarantee and the mean over seeds of every metric."""
     rows = metrics[metrics["study"] == STUDY]
     if rows.empty:
         raise InputError(f"the metrics table has no rows of study {STUDY}")
@@ -72,9 +68,6 @@ def attack_table(metrics: pd.DataFrame) -> pd.DataFrame:
     utility_loss is the accuracy without defence minus the accuracy with it. A row with `at_utility_loss` is the one
     of that defence or mechanism, among its strengths or epsilons whose loss is not larger, that an attacker
     reconstructs worst. `recovered` tells whether the PSNR exceeds 30 dB.
-
-    Raises:
-        InputError: if the metrics have no rows of the study.
     """
     table = wide_rows(metrics)
     table = table[table["attack"] != "sensitivity"].copy()

@@ -20,11 +20,7 @@ from tensorldp_papers.run.streams import common_stream, noise_stream
 
 
 def participants(cell: SyntheticCell) -> list[PerWeight]:
-    """Every participant's way to release its values.
-
-    Raises:
-        InputError: naming the client whose epsilon or safe range is not valid.
-    """
+    """Every participant's way to release its values."""
     settings = cell.training
     wanted = preferences(
         cell.factors.eps,

@@ -24,11 +24,7 @@ SENSITIVITIES = ("printed", "tight")
 
 
 def unit_rows(records: Records, reach: float) -> Tensor:
-    """float64 rows (N, d) in [-1, 1]: by the public range where there is one, else x / reach, clipped.
-
-    Raises:
-        InputError: if a record is not a vector or an image, or holds token indices.
-    """
+    """float64 rows (N, d) in [-1, 1]: by the public range where there is one, else x / reach, clipped."""
     if records.kind == "text":
         raise InputError(f"a covariance needs numbers, but {records.name} is text")
     rows = records.x.reshape(len(records.x), -1).double()
@@ -47,9 +43,6 @@ def query_domain(count: int, columns: int, sensitivity: str) -> Domain:
 
     "printed" is TVG's s2 = 2 d / N, a box whose d^2 elements each move by 2 / N at most; "tight" is sqrt(2) d / N,
     the supremum of ||x x^T - x' x'^T||_F / N, since (x . x')^2 >= 0.
-
-    Raises:
-        InputError: if the sensitivity is neither.
     """
     if sensitivity == "printed":
         return Box(-1.0 / count, 1.0 / count, (columns, columns))
@@ -59,11 +52,7 @@ def query_domain(count: int, columns: int, sensitivity: str) -> Domain:
 
 
 def check_additive(mechanism: Mechanism) -> None:
-    """The query is not a record of the mechanism's domain, so its noise must not depend on what it is added to.
-
-    Raises:
-        InputError: if it does.
-    """
+    """The query is not a record of the mechanism's domain, so its noise must not depend on what it is added to."""
     if not (mechanism.additive or isinstance(mechanism, JohnsonLindenstrauss)):
         raise InputError(
             f"a covariance is released with additive noise or by jl, but the noise of {mechanism.name} "
@@ -81,9 +70,6 @@ def release_covariance(mechanism: Mechanism, rows: Tensor, generator: torch.Gene
         mechanism: on one row of the table for jl, on `query_domain` for the others.
         rows: (N, d) in [-1, 1].
         generator: of the noise.
-
-    Raises:
-        InputError: if the mechanism's noise is not additive.
     """
     check_additive(mechanism)
     if isinstance(mechanism, JohnsonLindenstrauss):
@@ -98,9 +84,6 @@ def covariance_curve(mechanism: Mechanism, count: int, columns: int) -> PrivacyC
     """What one release guarantees for one replaced record; noise of one deviation sigma has mu = sqrt(2) d/(N sigma).
 
     An upper bound, because +-1 vectors of odd length are never orthogonal.
-
-    Raises:
-        InputError: if the mechanism's noise is not additive.
     """
     check_additive(mechanism)
     sigma = mechanism.isotropic_sigma
@@ -114,9 +97,6 @@ def residual_sums(estimate: Tensor, clean: Tensor) -> dict[str, float]:
 
     `rss_noisy` takes lambda_i from the estimate, as TVG prints it; `rss_true` from S, as the paper of MVG does, in
     the same order. `frobenius` is ||estimate - S||_F^2. Both matrices are symmetric, (d, d).
-
-    Raises:
-        InputError: if the shapes differ or a matrix is not symmetric.
     """
     if estimate.shape != clean.shape or estimate.dim() != 2 or not torch.allclose(estimate, estimate.T):
         raise InputError(
