@@ -7,7 +7,7 @@ WORKERS ?= $(shell expr $(CORES) + 1)
 VENV := .venv
 READY := $(VENV)/.ready
 
-.PHONY: help figures test quicktest test-portable lint clean
+.PHONY: help figures test quicktest test-weekly test-portable lint clean
 
 figures: export TENSORLDP_COMMAND = make figures$(if $(ARGS), ARGS="$(ARGS)")
 figures: $(READY)  ## the figures, tables and report of config.yaml; ARGS="..." goes to Snakemake, as in ARGS="--config scale=desk"
@@ -17,12 +17,12 @@ figures: $(READY)  ## the figures, tables and report of config.yaml; ARGS="..." 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
 
-test: $(READY)  ## lint, types, docs and every test
+test: $(READY)  ## lint, types, docs and every test but the weekly ones
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check --quiet .
 	@echo "Types are checked beside the tests; what mypy says comes after them"
 	@$(VENV)/bin/mypy > $(VENV)/types.txt 2>&1 & types=$$!; \
-	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n $(WORKERS) --dist loadgroup; tests=$$?; \
+	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n $(WORKERS) --dist loadgroup -m "not weekly"; tests=$$?; \
 	wait $$types; types=$$?; cat $(VENV)/types.txt; exit $$((tests ? tests : types))
 
 quicktest: $(READY)  ## lint, types and the unit tests that are quick: below three minutes on two cores
@@ -30,6 +30,9 @@ quicktest: $(READY)  ## lint, types and the unit tests that are quick: below thr
 	$(VENV)/bin/ruff format --check --quiet .
 	$(VENV)/bin/mypy
 	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n $(CORES) --dist loadgroup -m "not workflow and not slow"
+
+test-weekly: $(READY)  ## the tests that take minutes each: twenty kills, dying nodes
+	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n $(CORES) --dist loadgroup -m weekly
 
 test-portable: $(READY)  ## the tests under other instruction sets, threads, orders, a path with a space: hours
 	tests/portability.sh

@@ -37,8 +37,6 @@ pytestmark = [
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc"),
 ]
 
-KILLS = 8
-
 
 def kill_once(project: Project, chance: random.Random) -> str:
     """Kill a run at a random moment: `early`, `working` (a job was running), or `finished` before it."""
@@ -69,14 +67,17 @@ def dead(folder: Path) -> bool:
     return not alive(folder)
 
 
-def test_a_run_killed_eight_times_ends_with_the_same_numbers(calm: Project, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [4, pytest.param(20, marks=pytest.mark.weekly)])
+def test_a_run_that_is_killed_again_and_again_ends_with_the_same_numbers(
+    calm: Project, tmp_path: Path, kills: int
+) -> None:
     ends: list[str] = []
     chance, unlocked, copies = random.Random(20), 0, 0
-    while sum(end != "finished" for end in ends) < KILLS:
+    while sum(end != "finished" for end in ends) < kills:
         copies += 1
         project = small(tmp_path / f"copy{copies}", cells_per_job=chance.choice([1, 2, 100]))
         kept: dict[str, int] = {}
-        while sum(end != "finished" for end in ends) < KILLS:
+        while sum(end != "finished" for end in ends) < kills:
             ends.append(kill_once(project, chance))
             after = stored(project)
             assert {name: after.get(name) for name in kept} == kept  # what was finished is not computed again
@@ -101,7 +102,7 @@ def test_a_run_killed_eight_times_ends_with_the_same_numbers(calm: Project, tmp_
         assert not leftovers(project)
         assert project.planned(TARGET) == []
         assert until(functools.partial(dead, project.folder), 30), alive(project.folder)
-    assert ends.count("working") >= KILLS // 2, ends
+    assert ends.count("working") >= kills // 2, ends
     assert unlocked
 
 

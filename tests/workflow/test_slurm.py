@@ -171,6 +171,7 @@ def test_a_cancelled_job_runs_again_and_jobs_get_the_gpu_they_ask_for(submitted:
     assert result(submitted, cell, "seed~0")["rows"]
 
 
+@pytest.mark.weekly
 def test_batches_that_are_ready_together_are_tasks_of_one_array(submitted: Project) -> None:
     changes = {"mechanisms": {"tldp_type3": ["tldp-l"]}, "epsilons": {"tldp_type3": [50, 100]}, "cells_per_job": 1}
     submitted.configure(**{**CONFIG, **changes})
@@ -187,6 +188,7 @@ def test_batches_that_are_ready_together_are_tasks_of_one_array(submitted: Proje
     assert all(result(submitted, cell, "seed~0")["rows"] for cell in cells)
 
 
+@pytest.mark.weekly
 def test_a_node_that_goes_down_and_returns_loses_nothing(submitted: Project) -> None:
     cell = CLIENTS.format("none", "inf")
     run = start(submitted, "--", *scores(cell))
@@ -208,6 +210,7 @@ def test_a_node_that_goes_down_and_returns_loses_nothing(submitted: Project) -> 
     assert result(submitted, cell, "seed~0")["rows"]
 
 
+@pytest.mark.weekly
 def test_jobs_survive_the_death_of_the_node_daemon(submitted: Project, cluster: Path) -> None:
     target = f"results/batches/{IMAGES.format(5)}/privacy.json"
     run = start(submitted, "--", target)
