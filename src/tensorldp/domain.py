@@ -101,19 +101,11 @@ class Box:
         return max(self.low - low, high - self.high) / self.width if low == low else math.nan
 
     def project(self, x: Tensor) -> Tensor:
-        """The nearest batch inside; what is inside stays as it is.
-
-        Raises:
-            InputError: if no number of the batch's precision is inside.
-        """
+        """The nearest batch inside; what is inside stays as it is."""
         return x.clamp(*self.ends(x.dtype))
 
     def ends(self, dtype: torch.dtype) -> tuple[float, float]:
-        """The least and the largest number of a precision that is inside.
-
-        Raises:
-            InputError: if there is none.
-        """
+        """The least and the largest number of a precision that is inside."""
         low, high = (_inwards(end, towards, dtype) for end, towards in ((self.low, 1.0), (self.high, -1.0)))
         if low > high:
             raise InputError(f"no number of {dtype} lies in {self}: give the records as float64")
@@ -174,11 +166,11 @@ class Ball:
         norms = torch.empty(x.shape[0], dtype=torch.float64, device=x.device)
         for block in blocks(x, NORM_BYTES):
             away = self._away(x[block])
-            found = torch.linalg.vector_norm(away, dim=1)
-            if not bool(found.isfinite().all()):  # squares may leave float64 where the norm does not
+            norm = torch.linalg.vector_norm(away, dim=1)
+            if not bool(norm.isfinite().all()):  # squares may leave float64 where the norm does not
                 top = away.abs().amax(dim=1, keepdim=True).clamp_min(1.0)
-                found = top.squeeze(1) * torch.linalg.vector_norm(away / top, dim=1)
-            norms[block] = found
+                norm = top.squeeze(1) * torch.linalg.vector_norm(away / top, dim=1)
+            norms[block] = norm
         return norms
 
     def excess(self, x: Tensor) -> float:
@@ -186,11 +178,7 @@ class Ball:
         return (float(self._norms(x).max()) - self.radius) / self.radius if x.numel() else 0.0
 
     def project(self, x: Tensor) -> Tensor:
-        """The nearest batch inside: l2 clipping about the centre; what is inside stays as it is.
-
-        Raises:
-            InputError: if no record of the batch's precision is inside.
-        """
+        """The nearest batch inside: l2 clipping about the centre; what is inside stays as it is."""
         out = x.clone(memory_format=torch.contiguous_format)
         for block in blocks(out, NORM_BYTES):
             self._shrink(out[block])

@@ -27,9 +27,6 @@ class DiscreteGaussianCurve(PrivacyCurve):
         sigma: of one element's noise, in steps, a whole number of at least 64.
         shift: how far two records' elements may lie apart, in steps.
         count: elements that may be shifted.
-
-    Raises:
-        InputError: if an argument is out of range.
     """
 
     sigma: int

@@ -16,11 +16,7 @@ from tensorldp.randomness import numpy_generator, sparse_positions
 
 
 def bit_count(whole_bits: int, fraction_bits: int) -> int:
-    """l = 1 + n + m, the bits of one coded element.
-
-    Raises:
-        InputError: if a count is negative or l is outside 2 to 24.
-    """
+    """l = 1 + n + m, the bits of one coded element."""
     total = 1 + check_whole("whole", whole_bits) + check_whole("fraction", fraction_bits)
     if not 2 <= total <= 24:
         raise InputError(f"a code needs 2 to 24 bits (sign + whole + fraction), got {total}")
@@ -48,9 +44,6 @@ def encode_bits(x: Tensor, *, whole_bits: int = 4, fraction_bits: int = 5) -> Te
 
     Returns:
         uint8 tensor (batch, ceil(r l / 8)), bits in reading order, unused bits of the last byte 0.
-
-    Raises:
-        InputError: if l is outside 2 to 24.
     """
     bits = bit_count(whole_bits, fraction_bits)
     codes = code_numbers(x.reshape(x.shape[0], -1), whole_bits, fraction_bits)
@@ -90,11 +83,7 @@ def decode_bits(
     fraction_bits: int = 5,
     dtype: torch.dtype = torch.float32,
 ) -> Tensor:
-    """The floats (batch, *shape) that packed bit strings stand for; a set sign bit on 0 gives -0.0.
-
-    Raises:
-        InputError: if the packed rows do not have ceil(r l / 8) bytes.
-    """
+    """The floats (batch, *shape) that packed bit strings stand for; a set sign bit on 0 gives -0.0."""
     bits, size = bit_count(whole_bits, fraction_bits), math.prod(shape)
     if packed.dtype != torch.uint8 or packed.dim() != 2 or packed.shape[1] != -(-size * bits // 8):
         raise InputError(
@@ -107,11 +96,7 @@ def decode_bits(
 
 
 def bytes_to_bits(packed: Tensor, count: int, dtype: torch.dtype = torch.float32) -> Tensor:
-    """The first `count` bits of each row of packed strings as zeros and ones, (batch, count).
-
-    Raises:
-        InputError: if the rows are not uint8 with ceil(count / 8) bytes.
-    """
+    """The first `count` bits of each row of packed strings as zeros and ones, (batch, count)."""
     if packed.dtype != torch.uint8 or packed.dim() != 2 or packed.shape[1] != -(-count // 8):
         raise InputError(
             f"strings of {count} bits must be a uint8 tensor (batch, {-(-count // 8)}), "
@@ -157,9 +142,6 @@ def nth_with_ones(length: int, ones: int, index: int) -> int:
     """F(l, k, i) of Eq. 10: the i-th number, from 0 and in increasing order, of l bits of which k are 1.
 
     The base case l = k is 2^k - 1; the printed 2^(k-1) is one of the bits only.
-
-    Raises:
-        InputError: if an argument is out of range.
     """
     length = check_whole("length", length)
     ones = check_whole("ones", ones, high=length)
@@ -178,9 +160,6 @@ def estimated_ones(released: int, length: int, p: float, reading: Reading = "B")
 
     Reading B inverts t = y p + (1 - p) / 2 as Eq. 9 does, whatever randomised the bits; reading A inverts
     t = y p + (1 - y) (1 - p), which is what Eq. 6 needs. k is cut to 0 .. l, where Eq. 9 is not.
-
-    Raises:
-        InputError: if an argument is out of range; p must be above 0 (B) or 1/2 (A).
     """
     released = check_whole("released", released, high=(1 << check_whole("length", length, low=1)) - 1)
     share = released.bit_count() / length
@@ -199,9 +178,6 @@ def estimation_error(released: int, length: int, p: float, reading: Reading = "B
     """Eq. 11 to 15: released - x for the numbers x with the estimated count of ones that are nearest to it.
 
     One or two values, of the same size. Numbers are l-bit strings read as whole numbers, first bit highest.
-
-    Raises:
-        InputError: as `estimated_ones`.
     """
     ones = estimated_ones(released, length, p, reading)
     count = math.comb(length, ones)
@@ -212,11 +188,7 @@ def estimation_error(released: int, length: int, p: float, reading: Reading = "B
 
 
 def mean_errors(length: int, p: float, reading: Reading = "B") -> tuple[float, float]:
-    """The mean of |E| of Eq. 15 and of |released - x| in truth, over all l-bit x and all coins, exactly.
-
-    Raises:
-        InputError: if the length is above 12 or as `estimated_ones`.
-    """
+    """The mean of |E| of Eq. 15 and of |released - x| in truth, over all l-bit x and all coins, exactly."""
     check_whole("length", length, low=1, high=12)
     claimed = np.array([abs(estimation_error(number, length, p, reading)[0]) for number in range(1 << length)])
     keep = p if reading == "A" else (1.0 + p) / 2.0
@@ -234,5 +206,4 @@ def _coins(length: int, keep: float) -> npt.NDArray[np.float64]:
 
 def _gaps(length: int) -> npt.NDArray[np.int64]:
     numbers = np.arange(1 << length)
-    found: npt.NDArray[np.int64] = np.abs(numbers[:, None] - numbers[None, :])
-    return found
+    return np.abs(numbers[:, None] - numbers[None, :])

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from tensorldp.curves.base import PrivacyCurve
-from tensorldp.curves.discrete import DiscreteCurve, small_losses
-from tensorldp.errors import InputError
+from tensorldp.curves.discrete import DiscreteCurve
+from tensorldp.errors import InputError, check_word
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.bits import bit_count, code_numbers, decode_bits, encode_bits, flip_mask
 from tensorldp.mechanisms.registry import register
@@ -80,8 +80,7 @@ class Latent(Mechanism):
     def _prepare(self) -> None:
         super()._prepare()
         self.bits = bit_count(self.whole, self.fraction)
-        if self.reading not in ("A", "B"):
-            raise InputError(f"reading of latent must be 'A' or 'B', got {self.reading!r}")
+        check_word("reading of latent", self.reading, "A", "B")
         if self.reading == "B":
             self.note = "the paper's Eq. 7 keeps a bit with probability (1 + p) / 2, which is far from its epsilon"
 
@@ -216,8 +215,7 @@ class Latent(Mechanism):
         keep = self.bit_loss - float(np.logaddexp(0.0, self.bit_loss))
         other = keep - self.bit_loss
         exact = self._widest_pair()[2] == self.bits
-        losses = small_losses(self.bit_loss, -self.bit_loss)
-        return DiscreteCurve((keep, other), (other, keep), self.size * self.bits, exact, losses)
+        return DiscreteCurve.mirrored((keep, other), self.bit_loss, self.size * self.bits, exact)
 
     def worst_pair(self) -> tuple[Tensor, Tensor]:
         first, second, _ = self._widest_pair()

@@ -225,9 +225,6 @@ def fedoa_weights(epsilons: Sequence[float], counts: Sequence[float]) -> list[fl
     """The server's weights a_i = n_i epsilon_i^2 / sum_j n_j epsilon_j^2 (inverse noise variance), which sum to 1.
 
     Clients without noise (epsilon `math.inf`) divide all the weight by their counts, in the limit.
-
-    Raises:
-        InputError: if the lengths differ or are 0, or a value is not positive.
     """
     if len(epsilons) != len(counts) or not epsilons:
         raise InputError(

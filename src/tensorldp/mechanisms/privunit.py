@@ -14,7 +14,7 @@ from scipy.special import betainc, betaln, log_ndtr, ndtri_exp
 from torch import Tensor
 
 from tensorldp.curves.base import PrivacyCurve
-from tensorldp.curves.discrete import DiscreteCurve, small_losses
+from tensorldp.curves.discrete import DiscreteCurve
 from tensorldp.errors import InputError, check_flag, check_positive, check_whole
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
@@ -62,11 +62,8 @@ class Cap:
         against = self.log_p - self.epsilon
         caps = math.exp(self.log_q) / (1.0 - math.exp(self.log_q))  # 1 where rounding leaves nothing between the caps
         rest = self.log_miss + math.log1p(-caps) if caps < 1.0 else -math.inf
-        if rest == -math.inf:
-            losses = small_losses(self.epsilon, -self.epsilon)
-            return DiscreteCurve((self.log_p, against), (against, self.log_p), exact=exact, losses=losses)
-        losses = small_losses(self.epsilon, 0.0, -self.epsilon)
-        return DiscreteCurve((self.log_p, rest, against), (against, rest, self.log_p), exact=exact, losses=losses)
+        law = (self.log_p, against) if rest == -math.inf else (self.log_p, rest, against)
+        return DiscreteCurve.mirrored(law, self.epsilon, exact=exact)
 
 
 def sphere_log_tail(gamma: float, d: int, complement: float | None = None) -> float:
@@ -106,9 +103,6 @@ def sphere_cap(epsilon: float, d: int) -> Cap:
 
     m(g) = kappa_d (1 - g^2)^((d-1)/2) / (q + 1/(e^epsilon - 1)); it rises while m > g and falls after, so that the
     optimum is the one root of m(g) = g.
-
-    Raises:
-        InputError: if epsilon is not positive or d is below 2.
     """
     from scipy.optimize import brentq
 
@@ -133,11 +127,7 @@ def sphere_cap(epsilon: float, d: int) -> Cap:
 
 @lru_cache(maxsize=256)
 def gaussian_cap(epsilon: float) -> Cap:
-    """The threshold of PrivUnitG with the largest m = phi(g) / (q + 1/(e^epsilon - 1)), the root of m(g) = g.
-
-    Raises:
-        InputError: if epsilon is not positive.
-    """
+    """The threshold of PrivUnitG with the largest m = phi(g) / (q + 1/(e^epsilon - 1)), the root of m(g) = g."""
     from scipy.optimize import brentq
 
     epsilon = check_positive("epsilon", epsilon)
@@ -359,11 +349,7 @@ class PrivUnitG(_Directional):
 
 
 def hadamard(x: Tensor) -> Tensor:
-    """The orthonormal Walsh-Hadamard transform of each row of x (rows, n), n a power of two; its own inverse.
-
-    Raises:
-        InputError: if n is not a power of two.
-    """
+    """The orthonormal Walsh-Hadamard transform of each row of x (rows, n), n a power of two; its own inverse."""
     rows, n = x.shape
     bits = n.bit_length() - 1
     if n != 1 << bits:

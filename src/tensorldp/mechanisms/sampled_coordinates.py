@@ -13,8 +13,8 @@ from scipy.special import gammaln
 from torch import Tensor
 
 from tensorldp.curves.base import PrivacyCurve
-from tensorldp.curves.discrete import DiscreteCurve, PureCurve, small_losses
-from tensorldp.errors import InputError
+from tensorldp.curves.discrete import DiscreteCurve, PureCurve
+from tensorldp.errors import InputError, check_word
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
 from tensorldp.randomness import numpy_generator, uniform
@@ -131,15 +131,13 @@ class SampledCoordinates(Mechanism):
         log_z1 = -float(np.logaddexp(0.0, -eps / 2.0))  # log z/(z+1), the inner piece of opposite corners
         log_a1 = -float(np.logaddexp(0.0, -eps))  # log e^eps/(e^eps+1)
         if weight == 0.0:
-            losses = small_losses(eps, -eps)
-            return DiscreteCurve((log_a1, log_a1 - eps), (log_a1 - eps, log_a1), count=self.sampled, losses=losses)
+            return DiscreteCurve.mirrored((log_a1, log_a1 - eps), eps, self.sampled)
         log_w = math.log(weight)
         near = log_w + log_z1
         if weight < 1.0:
             near = float(np.logaddexp(near, math.log1p(-weight) + log_a1))
         middle = log_w + log_z1 - eps / 2.0 + math.log(-math.expm1(-eps / 2.0))
-        law, losses = (near, middle, near - eps), small_losses(eps, 0.0, -eps)
-        return DiscreteCurve(law, law[::-1], count=self.sampled, losses=losses)
+        return DiscreteCurve.mirrored((near, middle, near - eps), eps, self.sampled)
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         half, ratio = self.box.width / 2.0, self.size / self.sampled
@@ -207,8 +205,7 @@ class Duchi(Mechanism):
 
     def _prepare(self) -> None:
         super()._prepare()
-        if self.ties not in ("corrected", "printed"):
-            raise InputError(f"ties of duchi must be 'corrected' or 'printed', got {self.ties!r}")
+        check_word("ties of duchi", self.ties, "corrected", "printed")
         if self._printed_even:
             self.note = "as printed, an even number of elements gives ln(1 + e^epsilon), not epsilon"
 
@@ -285,11 +282,8 @@ class Duchi(Mechanism):
         if self._printed_even:
             return PureCurve(float(np.logaddexp(0.0, self.epsilon)))
         agree, tie, against = self._log_masses()
-        if tie == -math.inf:
-            losses = small_losses(self.epsilon, -self.epsilon)
-            return DiscreteCurve((agree, against), (against, agree), losses=losses)
-        losses = small_losses(self.epsilon, 0.0, -self.epsilon)
-        return DiscreteCurve((agree, tie, against), (against, tie, agree), losses=losses)
+        law = (agree, against) if tie == -math.inf else (agree, tie, against)
+        return DiscreteCurve.mirrored(law, self.epsilon)
 
     def worst_pair(self) -> tuple[Tensor, Tensor]:
         first, second = self.box.constant(self.box.low), self.box.constant(self.box.high)
@@ -299,11 +293,7 @@ class Duchi(Mechanism):
         return first, second
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
-        """log p(y|x) - log p(y|x'): a convolution over the elements strictly inside the box.
-
-        Raises:
-            InputError: if more than 4096 elements of x or x' lie strictly inside.
-        """
+        """log p(y|x) - log p(y|x'): a convolution over the elements strictly inside the box."""
         return self._log_mass(y, x) - self._log_mass(y, x_prime)
 
     def _log_mass(self, y: Tensor, x: Tensor) -> Tensor:
