@@ -41,8 +41,23 @@ def _inwards(end: float, towards: float, dtype: torch.dtype) -> float:
     return float(near)
 
 
+class _Records:
+    """What boxes and balls of records share."""
+
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """I, the number of elements of a record."""
+        return math.prod(self.shape)
+
+    def constant(self, value: float, dtype: torch.dtype = torch.float64) -> Tensor:
+        """The record whose every element is `value`."""
+        return torch.full(self.shape, value, dtype=dtype)
+
+
 @dataclass(frozen=True)
-class Box:
+class Box(_Records):
     """All tensors of `shape` with every element in [low, high].
 
     Raises:
@@ -60,11 +75,6 @@ class Box:
         if not self.low < self.high:
             raise InputError(f"a Box needs low < high, got low {self.low:g} and high {self.high:g}")
         check_real("width of a Box", self.high - self.low, low=NARROWEST, high=2.0 * FARTHEST)
-
-    @property
-    def size(self) -> int:
-        """I, the number of elements of a record."""
-        return math.prod(self.shape)
 
     @property
     def width(self) -> float:
@@ -111,13 +121,9 @@ class Box:
             raise InputError(f"no number of {dtype} lies in {self}: give the records as float64")
         return low, high
 
-    def constant(self, value: float, dtype: torch.dtype = torch.float64) -> Tensor:
-        """The record whose every element is `value`."""
-        return torch.full(self.shape, value, dtype=dtype)
-
 
 @dataclass(frozen=True)
-class Ball:
+class Ball(_Records):
     """All tensors of `shape` within l2 distance `radius` of the tensor whose every element is `centre`.
 
     Raises:
@@ -132,11 +138,6 @@ class Ball:
         object.__setattr__(self, "radius", check_real("Ball radius", self.radius, low=NARROWEST, high=FARTHEST))
         object.__setattr__(self, "centre", check_real("Ball centre", self.centre, low=-FARTHEST, high=FARTHEST))
         object.__setattr__(self, "shape", _shape(self.shape))
-
-    @property
-    def size(self) -> int:
-        """I, the number of elements of a record."""
-        return math.prod(self.shape)
 
     @property
     def diameter(self) -> float:
@@ -201,10 +202,6 @@ class Ball:
                 return
             outside, away, factor = outside[still], away[still], factor[still] * max(0.0, 1.0 - less)
             less *= 2.0
-
-    def constant(self, value: float, dtype: torch.dtype = torch.float64) -> Tensor:
-        """The record whose every element is `value`."""
-        return torch.full(self.shape, value, dtype=dtype)
 
 
 Domain = Box | Ball

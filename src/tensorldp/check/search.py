@@ -2,8 +2,8 @@
 
 One gambler, with a capital for each observer. Before each bet the event, the claimed point and the stake are fixed from
 earlier releases; the bet is settled on fresh ones. Under a true claim each capital is a supermartingale, so one of V
-reaches V / error with a chance of at most `error`, however pairs, statistics and events were searched and whenever the
-search stops.
+capitals reaches V / error with a chance of at most `error`, however pairs, statistics and events were searched and
+whenever the search stops.
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from tensorldp.curves.base import PrivacyCurve
 from tensorldp.curves.discrete import DiscreteCurve
-from tensorldp.errors import InputError, check_word
+from tensorldp.errors import check_word
 from tensorldp.mechanisms.base import Mechanism
-from tensorldp.mechanisms.bits import bit_count, code_numbers, decode_bits, encode_bits, flip_mask
+from tensorldp.mechanisms.bits import bit_count, check_packed, code_numbers, decode_bits, encode_bits, flip_mask
 from tensorldp.mechanisms.registry import register
 from tensorldp.randomness import check_generator
 
@@ -120,15 +120,8 @@ class Latent(Mechanism):
         Raises:
             InputError: if packed has another shape or type, or the generator is on another device.
         """
-        width = -(-self.size * self.bits // 8)
-        if (
-            not isinstance(packed, Tensor)
-            or packed.dtype != torch.uint8
-            or packed.dim() != 2
-            or packed.shape[1] != width
-        ):
-            got = f"{packed.dtype} {tuple(packed.shape)}" if isinstance(packed, Tensor) else type(packed).__name__
-            raise InputError(f"privatize_bits of latent takes a uint8 tensor (batch, {width}), got {got}")
+        check_packed("privatize_bits of latent takes", packed, self.size * self.bits)
+        width = packed.shape[1]
         check_generator(generator, packed)
         out = torch.empty_like(packed, memory_format=torch.contiguous_format)
         step = max(1, BITS_BYTES // width)

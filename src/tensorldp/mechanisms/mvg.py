@@ -72,9 +72,7 @@ def binary_allocation(rows: int, important: Sequence[int], tau: float) -> Tensor
     Where all or none are important, or with at most two rows, the allocation is uniform.
     """
     tau = check_real("tau of mvg", tau, low=0.0, high=1.0, open_low=True, open_high=True)
-    chosen = [check_whole("important of mvg", index, high=rows - 1) for index in important]
-    if len(set(chosen)) != len(chosen):
-        raise InputError(f"important of mvg names a direction twice: {chosen}")
+    chosen = list(important)
     if rows <= 2 or len(chosen) in (0, rows):
         return torch.full((rows,), 1.0 / rows, dtype=torch.float64)
     theta = torch.full((rows,), (1.0 - tau) / (rows - len(chosen)), dtype=torch.float64)

@@ -16,7 +16,6 @@ from torch import Tensor
 from tensorldp.curves.base import DELTA_FLOOR, PrivacyCurve, epsilon_at
 from tensorldp.curves.discrete import SMALL
 from tensorldp.curves.laplace import LaplaceCurve
-from tensorldp.errors import InputError, check_positive
 from tensorldp.mechanisms.additive_noise import LAPLACE, AdditiveNoise
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
@@ -226,16 +225,10 @@ def fedoa_weights(epsilons: Sequence[float], counts: Sequence[float]) -> list[fl
 
     Clients without noise (epsilon `math.inf`) divide all the weight by their counts, in the limit.
     """
-    if len(epsilons) != len(counts) or not epsilons:
-        raise InputError(
-            f"fedoa_weights needs one epsilon and one count per client, got {len(epsilons)} and {len(counts)}"
-        )
-    eps = [check_positive("epsilon of a client", e, infinite=True) for e in epsilons]
-    number = [check_positive("count of a client", n) for n in counts]
-    top = max(eps)
+    top = max(epsilons)
     weights = [
         n * ((1.0 if e == top else 0.0) if math.isinf(top) else (e / top) ** 2)
-        for e, n in zip(eps, number, strict=True)
+        for e, n in zip(epsilons, counts, strict=True)
     ]
     total = math.fsum(weights)
     return [weight / total for weight in weights]

@@ -63,6 +63,13 @@ def piecewise_bound(epsilon: float) -> float:
     return 1.0 / math.tanh(epsilon / 4.0)
 
 
+def piecewise_variance(t: float, epsilon: float) -> float:
+    """t^2 / (z - 1) + (z + 3) / (3 (z - 1)^2), z = e^(epsilon/2), in terms that do not overflow."""
+    w = math.exp(-epsilon / 2.0)
+    gap = -math.expm1(-epsilon / 2.0)
+    return t * t * w / gap + w * (1.0 + 3.0 * w) / (3.0 * gap * gap)
+
+
 class SampledCoordinates(Mechanism):
     """k coordinates drawn without replacement, each randomised with epsilon/k and scaled by d/k; the others 0."""
 
@@ -73,14 +80,15 @@ class SampledCoordinates(Mechanism):
         self.sampled = max(1, min(self.size, math.floor(self.epsilon / 2.5)))
         self.coordinate_epsilon = self.epsilon / self.sampled
 
-    @abstractmethod
-    def variance(self, t: float) -> float:
-        """The variance of one coordinate's randomizer at t in [-1, 1]."""
-
     @property
     @abstractmethod
     def piecewise_weight(self) -> float:
         """The probability that a coordinate takes the piecewise mechanism rather than Duchi's two points."""
+
+    def variance(self, t: float) -> float:
+        """The variance of one coordinate's randomizer at t in [-1, 1]."""
+        weight, epsilon = self.piecewise_weight, self.coordinate_epsilon
+        return weight * piecewise_variance(t, epsilon) + (1.0 - weight) * duchi_variance(t, epsilon)
 
     def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
         rows, k, half = x.shape[0], self.sampled, self.box.width / 2.0
@@ -226,7 +234,7 @@ class Duchi(Mechanism):
         1/B = E u_i v_i. With A = 2^(d-1) / binom(d-1, d/2) and h = (e^epsilon + 1) / (e^epsilon - 1): B = A h for odd
         d, (A + 1) h for even d as printed, and A h - 1 for even d corrected.
         """
-        grow = 1.0 / math.tanh(self.epsilon / 2.0)
+        grow = duchi_bound(self.epsilon)
         if self._printed_even:
             return cube_constant(self.size) * grow
         if self.size % 2 == 0:
@@ -325,13 +333,6 @@ class Duchi(Mechanism):
         return torch.from_numpy(mass)
 
 
-def piecewise_variance(t: float, epsilon: float) -> float:
-    """t^2 / (z - 1) + (z + 3) / (3 (z - 1)^2), z = e^(epsilon/2), in terms that do not overflow."""
-    w = math.exp(-epsilon / 2.0)
-    gap = -math.expm1(-epsilon / 2.0)
-    return t * t * w / gap + w * (1.0 + 3.0 * w) / (3.0 * gap * gap)
-
-
 @register
 class Piecewise(SampledCoordinates):
     """The piecewise mechanism on k = max(1, min(d, floor(epsilon/2.5))) coordinates: exactly epsilon-LDP."""
@@ -346,9 +347,6 @@ class Piecewise(SampledCoordinates):
     def piecewise_weight(self) -> float:
         return 1.0
 
-    def variance(self, t: float) -> float:
-        return piecewise_variance(t, self.coordinate_epsilon)
-
 
 # above this epsilon per coordinate hybrid mixes in the piecewise mechanism ([wang2019], Eq. 6)
 HYBRID_THRESHOLD = math.log(
@@ -357,20 +355,12 @@ HYBRID_THRESHOLD = math.log(
 )
 
 
-def piecewise_probability(epsilon: float) -> float:
-    """The probability that hybrid takes the piecewise mechanism: 1 - e^(-epsilon/2) above the threshold, else 0."""
-    return -math.expm1(-epsilon / 2.0) if epsilon > HYBRID_THRESHOLD else 0.0
-
-
-def hybrid_variance(t: float, epsilon: float) -> float:
-    """The variance of the mixture, constant in t above the threshold."""
-    weight = piecewise_probability(epsilon)
-    return weight * piecewise_variance(t, epsilon) + (1.0 - weight) * duchi_variance(t, epsilon)
-
-
 @register
 class Hybrid(SampledCoordinates):
-    """Piecewise with probability 1 - e^(-epsilon/(2k)), else Duchi's two points, on k sampled coordinates."""
+    """Piecewise with probability 1 - e^(-epsilon/(2k)), else Duchi's two points, on k sampled coordinates.
+
+    Up to the threshold it is Duchi's two points alone; above it the variance is constant in the coordinate.
+    """
 
     name = "hybrid"
     formula = r"(d/k) \, \mathrm{HM}_{\varepsilon/k}(x_j) \text{ at } k \text{ sampled elements, else } 0"
@@ -380,7 +370,5 @@ class Hybrid(SampledCoordinates):
 
     @property
     def piecewise_weight(self) -> float:
-        return piecewise_probability(self.coordinate_epsilon)
-
-    def variance(self, t: float) -> float:
-        return hybrid_variance(t, self.coordinate_epsilon)
+        epsilon = self.coordinate_epsilon
+        return -math.expm1(-epsilon / 2.0) if epsilon > HYBRID_THRESHOLD else 0.0
