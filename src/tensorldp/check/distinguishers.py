@@ -69,7 +69,6 @@ REPEATS = 0.99  # share of distinct values below which a coordinate counts as di
 PLACES = 16
 
 
-@dataclass(frozen=True)
 class Atoms(Distinguisher):
     """How many elements equal those of x, those of x', an end of the domain, zero, or each other."""
 
@@ -79,7 +78,7 @@ class Atoms(Distinguisher):
         for name, value in (("the low end", scene.low), ("the high end", scene.high), ("zero", 0.0)):
             columns[f"elements equal to {name}"] = partial(_equal, value, width)
         if mine.shape[1] > 1:
-            columns["distinct elements"] = _distinct
+            columns["distinct elements"] = lambda y: 1.0 + (np.diff(np.sort(y, axis=1), axis=1) != 0.0).sum(axis=1)
         if scene.x is not None and scene.x_prime is not None:
             x, x_prime = scene.x, scene.x_prime
             differs = x != x_prime
@@ -99,12 +98,6 @@ def _equal_where(record: Reals, differs: npt.NDArray[np.bool_], width: float, y:
     return np.asarray((np.abs(y - record) <= width)[:, differs].sum(axis=1), dtype=np.float64)
 
 
-def _distinct(y: Reals) -> Reals:
-    ordered = np.sort(y, axis=1)
-    return np.asarray(1.0 + (np.diff(ordered, axis=1) != 0.0).sum(axis=1))
-
-
-@dataclass(frozen=True)
 class Repeats(Distinguisher):
     """Whether values came up under x or under x' before: a log ratio for each value, summed over coordinates.
 
@@ -384,7 +377,6 @@ def _parity(grids: dict[int, Grid], y: Seen) -> Reals:
     return np.asarray(sum(grid.index(y[:, place]) for place, grid in grids.items()) & 1, dtype=np.float64)
 
 
-@dataclass(frozen=True)
 class Likelihood(Distinguisher):
     """The likelihood ratio that the mechanism itself declares."""
 
@@ -392,7 +384,6 @@ class Likelihood(Distinguisher):
         return {} if scene.likelihood is None else {"declared likelihood ratio": scene.likelihood}
 
 
-@dataclass(frozen=True)
 class Distances(Distinguisher):
     """How much nearer a release lies to x than to x', in several norms, and how near to each."""
 
@@ -417,7 +408,6 @@ class Distances(Distinguisher):
         return columns
 
 
-@dataclass(frozen=True)
 class Shapes(Distinguisher):
     """Norm, sum, extremes, spread and order of a release."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scipy.special import ndtri
 
@@ -160,6 +160,15 @@ class PrivacyCurve(ABC):
         """
         count = check_whole("count", count, low=1)
         return self if count == 1 else self._compose(count)
+
+
+class RepeatedCurve(PrivacyCurve):
+    """A curve, as a dataclass, of `count` independent uses of one law."""
+
+    count: int
+
+    def _compose(self, count: int) -> PrivacyCurve:
+        return replace(self, count=self.count * count)  # type: ignore[type-var]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import logsumexp
 
-from tensorldp.curves.base import PrivacyCurve, epsilon_at
+from tensorldp.curves.base import RepeatedCurve, epsilon_at
 from tensorldp.curves.loss_distribution import (
     LatticePart,
     LatticeSum,
@@ -26,7 +26,7 @@ SMALL = 1e-7  # a loss of which a difference of logs has nine digits; of smaller
 
 
 @dataclass(frozen=True)
-class DiscreteCurve(PrivacyCurve):
+class DiscreteCurve(RepeatedCurve):
     """`count` independent uses of a dominating pair (P, Q) of mass functions on the same outcomes.
 
     A record may be the first of a pair or the second, so delta is that of the larger orientation. Where the pair is
@@ -144,12 +144,9 @@ class DiscreteCurve(PrivacyCurve):
         _, mean, variance = self._sum.tilted(0.0)
         return epsilon_at(self.log_delta, math.log(left), mean=mean, spread=math.sqrt(variance), top=self.pure_epsilon)
 
-    def _compose(self, count: int) -> PrivacyCurve:
-        return DiscreteCurve(self.log_p, self.log_q, self.count * count, self.exact, self.losses)
-
 
 @dataclass(frozen=True)
-class PureCurve(PrivacyCurve):
+class PureCurve(RepeatedCurve):
     """`count` uses of a mechanism that is `budget`-DP.
 
     Binary randomised response dominates every such mechanism ([kairouz2015], Theorem 3.3):
@@ -183,6 +180,3 @@ class PureCurve(PrivacyCurve):
 
     def _epsilon(self, delta: float) -> float:
         return self.dominating.epsilon(delta)
-
-    def _compose(self, count: int) -> PrivacyCurve:
-        return PureCurve(self.budget, self.exact, self.count * count)

@@ -21,7 +21,7 @@ from scipy.special import gammaln
 from scipy.special import log1p as complex_log1p
 
 from tensorldp.curves import saddle_point
-from tensorldp.curves.base import PrivacyCurve, epsilon_at
+from tensorldp.curves.base import RepeatedCurve, epsilon_at
 from tensorldp.curves.saddle_point import Complex, Cumulant
 from tensorldp.errors import InputError, check_positive, check_whole
 
@@ -143,7 +143,7 @@ SMOOTH = 25.0  # so many elements expected strictly inside their loss range make
 
 
 @dataclass(frozen=True)
-class LaplaceCurve(PrivacyCurve):
+class LaplaceCurve(RepeatedCurve):
     """`count` elements, each Laplace with sensitivity / scale = `shift`.
 
     delta is exact: the closed form for one element, else the moment function's contour integral, with the losses
@@ -208,9 +208,6 @@ class LaplaceCurve(PrivacyCurve):
             spread=math.sqrt(self.loss_variance),
             top=self.pure_epsilon,
         )
-
-    def _compose(self, count: int) -> PrivacyCurve:
-        return LaplaceCurve(self.shift, self.count * count, self.exact)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.base import PrivacyCurve, RepeatedCurve
 from tensorldp.errors import InputError, check_real, check_word
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
@@ -20,7 +20,7 @@ TABLE_BYTES = 8 << 20  # bytes of rows scaled and multiplied at once
 
 
 @dataclass(frozen=True)
-class StatedCurve(PrivacyCurve):
+class StatedCurve(RepeatedCurve):
     """`count` uses of something of which only an (epsilon, delta) statement is known.
 
     No such thing has a larger profile than randomized response of that epsilon beside an atom of delta ([kairouz2015],
@@ -54,9 +54,6 @@ class StatedCurve(PrivacyCurve):
 
     def _epsilon(self, delta: float) -> float:
         return self.pure_epsilon if delta == self.atom else super()._epsilon(delta)
-
-    def _compose(self, count: int) -> PrivacyCurve:
-        return StatedCurve(self.stated_epsilon, self.stated_delta, self.count * count)
 
 
 def dimension(eta: float, nu: float) -> int:
