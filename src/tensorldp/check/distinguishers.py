@@ -18,9 +18,9 @@ from scipy import linalg
 from tensorldp.audit.confidence import Reals
 
 Whole = npt.NDArray[np.int64]
-Seen = npt.NDArray[Any]
+Observations = npt.NDArray[Any]
 """Observations (n, columns), int64 where a release is whole by its type and else float64."""
-Statistic = Callable[[Seen], Reals]
+Statistic = Callable[[Observations], Reals]
 Columns = dict[str, Statistic]
 TINY = 1e-300  # added to what a logarithm is taken of
 
@@ -106,7 +106,7 @@ class Repeats(Distinguisher):
 
     exact: ClassVar[bool] = True
 
-    def statistics(self, scene: Scene, mine: Seen, other: Seen) -> Columns:
+    def statistics(self, scene: Scene, mine: Observations, other: Observations) -> Columns:
         columns: Columns = {}
         tables: list[Table] = []
         step = max(1, mine.shape[1] // PLACES)
@@ -121,7 +121,7 @@ class Repeats(Distinguisher):
         if mine.shape[1] > 1 and len(tables) == len(range(0, mine.shape[1], step)):
             source = np.random.default_rng(0)
             if mine.dtype == np.int64:  # odd numbers modulo 2^64, which lose nothing
-                weights: Seen = np.asarray(source.integers(2**62, size=mine.shape[1]) * 2 + 1)
+                weights: Observations = np.asarray(source.integers(2**62, size=mine.shape[1]) * 2 + 1)
             else:
                 weights = np.asarray(source.standard_normal(mine.shape[1]))
             whole = repeated_ratios(mine @ weights, other @ weights)
@@ -130,17 +130,17 @@ class Repeats(Distinguisher):
         return columns
 
 
-Table = tuple[int, Seen, Reals]
+Table = tuple[int, Observations, Reals]
 """An element's place, values that it had, and the log ratio of how often under x and under x'."""
 
 
-def repeated_ratios(mine: Seen, other: Seen) -> tuple[Seen, Reals] | None:
+def repeated_ratios(mine: Observations, other: Observations) -> tuple[Observations, Reals] | None:
     """`log_ratios` of values to twelve digits, or None where they hardly repeat."""
     values, ratios = log_ratios(_twelve(mine), _twelve(other))
     return None if values.size < 2 or values.size > REPEATS * (mine.size + other.size) else (values, ratios)
 
 
-def log_ratios(mine: Seen, other: Seen) -> tuple[Seen, Reals]:
+def log_ratios(mine: Observations, other: Observations) -> tuple[Observations, Reals]:
     """The distinct values and the log ratios of their counts."""
     values, place = np.unique(np.concatenate((mine, other)), return_inverse=True)
     place = place.reshape(-1)
@@ -149,17 +149,17 @@ def log_ratios(mine: Seen, other: Seen) -> tuple[Seen, Reals]:
     return values, np.log((first + 0.5) / (second + 0.5))
 
 
-def lookup(y: Seen, values: Seen, ratios: Reals) -> Reals:
+def lookup(y: Observations, values: Observations, ratios: Reals) -> Reals:
     """The ratio of each value, 0 for one that did not come up before."""
     at = np.searchsorted(values, y).clip(0, values.size - 1)
     return np.where(values[at] == y, ratios[at], 0.0)
 
 
-def _looked_up(tables: list[Table], transform: Callable[[Seen], Seen], y: Seen) -> Reals:
+def _looked_up(tables: list[Table], transform: Callable[[Observations], Observations], y: Observations) -> Reals:
     return np.asarray(sum(lookup(transform(y[:, place]), values, ratios) for place, values, ratios in tables))
 
 
-def _twelve(values: Seen) -> Seen:
+def _twelve(values: Observations) -> Observations:
     """Floats to twelve digits behind the point, whole numbers as they are."""
     return values if values.dtype == np.int64 else np.round(values, 12)
 
@@ -250,7 +250,7 @@ class Grid:
     start: float = 0.0
     step: float = 1.0
 
-    def index(self, values: Seen) -> Whole:
+    def index(self, values: Observations) -> Whole:
         """k of the nearest point; numbers that are whole by their type are their own index."""
         if values.dtype == np.int64:
             return values
@@ -275,7 +275,7 @@ class Residues(Distinguisher):
     together: int = 16
     bits: int = 3
 
-    def statistics(self, scene: Scene, mine: Seen, other: Seen) -> Columns:
+    def statistics(self, scene: Scene, mine: Observations, other: Observations) -> Columns:
         if scene.x is None or scene.x_prime is None:
             order = np.unique(np.linspace(0, mine.shape[1] - 1, min(self.together, mine.shape[1])).astype(np.int64))
         else:
@@ -303,7 +303,7 @@ class Residues(Distinguisher):
         return columns
 
 
-def grid_of(values: Seen, dtype: torch.dtype) -> Grid | None:
+def grid_of(values: Observations, dtype: torch.dtype) -> Grid | None:
     """The grid on which all the values lie, if there is one that their floats have no part in.
 
     Floats lie on a grid in any case, that of their last bits. So a step that is a power of two must leave bits of the
@@ -359,21 +359,21 @@ def _differing_bits(mine: Whole, other: Whole, kept: int) -> list[int]:
     return [bit for bit in np.argsort(-change, kind="stable")[:kept].tolist() if change[bit] > 0.0]
 
 
-def _bit(place: int, grid: Grid, bit: int, y: Seen) -> Reals:
+def _bit(place: int, grid: Grid, bit: int, y: Observations) -> Reals:
     return np.asarray((grid.index(y[:, place]) >> bit) & 1, dtype=np.float64)
 
 
-def _residue_ratios(mine: Seen, other: Seen, place: int, grid: Grid, modulus: int) -> Reals:
+def _residue_ratios(mine: Observations, other: Observations, place: int, grid: Grid, modulus: int) -> Reals:
     """The log ratio of how often each residue came up under x and under x'."""
     counts = [np.bincount(grid.index(side[:, place]) % modulus, minlength=modulus) for side in (mine, other)]
     return np.asarray(np.log((counts[0] + 0.5) / (counts[1] + 0.5)))
 
 
-def _residue_score(tables: dict[int, Reals], grids: dict[int, Grid], modulus: int, y: Seen) -> Reals:
+def _residue_score(tables: dict[int, Reals], grids: dict[int, Grid], modulus: int, y: Observations) -> Reals:
     return np.asarray(sum(table[grids[place].index(y[:, place]) % modulus] for place, table in tables.items()))
 
 
-def _parity(grids: dict[int, Grid], y: Seen) -> Reals:
+def _parity(grids: dict[int, Grid], y: Observations) -> Reals:
     return np.asarray(sum(grid.index(y[:, place]) for place, grid in grids.items()) & 1, dtype=np.float64)
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from tensorldp.check.distinguishers import Seen
+from tensorldp.check.distinguishers import Observations
 from tensorldp.check.pairs import Pair
 from tensorldp.check.target import Target
 from tensorldp.randomness import derive_seed, generator, numpy_generator
@@ -46,11 +46,11 @@ class Observer(ABC):
     local: bool = False
 
     @abstractmethod
-    def observe(self, target: Target, pair: Pair, second: bool, count: int, *seed: object) -> Iterator[Seen]:
+    def observe(self, target: Target, pair: Pair, second: bool, count: int, *seed: object) -> Iterator[Observations]:
         """Blocks of observations of pair.x, or of pair.x_prime if `second`: `count` rows in all."""
 
     @abstractmethod
-    def expected(self, target: Target, pair: Pair, second: bool) -> Seen | None:
+    def expected(self, target: Target, pair: Pair, second: bool) -> Observations | None:
         """The observation without noise, to judge distances by; None where a release has not the record's size."""
 
 
@@ -64,23 +64,23 @@ class OneRelease(Observer):
 
     name: str = "one release"
 
-    def observe(self, target: Target, pair: Pair, second: bool, count: int, *seed: object) -> Iterator[Seen]:
+    def observe(self, target: Target, pair: Pair, second: bool, count: int, *seed: object) -> Iterator[Observations]:
         source = generator("check", "release", target.name, second, *seed)
-        narrowed: Callable[[Seen], Seen] | None = None
+        narrowed: Callable[[Observations], Observations] | None = None
         for block in releases(target, pair.x_prime if second else pair.x, count, source):
             seen = block.numpy()
             if narrowed is None:  # the width is known from the first release on
                 narrowed = _narrowed(target, pair, seen.dtype)
             yield narrowed(seen)
 
-    def expected(self, target: Target, pair: Pair, second: bool) -> Seen | None:
+    def expected(self, target: Target, pair: Pair, second: bool) -> Observations | None:
         record = (pair.x_prime if second else pair.x).reshape(1, -1).numpy()
         if target.width != target.size:
             return None
         return np.asarray(_narrowed(target, pair, record.dtype)(record)[0])
 
 
-def _many(target: Target, pair: Pair) -> Places:
+def _most_changed_columns(target: Target, pair: Pair) -> Places:
     """`MOST` columns of a wide release: those in which the records differ most, by chance among equals."""
     source = numpy_generator(generator("check", "columns", target.name, pair.name))
     keys = source.random(target.width, dtype=np.float32)
@@ -91,11 +91,11 @@ def _many(target: Target, pair: Pair) -> Places:
     return np.sort(np.argpartition(-keys, MOST)[:MOST])
 
 
-def _narrowed(target: Target, pair: Pair, dtype: npt.DTypeLike) -> Callable[[Seen], Seen]:
+def _narrowed(target: Target, pair: Pair, dtype: npt.DTypeLike) -> Callable[[Observations], Observations]:
     """From releases to what is looked at: `MOST` columns, and of releases like their records the sum along x - x'."""
     if target.width <= MOST:
         return lambda seen: seen
-    places = _many(target, pair)
+    places = _most_changed_columns(target, pair)
     if target.width != target.size:
         return lambda seen: seen[:, places]
     signs = (pair.x - pair.x_prime).reshape(-1).sign().numpy().astype(dtype)
@@ -112,7 +112,7 @@ class BesideOthers(Observer):
 
     fast: bool = False
 
-    def observe(self, target: Target, pair: Pair, second: bool, count: int, *seed: object) -> Iterator[Seen]:
+    def observe(self, target: Target, pair: Pair, second: bool, count: int, *seed: object) -> Iterator[Observations]:
         known = pair.x
         mine = pair.x_prime if second else pair.x
         both, alone = torch.stack([mine, known]), known.unsqueeze(0)
@@ -125,21 +125,21 @@ class BesideOthers(Observer):
             calls = [target.release(both, source), target.release(alone, source)]
             if not self.local:
                 calls.append(target.release(alone, other))
-            places = torch.from_numpy(_few(target, pair)) if places is None else places
+            places = torch.from_numpy(_few_columns(target, pair)) if places is None else places
             rows.append(torch.cat([seen[:, places] for seen in calls]))
             if len(rows) == ROWS // 16 or index == count - 1:
                 yield self._combined(torch.stack(rows).numpy())
                 rows = []
 
-    def expected(self, target: Target, pair: Pair, second: bool) -> Seen | None:
+    def expected(self, target: Target, pair: Pair, second: bool) -> Observations | None:
         if target.width != target.size:
             return None
-        known, places = pair.x.reshape(-1), torch.from_numpy(_few(target, pair))
+        known, places = pair.x.reshape(-1), torch.from_numpy(_few_columns(target, pair))
         mine = pair.x_prime.reshape(-1) if second else known
         others = (known,) * (2 if self.local else 3)
         return np.asarray(self._combined(torch.stack([mine, *others])[None, :, places].numpy())[0])
 
-    def _combined(self, seen: Seen) -> Seen:
+    def _combined(self, seen: Observations) -> Observations:
         """Rows of observations from releases (rows, releases, columns), the record's own first."""
         mine, others = seen[:, :1], seen[:, 1:]
         if self.local:
@@ -155,7 +155,7 @@ OBSERVERS: tuple[Observer, ...] = (
 )
 
 
-def _few(target: Target, pair: Pair) -> Places:
+def _few_columns(target: Target, pair: Pair) -> Places:
     """A few columns: those in which the records differ most, or evenly spaced ones of a release of another size."""
     if target.width != target.size:
         return np.unique(np.linspace(0, target.width - 1, min(ODD, target.width)).astype(np.int64))

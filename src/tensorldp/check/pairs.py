@@ -51,7 +51,7 @@ def pairs(target: Target, seed: int, given: tuple[Tensor, Tensor] | None = None)
     return chosen
 
 
-def some(candidates: list[Pair], most: int | None, seed: int) -> list[Pair]:
+def subset(candidates: list[Pair], most: int | None, seed: int) -> list[Pair]:
     """A random choice of `most` pairs, in their order; all where there is no such number."""
     if most is None or most >= len(candidates):
         return candidates

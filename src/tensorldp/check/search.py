@@ -18,10 +18,10 @@ import torch
 
 from tensorldp.audit.confidence import Reals
 from tensorldp.check.claim import Claim
-from tensorldp.check.distinguishers import Columns, Distinguisher, Scene, Seen, Statistic
+from tensorldp.check.distinguishers import Columns, Distinguisher, Observations, Scene, Statistic
 from tensorldp.check.events import Event, Lead, best_lead
 from tensorldp.check.observers import MOST, Observer
-from tensorldp.check.pairs import Pair, changed, pairs, some
+from tensorldp.check.pairs import Pair, changed, pairs, subset
 from tensorldp.check.target import Target
 
 PATIENCE = 10.0  # wall time over processor time, on a machine that others use too
@@ -83,8 +83,8 @@ class Trail:
     observer: Observer
     pair: Pair
     points: tuple[tuple[float, float], ...]
-    mine: Seen | None = None
-    other: Seen | None = None
+    mine: Observations | None = None
+    other: Observations | None = None
     lead: Lead | None = None
     statistics: Columns = field(default_factory=dict)
 
@@ -151,7 +151,7 @@ class Search:
         self.capitals = {observer.name: 0.0 for observer in observers}
         self.draws = 0
         self.trails: list[Trail] = []
-        for index, pair in enumerate(some(pairs(target, seed, given), budget.starts, seed)):
+        for index, pair in enumerate(subset(pairs(target, seed, given), budget.starts, seed)):
             turned = Pair(pair.name, pair.x_prime, pair.x) if index % 2 else pair  # x is the record that stands beside
             for observer in observers:
                 if observer.fast or index < SLOW_PAIRS or pair.name in SLOW_TOO:
@@ -220,7 +220,7 @@ class Search:
                     self.trails.append(kept[-1])
         return kept
 
-    def observe(self, trail: Trail, second: bool, count: int, statistic: Statistic | None = None) -> Seen:
+    def observe(self, trail: Trail, second: bool, count: int, statistic: Statistic | None = None) -> Observations:
         """Fresh observations, or one statistic of each."""
         self.draws += 1
         self.budget.drawn += count
@@ -303,21 +303,21 @@ def _learning(size: int) -> int:
     return max(32, min(size // 2, 1 << 15))
 
 
-def _finite(values: Seen, exact: bool) -> Seen:
+def _finite(values: Observations, exact: bool) -> Observations:
     """Observations without NaN and infinity; those that are whole by their type as they are if `exact`."""
     if values.dtype == np.int64:
         return values if exact else values.astype(np.float64)
     return np.nan_to_num(values, nan=0.0, posinf=1e30, neginf=-1e30)
 
 
-def _not_finite(values: Seen) -> Reals:
+def _not_finite(values: Observations) -> Reals:
     return np.asarray((~np.isfinite(values)).sum(axis=1), dtype=np.float64)
 
 
 def _guarded(statistic: Statistic, exact: bool) -> Statistic:
     """The statistic of observations made finite; what is not a number counts as 0."""
 
-    def guarded(values: Seen) -> Reals:
+    def guarded(values: Observations) -> Reals:
         with np.errstate(all="ignore"):
             numbers = np.asarray(statistic(_finite(values, exact)), dtype=np.float64)
         return np.nan_to_num(numbers, nan=0.0, posinf=math.inf, neginf=-math.inf)

@@ -62,7 +62,7 @@ def dependence(target: Target, record: Tensor, samples: int, seed: int) -> tuple
     first = derive_seed("check", "independence", target.name, seed)
     source, other = (torch.Generator().manual_seed((first + k) % (1 << 63)) for k in (0, 1))
     mine, following, successive = (
-        _statistics(_some(target, record, samples, generator)) for generator in (source, source, other)
+        _statistics(_elements_of_releases(target, record, samples, generator)) for generator in (source, source, other)
     )
     compared = [
         (WAYS[0], mine[0::2][: samples // 2], mine[1::2]),
@@ -101,7 +101,7 @@ def _most_frequent(values: Reals) -> tuple[float, int]:
     return float(distinct[counts.argmax()]), int(counts.max())
 
 
-def _some(target: Target, record: Tensor, samples: int, source: torch.Generator) -> Reals:
+def _elements_of_releases(target: Target, record: Tensor, samples: int, source: torch.Generator) -> Reals:
     """The first two elements of releases, a middle one and the last; at least two releases are of one batch."""
     step = max(2, ELEMENTS // max(target.size, target.width) // 2 * 2)
     blocks = []

@@ -51,8 +51,8 @@ def check_traits(cls: type[Any]) -> None:
             raise InputError(f"{trait} of {cls.__name__} must be one of {', '.join(WORDS[trait])}, got {shown(value)}")
         if trait in TEXTS and not (isinstance(value, str) and value.isprintable()):
             raise InputError(f"{trait} of {cls.__name__} must be a line of text, got {shown(value)}")
-        if trait in FLAGS and not isinstance(value, bool):
-            raise InputError(f"{trait} of {cls.__name__} must be True or False, got {shown(value)}")
+        if trait in FLAGS:
+            check_flag(f"{trait} of {cls.__name__}", value)
 
 
 CLIP_BYTES = 8 << 20  # bytes of input projected and released at once

@@ -198,4 +198,4 @@ def _coins(length: int, keep: float) -> npt.NDArray[np.float64]:
 
 def _gaps(length: int) -> npt.NDArray[np.int64]:
     numbers = np.arange(1 << length)
-    return np.abs(numbers[:, None] - numbers[None, :])
+    return np.asarray(np.abs(numbers[:, None] - numbers[None, :]))

@@ -189,7 +189,7 @@ UNIT_TOLERANCE = 1e-5  # how far from 1 a norm may be without lifting
 CHUNK_BITS = 7  # a factor of 128 per product keeps the Hadamard transform in fast matrix products
 
 
-class _Directional(Mechanism):
+class _UnitVector(Mechanism):
     """Records of a ball as unit vectors: divided by the radius and lifted by one coordinate that fills the norm up.
 
     Args:
@@ -261,7 +261,7 @@ class _Directional(Mechanism):
 
 
 @register
-class PrivUnit(_Directional):
+class PrivUnit(_UnitVector):
     """PrivUnit, calibrated exactly to epsilon: the released vector has norm R/m, and drops the lifted coordinate.
 
     The error R^2 (1/m^2 - 1) d / (d + 1), m for d + 1 dimensions, is the same for every record of the ball.
@@ -308,7 +308,7 @@ class PrivUnit(_Directional):
 
 
 @register
-class PrivUnitG(_Directional):
+class PrivUnitG(_UnitVector):
     """PrivUnit with Gaussian coordinates: error R^2 d / m^2 for every record of the ball, at no cost in d.
 
     Args:
@@ -363,7 +363,7 @@ def hadamard(x: Tensor) -> Tensor:
 
 
 @register
-class ProjUnit(_Directional):
+class ProjUnit(_UnitVector):
     """FastProjUnit: PrivUnitG on k random rows of a randomised Hadamard transform of the lifted record.
 
     Signs and rows do not depend on the record; normalising the projection leaves a small bias, so that the error has
