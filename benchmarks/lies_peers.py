@@ -18,7 +18,7 @@ import numpy as np
 
 from tensorldp.check.observers import OneRelease
 from tensorldp.check.pairs import pairs
-from tensorldp.check.target import Subject
+from tensorldp.check.target import Target
 from tensorldp.domain import Box
 from tensorldp.errors import InputError
 from tensorldp.files import write_json
@@ -30,18 +30,18 @@ SPLIT = 1  # the seed of the auditor's split into releases that choose a thresho
 
 def scores(case: Any, samples: int) -> tuple[np.ndarray, np.ndarray, tuple[float, float]]:
     """Scores of the releases of both records, and the claim (epsilon, delta)."""
-    subject = Subject.of(case.make(), case.domain)
+    target = Target.of(case.make(), case.domain)
     box = case.domain
     assert isinstance(box, Box)
-    pair = pairs(subject, 0)[0]
+    pair = pairs(target, 0)[0]
     sides = [
-        np.concatenate(list(OneRelease().observe(subject, pair, second, samples, "peers"))) for second in (False, True)
+        np.concatenate(list(OneRelease().observe(target, pair, second, samples, "peers"))) for second in (False, True)
     ]
     direction = (pair.x - pair.x_prime).reshape(-1).numpy()
     first, second = (side @ direction if side.shape[1] == direction.size else side.sum(axis=1) for side in sides)
     if case.epsilon is not None:
         return first, second, (case.epsilon, case.delta)
-    curve = subject.mechanism.curve()  # type: ignore[union-attr]
+    curve = target.mechanism.curve()  # type: ignore[union-attr]
     pure = curve.epsilon(0.0)
     return first, second, (pure, 0.0) if np.isfinite(pure) else (curve.epsilon(1e-5), 1e-5)
 

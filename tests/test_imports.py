@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
@@ -16,6 +17,7 @@ MODULES = {
     for path in SOURCE.rglob("*.py")
 }
 TREES = {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
+LIBRARY = {"torch", "numpy", "scipy", "tensorldp"} | sys.stdlib_module_names
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -105,3 +107,23 @@ def test_what_a_package_imports_when_it_is_asked_for_is_stated_for_readers_of_it
         assert sorted(homes) == sorted(package.__all__) == sorted(dir(package)), module
         for name, home in homes.items():
             assert getattr(package, name) is getattr(import_module(str(home)), name), name
+
+
+def tops(module: str, *, functions: bool) -> set[str]:
+    """The packages that a module imports when it loads, or those that its functions import."""
+    names: set[str] = set()
+    for node, inside in statements(TREES[module]):
+        if inside == functions and isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif inside == functions and isinstance(node, ast.ImportFrom):
+            names.add((node.module or "").partition(".")[0])
+    return names
+
+
+def test_the_library_needs_torch_numpy_and_scipy_alone() -> None:
+    """Of the reproduction it imports nothing, and what comes with that only inside the functions that use it."""
+    library = [module for module in MODULES if module.partition(".")[0] == "tensorldp"]
+    assert len(library) > 50
+    for module in library:
+        assert tops(module, functions=False) <= LIBRARY, module
+        assert tops(module, functions=True) <= LIBRARY | {"dp_accounting", "jinja2", "safetensors", "sklearn"}, module

@@ -41,19 +41,19 @@ def calibrate(
         return mechanism
     low, high = -math.log(1e9), math.log(1e9)
     guess = math.log(epsilon / max(epsilon_of(mechanism, delta), 1e-300))  # right at once where it is a multiple
-    found: Mechanism | None = None
+    best: Mechanism | None = None
     for _ in range(STEPS):
         middle = guess if low < guess < high else (low + high) / 2.0
         candidate = build(epsilon * math.exp(middle))
         reached = epsilon_of(candidate, delta)
         if reached <= epsilon:
-            low, found = middle, candidate
+            low, best = middle, candidate
             if reached >= epsilon * (1.0 - TOLERANCE):
                 break
         else:
             high = middle
         ratio = epsilon * (1.0 - TOLERANCE / 2.0) / reached if 0.0 < reached < math.inf else 0.0
         guess = middle + math.log(ratio) if ratio else math.inf
-    if found is None:
+    if best is None:
         raise InputError(f"no nominal epsilon of {mechanism.name} has a true epsilon of {epsilon:g}")
-    return found
+    return best

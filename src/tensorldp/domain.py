@@ -41,8 +41,23 @@ def _inwards(end: float, towards: float, dtype: torch.dtype) -> float:
     return float(near)
 
 
+class _Records:
+    """What boxes and balls of records share."""
+
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """I, the number of elements of a record."""
+        return math.prod(self.shape)
+
+    def constant(self, value: float, dtype: torch.dtype = torch.float64) -> Tensor:
+        """The record whose every element is `value`."""
+        return torch.full(self.shape, value, dtype=dtype)
+
+
 @dataclass(frozen=True)
-class Box:
+class Box(_Records):
     """All tensors of `shape` with every element in [low, high].
 
     Raises:
@@ -60,11 +75,6 @@ class Box:
         if not self.low < self.high:
             raise InputError(f"a Box needs low < high, got low {self.low:g} and high {self.high:g}")
         check_real("width of a Box", self.high - self.low, low=NARROWEST, high=2.0 * FARTHEST)
-
-    @property
-    def size(self) -> int:
-        """I, the number of elements of a record."""
-        return math.prod(self.shape)
 
     @property
     def width(self) -> float:
@@ -101,31 +111,19 @@ class Box:
         return max(self.low - low, high - self.high) / self.width if low == low else math.nan
 
     def project(self, x: Tensor) -> Tensor:
-        """The nearest batch inside; what is inside stays as it is.
-
-        Raises:
-            InputError: if no number of the batch's precision is inside.
-        """
+        """The nearest batch inside; what is inside stays as it is."""
         return x.clamp(*self.ends(x.dtype))
 
     def ends(self, dtype: torch.dtype) -> tuple[float, float]:
-        """The least and the largest number of a precision that is inside.
-
-        Raises:
-            InputError: if there is none.
-        """
+        """The least and the largest number of a precision that is inside."""
         low, high = (_inwards(end, towards, dtype) for end, towards in ((self.low, 1.0), (self.high, -1.0)))
         if low > high:
             raise InputError(f"no number of {dtype} lies in {self}: give the records as float64")
         return low, high
 
-    def constant(self, value: float, dtype: torch.dtype = torch.float64) -> Tensor:
-        """The record whose every element is `value`."""
-        return torch.full(self.shape, value, dtype=dtype)
-
 
 @dataclass(frozen=True)
-class Ball:
+class Ball(_Records):
     """All tensors of `shape` within l2 distance `radius` of the tensor whose every element is `centre`.
 
     Raises:
@@ -140,11 +138,6 @@ class Ball:
         object.__setattr__(self, "radius", check_real("Ball radius", self.radius, low=NARROWEST, high=FARTHEST))
         object.__setattr__(self, "centre", check_real("Ball centre", self.centre, low=-FARTHEST, high=FARTHEST))
         object.__setattr__(self, "shape", _shape(self.shape))
-
-    @property
-    def size(self) -> int:
-        """I, the number of elements of a record."""
-        return math.prod(self.shape)
 
     @property
     def diameter(self) -> float:
@@ -174,11 +167,11 @@ class Ball:
         norms = torch.empty(x.shape[0], dtype=torch.float64, device=x.device)
         for block in blocks(x, NORM_BYTES):
             away = self._away(x[block])
-            found = torch.linalg.vector_norm(away, dim=1)
-            if not bool(found.isfinite().all()):  # squares may leave float64 where the norm does not
+            norm = torch.linalg.vector_norm(away, dim=1)
+            if not bool(norm.isfinite().all()):  # squares may leave float64 where the norm does not
                 top = away.abs().amax(dim=1, keepdim=True).clamp_min(1.0)
-                found = top.squeeze(1) * torch.linalg.vector_norm(away / top, dim=1)
-            norms[block] = found
+                norm = top.squeeze(1) * torch.linalg.vector_norm(away / top, dim=1)
+            norms[block] = norm
         return norms
 
     def excess(self, x: Tensor) -> float:
@@ -186,11 +179,7 @@ class Ball:
         return (float(self._norms(x).max()) - self.radius) / self.radius if x.numel() else 0.0
 
     def project(self, x: Tensor) -> Tensor:
-        """The nearest batch inside: l2 clipping about the centre; what is inside stays as it is.
-
-        Raises:
-            InputError: if no record of the batch's precision is inside.
-        """
+        """The nearest batch inside: l2 clipping about the centre; what is inside stays as it is."""
         out = x.clone(memory_format=torch.contiguous_format)
         for block in blocks(out, NORM_BYTES):
             self._shrink(out[block])
@@ -213,10 +202,6 @@ class Ball:
                 return
             outside, away, factor = outside[still], away[still], factor[still] * max(0.0, 1.0 - less)
             less *= 2.0
-
-    def constant(self, value: float, dtype: torch.dtype = torch.float64) -> Tensor:
-        """The record whose every element is `value`."""
-        return torch.full(self.shape, value, dtype=dtype)
 
 
 Domain = Box | Ball

@@ -1,4 +1,4 @@
-"""The one error that a user's mistake raises, and the checks that raise it."""
+"""The one error that a user's mistake raises, and the checks that raise it: each returns the value if it is allowed."""
 
 from __future__ import annotations
 
@@ -36,13 +36,9 @@ def described(error: BaseException) -> str:
 
 @contextmanager
 def blamed(what: str) -> Iterator[None]:
-    """Run code that somebody else wrote: whatever it raises, `SystemExit` too, becomes one sentence that names it.
+    """Run code that somebody else wrote: whatever it raises becomes an `InputError` that says what failed.
 
-    Args:
-        what: failed, for the message.
-
-    Raises:
-        InputError: if the code raises anything but the user's own interruption.
+    `SystemExit` does, too; the user's own interruption does not.
     """
     try:
         yield
@@ -73,11 +69,7 @@ def check_real(
     open_high: bool = False,
     infinite: bool = False,
 ) -> float:
-    """`value` as a float inside the stated interval.
-
-    Raises:
-        InputError: if it is not a real number, is NaN, is infinite (unless `infinite`), or lies outside.
-    """
+    """`value` as a float inside the stated interval; NaN is refused, and infinity unless `infinite`."""
     left, right = "(" if open_low else "[", ")" if open_high else "]"
     if math.isinf(high) and math.isinf(low):
         allowed = "a finite number"
@@ -86,16 +78,12 @@ def check_real(
     else:
         allowed = f"a number in {left}{low:g}, {high:g}{right}"
     allowed += " or infinity" if infinite else ""
-    if isinstance(value, (bool, str)) or not isinstance(value, (int, float)):
-        try:
-            if isinstance(value, (bool, str)):
-                raise TypeError
-            value = float(value)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            raise InputError(f"{name} must be {allowed}, got {shown(value)}") from None
     try:
-        number = float(value)
-    except OverflowError:  # an int beyond the range of floats, which is a slip and not infinity
+        if isinstance(value, (bool, str)):  # which `float` takes
+            raise TypeError
+        number = float(value)  # type: ignore[arg-type]
+        value = value if isinstance(value, (int, float)) else number
+    except (OverflowError, TypeError, ValueError):  # an int beyond the range of floats is a slip and not infinity
         number = math.nan
     inside = (number > low if open_low else number >= low) and (number < high if open_high else number <= high)
     if infinite and number == math.inf:
@@ -106,20 +94,12 @@ def check_real(
 
 
 def check_positive(name: str, value: object, *, infinite: bool = False) -> float:
-    """`value` as a float above 0; infinity only if `infinite`.
-
-    Raises:
-        InputError: otherwise.
-    """
+    """`value` as a float above 0; infinity only if `infinite`."""
     return check_real(name, value, low=0.0, open_low=True, infinite=infinite)
 
 
 def check_flag(name: str, value: object) -> bool:
-    """`value` if it is True or False.
-
-    Raises:
-        InputError: otherwise.
-    """
+    """`value` if it is True or False."""
     if not isinstance(value, bool):
         raise InputError(f"{name} must be True or False, got {shown(value)}")
     return value
@@ -129,20 +109,21 @@ def check_budget(name: str, value: object, *, infinite: bool = False) -> float:
     """`value` as the nominal epsilon of a release, in [1e-12, 1e12]; infinity only if `infinite`.
 
     Beyond these bounds noise or its inverse leaves the range of floats, and no guarantee means anything there.
-
-    Raises:
-        InputError: otherwise.
     """
     return check_real(name, value, low=LEAST_EPSILON, high=MOST_EPSILON, infinite=infinite)
 
 
 def check_whole(name: str, value: object, *, low: int = 0, high: int | None = None) -> int:
-    """`value` as an int in [low, high].
-
-    Raises:
-        InputError: if it is not a whole number or lies outside.
-    """
+    """`value` as an int in [low, high]."""
     top = "" if high is None else f" and at most {high}"
     if isinstance(value, bool) or not isinstance(value, int) or value < low or (high is not None and value > high):
         raise InputError(f"{name} must be a whole number of at least {low}{top}, got {shown(value)}")
     return value
+
+
+def check_word(name: str, value: object, *allowed: str) -> None:
+    """Refuse a value that is not one of a few words."""
+    if value not in allowed:
+        *others, last = map(repr, allowed)
+        words = f"{', '.join(others)} or {last}" if others else last
+        raise InputError(f"{name} must be {words}, got {value!r}")

@@ -17,8 +17,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
 from tensorldp.errors import InputError
 
@@ -42,7 +40,7 @@ def replacing(path: Path) -> Iterator[Path]:
         yield temporary
         temporary.chmod(mode)
         temporary.replace(path)
-    except (OSError, SafetensorError) as error:
+    except Exception as error:  # of a full disk safetensors tells in words and by an error of its own
         full = (errno.ENOSPC, errno.EDQUOT)
         if getattr(error, "errno", None) in full or any(f"(os error {code})" in str(error) for code in full):
             raise FullDiskError(
@@ -87,11 +85,7 @@ def _plain(value: Any) -> Any:
 
 
 def read_json(path: Path) -> Any:
-    """The JSON value in a file.
-
-    Raises:
-        InputError: if the file is missing or not JSON.
-    """
+    """The JSON value in a file."""
     try:
         return json.loads(Path(path).read_text())
     except OSError:
@@ -102,6 +96,8 @@ def read_json(path: Path) -> Any:
 
 def write_arrays(path: Path, arrays: dict[str, NDArray[Any]], metadata: dict[str, str] | None = None) -> None:
     """Write arrays as one safetensors file whose bytes depend on nothing but its content, whole or not at all."""
+    from safetensors.numpy import save_file
+
     with replacing(path) as temporary:
         save_file({key: np.ascontiguousarray(value) for key, value in arrays.items()}, temporary, metadata=metadata)
         if metadata is not None:
@@ -122,15 +118,13 @@ def _sort_metadata(path: Path) -> None:
 
 
 def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-    """All arrays of a safetensors file, and its metadata.
+    """All arrays of a safetensors file, and its metadata."""
+    from safetensors import SafetensorError, safe_open
 
-    Raises:
-        InputError: if the file is missing, truncated or not safetensors.
-    """
     try:
         with safe_open(path, framework="numpy") as source:
             return {key: source.get_tensor(key) for key in source.keys()}, source.metadata() or {}  # noqa: SIM118
-    except (OSError, FileNotFoundError):
+    except OSError:
         raise InputError(f"the file {path} is missing or cannot be read") from None
     except SafetensorError:
         raise InputError(f"the file {path} is truncated or not a safetensors file: delete it and run again") from None

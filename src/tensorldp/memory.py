@@ -28,15 +28,15 @@ def keep_freed_memory() -> bool:
 
 def free_memory() -> float:
     """Bytes that this process may still use, by the machine, its group and its own limit; infinite if unknown."""
-    found = [_of_machine(), _of_process()]
+    limits = [_of_machine(), _of_process()]
     for most, used in (
         ("memory.max", "memory.current"),
         ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
     ):
         limit, taken = (_number(Path("/sys/fs/cgroup") / name) for name in (most, used))
         if limit is not None and taken is not None:
-            found.append(limit - taken)
-    return max(0.0, min(found))
+            limits.append(limit - taken)
+    return max(0.0, min(limits))
 
 
 def check_memory(name: str, elements: int, each: int) -> None:
@@ -46,9 +46,6 @@ def check_memory(name: str, elements: int, each: int) -> None:
         name: of what needs it, for the message.
         elements: how many there are.
         each: bytes that are needed for one of them.
-
-    Raises:
-        InputError: if that is more than is free.
     """
     needed, free = min(elements * each, 10**300), free_memory()
     if needed > free:

@@ -50,9 +50,6 @@ def check_randomizer(caller: str, mechanism: object) -> None:
     Args:
         caller: who asks, for the message.
         mechanism: what was given.
-
-    Raises:
-        InputError: if it is none.
     """
     if isinstance(mechanism, type) or not isinstance(mechanism, Randomizer):
         got = f"the class {mechanism.__name__}" if isinstance(mechanism, type) else type(mechanism).__name__

@@ -43,11 +43,7 @@ def numpy_generator(source: torch.Generator) -> np.random.Generator:
 
 
 def check_generator(source: object, x: Tensor) -> torch.Generator:
-    """`source` if it is a generator on the device of `x`.
-
-    Raises:
-        InputError: otherwise.
-    """
+    """`source` if it is a generator on the device of `x`."""
     if not isinstance(source, torch.Generator):
         raise InputError(f"generator must be a torch.Generator, got {type(source).__name__}")
     if source.device.type != x.device.type:
@@ -55,10 +51,6 @@ def check_generator(source: object, x: Tensor) -> torch.Generator:
             f"the generator is on {source.device.type} but the data is on {x.device.type}: make both on the same device"
         )
     return source
-
-
-def _work_dtype(x: Tensor) -> torch.dtype:
-    return torch.float64 if x.dtype == torch.float64 else torch.float32
 
 
 def _streams(source: torch.Generator) -> Callable[[int], np.random.Generator]:
@@ -144,7 +136,7 @@ def add_gaussian(x: Tensor, sigma: float, source: torch.Generator) -> Tensor:
 
 def standard_normal(like: Tensor, source: torch.Generator) -> Tensor:
     """N(0, 1) draws of the shape and device of `like`, in float64 for float64 and float32 otherwise."""
-    dtype = _work_dtype(like)
+    dtype = torch.float64 if like.dtype == torch.float64 else torch.float32
     return add_gaussian(torch.zeros(like.shape, dtype=dtype, device=like.device), 1.0, source)
 
 

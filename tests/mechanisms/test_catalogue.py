@@ -28,11 +28,14 @@ def test_the_page_is_what_the_classes_say() -> None:
 @pytest.mark.parametrize("name", own())
 def test_every_mechanism_states_its_release_and_its_source(name: str) -> None:
     found = entry(name)
-    assert found.formula
-    assert found.formula.count("{") == found.formula.count("}")
-    assert not re.search(r"[<>|$]", found.formula), "a table's cell, rendered by GitHub"
-    assert found.source
-    assert (ROOT / found.file).is_file()
+    release = re.fullmatch(r"\$(.+)\$", found["release"])
+    assert release is not None
+    assert release[1].count("{") == release[1].count("}")
+    assert not re.search(r"[<>|$]", release[1]), "a table's cell, rendered by GitHub"
+    assert found["source"]
+    file = re.fullmatch(r"\[.+\]\(\.\./(.+)\)", found["file"])
+    assert file is not None
+    assert (ROOT / file[1]).is_file()
 
 
 @pytest.mark.parametrize(

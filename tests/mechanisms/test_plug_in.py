@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import contract
 import pytest
@@ -171,9 +172,8 @@ def test_a_subclass_with_a_name_of_its_own_has_a_label_of_its_own() -> None:
     assert (child.label, child.family) == ("toy-child", "laplace")
 
 
-class _Hasty(type(LAPLACE)):  # type: ignore[misc]
-    def add(self, x: torch.Tensor, scale: float, generator: torch.Generator) -> torch.Tensor:
-        return x.add_(torch.randn(x.shape, generator=generator, dtype=x.dtype), alpha=scale)
+def _add_in_place(x: torch.Tensor, scale: float, generator: torch.Generator) -> torch.Tensor:
+    return x.add_(torch.randn(x.shape, generator=generator, dtype=x.dtype), alpha=scale)
 
 
 @pytest.mark.usefixtures("forgotten")
@@ -195,7 +195,7 @@ def test_a_class_that_writes_in_place_leaves_the_callers_records_alone(block_byt
 
     class HastyLaw(AdditiveNoise):
         name = "toy-hasty-law"
-        law = _Hasty()
+        law = replace(LAPLACE, add=_add_in_place)
 
         @property
         def scale(self) -> float:

@@ -14,7 +14,6 @@ from tensorldp.mechanisms.sampled_coordinates import (
     SampledCoordinates,
     distinct_indices,
     duchi_variance,
-    hybrid_variance,
     piecewise_bound,
     piecewise_variance,
 )
@@ -29,8 +28,9 @@ def test_one_dimensional_variances() -> None:
     assert piecewise_variance(0, 4) == pytest.approx(0.084836, abs=1e-6)
     assert piecewise_variance(1, 4) == pytest.approx(0.241354, abs=1e-6)
     for t in (0.0, 0.3, 1.0):
-        assert hybrid_variance(t, 1) == pytest.approx(4.288992, abs=1e-6)
-        assert hybrid_variance(t, 4) == pytest.approx(0.218979, abs=1e-6)
+        for epsilon, variance in ((1, 4.288992), (4, 0.218979)):
+            hybrid = make_as(SampledCoordinates, "hybrid", epsilon=epsilon, domain=Box(-1, 1, (1,)))
+            assert hybrid.variance(t) == pytest.approx(variance, abs=1e-6)
 
 
 def test_thresholds() -> None:

@@ -8,7 +8,7 @@ from scipy.stats import kstest, laplace, norm
 from typed import gaussian_mu, make_as
 
 from tensorldp.mechanisms import Box, make
-from tensorldp.mechanisms.tldp import TldpGaussian, TldpLaplace, TldpLaplaceWeighted, _Tldp
+from tensorldp.mechanisms.tldp import Tldp, TldpGaussian, TldpLaplace, TldpLaplaceWeighted
 from tensorldp.randomness import generator
 from tensorldp_papers.papers.tldp.error_table import gaussian_norm, laplace_norm
 
@@ -17,8 +17,8 @@ FEATURES = Box(-1, 1, (1280,))
 LOG10 = math.log(10.0)
 
 
-def printed(name: str, epsilon: float, **options: Any) -> _Tldp:
-    return make_as(_Tldp, name, epsilon=epsilon, domain=MNIST, delta_range=256, **options)
+def printed(name: str, epsilon: float, **options: Any) -> Tldp:
+    return make_as(Tldp, name, epsilon=epsilon, domain=MNIST, delta_range=256, **options)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_table5_gaussian_holds_only_at_one_half() -> None:
 
 
 def test_feature_norms() -> None:
-    lap, gau = (make_as(_Tldp, n, epsilon=1.0, domain=FEATURES) for n in ("tldp-l", "tldp-g"))
+    lap, gau = (make_as(Tldp, n, epsilon=1.0, domain=FEATURES) for n in ("tldp-l", "tldp-g"))
     assert laplace_norm(lap.scale, 1280) == pytest.approx(101.1, rel=1e-3)
     assert gaussian_norm(gau.scale, 1280) == pytest.approx(50.59, rel=1e-3)
 
@@ -140,7 +140,7 @@ def test_the_log_of_the_atom_does_not_jump_where_the_retention_underflows() -> N
     """log a = log(I p) up to a share of a: a smooth function of epsilon on either side of the smallest float."""
     for name in ("tldp-l", "tldp-g-w"):
         for epsilon in (0.94, 0.945, 0.95, 0.955):
-            m = make_as(_Tldp, name, epsilon=epsilon, domain=Box(0, 255, (28, 28)))
+            m = make_as(Tldp, name, epsilon=epsilon, domain=Box(0, 255, (28, 28)))
             tolerance = 1e-9 if m.retention > 1e-300 else 1e-3  # a subnormal float holds few digits
             assert m.curve().log_atom == pytest.approx(math.log(784) + m.log_retention, rel=tolerance)
 
@@ -171,7 +171,7 @@ def test_relabelling_gives_the_laplace_baseline() -> None:
 @pytest.mark.parametrize("name", ["tldp-l", "tldp-g"])
 def test_weights_change_nothing_where_atoms_are_negligible(name: str) -> None:
     x = 255 * torch.rand((4, 1, 28, 28), generator=generator("x"))
-    plain = make_as(_Tldp, name, epsilon=0.5, domain=MNIST)
+    plain = make_as(Tldp, name, epsilon=0.5, domain=MNIST)
     weighted = make(f"{name}-w", epsilon=0.5, domain=MNIST)
     assert 784 * plain.retention < 1e-100
     torch.testing.assert_close(  # float32 releases of about 1e5; a weight's rounding may move the last bit

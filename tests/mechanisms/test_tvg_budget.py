@@ -1,10 +1,10 @@
 import math
-from typing import Any
 
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.mechanisms.tvg_budget import kov_budget, moments_sigma, simple_budget
+from tensorldp.mechanisms import Box, mechanism_class
+from tensorldp.mechanisms.tvg_budget import Schedule, kov_budget, moments_sigma, simple_budget
 
 
 def test_simple_composition_oracle() -> None:
@@ -34,10 +34,14 @@ def test_gaussian_sigma_oracle() -> None:
     )
 
 
-@pytest.mark.parametrize("options", [{"rate": 0, "steps": 10}, {"rate": 0.1, "steps": 0}, {"rate": 2, "steps": 1}])
-def test_mistakes_are_told(options: dict[str, Any]) -> None:
-    for budget in (simple_budget, kov_budget, moments_sigma):
-        with pytest.raises(InputError):
-            budget(1, 1e-5, **options)
+def test_the_slack_is_below_delta() -> None:
     with pytest.raises(InputError, match="slack"):
         kov_budget(1, 1e-5, rate=0.1, steps=5, slack=1e-4)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "udn", "idn", "matrix", "optimized"])
+def test_a_run_without_privacy_has_no_noise_to_state(name: str) -> None:
+    run = Schedule(math.inf, 1e-5, rate=0.01, steps=100)
+    with pytest.raises(InputError, match="epsilon"):
+        mechanism_class(name).step_sigma(run, Box(-1.0, 1.0, (2, 2)))
+    assert mechanism_class("none").step_sigma(run, Box(-1.0, 1.0, (2, 2))) == 0.0

@@ -26,9 +26,6 @@ def class_ceiling(epsilon: float, delta: float, shares: Sequence[float]) -> floa
     wherever it was compared with the programme over all channels; with delta > 0 it is an upper bound.
 
     See docs/mathematics/audits.md#ceiling-on-released-inputs.
-
-    Raises:
-        InputError: if there are fewer than two shares, one is negative or they do not sum to 1.
     """
     from scipy.optimize import linprog
 

@@ -7,18 +7,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from tensorldp.audit.confidence import log_ratio_bound, lower_bound, upper_bound
+from tensorldp.audit.confidence import Reals, log_ratio_bound, lower_bound, upper_bound
 from tensorldp.audit.observed import observed
+from tensorldp.audit.thresholds import QUANTUM, ThresholdEvent, tail_counts
 from tensorldp.errors import InputError, check_real, check_whole
 from tensorldp.memory import check_memory
 from tensorldp.randomizer import Randomizer, check_randomizer
 from tensorldp.randomness import generator
 
-Reals = npt.NDArray[np.float64]
 Statistic = Callable[[Tensor], Tensor]
 BATCH_ELEMENTS = 1 << 20
 MAX_BATCH = 1 << 16
@@ -26,11 +25,7 @@ COORDINATES = 8  # single coordinates to look at, evenly spaced
 
 
 def releases(mechanism: Randomizer, record: Tensor, count: int, *seed: object) -> Iterator[Tensor]:
-    """`count` releases of a record, batch by batch, in float64: in float32 a noisy value can round to its input.
-
-    Raises:
-        InputError: if a release is not a tensor of real floats of the record's shape.
-    """
+    """`count` releases of a record, batch by batch, in float64: in float32 a noisy value can round to its input."""
     source = generator("audit", mechanism.name, *seed)
     step = min(MAX_BATCH, max(1, BATCH_ELEMENTS // mechanism.size))
     record = record.double()
@@ -51,11 +46,11 @@ def statistics(mechanism: Randomizer, x: Tensor, x_prime: Tensor, likelihood: bo
     """
     change = (x - x_prime).reshape(-1)
     middle = ((x + x_prime) / 2.0).reshape(-1)
-    found: dict[str, Statistic] = {}
+    looked_at: dict[str, Statistic] = {}
     if likelihood:
-        found["likelihood ratio"] = lambda y: mechanism.log_likelihood_ratio(y.clone(), x.clone(), x_prime.clone())
+        looked_at["likelihood ratio"] = lambda y: mechanism.log_likelihood_ratio(y.clone(), x.clone(), x_prime.clone())
     unit = change / change.norm()
-    found["projection on x - x'"] = lambda y: (y.reshape(y.shape[0], -1) - middle) @ unit
+    looked_at["projection on x - x'"] = lambda y: (y.reshape(y.shape[0], -1) - middle) @ unit
     differs = change != 0
     first, second = x.reshape(-1)[differs], x_prime.reshape(-1)[differs]
 
@@ -63,13 +58,13 @@ def statistics(mechanism: Randomizer, x: Tensor, x_prime: Tensor, likelihood: bo
         seen = y.reshape(y.shape[0], -1)[:, differs]
         return ((seen == first).sum(dim=1) - (seen == second).sum(dim=1)).double()
 
-    found["elements equal to x less those equal to x'"] = equality
+    looked_at["elements equal to x less those equal to x'"] = equality
     places = torch.nonzero(differs).reshape(-1)
     if places.numel() > 1:
         chosen = places[torch.linspace(0, places.numel() - 1, min(COORDINATES, places.numel())).long()]
         for place in chosen.unique().tolist():
-            found[f"element {place}"] = _coordinate(place, math.copysign(1.0, float(change[place])))
-    return found
+            looked_at[f"element {place}"] = _coordinate(place, math.copysign(1.0, float(change[place])))
+    return looked_at
 
 
 def _coordinate(place: int, sign: float) -> Statistic:
@@ -93,7 +88,6 @@ def collect(
 
 MAX_THRESHOLDS = 1000
 BYTES = 8 * 12  # of memory for each element of a record: both records, a release, and what is computed from it
-QUANTUM = 1e-9  # of the largest value: finer differences are rounding errors, which ideal reals do not have
 
 
 @dataclass(frozen=True)
@@ -136,23 +130,6 @@ class Audit:
         return max(0.0, float(bound))
 
 
-@dataclass(frozen=True)
-class _Event:
-    """{statistic >= threshold} for x against x', or {statistic <= threshold} for x' against x."""
-
-    name: str
-    threshold: float
-    above: bool
-    quantum: float
-
-    def hits(self, values: Reals) -> int:
-        values = _rounded(values, self.quantum)
-        return int(np.count_nonzero(values >= self.threshold if self.above else values <= self.threshold))
-
-    def __str__(self) -> str:
-        return f"{self.name} {'>=' if self.above else '<='} {self.threshold:.6g}"
-
-
 def audit(
     mechanism: Randomizer,
     *,
@@ -182,10 +159,10 @@ def audit(
     Raises:
         InputError: if an argument is out of range, or the mechanism has no density and `likelihood` is True.
     """
-    (found,) = audits(
+    (result,) = audits(
         mechanism, samples=samples, deltas=[delta], confidence=confidence, seed=seed, likelihood=likelihood, pair=pair
     )
-    return found
+    return result
 
 
 def audits(
@@ -209,21 +186,21 @@ def audits(
     first = collect(mechanism, x, half, wanted, seed, "choose", "x")
     second = collect(mechanism, x_prime, half, wanted, seed, "choose", "x'")
     events = [
-        max((_best(name, first[name], second[name], error, delta) for name in wanted), key=lambda found: found[0])[1]
+        max((_best(name, first[name], second[name], error, delta) for name in wanted), key=lambda pair: pair[0])[1]
         for delta in deltas
     ]
     del first, second
-    needed = {*(event.name for event in events), *(["likelihood ratio"] if likelihood else [])}
+    needed = {*(event.statistic for event in events), *(["likelihood ratio"] if likelihood else [])}
     wanted = {name: wanted[name] for name in needed}
     fresh = (
         collect(mechanism, x, half, wanted, seed, "measure", "x"),
         collect(mechanism, x_prime, half, wanted, seed, "measure", "x'"),
     )
-    found = []
+    results = []
     for delta, event in zip(deltas, events, strict=True):
-        mine, other = (event.hits(side[event.name]) for side in (fresh if event.above else fresh[::-1]))
+        mine, other = (event.hits(side[event.statistic]) for side in (fresh if event.above else fresh[::-1]))
         bound = float(log_ratio_bound(mine, other, half, error, delta))
-        found.append(
+        results.append(
             Audit(
                 max(0.0, bound),
                 delta,
@@ -237,7 +214,7 @@ def audits(
                 other,
             )
         )
-    return found
+    return results
 
 
 def audit_profile(
@@ -267,13 +244,13 @@ def audit_profile(
     mine = collect(mechanism, x, samples, wanted, seed, "profile", "x")["ratio"]
     other = collect(mechanism, x_prime, samples, wanted, seed, "profile", "x'")["ratio"]
     share = error / len(levels) / 2.0
-    found = []
+    bounds = []
     for level in levels:
         edge = level + QUANTUM * max(1.0, level)
         high = float(upper_bound(np.count_nonzero(other > edge), samples, share))
         low = float(lower_bound(np.count_nonzero(mine > edge), samples, share))
-        found.append(max(0.0, low - math.exp(min(level + math.log(high), 700.0))))
-    return found
+        bounds.append(max(0.0, low - math.exp(min(level + math.log(high), 700.0))))
+    return bounds
 
 
 def _checked(
@@ -289,34 +266,17 @@ def _checked(
     return x, x_prime, samples // 2, 1.0 - confidence
 
 
-def _best(name: str, mine: Reals, other: Reals, error: float, delta: float) -> tuple[float, _Event]:
+def _best(name: str, mine: Reals, other: Reals, error: float, delta: float) -> tuple[float, ThresholdEvent]:
     """The threshold of a statistic, and the direction, whose bound would be the largest on these samples."""
-    half = mine.size
-    sizes = np.abs(np.concatenate((mine, other)))
-    quantum = QUANTUM * float(np.max(sizes, where=np.isfinite(sizes), initial=0.0))
-    mine, other = np.sort(_rounded(mine, quantum)), np.sort(_rounded(other, quantum))
-    thresholds = _thresholds(mine, other)
-    found = []
-    for above in (True, False):
-        counts = [np.searchsorted(values, thresholds, side="left" if above else "right") for values in (mine, other)]
-        hits, other_hits = [half - c for c in counts] if above else counts[::-1]
-        scores = log_ratio_bound(hits, other_hits, half, error, delta)
+    quantum, thresholds, counts = tail_counts(mine, other, MAX_THRESHOLDS)
+    candidates = []
+    for above in (True, False):  # a statistic is larger under x, if anything, and smaller under x'
+        hits, other_hits = counts[above] if above else counts[above][::-1]
+        scores = log_ratio_bound(hits, other_hits, mine.size, error, delta)
         best = int(np.argmax(scores))
-        found.append((float(scores[best]), _Event(name, float(thresholds[best]), above, quantum)))
-    return max(found, key=lambda pair: pair[0])
-
-
-def _rounded(values: Reals, quantum: float) -> Reals:
-    return np.round(values / quantum) * quantum if quantum > 0.0 else values
-
-
-def _thresholds(mine: Reals, other: Reals) -> Reals:
-    """Values to try: all of them if few, else ranks spaced evenly in the log from both ends of both samples."""
-    values = np.unique(np.concatenate((mine, other)))
-    if values.size <= MAX_THRESHOLDS:
-        return values
-    ranks = np.unique(np.geomspace(1, mine.size, MAX_THRESHOLDS // 4).astype(np.int64)) - 1
-    return np.unique(np.concatenate([sample[index] for sample in (mine, other) for index in (ranks, -1 - ranks)]))
+        event = ThresholdEvent(name, float(thresholds[best]), above, quantum=quantum)
+        candidates.append((float(scores[best]), event))
+    return max(candidates, key=lambda pair: pair[0])
 
 
 def _atom(fresh: tuple[dict[str, Reals], dict[str, Reals]], half: int, error: float) -> float:

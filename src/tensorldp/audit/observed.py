@@ -62,9 +62,6 @@ def observed(name: str, out: object, rows: int, each: str = "release a record") 
 
     Returns:
         The form, and a tensor (rows, width) of int64 where the numbers are whole by their type, else of float64.
-
-    Raises:
-        InputError: if `out` is not one dense tensor or array of numbers with one release a record.
     """
     values = _tensor(name, out)
     if values.dim() == 0 or values.shape[0] != rows:

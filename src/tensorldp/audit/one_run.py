@@ -120,12 +120,12 @@ def one_run_audit(
     if form.shape or form.dtype.is_complex:
         raise InputError(f"the training must return one real score a canary, got {form}")
     order = scores.reshape(-1).nan_to_num().argsort(stable=True)
-    found = []
+    bounds = []
     for share in SHARES:
         half = max(1, round(canaries * share) // 2)
         right = int((~coins[order[:half]]).sum()) + int(coins[order[-half:]].sum())
         level = 1.0 - (1.0 - confidence) / len(SHARES)
-        found.append((one_run_bound(right, 2 * half, canaries, confidence=level, delta=delta), 2 * half, right))
-    lower, guesses, correct = max(found)
+        bounds.append((one_run_bound(right, 2 * half, canaries, confidence=level, delta=delta), 2 * half, right))
+    lower, guesses, correct = max(bounds)
     upper = curve.epsilon(delta)
     return OneRun(lower, upper, delta, lower > upper, canaries, guesses, correct, confidence)

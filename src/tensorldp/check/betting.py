@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Reals = npt.NDArray[np.float64]
+from tensorldp.audit.confidence import Reals
+
 STEPS = 40
 CAUTION = 3.5  # standard errors that are taken off an effect before it is bet on: searching finds flukes
 

@@ -5,22 +5,21 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
 
 from tensorldp.check import declared
-from tensorldp.check import distinguishers as learned
 from tensorldp.check.claim import Claim
-from tensorldp.check.distinguishers import FLOATING, IDEAL
-from tensorldp.check.events import Event, strongest
+from tensorldp.check.distinguishers import FLOATING, IDEAL, TREES
+from tensorldp.check.events import strongest
 from tensorldp.check.noise import declared_tail, noise_misfit
-from tensorldp.check.observers import MOST, VIEWS, OneRelease
+from tensorldp.check.observers import MOST, OBSERVERS, OneRelease
 from tensorldp.check.pairs import pairs
-from tensorldp.check.search import Breach, Budget, Search, Trail, histogram
+from tensorldp.check.search import Breach, Budget, Search, histogram
 from tensorldp.check.side_channels import dependence, timing_difference
-from tensorldp.check.target import Declared, Release, Subject, is_mechanism
+from tensorldp.check.target import Declared, Release, Target, is_mechanism
 from tensorldp.check.verdict import Attempt, Finding, Verdict, breach_finding, epsilon_bound
 from tensorldp.domain import DTYPES, Domain
 from tensorldp.errors import InputError, check_flag, check_positive, check_real, check_whole
@@ -87,41 +86,33 @@ def check(
     confidence = check_real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
     floating_point, timing = check_flag("floating_point", floating_point), check_flag("timing", timing)
     seed = check_whole("seed of a check", seed, high=2**63 - 1)
-    subject = Subject.of(checked, domain)
-    claim = _claim(checked, claim_epsilon, claim_delta)
+    target = Target.of(checked, domain)
+    if claim_epsilon is not None:
+        claim = Claim.point(claim_epsilon, claim_delta, checked.unit if is_mechanism(checked) else "record")
+    elif is_mechanism(checked):
+        claim = Claim.of_curve(checked.curve(), checked.unit)
+    else:
+        raise InputError("a check of a function needs claim_epsilon, the epsilon that it is said to have")
     for dtype in dtypes:
         if dtype not in DTYPES:
             raise InputError(f"dtypes of a check must be out of float32, float64 and bfloat16, got {dtype}")
     budget = Budget(60.0 * minutes, samples, rounds, starts)
-    return _Check(subject, claim, budget, 1.0 - confidence, seed, pair, progress).run(floating_point, timing, dtypes)
+    return _Check(target, claim, budget, 1.0 - confidence, seed, pair, progress).run(floating_point, timing, dtypes)
 
 
-def _claim(checked: Declared | Release, epsilon: float | None, delta: float) -> Claim:
-    unit = checked.unit if is_mechanism(checked) else "record"
-    if epsilon is not None:
-        return Claim.point(epsilon, delta, unit)
-    if is_mechanism(checked):
-        return Claim.of_curve(checked.curve(), unit)
-    raise InputError("a check of a function needs claim_epsilon, the epsilon that it is said to have")
-
-
+@dataclass
 class _Check:
-    def __init__(
-        self,
-        subject: Subject,
-        claim: Claim,
-        budget: Budget,
-        error: float,
-        seed: int,
-        pair: tuple[Tensor, Tensor] | None,
-        progress: Callable[[str], None],
-    ) -> None:
-        self.subject, self.claim, self.budget = subject, claim, budget
-        self.error, self.seed, self.pair, self.progress = error, seed, pair, progress
-        self.findings: list[Finding] = []
-        self.attempts: list[Attempt] = []
-        self.bound = (0.0, 0.0)
-        self.drawn = 0
+    target: Target
+    claim: Claim
+    budget: Budget
+    error: float
+    seed: int
+    pair: tuple[Tensor, Tensor] | None
+    progress: Callable[[str], None]
+    findings: list[Finding] = field(default_factory=list)
+    attempts: list[Attempt] = field(default_factory=list)
+    bound: tuple[float, float] = (0.0, 0.0)
+    drawn: int = 0
 
     def run(self, floating_point: bool, timing: bool, dtypes: Sequence[torch.dtype]) -> Verdict:
         start = time.process_time()
@@ -133,9 +124,9 @@ class _Check:
                 self._floats(dtypes)
             if not self.findings:
                 self._search()
-            if not self.findings and self.subject.mechanism is not None and self._time_left("declarations"):
-                self._declarations(self.subject.mechanism)
-                self._noise(self.subject.mechanism)
+            if not self.findings and self.target.mechanism is not None and self._time_left("declarations"):
+                self._declarations(self.target.mechanism)
+                self._noise(self.target.mechanism)
             if not self.findings and self._time_left("independence of releases"):
                 self._independence()
             if self.claim.countable and not floating_point and not self.findings:
@@ -149,7 +140,7 @@ class _Check:
         self.findings.sort(key=lambda finding: finding.kind not in Finding.REFUTES)
         refuting = {*Finding.REFUTES, *(("floating point",) if floating_point else ())}
         return Verdict(
-            self.subject.name,
+            self.target.name,
             self.claim.text,
             any(finding.kind in refuting for finding in self.findings),
             *self.bound,
@@ -164,11 +155,11 @@ class _Check:
 
     def _first_look(self) -> None:
         """What a release is made of, and whether there is memory for what is looked at."""
-        check_memory(f"a check of {self.subject.name} on records", self.subject.size, BYTES)
-        record = pairs(self.subject, self.seed, self.pair)[0].x
-        self.subject.release(record.expand(2, *record.shape), generator("check", "first look", self.seed))
-        if self.subject.width > self.subject.size:
-            check_memory(f"a check of {self.subject.name} with releases", self.subject.width, BYTES)
+        check_memory(f"a check of {self.target.name} on records", self.target.size, BYTES)
+        record = pairs(self.target, self.seed, self.pair)[0].x
+        self.target.release(record.expand(2, *record.shape), generator("check", "first look", self.seed))
+        if self.target.width > self.target.size:
+            check_memory(f"a check of {self.target.name} with releases", self.target.width, BYTES)
 
     def _time_left(self, name: str) -> bool:
         if self.budget.over:
@@ -182,9 +173,9 @@ class _Check:
     def _search(self) -> None:
         start = time.process_time()
         search = Search(
-            self.subject,
+            self.target,
             self.claim,
-            VIEWS,
+            OBSERVERS,
             IDEAL,
             error=self.error * SHARES["search"],
             seed=self.seed,
@@ -193,14 +184,14 @@ class _Check:
             progress=self.progress,
         )
         breach = search.run()
-        looked = sum(trail.mine is not None for trail in search.trails)
-        outcome = f"{looked} pairs and views, capital e^{search.capital:.2f} of e^{search.target:.2f}"
-        if self.subject.width > MOST:
-            outcome += f", {MOST} of {self.subject.width} elements of each pair"
+        looked = sum(trail.samples > 0 for trail in search.trails)
+        outcome = f"{looked} pairs and views, capital e^{search.capital:.2f} of e^{search.goal:.2f}"
+        if self.target.width > MOST:
+            outcome += f", {MOST} of {self.target.width} elements of each pair"
         if breach is not None:
-            kind = "locality" if breach.trail.view.local else "guarantee"
+            kind = "locality" if breach.trail.observer.local else "guarantee"
             self.findings.append(breach_finding(kind, breach, histogram(search, breach)))
-        if not learned.TREES:
+        if not TREES:
             self.attempts.append(Attempt("decision trees", 0.0, 0, 0.0, NO_TREES))
         self._note("sequential search for a breach", SHARES["search"], search.budget.drawn, start, outcome)
         self._bound(search, breach)
@@ -209,20 +200,19 @@ class _Check:
         """A lower bound on epsilon from one more sample, whose event is fixed before it is drawn."""
         start = time.process_time()
         error = self.error * SHARES["bound"]
-        found: tuple[Trail, Event] | None = None
-        if breach is not None and not breach.trail.view.local:
-            found = (breach.trail, breach.event)
-        elif breach is None:
+        if breach is not None:
+            if breach.trail.observer.local:
+                return
+            trail, event = breach.trail, breach.event
+        else:
             delta = min((delta for _, delta in self.claim.points), default=0.0)
             events = [(trail, *strongest(search.columns(trail), delta, error)) for trail in search.best()[:4]]
             events = [item for item in events if item[2] > 0.0]
-            if events:
-                found = max(events, key=lambda item: item[2])[:2]
-        if found is None:
-            return
-        trail, event = found
-        trials = min(50_000 if trail.view.fast else 1000, max(500, 2 * trail.samples))
-        trials = min(trials, max(64, BOUNDED // self.subject.size))
+            if not events:
+                return
+            trail, event, _ = max(events, key=lambda item: item[2])
+        trials = min(50_000 if trail.observer.fast else 1000, max(500, 2 * trail.samples))
+        trials = min(trials, max(64, BOUNDED // self.target.size))
         hits, others = search.settle(trail, event, trials)
         bound = epsilon_bound(hits, others, trials, error, event.delta)
         if breach is not None:
@@ -236,25 +226,24 @@ class _Check:
         error = self.error * SHARES["declarations"] / PARTS
         least = 200 if mechanism.size <= MOST else 32  # so wide records take their time
         count = int(max(least, min(4000, self.budget.samples, (1 << 21) // mechanism.size)))
-        tried = pairs(self.subject, self.seed, self.pair)[: max(1, min(8, BOUNDED // (mechanism.size * count)))]
+        tried = pairs(self.target, self.seed, self.pair)[: max(1, min(8, BOUNDED // (mechanism.size * count)))]
         curve = declared.curve_against_density(
-            self.subject, self.claim, tried, samples=count, error=2.0 * error, seed=self.seed
+            self.target, self.claim, tried, samples=count, error=2.0 * error, seed=self.seed
         )
         self._declared("declared curve against declared density", (curve,), 2.0, count, start)
         start = time.process_time()
-        density = declared.density_against_sampler(self.subject, tried, samples=count, error=error, seed=self.seed)
+        density = declared.density_against_sampler(self.target, tried, samples=count, error=error, seed=self.seed)
         stated = declared.stated_error(mechanism, tried, samples=count, error=error, seed=self.seed)
         self._declared("releases against declared density and error", (density, stated), 2.0, 2 * count, start)
 
     def _declared(
-        self, name: str, found: Sequence[declared.Contradiction | None], parts: float, samples: int, start: float
+        self, name: str, outcomes: Sequence[declared.Contradiction | None], parts: float, samples: int, start: float
     ) -> None:
         """Note tests of declarations that have so many parts of the error, and what they found."""
-        wrong = [one for one in found if one is not None]
+        wrong = [one for one in outcomes if one is not None]
         for one in wrong:
             kind = "declaration" if one.about == "curve" else one.about
-            pair = one.pair.name if one.pair else ""
-            self.findings.append(Finding(kind, one.text, one.log_evidence, pair=pair))
+            self.findings.append(Finding(kind, one.text, one.log_evidence, pair=one.pair.name))
         outcome = ", ".join(one.about for one in wrong) or "nothing wrong"
         self._note(name, parts * SHARES["declarations"] / PARTS, samples, start, outcome)
 
@@ -263,9 +252,9 @@ class _Check:
         tail = declared_tail(mechanism)
         if tail is None:
             return
-        tried = pairs(self.subject, self.seed, self.pair)
+        tried = pairs(self.target, self.seed, self.pair)
         what, p_value, elements = noise_misfit(
-            self.subject,
+            self.target,
             tail,
             (tried[0].x, tried[-1].x),
             elements=DRAWS * self.budget.samples,
@@ -273,13 +262,13 @@ class _Check:
         )
         text = f"the noise does not follow the law that is declared: {what}, {elements} elements"
         name = "law of the noise, tails to 1e-7"
-        self._tested(name, "noise", p_value, text, elements // self.subject.size, start)
+        self._tested(name, "noise", p_value, text, elements // self.target.size, start)
 
     def _independence(self) -> None:
         start = time.process_time()
-        width = max(self.subject.size, self.subject.width)
+        width = max(self.target.size, self.target.width)
         samples = max(64, min(2000, self.budget.samples, (1 << 20) // width)) // 2 * 2
-        way, p_value = dependence(self.subject, pairs(self.subject, self.seed, self.pair)[0].x, samples, self.seed)
+        way, p_value = dependence(self.target, pairs(self.target, self.seed, self.pair)[0].x, samples, self.seed)
         text = f"dependence between {way}, {samples} releases"
         self._tested("independence of releases", "independence", p_value, text, 3 * samples, start)
 
@@ -298,13 +287,13 @@ class _Check:
             start = time.process_time()
             share = SHARES["floating point"] / len(dtypes)
             name = str(dtype).removeprefix("torch.")
-            if self.subject.form is not None and self.subject.form.whole:
+            if self.target.form is not None and self.target.form.whole:
                 outcome = "not tried: releases are whole numbers by their type, and no floats"
                 self._note(f"which {name} numbers occur", share, 0, start, outcome)
                 continue
-            subject = replace(self.subject, dtype=dtype)
+            target = replace(self.target, dtype=dtype)
             search = Search(
-                subject,
+                target,
                 self.claim,
                 (OneRelease(),),
                 FLOATING,
@@ -319,9 +308,9 @@ class _Check:
             except InputError as error:
                 self._note(f"which {name} numbers occur", share, search.budget.drawn, start, f"not tried: {error}")
                 continue
-            outcome = f"capital e^{search.capital:.2f} of e^{search.target:.2f}"
+            outcome = f"capital e^{search.capital:.2f} of e^{search.goal:.2f}"
             if breach is not None:
-                trials = max(2000, 2 * breach.trials)
+                trials = max(2000, 2 * breach.lead.trials)
                 hits, others = search.settle(breach.trail, breach.event, trials)
                 bound = epsilon_bound(hits, others, trials, self.error * share / 2.0, breach.event.delta)
                 bound = max(bound, breach.event.epsilon)
@@ -334,7 +323,7 @@ class _Check:
 
     def _timing(self) -> None:
         start = time.process_time()
-        pair = pairs(self.subject, self.seed, self.pair)[0]
-        p_value, calls = timing_difference(self.subject, pair, self.seed)
+        pair = pairs(self.target, self.seed, self.pair)[0]
+        p_value, calls = timing_difference(self.target, pair, self.seed)
         text = f"running times differ between the records, {calls} calls of each"
         self._tested("running time", "running time", p_value, text, calls, start, pair.name)

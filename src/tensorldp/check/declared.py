@@ -11,13 +11,13 @@ import torch
 from scipy import stats
 from torch import Tensor
 
+from tensorldp.audit.confidence import Reals
+from tensorldp.audit.thresholds import quantum_of, rounded
 from tensorldp.check.betting import CAUTION
 from tensorldp.check.claim import Claim
-from tensorldp.check.distinguishers import Reals
-from tensorldp.check.events import QUANTUM, rounded
 from tensorldp.check.observers import releases
 from tensorldp.check.pairs import Pair
-from tensorldp.check.target import Declared, Subject
+from tensorldp.check.target import Declared, Target
 from tensorldp.randomness import generator
 
 ROUNDING = 1e-6  # of a loss: a larger excess is no rounding error
@@ -36,12 +36,11 @@ class Contradiction:
     about: str
     text: str
     log_evidence: float
-    pair: Pair | None = None
-    samples: int = 0
+    pair: Pair
 
 
 def curve_against_density(
-    subject: Subject, claim: Claim, tried: Sequence[Pair], *, samples: int, error: float, seed: int
+    target: Target, claim: Claim, tried: Sequence[Pair], *, samples: int, error: float, seed: int
 ) -> Contradiction | None:
     """Whether the declared density's hockey-stick divergence exceeds the claimed delta at some pair and epsilon.
 
@@ -53,10 +52,10 @@ def curve_against_density(
     for index, pair in enumerate(tried):
         for second in (False, True):
             x, x_prime = (pair.x_prime, pair.x) if second else (pair.x, pair.x_prime)
-            ratio = subject.likelihood_ratio(x, x_prime)
+            ratio = target.likelihood_ratio(x, x_prime)
             if ratio is None:
                 return None
-            blocks = _releases(subject, pair, second, samples, seed, "curve", index)
+            blocks = _releases(target, pair, second, samples, seed, "curve", index)
             loss = np.concatenate([ratio(seen).numpy() for seen in blocks])
             for epsilon, delta in claim.points:
                 excess = loss - epsilon > ROUNDING * max(1.0, epsilon)
@@ -64,16 +63,20 @@ def curve_against_density(
                 likely.append((_mean_exceeds(gain, delta), pair, epsilon, delta, float(np.nanmax(loss))))
     if not likely:
         return None
-    evidence = max(likely, key=lambda item: item[0])
-    total = float(np.logaddexp.reduce([item[0] for item in likely])) - math.log(len(likely))
+    total = _mean_evidence([item[0] for item in likely])
     if total < math.log(1.0 / error):
         return None
-    _, pair, epsilon, delta, largest = evidence
+    _, pair, epsilon, delta, largest = max(likely, key=lambda item: item[0])
     text = (
         f"the declared density contradicts the declared curve: at epsilon {epsilon:.6g} it has a delta above "
         f"{delta:.3g}, the largest loss seen being {largest:.6g}"
     )
-    return Contradiction("curve", text, total, pair, samples)
+    return Contradiction("curve", text, total, pair)
+
+
+def _mean_evidence(logs: Sequence[float]) -> float:
+    """Log of the mean of e-values, which is one too."""
+    return float(np.logaddexp.reduce(logs)) - math.log(len(logs))
 
 
 def _mean_exceeds(values: Reals, bound: float) -> float:
@@ -91,7 +94,7 @@ def _mean_exceeds(values: Reals, bound: float) -> float:
 
 
 def density_against_sampler(
-    subject: Subject, tried: Sequence[Pair], *, samples: int, error: float, seed: int
+    target: Target, tried: Sequence[Pair], *, samples: int, error: float, seed: int
 ) -> Contradiction | None:
     """Whether releases follow the density that the mechanism declares.
 
@@ -100,13 +103,13 @@ def density_against_sampler(
     losses, single elements, their sum, norm, largest and a random projection, the ends of their ranges too. The first
     half of the releases chooses the set and the second settles the bet.
     """
-    found = []
+    evidence = []
     for index, pair in enumerate(tried):
-        ratio = subject.likelihood_ratio(pair.x, pair.x_prime)
+        ratio = target.likelihood_ratio(pair.x, pair.x_prime)
         if ratio is None:
             return None
         coins = torch.rand(samples, generator=torch.Generator().manual_seed(seed)) < 0.5
-        sides = [_releases(subject, pair, second, samples, seed, "density", index) for second in (False, True)]
+        sides = [_releases(target, pair, second, samples, seed, "density", index) for second in (False, True)]
         losses, columns, start = [], [], 0
         for mine, other in zip(*sides, strict=True):
             seen = torch.where(coins[start : start + len(mine), None], mine, other)
@@ -114,17 +117,17 @@ def density_against_sampler(
             columns.append(_columns(seen.numpy()))
             start += len(mine)
         loss = np.concatenate(losses)
-        said = 1.0 / (1.0 + np.exp(-np.clip(loss, -700, 700)))
-        said = np.where(np.isnan(said), 0.5, said)
-        found.append((_miscalibrated(coins.numpy() - said, loss, np.concatenate(columns)), pair))
-    if not found:
+        declared = 1.0 / (1.0 + np.exp(-np.clip(loss, -700, 700)))
+        declared = np.where(np.isnan(declared), 0.5, declared)
+        evidence.append((_miscalibrated(coins.numpy() - declared, loss, np.concatenate(columns)), pair))
+    if not evidence:
         return None
-    total = float(np.logaddexp.reduce([item[0] for item in found])) - math.log(len(found))
+    total = _mean_evidence([item[0] for item in evidence])
     if total < math.log(1.0 / error):
         return None
-    pair = max(found, key=lambda item: item[0])[1]
+    pair = max(evidence, key=lambda item: item[0])[1]
     text = f"releases do not follow the declared density (pair: {pair.name})"
-    return Contradiction("density", text, total, pair, samples)
+    return Contradiction("density", text, total, pair)
 
 
 def _columns(seen: Reals) -> Reals:
@@ -142,8 +145,7 @@ def _miscalibrated(surprise: Reals, loss: Reals, columns: Reals) -> float:
     best: tuple[float, Callable[[slice], Reals], float] | None = None
     rare = 8.0 / half  # a few releases at either end
     for column in (np.nan_to_num(loss), *columns.T):
-        sizes = np.abs(column)
-        column = rounded(column, QUANTUM * float(np.max(sizes, where=np.isfinite(sizes), initial=0.0)))
+        column = rounded(column, quantum_of(column))
         for cut in np.unique(np.quantile(column[:half], [0.0, rare, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0 - rare])):
             for above in (True, False):
                 inside = column >= cut if above else column <= cut
@@ -170,20 +172,20 @@ def stated_error(
     stated = mechanism.squared_error()
     if stated is None:
         return None
-    subject = Subject.of(mechanism, None)
+    target = Target.of(mechanism, None)
     worst = mechanism.worst_input()
     records = [("its worst input", worst)] + [(pair.name, pair.x) for pair in tried[:4]]
     least = stats.norm.isf(error / (2 * len(records)))
     for name, record in records:
         pair = Pair(name, record, record)
-        blocks = _releases(subject, pair, False, samples, seed, "error", name)
+        blocks = _releases(target, pair, False, samples, seed, "error", name)
         errors = np.concatenate([((seen - record.reshape(-1)) ** 2).sum(dim=1).numpy() for seen in blocks])
         lead, score = float(errors.mean()) - stated, skewed_score(errors, stated)
         if record is worst:
             lead, score = abs(lead), abs(score)
         if score > least and lead > MATERIAL * stated:
             text = f"the mean squared error at {name} is {errors.mean():.6g}, stated is {stated:.6g}"
-            return Contradiction("squared error", text, min(score, 1e3) ** 2 / 2.0, pair, samples)
+            return Contradiction("squared error", text, min(score, 1e3) ** 2 / 2.0, pair)
     return None
 
 
@@ -200,7 +202,7 @@ def skewed_score(values: Reals, mean: float) -> float:
     return corrected / (spread / math.sqrt(values.size))
 
 
-def _releases(subject: Subject, pair: Pair, second: bool, samples: int, *seed: object) -> Iterator[Tensor]:
-    source = generator("check", "release", subject.name, second, *seed)
-    for block in releases(subject, pair.x_prime if second else pair.x, samples, source):
+def _releases(target: Target, pair: Pair, second: bool, samples: int, *seed: object) -> Iterator[Tensor]:
+    source = generator("check", "release", target.name, second, *seed)
+    for block in releases(target, pair.x_prime if second else pair.x, samples, source):
         yield block.double()

@@ -1,10 +1,4 @@
-"""Statistics of a release that may tell two records apart, fixed or learned from releases set aside for it.
-
-Statistics of whole numbers: single bits and residues, an exact property of releases on a grid.
-
-Whole numbers of steps have bits and remainders over the ideal reals as well: a record that they give away is no matter
-of floating point.
-"""
+"""Statistics of a release that may tell two records apart, fixed or learned from releases set aside for it."""
 
 from __future__ import annotations
 
@@ -21,12 +15,14 @@ import numpy.typing as npt
 import torch
 from scipy import linalg
 
-__all__ = ["FLOATING", "IDEAL", "Columns", "Distinguisher", "Scene"]
+from tensorldp.audit.confidence import Reals
 
-
-Reals = npt.NDArray[np.float64]
-Statistic = Callable[[npt.NDArray[Any]], Reals]
+Whole = npt.NDArray[np.int64]
+Observations = npt.NDArray[Any]
+"""Observations (n, columns), int64 where a release is whole by its type and else float64."""
+Statistic = Callable[[Observations], Reals]
 Columns = dict[str, Statistic]
+TINY = 1e-300  # added to what a logarithm is taken of
 
 
 @dataclass(frozen=True)
@@ -68,32 +64,30 @@ class Distinguisher(ABC):
         """
 
 
-Seen = npt.NDArray[Any]
 CLOSE = 1e-9  # of the domain's width: values nearer than that count as equal
 REPEATS = 0.99  # share of distinct values below which a coordinate counts as discrete
 PLACES = 16
 
 
-@dataclass(frozen=True)
 class Atoms(Distinguisher):
     """How many elements equal those of x, those of x', an end of the domain, zero, or each other."""
 
     def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
         width = CLOSE * (scene.high - scene.low)
-        found: Columns = {}
+        columns: Columns = {}
         for name, value in (("the low end", scene.low), ("the high end", scene.high), ("zero", 0.0)):
-            found[f"elements equal to {name}"] = partial(_equal, value, width)
+            columns[f"elements equal to {name}"] = partial(_equal, value, width)
         if mine.shape[1] > 1:
-            found["distinct elements"] = _distinct
+            columns["distinct elements"] = lambda y: 1.0 + (np.diff(np.sort(y, axis=1), axis=1) != 0.0).sum(axis=1)
         if scene.x is not None and scene.x_prime is not None:
             x, x_prime = scene.x, scene.x_prime
             differs = x != x_prime
-            found["elements equal to those of x"] = partial(_equal_where, x, differs, width)
-            found["elements equal to those of x'"] = partial(_equal_where, x_prime, differs, width)
-            found["elements equal to x less those equal to x'"] = lambda y: (
+            columns["elements equal to those of x"] = partial(_equal_where, x, differs, width)
+            columns["elements equal to those of x'"] = partial(_equal_where, x_prime, differs, width)
+            columns["elements equal to x less those equal to x'"] = lambda y: (
                 _equal_where(x, differs, width, y) - _equal_where(x_prime, differs, width, y)
             )
-        return found
+        return columns
 
 
 def _equal(value: float, width: float, y: Reals) -> Reals:
@@ -104,12 +98,6 @@ def _equal_where(record: Reals, differs: npt.NDArray[np.bool_], width: float, y:
     return np.asarray((np.abs(y - record) <= width)[:, differs].sum(axis=1), dtype=np.float64)
 
 
-def _distinct(y: Reals) -> Reals:
-    ordered = np.sort(y, axis=1)
-    return np.asarray(1.0 + (np.diff(ordered, axis=1) != 0.0).sum(axis=1))
-
-
-@dataclass(frozen=True)
 class Repeats(Distinguisher):
     """Whether values came up under x or under x' before: a log ratio for each value, summed over coordinates.
 
@@ -118,58 +106,64 @@ class Repeats(Distinguisher):
 
     exact: ClassVar[bool] = True
 
-    def statistics(self, scene: Scene, mine: Seen, other: Seen) -> Columns:
-        found: Columns = {}
-        tables: list[tuple[int, Seen, Reals]] = []
+    def statistics(self, scene: Scene, mine: Observations, other: Observations) -> Columns:
+        columns: Columns = {}
+        tables: list[Table] = []
         step = max(1, mine.shape[1] // PLACES)
         for place in range(0, mine.shape[1], step):
-            table = log_ratios(mine[:, place], other[:, place])
-            if table is not None:
-                tables.append((place, *table))
-        for place, values, ratios in tables[:4]:
-            found[f"value of element {place}"] = partial(_looked_up, [(place, values, ratios)])
+            ratios = repeated_ratios(mine[:, place], other[:, place])
+            if ratios is not None:
+                tables.append((place, *ratios))
+        for table in tables[:4]:
+            columns[f"value of element {table[0]}"] = partial(_looked_up, [table], _twelve)
         if len(tables) > 1:
-            found["values of all elements"] = partial(_looked_up, tables)
+            columns["values of all elements"] = partial(_looked_up, tables, _twelve)
         if mine.shape[1] > 1 and len(tables) == len(range(0, mine.shape[1], step)):
             source = np.random.default_rng(0)
             if mine.dtype == np.int64:  # odd numbers modulo 2^64, which lose nothing
-                weights: Seen = np.asarray(source.integers(2**62, size=mine.shape[1]) * 2 + 1)
+                weights: Observations = np.asarray(source.integers(2**62, size=mine.shape[1]) * 2 + 1)
             else:
                 weights = np.asarray(source.standard_normal(mine.shape[1]))
-            whole = log_ratios(mine @ weights, other @ weights)
+            whole = repeated_ratios(mine @ weights, other @ weights)
             if whole is not None:
-                found["the whole release"] = lambda y: lookup(y @ weights, *whole)
-        return found
+                columns["the whole release"] = lambda y: lookup(_twelve(y @ weights), *whole)
+        return columns
 
 
-def log_ratios(mine: Seen, other: Seen) -> tuple[Seen, Reals] | None:
-    """The distinct values and the log ratio of their counts, or None where values hardly repeat."""
-    values, place = np.unique(_twelve(np.concatenate((mine, other))), return_inverse=True)
-    if values.size < 2 or values.size > REPEATS * place.size:
-        return None
+Table = tuple[int, Observations, Reals]
+"""An element's place, values that it had, and the log ratio of how often under x and under x'."""
+
+
+def repeated_ratios(mine: Observations, other: Observations) -> tuple[Observations, Reals] | None:
+    """`log_ratios` of values to twelve digits, or None where they hardly repeat."""
+    values, ratios = log_ratios(_twelve(mine), _twelve(other))
+    return None if values.size < 2 or values.size > REPEATS * (mine.size + other.size) else (values, ratios)
+
+
+def log_ratios(mine: Observations, other: Observations) -> tuple[Observations, Reals]:
+    """The distinct values and the log ratios of their counts."""
+    values, place = np.unique(np.concatenate((mine, other)), return_inverse=True)
     place = place.reshape(-1)
     first = np.bincount(place[: mine.size], minlength=values.size)
     second = np.bincount(place[mine.size :], minlength=values.size)
-    return values, np.log((first + 0.5) / (second + 0.5)).astype(np.float64)
+    return values, np.log((first + 0.5) / (second + 0.5))
 
 
-def lookup(y: Seen, values: Seen, ratios: Reals) -> Reals:
+def lookup(y: Observations, values: Observations, ratios: Reals) -> Reals:
     """The ratio of each value, 0 for one that did not come up before."""
-    y = _twelve(y)
     at = np.searchsorted(values, y).clip(0, values.size - 1)
     return np.where(values[at] == y, ratios[at], 0.0)
 
 
-def _twelve(values: Seen) -> Seen:
+def _looked_up(tables: list[Table], transform: Callable[[Observations], Observations], y: Observations) -> Reals:
+    return np.asarray(sum(lookup(transform(y[:, place]), values, ratios) for place, values, ratios in tables))
+
+
+def _twelve(values: Observations) -> Observations:
     """Floats to twelve digits behind the point, whole numbers as they are."""
     return values if values.dtype == np.int64 else np.round(values, 12)
 
 
-def _looked_up(tables: list[tuple[int, Seen, Reals]], y: Seen) -> Reals:
-    return np.asarray(sum(lookup(y[:, place], values, ratios) for place, values, ratios in tables))
-
-
-Codes = npt.NDArray[np.int64]
 LOW_BITS = 4
 
 
@@ -188,24 +182,24 @@ class Floats(Distinguisher):
             places = np.arange(min(self.places, mine.shape[1]))
         else:
             places = np.argsort(-np.abs(scene.x - scene.x_prime), kind="stable")[: self.places]
-        found: Columns = {}
-        for transform, name in ((grain, "exponent and granularity"), (lowest, "sign, exponent and last bits")):
-            tables = []
-            for place in places.tolist():
-                codes = [transform(side[:, place], scene.dtype) for side in (mine, other)]
-                tables.append((place, *_ratios(*codes)))
+        columns: Columns = {}
+        for code, name in ((grain, "exponent and granularity"), (lowest, "sign, exponent and last bits")):
+            transform = partial(code, dtype=scene.dtype)
+            tables: list[Table] = [
+                (place, *log_ratios(transform(mine[:, place]), transform(other[:, place]))) for place in places.tolist()
+            ]
             for table in tables:
-                found[f"{name} of element {table[0]}"] = partial(_score, [table], transform, scene.dtype)
+                columns[f"{name} of element {table[0]}"] = partial(_looked_up, [table], transform)
             if len(tables) > 1:
-                found[f"{name} of {len(tables)} elements"] = partial(_score, tables, transform, scene.dtype)
+                columns[f"{name} of {len(tables)} elements"] = partial(_looked_up, tables, transform)
         for place in places.tolist():
-            found[f"multiple of 2^k of element {place}"] = partial(_unit, place, scene.dtype)
+            columns[f"multiple of 2^k of element {place}"] = partial(_unit, place, scene.dtype)
             if scene.x is not None and scene.x_prime is not None:
-                found[f"element {place} equals that of x"] = partial(_equals, place, float(scene.x[place]))
-        return found
+                columns[f"element {place} equals that of x"] = partial(_equals, place, float(scene.x[place]))
+        return columns
 
 
-def pattern(values: Reals, dtype: torch.dtype) -> tuple[Codes, int]:
+def pattern(values: Reals, dtype: torch.dtype) -> tuple[Whole, int]:
     """The bits of values that are numbers of the format, and how many of them are the mantissa's.
 
     The exponent has the width that float64 has, in which every number of the other formats is a normal one.
@@ -214,16 +208,18 @@ def pattern(values: Reals, dtype: torch.dtype) -> tuple[Codes, int]:
     return np.ascontiguousarray(values).view(np.int64) >> (52 - mantissa), mantissa
 
 
-def grain(values: Reals, dtype: torch.dtype) -> Codes:
+def _trailing_zeros(bits: Whole, mantissa: int) -> Whole:
+    below = bits & ((1 << mantissa) - 1)
+    return np.where(below == 0, mantissa, np.log2(np.maximum(below & -below, 1)).astype(np.int64))
+
+
+def grain(values: Reals, dtype: torch.dtype) -> Whole:
     """A code for sign, exponent and number of trailing zeros of the mantissa."""
     bits, mantissa = pattern(values, dtype)
-    below = bits & ((1 << mantissa) - 1)
-    last = below & -below
-    zeros = np.where(below == 0, mantissa, np.log2(np.maximum(last, 1)).astype(np.int64))
-    return (bits >> mantissa) * 64 + zeros
+    return (bits >> mantissa) * 64 + _trailing_zeros(bits, mantissa)
 
 
-def lowest(values: Reals, dtype: torch.dtype) -> Codes:
+def lowest(values: Reals, dtype: torch.dtype) -> Whole:
     """A code for sign, exponent and the last bits of the mantissa."""
     bits, mantissa = pattern(values, dtype)
     return (bits >> mantissa) * (1 << LOW_BITS) + (bits & ((1 << LOW_BITS) - 1))
@@ -232,35 +228,14 @@ def lowest(values: Reals, dtype: torch.dtype) -> Codes:
 def _unit(place: int, dtype: torch.dtype, y: Reals) -> Reals:
     """k of the largest 2^k that the element is a multiple of."""
     bits, mantissa = pattern(y[:, place], dtype)
-    below = bits & ((1 << mantissa) - 1)
-    zeros = np.where(below == 0, mantissa, np.log2(np.maximum(below & -below, 1)).astype(np.int64))
     _, exponent = np.frexp(y[:, place])
-    return np.asarray(exponent - 1 - mantissa + zeros, dtype=np.float64)
+    return np.asarray(exponent - 1 - mantissa + _trailing_zeros(bits, mantissa), dtype=np.float64)
 
 
 def _equals(place: int, value: float, y: Reals) -> Reals:
     return np.asarray(y[:, place] == value, dtype=np.float64)
 
 
-def _ratios(mine: Codes, other: Codes) -> tuple[Codes, Reals]:
-    values, place = np.unique(np.concatenate((mine, other)), return_inverse=True)
-    place = place.reshape(-1)
-    first = np.bincount(place[: mine.size], minlength=values.size)
-    second = np.bincount(place[mine.size :], minlength=values.size)
-    return values, np.log((first + 0.5) / (second + 0.5))
-
-
-def _score(tables: list[tuple[int, Codes, Reals]], transform: object, dtype: torch.dtype, y: Reals) -> Reals:
-    assert callable(transform)
-    total = np.zeros(len(y))
-    for place, values, ratios in tables:
-        codes = transform(y[:, place], dtype)
-        at = np.searchsorted(values, codes).clip(0, values.size - 1)
-        total += np.where(values[at] == codes, ratios[at], 0.0)
-    return total
-
-
-Whole = npt.NDArray[np.int64]
 MODULI = (3, 5, 7, 10, 16)
 STEPS = 1 << 20  # of a grid whose step is no power of two, from end to end at most
 ROOM = 1 << 10  # roundings that such a step is larger than
@@ -275,7 +250,7 @@ class Grid:
     start: float = 0.0
     step: float = 1.0
 
-    def index(self, values: Seen) -> Whole:
+    def index(self, values: Observations) -> Whole:
         """k of the nearest point; numbers that are whole by their type are their own index."""
         if values.dtype == np.int64:
             return values
@@ -285,6 +260,9 @@ class Grid:
 @dataclass(frozen=True)
 class Residues(Distinguisher):
     """The bits that differ most and residues of elements on a grid, of a few alone, of many together and of their sum.
+
+    Whole numbers of steps have bits and remainders over the ideal reals as well: a record that they give away is no
+    matter of floating point.
 
     Attributes:
         places: elements that are looked at alone.
@@ -297,7 +275,7 @@ class Residues(Distinguisher):
     together: int = 16
     bits: int = 3
 
-    def statistics(self, scene: Scene, mine: Seen, other: Seen) -> Columns:
+    def statistics(self, scene: Scene, mine: Observations, other: Observations) -> Columns:
         if scene.x is None or scene.x_prime is None:
             order = np.unique(np.linspace(0, mine.shape[1] - 1, min(self.together, mine.shape[1])).astype(np.int64))
         else:
@@ -307,25 +285,25 @@ class Residues(Distinguisher):
             grid = grid_of(np.concatenate((mine[:, place], other[:, place])), scene.dtype)
             if grid is not None:
                 grids[place] = grid
-        found: Columns = {}
+        columns: Columns = {}
         for place, grid in list(grids.items())[: self.places]:
-            for bit in _differing(grid.index(mine[:, place]), grid.index(other[:, place]), self.bits):
-                found[f"bit {bit} of element {place}"] = partial(_bit, place, grid, bit)
+            for bit in _differing_bits(grid.index(mine[:, place]), grid.index(other[:, place]), self.bits):
+                columns[f"bit {bit} of element {place}"] = partial(_bit, place, grid, bit)
         for modulus in (2, *MODULI):
             tables = {place: _residue_ratios(mine, other, place, grid, modulus) for place, grid in grids.items()}
             if modulus != 2:
                 for place in list(tables)[: self.places]:
-                    found[f"element {place} modulo {modulus}"] = partial(
+                    columns[f"element {place} modulo {modulus}"] = partial(
                         _residue_score, {place: tables[place]}, grids, modulus
                     )
             if len(tables) > 1:
-                found[f"elements modulo {modulus}"] = partial(_residue_score, tables, grids, modulus)
+                columns[f"elements modulo {modulus}"] = partial(_residue_score, tables, grids, modulus)
         if len(grids) > 1:
-            found["parity of the sum"] = partial(_parity, grids)
-        return found
+            columns["parity of the sum"] = partial(_parity, grids)
+        return columns
 
 
-def grid_of(values: Seen, dtype: torch.dtype) -> Grid | None:
+def grid_of(values: Observations, dtype: torch.dtype) -> Grid | None:
     """The grid on which all the values lie, if there is one that their floats have no part in.
 
     Floats lie on a grid in any case, that of their last bits. So a step that is a power of two must leave bits of the
@@ -374,35 +352,31 @@ def _common_step(values: Reals, some: Reals, rounding: float) -> Grid | None:
     return None
 
 
-def _differing(mine: Whole, other: Whole, kept: int) -> list[int]:
+def _differing_bits(mine: Whole, other: Whole, kept: int) -> list[int]:
     """The bits whose frequencies differ most."""
     shares = [[float(((side >> bit) & 1).mean()) for bit in range(63)] for side in (mine, other)]
     change = np.abs(np.array(shares[0]) - np.array(shares[1]))
     return [bit for bit in np.argsort(-change, kind="stable")[:kept].tolist() if change[bit] > 0.0]
 
 
-def _bit(place: int, grid: Grid, bit: int, y: Seen) -> Reals:
+def _bit(place: int, grid: Grid, bit: int, y: Observations) -> Reals:
     return np.asarray((grid.index(y[:, place]) >> bit) & 1, dtype=np.float64)
 
 
-def _residue_ratios(mine: Seen, other: Seen, place: int, grid: Grid, modulus: int) -> Reals:
+def _residue_ratios(mine: Observations, other: Observations, place: int, grid: Grid, modulus: int) -> Reals:
     """The log ratio of how often each residue came up under x and under x'."""
     counts = [np.bincount(grid.index(side[:, place]) % modulus, minlength=modulus) for side in (mine, other)]
     return np.asarray(np.log((counts[0] + 0.5) / (counts[1] + 0.5)))
 
 
-def _residue_score(tables: dict[int, Reals], grids: dict[int, Grid], modulus: int, y: Seen) -> Reals:
+def _residue_score(tables: dict[int, Reals], grids: dict[int, Grid], modulus: int, y: Observations) -> Reals:
     return np.asarray(sum(table[grids[place].index(y[:, place]) % modulus] for place, table in tables.items()))
 
 
-def _parity(grids: dict[int, Grid], y: Seen) -> Reals:
+def _parity(grids: dict[int, Grid], y: Observations) -> Reals:
     return np.asarray(sum(grid.index(y[:, place]) for place, grid in grids.items()) & 1, dtype=np.float64)
 
 
-TINY = 1e-300
-
-
-@dataclass(frozen=True)
 class Likelihood(Distinguisher):
     """The likelihood ratio that the mechanism itself declares."""
 
@@ -410,7 +384,6 @@ class Likelihood(Distinguisher):
         return {} if scene.likelihood is None else {"declared likelihood ratio": scene.likelihood}
 
 
-@dataclass(frozen=True)
 class Distances(Distinguisher):
     """How much nearer a release lies to x than to x', in several norms, and how near to each."""
 
@@ -420,42 +393,29 @@ class Distances(Distinguisher):
         x, x_prime = scene.x, scene.x_prime
         change = x - x_prime
         norm = float(np.linalg.norm(change))
-        found: Columns = {
+        columns: Columns = {
             "sum of |y - x'| - |y - x|": lambda y: (np.abs(y - x_prime) - np.abs(y - x)).sum(axis=1),
-            "log distance to x": partial(_log_distance, x),
-            "log distance to x'": partial(_log_distance, x_prime),
-            "nearest element to x": partial(_nearest, x),
-            "nearest element to x'": partial(_nearest, x_prime),
+            "log distance to x": lambda y: np.log(np.abs(y - x).max(axis=1) + TINY),
+            "log distance to x'": lambda y: np.log(np.abs(y - x_prime).max(axis=1) + TINY),
+            "nearest element to x": lambda y: np.log(np.abs(y - x).min(axis=1) + TINY),
+            "nearest element to x'": lambda y: np.log(np.abs(y - x_prime).min(axis=1) + TINY),
         }
         if norm > 0.0:
-            found["projection on x - x'"] = lambda y: (y - x_prime) @ (change / norm)
+            columns["projection on x - x'"] = lambda y: (y - x_prime) @ (change / norm)
         if x.size > 1:
-            found["spread of y - x"] = partial(_spread, x)
-            found["spread of y - x'"] = partial(_spread, x_prime)
-        return found
+            columns["spread of y - x"] = lambda y: np.log((y - x).std(axis=1) + TINY)
+            columns["spread of y - x'"] = lambda y: np.log((y - x_prime).std(axis=1) + TINY)
+        return columns
 
 
-def _log_distance(record: Reals, y: Reals) -> Reals:
-    return np.asarray(np.log(np.abs(y - record).max(axis=1) + TINY))
-
-
-def _nearest(record: Reals, y: Reals) -> Reals:
-    return np.asarray(np.log(np.abs(y - record).min(axis=1) + TINY))
-
-
-def _spread(record: Reals, y: Reals) -> Reals:
-    return np.asarray(np.log((y - record).std(axis=1) + TINY))
-
-
-@dataclass(frozen=True)
 class Shapes(Distinguisher):
     """Norm, sum, extremes, spread and order of a release."""
 
     def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
         middle = (scene.low + scene.high) / 2.0
-        found: Columns = {"norm about the centre": lambda y: np.linalg.norm(y - middle, axis=1)}
+        columns: Columns = {"norm about the centre": lambda y: np.linalg.norm(y - middle, axis=1)}
         if mine.shape[1] > 1:
-            found |= {
+            columns |= {
                 "sum": lambda y: y.sum(axis=1),
                 "norm": lambda y: np.linalg.norm(y, axis=1),
                 "largest element": lambda y: y.max(axis=1),
@@ -466,7 +426,7 @@ class Shapes(Distinguisher):
                 "roughness": lambda y: np.abs(np.diff(y, axis=1)).sum(axis=1),
                 "smallest step": lambda y: np.log(np.abs(np.diff(y, axis=1)).min(axis=1) + TINY),
             }
-        return found
+        return columns
 
 
 @dataclass(frozen=True)
@@ -480,12 +440,12 @@ class Coordinates(Distinguisher):
     kept: int = 5
 
     def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
-        found: Columns = {}
+        columns: Columns = {}
         middle = np.median(np.concatenate((mine, other)), axis=0)
         for place in chosen(mine, other, self.kept):
-            found[f"element {place}"] = partial(_element, int(place))
-            found[f"element {place}, from its median"] = partial(_deviation, int(place), float(middle[place]))
-        return found
+            columns[f"element {place}"] = partial(_element, int(place))
+            columns[f"element {place}, from its median"] = partial(_deviation, int(place), float(middle[place]))
+        return columns
 
 
 def chosen(mine: Reals, other: Reals, kept: int) -> list[int]:
@@ -553,8 +513,7 @@ class Kernel(Distinguisher):
 
 
 RIDGE = 1e-9
-TREES = find_spec("sklearn") is not None
-"""Whether decision trees can be trained: scikit-learn comes with the pipeline, not with the library alone."""
+TREES = find_spec("sklearn") is not None  # scikit-learn comes with the pipeline, not with the library alone
 
 
 @dataclass(frozen=True)
@@ -581,20 +540,20 @@ class Directions(Distinguisher):
         covariances = [np.atleast_2d(np.cov(side, rowvar=False)) for side in (first, second)]
         values, vectors = np.linalg.eigh((covariances[0] + covariances[1]) / 2.0)
         weights = vectors @ ((vectors.T @ change) / (np.maximum(values, 0.0) + RIDGE)) / scale
-        found: Columns = {"linear discriminant": lambda y: y[:, places] @ weights}
+        columns: Columns = {"linear discriminant": lambda y: y[:, places] @ weights}
         middle = np.concatenate((mine, other)).mean(axis=0)[places]
         ridge = 1e-6 * np.eye(places.size)
         try:
             _, spread = linalg.eigh(covariances[0] + ridge, covariances[1] + ridge)
         except linalg.LinAlgError:
-            return found
+            return columns
         for name, column in (("narrowest under x", spread[:, 0]), ("narrowest under x'", spread[:, -1])):
-            found[f"deviation along the direction {name}"] = partial(_along, places, middle, column / scale)
-        return found
+            columns[f"deviation along the direction {name}"] = partial(_along, places, middle, column / scale)
+        return columns
 
 
-def _along(places: Reals, middle: Reals, direction: Reals, y: Reals) -> Reals:
-    return np.asarray(np.log(np.abs((y[:, places.astype(int)] - middle) @ direction) + 1e-300))
+def _along(places: Whole, middle: Reals, direction: Reals, y: Reals) -> Reals:
+    return np.asarray(np.log(np.abs((y[:, places] - middle) @ direction) + TINY))
 
 
 @dataclass(frozen=True)
@@ -612,9 +571,7 @@ class Tree(Distinguisher):
     most: int = 20_000
 
     def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
-        if len(mine) < self.least or not (np.isfinite(mine).all() and np.isfinite(other).all()):
-            return {}
-        if not TREES:
+        if not TREES or len(mine) < self.least or not (np.isfinite(mine).all() and np.isfinite(other).all()):
             return {}
         from sklearn.tree import DecisionTreeClassifier
 
@@ -624,8 +581,7 @@ class Tree(Distinguisher):
         def table(y: Reals) -> Reals:
             parts = [y[:, places], np.abs(y[:, places]), y.sum(axis=1)[:, None], np.linalg.norm(y, axis=1)[:, None]]
             if x is not None:
-                parts.append(np.abs(y - x).min(axis=1)[:, None])
-                parts.append(np.abs(y - x).max(axis=1)[:, None])
+                parts += [np.abs(y - x).min(axis=1)[:, None], np.abs(y - x).max(axis=1)[:, None]]
             return np.concatenate(parts, axis=1).astype(np.float32)
 
         first, second = table(mine[: self.most]), table(other[: self.most])

@@ -11,9 +11,9 @@ from scipy import stats
 from scipy.special import ndtr
 from torch import Tensor
 
-from tensorldp.check.distinguishers import Reals
+from tensorldp.audit.confidence import Reals
 from tensorldp.check.observers import releases
-from tensorldp.check.target import Declared, Subject
+from tensorldp.check.target import Declared, Target
 from tensorldp.randomness import generator, numpy_generator
 
 LEVELS = tuple(10.0**-k for k in range(1, 8))  # of the tails
@@ -41,7 +41,7 @@ def declared_tail(mechanism: Declared) -> Tail | None:
 
 
 def noise_misfit(
-    subject: Subject, tail: Tail, records: tuple[Tensor, Tensor], *, elements: int, seed: int
+    target: Target, tail: Tail, records: tuple[Tensor, Tensor], *, elements: int, seed: int
 ) -> tuple[str, float, int]:
     """What fits the declared law least, its p-value corrected for all that was looked at, and how many elements.
 
@@ -52,7 +52,7 @@ def noise_misfit(
     elements a tail that ends at 1e-6 shows, and in 99 of 100 checks one that is ten times too heavy at 1e-7 alone.
 
     Args:
-        subject: what is checked.
+        target: what is checked.
         tail: the declared law.
         records: half of the releases are of each.
         elements: of noise to draw, at most 2 10^7.
@@ -62,10 +62,10 @@ def noise_misfit(
     kept: list[Reals] = []
     total = 0
     for record in records:
-        source = generator("check", "noise", subject.name, seed, total)
-        rows, flat = max(1, min(elements, MOST) // (2 * subject.size)), record.reshape(-1).numpy()
+        source = generator("check", "noise", target.name, seed, total)
+        rows, flat = max(1, min(elements, MOST) // (2 * target.size)), record.reshape(-1).numpy()
         held = 0
-        for seen in releases(subject, record, rows, source):
+        for seen in releases(target, record, rows, source):
             noise = seen.double().numpy() - flat
             beyond = tail(np.abs(noise))
             up = noise > 0.0
@@ -74,43 +74,43 @@ def noise_misfit(
                 tails = np.sort(beyond[far][sign])
                 counts[:, side] += np.searchsorted(tails, LEVELS, side="right")
             if held < KEPT // 2:
-                some = slice(0, max(1, (KEPT // 2 - held) // subject.size)), slice(0, KEPT // 2)
+                some = slice(0, max(1, (KEPT // 2 - held) // target.size)), slice(0, KEPT // 2)
                 kept.append(np.where(up[some], 1.0, -1.0) * stats.norm.isf(np.maximum(beyond[some], 1e-300) / 2.0))
                 held += kept[-1].size
             total += noise.size
-    found = [*_tails(counts, total), *_shape(np.concatenate(kept), seed)]
-    least, what = min(found)
-    return what, min(1.0, least * len(found)), total
+    p_values = [*_tails(counts, total), *_shape(np.concatenate(kept), seed)]
+    least, what = min(p_values)
+    return what, min(1.0, least * len(p_values)), total
 
 
 def _tails(counts: npt.NDArray[np.int64], total: int) -> list[tuple[float, str]]:
-    found = []
+    p_values = []
     for level, (up, down) in zip(LEVELS, counts.tolist(), strict=True):
         beyond = up + down
         name = f"{beyond} of {total} elements lie beyond the tail of probability {level:.0e}"
-        found.append((float(stats.binomtest(beyond, total, level).pvalue), name))
+        p_values.append((float(stats.binomtest(beyond, total, level).pvalue), name))
         if beyond:
             signs = f"{up} of {beyond} elements in the tail of probability {level:.0e} are positive"
-            found.append((float(stats.binomtest(up, beyond, 0.5).pvalue), signs))
-    return found
+            p_values.append((float(stats.binomtest(up, beyond, 0.5).pvalue), signs))
+    return p_values
 
 
 def _shape(w: Reals, seed: int) -> list[tuple[float, str]]:
     """p-values of what follows from w (records, elements) being independent and standard normal."""
     size = w.shape[1]
-    found = [(float(stats.kstest(w.reshape(-1), "norm").pvalue), "single elements")]
+    p_values = [(float(stats.kstest(w.reshape(-1), "norm").pvalue), "single elements")]
     pairs = [("one record and the next", w[:-1], w[1:])]
     if size > 1:
-        found.append((float(stats.kstest((w**2).sum(axis=1), stats.chi2(size).cdf).pvalue), "the norm"))
+        p_values.append((float(stats.kstest((w**2).sum(axis=1), stats.chi2(size).cdf).pvalue), "the norm"))
         directions = numpy_generator(generator("check", "directions", seed)).standard_normal((DIRECTIONS, size))
         for name, direction in [
             ("the mean of a release", np.ones(size)),
             *(("a random projection", direction) for direction in directions),
         ]:
-            found.append((float(stats.kstest(w @ direction / np.linalg.norm(direction), "norm").pvalue), name))
+            p_values.append((float(stats.kstest(w @ direction / np.linalg.norm(direction), "norm").pvalue), name))
         pairs.append(("one element and the next", w[:, :-1], w[:, 1:]))
     for name, one, two in pairs:
         for what, first, second in (("noise", one, two), ("size of the noise", np.abs(one), np.abs(two))):
             p_value = float(stats.spearmanr(first.reshape(-1), second.reshape(-1)).pvalue)
-            found.append((p_value, f"the rank correlation of the {what} of {name}"))
-    return found
+            p_values.append((p_value, f"the rank correlation of the {what} of {name}"))
+    return p_values

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tensorldp.check.target import Subject
-from tensorldp.domain import Ball, Box
+from tensorldp.check.target import Target
+from tensorldp.domain import Ball
 from tensorldp.errors import InputError
 from tensorldp.randomness import generator
 
@@ -27,74 +27,62 @@ class Pair:
     x_prime: Tensor
 
 
-def pairs(subject: Subject, seed: int, given: tuple[Tensor, Tensor] | None = None) -> list[Pair]:
+def pairs(target: Target, seed: int, given: tuple[Tensor, Tensor] | None = None) -> list[Pair]:
     """The pairs that every check starts from, without repetitions, the most promising first.
 
     Of records of more than two million elements there are fewer, so that half a gigabyte or three pairs hold them.
 
     Args:
-        subject: what is checked.
+        target: what is checked.
         seed: of the random records.
         given: a pair of the user's, tried first.
-
-    Raises:
-        InputError: if a record has another shape than the domain, or the domain has no two records.
     """
-    found: list[Pair] = []
-    most = max(LEAST, ELEMENTS // (2 * subject.size))
-    for pair in _candidates(subject, seed, given):
-        x, x_prime = _inside(subject, pair.x), _inside(subject, pair.x_prime)
-        if torch.equal(x, x_prime):
+    chosen: list[Pair] = []
+    most = max(LEAST, ELEMENTS // (2 * target.size))
+    for pair in _candidates(target, seed, given):
+        x, x_prime = _inside(target, pair.x), _inside(target, pair.x_prime)
+        if torch.equal(x, x_prime) or any(_same(x, x_prime, old) for old in chosen):
             continue
-        if any(_same(x, x_prime, old) for old in found):
-            continue
-        found.append(Pair(pair.name, x, x_prime))
-        if len(found) == most:
+        chosen.append(Pair(pair.name, x, x_prime))
+        if len(chosen) == most:
             break
-    if not found:
-        raise InputError(f"a check needs two records that float64 tells apart, and {subject.domain} has only one")
-    return found
+    if not chosen:
+        raise InputError(f"a check needs two records that float64 tells apart, and {target.domain} has only one")
+    return chosen
 
 
-def some(found: list[Pair], most: int | None, seed: int) -> list[Pair]:
+def subset(candidates: list[Pair], most: int | None, seed: int) -> list[Pair]:
     """A random choice of `most` pairs, in their order; all where there is no such number."""
-    if most is None or most >= len(found):
-        return found
-    order = torch.randperm(len(found), generator=generator("check", "some pairs", seed))
-    return [found[index] for index in sorted(order[:most].tolist())]
+    if most is None or most >= len(candidates):
+        return candidates
+    order = torch.randperm(len(candidates), generator=generator("check", "some pairs", seed))
+    return [candidates[index] for index in sorted(order[:most].tolist())]
 
 
-def changed(subject: Subject, pair: Pair, seed: int, count: int) -> Pair:
+def changed(target: Target, pair: Pair, seed: int, count: int) -> Pair:
     """The pair with some elements of either record replaced: one step of a coordinate ascent."""
     source = generator("check", "ascent", seed, count)
     records = [pair.x.clone().reshape(-1), pair.x_prime.clone().reshape(-1)]
-    low, high = _ends(subject)
-    width = max(1, subject.size // 8)
-    places = torch.randperm(subject.size, generator=source)[: int(torch.randint(1, width + 1, (1,), generator=source))]
+    box = target.domain.as_box()
+    low, high = box.low, box.high
+    width = max(1, target.size // 8)
+    places = torch.randperm(target.size, generator=source)[: int(torch.randint(1, width + 1, (1,), generator=source))]
     for record in records:
         kind = int(torch.randint(0, 4, (1,), generator=source))
-        values = (low, high, (low + high) / 2.0)
-        if kind < 3:
-            record[places] = values[kind]
+        if kind < 3:  # else it stays as it is
+            record[places] = (low, high, (low + high) / 2.0)[kind]
     if torch.equal(records[0], records[1]):
         records[1][places] = low if float(records[0][places[0]]) != low else high
-    x, x_prime = (_inside(subject, record.reshape(subject.domain.shape)) for record in records)
+    x, x_prime = (_inside(target, record.reshape(target.domain.shape)) for record in records)
     return Pair(f"{pair.name}, changed", x, x_prime)
 
 
-def _ends(subject: Subject) -> tuple[float, float]:
-    domain = subject.domain
-    if isinstance(domain, Ball):
-        return domain.centre - domain.radius, domain.centre + domain.radius
-    return domain.low, domain.high
-
-
-def _inside(subject: Subject, record: Tensor) -> Tensor:
-    shape = subject.domain.shape
+def _inside(target: Target, record: Tensor) -> Tensor:
+    shape = target.domain.shape
     if tuple(record.shape) != shape:
         raise InputError(f"a record of the pair must have the shape {shape}, got {tuple(record.shape)}")
-    inside = subject.domain.project(record.double().unsqueeze(0)).squeeze(0)
-    return inside.round() if subject.integer else inside
+    inside = target.domain.project(record.double().unsqueeze(0)).squeeze(0)
+    return inside.round() if target.integer else inside
 
 
 def _same(x: Tensor, x_prime: Tensor, old: Pair) -> bool:
@@ -102,11 +90,9 @@ def _same(x: Tensor, x_prime: Tensor, old: Pair) -> bool:
     return straight or (torch.equal(x, old.x_prime) and torch.equal(x_prime, old.x))
 
 
-def _candidates(subject: Subject, seed: int, given: tuple[Tensor, Tensor] | None) -> Iterator[Pair]:
-    domain, size, shape = subject.domain, subject.size, subject.domain.shape
-    low, high = _ends(subject)
-    middle = (low + high) / 2.0
-    box = Box(low, high, shape)
+def _candidates(target: Target, seed: int, given: tuple[Tensor, Tensor] | None) -> Iterator[Pair]:
+    box, size, shape = target.domain.as_box(), target.size, target.domain.shape
+    low, high, middle = box.low, box.high, (box.low + box.high) / 2.0
     source = generator("check", "pairs", seed)
 
     def of(values: Tensor) -> Tensor:
@@ -130,8 +116,8 @@ def _candidates(subject: Subject, seed: int, given: tuple[Tensor, Tensor] | None
 
     if given is not None:
         yield Pair("given", *given)
-    if subject.mechanism is not None:
-        yield Pair("declared as the worst", *subject.mechanism.worst_pair())
+    if target.mechanism is not None:
+        yield Pair("declared as the worst", *target.mechanism.worst_pair())
     yield Pair("all low and all high", box.constant(low), box.constant(high))
     yield Pair("first element low and high", spike(middle, 0, low), spike(middle, 0, high))
     alternating = torch.full((size,), high, dtype=torch.float64)
@@ -144,7 +130,7 @@ def _candidates(subject: Subject, seed: int, given: tuple[Tensor, Tensor] | None
         rising = of(torch.linspace(low, high, size, dtype=torch.float64))
         yield Pair("rising and falling", rising, of(rising.reshape(-1).flip(0)))
     yield Pair("centre and all high", box.constant(middle), box.constant(high))
-    if isinstance(domain, Ball):
+    if isinstance(target.domain, Ball):
         point = on_sphere()
         yield Pair("opposite points of the sphere", point, of(2.0 * middle - point.reshape(-1)))
     yield Pair("two random corners", corner(), corner())
@@ -153,7 +139,7 @@ def _candidates(subject: Subject, seed: int, given: tuple[Tensor, Tensor] | None
         yield Pair("last element low and high", spike(middle, size - 1, low), spike(middle, size - 1, high))
         yield Pair("one element low, all high", spike(high, 0, low), box.constant(high))
         yield Pair("two more random corners", corner(), corner())
-    if not subject.integer:
+    if not target.integer:
         point = interior()
         yield Pair(
             "near-duplicates", point, of(point.reshape(-1) + NEAR * (middle - point.reshape(-1)).sign() * (high - low))

@@ -1,9 +1,9 @@
 """The sequential search: releases of many pairs are looked at, and capital is bet on what looks like a breach.
 
-One gambler, with a capital for each view. Before each bet the event, the claimed point and the stake are fixed from
+One gambler, with a capital for each observer. Before each bet the event, the claimed point and the stake are fixed from
 earlier releases; the bet is settled on fresh ones. Under a true claim each capital is a supermartingale, so one of V
-reaches V / error with a chance of at most `error`, however pairs, statistics and events were searched and whenever the
-search stops.
+capitals reaches V / error with a chance of at most `error`, however pairs, statistics and events were searched and
+whenever the search stops.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
+from tensorldp.audit.confidence import Reals
 from tensorldp.check.claim import Claim
-from tensorldp.check.distinguishers import Columns, Distinguisher, Reals, Scene, Statistic
+from tensorldp.check.distinguishers import Columns, Distinguisher, Observations, Scene, Statistic
 from tensorldp.check.events import Event, Lead, best_lead
-from tensorldp.check.observers import MOST, Seen, View
-from tensorldp.check.pairs import Pair, changed, pairs, some
-from tensorldp.check.target import Subject
+from tensorldp.check.observers import MOST, Observer
+from tensorldp.check.pairs import Pair, changed, pairs, subset
+from tensorldp.check.target import Target
 
 PATIENCE = 10.0  # wall time over processor time, on a machine that others use too
 
@@ -65,7 +66,7 @@ class Budget:
         return Budget(max(0.0, self.seconds - self.spent) * share, self.samples, self.rounds, self.starts)
 
 
-FAST, SLOW, GROWTH = 400, 64, 4  # releases of each record at first, by view, and the factor between rounds
+FAST, SLOW, GROWTH = 400, 64, 4  # releases of each record at first, fast or not, and the factor between rounds
 SLOW_PAIRS = 2  # pairs that are looked at among other records
 SLOW_TOO = ("two random points", "centre and all high")  # which differ in size, not only in sign
 VALUES = 1 << 23  # numbers of one pair's observations that are kept
@@ -77,16 +78,20 @@ NOTHING = ((0.0, 0.0),)  # what a local guarantee says of the releases of other 
 
 @dataclass
 class Trail:
-    """One pair in one view, with the releases seen so far and the best event in them."""
+    """One pair as one observer sees it, with the releases seen so far and the best event in them."""
 
-    view: View
+    observer: Observer
     pair: Pair
     points: tuple[tuple[float, float], ...]
-    mine: Seen | None = None
-    other: Seen | None = None
+    mine: Observations | None = None
+    other: Observations | None = None
     lead: Lead | None = None
     statistics: Columns = field(default_factory=dict)
-    samples: int = 0
+
+    @property
+    def samples(self) -> int:
+        """Releases of each record seen so far."""
+        return 0 if self.mine is None else len(self.mine)
 
     @property
     def score(self) -> tuple[float, float]:
@@ -99,26 +104,26 @@ class Breach:
     """An event whose probabilities contradict a claimed point.
 
     Attributes:
-        hits, other_hits, trials: counts of the releases that the event was bet on and of those that suggested it.
-        samples: releases of each record drawn in the whole search when it was found.
+        lead: the event, with counts of the releases that it was bet on and of those that suggested it.
     """
 
     trail: Trail
-    event: Event
-    hits: int
-    other_hits: int
-    trials: int
-    samples: int
+    lead: Lead
     log_evidence: float
+
+    @property
+    def event(self) -> Event:
+        """What was bet on."""
+        return self.lead.event
 
 
 class Search:
     """A search for a breach of a claim.
 
     Args:
-        subject: what is checked.
+        target: what is checked.
         claim: what it claims.
-        views: how releases are observed.
+        observers: how releases are observed.
         distinguishers: where statistics come from.
         error: the chance that a true claim is refuted.
         seed: of pairs and releases.
@@ -129,9 +134,9 @@ class Search:
 
     def __init__(
         self,
-        subject: Subject,
+        target: Target,
         claim: Claim,
-        views: Sequence[View],
+        observers: Sequence[Observer],
         distinguishers: Sequence[Distinguisher],
         *,
         error: float,
@@ -140,20 +145,21 @@ class Search:
         given: tuple[torch.Tensor, torch.Tensor] | None = None,
         progress: Callable[[str], None] = lambda text: None,
     ) -> None:
-        self.subject, self.claim, self.distinguishers = subject, claim, distinguishers
+        self.target, self.claim, self.distinguishers = target, claim, distinguishers
         self.seed, self.budget, self.progress = seed, budget, progress
-        self.target = math.log(len(views) / error)
-        self.capitals = {view.name: 0.0 for view in views}
+        self.goal = math.log(len(observers) / error)
+        self.capitals = {observer.name: 0.0 for observer in observers}
         self.draws = 0
         self.trails: list[Trail] = []
-        for index, pair in enumerate(some(pairs(subject, seed, given), budget.starts, seed)):
+        for index, pair in enumerate(subset(pairs(target, seed, given), budget.starts, seed)):
             turned = Pair(pair.name, pair.x_prime, pair.x) if index % 2 else pair  # x is the record that stands beside
-            for view in views:
-                if view.fast or index < SLOW_PAIRS or pair.name in SLOW_TOO:
-                    points = NOTHING if view.local else claim.countable
-                    self.trails.append(Trail(view, pair if view.fast else turned, points))
-        huge = subject.size > RELEASED // FAST  # where calls of their own take the time of all else, they come last
-        self.trails.sort(key=lambda trail: trail.view.fast != huge)  # a draw shared by a batch fools the fast view
+            for observer in observers:
+                if observer.fast or index < SLOW_PAIRS or pair.name in SLOW_TOO:
+                    points = NOTHING if observer.local else claim.countable
+                    self.trails.append(Trail(observer, pair if observer.fast else turned, points))
+        huge = target.size > RELEASED // FAST  # where calls of their own take the time of all else, they come last
+        # a draw shared by a batch fools the fast observer
+        self.trails.sort(key=lambda trail: trail.observer.fast != huge)
 
     @property
     def capital(self) -> float:
@@ -169,7 +175,7 @@ class Search:
                 if self.budget.over:
                     break
                 size = self._size(trail, level)
-                if trail.mine is not None and size <= len(trail.mine):
+                if size <= trail.samples:
                     continue
                 grown = True
                 self._look(trail, size)
@@ -181,7 +187,7 @@ class Search:
                     return breach
             self.progress(
                 f"round {level + 1}: {len(waiting)} pairs, {self.budget.drawn} releases, "
-                f"capital e^{self.capital:.1f} of e^{self.target:.1f}"
+                f"capital e^{self.capital:.1f} of e^{self.goal:.1f}"
             )
             if not grown or not self.claim.countable:
                 break
@@ -190,57 +196,56 @@ class Search:
 
     def best(self) -> list[Trail]:
         """The trails that looked at the changed record's own releases, the most promising first."""
-        seen = [trail for trail in self.trails if trail.mine is not None and not trail.view.local]
+        seen = [trail for trail in self.trails if trail.samples and not trail.observer.local]
         return sorted(seen, key=lambda trail: trail.score, reverse=True)
 
     def _size(self, trail: Trail, level: int) -> int:
-        if not trail.view.fast:
+        if not trail.observer.fast:
             return max(64, min(self.budget.samples // 4, VALUES // 64, SLOW * int(GROWTH**level)))
-        most = min(self.budget.samples, VALUES // min(self.subject.width, MOST))
-        return max(64, min(most, min(FAST, RELEASED // self.subject.size) * int(GROWTH**level)))
+        most = min(self.budget.samples, VALUES // min(self.target.width, MOST))
+        return max(64, min(most, min(FAST, RELEASED // self.target.size) * int(GROWTH**level)))
 
     def _kept(self, waiting: list[Trail], level: int) -> list[Trail]:
         """The better half, the first pairs always, and changed copies of the best."""
         ranked = sorted(waiting, key=lambda trail: trail.score, reverse=True)
         kept = ranked[: max(4, len(ranked) // 2)]
-        for trail in [trail for trail in self.trails if trail.view.fast][:2]:
+        for trail in [trail for trail in self.trails if trail.observer.fast][:2]:
             if not any(trail is old for old in kept):
                 kept.append(trail)
-        if self.subject.size > 1:
-            for trail in [trail for trail in kept if trail.view.fast][:2]:
-                pair = changed(self.subject, trail.pair, self.seed, len(self.trails))
+        if self.target.size > 1:
+            for trail in [trail for trail in kept if trail.observer.fast][:2]:
+                pair = changed(self.target, trail.pair, self.seed, len(self.trails))
                 if not torch.equal(pair.x, pair.x_prime):
-                    kept.append(Trail(trail.view, pair, trail.points))
+                    kept.append(Trail(trail.observer, pair, trail.points))
                     self.trails.append(kept[-1])
         return kept
 
-    def observe(self, trail: Trail, second: bool, count: int, statistic: Statistic | None = None) -> Seen:
+    def observe(self, trail: Trail, second: bool, count: int, statistic: Statistic | None = None) -> Observations:
         """Fresh observations, or one statistic of each."""
         self.draws += 1
         self.budget.drawn += count
-        found = trail.view.observe(self.subject, trail.pair, second, count, self.seed, trail.view.name, self.draws)
-        return np.concatenate([block if statistic is None else statistic(block) for block in found])
+        observer = trail.observer
+        blocks = observer.observe(self.target, trail.pair, second, count, self.seed, observer.name, self.draws)
+        return np.concatenate([block if statistic is None else statistic(block) for block in blocks])
 
     def _look(self, trail: Trail, size: int) -> None:
         """Draw releases up to `size` of each record and look for the best event in them.
 
         The older half of the releases trains the statistics, the younger half chooses the event.
         """
-        more = size - (0 if trail.mine is None else len(trail.mine))
-        mine, other = (self.observe(trail, second, more) for second in (False, True))
-        trail.samples += more
+        mine, other = (self.observe(trail, second, size - trail.samples) for second in (False, True))
         trail.mine = mine if trail.mine is None else np.concatenate((trail.mine, mine))
         trail.other = other if trail.other is None else np.concatenate((trail.other, other))
         half = _learning(size)
-        scene = self.scene(trail)
+        scene = self._scene(trail)
         trail.statistics = {}
         # a release that is not finite is an outcome like any other, but no statistic can work with it
         for distinguisher in self.distinguishers:
             exact = distinguisher.exact
             with np.errstate(all="ignore"):
                 mine, other = (_finite(side[:half], exact) for side in (trail.mine, trail.other))
-                found = distinguisher.statistics(scene, mine, other)
-                trail.statistics |= {name: _guarded(statistic, exact) for name, statistic in found.items()}
+                statistics = distinguisher.statistics(scene, mine, other)
+            trail.statistics |= {name: _guarded(statistic, exact) for name, statistic in statistics.items()}
         trail.statistics["not finite"] = _not_finite
         trail.lead = best_lead(self.columns(trail), trail.points) if trail.points else None
 
@@ -254,42 +259,36 @@ class Search:
             for name, statistic in trail.statistics.items()
         }
 
-    def scene(self, trail: Trail) -> Scene:
+    def _scene(self, trail: Trail) -> Scene:
         """What an observer of the trail knows."""
-        x, x_prime = (trail.view.expected(self.subject, trail.pair, second) for second in (False, True))
-        box, form = self.subject.domain.as_box(), self.subject.form
-        likelihood = None
-        if trail.view.fast and x is not None and x.size == self.subject.size:
-            ratio = self.subject.likelihood_ratio(trail.pair.x, trail.pair.x_prime)
+        target = self.target
+        x, x_prime = (trail.observer.expected(target, trail.pair, second) for second in (False, True))
+        likelihood: Statistic | None = None
+        if trail.observer.fast and x is not None and x.size == target.size:
+            ratio = target.likelihood_ratio(trail.pair.x, trail.pair.x_prime)
             if ratio is not None:
-                likelihood = _numpy(ratio)
-        dtype = self.subject.dtype if form is None else form.floats
-        return Scene(x, x_prime, box.low, box.high, dtype, likelihood)
+                likelihood = lambda y: ratio(torch.from_numpy(np.ascontiguousarray(y))).cpu().numpy()  # noqa: E731
+        box, form = target.domain.as_box(), target.form
+        return Scene(x, x_prime, box.low, box.high, target.dtype if form is None else form.floats, likelihood)
 
     def _bet(self, trail: Trail, limit: int) -> Breach | None:
-        """Bet on the trail's event while it pays.
-
-        Args:
-            trail: what is bet on.
-            limit: blocks that may be drawn; an event that needs more waits for a later round.
-        """
-        lead, drawn, view = trail.lead, 0, trail.view.name
-        start = self.capitals[view]
+        """Bet on the trail's event while it pays; one that needs more than `limit` blocks waits for a later round."""
+        lead, drawn, observer = trail.lead, 0, trail.observer.name
+        start = self.capitals[observer]
         for _ in range(BETS):
-            if lead is None or lead.bet is None or self.budget.over or self.capitals[view] < start - LOSS:
+            if lead is None or lead.bet is None or self.budget.over or self.capitals[observer] < start - LOSS:
                 break
-            needed = math.ceil(1.1 * (self.target - self.capitals[view]) / lead.growth) + 8
+            needed = math.ceil(1.1 * (self.goal - self.capitals[observer]) / lead.growth) + 8
             if needed > limit - drawn:
                 break
             blocks = min(needed, max(64, 2 * lead.trials))
             hits, others = self.settle(trail, lead.event, blocks)
-            self.capitals[view] += lead.bet.log_value(hits, others, blocks)
+            self.capitals[observer] += lead.bet.log_value(hits, others, blocks)
             drawn += blocks
             lead = lead.after(hits, others, blocks)
             trail.lead = lead
-            if self.capitals[view] >= self.target:
-                counts = (lead.hits, lead.other_hits, lead.trials)
-                return Breach(trail, lead.event, *counts, self.budget.drawn, self.capitals[view])
+            if self.capitals[observer] >= self.goal:
+                return Breach(trail, lead, self.capitals[observer])
         return None
 
     def settle(self, trail: Trail, event: Event, blocks: int) -> tuple[int, int]:
@@ -304,30 +303,26 @@ def _learning(size: int) -> int:
     return max(32, min(size // 2, 1 << 15))
 
 
-def _finite(values: Seen, exact: bool) -> Seen:
+def _finite(values: Observations, exact: bool) -> Observations:
     """Observations without NaN and infinity; those that are whole by their type as they are if `exact`."""
     if values.dtype == np.int64:
         return values if exact else values.astype(np.float64)
     return np.nan_to_num(values, nan=0.0, posinf=1e30, neginf=-1e30)
 
 
-def _not_finite(values: Seen) -> Reals:
+def _not_finite(values: Observations) -> Reals:
     return np.asarray((~np.isfinite(values)).sum(axis=1), dtype=np.float64)
 
 
 def _guarded(statistic: Statistic, exact: bool) -> Statistic:
     """The statistic of observations made finite; what is not a number counts as 0."""
 
-    def guarded(values: Seen) -> Reals:
+    def guarded(values: Observations) -> Reals:
         with np.errstate(all="ignore"):
-            found = np.asarray(statistic(_finite(values, exact)), dtype=np.float64)
-        return np.nan_to_num(found, nan=0.0, posinf=math.inf, neginf=-math.inf)
+            numbers = np.asarray(statistic(_finite(values, exact)), dtype=np.float64)
+        return np.nan_to_num(numbers, nan=0.0, posinf=math.inf, neginf=-math.inf)
 
     return guarded
-
-
-def _numpy(ratio: Callable[[torch.Tensor], torch.Tensor]) -> Statistic:
-    return lambda y: ratio(torch.from_numpy(np.ascontiguousarray(y))).cpu().numpy()
 
 
 BINS = 40

@@ -9,23 +9,23 @@ import torch
 from scipy import stats
 from torch import Tensor
 
-from tensorldp.check.distinguishers import Reals
+from tensorldp.audit.confidence import Reals
 from tensorldp.check.observers import ELEMENTS
 from tensorldp.check.pairs import Pair
-from tensorldp.check.target import Subject
+from tensorldp.check.target import Target
 from tensorldp.randomness import derive_seed, generator
 
 CALLS = 400
 
 
-def timing_difference(subject: Subject, pair: Pair, seed: int, calls: int = CALLS) -> tuple[float, int]:
+def timing_difference(target: Target, pair: Pair, seed: int, calls: int = CALLS) -> tuple[float, int]:
     """The p-value of a Wilcoxon signed-rank test on the times of `calls` calls of each record, in random order.
 
     The records of each pair of calls are timed one after the other, which goes first decided by a coin, so that
     drifts of the machine cancel.
     """
     source = generator("check", "timing", seed)
-    records = [record.unsqueeze(0).to(subject.dtype) for record in (pair.x, pair.x_prime)]
+    records = [record.unsqueeze(0).to(target.dtype) for record in (pair.x, pair.x_prime)]
     coins = generator("check", "timing order", seed)
     order = torch.randint(0, 2, (calls,), generator=coins).tolist()
     differences = []
@@ -33,7 +33,7 @@ def timing_difference(subject: Subject, pair: Pair, seed: int, calls: int = CALL
         times = [0.0, 0.0]
         for which in (first, 1 - first):
             start = time.perf_counter_ns()
-            subject.release(records[which], source)
+            target.release(records[which], source)
             times[which] = float(time.perf_counter_ns() - start)
         differences.append(times[0] - times[1])
     if not any(differences):
@@ -45,7 +45,7 @@ WAYS = ("records of one batch", "one call and the next", "generators of successi
 WITHIN = "elements of one release"  # of a mechanism that randomises each element alike
 
 
-def dependence(subject: Subject, record: Tensor, samples: int, seed: int) -> tuple[str, float]:
+def dependence(target: Target, record: Tensor, samples: int, seed: int) -> tuple[str, float]:
     """What depends on what, and the p-value of it, corrected for all that was compared.
 
     Spearman's rank correlation of elements and of their distances from the median, which a shared draw, a shared size
@@ -54,35 +54,35 @@ def dependence(subject: Subject, record: Tensor, samples: int, seed: int) -> tup
     on each other by design.
 
     Args:
-        subject: what is checked.
+        target: what is checked.
         record: is released again and again.
         samples: releases on each side of a comparison.
         seed: of the releases.
     """
-    first = derive_seed("check", "independence", subject.name, seed)
+    first = derive_seed("check", "independence", target.name, seed)
     source, other = (torch.Generator().manual_seed((first + k) % (1 << 63)) for k in (0, 1))
     mine, following, successive = (
-        _statistics(_some(subject, record, samples, generator)) for generator in (source, source, other)
+        _statistics(_elements_of_releases(target, record, samples, generator)) for generator in (source, source, other)
     )
     compared = [
         (WAYS[0], mine[0::2][: samples // 2], mine[1::2]),
         (WAYS[1], mine, following),
         (WAYS[2], mine, successive),
     ]
-    if getattr(subject.mechanism, "acts_on", None) == "element":
+    if getattr(target.mechanism, "acts_on", None) == "element":
         half = mine.shape[1] // 2  # elements, and then their distances from the median
         order = np.r_[np.roll(np.arange(half), 1), np.roll(np.arange(half, 2 * half), 1)]
         compared += [(WITHIN, mine, mine[:, order])] if half > 1 else []
-    found = [
+    p_values = [
         (_p_value(one[:, column], two[:, column]), way)
         for way, one, two in compared
         for column in range(mine.shape[1])
         if np.ptp(one[:, column]) > 0.0 and np.ptp(two[:, column]) > 0.0
     ]
-    if not found:
+    if not p_values:
         return "", 1.0
-    least, way = min(found)
-    return way, min(1.0, least * len(found))
+    least, way = min(p_values)
+    return way, min(1.0, least * len(p_values))
 
 
 def _p_value(one: Reals, two: Reals) -> float:
@@ -97,19 +97,19 @@ def _p_value(one: Reals, two: Reals) -> float:
 
 def _most_frequent(values: Reals) -> tuple[float, int]:
     """A value that is as frequent as any, and how often it occurs."""
-    found, counts = np.unique(values, return_counts=True)
-    return float(found[counts.argmax()]), int(counts.max())
+    distinct, counts = np.unique(values, return_counts=True)
+    return float(distinct[counts.argmax()]), int(counts.max())
 
 
-def _some(subject: Subject, record: Tensor, samples: int, source: torch.Generator) -> Reals:
+def _elements_of_releases(target: Target, record: Tensor, samples: int, source: torch.Generator) -> Reals:
     """The first two elements of releases, a middle one and the last; at least two releases are of one batch."""
-    step = max(2, ELEMENTS // max(subject.size, subject.width) // 2 * 2)
-    found = []
+    step = max(2, ELEMENTS // max(target.size, target.width) // 2 * 2)
+    blocks = []
     for start in range(0, samples, step):
-        seen = subject.release(record.expand(min(step, samples - start), *record.shape), source)
+        seen = target.release(record.expand(min(step, samples - start), *record.shape), source)
         last = seen.shape[1] - 1
-        found.append(seen[:, sorted({0, min(1, last), last // 2, last})].double())
-    return np.asarray(torch.cat(found).numpy())
+        blocks.append(seen[:, sorted({0, min(1, last), last // 2, last})].double())
+    return np.asarray(torch.cat(blocks).numpy())
 
 
 def _statistics(seen: Reals) -> Reals:

@@ -47,7 +47,7 @@ def is_mechanism(checked: object) -> TypeGuard[Declared]:
 
 
 @dataclass
-class Subject:
+class Target:
     """A randomizer as an outsider sees it.
 
     Attributes:
@@ -69,24 +69,19 @@ class Subject:
     form: Form | None = field(default=None, init=False)
 
     @classmethod
-    def of(cls, checked: Declared | Release, domain: Domain | None, dtype: torch.dtype = torch.float64) -> Subject:
-        """The subject that a mechanism or a function is.
-
-        Raises:
-            InputError: if it is neither, if a function comes without a domain, or a mechanism does not release
-                records of its own shape.
-        """
+    def of(cls, checked: Declared | Release, domain: Domain | None) -> Target:
+        """The target that a mechanism or a function is; a function needs a domain."""
         if is_mechanism(checked):
             if not checked.same_shape:
                 raise InputError(
                     f"{checked.name} does not release a tensor of the record's shape: it cannot be checked"
                 )
-            return cls(checked.name, checked.privatize, checked.domain, checked.integer, dtype, checked)
+            return cls(checked.name, checked.privatize, checked.domain, checked.integer, mechanism=checked)
         if not callable(checked):
             raise InputError(f"a check takes a mechanism or a function, got {type(checked).__name__}")
         if domain is None:
             raise InputError("a check of a function needs a domain, a Box or a Ball")
-        return cls(str(getattr(checked, "__name__", type(checked).__name__)), checked, domain, False, dtype)
+        return cls(str(getattr(checked, "__name__", type(checked).__name__)), checked, domain)
 
     @property
     def size(self) -> int:
@@ -102,10 +97,7 @@ class Subject:
         """The releases of a batch, (batch, width), int64 where they are whole by their type and else float64.
 
         The function is given a copy, and what it returns is copied: it may write into its argument and may return the
-        same buffer each time.
-
-        Raises:
-            InputError: if the function fails, does not return one row a record, or returns something else than before.
+        same buffer each time. It has to return one row a record, of the same form each time.
         """
         given = batch.to(self.dtype, copy=True, memory_format=torch.contiguous_format)
         with blamed(f"{self.name} failed on a batch of shape {tuple(batch.shape)}"):
@@ -127,10 +119,10 @@ class Subject:
         def ratio(y: Tensor) -> Tensor:
             records = y.double().reshape(-1, *self.domain.shape).clone()
             with blamed(f"the likelihood ratio of {self.name} failed"):
-                found = mechanism.log_likelihood_ratio(records, x.clone(), x_prime.clone())
-                if not isinstance(found, Tensor) or tuple(found.shape) != (len(records),):
+                values = mechanism.log_likelihood_ratio(records, x.clone(), x_prime.clone())
+                if not isinstance(values, Tensor) or tuple(values.shape) != (len(records),):
                     raise InputError(f"the likelihood ratio of {self.name} must be one number a release")
-                return found.detach().double()
+                return values.detach().double()
 
         with blamed(f"the likelihood ratio of {self.name} failed"):
             try:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment
 
 from tensorldp.audit.confidence import log_ratio_bound
 from tensorldp.check.search import Breach
@@ -114,17 +113,17 @@ SHOWN = 64  # elements of a record that a report keeps
 
 def breach_finding(kind: str, breach: Breach, histogram: dict[str, list[float]] | None) -> Finding:
     """The finding that a breach is."""
-    event, trail = breach.event, breach.trail
+    trail, lead, event = breach.trail, breach.lead, breach.lead.event
     first, second = ("x'", "x") if event.swapped else ("x", "x'")
-    share, other = breach.hits / breach.trials, breach.other_hits / breach.trials
-    if trail.view.local:
-        said = "it should be the same, as the record observed did not change"
+    share, other = lead.hits / lead.trials, lead.other_hits / lead.trials
+    if trail.observer.local:
+        expected = "it should be the same, as the record observed did not change"
     else:
         allowed = math.exp(event.epsilon) * other + event.delta
-        said = f"epsilon {event.epsilon:.4g} and delta {event.delta:.3g} allow {min(1.0, allowed):.4g} at most"
+        expected = f"epsilon {event.epsilon:.4g} and delta {event.delta:.3g} allow {min(1.0, allowed):.4g} at most"
     text = (
-        f'in {trail.view.name}, the event "{event}" has frequency {share:.4g} under {first} and {other:.4g} under '
-        f"{second} ({trail.pair.name}; {breach.trials} releases of each); {said}"
+        f'in {trail.observer.name}, the event "{event}" has frequency {share:.4g} under {first} and {other:.4g} under '
+        f"{second} ({trail.pair.name}; {lead.trials} releases of each); {expected}"
     )
     records = tuple(record.reshape(-1)[:SHOWN].tolist() for record in (trail.pair.x, trail.pair.x_prime))
     return Finding(
@@ -135,11 +134,11 @@ def breach_finding(kind: str, breach: Breach, histogram: dict[str, list[float]] 
         event.delta,
         trail.pair.name,
         records,  # type: ignore[arg-type]
-        trail.view.name,
+        trail.observer.name,
         str(event),
-        breach.hits,
-        breach.other_hits,
-        breach.trials,
+        lead.hits,
+        lead.other_hits,
+        lead.trials,
         histogram,
     )
 
@@ -154,12 +153,7 @@ WIDTH, HEIGHT = 640, 200
 
 
 def verdict_folder(folder: Path) -> Path:
-    """The folder, made if it is not there.
-
-    Raises:
-        InputError: if nothing can be written there.
-    """
-    folder = Path(folder)
+    """The folder, made if it is not there; refused if nothing can be written there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -170,12 +164,8 @@ def verdict_folder(folder: Path) -> Path:
 
 
 def write_verdict(folder: Path, verdict: Verdict) -> Path:
-    """Write verdict.json and verdict.html into `folder`, whole or not at all; returns the page's path.
-
-    Raises:
-        InputError: if nothing can be written there.
-    """
-    folder = verdict_folder(folder)
+    """Write verdict.json and verdict.html into `folder`, whole or not at all; returns the page's path."""
+    folder = verdict_folder(Path(folder))
     write_json(folder / "verdict.json", verdict.as_dict())
     write_text(folder / "verdict.html", page(verdict))
     return folder / "verdict.html"
@@ -183,11 +173,13 @@ def write_verdict(folder: Path, verdict: Verdict) -> Path:
 
 def page(verdict: Verdict) -> str:
     """The page: what is claimed, what is proved, what was tried, and what refutes it."""
+    from jinja2 import Environment  # comes with the pipeline, not with the library alone
+
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string(files("tensorldp.check").joinpath("verdict.html").read_text())
     pictures = [_bars(finding.histogram) if finding.histogram else None for finding in verdict.findings]
     return template.render(
-        verdict=verdict, found=list(zip(verdict.findings, pictures, strict=True)), width=WIDTH, height=HEIGHT
+        verdict=verdict, findings=list(zip(verdict.findings, pictures, strict=True)), width=WIDTH, height=HEIGHT
     )
 
 

@@ -6,7 +6,7 @@ import argparse
 import math
 
 from tensorldp.calibration import calibrate
-from tensorldp.commands.target import add_target_arguments, domain_of, target_of
+from tensorldp.commands.target import add_target_arguments, domain_of, mechanism_of, print_error
 from tensorldp.errors import InputError, check_budget
 from tensorldp.mechanisms import Mechanism
 
@@ -19,11 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the nominal epsilon, and the guarantee and the error that come with it.
-
-    Raises:
-        InputError: if the mechanism has no such guarantee at any nominal epsilon.
-    """
+    """Print the nominal epsilon, and the guarantee and the error that come with it."""
     wanted, delta = check_budget("record-epsilon", options.record_epsilon), options.delta
     if not 0.0 <= delta < 1.0:
         raise InputError(f"delta must be at least 0 and below 1, got {delta!r}")
@@ -31,10 +27,7 @@ def run(options: argparse.Namespace) -> int:
 
     def build(nominal: float) -> Mechanism:
         options.epsilon = nominal
-        found = target_of(options, domain)
-        if not isinstance(found, Mechanism):
-            raise InputError(f"{options.target} is not a mechanism, so it states no guarantee")
-        return found
+        return mechanism_of(options, domain)
 
     first = build(wanted)
     if math.isinf(first.curve().epsilon(delta)):
@@ -48,7 +41,5 @@ def run(options: argparse.Namespace) -> int:
     print(f"nominal epsilon: {mechanism.epsilon:.9g}")
     bound = "exactly" if reached.exact else "at most"
     print(f"each {reached.unit} is guaranteed epsilon {bound} {reached.epsilon:.6g} at delta {delta:g}")
-    error = mechanism.squared_error()
-    if error is not None:
-        print(f"root mean squared error of an element: {math.sqrt(error / mechanism.size):.6g}")
+    print_error(mechanism)
     return 0

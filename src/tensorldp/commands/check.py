@@ -10,6 +10,7 @@ import torch
 
 from tensorldp.check.check import BYTES, check
 from tensorldp.check.target import is_mechanism
+from tensorldp.check.verdict import verdict_folder, write_verdict
 from tensorldp.commands.target import add_target_arguments, domain_of, target_of
 from tensorldp.errors import InputError
 from tensorldp.memory import check_memory
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the verdict; 1 where the claim is refuted."""
     if options.out is not None:  # what the page lacks, packages or a folder, is better said before the check than after
-        from tensorldp.check.verdict import verdict_folder, write_verdict
+        import jinja2  # noqa: F401
 
         verdict_folder(options.out)
     domain = domain_of(options)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import argparse
 import math
 
-from tensorldp.commands.target import add_target_arguments, domain_of, target_of
+from tensorldp.commands.target import add_target_arguments, domain_of, mechanism_of, print_error
+from tensorldp.curves.composition import compose
 from tensorldp.curves.guarantee import REPORT_DELTA
-from tensorldp.errors import InputError
-from tensorldp.mechanisms import Mechanism
-from tensorldp.privacy import compose
 
 FLOATS = {
     True: "releases are on a grid that the record has no part in, so that their floats add nothing",
@@ -27,25 +25,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the guarantee of one release and of several, and what it means."""
-    mechanism = target_of(options, domain_of(options))
-    if not isinstance(mechanism, Mechanism):
-        raise InputError(f"{options.target} is not a mechanism, so it states no guarantee")
+    mechanism = mechanism_of(options, domain_of(options))
     print(f"{mechanism.name}, nominal epsilon {mechanism.epsilon:g}, on {mechanism.domain}")
     for count in dict.fromkeys((1, options.uses)):
         curve = mechanism.curve().compose(count)
-        found = compose(mechanism, count=count, delta=options.delta)
-        bound = "exactly" if found.exact else "at most"
+        guarantee = compose(mechanism, count=count, delta=options.delta)
+        bound = "exactly" if guarantee.exact else "at most"
         uses = "one release" if count == 1 else f"{count} releases"
-        print(f"{uses}, for each {found.unit}:")
-        print(f"  epsilon at delta {options.delta:g}: {bound} {_number(found.epsilon)}")
+        print(f"{uses}, for each {guarantee.unit}:")
+        print(f"  epsilon at delta {options.delta:g}: {bound} {_number(guarantee.epsilon)}")
         print(f"  pure epsilon: {_number(curve.epsilon(0.0))}")
         if curve.atom > 0.0:
             print(f"  with probability {curve.atom:.3g} the release rules the other record out")
         advantage = curve.delta(0.0)
         print(f"  two equally likely records are told apart with probability {(1 + advantage) / 2:.4f} at most")
-    error = mechanism.squared_error()
-    if error is not None:
-        print(f"root mean squared error of an element: {math.sqrt(error / mechanism.size):.6g}")
+    print_error(mechanism)
     if mechanism.note:
         print(f"note: {mechanism.note}")
     print(FLOATS[mechanism.on_grid])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -15,7 +16,11 @@ from tensorldp.errors import InputError, blamed, shown
 from tensorldp.mechanisms import Ball, Box, Domain, Mechanism, mechanism_class
 from tensorldp.memory import check_memory
 
-OWN = {"epsilon": "--epsilon or --record-epsilon", "delta": "--nominal-delta", "domain": "--shape with --box or --ball"}
+ARGUMENTS = {
+    "epsilon": "--epsilon or --record-epsilon",
+    "delta": "--nominal-delta",
+    "domain": "--shape with --box or --ball",
+}
 
 
 def add_target_arguments(parser: argparse.ArgumentParser, *, epsilon: bool | None) -> None:
@@ -36,11 +41,7 @@ def add_target_arguments(parser: argparse.ArgumentParser, *, epsilon: bool | Non
 
 
 def domain_of(options: argparse.Namespace) -> Domain:
-    """The domain that the arguments name.
-
-    Raises:
-        InputError: if there is no such domain, or no memory for one record of it.
-    """
+    """The domain that the arguments name."""
     shape = tuple(options.shape)
     low, high = options.box or (0.0, 1.0)
     domain = Box(low, high, shape) if options.ball is None else Ball(options.ball, shape)
@@ -49,30 +50,36 @@ def domain_of(options: argparse.Namespace) -> Domain:
 
 
 def target_of(options: argparse.Namespace, domain: Domain) -> Any:
-    """The mechanism, or the function, that the arguments name.
-
-    Raises:
-        InputError: if there is none of that name, or a class is given without an epsilon.
-    """
+    """The mechanism, or the function, that the arguments name."""
     settings = _settings(options.option)
-    found = _imported(options.target) if ":" in options.target else mechanism_class(options.target)
-    if isinstance(found, type) and issubclass(found, Mechanism):
-        found.check_options(settings)
-        epsilon = _epsilon(options)
+    target = _imported(options.target) if ":" in options.target else mechanism_class(options.target)
+    if isinstance(target, type) and issubclass(target, Mechanism):
+        target.check_options(settings)
+        if options.epsilon is None:
+            raise InputError(f"{options.target} needs --epsilon")
         chosen = "".join(f" with {text}" for text in options.option)
         with blamed(f"{options.target} cannot be made on {domain}{chosen}"):
-            return found(epsilon=epsilon, domain=domain, delta=options.nominal_delta, **settings)
+            return target(epsilon=float(options.epsilon), domain=domain, delta=options.nominal_delta, **settings)
     if settings:
         raise InputError(
             f"{options.target} is no class of a mechanism: it takes no --option, got {options.option[0]!r}"
         )
-    return found
+    return target
 
 
-def _epsilon(options: argparse.Namespace) -> float:
-    if options.epsilon is None:
-        raise InputError(f"{options.target} needs --epsilon")
-    return float(options.epsilon)
+def mechanism_of(options: argparse.Namespace, domain: Domain) -> Mechanism:
+    """The mechanism that the arguments name; a function is refused."""
+    target = target_of(options, domain)
+    if not isinstance(target, Mechanism):
+        raise InputError(f"{options.target} is not a mechanism, so it states no guarantee")
+    return target
+
+
+def print_error(mechanism: Mechanism) -> None:
+    """Print how far a release lies from its record, where that is known."""
+    error = mechanism.squared_error()
+    if error is not None:
+        print(f"root mean squared error of an element: {math.sqrt(error / mechanism.size):.6g}")
 
 
 def _imported(target: str) -> Any:
@@ -80,34 +87,26 @@ def _imported(target: str) -> Any:
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))  # a user's own module lies in the working directory
     with blamed(f"the module {module!r} cannot be imported"):
-        found = import_module(module)
+        home = import_module(module)
     with blamed(f"{target} cannot be looked up"):
-        if not hasattr(found, name):
+        if not hasattr(home, name):
             raise InputError(f"the module {module!r} has no {name!r}")
-        return getattr(found, name)
+        return getattr(home, name)
 
 
 def _settings(given: Sequence[str]) -> dict[str, Any]:
-    """What the arguments --option KEY=VALUE say.
-
-    Raises:
-        InputError: if one is not of this form, is given twice, or has an argument of its own.
-    """
-    found: dict[str, Any] = {}
+    """What the arguments --option KEY=VALUE say."""
+    settings: dict[str, Any] = {}
     for text in given:
         key, equals, value = text.partition("=")
         if not equals or not key:
             raise InputError(f"--option must be key=value, got {text!r}")
-        if key in OWN:
-            raise InputError(f"--option {text} is not possible: {OWN[key]} sets the {key} of a mechanism")
-        if key in found:
-            raise InputError(f"--option {key} is given twice, as {shown(found[key])} and as {value}")
-        found[key] = _value(value)
-    return found
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):  # no JSON, or more digits or brackets than Python reads
-        return text
+        if key in ARGUMENTS:
+            raise InputError(f"--option {text} is not possible: {ARGUMENTS[key]} sets the {key} of a mechanism")
+        if key in settings:
+            raise InputError(f"--option {key} is given twice, as {shown(settings[key])} and as {value}")
+        try:
+            settings[key] = json.loads(value)
+        except (ValueError, RecursionError):  # no JSON, or more digits or brackets than Python reads
+            settings[key] = value
+    return settings

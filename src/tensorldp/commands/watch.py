@@ -42,12 +42,9 @@ def watched(run: Callable[[], int]) -> int:
         signal.signal(number, pass_on)
     _, status = os.waitpid(child, 0)
     os.set_blocking(read, False)  # a process that the child left behind may hold the other end
-    try:
-        said = os.read(read, 1)
-    except BlockingIOError:
-        said = b""
-    if said:
-        return said[0]
+    with suppress(BlockingIOError):
+        if answer := os.read(read, 1):
+            return answer[0]
     if passed_on:  # end as it did
         signal.signal(passed_on[0], signal.SIG_DFL)
         os.kill(os.getpid(), passed_on[0])

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scipy.special import ndtri
 
 from tensorldp.errors import check_real, check_whole
 
 FLOOR = -1e12  # stands for log 0: finite, so that a bracket may end there
+DELTA_FLOOR = 1e-300  # stands for a delta of 0 where its log is taken
 
 
 def epsilon_at(
@@ -54,9 +55,6 @@ def epsilon_at(
     while gap(root) > 0.0 and root < top:
         root, step = root + step, 2.0 * step
     return min(root, top)
-
-
-DELTA_FLOOR = 1e-300
 
 
 class PrivacyCurve(ABC):
@@ -129,17 +127,13 @@ class PrivacyCurve(ABC):
         return self._epsilon(delta)
 
     def epsilon_without_atom(self, delta: float) -> float:
-        """`epsilon(delta)` of the release given that it does not fall on the atom; `pure_epsilon` at delta = 0.
-
-        Raises:
-            InputError: if delta is outside [0, 1).
-        """
+        """`epsilon(delta)` of the release given that it does not fall on the atom; `pure_epsilon` at delta = 0."""
         delta = check_real("delta", delta, low=0.0, high=1.0, open_high=True)
         atom = self.atom
         if delta == 0.0 or atom >= 1.0:
             return self.pure_epsilon
-        found = self.epsilon(atom + (1.0 - atom) * delta)
-        return self.pure_epsilon if math.isinf(found) else found
+        epsilon = self.epsilon(atom + (1.0 - atom) * delta)
+        return self.pure_epsilon if math.isinf(epsilon) else epsilon
 
     def _epsilon(self, delta: float) -> float:
         """The root of delta(epsilon) = delta in log delta, bracketed by doubling."""
@@ -166,6 +160,15 @@ class PrivacyCurve(ABC):
         """
         count = check_whole("count", count, low=1)
         return self if count == 1 else self._compose(count)
+
+
+class RepeatedCurve(PrivacyCurve):
+    """A curve, as a dataclass, of `count` independent uses of one law."""
+
+    count: int
+
+    def _compose(self, count: int) -> PrivacyCurve:
+        return replace(self, count=self.count * count)  # type: ignore[type-var]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import logsumexp
 
-from tensorldp.curves.base import PrivacyCurve, epsilon_at
+from tensorldp.curves.base import RepeatedCurve, epsilon_at
 from tensorldp.curves.loss_distribution import (
     LatticePart,
     LatticeSum,
@@ -25,13 +25,8 @@ SUM_TOLERANCE = 1e-6
 SMALL = 1e-7  # a loss of which a difference of logs has nine digits; of smaller ones it has fewer
 
 
-def small_losses(*losses: float) -> tuple[float, ...] | None:
-    """The losses of one use, for `DiscreteCurve.losses`, where they are small; else a difference is as good: None."""
-    return losses if max(losses) < SMALL else None
-
-
 @dataclass(frozen=True)
-class DiscreteCurve(PrivacyCurve):
+class DiscreteCurve(RepeatedCurve):
     """`count` independent uses of a dominating pair (P, Q) of mass functions on the same outcomes.
 
     A record may be the first of a pair or the second, so delta is that of the larger orientation. Where the pair is
@@ -59,6 +54,20 @@ class DiscreteCurve(PrivacyCurve):
     exact: bool = True
     losses: tuple[float, ...] | None = None
 
+    @classmethod
+    def mirrored(cls, log_p: tuple[float, ...], loss: float, count: int = 1, exact: bool = True) -> DiscreteCurve:
+        """The curve of a pair that is its own mirror image, with the losses `loss`, -`loss` and between them 0.
+
+        Args:
+            log_p: logs of two or three masses, the likelier end first.
+            loss: of the first outcome.
+            count: independent uses.
+            exact: whether the mechanism attains the pair.
+        """
+        losses = (loss, -loss) if len(log_p) == 2 else (loss, 0.0, -loss)
+        # of larger losses the difference of logs is as good
+        return cls(log_p, log_p[::-1], count, exact, losses if loss < SMALL else None)
+
     def __post_init__(self) -> None:
         for name in ("log_p", "log_q"):
             object.__setattr__(self, name, tuple(float(v) for v in getattr(self, name)))
@@ -76,7 +85,7 @@ class DiscreteCurve(PrivacyCurve):
             if len(self.losses) != len(self.log_p):
                 raise InputError(f"a discrete curve of {len(self.log_p)} masses needs as many losses")
         check_whole("count of a discrete curve", self.count, low=1)
-        if self.count > 1 and (not self._symmetric or lattice_step(self._law.loss) is None):
+        if self.count > 1 and (not self._symmetric or lattice_step(self.loss_law.loss) is None):
             object.__setattr__(self, "exact", False)
 
     @cached_property
@@ -90,29 +99,25 @@ class DiscreteCurve(PrivacyCurve):
         return self._laws[0].matches(self._laws[1])
 
     @cached_property
-    def _law(self) -> LossLaw:
+    def loss_law(self) -> LossLaw:
+        """The law of one use's loss, of both orientations."""
         return self._laws[0] if self._symmetric else envelope(*self._laws)
 
     @property
-    def loss_law(self) -> LossLaw:
-        """The law of one use's loss, for composition with other curves."""
-        return self._law
-
-    @property
     def pure_epsilon(self) -> float:
-        law = self._law
+        law = self.loss_law
         return self.count * max(0.0, float(law.loss[-1])) if law.loss.size else 0.0
 
     @property
     def atom(self) -> float:
-        lost = self._law.infinite
+        lost = self.loss_law.infinite
         if lost >= 1.0:
             return 1.0
         return -math.expm1(self.count * math.log1p(-lost)) if lost > 0.0 else 0.0
 
     @cached_property
     def _sum(self) -> LatticeSum:
-        law = self._law
+        law = self.loss_law
         step = lattice_step(law.loss)
         if step is None:
             return rounded_up([(law, self.count)])
@@ -124,7 +129,7 @@ class DiscreteCurve(PrivacyCurve):
         if epsilon >= self.pure_epsilon:
             return -math.inf
         if self.count == 1:
-            return self._law.log_delta(epsilon)
+            return self.loss_law.log_delta(epsilon)
         return self._sum.log_delta(epsilon)
 
     def _delta(self, epsilon: float) -> float:
@@ -139,12 +144,9 @@ class DiscreteCurve(PrivacyCurve):
         _, mean, variance = self._sum.tilted(0.0)
         return epsilon_at(self.log_delta, math.log(left), mean=mean, spread=math.sqrt(variance), top=self.pure_epsilon)
 
-    def _compose(self, count: int) -> PrivacyCurve:
-        return DiscreteCurve(self.log_p, self.log_q, self.count * count, self.exact, self.losses)
-
 
 @dataclass(frozen=True)
-class PureCurve(PrivacyCurve):
+class PureCurve(RepeatedCurve):
     """`count` uses of a mechanism that is `budget`-DP.
 
     Binary randomised response dominates every such mechanism ([kairouz2015], Theorem 3.3):
@@ -153,9 +155,6 @@ class PureCurve(PrivacyCurve):
     Args:
         budget: epsilon of one use in nats, > 0.
         exact: whether the mechanism attains that delta at every epsilon, as randomised response does.
-
-    Raises:
-        InputError: if budget is not above 0 or count is not a whole number of at least 1.
     """
 
     budget: float
@@ -174,14 +173,10 @@ class PureCurve(PrivacyCurve):
     def dominating(self) -> DiscreteCurve:
         """The curve of as many uses of binary randomised response."""
         keep = -float(np.logaddexp(0.0, -self.budget))
-        losses = small_losses(self.budget, -self.budget)
-        return DiscreteCurve((keep, keep - self.budget), (keep - self.budget, keep), self.count, self.exact, losses)
+        return DiscreteCurve.mirrored((keep, keep - self.budget), self.budget, self.count, self.exact)
 
     def _delta(self, epsilon: float) -> float:
         return self.dominating.delta(epsilon)
 
     def _epsilon(self, delta: float) -> float:
         return self.dominating.epsilon(delta)
-
-    def _compose(self, count: int) -> PrivacyCurve:
-        return PureCurve(self.budget, self.exact, self.count * count)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from scipy.special import log_ndtr
 
-from tensorldp.curves.base import PrivacyCurve, epsilon_at
+from tensorldp.curves.base import RepeatedCurve, epsilon_at
 from tensorldp.errors import check_whole
 
 SMALLEST = 64  # of the standard deviation: below it the tail's expansion is not exact to rounding
 
 
 @dataclass(frozen=True)
-class DiscreteGaussianCurve(PrivacyCurve):
+class DiscreteGaussianCurve(RepeatedCurve):
     """`count` whole numbers, each moved by up to `shift` and released with noise P(Z = k) ~ exp(-k^2 / (2 sigma^2)).
 
     The loss of a shift in every element is linear in the sum T of their noises, so that delta(epsilon) =
@@ -27,9 +27,6 @@ class DiscreteGaussianCurve(PrivacyCurve):
         sigma: of one element's noise, in steps, a whole number of at least 64.
         shift: how far two records' elements may lie apart, in steps.
         count: elements that may be shifted.
-
-    Raises:
-        InputError: if an argument is out of range.
     """
 
     sigma: int
@@ -71,6 +68,3 @@ class DiscreteGaussianCurve(PrivacyCurve):
 
     def _epsilon(self, delta: float) -> float:
         return epsilon_at(self.log_delta, math.log(delta), mean=self.mu**2 / 2.0, spread=self.mu)
-
-    def _compose(self, count: int) -> PrivacyCurve:
-        return DiscreteGaussianCurve(self.sigma, self.shift, self.count * count)

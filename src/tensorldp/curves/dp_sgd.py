@@ -12,7 +12,7 @@ from scipy.special import log_ndtr
 
 from tensorldp.curves.base import PrivacyCurve
 from tensorldp.curves.gaussian import GaussianCurve
-from tensorldp.errors import InputError, check_positive, check_real, check_whole
+from tensorldp.errors import check_positive, check_real, check_whole, check_word
 
 INTERVAL = 1e-4  # loss step of the accountant's lattice
 LEAST_NOISE = 0.2  # below this noise multiplier the accountants overflow, and amplification is worth little
@@ -54,8 +54,7 @@ class DpSgdCurve(PrivacyCurve):
             self, "sampling_rate", check_real("sampling_rate", self.sampling_rate, low=0.0, high=1.0, open_low=True)
         )
         check_whole("steps", self.steps, low=1)
-        if self.accountant not in ("pld", "rdp"):
-            raise InputError(f"accountant must be 'pld' or 'rdp', got {self.accountant!r}")
+        check_word("accountant", self.accountant, "pld", "rdp")
 
     @property
     def pure_epsilon(self) -> float:
@@ -111,13 +110,8 @@ class DpSgdCurve(PrivacyCurve):
 def noise_multiplier_for(
     epsilon: float, delta: float, sampling_rate: float, steps: int, accountant: Literal["pld", "rdp"] = "pld"
 ) -> float:
-    """The least noise multiplier, to 1e-4 and rounded up, that makes `steps` lots (epsilon, delta)-DP.
-
-    Raises:
-        InputError: if an argument is out of range.
-    """
-    if accountant not in ("pld", "rdp"):
-        raise InputError(f"accountant must be 'pld' or 'rdp', got {accountant!r}")
+    """The least noise multiplier, to 1e-4 and rounded up, that makes `steps` lots (epsilon, delta)-DP."""
+    check_word("accountant", accountant, "pld", "rdp")
     return _least_multiplier(
         check_positive("epsilon", epsilon),
         check_real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True),

@@ -77,9 +77,6 @@ def mu_of(epsilon: float, delta: float) -> float:
     """The largest mu that is (epsilon, delta)-DP: the inverse of `GaussianCurve.epsilon`.
 
     The analytic Gaussian mechanism adds noise of standard deviation (l2 sensitivity) / mu.
-
-    Raises:
-        InputError: if epsilon <= 0 or delta is outside (0, 1).
     """
     from scipy.optimize import brentq
 

@@ -50,9 +50,6 @@ class Guarantee:
             delta: in [0, 1); 0 asks for the pure guarantee.
             unit: what the curve's neighbours differ in, one of `UNITS`.
             note: what the guarantee leaves out.
-
-        Raises:
-            InputError: if delta or the unit is out of range.
         """
         epsilon = curve.epsilon(delta)
         without = epsilon if curve.log_atom == -math.inf else curve.epsilon_without_atom(delta)

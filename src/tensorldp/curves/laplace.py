@@ -1,14 +1,13 @@
 """The exact profile of I independent Laplace mechanisms, each shifted by the same share of its scale.
 
-Derived in docs/mathematics/curves.md#laplace.
+Derived in docs/mathematics/curves.md#laplace. An element's loss is a or -a, or strictly between with a density. With
+u = 1/(1 + 2s) the moment function (docs/mathematics/curves.md#saddle-point) is M = A + D u, with
+A = (e^{sa} + e^{-(1+s)a}) / 2 for the two ends and D = (e^{sa} - e^{-(1+s)a}) / 2.
 
-delta(epsilon) of a few Laplace elements, or of many with a small shift: their losses nearly lie on a lattice.
-
-An element's loss is a or -a, or strictly between with a density. With u = 1/(1 + 2s) the moment function
-(docs/mathematics/curves.md#saddle-point) is M = A + D u, A = (e^{sa} + e^{-(1+s)a}) / 2 the two ends and D = (e^{sa} -
-e^{-(1+s)a}) / 2. Where nearly all elements sit at an end, M^n hardly falls along a vertical line but returns in a peak
-every pi/a. The terms of no and of one element between the ends are therefore taken out and summed in closed form; what
-is left falls with the fourth power of the distance.
+Where many elements are expected strictly inside, delta is the contour integral of `saddle_point`. Of a few elements, or
+of many with a small shift, nearly all sit at an end, so that losses nearly lie on a lattice: M^n hardly falls along a
+vertical line but returns in a peak every pi/a. There the terms of no and of one element between the ends are taken out
+and summed in closed form (`log_delta_by_series`); what is left falls with the fourth power of the distance.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from scipy.special import gammaln
 from scipy.special import log1p as complex_log1p
 
 from tensorldp.curves import saddle_point
-from tensorldp.curves.base import PrivacyCurve, epsilon_at
+from tensorldp.curves.base import RepeatedCurve, epsilon_at
 from tensorldp.curves.saddle_point import Complex, Cumulant
 from tensorldp.errors import InputError, check_positive, check_whole
 
@@ -144,7 +143,7 @@ SMOOTH = 25.0  # so many elements expected strictly inside their loss range make
 
 
 @dataclass(frozen=True)
-class LaplaceCurve(PrivacyCurve):
+class LaplaceCurve(RepeatedCurve):
     """`count` elements, each Laplace with sensitivity / scale = `shift`.
 
     delta is exact: the closed form for one element, else the moment function's contour integral, with the losses
@@ -185,11 +184,7 @@ class LaplaceCurve(PrivacyCurve):
         return self.count * a * a * (1.0 - 2.0 * a / 3.0)
 
     def log_delta(self, epsilon: float) -> float:
-        """log delta(epsilon) for epsilon >= 0, also where delta underflows.
-
-        Raises:
-            InputError: if epsilon is negative.
-        """
+        """log delta(epsilon) for epsilon >= 0, also where delta underflows."""
         if epsilon < 0.0:
             raise InputError(f"epsilon must be at least 0, got {epsilon!r}")
         if epsilon >= self.pure_epsilon:
@@ -197,7 +192,7 @@ class LaplaceCurve(PrivacyCurve):
         if self.count == 1:
             return math.log(-math.expm1((epsilon - self.shift) / 2.0))
         cumulant = LaplaceCumulant(self.shift, self.count)
-        saddle = saddle_point.right_saddle(cumulant, epsilon)
+        saddle = saddle_point.right_saddle(cumulant.slope, epsilon)
         if cumulant.inside(saddle) >= SMOOTH:
             return saddle_point.log_delta(cumulant, epsilon, saddle)
         return min(0.0, log_delta_by_series(cumulant, self.shift, self.count, epsilon, saddle))
@@ -213,9 +208,6 @@ class LaplaceCurve(PrivacyCurve):
             spread=math.sqrt(self.loss_variance),
             top=self.pure_epsilon,
         )
-
-    def _compose(self, count: int) -> PrivacyCurve:
-        return LaplaceCurve(self.shift, self.count * count, self.exact)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,8 @@
 """Laws of privacy losses, of finite distributions or rounded onto a lattice, where a Fourier transform composes them.
 
-Privacy losses rounded onto a lattice so that the profile can only grow: the convex profile by its chords.
-
-With t = e^epsilon, delta is convex in t, and the chords between lattice points lie above it ([doroshenko2022], "Connect
-the Dots"). A larger profile composes to a larger one, so what follows is an upper bound.
+Rounding goes up: the profile can only grow. With t = e^epsilon, delta is convex in t, and the chords between lattice
+points lie above it ([doroshenko2022], "Connect the Dots"). A larger profile composes to a larger one, so what follows
+is an upper bound.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ import numpy.typing as npt
 from scipy.special import logsumexp
 
 from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.saddle_point import right_saddle
 
 Reals = npt.NDArray[np.float64]
 TAIL = 42.0  # -log of the tilted mass that a window may leave out
-
 NEAR = 3.0  # standard deviations of the tilted sum within which a window serves another epsilon
 
 
@@ -80,22 +79,6 @@ class LatticeSum:
             variance += part.count * float(np.dot(mass, (value - centre) ** 2)) / total
         return log_total, mean, variance
 
-    def _tilt(self, epsilon: float) -> float:
-        from scipy.optimize import brentq
-
-        def slope(log_t: float) -> float:
-            t = math.exp(log_t)
-            return self.tilted(t)[1] - epsilon - 1.0 / t - 1.0 / (1.0 + t)
-
-        low, high = -1.0, 1.0
-        while slope(low) > 0.0:
-            low *= 2.0
-        while slope(high) < 0.0:
-            high *= 2.0
-            if high > 64.0:
-                return math.exp(64.0)
-        return math.exp(float(brentq(slope, low, high, xtol=1e-6)))
-
     def log_delta(self, epsilon: float) -> float:
         """log delta(epsilon) of the finite sums; -inf where no sum exceeds epsilon."""
         start = math.floor((epsilon - self.base) / self.step) + 1
@@ -111,7 +94,7 @@ class LatticeSum:
         return log_total - t * epsilon + math.log(total) if total > 0.0 else -math.inf
 
     def _window_at(self, epsilon: float) -> _Window:
-        t = self._tilt(epsilon)
+        t = right_saddle(lambda t: self.tilted(t)[1], epsilon, most=64.0)
         log_total, mean, variance = self.tilted(t)
         bound = self.reach * TAIL / 3.0
         radius = bound + math.sqrt(bound**2 + 2.0 * TAIL * variance / self.step**2) + 2.0
@@ -308,9 +291,7 @@ def profiles_up(curves: list[PrivacyCurve]) -> tuple[LatticeSum, float]:
     step = max(step, max(high - low for low, high in ranges) / MAX_POINTS)
     parts, kept = [], 1.0
     for curve, (low, high) in zip(curves, ranges, strict=True):
-        first, last = math.floor(low / step), math.ceil(high / step)
-        if first <= 0:
-            first = 0
+        first, last = max(0, math.floor(low / step)), math.ceil(high / step)
         index = np.arange(first, last + 1, dtype=np.int64)
         delta = np.array([curve.delta(step * int(i)) for i in index])
         index, mass, cut = _masses(step, index, delta)
@@ -334,7 +315,7 @@ def _masses(step: float, index: npt.NDArray[np.int64], delta: Reals) -> tuple[np
         return index, mass, float(delta[-1])
     positive = mass[1:]
     mirrored = positive * np.exp(-step * index[1:])
-    centre = max(0.0, 1.0 - float(delta[-1]) * 1.0 - float(positive.sum()) - float(mirrored.sum()))
+    centre = max(0.0, 1.0 - float(delta[-1]) - float(positive.sum()) - float(mirrored.sum()))
     return (
         np.concatenate((-index[:0:-1], [0], index[1:])),
         np.concatenate((mirrored[::-1], [centre], positive)),

@@ -89,7 +89,7 @@ class ProductCurve(PrivacyCurve):
     Gaussian curves combine exactly in mu, and Laplace curves with each other and with a Gaussian through the sum of
     their cumulants: exact for delta above about 1e-15, where one pair of records is the worst for all parts, as it
     is for the tensors of one model. Any other mix is an upper bound: each part's profile is rounded up onto one
-    lattice (`connect_the_dots`) and convolved.
+    lattice (`profiles_up`) and convolved.
 
     Args:
         parts: pairs of a curve and its number of uses, >= 1.
@@ -112,7 +112,6 @@ class ProductCurve(PrivacyCurve):
 
     @cached_property
     def _split(self) -> tuple[float, tuple[PrivacyCurve, ...]]:
-        """The mass of all explicit atoms, and the least list of curves that remains."""
         counts: dict[PrivacyCurve, int] = {}
         log_kept = 0.0
         todo = list(self.parts)
@@ -143,10 +142,12 @@ class ProductCurve(PrivacyCurve):
 
     @property
     def _mass(self) -> float:
+        """The mass of all explicit atoms."""
         return self._split[0]
 
     @property
     def _curves(self) -> tuple[PrivacyCurve, ...]:
+        """The least list of curves that remains."""
         return self._split[1]
 
     @cached_property
@@ -182,14 +183,14 @@ class ProductCurve(PrivacyCurve):
 
     @cached_property
     def _lattice(self) -> tuple[LatticeSum, float]:
-        return profiles_up([_without_atom(curve) for curve in self._curves])
+        return profiles_up([_Conditional(curve) if curve.atom > 0.0 else curve for curve in self._curves])
 
     def _log_smooth(self, epsilon: float) -> float:
         """log delta of the parts without their atoms."""
         if epsilon >= self.pure_epsilon:
             return -math.inf
         if self._cumulant is not None:
-            saddle = saddle_point.right_saddle(self._cumulant, epsilon)
+            saddle = saddle_point.right_saddle(self._cumulant.slope, epsilon)
             if self._cumulant.smooth(saddle):
                 return saddle_point.log_delta(self._cumulant, epsilon, saddle)
         total, cut = self._lattice
@@ -225,10 +226,6 @@ class ProductCurve(PrivacyCurve):
         return ProductCurve(tuple((curve, n * count) for curve, n in self.parts))
 
 
-def _without_atom(curve: PrivacyCurve) -> PrivacyCurve:
-    return _Conditional(curve) if curve.atom > 0.0 else curve
-
-
 @dataclass(frozen=True)
 class _Conditional(PrivacyCurve):
     """A curve given that no atom is hit: delta = atom + (1 - atom) delta_0."""
@@ -243,8 +240,7 @@ class _Conditional(PrivacyCurve):
         return (self.whole.delta(epsilon) - self.whole.atom) / (1.0 - self.whole.atom)
 
     def _epsilon(self, delta: float) -> float:
-        found = self.whole.epsilon(self.whole.atom + (1.0 - self.whole.atom) * delta)
-        return self.pure_epsilon if math.isinf(found) else found
+        return self.whole.epsilon_without_atom(delta)
 
     def _compose(self, count: int) -> PrivacyCurve:
         return _Conditional(self.whole.compose(count))

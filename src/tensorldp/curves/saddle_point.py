@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -28,22 +29,28 @@ class Cumulant(Protocol):
         """K''(s)."""
 
 
-def right_saddle(cumulant: Cumulant, epsilon: float) -> float:
-    """The c > 0 with K'(c) - epsilon = 1/c + 1/(c + 1), through which a contour's integrand is least oscillating."""
+def right_saddle(slope: Callable[[float], float], epsilon: float, most: float = MAX_LOG) -> float:
+    """The c > 0 with K'(c) - epsilon = 1/c + 1/(c + 1), through which a contour's integrand is least oscillating.
+
+    Args:
+        slope: K', increasing.
+        epsilon: what the loss is compared with.
+        most: log of the largest c.
+    """
     from scipy.optimize import brentq
 
-    def slope(log_c: float) -> float:
+    def gap(log_c: float) -> float:
         c = math.exp(log_c)
-        return cumulant.slope(c) - epsilon - 1.0 / c - 1.0 / (c + 1.0)
+        return slope(c) - epsilon - 1.0 / c - 1.0 / (c + 1.0)
 
     low, high = -1.0, 1.0
-    while slope(low) > 0.0:
+    while gap(low) > 0.0:
         low *= 2.0
-    while slope(high) < 0.0:
+    while gap(high) < 0.0:
         high *= 2.0
-        if high > MAX_LOG:
-            return math.exp(MAX_LOG)
-    return math.exp(float(brentq(slope, low, high, xtol=1e-6)))
+        if high > most:
+            return math.exp(most)
+    return math.exp(float(brentq(gap, low, high, xtol=1e-6)))
 
 
 def _left_saddle(cumulant: Cumulant, epsilon: float) -> float:
@@ -69,7 +76,7 @@ def log_delta(cumulant: Cumulant, epsilon: float, saddle: float | None = None) -
     """
     mean, spread = cumulant.slope(0.0), math.sqrt(cumulant.curvature(0.0))
     left = epsilon < mean - 3.0 * spread
-    c = _left_saddle(cumulant, epsilon) if left else (saddle or right_saddle(cumulant, epsilon))
+    c = _left_saddle(cumulant, epsilon) if left else (saddle or right_saddle(cumulant.slope, epsilon))
     width = 1.0 / math.sqrt(cumulant.curvature(c) + 1.0 / c**2 + 1.0 / (1.0 + c) ** 2)
     step = 0.15 * width
     peak = float(cumulant.exponent(np.array([complex(c)]), epsilon)[0].real) - math.log(abs(c) * (1.0 + c))

@@ -45,9 +45,6 @@ def shuffled_delta(epsilon: float, local_epsilon: float, records: int) -> float:
         epsilon: of the central guarantee, >= 0.
         local_epsilon: the pure local guarantee of one release.
         records: how many releases are shuffled, each of its own record.
-
-    Raises:
-        InputError: if an argument is out of range.
     """
     epsilon, local = check_real("epsilon", epsilon, low=0.0), check_positive("local_epsilon", local_epsilon)
     return _profile(epsilon, local, check_whole("records", records, low=1), 1e-15)
@@ -60,9 +57,6 @@ def shuffled_epsilon(local_epsilon: float, records: int, delta: float) -> float:
         local_epsilon: the pure local guarantee of one release.
         records: how many releases are shuffled, each of its own record.
         delta: in (0, 1).
-
-    Raises:
-        InputError: if an argument is out of range.
     """
     local, records = check_positive("local_epsilon", local_epsilon), check_whole("records", records, low=1)
     if not 0.0 < check_real("delta", delta, low=0.0, high=1.0) < 1.0:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -23,86 +25,47 @@ from tensorldp.randomness import add_gaussian, add_laplace
 Reals = npt.NDArray[np.float64]
 
 
-class NoiseLaw(ABC):
-    """The law of one element's noise, up to its scale."""
+@dataclass(frozen=True)
+class NoiseLaw:
+    """The law of one element's noise Z, up to its scale.
 
-    @abstractmethod
-    def add(self, x: Tensor, scale: float, generator: torch.Generator) -> Tensor:
-        """x with independent noise on every element."""
+    Attributes:
+        add: from x, a scale and a generator to x with independent noise on every element.
+        variance: E Z^2 at a scale.
+        tail: P(|Z| > size) from a size and a scale.
+        log_inverse_peak: -log of the density at 0, at a scale.
+        loss: log p(y|x) - log p(y|x') of each element from (y, x, x'), times `loss_unit`.
+        loss_unit: what `loss` has to be divided by, at a scale.
+        curve: the exact curve of noise on every element of a record of a domain, at a scale.
+    """
 
-    @abstractmethod
-    def variance(self, scale: float) -> float:
-        """E Z^2."""
-
-    @abstractmethod
-    def tail(self, size: Reals, scale: float) -> Reals:
-        """P(|Z| > size)."""
-
-    @abstractmethod
-    def log_inverse_peak(self, scale: float) -> float:
-        """-log of the density at 0."""
-
-    @abstractmethod
-    def loss(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
-        """log p(y|x) - log p(y|x') of each element, times `loss_unit`."""
-
-    @abstractmethod
-    def loss_unit(self, scale: float) -> float:
-        """What `loss` has to be divided by."""
-
-    @abstractmethod
-    def curve(self, domain: Domain, scale: float) -> PrivacyCurve:
-        """The exact curve of noise on every element of a record of the domain."""
+    add: Callable[[Tensor, float, torch.Generator], Tensor]
+    variance: Callable[[float], float]
+    tail: Callable[[Reals, float], Reals]
+    log_inverse_peak: Callable[[float], float]
+    loss: Callable[[Tensor, Tensor, Tensor], Tensor]
+    loss_unit: Callable[[float], float]
+    curve: Callable[[Domain, float], PrivacyCurve]
 
 
-class _Laplace(NoiseLaw):
-    def add(self, x: Tensor, scale: float, generator: torch.Generator) -> Tensor:
-        return add_laplace(x, scale, generator)
-
-    def variance(self, scale: float) -> float:
-        return 2.0 * scale**2
-
-    def tail(self, size: Reals, scale: float) -> Reals:
-        return np.asarray(np.exp(-size / scale))
-
-    def log_inverse_peak(self, scale: float) -> float:
-        return math.log(2.0 * scale)
-
-    def loss(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
-        return (y - x_prime).abs() - (y - x).abs()
-
-    def loss_unit(self, scale: float) -> float:
-        return scale
-
-    def curve(self, domain: Domain, scale: float) -> PrivacyCurve:
-        return LaplaceCurve(shift=domain.as_box().width / scale, count=domain.size)
-
-
-class _Gaussian(NoiseLaw):
-    def add(self, x: Tensor, scale: float, generator: torch.Generator) -> Tensor:
-        return add_gaussian(x, scale, generator)
-
-    def variance(self, scale: float) -> float:
-        return scale**2
-
-    def tail(self, size: Reals, scale: float) -> Reals:
-        return np.asarray(2.0 * ndtr(-size / scale))
-
-    def log_inverse_peak(self, scale: float) -> float:
-        return math.log(scale * math.sqrt(2.0 * math.pi))
-
-    def loss(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
-        return (x - x_prime) * (2.0 * y - (x + x_prime))
-
-    def loss_unit(self, scale: float) -> float:
-        return 2.0 * scale**2
-
-    def curve(self, domain: Domain, scale: float) -> PrivacyCurve:
-        return GaussianCurve(domain.diameter / scale)
-
-
-LAPLACE: NoiseLaw = _Laplace()
-GAUSSIAN: NoiseLaw = _Gaussian()
+LAPLACE = NoiseLaw(
+    add=add_laplace,
+    variance=lambda scale: 2.0 * scale**2,
+    tail=lambda size, scale: np.asarray(np.exp(-size / scale)),
+    log_inverse_peak=lambda scale: math.log(2.0 * scale),
+    loss=lambda y, x, x_prime: (y - x_prime).abs() - (y - x).abs(),
+    loss_unit=lambda scale: scale,
+    curve=lambda domain, scale: LaplaceCurve(shift=domain.as_box().width / scale, count=domain.size),
+)
+GAUSSIAN = NoiseLaw(
+    add=add_gaussian,
+    variance=lambda scale: scale**2,
+    tail=lambda size, scale: np.asarray(2.0 * ndtr(-size / scale)),
+    log_inverse_peak=lambda scale: math.log(scale * math.sqrt(2.0 * math.pi)),
+    loss=lambda y, x, x_prime: (x - x_prime) * (2.0 * y - (x + x_prime)),
+    loss_unit=lambda scale: 2.0 * scale**2,
+    curve=lambda domain, scale: GaussianCurve(domain.diameter / scale),
+)
 
 
 class AdditiveNoise(Mechanism):

@@ -40,14 +40,7 @@ FLAGS = ("private", "additive", "integer", "same_shape", "scheduled", "on_grid")
 
 
 def check_traits(cls: type[Any]) -> None:
-    """Hold the traits that a class states in its body to their vocabulary.
-
-    Args:
-        cls: a class of mechanisms; what it inherits was checked before.
-
-    Raises:
-        InputError: if a trait has another value than is allowed, or is annotated as if it were an option.
-    """
+    """Hold the traits that a class states in its body to their vocabulary; what it inherits was checked before."""
     for trait in (*WORDS, *TEXTS, *FLAGS):
         if "ClassVar" not in str(cls.__annotations__.get(trait, "ClassVar")):
             raise InputError(f"{trait} of {cls.__name__} is a trait of the class: write it without an annotation")
@@ -58,55 +51,8 @@ def check_traits(cls: type[Any]) -> None:
             raise InputError(f"{trait} of {cls.__name__} must be one of {', '.join(WORDS[trait])}, got {shown(value)}")
         if trait in TEXTS and not (isinstance(value, str) and value.isprintable()):
             raise InputError(f"{trait} of {cls.__name__} must be a line of text, got {shown(value)}")
-        if trait in FLAGS and not isinstance(value, bool):
-            raise InputError(f"{trait} of {cls.__name__} must be True or False, got {shown(value)}")
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class Options:
-    """What a class of mechanisms may be made with.
-
-    Args:
-        epsilon: nominal.
-        domain: where records live.
-    """
-
-    name: ClassVar[str]
-
-    epsilon: float
-    domain: Domain
-    given_domain: Domain = field(init=False)  # as it was given, where `domain` is what it was converted to
-
-    @classmethod
-    def options(cls) -> frozenset[str]:
-        """The keyword options that it takes beyond epsilon, domain and delta."""
-        return frozenset(f.name for f in fields(cls) if f.init) - {"epsilon", "domain", "delta"}
-
-    @classmethod
-    def check_options(cls, names: Iterable[str]) -> None:
-        """Refuse what is not an option.
-
-        Args:
-            names: of the options that somebody wants to set.
-
-        Raises:
-            InputError: if one is unknown, naming the nearest.
-        """
-        for name in names:
-            if name not in cls.options():
-                raise unknown(f"option of {cls.name}", name, cls.options())
-
-    def __repr__(self) -> str:
-        """Name, epsilon, domain, and whatever differs from its default."""
-        words = [f"epsilon={self.epsilon:g}", f"domain={self.given_domain}"]
-        for f in fields(self):
-            if f.init and f.name not in ("epsilon", "domain"):
-                value = getattr(self, f.name)
-                if isinstance(value, Tensor):
-                    words.append(f"{f.name}=<tensor of shape {tuple(value.shape)}>")
-                elif value != f.default:
-                    words.append(f"{f.name}={shown(value)}")
-        return f"{self.name}({', '.join(words)})"
+        if trait in FLAGS:
+            check_flag(f"{trait} of {cls.__name__}", value)
 
 
 CLIP_BYTES = 8 << 20  # bytes of input projected and released at once
@@ -114,7 +60,7 @@ CLIP_BYTES = 8 << 20  # bytes of input projected and released at once
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
 @dataclass(kw_only=True, eq=False, repr=False)
-class Mechanism(Options, ABC):
+class Mechanism(ABC):
     """A randomizer of one record, a tensor in `domain`.
 
     A subclass states its traits and implements `_randomize`, `squared_error` and `curve`; `worst_pair` and
@@ -184,6 +130,7 @@ class Mechanism(Options, ABC):
 
     epsilon: float
     domain: Domain
+    given_domain: Domain = field(init=False)  # as it was given, where `domain` is what it was converted to
     delta: float = NOMINAL_DELTA
     clip: bool = False
 
@@ -214,8 +161,32 @@ class Mechanism(Options, ABC):
         )
         self.note = "; ".join(filter(None, notes))
 
-    def _prepare(self) -> None:  # most mechanisms have nothing to prepare
+    def _prepare(self) -> None:  # noqa: B027  # most mechanisms have nothing to prepare
         """Check the options and compute what follows from them, once epsilon, delta and domain are checked."""
+
+    @classmethod
+    def options(cls) -> frozenset[str]:
+        """The keyword options that it takes beyond epsilon, domain and delta."""
+        return frozenset(f.name for f in fields(cls) if f.init) - {"epsilon", "domain", "delta"}
+
+    @classmethod
+    def check_options(cls, names: Iterable[str]) -> None:
+        """Refuse what is not an option, naming the nearest one."""
+        for name in names:
+            if name not in cls.options():
+                raise unknown(f"option of {cls.name}", name, cls.options())
+
+    def __repr__(self) -> str:
+        """Name, epsilon, domain, and whatever differs from its default."""
+        words = [f"epsilon={self.epsilon:g}", f"domain={self.given_domain}"]
+        for f in fields(self):
+            if f.init and f.name not in ("epsilon", "domain"):
+                value = getattr(self, f.name)
+                if isinstance(value, Tensor):
+                    words.append(f"{f.name}=<tensor of shape {tuple(value.shape)}>")
+                elif value != f.default:
+                    words.append(f"{f.name}={shown(value)}")
+        return f"{self.name}({', '.join(words)})"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -380,9 +351,6 @@ class Mechanism(Options, ABC):
 
         Returns:
             The standard deviation per element of i.i.d. Gaussian noise, or None where the noise is of another kind.
-
-        Raises:
-            InputError: if the budget leaves the step nothing to work with, or the mechanism refuses an option.
         """
         epsilon, delta = step_budget(cls.name, run, simple_budget)
         return cls(epsilon=epsilon, delta=delta, domain=domain, **options).isotropic_sigma

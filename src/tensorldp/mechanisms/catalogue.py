@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from tensorldp.domain import Box
@@ -36,39 +35,6 @@ error at its worst record.
 """
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A mechanism in the words of the catalogue.
-
-    Attributes:
-        key: the registry key.
-        label: what a legend calls it.
-        formula: the release, in TeX; empty where the class states none.
-        epsilon_unit: what the nominal epsilon is of.
-        unit: what may change between neighbours.
-        acts_on: the shape that it looks at.
-        domain: where records live.
-        guarantee: exact or a bound, pure or not.
-        error: whether the expected squared error has a closed form.
-        source: where it is defined.
-        status: as printed, reconstructed or textbook.
-        file: where its class is.
-    """
-
-    key: str
-    label: str
-    formula: str
-    epsilon_unit: str
-    unit: str
-    acts_on: str
-    domain: str
-    guarantee: str
-    error: str
-    source: str
-    status: str
-    file: str
-
-
 def guarantee_words(tried: Sequence[Mechanism]) -> str:
     """What a mechanism's curve is, such as "exact, pure" or "bound, not pure".
 
@@ -89,42 +55,37 @@ def guarantee_words(tried: Sequence[Mechanism]) -> str:
     return f"{'exact' if all(exact) else 'exact on some domains' if any(exact) else 'bound'}, {kind}"
 
 
-def entry(name: str) -> Entry:
-    """The catalogue's entry of a mechanism.
-
-    Args:
-        name: its registry key.
-
-    Raises:
-        InputError: if there is no such mechanism.
-    """
+def entry(name: str) -> dict[str, str]:
+    """What the catalogue says of a mechanism, by the heads of its tables."""
     cls = mechanism_class(name)
     tried = []
     for domain in PROBES:
         with suppress(InputError):  # it may want another domain, such as one of two values
             tried.append(make(name, epsilon=1.0 if cls.private else math.inf, domain=domain))
-    guarantee = guarantee_words(tried) if tried else "depends on the domain"
     error = "depends on the domain" if not tried else "none" if tried[0].squared_error() is None else "closed form"
-    module = cls.__module__
-    own = module.startswith("tensorldp.")
-    return Entry(
-        name,
-        cls.label,
-        cls.formula,
-        cls.epsilon_unit,
-        cls.unit,
-        cls.acts_on,
-        f"{DOMAINS[cls.domain_kind]}{', whole numbers' if cls.integer else ''}",
-        guarantee,
-        error,
-        cls.source,
-        cls.status,
-        f"src/{module.replace('.', '/')}.py" if own else module,
-    )
+    path = f"src/{cls.__module__.replace('.', '/')}.py"
+    return {
+        "key": f"`{name}`",
+        "label": cls.label,
+        "nominal epsilon of a": cls.epsilon_unit,
+        "guarantee": guarantee_words(tried) if tried else "depends on the domain",
+        "of a": cls.unit,
+        "acts on": cls.acts_on,
+        "domain": f"{DOMAINS[cls.domain_kind]}{', whole numbers' if cls.integer else ''}",
+        "error": error,
+        "status": cls.status,
+        "release": f"${cls.formula}$" if cls.formula else "see the class",
+        "source": CITED.sub(r"[\1](\1)", cls.source),
+        "file": f"[{Path(path).name}](../{path})" if _of_package(name) else f"`{cls.__module__}`",
+    }
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = (heads, ["---"] * len(heads), *rows)
+def _of_package(name: str) -> bool:
+    return mechanism_class(name).__module__.startswith("tensorldp.")
+
+
+def _table(heads: Sequence[str], entries: Sequence[dict[str, str]]) -> str:
+    lines = (heads, ["---"] * len(heads), *([entry[head] for head in heads] for entry in entries))
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
 
 
@@ -133,42 +94,12 @@ def page(keys: Sequence[str] | None = None) -> str:
 
     Args:
         keys: registry keys, such as those of plug-ins; None takes those that this package defines.
-
-    Raises:
-        InputError: if a key is unknown.
     """
-    if keys is None:
-        keys = [name for name in names() if mechanism_class(name).__module__.startswith("tensorldp.")]
-    entries = [entry(name) for name in keys]
+    entries = [entry(name) for name in (filter(_of_package, names()) if keys is None else keys)]
     guarantees = _table(
-        ("key", "label", "nominal epsilon of a", "guarantee", "of a", "acts on", "domain", "error", "status"),
-        [
-            (
-                f"`{e.key}`",
-                e.label,
-                e.epsilon_unit,
-                e.guarantee,
-                e.unit,
-                e.acts_on,
-                e.domain,
-                e.error,
-                e.status,
-            )
-            for e in entries
-        ],
+        ("key", "label", "nominal epsilon of a", "guarantee", "of a", "acts on", "domain", "error", "status"), entries
     )
-    releases = _table(
-        ("key", "release", "source", "file"),
-        [
-            (
-                f"`{e.key}`",
-                f"${e.formula}$" if e.formula else "see the class",
-                CITED.sub(r"[\1](\1)", e.source),
-                f"[{Path(e.file).name}](../{e.file})" if e.file.startswith("src/") else f"`{e.file}`",
-            )
-            for e in entries
-        ],
-    )
+    releases = _table(("key", "release", "source", "file"), entries)
     return f"{HEAD}\n{guarantees}\n## What each releases\n\n{releases}"
 
 

@@ -22,42 +22,32 @@ STARTS, SWEEPS = 64, 100  # of the local search for a corner of a longer mode
 ORTHOGONALITY = 1e-4  # how far W^T W may be from the identity before it counts as a mistake
 
 
-def vector(name: str, value: object, length: int) -> Tensor:
-    """`value` as a finite float64 vector of `length` elements.
-
-    Raises:
-        InputError: otherwise.
-    """
+def numbers(value: object, refusal: str) -> Tensor:
+    """`value` in float64 on the CPU; `refusal` is what a message says of anything but numbers."""
     try:
-        result = torch.as_tensor(value, dtype=torch.float64).cpu()
+        return torch.as_tensor(value, dtype=torch.float64).cpu()
     except (TypeError, ValueError, RuntimeError):
-        raise InputError(f"{name} must be a vector of {length} numbers, got {type(value).__name__}") from None
+        raise InputError(f"{refusal}, got {type(value).__name__}") from None
+
+
+def vector(name: str, value: object, length: int) -> Tensor:
+    """`value` as a finite float64 vector of `length` elements."""
+    result = numbers(value, f"{name} must be a vector of {length} numbers")
     if tuple(result.shape) != (length,) or not bool(torch.isfinite(result).all()):
         raise InputError(f"{name} must be a vector of {length} finite numbers, got shape {tuple(result.shape)}")
     return result
 
 
 def matrix(name: str, value: object, columns: int) -> Tensor:
-    """`value` as a finite float64 matrix with `columns` columns.
-
-    Raises:
-        InputError: otherwise.
-    """
-    try:
-        result = torch.as_tensor(value, dtype=torch.float64).cpu()
-    except (TypeError, ValueError, RuntimeError):
-        raise InputError(f"{name} must be a matrix of {columns} columns, got {type(value).__name__}") from None
+    """`value` as a finite float64 matrix with `columns` columns."""
+    result = numbers(value, f"{name} must be a matrix of {columns} columns")
     if result.dim() != 2 or result.shape[1] != columns or not bool(torch.isfinite(result).all()):
         raise InputError(f"{name} must be a finite matrix of {columns} columns, got shape {tuple(result.shape)}")
     return result
 
 
 def orthogonal(name: str, value: object, length: int) -> Tensor:
-    """The orthogonal (length x length) matrix nearest to `value`, whose columns are directions.
-
-    Raises:
-        InputError: if `value` is not such a matrix up to rounding.
-    """
+    """The orthogonal (length x length) matrix nearest to `value`, which has to be one up to rounding."""
     result = matrix(name, value, length)
     if result.shape[0] != length:
         raise InputError(f"{name} must be {length} x {length}, got {tuple(result.shape)}")
@@ -65,8 +55,7 @@ def orthogonal(name: str, value: object, length: int) -> Tensor:
     if gap > ORTHOGONALITY:
         raise InputError(f"{name} must be orthogonal, but W^T W differs from the identity by {gap:.3g}")
     left, _, right = torch.linalg.svd(result)
-    found: Tensor = left @ right
-    return found
+    return torch.as_tensor(left @ right)
 
 
 @dataclass(frozen=True)
@@ -235,10 +224,10 @@ class DirectionalGaussian(Mechanism):
                 part = f.directions[:, f.sigma.argmin()]
             shift = torch.kron(shift, part)
         shift = torch.kron(shift, torch.ones(self._free(), dtype=torch.float64)).reshape(self.shape)
-        half = domain.radius / float(shift.norm()) if isinstance(domain, Ball) else domain.width / 2
         if isinstance(domain, Ball):
+            half = domain.radius / float(shift.norm())
             return domain.centre - half * shift, domain.centre + half * shift
-        low, high = domain.constant(domain.low), domain.constant(domain.high)
+        low, high = domain.farthest()
         return torch.where(shift > 0, low, high), torch.where(shift > 0, high, low)
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:

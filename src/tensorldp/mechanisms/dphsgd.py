@@ -11,7 +11,7 @@ from torch import Tensor
 from tensorldp.curves.base import PrivacyCurve
 from tensorldp.curves.gaussian import mu_of
 from tensorldp.domain import Ball, Box, Domain
-from tensorldp.errors import InputError, check_positive, check_real, check_whole
+from tensorldp.errors import InputError, check_positive, check_real, check_whole, check_word
 from tensorldp.mechanisms.additive_noise import GAUSSIAN, LAPLACE, AdditiveNoise
 from tensorldp.mechanisms.registry import register
 
@@ -28,9 +28,6 @@ class SecantThreshold:
         initial: C_0 > 0.
         warmup: how many secants to see before the threshold may move.
         beta2: the memory of the running mean of h^2, in [0, 1).
-
-    Raises:
-        InputError: if an argument is out of range.
     """
 
     def __init__(self, initial: float = 1.0, *, warmup: int = 10, beta2: float = 0.99) -> None:
@@ -46,11 +43,7 @@ class SecantThreshold:
         self._reference: float | None = None
 
     def update(self, parameters: Tensor, noised_gradient: Tensor) -> float:
-        """Take theta_t and the noised gradient at theta_t, in order of t, and return C_{t+1}.
-
-        Raises:
-            InputError: if the two do not have one shape that stays the same.
-        """
+        """Take theta_t and the noised gradient at theta_t, in order of t, and return C_{t+1}."""
         theta, gradient = parameters.detach().double().clone(), noised_gradient.detach().double().clone()
         if theta.shape != gradient.shape or (self._last is not None and theta.shape != self._last[0].shape):
             raise InputError(
@@ -113,8 +106,7 @@ class Dphsgd(AdditiveNoise):
 
     def _prepare(self) -> None:
         super()._prepare()
-        if self.noise not in ("laplace", "gaussian"):
-            raise InputError(f"noise of dphsgd must be 'laplace' or 'gaussian', got {self.noise!r}")
+        check_word("noise of dphsgd", self.noise, "laplace", "gaussian")
         self.threshold = check_positive("threshold of dphsgd", self.threshold)
         self.additive = self.threshold >= 1.0
         self.steps = check_whole("steps of dphsgd", self.steps, low=1)

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError
+from tensorldp.errors import check_word
 from tensorldp.mechanisms.exact_draws import odds_below
 from tensorldp.mechanisms.latent import Latent
 from tensorldp.mechanisms.randomized_response import KaryRandomizedResponse
@@ -63,8 +63,7 @@ class LatentSecure(Latent):
 
     def _prepare(self) -> None:
         super()._prepare()
-        if self.reading != "A":
-            raise InputError(f"reading of {self.name} must be 'A', got {self.reading!r}")
+        check_word(f"reading of {self.name}", self.reading, "A")
         self._keeping, self._flipping = odds_below(self.epsilon / (self.size * self.bits), 1)
 
     @property

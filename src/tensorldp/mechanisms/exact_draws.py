@@ -138,6 +138,3 @@ class OnGrid(Mechanism):
 
     def worst_input(self) -> Tensor:
         return self.box.constant(self.box.low + self.step / 2.0)  # rounding moves it most
-
-    def worst_pair(self) -> tuple[Tensor, Tensor]:
-        return self.box.constant(self.box.low), self.box.constant(self.box.high)

@@ -13,7 +13,7 @@ from tensorldp.curves.base import PrivacyCurve
 from tensorldp.curves.discrete_gaussian import DiscreteGaussianCurve
 from tensorldp.curves.gaussian import mu_of
 from tensorldp.domain import Box
-from tensorldp.errors import InputError
+from tensorldp.errors import InputError, check_word
 from tensorldp.mechanisms.additive_noise import GAUSSIAN, AdditiveNoise, StatedRange
 from tensorldp.mechanisms.exact_draws import Integers, OnGrid, discrete_gaussian
 from tensorldp.mechanisms.registry import register
@@ -59,8 +59,7 @@ class Gaussian(_IsotropicGaussian, StatedRange):
 
     def _prepare(self) -> None:
         super()._prepare()
-        if self.form not in ("theorem2", "table5"):
-            raise InputError(f"form of gaussian must be 'theorem2' or 'table5', got {self.form!r}")
+        check_word("form of gaussian", self.form, "theorem2", "table5")
 
     @property
     def scale(self) -> float:

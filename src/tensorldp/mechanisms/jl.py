@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tensorldp.curves.base import PrivacyCurve
-from tensorldp.errors import InputError, check_real
+from tensorldp.curves.base import PrivacyCurve, RepeatedCurve
+from tensorldp.errors import InputError, check_real, check_word
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
 from tensorldp.randomness import check_generator, standard_normal
@@ -20,7 +20,7 @@ TABLE_BYTES = 8 << 20  # bytes of rows scaled and multiplied at once
 
 
 @dataclass(frozen=True)
-class StatedCurve(PrivacyCurve):
+class StatedCurve(RepeatedCurve):
     """`count` uses of something of which only an (epsilon, delta) statement is known.
 
     No such thing has a larger profile than randomized response of that epsilon beside an atom of delta ([kairouz2015],
@@ -54,9 +54,6 @@ class StatedCurve(PrivacyCurve):
 
     def _epsilon(self, delta: float) -> float:
         return self.pure_epsilon if delta == self.atom else super()._epsilon(delta)
-
-    def _compose(self, count: int) -> PrivacyCurve:
-        return StatedCurve(self.stated_epsilon, self.stated_delta, self.count * count)
 
 
 def dimension(eta: float, nu: float) -> int:
@@ -100,8 +97,7 @@ class JohnsonLindenstrauss(Mechanism):
         super()._prepare()
         self.eta = check_real("eta of jl", self.eta, low=0.0, high=1.0, open_low=True, open_high=True)
         self.nu = check_real("nu of jl", self.nu, low=0.0, high=1.0, open_low=True, open_high=True)
-        if self.centre not in ("domain", "mean"):
-            raise InputError(f"centre of jl must be 'domain' or 'mean', got {self.centre!r}")
+        check_word("centre of jl", self.centre, "domain", "mean")
         if self.centre == "mean":
             self.note = "the column means are subtracted without a budget of their own"
 
@@ -125,9 +121,6 @@ class JohnsonLindenstrauss(Mechanism):
 
         Y = M U S' V^T with M i.i.d. normal has i.i.d. rows of covariance A^T A + w^2 E, and is drawn that way, which
         needs no N columns of M and covers tables of fewer rows than columns.
-
-        Raises:
-            InputError: as `privatize` does for an x of shape (N, *shape).
         """
         x, domain = self._examined(x)
         check_generator(generator, x)
@@ -141,8 +134,7 @@ class JohnsonLindenstrauss(Mechanism):
             target += scaled.T @ scaled
         draws = standard_normal(torch.empty(self.rows, self.size, dtype=torch.float64, device=x.device), generator)
         projected = draws @ torch.linalg.cholesky(target).T
-        found: Tensor = projected.T @ projected / self.rows
-        return found
+        return torch.as_tensor(projected.T @ projected / self.rows)
 
     def covariance(self, x: Tensor, generator: torch.Generator) -> Tensor:
         """An estimate of the covariance (1/N) sum (x_i - centre)(x_i - centre)^T, float64 (d, d), symmetric.

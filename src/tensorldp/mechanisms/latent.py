@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from tensorldp.curves.base import PrivacyCurve
-from tensorldp.curves.discrete import DiscreteCurve, small_losses
-from tensorldp.errors import InputError
+from tensorldp.curves.discrete import DiscreteCurve
+from tensorldp.errors import check_word
 from tensorldp.mechanisms.base import Mechanism
-from tensorldp.mechanisms.bits import bit_count, code_numbers, decode_bits, encode_bits, flip_mask
+from tensorldp.mechanisms.bits import bit_count, check_packed, code_numbers, decode_bits, encode_bits, flip_mask
 from tensorldp.mechanisms.registry import register
 from tensorldp.randomness import check_generator
 
@@ -80,8 +80,7 @@ class Latent(Mechanism):
     def _prepare(self) -> None:
         super()._prepare()
         self.bits = bit_count(self.whole, self.fraction)
-        if self.reading not in ("A", "B"):
-            raise InputError(f"reading of latent must be 'A' or 'B', got {self.reading!r}")
+        check_word("reading of latent", self.reading, "A", "B")
         if self.reading == "B":
             self.note = "the paper's Eq. 7 keeps a bit with probability (1 + p) / 2, which is far from its epsilon"
 
@@ -121,15 +120,8 @@ class Latent(Mechanism):
         Raises:
             InputError: if packed has another shape or type, or the generator is on another device.
         """
-        width = -(-self.size * self.bits // 8)
-        if (
-            not isinstance(packed, Tensor)
-            or packed.dtype != torch.uint8
-            or packed.dim() != 2
-            or packed.shape[1] != width
-        ):
-            got = f"{packed.dtype} {tuple(packed.shape)}" if isinstance(packed, Tensor) else type(packed).__name__
-            raise InputError(f"privatize_bits of latent takes a uint8 tensor (batch, {width}), got {got}")
+        check_packed("privatize_bits of latent takes", packed, self.size * self.bits)
+        width = packed.shape[1]
         check_generator(generator, packed)
         out = torch.empty_like(packed, memory_format=torch.contiguous_format)
         step = max(1, BITS_BYTES // width)
@@ -216,8 +208,7 @@ class Latent(Mechanism):
         keep = self.bit_loss - float(np.logaddexp(0.0, self.bit_loss))
         other = keep - self.bit_loss
         exact = self._widest_pair()[2] == self.bits
-        losses = small_losses(self.bit_loss, -self.bit_loss)
-        return DiscreteCurve((keep, other), (other, keep), self.size * self.bits, exact, losses)
+        return DiscreteCurve.mirrored((keep, other), self.bit_loss, self.size * self.bits, exact)
 
     def worst_pair(self) -> tuple[Tensor, Tensor]:
         first, second, _ = self._widest_pair()

@@ -12,7 +12,7 @@ from torch import Tensor
 from tensorldp.curves.base import PrivacyCurve
 from tensorldp.curves.gaussian import GaussianCurve, mu_of
 from tensorldp.domain import Ball
-from tensorldp.errors import InputError, check_real, check_whole, unknown
+from tensorldp.errors import InputError, check_real, check_whole, check_word, unknown
 from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor
 from tensorldp.mechanisms.registry import register
 
@@ -24,20 +24,13 @@ PROGRESS: dict[str, Callable[[int, int], float]] = {
 
 
 def layer_weights(layers: int, *, step: int, steps: int, kappa: float = 0.5, progress: str = "linear") -> Tensor:
-    """w_l = 1 + kappa s_t rho_l for layers 1 (input) to L (output); rho runs from +1 to -1, so they sum to L.
-
-    Raises:
-        InputError: if kappa is outside [0, 1), the step is outside [0, steps] or the progress is unknown.
-    """
-    layers = check_whole("layers of llagp", layers, low=1)
-    steps = check_whole("steps of llagp", steps, low=1)
+    """w_l = 1 + kappa s_t rho_l for layers 1 (input) to L (output); rho runs from +1 to -1, so they sum to L."""
     step = check_whole("step of llagp", step, high=steps)
     kappa = check_real("kappa of llagp", kappa, low=0.0, high=1.0, open_high=True)
     if not isinstance(progress, str) or progress not in PROGRESS:
         raise unknown("progress of llagp", progress, PROGRESS)
     place = torch.linspace(1.0 if layers > 1 else 0.0, -1.0, layers, dtype=torch.float64)
-    found: Tensor = 1.0 + kappa * PROGRESS[progress](step, steps) * place
-    return found
+    return torch.as_tensor(1.0 + kappa * PROGRESS[progress](step, steps) * place)
 
 
 @register
@@ -79,8 +72,7 @@ class Llagp(DirectionalGaussian):
 
     def _prepare(self) -> None:
         super()._prepare()
-        if self.mode not in ("paper", "honest"):
-            raise InputError(f"mode of llagp must be 'paper' or 'honest', got {self.mode!r}")
+        check_word("mode of llagp", self.mode, "paper", "honest")
         given = [self.size] if self.layers is None else self.layers
         self.sizes = tuple(check_whole("layers of llagp", size, low=1) for size in given)
         if sum(self.sizes) != self.size:
@@ -154,7 +146,7 @@ class Llagp(DirectionalGaussian):
     def worst_pair(self) -> tuple[Tensor, Tensor]:
         domain = self.domain
         if not isinstance(domain, Ball):
-            return domain.constant(domain.low), domain.constant(domain.high)
+            return domain.farthest()
         sizes = torch.tensor(self.sizes)
         offset = torch.repeat_interleave(self.layer_radius / sizes.double().sqrt(), sizes).reshape(self.shape)
         return domain.centre - offset, domain.centre + offset

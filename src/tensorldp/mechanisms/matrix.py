@@ -12,7 +12,7 @@ from torch import Tensor
 
 from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.domain import Box
-from tensorldp.errors import InputError, check_positive
+from tensorldp.errors import InputError, check_positive, check_word
 from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor, matrix
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.tvg import IMPORTANCE_FLOOR
@@ -99,8 +99,7 @@ class MatrixMechanism(DirectionalGaussian):
 
     def _prepare(self) -> None:
         super()._prepare()
-        if self.sensitivity not in ("record", "column", "element"):
-            raise InputError(f"sensitivity of matrix must be 'record', 'column' or 'element', got {self.sensitivity!r}")
+        check_word("sensitivity of matrix", self.sensitivity, "record", "column", "element")
         parts = self.size if self.sensitivity == "element" else 1
         if self.sensitivity == "column":
             self.note = "the nominal epsilon speaks of one element, the guarantee of the whole record"

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, check_flag, check_real, check_whole
+from tensorldp.errors import InputError, check_flag, check_real, check_whole, check_word
 from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor, orthogonal, vector
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.tvg import zeta
@@ -70,14 +70,9 @@ def binary_allocation(rows: int, important: Sequence[int], tau: float) -> Tensor
     """theta: a share tau of the precision to the `important` directions, equally, and the rest to the others.
 
     Where all or none are important, or with at most two rows, the allocation is uniform.
-
-    Raises:
-        InputError: if an index is out of range or repeated, or tau is outside (0, 1).
     """
     tau = check_real("tau of mvg", tau, low=0.0, high=1.0, open_low=True, open_high=True)
-    chosen = [check_whole("important of mvg", index, high=rows - 1) for index in important]
-    if len(set(chosen)) != len(chosen):
-        raise InputError(f"important of mvg names a direction twice: {chosen}")
+    chosen = list(important)
     if rows <= 2 or len(chosen) in (0, rows):
         return torch.full((rows,), 1.0 / rows, dtype=torch.float64)
     theta = torch.full((rows,), (1.0 - tau) / (rows - len(chosen)), dtype=torch.float64)
@@ -121,8 +116,7 @@ class Mvg(DirectionalGaussian):
 
     def _prepare(self) -> None:
         super()._prepare()
-        if self.zeta_mode not in ("sqrt", "plain"):
-            raise InputError(f"zeta_mode of mvg must be 'sqrt' or 'plain', got {self.zeta_mode!r}")
+        check_word("zeta_mode of mvg", self.zeta_mode, "sqrt", "plain")
         if self.theta is not None and self.tau is not None:
             raise InputError("mvg takes theta or tau, not both")
         half = self.domain.diameter / 2.0

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tensorldp.domain import Ball, Box
 from tensorldp.errors import InputError, check_positive, check_whole
-from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor
+from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor, numbers
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.tvg_budget import Schedule, sampled_budget, step_budget
 
@@ -34,17 +34,13 @@ def epsilon_at_mu(mu: float, delta: float) -> float:
     return float((mu / 2.0**0.5 + tail**0.5) ** 2 - tail)
 
 
-def _floored(weights: Tensor) -> Tensor:
-    weights = weights.abs()
-    return weights.clamp_min(WEIGHT_FLOOR * float(weights.max()))
-
-
 def box_sigma(weights: Tensor, reach: float, budget: float) -> Tensor:
     """sigma that minimises sum_i w_i sigma_i subject to sum_i C^2 / sigma_i^2 = y, where |Delta_i| <= C = `reach`.
 
     sigma_i = sqrt(S/y) (C^2 / w_i)^(1/3), S = sum_i (C w_i)^(2/3): sound, since the worst difference is used.
     """
-    w = _floored(weights)
+    w = weights.abs()
+    w = w.clamp_min(WEIGHT_FLOOR * float(w.max()))
     return ((reach * w) ** (2 / 3)).sum().div(budget).sqrt() * (reach**2 / w) ** (1 / 3)
 
 
@@ -95,10 +91,7 @@ class Optimized(DirectionalGaussian):
         return cls(epsilon=epsilon, delta=delta, domain=domain, steps=run.steps, **options).isotropic_sigma
 
     def _weights(self, weights: object) -> Tensor:
-        try:
-            w = torch.as_tensor(weights, dtype=torch.float64).cpu().reshape(-1)
-        except (TypeError, ValueError, RuntimeError):
-            raise InputError(f"weights of optimized must be numbers, got {type(weights).__name__}") from None
+        w = numbers(weights, "weights of optimized must be numbers").reshape(-1)
         if w.numel() != self.size or not bool((w >= 0).all() and torch.isfinite(w).all() and (w > 0).any()):
             raise InputError(
                 f"weights of optimized must be {self.size} finite non-negative numbers, not all zero, "

@@ -13,10 +13,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from tensorldp.curves.base import DELTA_FLOOR, PrivacyCurve, epsilon_at
+from tensorldp.curves.base import DELTA_FLOOR, PrivacyCurve, RepeatedCurve, epsilon_at
 from tensorldp.curves.discrete import SMALL
 from tensorldp.curves.laplace import LaplaceCurve
-from tensorldp.errors import InputError, check_positive
 from tensorldp.mechanisms.additive_noise import LAPLACE, AdditiveNoise
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
@@ -26,7 +25,7 @@ MIXED_COUNT = 128  # up to so many elements, every mixture of directions is trie
 
 
 @dataclass(frozen=True)
-class PdpmCurve(PrivacyCurve):
+class PdpmCurve(RepeatedCurve):
     """`count` PDPM elements, each at either end of its interval.
 
     An element's two outcomes (the positive one, or either of the others) have the log ratios (epsilon,
@@ -54,6 +53,16 @@ class PdpmCurve(PrivacyCurve):
             return math.log1p(math.expm1(self.nominal) / 2.0)
         return float(np.logaddexp(self.nominal, 0.0)) - math.log(2.0)
 
+    @property
+    def _step(self) -> float:
+        """The step of the lattice that the losses of all elements lie on."""
+        return self.nominal + self._fall
+
+    @property
+    def _chance(self) -> float:
+        """The probability of the positive outcome from the upper end."""
+        return 1.0 / (1.0 + 2.0 * math.exp(-self.nominal))
+
     @cached_property
     def _mixtures(self) -> list[tuple[npt.NDArray[np.floating[Any]], npt.NDArray[np.floating[Any]]]]:
         return [self._law(upper) for upper in range(self.count + 1)]
@@ -62,20 +71,18 @@ class PdpmCurve(PrivacyCurve):
         """Masses and log ratios when `upper` elements start from the upper end."""
         from scipy.stats import binom
 
-        eps, lower = self.nominal, self.count - upper
-        low = 1.0 / (math.exp(min(eps, 700.0)) + 2.0)
-        first = binom.pmf(np.arange(upper + 1), upper, 1.0 / (1.0 + 2.0 * math.exp(-eps)))
+        lower = self.count - upper
+        low = 1.0 / (math.exp(min(self.nominal, 700.0)) + 2.0)
+        first = binom.pmf(np.arange(upper + 1), upper, self._chance)
         second = binom.pmf(np.arange(lower + 1), lower, low)
         steps = np.arange(-lower, upper + 1, dtype=np.float64)
-        return np.convolve(first, second[::-1]), steps * (eps + self._fall) + (lower - upper) * self._fall
+        return np.convolve(first, second[::-1]), steps * self._step + (lower - upper) * self._fall
 
     def forward(self, epsilon: float) -> float:
         """delta(epsilon), also of a negative epsilon, when every element starts from the upper end."""
         from scipy.stats import binom
 
-        eps, n = self.nominal, self.count
-        chance = 1.0 / (1.0 + 2.0 * math.exp(-eps))
-        step = eps + self._fall
+        n, chance, step = self.count, self._chance, self._step
         spread = math.sqrt(n * chance * (1.0 - chance))
         start = max(0, math.ceil((epsilon + n * self._fall) / step - 1e-9))
         start = max(start, math.floor(n * chance - 14.0 * spread - 40.0))  # fewer hits have a mass below 1e-40
@@ -89,14 +96,13 @@ class PdpmCurve(PrivacyCurve):
         if epsilon >= self.pure_epsilon:
             return 0.0
         if self.count > MIXED_COUNT:
-            return self.forward(epsilon - (self.nominal + self._fall))
+            return self.forward(epsilon - self._step)
         return max(float(np.dot(mass, -np.expm1(np.minimum(0.0, epsilon - loss)))) for mass, loss in self._mixtures)
 
     def _epsilon(self, delta: float) -> float:
         if self.count <= MIXED_COUNT:
             return super()._epsilon(delta)
-        chance = 1.0 / (1.0 + 2.0 * math.exp(-self.nominal))
-        step, n = self.nominal + self._fall, self.count
+        n, chance, step = self.count, self._chance, self._step
         return epsilon_at(
             lambda e: math.log(max(self.delta(e), DELTA_FLOOR)),
             math.log(delta),
@@ -104,9 +110,6 @@ class PdpmCurve(PrivacyCurve):
             spread=math.sqrt(n * chance * (1.0 - chance)) * step,
             top=self.pure_epsilon,
         )
-
-    def _compose(self, count: int) -> PrivacyCurve:
-        return PdpmCurve(self.nominal, self.count * count)
 
 
 @register
@@ -225,20 +228,11 @@ def fedoa_weights(epsilons: Sequence[float], counts: Sequence[float]) -> list[fl
     """The server's weights a_i = n_i epsilon_i^2 / sum_j n_j epsilon_j^2 (inverse noise variance), which sum to 1.
 
     Clients without noise (epsilon `math.inf`) divide all the weight by their counts, in the limit.
-
-    Raises:
-        InputError: if the lengths differ or are 0, or a value is not positive.
     """
-    if len(epsilons) != len(counts) or not epsilons:
-        raise InputError(
-            f"fedoa_weights needs one epsilon and one count per client, got {len(epsilons)} and {len(counts)}"
-        )
-    eps = [check_positive("epsilon of a client", e, infinite=True) for e in epsilons]
-    number = [check_positive("count of a client", n) for n in counts]
-    top = max(eps)
+    top = max(epsilons)
     weights = [
         n * ((1.0 if e == top else 0.0) if math.isinf(top) else (e / top) ** 2)
-        for e, n in zip(eps, number, strict=True)
+        for e, n in zip(epsilons, counts, strict=True)
     ]
     total = math.fsum(weights)
     return [weight / total for weight in weights]

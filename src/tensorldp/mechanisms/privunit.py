@@ -14,8 +14,8 @@ from scipy.special import betainc, betaln, log_ndtr, ndtri_exp
 from torch import Tensor
 
 from tensorldp.curves.base import PrivacyCurve
-from tensorldp.curves.discrete import DiscreteCurve, small_losses
-from tensorldp.errors import InputError, check_flag, check_positive, check_whole
+from tensorldp.curves.discrete import DiscreteCurve
+from tensorldp.errors import InputError, check_flag, check_whole
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.sampled_coordinates import distinct_indices, random_signs
@@ -62,11 +62,8 @@ class Cap:
         against = self.log_p - self.epsilon
         caps = math.exp(self.log_q) / (1.0 - math.exp(self.log_q))  # 1 where rounding leaves nothing between the caps
         rest = self.log_miss + math.log1p(-caps) if caps < 1.0 else -math.inf
-        if rest == -math.inf:
-            losses = small_losses(self.epsilon, -self.epsilon)
-            return DiscreteCurve((self.log_p, against), (against, self.log_p), exact=exact, losses=losses)
-        losses = small_losses(self.epsilon, 0.0, -self.epsilon)
-        return DiscreteCurve((self.log_p, rest, against), (against, rest, self.log_p), exact=exact, losses=losses)
+        law = (self.log_p, against) if rest == -math.inf else (self.log_p, rest, against)
+        return DiscreteCurve.mirrored(law, self.epsilon, exact=exact)
 
 
 def sphere_log_tail(gamma: float, d: int, complement: float | None = None) -> float:
@@ -106,13 +103,9 @@ def sphere_cap(epsilon: float, d: int) -> Cap:
 
     m(g) = kappa_d (1 - g^2)^((d-1)/2) / (q + 1/(e^epsilon - 1)); it rises while m > g and falls after, so that the
     optimum is the one root of m(g) = g.
-
-    Raises:
-        InputError: if epsilon is not positive or d is below 2.
     """
     from scipy.optimize import brentq
 
-    epsilon, d = check_positive("epsilon", epsilon), check_whole("d", d, low=2)
     front = -float(betaln((d - 1) / 2.0, 0.5)) - math.log(d - 1)
     floor = -log_expm1(epsilon)
 
@@ -133,14 +126,9 @@ def sphere_cap(epsilon: float, d: int) -> Cap:
 
 @lru_cache(maxsize=256)
 def gaussian_cap(epsilon: float) -> Cap:
-    """The threshold of PrivUnitG with the largest m = phi(g) / (q + 1/(e^epsilon - 1)), the root of m(g) = g.
-
-    Raises:
-        InputError: if epsilon is not positive.
-    """
+    """The threshold of PrivUnitG with the largest m = phi(g) / (q + 1/(e^epsilon - 1)), the root of m(g) = g."""
     from scipy.optimize import brentq
 
-    epsilon = check_positive("epsilon", epsilon)
     floor = -log_expm1(epsilon)
 
     def gap(log_gamma: float) -> float:
@@ -201,7 +189,7 @@ UNIT_TOLERANCE = 1e-5  # how far from 1 a norm may be without lifting
 CHUNK_BITS = 7  # a factor of 128 per product keeps the Hadamard transform in fast matrix products
 
 
-class _Directional(Mechanism):
+class _UnitVector(Mechanism):
     """Records of a ball as unit vectors: divided by the radius and lifted by one coordinate that fills the norm up.
 
     Args:
@@ -273,7 +261,7 @@ class _Directional(Mechanism):
 
 
 @register
-class PrivUnit(_Directional):
+class PrivUnit(_UnitVector):
     """PrivUnit, calibrated exactly to epsilon: the released vector has norm R/m, and drops the lifted coordinate.
 
     The error R^2 (1/m^2 - 1) d / (d + 1), m for d + 1 dimensions, is the same for every record of the ball.
@@ -320,7 +308,7 @@ class PrivUnit(_Directional):
 
 
 @register
-class PrivUnitG(_Directional):
+class PrivUnitG(_UnitVector):
     """PrivUnit with Gaussian coordinates: error R^2 d / m^2 for every record of the ball, at no cost in d.
 
     Args:
@@ -359,16 +347,9 @@ class PrivUnitG(_Directional):
 
 
 def hadamard(x: Tensor) -> Tensor:
-    """The orthonormal Walsh-Hadamard transform of each row of x (rows, n), n a power of two; its own inverse.
-
-    Raises:
-        InputError: if n is not a power of two.
-    """
+    """The orthonormal Walsh-Hadamard transform of each row of x (rows, n), n a power of two; its own inverse."""
     rows, n = x.shape
-    bits = n.bit_length() - 1
-    if n != 1 << bits:
-        raise InputError(f"a Hadamard transform needs a power of two, got {n}")
-    right = 1
+    bits, right = n.bit_length() - 1, 1
     while bits > 0:
         size = 1 << min(CHUNK_BITS, bits)
         bits -= min(CHUNK_BITS, bits)
@@ -382,7 +363,7 @@ def hadamard(x: Tensor) -> Tensor:
 
 
 @register
-class ProjUnit(_Directional):
+class ProjUnit(_UnitVector):
     """FastProjUnit: PrivUnitG on k random rows of a randomised Hadamard transform of the lifted record.
 
     Signs and rows do not depend on the record; normalising the projection leaves a small bias, so that the error has

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from tensorldp.curves.base import PrivacyCurve
-from tensorldp.curves.discrete import DiscreteCurve, small_losses
+from tensorldp.curves.discrete import DiscreteCurve
 from tensorldp.domain import Box
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.base import Mechanism
@@ -20,11 +20,7 @@ MOST = 2.0**53  # up to which float64 has every whole number
 
 
 def alphabet_size(name: str, box: Box) -> int:
-    """k, the number of whole numbers from box.low to box.high.
-
-    Raises:
-        InputError: if an end of the box is not a whole number, or one that float64 does not tell from the next.
-    """
+    """k, the number of whole numbers from box.low to box.high."""
     if max(abs(box.low), abs(box.high)) > MOST:
         raise InputError(f"{name} needs a domain between -2^53 and 2^53, got {box.low:g} to {box.high:g}")
     if box.low != round(box.low) or box.high != round(box.high):
@@ -97,10 +93,8 @@ class KaryRandomizedResponse(Mechanism):
     def curve(self) -> PrivacyCurve:
         keep, other = self.loss + self.log_other, self.log_other
         if self.values == 2:
-            losses = small_losses(self.loss, -self.loss)
-            return DiscreteCurve((keep, other), (other, keep), count=self.size, losses=losses)
-        rest, losses = math.log(self.values - 2) + other, small_losses(self.loss, -self.loss, 0.0)
-        return DiscreteCurve((keep, other, rest), (other, keep, rest), count=self.size, losses=losses)
+            return DiscreteCurve.mirrored((keep, other), self.loss, self.size)
+        return DiscreteCurve.mirrored((keep, math.log(self.values - 2) + other, other), self.loss, self.size)
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         y, x, x_prime = self._flat(y), self._flat(x), self._flat(x_prime)

@@ -39,8 +39,8 @@ def mechanism_class(name: str) -> type[Mechanism]:
     Raises:
         InputError: if there is none, naming the nearest key.
     """
-    found: type[Mechanism] = MECHANISMS.get(name)
-    return found
+    cls: type[Mechanism] = MECHANISMS.get(name)
+    return cls
 
 
 def make(name: str, *, epsilon: float, domain: Domain, delta: float = NOMINAL_DELTA, **options: object) -> Mechanism:

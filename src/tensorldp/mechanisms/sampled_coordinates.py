@@ -13,8 +13,8 @@ from scipy.special import gammaln
 from torch import Tensor
 
 from tensorldp.curves.base import PrivacyCurve
-from tensorldp.curves.discrete import DiscreteCurve, PureCurve, small_losses
-from tensorldp.errors import InputError
+from tensorldp.curves.discrete import DiscreteCurve, PureCurve
+from tensorldp.errors import InputError, check_word
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
 from tensorldp.randomness import numpy_generator, uniform
@@ -63,6 +63,13 @@ def piecewise_bound(epsilon: float) -> float:
     return 1.0 / math.tanh(epsilon / 4.0)
 
 
+def piecewise_variance(t: float, epsilon: float) -> float:
+    """t^2 / (z - 1) + (z + 3) / (3 (z - 1)^2), z = e^(epsilon/2), in terms that do not overflow."""
+    w = math.exp(-epsilon / 2.0)
+    gap = -math.expm1(-epsilon / 2.0)
+    return t * t * w / gap + w * (1.0 + 3.0 * w) / (3.0 * gap * gap)
+
+
 class SampledCoordinates(Mechanism):
     """k coordinates drawn without replacement, each randomised with epsilon/k and scaled by d/k; the others 0."""
 
@@ -73,14 +80,15 @@ class SampledCoordinates(Mechanism):
         self.sampled = max(1, min(self.size, math.floor(self.epsilon / 2.5)))
         self.coordinate_epsilon = self.epsilon / self.sampled
 
-    @abstractmethod
-    def variance(self, t: float) -> float:
-        """The variance of one coordinate's randomizer at t in [-1, 1]."""
-
     @property
     @abstractmethod
     def piecewise_weight(self) -> float:
         """The probability that a coordinate takes the piecewise mechanism rather than Duchi's two points."""
+
+    def variance(self, t: float) -> float:
+        """The variance of one coordinate's randomizer at t in [-1, 1]."""
+        weight, epsilon = self.piecewise_weight, self.coordinate_epsilon
+        return weight * piecewise_variance(t, epsilon) + (1.0 - weight) * duchi_variance(t, epsilon)
 
     def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
         rows, k, half = x.shape[0], self.sampled, self.box.width / 2.0
@@ -131,15 +139,13 @@ class SampledCoordinates(Mechanism):
         log_z1 = -float(np.logaddexp(0.0, -eps / 2.0))  # log z/(z+1), the inner piece of opposite corners
         log_a1 = -float(np.logaddexp(0.0, -eps))  # log e^eps/(e^eps+1)
         if weight == 0.0:
-            losses = small_losses(eps, -eps)
-            return DiscreteCurve((log_a1, log_a1 - eps), (log_a1 - eps, log_a1), count=self.sampled, losses=losses)
+            return DiscreteCurve.mirrored((log_a1, log_a1 - eps), eps, self.sampled)
         log_w = math.log(weight)
         near = log_w + log_z1
         if weight < 1.0:
             near = float(np.logaddexp(near, math.log1p(-weight) + log_a1))
         middle = log_w + log_z1 - eps / 2.0 + math.log(-math.expm1(-eps / 2.0))
-        law, losses = (near, middle, near - eps), small_losses(eps, 0.0, -eps)
-        return DiscreteCurve(law, law[::-1], count=self.sampled, losses=losses)
+        return DiscreteCurve.mirrored((near, middle, near - eps), eps, self.sampled)
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         half, ratio = self.box.width / 2.0, self.size / self.sampled
@@ -207,8 +213,7 @@ class Duchi(Mechanism):
 
     def _prepare(self) -> None:
         super()._prepare()
-        if self.ties not in ("corrected", "printed"):
-            raise InputError(f"ties of duchi must be 'corrected' or 'printed', got {self.ties!r}")
+        check_word("ties of duchi", self.ties, "corrected", "printed")
         if self._printed_even:
             self.note = "as printed, an even number of elements gives ln(1 + e^epsilon), not epsilon"
 
@@ -229,7 +234,7 @@ class Duchi(Mechanism):
         1/B = E u_i v_i. With A = 2^(d-1) / binom(d-1, d/2) and h = (e^epsilon + 1) / (e^epsilon - 1): B = A h for odd
         d, (A + 1) h for even d as printed, and A h - 1 for even d corrected.
         """
-        grow = 1.0 / math.tanh(self.epsilon / 2.0)
+        grow = duchi_bound(self.epsilon)
         if self._printed_even:
             return cube_constant(self.size) * grow
         if self.size % 2 == 0:
@@ -285,11 +290,8 @@ class Duchi(Mechanism):
         if self._printed_even:
             return PureCurve(float(np.logaddexp(0.0, self.epsilon)))
         agree, tie, against = self._log_masses()
-        if tie == -math.inf:
-            losses = small_losses(self.epsilon, -self.epsilon)
-            return DiscreteCurve((agree, against), (against, agree), losses=losses)
-        losses = small_losses(self.epsilon, 0.0, -self.epsilon)
-        return DiscreteCurve((agree, tie, against), (against, tie, agree), losses=losses)
+        law = (agree, against) if tie == -math.inf else (agree, tie, against)
+        return DiscreteCurve.mirrored(law, self.epsilon)
 
     def worst_pair(self) -> tuple[Tensor, Tensor]:
         first, second = self.box.constant(self.box.low), self.box.constant(self.box.high)
@@ -299,11 +301,7 @@ class Duchi(Mechanism):
         return first, second
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
-        """log p(y|x) - log p(y|x'): a convolution over the elements strictly inside the box.
-
-        Raises:
-            InputError: if more than 4096 elements of x or x' lie strictly inside.
-        """
+        """log p(y|x) - log p(y|x'): a convolution over the elements strictly inside the box."""
         return self._log_mass(y, x) - self._log_mass(y, x_prime)
 
     def _log_mass(self, y: Tensor, x: Tensor) -> Tensor:
@@ -335,13 +333,6 @@ class Duchi(Mechanism):
         return torch.from_numpy(mass)
 
 
-def piecewise_variance(t: float, epsilon: float) -> float:
-    """t^2 / (z - 1) + (z + 3) / (3 (z - 1)^2), z = e^(epsilon/2), in terms that do not overflow."""
-    w = math.exp(-epsilon / 2.0)
-    gap = -math.expm1(-epsilon / 2.0)
-    return t * t * w / gap + w * (1.0 + 3.0 * w) / (3.0 * gap * gap)
-
-
 @register
 class Piecewise(SampledCoordinates):
     """The piecewise mechanism on k = max(1, min(d, floor(epsilon/2.5))) coordinates: exactly epsilon-LDP."""
@@ -356,9 +347,6 @@ class Piecewise(SampledCoordinates):
     def piecewise_weight(self) -> float:
         return 1.0
 
-    def variance(self, t: float) -> float:
-        return piecewise_variance(t, self.coordinate_epsilon)
-
 
 # above this epsilon per coordinate hybrid mixes in the piecewise mechanism ([wang2019], Eq. 6)
 HYBRID_THRESHOLD = math.log(
@@ -367,20 +355,12 @@ HYBRID_THRESHOLD = math.log(
 )
 
 
-def piecewise_probability(epsilon: float) -> float:
-    """The probability that hybrid takes the piecewise mechanism: 1 - e^(-epsilon/2) above the threshold, else 0."""
-    return -math.expm1(-epsilon / 2.0) if epsilon > HYBRID_THRESHOLD else 0.0
-
-
-def hybrid_variance(t: float, epsilon: float) -> float:
-    """The variance of the mixture, constant in t above the threshold."""
-    weight = piecewise_probability(epsilon)
-    return weight * piecewise_variance(t, epsilon) + (1.0 - weight) * duchi_variance(t, epsilon)
-
-
 @register
 class Hybrid(SampledCoordinates):
-    """Piecewise with probability 1 - e^(-epsilon/(2k)), else Duchi's two points, on k sampled coordinates."""
+    """Piecewise with probability 1 - e^(-epsilon/(2k)), else Duchi's two points, on k sampled coordinates.
+
+    Up to the threshold it is Duchi's two points alone; above it the variance is constant in the coordinate.
+    """
 
     name = "hybrid"
     formula = r"(d/k) \, \mathrm{HM}_{\varepsilon/k}(x_j) \text{ at } k \text{ sampled elements, else } 0"
@@ -390,7 +370,5 @@ class Hybrid(SampledCoordinates):
 
     @property
     def piecewise_weight(self) -> float:
-        return piecewise_probability(self.coordinate_epsilon)
-
-    def variance(self, t: float) -> float:
-        return hybrid_variance(t, self.coordinate_epsilon)
+        epsilon = self.coordinate_epsilon
+        return -math.expm1(-epsilon / 2.0) if epsilon > HYBRID_THRESHOLD else 0.0

@@ -20,7 +20,7 @@ from tensorldp.curves.discrete import DiscreteCurve, PureCurve
 from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.curves.laplace import LaplaceCurve
 from tensorldp.curves.product import AtomCurve
-from tensorldp.errors import InputError, check_real, shown
+from tensorldp.errors import InputError, check_real, check_word, shown
 from tensorldp.mechanisms.additive_noise import GAUSSIAN, LAPLACE, StatedRange
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.randomized_response import alphabet_size
@@ -30,13 +30,20 @@ from tensorldp.randomness import numpy_generator, sparse_positions, uniform
 PIECE = 1 << 20  # elements whose coins are tossed at once
 
 
-class _Tldp(StatedRange):
+class Tldp(StatedRange):
+    """What the four share: the noise of one element, and the retention that goes with it."""
+
     status = "as printed"
     epsilon_unit = "element"
     note = (
         "the nominal epsilon is per element, not per record; an element kept exactly (probability p) "
         "has no finite epsilon"
     )
+
+    @property
+    def scale(self) -> float:
+        """b = Delta / epsilon of Laplace noise, or sigma = Delta / sqrt(2 epsilon) of Gaussian noise (Theorem 1)."""
+        return self.range / (self.epsilon if self.law is LAPLACE else math.sqrt(2.0 * self.epsilon))
 
     @property
     def isotropic_sigma(self) -> None:
@@ -122,7 +129,7 @@ class _Tldp(StatedRange):
         return torch.where(gives_away_prime, torch.full_like(total, -math.inf), total)
 
 
-class _Weighted(_Tldp):
+class _Weighted(Tldp):
     """Algorithm 2: p_i = (1 - w_i) p. The noise is the same, so privacy changes only through the atoms.
 
     Args:
@@ -166,10 +173,7 @@ class _Weighted(_Tldp):
         return (1.0 - self.weights).reshape(-1).to(values.device)[places]
 
     def curve(self) -> PrivacyCurve:
-        """The atom beside the noise: an upper bound where the weights, and so the atoms, differ between two records.
-
-        See docs/mathematics/curves.md#atoms.
-        """
+        """A bound where the weights, and so the atoms, differ between records: docs/mathematics/curves.md#atoms."""
         curve = super().curve()
         if self.weights is not None or not isinstance(curve, AtomCurve) or curve.mass == 0.0:
             return curve
@@ -195,28 +199,8 @@ class _Weighted(_Tldp):
         return self.box.constant(self.box.high if self.weights is None else self.box.low)
 
 
-class _LaplaceNoise(_Tldp):
-    source = "TLDP, Algorithm 1 (Laplace), Theorem 1(1)"
-    law = LAPLACE
-
-    @property
-    def scale(self) -> float:
-        """b = Delta / epsilon."""
-        return self.range / self.epsilon
-
-
-class _GaussianNoise(_Tldp):
-    source = "TLDP, Algorithm 1 (Gaussian), Theorem 1(2)"
-    law = GAUSSIAN
-
-    @property
-    def scale(self) -> float:
-        """sigma = Delta / sqrt(2 epsilon)."""
-        return self.range / math.sqrt(2.0 * self.epsilon)
-
-
 @register
-class TldpLaplace(_LaplaceNoise):
+class TldpLaplace(Tldp):
     """TLDP-L: b = Delta / epsilon and p = e^(epsilon - I Delta/b) / (2b + e^(epsilon - I Delta/b)).
 
     Args:
@@ -227,10 +211,12 @@ class TldpLaplace(_LaplaceNoise):
     formula = r"x_i \text{ with probability } p, \text{ else } x_i + \mathrm{Lap}(\Delta / \varepsilon)"
     label = "TLDP-L"
     family = "tldp-laplace"
+    source = "TLDP, Algorithm 1 (Laplace), Theorem 1(1)"
+    law = LAPLACE
 
 
 @register
-class TldpGaussian(_GaussianNoise):
+class TldpGaussian(Tldp):
     """TLDP-G: sigma^2 = Delta^2 / (2 epsilon) and p = e^u / (sigma sqrt(2 pi) + e^u), u = -(I - 1) epsilon.
 
     Args:
@@ -241,10 +227,12 @@ class TldpGaussian(_GaussianNoise):
     formula = r"x_i \text{ with probability } p, \text{ else } x_i + \mathcal{N}(0, \Delta^2 / (2 \varepsilon))"
     label = "TLDP-G"
     family = "tldp-gaussian"
+    source = "TLDP, Algorithm 1 (Gaussian), Theorem 1(2)"
+    law = GAUSSIAN
 
 
 @register
-class TldpLaplaceWeighted(_Weighted, _LaplaceNoise):
+class TldpLaplaceWeighted(_Weighted):
     """TLDP-L with weights (Algorithm 2, Theorem 3(1)); see `_Weighted` for `weights`."""
 
     name = "tldp-l-w"
@@ -252,10 +240,11 @@ class TldpLaplaceWeighted(_Weighted, _LaplaceNoise):
     label = "TLDP-L, weighted"
     family = "tldp-laplace"
     source = "TLDP, Algorithm 2 (Laplace), Theorem 3(1)"
+    law = LAPLACE
 
 
 @register
-class TldpGaussianWeighted(_Weighted, _GaussianNoise):
+class TldpGaussianWeighted(_Weighted):
     """TLDP-G with weights (Algorithm 2, Theorem 3(2)); see `_Weighted` for `weights`."""
 
     name = "tldp-g-w"
@@ -266,6 +255,7 @@ class TldpGaussianWeighted(_Weighted, _GaussianNoise):
     label = "TLDP-G, weighted"
     family = "tldp-gaussian"
     source = "TLDP, Algorithm 2 (Gaussian), Theorem 3(2)"
+    law = GAUSSIAN
 
 
 CURVE_VALUES = 1024  # the largest alphabet whose exact curve is built
@@ -319,8 +309,7 @@ class TldpDiscrete(Mechanism):
     def _prepare(self) -> None:
         super()._prepare()
         self.top = alphabet_size(self.name, self.box) - 1
-        if self.output not in ("unbounded", "clamped"):
-            raise InputError(f"output of tldp-discrete must be 'unbounded' or 'clamped', got {self.output!r}")
+        check_word("output of tldp-discrete", self.output, "unbounded", "clamped")
         if self.output == "clamped" and self.top > MOST_CLAMPED:
             raise InputError(
                 f"output of tldp-discrete may be 'clamped' on up to {MOST_CLAMPED + 1} values, got {self.top + 1}"
@@ -382,8 +371,8 @@ class TldpDiscrete(Mechanism):
         values = [error(float(rho)) for rho in grid]
         best = int(np.argmin(values))
         low, high = grid[max(0, best - 1)], grid[min(len(grid) - 1, best + 1)]
-        found = minimize_scalar(error, bounds=(low, high), method="bounded", options={"xatol": 1e-9})
-        return float(found.x) if found.fun < values[0] else 0.0
+        optimum = minimize_scalar(error, bounds=(low, high), method="bounded", options={"xatol": 1e-9})
+        return float(optimum.x) if optimum.fun < values[0] else 0.0
 
     def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
         out = x.double() + two_sided_geometric(tuple(x.shape), self.rate, generator)

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from tensorldp.domain import Box
-from tensorldp.errors import InputError
+from tensorldp.errors import InputError, check_word
 from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor, matrix, orthogonal, vector
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.tvg_budget import KOV_SLACK, Schedule, kov_budget, step_budget
@@ -39,9 +39,6 @@ def optimal_sigma(importances: Tensor, bound: float) -> Tensor:
     """sigma_i with sigma_i^2 = sum_j sqrt(P_j) / (sqrt(P_i) B), which spends sum 1/sigma_i^2 = B (TVG, Eq. 28).
 
     Importances below 1e-8 of the largest are raised to that, so that no direction gets infinite noise.
-
-    Raises:
-        InputError: if an importance is negative or all are zero.
     """
     if bool((importances < 0).any()) or not bool((importances > 0).any()):
         raise InputError(
@@ -170,8 +167,7 @@ class Idn(_Tvg):
     form: Literal["corrected", "printed"] = "corrected"
 
     def _prepare(self) -> None:
-        if self.form not in ("corrected", "printed"):
-            raise InputError(f"form of idn must be 'corrected' or 'printed', got {self.form!r}")
+        check_word("form of idn", self.form, "corrected", "printed")
         if self.form == "printed":
             self.note = "Theorem 3 as printed divides by sqrt(I) where its proof needs a product"
         super()._prepare()

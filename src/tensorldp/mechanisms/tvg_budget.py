@@ -10,65 +10,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tensorldp.errors import InputError, check_positive, check_real, check_whole
+from tensorldp.errors import InputError, check_positive, check_real
 
 KOV_SLACK = 1e-6  # delta~, what the authors' code sets aside for composition
-
-
-def _checked(epsilon: float, delta: float, rate: float, steps: int) -> tuple[float, float, float, int]:
-    return (
-        check_positive("epsilon", epsilon),
-        check_real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True),
-        check_real("sampling rate", rate, low=0.0, high=1.0, open_low=True),
-        check_whole("steps", steps, low=1),
-    )
-
-
-def simple_budget(epsilon: float, delta: float, *, rate: float, steps: int) -> tuple[float, float]:
-    """(epsilon, delta) per iteration for UDN and MVG: epsilon / (2 q sqrt(T ln(e + epsilon/delta))), delta / (2 T q).
-
-    Raises:
-        InputError: if an argument is out of range.
-    """
-    epsilon, delta, rate, steps = _checked(epsilon, delta, rate, steps)
-    return epsilon / (2.0 * rate * math.sqrt(steps * math.log(math.e + epsilon / delta))), delta / (2.0 * steps * rate)
-
-
-def kov_budget(
-    epsilon: float, delta: float, *, rate: float, steps: int, slack: float = KOV_SLACK
-) -> tuple[float, float]:
-    """(epsilon, delta) per iteration for IDN by the bound of Kairouz, Oh and Viswanath.
-
-    e0 is the larger root of T e0 (e^e0 - 1)/(e^e0 + 1) + e0 sqrt(2 T l) = epsilon over l = ln(e + sqrt(T) e0 / slack)
-    and l = ln(1/slack); the budget is (e0 / q, (1 - ((1 - delta)/(1 - slack))^(1/T)) / q).
-
-    Raises:
-        InputError: if an argument is out of range, or slack is not below delta.
-    """
-    from scipy.optimize import brentq
-
-    epsilon, delta, rate, steps = _checked(epsilon, delta, rate, steps)
-    slack = check_real("slack", slack, low=0.0, high=delta, open_low=True, open_high=True)
-
-    def spent(e0: float, adaptive: bool) -> float:
-        tail = math.log(math.e + math.sqrt(steps) * e0 / slack) if adaptive else math.log(1.0 / slack)
-        return steps * e0 * math.tanh(e0 / 2.0) + e0 * math.sqrt(2.0 * steps * tail)
-
-    roots = [
-        float(brentq(lambda e0, a=adaptive: spent(e0, a) - epsilon, 0.0, epsilon, xtol=1e-16, rtol=1e-14))
-        for adaptive in (True, False)
-    ]
-    return max(roots) / rate, -math.expm1((math.log1p(-delta) - math.log1p(-slack)) / steps) / rate
-
-
-def moments_sigma(epsilon: float, delta: float, *, rate: float, steps: int, clip: float = 1.0) -> float:
-    """sigma of the authors' Gaussian baseline in training: 2 q C sqrt(T ln(1/delta)) / epsilon.
-
-    Raises:
-        InputError: if an argument is out of range.
-    """
-    epsilon, delta, rate, steps = _checked(epsilon, delta, rate, steps)
-    return 2.0 * rate * check_positive("clip", clip) * math.sqrt(steps * math.log(1.0 / delta)) / epsilon
 
 
 @dataclass(frozen=True)
@@ -88,16 +32,8 @@ class Schedule:
 
 
 def step_budget(name: str, run: Schedule, accounting: Callable[..., tuple[float, float]]) -> tuple[float, float]:
-    """What an accounting gives a mechanism for one step of a run.
-
-    Args:
-        name: of the mechanism, for messages.
-        run: the whole run.
-        accounting: (epsilon, delta, rate=, steps=) to the (epsilon, delta) of a step, such as `simple_budget`.
-
-    Raises:
-        InputError: if the run's lots are too small for its delta.
-    """
+    """What an accounting, such as `simple_budget`, gives the mechanism `name` for one step of a run."""
+    check_positive("epsilon", run.epsilon)  # a run without privacy has an infinite one
     epsilon, delta = accounting(run.epsilon, run.delta, rate=run.rate, steps=run.steps)
     if delta >= 1.0:
         raise InputError(
@@ -108,11 +44,40 @@ def step_budget(name: str, run: Schedule, accounting: Callable[..., tuple[float,
     return epsilon, delta
 
 
-def sampled_budget(epsilon: float, delta: float, *, rate: float, steps: int) -> tuple[float, float]:
-    """(epsilon / q, delta / q), for a mechanism that composes over the steps by itself.
+def simple_budget(epsilon: float, delta: float, *, rate: float, steps: int) -> tuple[float, float]:
+    """(epsilon / (2 q sqrt(T ln(e + epsilon/delta))), delta / (2 T q)), what UDN and MVG have in an iteration."""
+    return epsilon / (2.0 * rate * math.sqrt(steps * math.log(math.e + epsilon / delta))), delta / (2.0 * steps * rate)
 
-    Raises:
-        InputError: if an argument is out of range.
+
+def kov_budget(
+    epsilon: float, delta: float, *, rate: float, steps: int, slack: float = KOV_SLACK
+) -> tuple[float, float]:
+    """(epsilon, delta) per iteration for IDN by the bound of Kairouz, Oh and Viswanath.
+
+    e0 is the larger root of T e0 (e^e0 - 1)/(e^e0 + 1) + e0 sqrt(2 T l) = epsilon over l = ln(e + sqrt(T) e0 / slack)
+    and l = ln(1/slack), slack < delta; the budget is (e0 / q, (1 - ((1 - delta)/(1 - slack))^(1/T)) / q).
     """
-    epsilon, delta, rate, _ = _checked(epsilon, delta, rate, steps)
+    from scipy.optimize import brentq
+
+    slack = check_real("slack", slack, low=0.0, high=delta, open_low=True, open_high=True)
+
+    def spent(e0: float, adaptive: bool) -> float:
+        tail = math.log(math.e + math.sqrt(steps) * e0 / slack) if adaptive else math.log(1.0 / slack)
+        return steps * e0 * math.tanh(e0 / 2.0) + e0 * math.sqrt(2.0 * steps * tail)
+
+    roots = [
+        float(brentq(lambda e0, a=adaptive: spent(e0, a) - epsilon, 0.0, epsilon, xtol=1e-16, rtol=1e-14))
+        for adaptive in (True, False)
+    ]
+    return max(roots) / rate, -math.expm1((math.log1p(-delta) - math.log1p(-slack)) / steps) / rate
+
+
+def moments_sigma(epsilon: float, delta: float, *, rate: float, steps: int, clip: float = 1.0) -> float:
+    """sigma of the authors' Gaussian baseline in training: 2 q C sqrt(T ln(1/delta)) / epsilon."""
+    check_positive("epsilon", epsilon)  # at an infinite one the formula has no noise
+    return 2.0 * rate * clip * math.sqrt(steps * math.log(1.0 / delta)) / epsilon
+
+
+def sampled_budget(epsilon: float, delta: float, *, rate: float, steps: int) -> tuple[float, float]:
+    """(epsilon / q, delta / q), for a mechanism that composes over the steps by itself."""
     return epsilon / rate, delta / rate

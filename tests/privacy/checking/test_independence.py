@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from tensorldp.check.side_channels import WAYS, WITHIN, dependence
-from tensorldp.check.target import Subject
+from tensorldp.check.target import Target
 from tensorldp.mechanisms import Box
 from tensorldp.mechanisms.laplace import Laplace
 
@@ -41,16 +41,16 @@ def seed_without_its_last_bit(x: Tensor, g: torch.Generator) -> Tensor:
     [(honest, ""), (same_for_neighbours, WAYS[0]), (same_size, WAYS[0]), (same_in_each_call, WAYS[1])],
 )
 def test_what_depends_on_what(release: Release, way: str) -> None:
-    subject = Subject.of(release, Box(-1.0, 1.0, (3,)))
-    found, p_value = dependence(subject, torch.zeros(3, dtype=torch.float64), 1000, 0)
+    target = Target.of(release, Box(-1.0, 1.0, (3,)))
+    found, p_value = dependence(target, torch.zeros(3, dtype=torch.float64), 1000, 0)
     assert (p_value < 1e-6) == bool(way)
     if way:
         assert found == way
 
 
 def test_successive_seeds_that_share_their_draws() -> None:
-    subject = Subject.of(seed_without_its_last_bit, Box(-1.0, 1.0, (1,)))
-    assert dependence(subject, torch.zeros(1, dtype=torch.float64), 1000, 1)[1] < 1e-6
+    target = Target.of(seed_without_its_last_bit, Box(-1.0, 1.0, (1,)))
+    assert dependence(target, torch.zeros(1, dtype=torch.float64), 1000, 1)[1] < 1e-6
 
 
 class TwinElements(Laplace):
@@ -73,14 +73,14 @@ def rare_pairs(x: Tensor, g: torch.Generator) -> Tensor:
 
 def test_elements_of_one_release_are_compared_where_the_mechanism_acts_on_elements() -> None:
     box, record = Box(-1.0, 1.0, (6,)), torch.zeros(6, dtype=torch.float64)
-    way, p_value = dependence(Subject.of(TwinElements(epsilon=1.0, domain=box), None), record, 1000, 0)
+    way, p_value = dependence(Target.of(TwinElements(epsilon=1.0, domain=box), None), record, 1000, 0)
     assert (way, p_value < 1e-6) == (WITHIN, True)
-    assert dependence(Subject.of(Laplace(epsilon=1.0, domain=box), None), record, 1000, 0)[1] > 1e-6
+    assert dependence(Target.of(Laplace(epsilon=1.0, domain=box), None), record, 1000, 0)[1] > 1e-6
 
 
 def test_two_rare_values_may_coincide() -> None:
     record = torch.zeros(3, dtype=torch.float64)
     domain = Box(-1.0, 1.0, (3,))
-    least = [dependence(Subject.of(rare_events, domain), record, 1000, seed)[1] for seed in range(20)]
+    least = [dependence(Target.of(rare_events, domain), record, 1000, seed)[1] for seed in range(20)]
     assert min(least) > 1e-6
-    assert dependence(Subject.of(rare_pairs, domain), record, 20_000, 0)[1] < 1e-6
+    assert dependence(Target.of(rare_pairs, domain), record, 20_000, 0)[1] < 1e-6

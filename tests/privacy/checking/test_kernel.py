@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tensorldp.check.distinguishers import IDEAL, Columns, Kernel, Reals, Scene
+from tensorldp.audit.confidence import Reals
+from tensorldp.check.distinguishers import IDEAL, Columns, Kernel, Scene
 from tensorldp.check.events import Lead, best_lead
 
 SCENE = Scene(np.ones(2), -np.ones(2), -1.0, 1.0)

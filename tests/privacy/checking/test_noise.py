@@ -11,10 +11,10 @@ from scipy import stats
 from scipy.special import ndtr
 from torch import Tensor
 
+from tensorldp.audit.confidence import Reals
 from tensorldp.check.check import check
-from tensorldp.check.distinguishers import Reals
 from tensorldp.check.noise import LEVELS, _tails, declared_tail, noise_misfit
-from tensorldp.check.target import Subject
+from tensorldp.check.target import Target
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.laplace import Laplace
 from tensorldp.randomness import add_laplace
@@ -88,8 +88,8 @@ def tail(size: Reals) -> Reals:
     ],
 )
 def test_what_does_not_fit(release: Release, what: str) -> None:
-    subject = Subject("release", release, BOX)
-    found, p_value, elements = noise_misfit(subject, tail, RECORDS, elements=100_000, seed=3)
+    target = Target("release", release, BOX)
+    found, p_value, elements = noise_misfit(target, tail, RECORDS, elements=100_000, seed=3)
     assert elements == 100_000
     assert (p_value < 1e-6) == (release is not honest)
     assert what in found or release is honest
@@ -99,10 +99,10 @@ def test_a_tail_that_ends_at_a_millionth_shows_among_20_million() -> None:
     def cut(x: Tensor, g: torch.Generator) -> Tensor:
         return x + (2.0 * torch.rand(x.shape, generator=g, dtype=x.dtype) - 1.0).clamp(-1.0 + 1.1e-6, 1.0 - 1.1e-6)
 
-    subject = Subject("release", cut, Box(-1.0, 1.0, (1,)))
+    target = Target("release", cut, Box(-1.0, 1.0, (1,)))
     record = torch.zeros(1, dtype=torch.float64)
     found, p_value, elements = noise_misfit(
-        subject, lambda size: np.maximum(0.0, 1.0 - size), (record, record), elements=2 * 10**7, seed=0
+        target, lambda size: np.maximum(0.0, 1.0 - size), (record, record), elements=2 * 10**7, seed=0
     )
     assert elements == 2 * 10**7
     assert "tail of probability 1e-06" in found
@@ -131,7 +131,7 @@ def test_the_declared_law_is_that_of_the_noise(name: str) -> None:
     mechanism = make(name, epsilon=1.0, domain=BOX)
     law = declared_tail(mechanism)
     assert law is not None
-    assert noise_misfit(Subject.of(mechanism, None), law, RECORDS, elements=40_000, seed=1)[1] > 1e-6
+    assert noise_misfit(Target.of(mechanism, None), law, RECORDS, elements=40_000, seed=1)[1] > 1e-6
 
 
 def test_no_law_is_declared_where_a_release_is_not_the_record_plus_noise() -> None:

@@ -14,7 +14,7 @@ from tensorldp.audit.one_run import one_run_audit
 from tensorldp.check.check import check
 from tensorldp.check.distinguishers import Grid, grid_of
 from tensorldp.check.side_channels import dependence
-from tensorldp.check.target import Subject
+from tensorldp.check.target import Target
 from tensorldp.check.verdict import Verdict
 from tensorldp.curves.laplace import LaplaceCurve
 from tensorldp.errors import InputError
@@ -67,7 +67,7 @@ def test_an_honest_function_may_write_into_its_argument_and_reuse_its_buffer(rel
 
 def test_a_reused_buffer_is_no_dependence() -> None:
     record = torch.zeros(2, dtype=torch.float64)
-    assert dependence(Subject.of(ReusedBuffer(), TWO), record, 400, 0)[1] > 1e-6
+    assert dependence(Target.of(ReusedBuffer(), TWO), record, 400, 0)[1] > 1e-6
 
 
 class WritesEverywhere(Laplace):
@@ -227,9 +227,9 @@ def test_both_parts_of_a_complex_number_are_columns() -> None:
 
 def test_a_release_that_changes_its_width_or_type_is_refused() -> None:
     calls = iter((torch.zeros(1, 2), torch.zeros(1, 3), torch.zeros(1, 2, dtype=torch.int32)))
-    subject = Subject.of(lambda x, g: next(calls), TWO)
+    target = Target.of(lambda x, g: next(calls), TWO)
     record = torch.zeros(1, 2, dtype=torch.float64)
-    subject.release(record, torch.Generator())
+    target.release(record, torch.Generator())
     for message in (r"one is float32 of shape \(3,\), one before was float32 of shape \(2,\)", r"one is int32"):
         with pytest.raises(InputError, match=message):
-            subject.release(record, torch.Generator())
+            target.release(record, torch.Generator())

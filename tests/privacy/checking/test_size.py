@@ -10,11 +10,10 @@ import torch
 from torch import Tensor
 
 from tensorldp import memory
-from tensorldp.check import check, noise, pairs, search
-from tensorldp.check import observers as views
+from tensorldp.check import check, noise, observers, pairs, search
 from tensorldp.check.pairs import Pair
 from tensorldp.check.side_channels import dependence
-from tensorldp.check.target import Subject
+from tensorldp.check.target import Target
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
 from tensorldp.privacy import audit
@@ -37,41 +36,41 @@ class Counting:
 def test_a_batch_has_a_million_elements_at_most_or_one_record(size: int, width: int) -> None:
     count = 5 if size > 10**6 else 3000
     function = Counting(width)
-    subject = Subject.of(function, Box(0.0, 1.0, (size,)))
+    target = Target.of(function, Box(0.0, 1.0, (size,)))
     record = torch.zeros(size, dtype=torch.float64)
-    subject.release(record.expand(2, size), torch.Generator())
+    target.release(record.expand(2, size), torch.Generator())
     function.most = 0
     pair = Pair("ends", record, record + 1.0)
     seen = 0
-    for block in views.OneRelease().observe(subject, pair, False, count, 0):
-        assert block.shape[1] <= views.MOST + 1
+    for block in observers.OneRelease().observe(target, pair, False, count, 0):
+        assert block.shape[1] <= observers.MOST + 1
         seen += len(block)
         if seen > 40:
             break
     assert seen >= min(40, count)
-    assert function.most <= max(views.ELEMENTS, size, width)
+    assert function.most <= max(observers.ELEMENTS, size, width)
     function.most = 0
-    dependence(subject, record, 4, 0)
-    assert function.most <= max(views.ELEMENTS, 2 * size, 2 * width)
-    block = next(views.AmongOthers().observe(subject, pair, False, 1, 0))
-    assert block.shape[1] <= 7 * views.ODD
+    dependence(target, record, 4, 0)
+    assert function.most <= max(observers.ELEMENTS, 2 * size, 2 * width)
+    block = next(observers.BesideOthers("beside").observe(target, pair, False, 1, 0))
+    assert block.shape[1] <= 7 * observers.ODD
 
 
 def test_few_pairs_of_huge_records_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    subject = Subject.of(Counting(1), Box(0.0, 1.0, (64,)))
-    assert len(pairs.pairs(subject, 0)) > 10
+    target = Target.of(Counting(1), Box(0.0, 1.0, (64,)))
+    assert len(pairs.pairs(target, 0)) > 10
     monkeypatch.setattr(pairs, "ELEMENTS", 64 * 2 * 5)
-    assert len(pairs.pairs(subject, 0)) == 5
+    assert len(pairs.pairs(target, 0)) == 5
     monkeypatch.setattr(pairs, "ELEMENTS", 1)
-    assert len(pairs.pairs(subject, 0)) == pairs.LEAST
+    assert len(pairs.pairs(target, 0)) == pairs.LEAST
 
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The constants of a check made so small that a record of 64 elements is a huge one."""
     for module, name, value in (
-        (views, "ELEMENTS", 1024),
-        (views, "MOST", 16),
+        (observers, "ELEMENTS", 1024),
+        (observers, "MOST", 16),
         (sys.modules["tensorldp.check.check"], "MOST", 16),
         (search, "MOST", 16),
         (search, "RELEASED", 64 * 64),
@@ -104,25 +103,25 @@ def test_a_lie_about_huge_records_is_refuted(small: dict[str, Any]) -> None:
 
 
 def test_the_sum_along_the_difference_is_seen_where_single_elements_are_not() -> None:
-    size = 4 * views.MOST
-    subject = Subject.of(lambda x, g: torch.cat((x[:, :1] * 0.0, x[:, 1:]), dim=1), Box(0.0, 1.0, (size,)))
+    size = 4 * observers.MOST
+    target = Target.of(lambda x, g: torch.cat((x[:, :1] * 0.0, x[:, 1:]), dim=1), Box(0.0, 1.0, (size,)))
     record = torch.zeros(size, dtype=torch.float64)
     pair = Pair("ends", record, record + 1.0)
-    subject.release(record.expand(2, size), torch.Generator())
-    blocks = [next(views.OneRelease().observe(subject, pair, second, 1, 0)) for second in (False, True)]
+    target.release(record.expand(2, size), torch.Generator())
+    blocks = [next(observers.OneRelease().observe(target, pair, second, 1, 0)) for second in (False, True)]
     assert blocks[1][0, -1] - blocks[0][0, -1] == 1 - size  # the signs of x - x' are negative
-    expected = views.OneRelease().expected(subject, pair, True)
+    expected = observers.OneRelease().expected(target, pair, True)
     assert expected is not None
     assert expected.shape == blocks[1][0].shape
     assert expected[-1] == -size
 
 
 def test_whole_numbers_stay_exact_where_columns_are_left_out() -> None:
-    size = 2 * views.MOST
-    subject = Subject.of(lambda x, g: x.long() + (1 << 60) + 1, Box(0.0, 1.0, (size,)))
+    size = 2 * observers.MOST
+    target = Target.of(lambda x, g: x.long() + (1 << 60) + 1, Box(0.0, 1.0, (size,)))
     record = torch.zeros(size, dtype=torch.float64)
-    subject.release(record.expand(2, size), torch.Generator())
-    block = next(views.OneRelease().observe(subject, Pair("ends", record, record + 1.0), False, 1, 0))
+    target.release(record.expand(2, size), torch.Generator())
+    block = next(observers.OneRelease().observe(target, Pair("ends", record, record + 1.0), False, 1, 0))
     assert block.dtype == np.int64
     assert (block[0, :-1] == (1 << 60) + 1).all()
 
@@ -162,10 +161,10 @@ def test_a_check_that_is_over_before_it_looks_at_anything_is_no_verdict() -> Non
 
 def test_a_domain_of_one_record_cannot_be_checked() -> None:
     with pytest.raises(InputError, match="two records that float64 tells apart"):
-        pairs.pairs(Subject("nothing", lambda x, g: x, Box(1.0, math.nextafter(1.0, 2.0), (2,)), integer=True), 0)
+        pairs.pairs(Target("nothing", lambda x, g: x, Box(1.0, math.nextafter(1.0, 2.0), (2,)), integer=True), 0)
 
 
 def test_the_ends_of_the_domain_are_exact_in_every_pair() -> None:
     box = Box(0.1, 0.7, (5,))
-    ends = {pair.name: pair for pair in pairs.pairs(Subject.of(Counting(1), box), 0)}["constant and alternating"]
+    ends = {pair.name: pair for pair in pairs.pairs(Target.of(Counting(1), box), 0)}["constant and alternating"]
     assert ends.x_prime.tolist() == [0.1, 0.7, 0.1, 0.7, 0.1]

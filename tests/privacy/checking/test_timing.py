@@ -12,7 +12,7 @@ from torch import Tensor
 from tensorldp.check.check import check
 from tensorldp.check.pairs import Pair
 from tensorldp.check.side_channels import timing_difference
-from tensorldp.check.target import Subject
+from tensorldp.check.target import Target
 from tensorldp.mechanisms import Box
 
 BIT = Box(-1.0, 1.0, (1,))
@@ -37,7 +37,7 @@ class Clock:
 
 def p_value(clock: Clock, monkeypatch: pytest.MonkeyPatch, calls: int, seed: int = 0) -> float:
     monkeypatch.setattr(time, "perf_counter_ns", clock.perf_counter_ns)
-    return timing_difference(Subject("release", clock.release, BIT), PAIR, seed, calls)[0]
+    return timing_difference(Target("release", clock.release, BIT), PAIR, seed, calls)[0]
 
 
 def test_a_tenth_more_time_shows(monkeypatch: pytest.MonkeyPatch) -> None:

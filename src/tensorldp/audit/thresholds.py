@@ -1,0 +1,69 @@
+"""Events "the statistic is at least (or at most) a threshold": which thresholds to try, and how often each occurs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorldp.audit.confidence import Reals
+
+Counts = npt.NDArray[np.int64]
+QUANTUM = 1e-9  # of a statistic's largest value: finer differences are rounding errors, which ideal reals do not have
+
+
+@dataclass(frozen=True)
+class ThresholdEvent:
+    """{statistic >= threshold}, or {statistic <= threshold} if not `above`.
+
+    Attributes:
+        quantum: values are rounded to its multiples before they are compared.
+    """
+
+    statistic: str
+    threshold: float
+    above: bool
+    quantum: float = field(default=0.0, kw_only=True)
+
+    def hits(self, values: Reals) -> int:
+        """How many values fall into the event."""
+        values = rounded(values, self.quantum)
+        return int(np.count_nonzero(values >= self.threshold if self.above else values <= self.threshold))
+
+    def __str__(self) -> str:
+        return f"{self.statistic} {'>=' if self.above else '<='} {self.threshold:.6g}"
+
+
+def quantum_of(values: Reals) -> float:
+    """What differences of these values are no rounding errors from."""
+    sizes = np.abs(values)
+    return QUANTUM * float(np.max(sizes, where=np.isfinite(sizes), initial=0.0))
+
+
+def rounded(values: Reals, quantum: float) -> Reals:
+    """Values rounded to multiples of `quantum`; infinities stay."""
+    return np.round(values / quantum) * quantum if quantum > 0.0 else values
+
+
+def tail_counts(mine: Reals, other: Reals, most: int) -> tuple[float, Reals, dict[bool, tuple[Counts, Counts]]]:
+    """The quantum of a statistic, thresholds to try, and how many values of either sample lie in each event.
+
+    Thresholds are all values if they are at most `most`, else ranks spaced evenly in the log from both ends of both
+    samples. Counts are by `above`.
+    """
+    both = np.concatenate((mine, other))
+    quantum = quantum_of(both)
+    mine, other = np.sort(rounded(mine, quantum)), np.sort(rounded(other, quantum))
+    both = np.concatenate((mine, other))
+    thresholds = np.unique(both[~np.isnan(both)])
+    if thresholds.size > most:
+        ranks = np.unique(np.geomspace(1, mine.size, most // 4).astype(np.int64)) - 1
+        thresholds = np.unique(
+            np.concatenate([sample[index] for sample in (mine, other) for index in (ranks, -1 - ranks)])
+        )
+    first, second = (
+        {True: side.size - np.searchsorted(side, thresholds, "left"), False: np.searchsorted(side, thresholds, "right")}
+        for side in (mine, other)
+    )
+    return quantum, thresholds, {above: (first[above], second[above]) for above in (True, False)}
