@@ -32,9 +32,6 @@ class Defence:
         name: a key of `STRENGTHS`.
         strength: what that key says; ignored for `none`.
         mechanism: for `mechanism`, made on `Ball(strength, (parameters,))`.
-
-    Raises:
-        InputError: if the name is unknown, the strength is out of range or the mechanism is missing.
     """
 
     name: str = "none"
@@ -122,9 +119,6 @@ def fit_defended(
         learning_rate: Adam's.
         generator: for the choice of users.
         noise: for the defence.
-
-    Raises:
-        InputError: if a setting is out of range or x and y differ in length.
     """
     users, rounds = check_whole("users", users, low=1), check_whole("rounds", rounds, low=1)
     if len(x) != len(y):

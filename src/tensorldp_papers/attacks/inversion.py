@@ -23,9 +23,6 @@ class Client:
         model: layers in sequence, the last one linear.
         steps: k; after k steps of gradient descent the client sends (theta_0 - theta_k) / rate.
         rate: learning rate of the local steps; of no effect for one step.
-
-    Raises:
-        InputError: if the model does not end in a linear layer or a setting is out of range.
     """
 
     def __init__(self, model: nn.Sequential, *, steps: int = 1, rate: float = 0.1) -> None:
@@ -188,10 +185,6 @@ def invert(
         generator: for random starts.
         mask: the dropout mask that the attacker reads off the gradient.
         known: (batch,) labels, for `labels="known"`.
-
-    Raises:
-        InputError: if the gradient has another length or is not finite, labels are missing, or there are several
-            records whose labels are to be inferred.
     """
     if gradient.shape != (client.size,) or not bool(torch.isfinite(gradient).all()):
         raise InputError(f"the gradient must be {client.size} finite numbers, got shape {tuple(gradient.shape)}")

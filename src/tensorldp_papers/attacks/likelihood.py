@@ -29,11 +29,7 @@ class Prior:
 
     @classmethod
     def of(cls, public: Tensor, rank: int = 100) -> Prior:
-        """From public records (records, ...).
-
-        Raises:
-            InputError: if there are fewer than two.
-        """
+        """From public records (records, ...)."""
         if len(public) < 2:
             raise InputError(f"a prior needs at least two public records, got {len(public)}")
         flat = public.reshape(len(public), -1).double()
@@ -54,9 +50,6 @@ def denoise(mechanism: Mechanism, released: Tensor, prior: Prior) -> Tensor:
         mechanism: whose releases they are; its squared error is the noise.
         released: (batch, *shape).
         prior: the Gaussian law that records are taken to follow.
-
-    Raises:
-        InputError: if the mechanism's error has no closed form.
     """
     box = mechanism.given_domain.as_box()
     error = mechanism.squared_error()
@@ -139,9 +132,6 @@ def true_positive_rate(members: Tensor, others: Tensor, false_positive_rate: flo
     """The share of members that an attacker names who calls a record a member if its loss is low enough.
 
     The threshold is the largest that names at most that share of the records that are no members.
-
-    Raises:
-        InputError: if a set is empty or the rate lies outside (0, 1).
     """
     rate = check_real("false_positive_rate", false_positive_rate, low=0.0, high=1.0, open_low=True, open_high=True)
     if len(members) == 0 or len(others) == 0:

@@ -21,11 +21,7 @@ from tensorldp_papers.attacks.two_layer import tensor_coefficients
 
 
 def match(found: Tensor, truth: Tensor) -> Tensor:
-    """`found` in the order that minimises the summed squared distance to `truth`; both (batch, ...).
-
-    Raises:
-        InputError: if the shapes differ.
-    """
+    """`found` in the order that minimises the summed squared distance to `truth`; both (batch, ...)."""
     from scipy.optimize import linear_sum_assignment
 
     if found.shape != truth.shape:
@@ -99,9 +95,6 @@ def tensor_attack(g: Tensor, w: Tensor, batch: int, activation: str, generator: 
         batch: B, how many records, at most d.
         activation: its name; h_2 and h_3 must not be zero.
         generator: for random starts.
-
-    Raises:
-        InputError: if the activation cannot be attacked, or sizes do not fit.
     """
     h2, h3 = tensor_coefficients(activation)
     batch = check_whole("batch", batch, low=1, high=w.shape[1])

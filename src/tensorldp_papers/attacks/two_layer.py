@@ -42,11 +42,7 @@ ACTIVATIONS: dict[str, Activation] = {
 
 
 def activation(name: str) -> Activation:
-    """The activation of a name.
-
-    Raises:
-        InputError: if there is none.
-    """
+    """The activation of a name."""
     if name not in ACTIVATIONS:
         raise unknown("activation", name, ACTIVATIONS)
     return ACTIVATIONS[name]
@@ -54,11 +50,7 @@ def activation(name: str) -> Activation:
 
 @cache
 def hermite_coefficient(name: str, order: int) -> float:
-    """h_k = E s(z) He_k(z) for z ~ N(0, 1), with the probabilists' Hermite polynomials, by quadrature.
-
-    Raises:
-        InputError: if the activation is unknown or the order negative.
-    """
+    """h_k = E s(z) He_k(z) for z ~ N(0, 1), with the probabilists' Hermite polynomials, by quadrature."""
     from scipy.integrate import quad
 
     chosen, order = activation(name), check_whole("order", order)
@@ -73,11 +65,7 @@ def hermite_coefficient(name: str, order: int) -> float:
 
 
 def tensor_coefficients(name: str) -> tuple[float, float]:
-    """(h_2, h_3) of an activation for which the second and the third moment both see the data.
-
-    Raises:
-        InputError: if one of them is zero, naming the activations that work.
-    """
+    """(h_2, h_3) of an activation for which the second and the third moment both see the data."""
     found = {order: hermite_coefficient(name, order) for order in (2, 3)}
     missing = [order for order, value in found.items() if value == 0.0]
     if missing:
@@ -112,11 +100,7 @@ class TwoLayer:
 
     @classmethod
     def draw(cls, m: int, d: int, name: str, generator: torch.Generator) -> TwoLayer:
-        """A network with a_j = 1/m (dp-lecture, Eq. 4.7).
-
-        Raises:
-            InputError: if a size is below 1 or the activation unknown.
-        """
+        """A network with a_j = 1/m (dp-lecture, Eq. 4.7)."""
         m, d = check_whole("m", m, low=1), check_whole("d", d, low=1)
         activation(name)
         return cls(torch.randn(m, d, generator=generator), torch.full((m,), 1.0 / m, dtype=torch.float64), name)
@@ -152,9 +136,6 @@ class TwoLayer:
 
         Each step descends on its own share of the records, so that the sum covers them all; one step is
         `output_gradient`.
-
-        Raises:
-            InputError: if steps is below 1 or above the number of records, or the rate is not positive.
         """
         steps, rate = check_whole("steps", steps, low=1, high=len(x)), check_positive("rate", rate)
         total = torch.zeros_like(self.output)
@@ -164,11 +145,7 @@ class TwoLayer:
 
 
 def unit_records(count: int, d: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Records on the unit sphere with labels +1 and -1 in turn: x (count, d) float64, y (count,).
-
-    Raises:
-        InputError: if a size is below 1.
-    """
+    """Records on the unit sphere with labels +1 and -1 in turn: x (count, d) float64, y (count,)."""
     x = torch.randn(
         check_whole("count", count, low=1), check_whole("d", d, low=1), generator=generator, dtype=torch.float64
     )
@@ -184,9 +161,6 @@ def analytic_attack(weight_gradient: Tensor, bias_gradient: Tensor) -> Tensor:
     Args:
         weight_gradient: (neurons, inputs).
         bias_gradient: (neurons,).
-
-    Raises:
-        InputError: if the shapes do not fit or every bias gradient is zero.
     """
     if weight_gradient.dim() != 2 or bias_gradient.shape != weight_gradient.shape[:1]:
         raise InputError(

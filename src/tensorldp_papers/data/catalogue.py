@@ -524,20 +524,12 @@ def weights_names() -> list[str]:
 
 
 def get(name: str) -> Dataset:
-    """The data set of that name.
-
-    Raises:
-        InputError: if there is none; the sentence names the nearest.
-    """
+    """The data set of that name."""
     return DATASETS.get(name)
 
 
 def find(name: str) -> Dataset | Weights:
-    """The data set or the weights of that name.
-
-    Raises:
-        InputError: if there are none; the sentence names the nearest.
-    """
+    """The data set or the weights of that name."""
     if name in _WEIGHTS:
         return _WEIGHTS[name]
     if name not in names():

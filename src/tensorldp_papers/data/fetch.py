@@ -32,9 +32,6 @@ def content_digest(files: Sequence[str], known: Path, *, keep: bool = True) -> s
         files: their paths.
         known: a JSON file {path: [time, size, SHA-256]}, which may be missing or damaged.
         keep: whether to write there what was read now.
-
-    Raises:
-        InputError: if a file cannot be read.
     """
     try:
         found = read_json(known) if known.exists() else {}
@@ -84,11 +81,7 @@ class Hasher:
 
 
 def digest(path: Path) -> Digest:
-    """The size and the hashes of a file.
-
-    Raises:
-        InputError: if it cannot be read.
-    """
+    """The size and the hashes of a file."""
     hasher = Hasher()
     try:
         with path.open("rb") as source:
@@ -100,11 +93,7 @@ def digest(path: Path) -> Digest:
 
 
 def recorded(file: File, folders: Iterable[Path]) -> str | None:
-    """The checksum to hold a file to: the pinned one, else the SHA-256 in a `<name>.sha256` of one of `folders`.
-
-    Raises:
-        InputError: if that sidecar is not what sha256sum writes.
-    """
+    """The checksum to hold a file to: the pinned one, else the SHA-256 in a `<name>.sha256` of one of `folders`."""
     if file.checksum is not None:
         return file.checksum
     for folder in folders:
@@ -178,10 +167,6 @@ def download(url: str, target: Path, *, resume: bool, label: str | None = None) 
         target: the file, in a folder that exists.
         resume: whether to go on where `target` ends, in this call and after an earlier one.
         label: names the file in the progress shown; none is shown without it.
-
-    Raises:
-        NoNetworkError: if the address does not answer, breaks off and brings nothing more, or takes longer than
-            `LONGEST` seconds.
     """
     deadline = time.monotonic() + LONGEST
     if not resume:
@@ -301,11 +286,7 @@ def fetch(
 
 
 def read_record(folder: Path) -> FetchRecord:
-    """What `fetch` wrote into a folder.
-
-    Raises:
-        InputError: if there is no source.json or it is not one.
-    """
+    """What `fetch` wrote into a folder."""
     path = folder / "source.json"
     content = read_json(path)
     try:
@@ -316,11 +297,7 @@ def read_record(folder: Path) -> FetchRecord:
 
 
 def get_weights_file(source: Path) -> Path:
-    """The weights that `fetch` put into a folder, given the folder or its source.json.
-
-    Raises:
-        InputError: if they are not there.
-    """
+    """The weights that `fetch` put into a folder, given the folder or its source.json."""
     folder = source.parent if source.name == "source.json" else source
     found = read_record(folder)
     path = folder / found.files[0].name if found.files else folder

@@ -37,9 +37,6 @@ def dp_sgd_canaries(
         steps: of the training.
         noise_multiplier: that the training uses, whatever it claims.
         clip: of an example's gradient.
-
-    Raises:
-        InputError: if a number is out of range.
     """
     records, features = check_whole("records", records, low=1), check_whole("features", features, low=1)
 

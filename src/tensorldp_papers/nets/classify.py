@@ -57,9 +57,6 @@ def fit(
         precision: what the network computes in, float32 or bfloat16, or `compiled`: float32 in the loop in C++;
             weights, losses and Adam's sums are float32.
         what: what a progress line calls it.
-
-    Raises:
-        InputError: if x and y differ in length, there are fewer than two records, or the model cannot be compiled.
     """
     if len(x) != len(y) or len(x) < 2:
         raise InputError(f"training needs as many labels as records and at least two, got {len(x)} and {len(y)}")

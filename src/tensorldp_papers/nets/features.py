@@ -45,9 +45,6 @@ def extract(
         device: where to compute.
         weights: the file of ImageNet weights, for MobileNetV2; seeded weights without.
         workers: threads that share the records on a CPU, each on batches of its own: the features do not depend on it.
-
-    Raises:
-        InputError: if the backbone is unknown, the records do not fit or the weights cannot be read.
     """
     workers = check_whole("workers", workers, low=1)
     shape: tuple[int, ...]

@@ -58,10 +58,6 @@ def fit_linear_heads(
         learning_rate: Adam's.
         generators: CPU generators for the orders of the records.
         what: what a progress line calls it.
-
-    Raises:
-        InputError: if the numbers of heads, inputs and generators differ, a shape does not fit, or there are fewer
-            than two records.
     """
     if not heads or len(heads) != len(x) or len(heads) != len(generators):
         raise InputError(

@@ -72,9 +72,6 @@ def load_imagenet(model: MobileNet, path: Path) -> str:
 
     Returns:
         Which of the two it was, for provenance.
-
-    Raises:
-        InputError: if the file is missing, unreadable or lacks a layer.
     """
     try:
         if path.suffix == ".npz":

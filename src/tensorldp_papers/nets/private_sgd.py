@@ -87,9 +87,6 @@ def printed_noise(
         clip: C, > 0.
         schedule: the run's budget and lots.
         options: the mechanism's own.
-
-    Raises:
-        InputError: if a setting is out of range or the mechanism is not i.i.d. Gaussian within a tensor.
     """
     clip = check_positive("clip", clip)
     kind = mechanism_class(name)
@@ -107,11 +104,7 @@ def printed_noise(
 def honest_noise(
     shapes: list[tuple[int, ...]], clip: float, schedule: Schedule, accountant: Accountant = "pld"
 ) -> GradientNoise:
-    """DP-SGD [abadi2016]: l2 clipping and the least noise that makes the run (epsilon, delta)-DP.
-
-    Raises:
-        InputError: if a setting is out of range, or the run would need no noise.
-    """
+    """DP-SGD [abadi2016]: l2 clipping and the least noise that makes the run (epsilon, delta)-DP."""
     clip = check_positive("clip", clip)
     seen = -math.expm1(schedule.steps * math.log1p(-schedule.rate)) if schedule.rate < 1.0 else 1.0
     if seen <= schedule.delta:
@@ -125,11 +118,7 @@ def honest_noise(
 
 
 def check_schedule(epsilon: float, delta: float, records: int, lot: int, steps: int) -> Schedule:
-    """A run's schedule from its number of records and lot size.
-
-    Raises:
-        InputError: if a value is out of range.
-    """
+    """A run's schedule from its number of records and lot size."""
     lot = check_whole("lot", lot, low=1, high=records)
     return Schedule(
         check_positive("epsilon", epsilon, infinite=True),
@@ -165,9 +154,6 @@ class PrivateStep:
         release: clipping and noise, its tensors in the order of the trainable parameters.
         lot: expected number of examples in a lot, which the sum is divided by.
         noise: generator of the noise, on the model's device.
-
-    Raises:
-        InputError: if the noise is for other tensors.
     """
 
     def __init__(
@@ -251,9 +237,6 @@ def fit_private(
         generator: a CPU generator for the lots.
         noise: of the noise, on the model's device.
         what: what a progress line calls it.
-
-    Raises:
-        InputError: if a setting is out of range.
     """
     lot = check_whole("lot", lot, low=1, high=len(x))
     if len(x) != len(y):
@@ -309,9 +292,6 @@ def fit_dp_sgd(
         learning_rate: of the optimiser.
         generator: a CPU generator for the lots.
         noise: the generator of the noise, on the model's device.
-
-    Raises:
-        InputError: if a setting is out of range.
     """
     clip = check_positive("clip", clip)
     sigma = check_real("noise_multiplier", noise_multiplier, low=0.0) * clip
@@ -323,11 +303,7 @@ def fit_dp_sgd(
 
 
 def run_guarantee(*, records: int, lot: int, steps: int, noise_multiplier: float, delta: float) -> Guarantee:
-    """What a whole run of `fit_dp_sgd` guarantees for adding or removing one record, by PLD accounting.
-
-    Raises:
-        InputError: if a setting is out of range; noise_multiplier must be above 0.
-    """
+    """What a whole run of `fit_dp_sgd` guarantees for adding or removing one record, by PLD accounting."""
     curve = DpSgdCurve(
         check_positive("noise_multiplier", noise_multiplier),
         check_whole("lot", lot, low=1, high=records) / records,

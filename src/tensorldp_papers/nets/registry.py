@@ -33,11 +33,7 @@ class Task:
 
 
 def image_layout(shape: tuple[int, ...]) -> tuple[int, int, int]:
-    """(channels, height, width) of an image record (height, width) or (height, width, channels).
-
-    Raises:
-        InputError: if the record is not an image.
-    """
+    """(channels, height, width) of an image record (height, width) or (height, width, channels)."""
     if len(shape) == 2:
         return 1, shape[0], shape[1]
     if len(shape) == 3 and shape[2] in (1, 3):

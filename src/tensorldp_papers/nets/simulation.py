@@ -49,9 +49,6 @@ def functional(model: nn.Module) -> Network:
 
     Args:
         model: a (nested) nn.Sequential of Conv2d, Linear, MaxPool2d, ReLU and Flatten.
-
-    Raises:
-        InputError: if it has another layer, such as dropout or batch-norm, whose state clients cannot share.
     """
     layers: list[Layer] = []
     first = 0
@@ -94,11 +91,7 @@ LEAST_ALPHA = 1e-6  # where a whole class goes to one client
 
 
 def check_shards(shards: Sequence[Tensor]) -> None:
-    """Every client must have data.
-
-    Raises:
-        InputError: naming the first client without any.
-    """
+    """Every client must have data."""
     for client, shard in enumerate(shards):
         if len(shard) == 0:
             raise InputError(
@@ -118,9 +111,6 @@ def deal(
         split: `iid` deals equally at random (the first clients one more), as PLDP-FL does; `dirichlet` divides each
             class in proportions Dir(alpha), drawn again until no client is empty.
         alpha: concentration of the Dirichlet law, at least 1e-6; small is uneven.
-
-    Raises:
-        InputError: if the split is unknown or a client has no data, naming it.
     """
     if split == "iid":
         shards = list(torch.randperm(len(y), generator=generator).tensor_split(clients))
@@ -178,9 +168,6 @@ class ClientSimulation:
         memory_mb: what the batched computation may take at once; clients are simulated in chunks that fit.
         threads: how many clients of a loop run at the same time, each on one thread.
         compiled: whether `auto` may be the loop in C++.
-
-    Raises:
-        InputError: if an argument is out of range, a client has no data, or the model has a layer of another kind.
     """
 
     def __init__(

@@ -88,9 +88,6 @@ def train_heads_on_releases(
         released: gives the arrays that `perturb` wrote for a seed.
         records: the data set's training records, for the labels.
         device: where the model is trained.
-
-    Raises:
-        InputError: if the cell's model is not linear.
     """
     models, inputs, scalings = {}, [], []
     for seed in cell.seeds:
@@ -117,11 +114,7 @@ def train_heads_on_releases(
 
 
 def parameter_release(cell: FederatedCell, model: nn.Module) -> ParameterRelease:
-    """How the cell releases the parameters of such a model.
-
-    Raises:
-        InputError: if the mechanism refuses a domain.
-    """
+    """How the cell releases the parameters of such a model."""
 
     def make(domain: Box, **options: Any) -> Mechanism:
         settings = {"epsilon": cell.nominal_epsilon, "delta": cell.delta, **cell.options, **options}

@@ -170,9 +170,6 @@ def choose_dimension(
         exponents: how far to whiten, see `Projection.weighted`.
         ridges: of the learner's public metric; infinite is the plain distance.
         labels_private: whether labels are released with the records.
-
-    Raises:
-        InputError: if there is no task, or no dimension fits.
     """
     records = check_whole("records", records, low=2)
     if not tasks:

@@ -39,9 +39,6 @@ def second_moment(mechanism: Mechanism) -> SecondMoment:
 
     For PrivUnit ||z|| = 1/m and <z, x> = t/m, so that a + b = E t^2 / m^2 and a + b d = 1 / m^2; E t^2 by quadrature
     over the cap and what is left of the sphere.
-
-    Raises:
-        InputError: if the mechanism is neither PrivUnit without lifting nor Gaussian noise.
     """
     from scipy.integrate import quad
 
@@ -76,9 +73,6 @@ def debiased_moment(releases: Tensor, mechanism: Mechanism) -> tuple[Tensor, flo
     Args:
         releases: (records, dimension) of unit records.
         mechanism: what released them.
-
-    Raises:
-        InputError: if the mechanism's second moment is not known.
     """
     known, rows = second_moment(mechanism), releases.double()
     count, d = rows.shape
@@ -107,9 +101,6 @@ def least_squares(
         classes: how many, at least 2.
         mechanism: what released them.
         ridge: the ridge as a multiple of the noise.
-
-    Raises:
-        InputError: if releases and labels do not fit, or the mechanism's second moment is not known.
     """
     classes, ridge = check_whole("classes", classes, low=2), check_positive("ridge", ridge)
     counts, means, _ = class_moments(releases, labels, classes)
@@ -135,9 +126,6 @@ def discriminant_from_releases(
         classes: how many, at least 2.
         mechanism: what released them.
         ridge: the ridge as a multiple of the noise.
-
-    Raises:
-        InputError: if releases and labels do not fit, or the mechanism's second moment is not known.
     """
     ridge = check_positive("ridge", ridge)
     counts, means, error = class_moments(releases, labels, classes)
@@ -156,9 +144,6 @@ def logistic(features: Tensor, labels: Tensor, classes: int, *, strength: float 
         labels: (records,) class indices, each class at least once.
         classes: how many, at least 2.
         strength: the inverse of the penalty.
-
-    Raises:
-        InputError: if features and labels do not fit, or the strength is not positive.
     """
     from sklearn.linear_model import LogisticRegression
 

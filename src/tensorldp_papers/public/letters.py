@@ -89,9 +89,6 @@ def named(characters: str, copies: int = 40, names: tuple[str, ...] = FONTS) -> 
         characters: one class each.
         copies: of each rendering.
         names: of the fonts.
-
-    Raises:
-        InputError: if the fonts lack one.
     """
     images, positions = _render(list(characters), names)
     missing = sorted(set(range(len(characters))) - set(positions))

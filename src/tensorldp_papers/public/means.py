@@ -29,11 +29,7 @@ class LinearScores:
     bias: Tensor
 
     def __call__(self, x: Tensor) -> Tensor:
-        """Scores (records, classes) of rows (records, dimension).
-
-        Raises:
-            InputError: if the rows do not have the dimension.
-        """
+        """Scores (records, classes) of rows (records, dimension)."""
         if x.dim() != 2 or x.shape[1] != self.weight.shape[1]:
             raise InputError(f"the classifier takes rows of {self.weight.shape[1]} numbers, got {tuple(x.shape)}")
         return x @ self.weight.T + self.bias
@@ -52,11 +48,7 @@ class LinearScores:
 
 
 def check_releases(releases: Tensor, labels: Tensor, classes: int) -> None:
-    """Finite float rows (records, dimension) with a class index each.
-
-    Raises:
-        InputError: otherwise.
-    """
+    """Finite float rows (records, dimension) with a class index each."""
     if releases.dim() != 2 or not releases.is_floating_point() or not len(releases):
         raise InputError(
             f"releases must be float rows (records, dimension), got {releases.dtype} {tuple(releases.shape)}"
@@ -74,9 +66,6 @@ def class_moments(releases: Tensor, labels: Tensor, classes: int) -> tuple[Tenso
 
     The squared error is the sum of the sample variances of the releases over the count. A class with fewer than two
     releases has the mean of all and no error.
-
-    Raises:
-        InputError: if releases and labels do not fit.
     """
     classes = check_whole("classes", classes, low=2)
     check_releases(releases, labels, classes)
@@ -111,9 +100,6 @@ def public_metric(rows: Tensor, ridge: float) -> Metric | None:
     Args:
         rows: (records, dimension), public and projected as the releases are.
         ridge: the share of the mean variance added to each.
-
-    Raises:
-        InputError: if there are fewer than two rows or the ridge is not positive.
     """
     if math.isinf(check_positive("ridge", ridge, infinite=True)):
         return None
@@ -170,9 +156,6 @@ def nearest_block_mean(releases: Tensor, classes: int, metric: Metric | None = N
         classes: number of classes.
         metric: as `mean_scores` takes it.
         classes: how many, at least 2.
-
-    Raises:
-        InputError: if the releases do not divide into blocks.
     """
     classes = check_whole("classes", classes, low=2)
     check_releases(releases, torch.zeros(len(releases), dtype=torch.long), 1)
@@ -198,9 +181,6 @@ def label_blocks(features: Tensor, labels: Tensor, classes: int) -> Tensor:
 
     Returns:
         (records, classes x dimension).
-
-    Raises:
-        InputError: if features and labels do not fit.
     """
     classes = check_whole("classes", classes, low=2)
     check_releases(features, labels, classes)

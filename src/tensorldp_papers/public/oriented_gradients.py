@@ -15,11 +15,7 @@ FLOOR = 1e-3  # variance of a figure of one pixel
 
 
 def check_images(images: Tensor) -> None:
-    """Grey images in [0, 1], (images, height, width).
-
-    Raises:
-        InputError: if they are not.
-    """
+    """Grey images in [0, 1], (images, height, width)."""
     if images.dim() != 3 or not images.is_floating_point():
         raise InputError(
             f"grey images must be a float tensor (images, height, width), got {images.dtype} {tuple(images.shape)}"
@@ -39,9 +35,6 @@ def align(images: Tensor, *, size: int = 28, spread: float = 5.5) -> Tensor:
         images: (images, height, width) in [0, 1], dark where nothing is drawn.
         size: side of the result.
         spread: standard deviation of the ink along the longer side, in pixels of the result.
-
-    Raises:
-        InputError: if the images are no grey images in [0, 1] or a size is not positive.
     """
     check_images(images)
     size, spread = check_whole("size", size, low=1), check_positive("spread", spread)
@@ -96,9 +89,6 @@ def oriented_energies(images: Tensor) -> Tensor:
 
     Args:
         images: (images, height, width) in [0, 1].
-
-    Raises:
-        InputError: if the images are no grey images in [0, 1].
     """
     check_images(images)
     height, width = images.shape[1:]

@@ -45,9 +45,6 @@ def average_directions(
         mechanism: on the unit ball of `upload_size` numbers.
         source: of the releases.
         rounds: uploads of a client.
-
-    Raises:
-        InputError: if a client has no record, or a number is out of range.
     """
     clients, rounds = check_whole("clients", clients, low=1), check_whole("rounds", rounds, low=1)
     if clients > len(rows):

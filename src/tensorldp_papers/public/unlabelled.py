@@ -34,9 +34,6 @@ def clusters(rows: Tensor, count: int, source: torch.Generator) -> LinearScores:
         rows: (records, dimension), public.
         count: of clusters, at least 2.
         source: of the starts.
-
-    Raises:
-        InputError: if there are fewer records than clusters.
     """
     from sklearn.cluster import KMeans
 
@@ -56,9 +53,6 @@ def best_names(scores: LinearScores, rows: Tensor, labels: Tensor) -> LinearScor
         scores: of as many clusters as there are classes.
         rows: (records, dimension).
         labels: (records,) their classes.
-
-    Raises:
-        InputError: if a label is beyond the number of clusters.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -73,11 +67,7 @@ def best_names(scores: LinearScores, rows: Tensor, labels: Tensor) -> LinearScor
 
 
 def linear_discriminant(features: Tensor, labels: Tensor, classes: int, *, ridge: float = 0.3) -> LinearScores:
-    """Linear discriminant analysis with one covariance, ridged by `ridge` of its mean variance, and equal priors.
-
-    Raises:
-        InputError: if features and labels do not fit, or the ridge is not positive.
-    """
+    """Linear discriminant analysis with one covariance, ridged by `ridge` of its mean variance, and equal priors."""
     classes, ridge = check_whole("classes", classes, low=2), check_positive("ridge", ridge)
     if features.dim() != 2 or labels.shape != features.shape[:1]:
         raise InputError(f"features need one label each, got {tuple(features.shape)} and {tuple(labels.shape)}")
@@ -129,9 +119,6 @@ def self_train(
         features: (records, coordinates) the same records for the discriminant.
         rounds: how often to label anew.
         ridge: as `linear_discriminant` takes it.
-
-    Raises:
-        InputError: if the rows and features are not of the same records, or there are fewer than two.
     """
     rounds = check_whole("rounds", rounds, low=1)
     if len(rows) != len(features) or len(rows) < 2:

@@ -23,11 +23,7 @@ DIRECTIONS = 256
 
 
 def check_tokens(tokens: Tensor) -> None:
-    """Word indices (texts, length), 0 for padding.
-
-    Raises:
-        InputError: if they are not.
-    """
+    """Word indices (texts, length), 0 for padding."""
     if tokens.dim() != 2 or tokens.is_floating_point() or (tokens.numel() and int(tokens.min()) < PADDING):
         raise InputError(f"texts must be word indices (texts, length) from 0, got {tokens.dtype} {tuple(tokens.shape)}")
 
@@ -90,9 +86,6 @@ def fit_words(public: Tensor, dimension: int = DIRECTIONS, *, least: int = LEAST
         public: word indices of public texts (texts, length), 0 for padding.
         dimension: how many directions to keep, at most.
         least: how many of the texts a kept word occurs in.
-
-    Raises:
-        InputError: if the texts are no word indices, or fewer than three words are kept.
     """
     from sklearn.decomposition import TruncatedSVD
 

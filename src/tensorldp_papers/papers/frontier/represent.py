@@ -78,11 +78,7 @@ def fuse_batch_norms(net: nn.Module) -> nn.Module:
 
 
 def public_texts(records: Records) -> Tensor:
-    """The training texts that `words` takes as public, without their labels.
-
-    Raises:
-        InputError: if the records are no texts or too few.
-    """
+    """The training texts that `words` takes as public, without their labels."""
     if records.kind != "text":
         raise InputError(f"the representation words takes texts, but {records.name} holds {records.kind}")
     if len(records.x) <= PUBLIC_TEXTS:
@@ -128,9 +124,6 @@ def represent(
         records: images, or texts for `words`.
         embed: as `extractor` made it, where that took weights or public texts.
         workers: threads that share the records, each on blocks of its own: the features do not depend on it.
-
-    Raises:
-        InputError: if the representation is unknown or the records are of another kind.
     """
     embed, workers = embed or extractor(backbone), check_whole("workers", workers, low=1)
     kind, name = ("text", "texts") if backbone == "words" else ("image", "images")
@@ -171,9 +164,6 @@ def public_arrays(
         embed: as `extractor` made it, where that took weights or public texts.
         public: the public texts, for `words`.
         private: the name of the private data set: of `digits`, scikit-learn's digits are not public.
-
-    Raises:
-        InputError: if there is no such representation, or `words` has no public texts.
     """
     embed = embed or extractor(backbone, public=public)
 

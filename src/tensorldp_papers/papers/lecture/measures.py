@@ -39,22 +39,14 @@ V = TypeVar("V")
 
 
 def needed(cell: AttackCell, key: str, value: V | None) -> V:
-    """The value of a factor that the cell's attack cannot do without.
-
-    Raises:
-        InputError: if the cell's variant does not have it.
-    """
+    """The value of a factor that the cell's attack cannot do without."""
     if value is None:
         raise InputError(f"the attack {cell.factors.attack!r} of {cell.study} needs the factor {key}")
     return value
 
 
 def defence_of(cell: AttackCell, parameters: int) -> Defence:
-    """The cell's defence of a gradient of that many parameters.
-
-    Raises:
-        InputError: if the cell has a mechanism but its defence is another, or the other way round.
-    """
+    """The cell's defence of a gradient of that many parameters."""
     name = cell.factors.defence
     strength = 0.0 if name == "none" else needed(cell, "strength", cell.factors.strength)
     mechanism = None

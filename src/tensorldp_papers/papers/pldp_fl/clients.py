@@ -33,11 +33,7 @@ RANGE_MODES: dict[str, tuple[float, ...]] = {
 
 @dataclass(frozen=True)
 class Preference:
-    """One client's (tau, epsilon): the safe range [low, high] of a weight and its privacy budget.
-
-    Raises:
-        InputError: naming the client, if epsilon is not in [1e-12, 1e12] or the range has no width.
-    """
+    """One client's (tau, epsilon): the safe range [low, high] of a weight and its privacy budget."""
 
     client: int
     epsilon: float
@@ -61,9 +57,6 @@ def epsilon_levels(mode: str | Sequence[float], clients: int, largest: float) ->
         mode: `e1`, `e2`, `e3` (PLDP-FL, 6.1.3), `same`, or the levels of the first clients.
         clients: how many.
         largest: the epsilon of the client with the most.
-
-    Raises:
-        InputError: if the mode is unknown or a level is not in [1e-12, 1e12], naming the client.
     """
     levels = _levels("epsilon mode", mode, EPSILON_MODES)
     levels = [check_budget(f"epsilon of client {i}", level) for i, level in enumerate(levels)]
@@ -79,9 +72,6 @@ def range_lengths(mode: str | float | Sequence[float], clients: int) -> list[flo
     Args:
         mode: `t1`, `t2`, `t3` (PLDP-FL, 6.1.3), one length for all, or the lengths of the first clients.
         clients: how many.
-
-    Raises:
-        InputError: if the mode is unknown or a length is not above 0, naming the client.
     """
     lengths = _levels("safe range mode", [mode] if isinstance(mode, (int, float)) else mode, RANGE_MODES)
     lengths = [check_positive(f"the width of the safe range of client {i}", length) for i, length in enumerate(lengths)]
@@ -114,9 +104,6 @@ def preferences(
         clients: how many.
         largest: the largest client's epsilon.
         centre: of every safe range, in the unit of a weight; the paper does not print its own.
-
-    Raises:
-        InputError: if a client's epsilon is 0 or its range has no width, naming it.
     """
     check_whole("clients", clients, low=1)
     return [
@@ -128,11 +115,7 @@ def preferences(
 
 
 def participant_count(clients: int, participation: float) -> int:
-    """gamma N, rounded to at least one.
-
-    Raises:
-        InputError: if that is more than there are clients, or participation is not above 0.
-    """
+    """gamma N, rounded to at least one."""
     fraction = check_positive("participation", participation)
     count = max(1, round(fraction * clients))
     if count > clients:
@@ -254,10 +237,6 @@ def make_upload(
             sent, where the budget is of a weight.
         clip: the l2 radius of a model's change, where the budget is of a model or a run.
         delta: of mechanisms that have one.
-
-    Raises:
-        InputError: if the budget or the centre is unknown, they do not go together, or the mechanism refuses its
-            domain.
     """
     if centre not in CENTRES:
         raise unknown("centre", centre, CENTRES)

@@ -30,11 +30,7 @@ Streams = Callable[[str], torch.Generator]
 
 
 def selections(clients: int, participation: float, rounds: int, generator: torch.Generator) -> list[list[int]]:
-    """The gamma N clients that the server draws in each round, sorted.
-
-    Raises:
-        InputError: if participation asks for more participants than there are clients.
-    """
+    """The gamma N clients that the server draws in each round, sorted."""
     count = participant_count(clients, participation)
     return [sorted(torch.randperm(clients, generator=generator)[:count].tolist()) for _ in range(rounds)]
 
@@ -109,11 +105,7 @@ def personalised_average(
 
 
 def client_preferences(cell: PldpCell) -> list[Preference]:
-    """The (tau, epsilon) of every client of the cell; the largest epsilon is the cell's.
-
-    Raises:
-        InputError: naming the client whose epsilon or safe range is not valid, or if ranges have two centres.
-    """
+    """The (tau, epsilon) of every client of the cell; the largest epsilon is the cell's."""
     settings = cell.training
     if cell.factors.centre == "global" and settings.range_centre != 0.0:
         raise InputError(
@@ -167,9 +159,6 @@ def largest_curve(cell: PldpCell, size: int) -> tuple[PrivacyCurve, int, int]:
     """The curve of the client with the weakest guarantee over the run, of all seeds, with its number and uploads.
 
     Who uploads when depends on the seed and on budgets only, so that no training is needed.
-
-    Raises:
-        InputError: if no client's budget allows an upload.
     """
     best: tuple[float, PrivacyCurve, int, int] | None = None
     for seed in cell.seeds:
