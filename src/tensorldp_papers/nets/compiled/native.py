@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 
 from tensorldp.errors import InputError
-from tensorldp_papers.run.environment import CPU_INFO
 
+CPU_INFO = Path("/proc/cpuinfo")
 LOOPS = Path(__file__).parent / "steps.cpp"
 COMPILERS = ("c++", "g++", "clang++")
 FLAGS = ("-std=c++17", "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC", "-w")
