@@ -67,11 +67,7 @@ HIDDEN = 64
 def network(attack: str, records: Records, generator: torch.Generator, *, trainable: bool = False) -> nn.Sequential:
     """The sigmoid LeNet, or for the analytic attack a network whose first layer is fully connected.
 
-    Args:
-        attack: its name.
-        records: what the network classifies.
-        generator: of its weights.
-        trainable: start where training makes headway.
+    A `trainable` one starts where training makes headway.
     """
     layout = image_layout(records.shape)
     if attack != "analytic":
@@ -153,15 +149,8 @@ def reconstruct(
         image = analytic_attack(parts["1.weight"], parts["1.bias"]).reshape(shape).clamp(0.0, 1.0)
         return image, infer_label(client, released)
     how = INVERSIONS[attack]
-    result = invert(
-        client,
-        released,
-        shape,
-        replace(how, steps=min(how.steps, steps)) if how.optimizer == "lbfgs" else replace(how, steps=steps),
-        generator,
-        mask=mask,
-    )
-    return result.x, result.labels
+    most = min(how.steps, steps) if how.optimizer == "lbfgs" else steps
+    return invert(client, released, shape, replace(how, steps=most), generator, mask)
 
 
 def utility(cell: AttackCell, attack: str, train: Records, test: Records, defence: Defence, seed: int) -> float:
