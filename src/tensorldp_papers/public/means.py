@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, check_positive, check_whole
+from tensorldp.errors import InputError, check_whole
 
 
 @dataclass(frozen=True)
@@ -95,16 +95,9 @@ class Metric:
 
 
 def public_metric(rows: Tensor, ridge: float) -> Metric | None:
-    """The metric of public records, whose labels it does not need; None for an infinite ridge, the plain distance.
-
-    Args:
-        rows: (records, dimension), public and projected as the releases are.
-        ridge: the share of the mean variance added to each.
-    """
-    if math.isinf(check_positive("ridge", ridge, infinite=True)):
+    """The metric of public records, projected as the releases are; None for an infinite ridge, the plain distance."""
+    if math.isinf(ridge):
         return None
-    if rows.dim() != 2 or len(rows) < 2:
-        raise InputError(f"a metric needs at least two public rows (records, dimension), got {tuple(rows.shape)}")
     centre = rows.double().mean(dim=0)
     spread = rows.double() - centre
     covariance = spread.T @ spread / len(rows)
@@ -116,11 +109,8 @@ def mean_scores(means: Tensor, error: Tensor, metric: Metric | None = None) -> L
     """Scores <x, m_c> - (||m_c||^2 - v_c) / 2 in the metric, up to what all classes share.
 
     Without subtracting v_c, the noise in a squared length, a class with few records would seem far from everything.
-
-    Args:
-        means: (classes, dimension) float64, each with independent noise of equal variance in all directions.
-        error: (classes,) the squared error of each mean.
-        metric: of the classes' common covariance; None is the plain distance.
+    The means, (classes, dimension) float64, have independent noise of equal variance in all directions, whose squared
+    error is (classes,); the metric is that of the classes' common covariance, and None the plain distance.
     """
     if metric is None:
         return LinearScores(means.float(), (-(means.square().sum(dim=1) - error) / 2.0).float())
@@ -153,9 +143,8 @@ def nearest_block_mean(releases: Tensor, classes: int, metric: Metric | None = N
 
     Args:
         releases: (records, classes x dimension).
-        classes: number of classes.
-        metric: as `mean_scores` takes it.
         classes: how many, at least 2.
+        metric: as `mean_scores` takes it.
     """
     classes = check_whole("classes", classes, low=2)
     check_releases(releases, torch.zeros(len(releases), dtype=torch.long), 1)

@@ -33,7 +33,7 @@ SPHERICAL = ("privunit", "privunit-g", "projunit")  # take unit vectors as they 
 
 @dataclass(frozen=True)
 class Public:
-    """The public records of a representation, see `studies.represent.public_arrays`."""
+    """The public records of a representation, see `represent.public_arrays`."""
 
     arrays: dict[str, Tensor]
 
@@ -95,11 +95,9 @@ def mechanism_of(cell: FrontierCell, size: int) -> Mechanism:
     def build(nominal: float) -> Mechanism:
         return make(cell.mechanism, epsilon=nominal, domain=domain, delta=cell.delta, **{**cell.options, **options})
 
-    return (
-        build(math.inf)
-        if cell.mechanism == NO_PRIVACY
-        else calibrate(build, cell.nominal_epsilon / cell.factors.rounds, cell.delta)
-    )
+    if cell.mechanism == NO_PRIVACY:
+        return build(math.inf)
+    return calibrate(build, cell.nominal_epsilon / cell.factors.rounds, cell.delta)
 
 
 def as_released(mechanism: Mechanism, rows: Tensor) -> Tensor:

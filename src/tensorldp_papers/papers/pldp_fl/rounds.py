@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,15 +41,6 @@ def replay(ledger: Ledger, chosen: Sequence[Sequence[int]]) -> Ledger:
     return ledger
 
 
-def inverse_variance(ledger: Ledger, sizes: Sequence[int], clients: Sequence[int]) -> list[float]:
-    """PLU-FedOA's weights of these clients."""
-    return fedoa_weights([ledger.nominal[c] for c in clients], [sizes[c] for c in clients])
-
-
-def _batches_of(order: Streams, index: int, client: int) -> torch.Generator:
-    return order(f"batches of client {client}, round {index}")
-
-
 def personalised_average(
     simulation: ClientSimulation,
     start: Tensor,
@@ -81,12 +71,12 @@ def personalised_average(
         (kept, I) global weights on the CPU, and the rounds (from 1) after which they stood.
     """
     weights, kept, marks = start, [], []
-    sizes = [len(shard) for shard in simulation.shards]
     for index, selected in enumerate(track(chosen, f"{what}: round")):
         clients = [client for client in selected if ledger.may_upload(client)]
         ledger.record(clients)
         if clients:
-            local = simulation.train(weights, clients, partial(_batches_of, order, index))
+            batches = {client: order(f"batches of client {client}, round {index}") for client in clients}
+            local = simulation.train(weights, clients, batches.__getitem__)
             released = torch.stack(
                 [
                     ledger.uploads[client].release(weights, own, noise(f"noise of client {client}, round {index}"))
@@ -94,8 +84,9 @@ def personalised_average(
                 ]
             )
             if optimised:
-                shares = torch.tensor(inverse_variance(ledger, sizes, clients), dtype=released.dtype)
-                weights = shares.to(released.device) @ released
+                sizes = [len(simulation.shards[client]) for client in clients]
+                shares = fedoa_weights([ledger.nominal[client] for client in clients], sizes)
+                weights = torch.tensor(shares, dtype=released.dtype).to(released.device) @ released
             else:
                 weights = released.mean(dim=0)
         if (index + 1) % every == 0 or index + 1 == len(chosen):
