@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from federated_problem import Problem, new_model, order, train_plainly
 from torch import Tensor, nn
 
 from tensorldp.files import read_arrays, write_arrays
@@ -126,19 +125,38 @@ def latent(steps: int) -> Case:
     return Case("latent", f"{BITS:,} bits, {steps} steps of 128", 3, lambda: call(False), lambda: call(True))
 
 
+CLIENTS, RECORDS, EPOCHS, BATCH, RATE = 100, 60, 5, 20, 0.01  # PLDP-FL's; MNIST's share is 600 records of each client
+
+
 def client() -> Case:
-    """A client of PLDP-FL."""
-    problem = Problem(records=60, rounds=1)
+    """A client of PLDP-FL among a hundred with random images."""
+    source = gen()
+    x = torch.randn(CLIENTS * RECORDS, 1, 28, 28, generator=source)
+    y = torch.randint(0, 10, (CLIENTS * RECORDS,), generator=source)
+    shards = list(torch.arange(len(y)).split(RECORDS))
+
+    def new_model() -> nn.Module:
+        return build("pldp_cnn", GREY, gen(2))
+
+    def order(number: int) -> torch.Generator:
+        return gen(1000 + number)
 
     def plain() -> Call:
-        x, y = problem.data()
-        return lambda: train_plainly(new_model(), x, y, problem.shards()[0], 0)
+        def run() -> None:
+            model, batches = new_model(), order(0)
+            optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
+            for _ in range(EPOCHS):
+                for batch in shards[0][torch.randperm(RECORDS, generator=batches)].split(BATCH):
+                    optimizer.zero_grad()
+                    nn.functional.cross_entropy(model(x[batch]), y[batch]).backward()
+                    optimizer.step()
+
+        return run
 
     def quick() -> Call:
-        x, y = problem.data()
         model = new_model()
         simulation = ClientSimulation(
-            model, x, y, problem.shards(), epochs=5, batch_size=20, learning_rate=0.01, compiled=True
+            model, x, y, shards, epochs=EPOCHS, batch_size=BATCH, learning_rate=RATE, compiled=True
         )
         start = torch.cat([p.detach().flatten() for p in model.parameters()])
         return lambda: simulation.train(start, [0], order)

@@ -15,7 +15,6 @@ from tensorldp_papers.attacks.inversion import (
     DLG,
     IDLG,
     Client,
-    Found,
     Inversion,
     infer_label,
     invert,
@@ -37,20 +36,20 @@ def lenet_client(seed: int = 0, **options: int) -> Client:
     return Client(SigmoidLeNet(1, 8, 8, 10, torch.Generator().manual_seed(seed)).double(), **options)
 
 
-def attack(how: Inversion, defence: Defence, index: int = 0, client: Client | None = None) -> tuple[Found, float]:
-    client = client or lenet_client(steps=defence.steps)
+def attack(how: Inversion, defence: Defence, index: int = 0) -> tuple[Tensor, Tensor, float]:
+    client = lenet_client(steps=defence.steps)
     x, y = victim(index)
     sent = client.update(x, client.one_hot(y))
     released = defence.protect(sent.unsqueeze(0), torch.Generator().manual_seed(5)).squeeze(0)
-    found = invert(client, released, tuple(x.shape), how, torch.Generator().manual_seed(7))
-    return found, image_scores(found.x[:, 0], x[:, 0])["psnr"]
+    found, labels = invert(client, released, tuple(x.shape), how, torch.Generator().manual_seed(7))
+    return found, labels, image_scores(found[:, 0], x[:, 0])["psnr"]
 
 
 @pytest.mark.parametrize("how", [DLG, IDLG, COSINE, replace(COSINE_TV, steps=300)])
 def test_a_digit_is_recovered_from_an_undefended_gradient(how: Inversion) -> None:
-    found, psnr = attack(how, Defence())
+    _, labels, psnr = attack(how, Defence())
     assert psnr > 30.0
-    assert found.labels.tolist() == victim(0)[1].tolist()
+    assert labels.tolist() == victim(0)[1].tolist()
 
 
 def test_clipping_changes_nothing() -> None:
@@ -58,37 +57,26 @@ def test_clipping_changes_nothing() -> None:
 
     Such a bit in one element moves the picture by less than 1e-5, and a working defence by far more than 1e-4.
     """
-    plain, _ = attack(COSINE, Defence(), index=3)
+    plain, labels, _ = attack(COSINE, Defence(), index=3)
     for norm in (3.0, 0.1, 1e-3):
-        clipped, _ = attack(COSINE, Defence("clip", norm), index=3)
-        torch.testing.assert_close(clipped.x, plain.x, rtol=0.0, atol=1e-4)
-        assert torch.equal(clipped.labels, plain.labels)
+        clipped, found, _ = attack(COSINE, Defence("clip", norm), index=3)
+        torch.testing.assert_close(clipped, plain, rtol=0.0, atol=1e-4)
+        assert torch.equal(found, labels)
 
 
 def test_noise_makes_it_fail() -> None:
-    psnr = [attack(COSINE, Defence("noise", sigma))[1] for sigma in (0.001, 0.01, 0.1)]
+    psnr = [attack(COSINE, Defence("noise", sigma))[-1] for sigma in (0.001, 0.01, 0.1)]
     assert psnr[0] > 30.0
     assert psnr[0] > psnr[1] > psnr[2]
     assert psnr[2] < 10.0
 
 
 def test_pruned_elements_are_left_out_of_the_objective() -> None:
-    assert attack(COSINE, Defence("prune", 0.5))[1] > 30.0
+    assert attack(COSINE, Defence("prune", 0.5))[-1] > 30.0
 
 
 def test_local_steps_are_simulated() -> None:
-    assert attack(replace(COSINE, steps=100), Defence("local", 3))[1] > 30.0
-
-
-def test_two_records_with_known_labels() -> None:
-    client = lenet_client()
-    x = torch.cat([victim(0)[0], victim(1)[0]])
-    y = torch.cat([victim(0)[1], victim(1)[1]])
-    sent = client.update(x, client.one_hot(y))
-    found = invert(
-        client, sent, tuple(x.shape), Inversion("l2", "lbfgs", "known"), torch.Generator().manual_seed(0), known=y
-    )
-    assert image_scores(found.x[:, 0], x[:, 0])["psnr"] > 30.0
+    assert attack(replace(COSINE, steps=100), Defence("local", 3))[-1] > 30.0
 
 
 def test_labels_are_read_off_exactly_at_batch_one() -> None:
@@ -134,19 +122,9 @@ def test_the_analytic_attack_is_exact() -> None:
     assert float((found - x.reshape(-1)).norm() / x.norm()) < 1e-6
     with pytest.raises(InputError, match="bias gradient is zero"):
         analytic_attack(torch.ones(2, 3), torch.zeros(2))
-    with pytest.raises(InputError, match="shape"):
-        analytic_attack(torch.ones(2, 3), torch.ones(3))
 
 
-def test_mistakes_are_one_sentence() -> None:
-    client, stream = lenet_client(), torch.Generator()
+def test_a_gradient_that_is_not_finite_is_refused() -> None:
+    client = lenet_client()
     with pytest.raises(InputError, match="finite numbers"):
-        invert(client, torch.ones(3), (1, 1, 8, 8), IDLG, stream)
-    with pytest.raises(InputError, match="labels are inferred for one record, got a batch of 2"):
-        invert(client, torch.ones(client.size), (2, 1, 8, 8), IDLG, stream)
-    with pytest.raises(InputError, match="one label for each record"):
-        invert(client, torch.ones(client.size), (2, 1, 8, 8), replace(IDLG, labels="known"), stream)
-    with pytest.raises(InputError, match="distance l2 or cosine"):
-        Inversion("l1", "lbfgs", "known")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="last layer must be linear"):
-        Client(nn.Sequential(nn.Linear(2, 2), nn.ReLU()))
+        invert(client, torch.full((client.size,), torch.inf), (1, 1, 8, 8), IDLG, torch.Generator())

@@ -94,8 +94,6 @@ def test_the_bound_of_a_guarantee() -> None:
     assert SuccessBound.of(NoPrivacyCurve())(0.01) == 1.0
     weak = SuccessBound.of(GaussianCurve(0.1))
     assert 0.1 < weak(0.1) <= 0.1 + GaussianCurve(0.1).delta(0.0)
-    with pytest.raises(InputError, match="base_rate must be a number in"):
-        weak(1.5)
 
 
 def test_the_optimal_attack_never_exceeds_the_bound() -> None:
@@ -106,8 +104,3 @@ def test_the_optimal_attack_never_exceeds_the_bound() -> None:
     # the best test at false positive rate alpha of Lap(1/2) noise on {0, 1} has power e^2 alpha for alpha <= e^-2 / 2
     alpha = 0.05
     assert bound(alpha) >= math.exp(2) * alpha - 1e-12
-
-
-def test_a_prior_needs_records() -> None:
-    with pytest.raises(InputError, match="at least two public records, got 1"):
-        Prior.of(PUBLIC[:1])

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from tensorldp.errors import InputError
 from tensorldp_papers.attacks.sensitivity import gradient_parts, measured_change, output_weights
 
 
@@ -34,8 +33,3 @@ def test_growth_with_m_and_d_by_scaling() -> None:
     assert slope("mean", 1, deep, 1) == pytest.approx(0.5, abs=0.15)
     assert slope("root", 1, wide, 0) == pytest.approx(0.5, abs=0.2)
     assert slope("sign", 1, wide, 0) == pytest.approx(1.5, abs=0.25)
-
-
-def test_an_unknown_scaling_is_one_sentence() -> None:
-    with pytest.raises(InputError, match="unknown scaling 'meen': did you mean 'mean'"):
-        output_weights(3, "meen", torch.Generator())

@@ -106,8 +106,6 @@ def test_matching_undoes_an_order() -> None:
     torch.testing.assert_close(match(x.flip(0), x), x)
     assert vector_error(x.flip(0), x) == 0.0
     assert vector_error(x + torch.tensor([0.3, 0.0, 0.4], dtype=torch.float64), x) == pytest.approx(0.5)
-    with pytest.raises(InputError, match="shape of the records"):
-        match(x[:2], x)
 
 
 def test_what_cannot_be_attacked_is_said_in_one_sentence() -> None:
@@ -116,7 +114,5 @@ def test_what_cannot_be_attacked_is_said_in_one_sentence() -> None:
         tensor_attack(g, w, 1, "relu", stream)
     with pytest.raises(InputError, match="batch must be a whole number of at least 1 and at most 2"):
         tensor_attack(g, w, 3, "elu", stream)
-    with pytest.raises(InputError, match="each of the 10 neurons"):
-        tensor_attack(g[:5], w, 1, "elu", stream)
     with pytest.raises(InputError, match="not finite"):
         tensor_attack(g * torch.nan, w, 1, "elu", stream)

@@ -1,7 +1,6 @@
 import pytest
 import torch
 
-from tensorldp.errors import InputError
 from tensorldp.randomness import generator
 from tensorldp_papers.public.least_squares import logistic
 
@@ -22,8 +21,3 @@ def test_the_scores_of_two_classes_are_log_odds() -> None:
     odds = fit(x)[:, 1] - fit(x)[:, 0]
     slope = float((odds[0] - odds[1]) / (x[0] - x[1]))
     assert abs(slope - 2.0) < 0.4  # five deviations of the estimate from 4,000 draws
-
-
-def test_features_and_labels_must_fit() -> None:
-    with pytest.raises(InputError, match="one class index each"):
-        logistic(torch.zeros(4, 2), torch.zeros(3, dtype=torch.long), 2)

@@ -1,8 +1,6 @@
-import pytest
 import torch
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from tensorldp.errors import InputError
 from tensorldp_papers.public.means import LinearScores
 from tensorldp_papers.public.unlabelled import linear_discriminant, self_train
 
@@ -34,9 +32,3 @@ def test_a_class_that_no_public_record_gets_is_not_predicted_by_the_discriminant
     x, y, _ = mixture(5)
     scores = linear_discriminant(x[y < 4], y[y < 4], 5)
     assert int(scores.predict(x).max()) == 3
-
-
-def test_rows_and_features_must_be_of_the_same_records() -> None:
-    x, _, centres = mixture(6)
-    with pytest.raises(InputError, match="the same public records"):
-        self_train(LinearScores(centres, torch.zeros(5)), x, x[:10])

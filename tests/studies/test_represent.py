@@ -93,8 +93,8 @@ def test_words_are_fitted_on_the_last_training_texts_alone(monkeypatch: pytest.M
 
 
 def test_no_private_text_influences_the_map_of_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("data.text", "studies.represent"):
-        monkeypatch.setattr(f"tensorldp.{module}.PUBLIC_TEXTS", 60)
+    for module in ("data.text", "papers.frontier.represent"):
+        monkeypatch.setattr(f"tensorldp_papers.{module}.PUBLIC_TEXTS", 60)
     monkeypatch.setattr("tensorldp_papers.data.text.VOCABULARY", 30)
     source = np.random.default_rng(3)
     public = [" ".join(source.choice([f"w{k}" for k in range(30)], 40)) for _ in range(60)]

@@ -5,7 +5,6 @@ import itertools
 import pytest
 
 from tensorldp import privacy
-from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
 from tensorldp_papers.papers.pldp_fl.clients import Ledger, make_upload, preferences
 from tensorldp_papers.papers.pldp_fl.rounds import replay, selections
@@ -101,12 +100,3 @@ def test_the_server_draws_other_clients_each_round_and_the_same_for_a_seed() -> 
     assert draw[0] == draw[1] != draw[2]
     assert all(len(set(row)) == 7 and set(row) <= set(range(10)) for row in draw[0])
     assert len({tuple(row) for row in draw[0]}) > 10
-
-
-def test_mistakes_are_named() -> None:
-    with pytest.raises(InputError, match="unknown on_exhausted 'halt'"):
-        ledger(on_exhausted="halt")
-    with pytest.raises(InputError, match="one upload, one epsilon and one price per client"):
-        Ledger([], [1.0], [])
-    with pytest.raises(InputError, match="unknown budget 'weights': did you mean 'weight'"):
-        ledger(budget="weights")

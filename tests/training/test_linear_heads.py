@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import torch
 from torch import nn
 
-from tensorldp.errors import InputError
 from tensorldp_papers.nets.classify import fit
 from tensorldp_papers.nets.linear_heads import fit_linear_heads
 
@@ -41,12 +38,3 @@ def test_the_weights_are_those_of_each_training_alone(records: int) -> None:
         torch.testing.assert_close(a.weight, b.weight, rtol=0, atol=1e-5)
         torch.testing.assert_close(a.bias, b.bias, rtol=0, atol=1e-5)
         assert float((a.weight - s.weight).detach().abs().max()) > 0.05
-
-
-def test_mistakes_are_told() -> None:
-    x, y = [torch.zeros(4, 12)], torch.zeros(4, dtype=torch.long)
-    settings: dict[str, Any] = {"epochs": 1, "batch_size": 2, "learning_rate": 0.1}
-    with pytest.raises(InputError, match="got 2, 1 and 1"):
-        fit_linear_heads(heads(2), x, y, generators=generators(1), **settings)
-    with pytest.raises(InputError, match=r"shape \(4, 12\)"):
-        fit_linear_heads(heads(1), [torch.zeros(4, 5)], y, generators=generators(1), **settings)

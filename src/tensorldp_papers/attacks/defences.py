@@ -32,9 +32,6 @@ class Defence:
         name: a key of `STRENGTHS`.
         strength: what that key says; ignored for `none`.
         mechanism: for `mechanism`, made on `Ball(strength, (parameters,))`.
-
-    Raises:
-        InputError: if the name is unknown, the strength is out of range or the mechanism is missing.
     """
 
     name: str = "none"
@@ -110,27 +107,11 @@ def fit_defended(
 ) -> nn.Sequential:
     """Minimise cross-entropy with Adam on the average of what users send, in place.
 
-    In each round `users` of the records are drawn; the owner of each sends one defended update.
-
-    Args:
-        model: the network, changed in place.
-        x: (records, ...) inputs.
-        y: (records,) class indices.
-        defence: what each user does to an update.
-        users: records drawn in a round.
-        rounds: averages taken.
-        learning_rate: Adam's.
-        generator: for the choice of users.
-        noise: for the defence.
-
-    Raises:
-        InputError: if a setting is out of range or x and y differ in length.
+    In each round `users` of the records are drawn by `generator`; the owner of each sends one update, which the defence
+    changes with draws of `noise`.
     """
-    users, rounds = check_whole("users", users, low=1), check_whole("rounds", rounds, low=1)
-    if len(x) != len(y):
-        raise InputError(f"training needs as many labels as records, got {len(x)} and {len(y)}")
     client = Client(model, steps=defence.steps)
-    optimizer = torch.optim.Adam(model.parameters(), lr=check_positive("learning_rate", learning_rate))
+    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
     for _ in range(rounds):
         chosen = torch.randint(0, len(x), (users,), generator=generator)
         now = {key: value.detach() for key, value in model.named_parameters()}

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 from torch.nn import functional
 
-from tensorldp.errors import InputError, check_positive, check_real, check_whole
+from tensorldp.errors import InputError
 
 Parameters = dict[str, Tensor]
 
@@ -23,16 +23,12 @@ class Client:
         model: layers in sequence, the last one linear.
         steps: k; after k steps of gradient descent the client sends (theta_0 - theta_k) / rate.
         rate: learning rate of the local steps; of no effect for one step.
-
-    Raises:
-        InputError: if the model does not end in a linear layer or a setting is out of range.
     """
 
     def __init__(self, model: nn.Sequential, *, steps: int = 1, rate: float = 0.1) -> None:
-        self.steps, self.rate = check_whole("steps", steps, low=1), check_positive("rate", rate)
+        self.steps, self.rate = steps, rate
         head = model[-1]
-        if not isinstance(head, nn.Linear):
-            raise InputError(f"the last layer must be linear, got {type(head).__name__}")
+        assert isinstance(head, nn.Linear)
         self.body, self.features, self.classes = nn.Sequential(*list(model)[:-1]), head.in_features, head.out_features
         self.place = str(len(model) - 1)
         self.parameters: Parameters = {key: value.detach() for key, value in model.named_parameters()}
@@ -70,11 +66,7 @@ class Client:
     ) -> Tensor:
         """The flat vector that a client sends, (parameters,); differentiable in x and targets.
 
-        Args:
-            x: (batch, ...) inputs.
-            targets: (batch, classes) class probabilities.
-            mask: (features,) kept features times 1 / p, or None.
-            parameters: other parameters than the model's.
+        The targets are class probabilities, (batch, classes), and the mask has the kept features times 1 / p.
         """
         start = now = self.parameters if parameters is None else parameters
         step: Parameters = {}
@@ -102,48 +94,22 @@ class Inversion:
         distance: `l2` is ||g' - g||^2 / ||g||^2; `cosine` is 1 - <g', g> / (||g'|| ||g||).
         optimizer: `lbfgs` with a strong Wolfe line search, or `adam` on the sign of the gradient [geiping2020].
         labels: `optimised` searches for them as well (DLG, [zhu2019]), `inferred` reads the one label off the
-            gradient (iDLG, [zhao2020]),
-            `known` is told them.
+            gradient (iDLG, [zhao2020]).
         steps: most iterations of the optimiser.
         tv: weight of the anisotropic total variation of the images.
-        restarts: the start with the lowest objective wins.
     """
 
     distance: Literal["l2", "cosine"]
     optimizer: Literal["lbfgs", "adam"]
-    labels: Literal["optimised", "inferred", "known"]
+    labels: Literal["optimised", "inferred"]
     steps: int = 300
     tv: float = 0.0
-    restarts: int = 1
-
-    def __post_init__(self) -> None:
-        if (
-            self.distance not in ("l2", "cosine")
-            or self.optimizer not in ("lbfgs", "adam")
-            or self.labels not in ("optimised", "inferred", "known")
-        ):
-            raise InputError(
-                "an Inversion takes distance l2 or cosine, optimizer lbfgs or adam and labels optimised, "
-                f"inferred or known, got {self.distance}, {self.optimizer}, {self.labels}"
-            )
-        check_whole("steps", self.steps, low=1)
-        check_whole("restarts", self.restarts, low=1)
-        check_real("tv", self.tv, low=0.0)
 
 
 DLG = Inversion("l2", "lbfgs", "optimised")
 IDLG = Inversion("l2", "lbfgs", "inferred")
 COSINE = Inversion("cosine", "lbfgs", "inferred")
 COSINE_TV = Inversion("cosine", "adam", "inferred", steps=1000, tv=1e-4)
-
-
-@dataclass(frozen=True)
-class Found:
-    """What an attack found: x (batch, ...) in [0, 1], labels (batch,) and the objective reached."""
-
-    x: Tensor
-    labels: Tensor
-    objective: float
 
 
 def infer_label(client: Client, gradient: Tensor) -> Tensor:
@@ -174,61 +140,35 @@ def invert(
     shape: tuple[int, ...],
     how: Inversion,
     generator: torch.Generator,
-    *,
     mask: Tensor | None = None,
-    known: Tensor | None = None,
-) -> Found:
-    """Records that explain a sent gradient.
+) -> tuple[Tensor, Tensor]:
+    """Records in [0, 1] that explain a sent gradient, and their labels.
 
     Args:
         client: the network and what a client does with it; float64 parameters.
         gradient: (parameters,) as sent; elements that are exactly 0 count as not sent.
-        shape: (batch, ...) of the records.
+        shape: (batch, ...) of the records; of one record where its label is inferred.
         how: the distance, the optimiser and what is done about labels.
-        generator: for random starts.
+        generator: of the random start.
         mask: the dropout mask that the attacker reads off the gradient.
-        known: (batch,) labels, for `labels="known"`.
-
-    Raises:
-        InputError: if the gradient has another length or is not finite, labels are missing, or there are several
-            records whose labels are to be inferred.
     """
-    if gradient.shape != (client.size,) or not bool(torch.isfinite(gradient).all()):
+    if not bool(torch.isfinite(gradient).all()):
         raise InputError(f"the gradient must be {client.size} finite numbers, got shape {tuple(gradient.shape)}")
-    if how.labels == "known" and (known is None or len(known) != shape[0]):
-        raise InputError("labels known need one label for each record")
-    if how.labels == "inferred" and shape[0] != 1:
-        raise InputError(f"labels are inferred for one record, got a batch of {shape[0]}: take known or optimised")
     gradient = gradient.double()
     target = unit(gradient) if how.distance == "cosine" else gradient
+    square = target.pow(2).sum().clamp_min(1e-300)
     seen = gradient != 0  # elements that were pruned are not known to be zero
-    labels = infer_label(client, gradient) if how.labels == "inferred" else known
-    runs = [_search(client, target, seen, shape, how, generator, mask, labels) for _ in range(how.restarts)]
-    return min(runs, key=lambda run: run.objective)
-
-
-def _search(
-    client: Client,
-    target: Tensor,
-    seen: Tensor,
-    shape: tuple[int, ...],
-    how: Inversion,
-    generator: torch.Generator,
-    mask: Tensor | None,
-    labels: Tensor | None,
-) -> Found:
     x = torch.randn(shape, generator=generator, dtype=torch.float64).requires_grad_()
     wanted = [x]
-    guess: Tensor | None = None
     if how.labels == "optimised":
         guess = torch.randn(shape[0], client.classes, generator=generator, dtype=torch.float64).requires_grad_()
         wanted.append(guess)
-    fixed = None if labels is None else client.one_hot(labels)
-    square = target.pow(2).sum().clamp_min(1e-300)
+    else:
+        inferred = infer_label(client, gradient)
+        fixed = client.one_hot(inferred)
 
     def objective() -> Tensor:
-        targets = torch.softmax(guess, dim=1) if guess is not None else fixed
-        assert targets is not None
+        targets = torch.softmax(guess, dim=1) if how.labels == "optimised" else fixed
         sent = client.update(x, targets, mask) * seen
         if how.distance == "l2":
             value = (sent - target).pow(2).sum() / square
@@ -237,10 +177,8 @@ def _search(
         return value + how.tv * total_variation(x) if how.tv else value
 
     (_lbfgs if how.optimizer == "lbfgs" else _signed_adam)(objective, wanted, how.steps)
-    final = float(objective().detach())
-    decided = labels if guess is None else guess.detach().argmax(dim=1)
-    assert decided is not None
-    return Found(x.detach().nan_to_num(0.5).clamp(0.0, 1.0), decided, final if final == final else float("inf"))
+    labels = guess.detach().argmax(dim=1) if how.labels == "optimised" else inferred
+    return x.detach().nan_to_num(0.5).clamp(0.0, 1.0), labels
 
 
 def _lbfgs(objective: Callable[[], Tensor], wanted: list[Tensor], steps: int) -> None:

@@ -7,20 +7,13 @@ import math
 import torch
 from torch import Tensor
 
-from tensorldp.errors import check_whole, unknown
 from tensorldp_papers.attacks.two_layer import unit_records
 
 SCALINGS = ("mean", "root", "sign")  # a_j = 1/m, +-1/sqrt(m), +-1
 
 
 def output_weights(m: int, scaling: str, generator: torch.Generator) -> Tensor:
-    """a_j = 1/m (`mean`, Eq. 4.7), +-1/sqrt(m) (`root`) or +-1 (`sign`), shape (m,) float64.
-
-    Raises:
-        InputError: if the scaling is unknown.
-    """
-    if scaling not in SCALINGS:
-        raise unknown("scaling", scaling, SCALINGS)
+    """a_j = 1/m (`mean`, Eq. 4.7), +-1/sqrt(m) (`root`) or +-1 (`sign`), shape (m,) float64."""
     if scaling == "mean":
         return torch.full((m,), 1.0 / m, dtype=torch.float64)
     signs = 1.0 - 2.0 * torch.randint(0, 2, (m,), generator=generator).double()
@@ -41,11 +34,7 @@ def measured_change(m: int, d: int, scaling: str, pairs: int, generator: torch.G
     """The largest l1 change of the gradient over random replacements of one record: of the a part and of the w part.
 
     A lower bound of the sensitivity; records have norm one and labels +1 or -1, and labels may change.
-
-    Raises:
-        InputError: if a size is below 1 or the scaling unknown.
     """
-    m, d, pairs = check_whole("m", m, low=1), check_whole("d", d, low=1), check_whole("pairs", pairs, low=1)
     w = torch.randn(m, d, generator=generator, dtype=torch.float64)
     a = output_weights(m, scaling, generator)
     x, _ = unit_records(2 * pairs, d, generator)

@@ -21,17 +21,9 @@ from tensorldp_papers.attacks.two_layer import tensor_coefficients
 
 
 def match(found: Tensor, truth: Tensor) -> Tensor:
-    """`found` in the order that minimises the summed squared distance to `truth`; both (batch, ...).
-
-    Raises:
-        InputError: if the shapes differ.
-    """
+    """`found` in the order that minimises the summed squared distance to `truth`; both (batch, ...)."""
     from scipy.optimize import linear_sum_assignment
 
-    if found.shape != truth.shape:
-        raise InputError(
-            f"reconstructions must have the shape of the records, got {tuple(found.shape)} and {tuple(truth.shape)}"
-        )
     cost = torch.cdist(truth.reshape(len(truth), -1).double(), found.reshape(len(found), -1).double()) ** 2
     _, columns = linear_sum_assignment(cost.numpy())
     return found[torch.from_numpy(columns)]
@@ -99,14 +91,9 @@ def tensor_attack(g: Tensor, w: Tensor, batch: int, activation: str, generator: 
         batch: B, how many records, at most d.
         activation: its name; h_2 and h_3 must not be zero.
         generator: for random starts.
-
-    Raises:
-        InputError: if the activation cannot be attacked, or sizes do not fit.
     """
     h2, h3 = tensor_coefficients(activation)
     batch = check_whole("batch", batch, low=1, high=w.shape[1])
-    if g.shape != (len(w),):
-        raise InputError(f"the gradient must have one element for each of the {len(w)} neurons, got {tuple(g.shape)}")
     if not bool(torch.isfinite(g).all()):
         raise InputError("the gradient has elements that are not finite")
     rest = regression_residual(unit(g.double()) * len(g) ** 0.5, w)

@@ -13,7 +13,7 @@ from scipy.special import eval_hermitenorm
 from torch import Tensor
 from torch.nn import functional
 
-from tensorldp.errors import InputError, check_positive, check_whole, unknown
+from tensorldp.errors import InputError, unknown
 
 ZERO = 1e-6
 
@@ -42,11 +42,7 @@ ACTIVATIONS: dict[str, Activation] = {
 
 
 def activation(name: str) -> Activation:
-    """The activation of a name.
-
-    Raises:
-        InputError: if there is none.
-    """
+    """The activation of a name."""
     if name not in ACTIVATIONS:
         raise unknown("activation", name, ACTIVATIONS)
     return ACTIVATIONS[name]
@@ -54,14 +50,10 @@ def activation(name: str) -> Activation:
 
 @cache
 def hermite_coefficient(name: str, order: int) -> float:
-    """h_k = E s(z) He_k(z) for z ~ N(0, 1), with the probabilists' Hermite polynomials, by quadrature.
-
-    Raises:
-        InputError: if the activation is unknown or the order negative.
-    """
+    """h_k = E s(z) He_k(z) for z ~ N(0, 1), with the probabilists' Hermite polynomials, by quadrature."""
     from scipy.integrate import quad
 
-    chosen, order = activation(name), check_whole("order", order)
+    chosen = activation(name)
 
     def integrand(z: float) -> float:
         value = float(chosen.function(torch.tensor(z, dtype=torch.float64)))
@@ -73,19 +65,11 @@ def hermite_coefficient(name: str, order: int) -> float:
 
 
 def tensor_coefficients(name: str) -> tuple[float, float]:
-    """(h_2, h_3) of an activation for which the second and the third moment both see the data.
-
-    Raises:
-        InputError: if one of them is zero, naming the activations that work.
-    """
+    """(h_2, h_3) of an activation for which the second and the third moment both see the data."""
     found = {order: hermite_coefficient(name, order) for order in (2, 3)}
     missing = [order for order, value in found.items() if value == 0.0]
     if missing:
-        working = [
-            other
-            for other in ACTIVATIONS
-            if hermite_coefficient(other, 2) != 0.0 and hermite_coefficient(other, 3) != 0.0
-        ]
+        working = [other for other in ACTIVATIONS if all(hermite_coefficient(other, order) for order in (2, 3))]
         raise InputError(
             f"the tensor attack cannot work with the activation {name!r}, whose Hermite coefficient of "
             f"order {missing[0]} is zero; allowed are {', '.join(sorted(working))}"
@@ -112,13 +96,7 @@ class TwoLayer:
 
     @classmethod
     def draw(cls, m: int, d: int, name: str, generator: torch.Generator) -> TwoLayer:
-        """A network with a_j = 1/m (dp-lecture, Eq. 4.7).
-
-        Raises:
-            InputError: if a size is below 1 or the activation unknown.
-        """
-        m, d = check_whole("m", m, low=1), check_whole("d", d, low=1)
-        activation(name)
+        """A network with a_j = 1/m (dp-lecture, Eq. 4.7)."""
         return cls(torch.randn(m, d, generator=generator), torch.full((m,), 1.0 / m, dtype=torch.float64), name)
 
     def hidden(self, x: Tensor, rows: slice = slice(None)) -> Tensor:
@@ -135,13 +113,7 @@ class TwoLayer:
         return total - y.double()
 
     def output_gradient(self, x: Tensor, y: Tensor, output: Tensor | None = None) -> Tensor:
-        """dL/da_j = sum_i r_i s(w_j . x_i) (Eq. 4.4), shape (m,) float64.
-
-        Args:
-            x: (batch, d).
-            y: (batch,).
-            output: other output weights than the network's own.
-        """
+        """dL/da_j = sum_i r_i s(w_j . x_i) (Eq. 4.4), shape (m,) float64; `output` replaces the output weights."""
         r = self.residuals(x, y, output)
         return torch.cat(
             [self.hidden(x, slice(start, start + BLOCK)) @ r for start in range(0, len(self.weights), BLOCK)]
@@ -152,11 +124,7 @@ class TwoLayer:
 
         Each step descends on its own share of the records, so that the sum covers them all; one step is
         `output_gradient`.
-
-        Raises:
-            InputError: if steps is below 1 or above the number of records, or the rate is not positive.
         """
-        steps, rate = check_whole("steps", steps, low=1, high=len(x)), check_positive("rate", rate)
         total = torch.zeros_like(self.output)
         for part_x, part_y in zip(x.tensor_split(steps), y.tensor_split(steps), strict=True):
             total += self.output_gradient(part_x, part_y, self.output - rate * total)
@@ -164,14 +132,8 @@ class TwoLayer:
 
 
 def unit_records(count: int, d: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Records on the unit sphere with labels +1 and -1 in turn: x (count, d) float64, y (count,).
-
-    Raises:
-        InputError: if a size is below 1.
-    """
-    x = torch.randn(
-        check_whole("count", count, low=1), check_whole("d", d, low=1), generator=generator, dtype=torch.float64
-    )
+    """Records on the unit sphere with labels +1 and -1 in turn: x (count, d) float64, y (count,)."""
+    x = torch.randn(count, d, generator=generator, dtype=torch.float64)
     return x / x.norm(dim=1, keepdim=True), 1.0 - 2.0 * (torch.arange(count) % 2).double()
 
 
@@ -180,19 +142,7 @@ def analytic_attack(weight_gradient: Tensor, bias_gradient: Tensor) -> Tensor:
 
     dL/dW_i = dL/db_i x for every neuron i, so x is exact wherever a bias gradient is not zero; the least-squares
     answer over all neurons, sum_i b_i W_i / sum_i b_i^2, is exact as well and robust to noise.
-
-    Args:
-        weight_gradient: (neurons, inputs).
-        bias_gradient: (neurons,).
-
-    Raises:
-        InputError: if the shapes do not fit or every bias gradient is zero.
     """
-    if weight_gradient.dim() != 2 or bias_gradient.shape != weight_gradient.shape[:1]:
-        raise InputError(
-            "the analytic attack takes gradients of shape (neurons, inputs) and (neurons,), "
-            f"got {tuple(weight_gradient.shape)} and {tuple(bias_gradient.shape)}"
-        )
     square = bias_gradient.square().sum()
     if float(square) == 0.0:
         raise InputError("every bias gradient is zero, so the analytic attack has nothing to divide by")

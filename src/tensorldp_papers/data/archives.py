@@ -21,11 +21,7 @@ _BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, zipf
 
 
 def decompressed(path: Path) -> bytes:
-    """The content of a .gz or .xz file, or of any other file as it is.
-
-    Raises:
-        InputError: if it is missing, truncated, not of that format, or unpacks to more than `LARGEST` bytes.
-    """
+    """The content of a .gz or .xz file, or of any other file as it is."""
     try:
         with _OPENERS.get(path.suffix, Path.open)(path, "rb") as file:
             content: bytes = file.read(LARGEST + 1)
@@ -36,13 +32,7 @@ def decompressed(path: Path) -> bytes:
 
 
 def tar_members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-    """Names and contents of the wanted members of a compressed tar archive, in its order, in one pass.
-
-    Raises:
-        InputError: if the archive is truncated or not a tar, or has a member, wanted or not, with an absolute name,
-            a name that leaves the archive, or that is neither a plain file nor a folder, or its members have more
-            than `LARGEST` bytes.
-    """
+    """Names and contents of the wanted members of a compressed tar archive, in its order, in one pass."""
     total = 0
     try:
         with tarfile.open(path, "r|*") as archive:
@@ -63,11 +53,7 @@ def tar_members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str
 
 
 def zip_lines(path: Path, member: str) -> Iterator[str]:
-    """The lines of one UTF-8 member of a zip archive, without line ends.
-
-    Raises:
-        InputError: if the archive is damaged or lacks the member, or it has more than `LARGEST` bytes.
-    """
+    """The lines of one UTF-8 member of a zip archive, without line ends."""
     try:
         with zipfile.ZipFile(path) as archive, archive.open(member) as file:
             _refuse_large(path, archive.getinfo(member).file_size)  # no more than this is unpacked, whatever comes

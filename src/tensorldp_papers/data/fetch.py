@@ -6,11 +6,12 @@ import hashlib
 import http.client
 import os
 import re
+import shutil
 import ssl
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -32,9 +33,6 @@ def content_digest(files: Sequence[str], known: Path, *, keep: bool = True) -> s
         files: their paths.
         known: a JSON file {path: [time, size, SHA-256]}, which may be missing or damaged.
         keep: whether to write there what was read now.
-
-    Raises:
-        InputError: if a file cannot be read.
     """
     try:
         found = read_json(known) if known.exists() else {}
@@ -59,67 +57,25 @@ CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Digest:
-    """What was found in a file: its size in bytes and its hashes in hexadecimal."""
+    """The size of a file in bytes, and its hashes in hexadecimal."""
 
     size: int
     sha256: str
     md5: str
 
 
-class Hasher:
-    """Hashes bytes as they pass."""
-
-    def __init__(self) -> None:
-        self._sha256, self._md5, self._size = hashlib.sha256(), hashlib.md5(usedforsecurity=False), 0
-
-    def update(self, part: bytes) -> None:
-        """Take the next bytes in."""
-        self._sha256.update(part)
-        self._md5.update(part)
-        self._size += len(part)
-
-    def digest(self) -> Digest:
-        """Of all bytes so far."""
-        return Digest(self._size, self._sha256.hexdigest(), self._md5.hexdigest())
-
-
 def digest(path: Path) -> Digest:
-    """The size and the hashes of a file.
-
-    Raises:
-        InputError: if it cannot be read.
-    """
-    hasher = Hasher()
+    """The size and the hashes of a file."""
+    sha, md5, size = hashlib.sha256(), hashlib.md5(usedforsecurity=False), 0
     try:
         with path.open("rb") as source:
             while part := source.read(CHUNK):
-                hasher.update(part)
+                sha.update(part)
+                md5.update(part)
+                size += len(part)
     except OSError as error:
         raise InputError(f"the file {path} cannot be read: {error.strerror or error}") from None
-    return hasher.digest()
-
-
-def recorded(file: File, folders: Iterable[Path]) -> str | None:
-    """The checksum to hold a file to: the pinned one, else the SHA-256 in a `<name>.sha256` of one of `folders`.
-
-    Raises:
-        InputError: if that sidecar is not what sha256sum writes.
-    """
-    if file.checksum is not None:
-        return file.checksum
-    for folder in folders:
-        sidecar = folder / f"{file.name}.sha256"
-        if sidecar.is_file():
-            words = sidecar.read_text(errors="replace").split()
-            if not words or not re.fullmatch(r"[0-9a-f]{64}", words[0]):
-                raise InputError(f"the file {sidecar} must hold a SHA-256 of 64 hexadecimal digits and the file name")
-            return f"sha256:{words[0]}"
-    return None
-
-
-def record(file: File, folder: Path, found: Digest) -> None:
-    """Keep the SHA-256 of a file that has no pinned one, in the form that `sha256sum -c` reads."""
-    write_text(folder / f"{file.name}.sha256", f"{found.sha256}  {file.name}\n")
+    return Digest(size, sha.hexdigest(), md5.hexdigest())
 
 
 def matches(expected: str, found: Digest) -> bool:
@@ -178,10 +134,6 @@ def download(url: str, target: Path, *, resume: bool, label: str | None = None) 
         target: the file, in a folder that exists.
         resume: whether to go on where `target` ends, in this call and after an earlier one.
         label: names the file in the progress shown; none is shown without it.
-
-    Raises:
-        NoNetworkError: if the address does not answer, breaks off and brings nothing more, or takes longer than
-            `LONGEST` seconds.
     """
     deadline = time.monotonic() + LONGEST
     if not resume:
@@ -204,14 +156,18 @@ def _connect(url: str, target: Path, start: int, deadline: float, label: str | N
     headers = {"Range": f"bytes={start}-"} if start else {}
     try:
         with closing(_OPENER.open(urllib.request.Request(url, headers=headers), timeout=TIMEOUT)) as response:
-            if response.status != 206 or not _starts_at(response.headers.get("Content-Range", ""), start):
+            begins = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
+            if response.status != 206 or begins is None or int(begins[1]) != start:
                 start = 0
             length = response.headers.get("Content-Length", "")
             expected = int(length) if length.isdigit() else None
+            parts = iter(lambda: response.read1(CHUNK), b"")
+            if label:
+                parts = track(parts, f"{label} (MiB)", total=None if expected is None else -(-expected // CHUNK))
             received = 0
             with target.open("r+b" if start else "wb") as sink:
                 sink.seek(start)
-                for part in _parts(response, expected, label):
+                for part in parts:
                     sink.write(part)
                     received += len(part)
                     if time.monotonic() > deadline:
@@ -228,17 +184,6 @@ def _connect(url: str, target: Path, start: int, deadline: float, label: str | N
     if expected is not None and received != expected:
         raise NoNetworkError(f"{url} broke off after {start + received} of {start + expected} bytes")
     return None
-
-
-def _starts_at(content_range: str, start: int) -> bool:
-    found = re.match(r"bytes (\d+)-", content_range)
-    return bool(found and int(found[1]) == start)
-
-
-def _parts(response: IO[bytes], expected: int | None, label: str | None) -> Iterator[bytes]:
-    total = None if expected is None else -(-expected // CHUNK)
-    parts = iter(lambda: response.read1(CHUNK), b"")  # type: ignore[attr-defined]
-    return track(parts, f"{label} (MiB)", total=total) if label else parts
 
 
 @dataclass(frozen=True)
@@ -301,11 +246,7 @@ def fetch(
 
 
 def read_record(folder: Path) -> FetchRecord:
-    """What `fetch` wrote into a folder.
-
-    Raises:
-        InputError: if there is no source.json or it is not one.
-    """
+    """What `fetch` wrote into a folder."""
     path = folder / "source.json"
     content = read_json(path)
     try:
@@ -316,11 +257,7 @@ def read_record(folder: Path) -> FetchRecord:
 
 
 def get_weights_file(source: Path) -> Path:
-    """The weights that `fetch` put into a folder, given the folder or its source.json.
-
-    Raises:
-        InputError: if they are not there.
-    """
+    """The weights that `fetch` put into a folder, given the folder or its source.json."""
     folder = source.parent if source.name == "source.json" else source
     found = read_record(folder)
     path = folder / found.files[0].name if found.files else folder
@@ -337,12 +274,27 @@ def _fetch(entry: Dataset | Weights, folder: _Folder, offline: bool) -> FetchRec
         return FetchRecord(entry.name, "scikit-learn", "", ())
     source = next((source for source in entry.sources if all(map(folder.reachable, source.required))), None)
     if source is None:
-        source = _downloadable(entry, folder.mirror, "the network is not to be used" if offline else None)
+        source = next((source for source in entry.sources if source.downloadable), None)
+        if source is None:
+            reason = "its publisher does not offer it to programs"
+            raise _unavailable(entry, entry.sources[0], folder.mirror, reason)
+        if offline:
+            raise _unavailable(entry, source, folder.mirror, "the network is not to be used")
     try:
         files = [folder.take(file) for file in source.files]
     except NoNetworkError as error:
         raise _unavailable(entry, source, folder.mirror, str(error)) from None
     return FetchRecord(entry.name, source.label, source.deviation, tuple(file for file in files if file))
+
+
+def _unavailable(entry: Dataset | Weights, source: Source, mirror: Path | None, reason: str) -> InputError:
+    wanted = ", ".join(file.path for file in source.required)
+    where = "no mirror folder is given" if mirror is None else f"the mirror folder {mirror} does not hold it"
+    return InputError(
+        f"the data set {entry.name} cannot be fetched: {where} and {reason}; put {wanted} (from "
+        f"{entry.homepage}) into a folder and name that folder as `mirror` in config.yaml or in "
+        "TENSORLDP_MIRROR"
+    )
 
 
 class _Folder:
@@ -360,11 +312,11 @@ class _Folder:
         """The file in the destination, checked; None for an optional one that is not to be had."""
         if (present := self._present(file)) is not None:
             return present
-        target, origin = self.destination / file.name, self._in_mirror(file)
-        if origin is not None:
+        if (origin := self._in_mirror(file)) is not None:
             try:
-                with origin.open("rb") as stream:
-                    return self._keep(file, _read(stream), target, f"the mirror's file {origin}")
+                with replacing(self.destination / file.name) as temporary:
+                    shutil.copyfile(origin, temporary)
+                    return self._checked(file, temporary, f"the mirror's file {origin}")
             except OSError as error:
                 raise InputError(f"the mirror's file {origin} cannot be copied: {error.strerror or error}") from None
         if file.optional:
@@ -379,10 +331,11 @@ class _Folder:
                 failures.append(str(error))
                 continue
             try:
-                with partial.open("rb") as stream:
-                    return self._keep(file, _read(stream), target, f"the file {file.name} from {url}")
+                found = self._checked(file, partial, f"the file {file.name} from {url}")
+                partial.replace(self.destination / file.name)
+                return found
             finally:
-                partial.unlink()
+                partial.unlink(missing_ok=True)
         raise NoNetworkError("; ".join(failures))
 
     def _in_mirror(self, file: File) -> Path | None:
@@ -390,8 +343,20 @@ class _Folder:
         return path if path is not None and path.is_file() else None
 
     def _expected(self, file: File) -> str | None:
+        """The checksum to hold a file to: the pinned one, else the SHA-256 in a `<name>.sha256` in either folder."""
+        if file.checksum is not None:
+            return file.checksum
         in_mirror = [] if self.mirror is None else [(self.mirror / file.path).parent]
-        return recorded(file, [*in_mirror, self.destination])
+        for folder in (*in_mirror, self.destination):
+            sidecar = folder / f"{file.name}.sha256"
+            if sidecar.is_file():
+                words = sidecar.read_text(errors="replace").split()
+                if not words or not re.fullmatch(r"[0-9a-f]{64}", words[0]):
+                    raise InputError(
+                        f"the file {sidecar} must hold a SHA-256 of 64 hexadecimal digits and the file name"
+                    )
+                return f"sha256:{words[0]}"
+        return None
 
     def _present(self, file: File) -> FileRecord | None:
         """The record of the destination's own file, if it is there and right."""
@@ -408,46 +373,17 @@ class _Folder:
                     raise mismatch(f"the file {target}", expected, found, pinned=False)
         return self._right[file.name]
 
-    def _keep(self, file: File, parts: Iterator[bytes], target: Path, what: str) -> FileRecord:
-        hasher, expected = Hasher(), self._expected(file)
-        with replacing(target) as temporary:
-            with temporary.open("wb") as sink:
-                for part in parts:
-                    hasher.update(part)
-                    sink.write(part)
-            found = hasher.digest()
-            if expected is not None and not matches(expected, found):
-                if file.checksum is not None:
-                    target.unlink(missing_ok=True)
-                raise mismatch(what, expected, found, pinned=file.checksum is not None)
-        if file.checksum is None:
-            record(file, self.destination, found)
+    def _checked(self, file: File, path: Path, what: str) -> FileRecord:
+        """The record of a file that is about to take its place; its SHA-256 is kept where none is pinned."""
+        expected, found = self._expected(file), digest(path)
+        if expected is not None and not matches(expected, found):
+            if file.checksum is not None:
+                (self.destination / file.name).unlink(missing_ok=True)
+            raise mismatch(what, expected, found, pinned=file.checksum is not None)
+        if file.checksum is None:  # in the form that `sha256sum -c` reads
+            write_text(self.destination / f"{file.name}.sha256", f"{found.sha256}  {file.name}\n")
         return _file_record(file, found)
 
 
 def _file_record(file: File, found: Digest) -> FileRecord:
     return FileRecord(file.name, found.size, found.sha256, file.checksum or "recorded at first use")
-
-
-def _read(stream: IO[bytes]) -> Iterator[bytes]:
-    while part := stream.read(CHUNK):
-        yield part
-
-
-def _downloadable(entry: Dataset | Weights, mirror: Path | None, forbidden: str | None) -> Source:
-    source = next((source for source in entry.sources if source.downloadable), None)
-    if source is None:
-        raise _unavailable(entry, entry.sources[0], mirror, "its publisher does not offer it to programs")
-    if forbidden:
-        raise _unavailable(entry, source, mirror, forbidden)
-    return source
-
-
-def _unavailable(entry: Dataset | Weights, source: Source, mirror: Path | None, reason: str) -> InputError:
-    wanted = ", ".join(file.path for file in source.required)
-    where = "no mirror folder is given" if mirror is None else f"the mirror folder {mirror} does not hold it"
-    return InputError(
-        f"the data set {entry.name} cannot be fetched: {where} and {reason}; put {wanted} (from "
-        f"{entry.homepage}) into a folder and name that folder as `mirror` in config.yaml or in "
-        "TENSORLDP_MIRROR"
-    )

@@ -28,11 +28,7 @@ _CIFAR_TEST = ("cifar-10-batches-bin/test_batch.bin",)
 
 
 def read_idx(path: Path) -> NDArray[np.uint8]:
-    """The array in an IDX file of unsigned bytes, gzipped or not.
-
-    Raises:
-        InputError: if it is damaged, of another type, or not as long as its header says.
-    """
+    """The array in an IDX file of unsigned bytes, gzipped or not."""
     data = decompressed(path)
     if len(data) < 4 or data[:3] != b"\0\0\x08":
         raise InputError(f"the file {path} is not an IDX file of unsigned bytes: its header is {data[:4]!r}")

@@ -92,9 +92,6 @@ def origin(ends: list[float], key: str) -> float:
     Args:
         ends: of the range.
         key: what a message calls it.
-
-    Raises:
-        InputError: if float32 does so nowhere.
     """
     low, high = ends
     for zero in (0.0, low):

@@ -67,11 +67,7 @@ def prepare(
 
 
 def write_splits(dataset: Dataset, parsed: Parsed, source: str, out_dir: Path, *, deviation: str = "") -> None:
-    """Check both splits against the entry of their data set, and write them with its metadata.
-
-    Raises:
-        InputError: if a split is empty, or a label, a shape or a value is not what the entry allows.
-    """
+    """Check both splits against the entry of their data set, and write them with its metadata."""
     for split, arrays in (("training", parsed.train), ("test", parsed.test)):
         _check_split(dataset, split, arrays)
     metadata = {

@@ -48,11 +48,7 @@ Parser = Callable[[Mapping[str, Path], Options], Parsed]
 
 
 def parser(name: str) -> Callable[[Parser], Parser]:
-    """Make a function known as the parser of a data set; use as a decorator.
-
-    Raises:
-        InputError: if the name is empty or taken.
-    """
+    """Make a function known as the parser of a data set; use as a decorator."""
     register: Callable[[Parser], Parser] = PARSERS.register(name)
     return register
 

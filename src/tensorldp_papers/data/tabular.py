@@ -20,11 +20,7 @@ CTG_COLUMNS = 21
 
 
 def read_csv(path: Path, **options: Any) -> pd.DataFrame:
-    """A CSV file, decompressed by its suffix.
-
-    Raises:
-        InputError: if it is missing, empty, not UTF-8 or not a table.
-    """
+    """A CSV file, decompressed by its suffix."""
     try:
         table: pd.DataFrame = pd.read_csv(path, **options)
         return table
@@ -45,11 +41,7 @@ def standardise(train: NDArray[Any], test: NDArray[Any]) -> tuple[NDArray[np.flo
 
 
 def numbers(table: pd.DataFrame, path: Path) -> NDArray[np.float64]:
-    """The columns of a table as float64.
-
-    Raises:
-        InputError: naming the first column that holds other text.
-    """
+    """The columns of a table as float64."""
     for name in table.columns:
         if not pd.api.types.is_numeric_dtype(table[name]):
             raise InputError(f"the column {name!r} of {path} must hold numbers alone")
@@ -58,11 +50,7 @@ def numbers(table: pd.DataFrame, path: Path) -> NDArray[np.float64]:
 
 @parser("credit")
 def parse_credit(files: Mapping[str, Path], options: Options) -> Parsed:
-    """Credit card fraud: x (N, 28) standardised V1 to V28, y 1 for fraud; stratified 70/30 split.
-
-    Raises:
-        InputError: if a column is missing, not numeric or not finite, or a class is not 0 or 1.
-    """
+    """Credit card fraud: x (N, 28) standardised V1 to V28, y 1 for fraud; stratified 70/30 split."""
     path = files["creditcard.csv"]
     table = read_csv(path)
     columns = [f"V{k}" for k in range(1, 29)]
@@ -81,9 +69,6 @@ def parse_adult(files: Mapping[str, Path], options: Options) -> Parsed:
     """Adult: x (N, 105): 6 continuous columns over twice their training mean, then one-hot categories; y 1 if >50K.
 
     The categories are those of adult.names, so the columns do not depend on the rows; '?' is all zero.
-
-    Raises:
-        InputError: if a row does not fit adult.names or a label is neither <=50K nor >50K.
     """
     columns = _adult_columns(files["adult.names"])
     paths = [
@@ -136,11 +121,7 @@ def _adult_rows(path: Path, columns: Mapping[str, list[str] | None]) -> tuple[ND
 
 @parser("ctg")
 def parse_ctg(files: Mapping[str, Path], options: Options) -> Parsed:
-    """Cardiotocography: x (N, 21) in [-1, 1], y the fetal state NSP less 1; stratified 80/20 split.
-
-    Raises:
-        InputError: if the workbook is damaged or has another layout.
-    """
+    """Cardiotocography: x (N, 21) in [-1, 1], y the fetal state NSP less 1; stratified 80/20 split."""
     import xlrd
 
     path = files["CTG.xls"]
@@ -203,9 +184,6 @@ def parse_darknet(files: Mapping[str, Path], options: Options) -> Parsed:
         files: Darknet.CSV by name.
         options: `expect_full` insists on the row and column counts of the release that the paper used; `endpoints`
             keeps the ports and the protocol among the features; `seed` is of the shuffle in the split.
-
-    Raises:
-        InputError: if the file is another release, lacks a column, or holds an unknown label.
     """
     path = files["Darknet.CSV"]
     table = read_csv(path, low_memory=False)

@@ -46,9 +46,6 @@ def parse_imdb(files: Mapping[str, Path], options: Options) -> Parsed:
         files: the archive and, if it is there, GloVe, by name.
         options: `expect_full` insists on GloVe's 400,000 words; `limit` is the number of reviews of each split and
             class, the first by number, None for all.
-
-    Raises:
-        InputError: if a file is damaged, a split has no review of a class, or GloVe has another size.
     """
     archive = next(path for name, path in files.items() if name.startswith("aclImdb"))
     reviews = read_reviews(archive, options.limit)
@@ -87,11 +84,7 @@ def parse_imdb(files: Mapping[str, Path], options: Options) -> Parsed:
 
 
 def read_reviews(path: Path, limit: int | None) -> dict[tuple[str, str], list[str]]:
-    """The texts of aclImdb by (split, class), each list by review number; train comes first.
-
-    Raises:
-        InputError: if the archive is damaged or lacks one of the four folders.
-    """
+    """The texts of aclImdb by (split, class), each list by review number; train comes first."""
     found: dict[tuple[str, str], list[tuple[int, str]]] = {
         (split, label): [] for split in ("train", "test") for label in ("neg", "pos")
     }
@@ -128,11 +121,7 @@ def frequent(words: list[str], counts: NDArray[np.int64], cap: int) -> dict[str,
 
 
 def read_glove(path: Path, expected: int | None) -> tuple[list[str], NDArray[np.float32]]:
-    """The words of GloVe in order, and float32 vectors (words + 1, 100) whose row 0, for index 0, is zero.
-
-    Raises:
-        InputError: if the file is damaged or has another width, or another number of words than expected.
-    """
+    """The words of GloVe in order, and float32 vectors (words + 1, 100) whose row 0, for index 0, is zero."""
     words: list[str] = []
     rows = [np.zeros(GLOVE_WIDTH, np.float32)]
     lines = zip_lines(path, _GLOVE) if path.suffix == ".zip" else _lines(path)

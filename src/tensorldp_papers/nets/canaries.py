@@ -28,20 +28,9 @@ def dp_sgd_canaries(
     """A linear classifier trained by `fit_dp_sgd` on random records, and on canaries that have a feature of their own.
 
     No other record moves a canary's weights, so that they show whether it was there. The lot is drawn at the rate lot /
-    (records + canaries) whatever the coins are, as for neighbours that add or remove a record.
-
-    Args:
-        records: ordinary records beside the canaries.
-        features: of an ordinary record.
-        lot: expected lot size if all canaries are in.
-        steps: of the training.
-        noise_multiplier: that the training uses, whatever it claims.
-        clip: of an example's gradient.
-
-    Raises:
-        InputError: if a number is out of range.
+    (records + canaries) whatever the coins are, as for neighbours that add or remove a record. `noise_multiplier` is
+    what the training uses, whatever it claims.
     """
-    records, features = check_whole("records", records, low=1), check_whole("features", features, low=1)
 
     def train(coins: Tensor, source: torch.Generator) -> Tensor:
         count = len(coins)
@@ -78,11 +67,8 @@ def federated_canaries(release: ParameterRelease) -> Callable[[Tensor, torch.Gen
     """Users who upload one corner of the clipped range or the opposite one, by their coins, in every round.
 
     With `release.where` = user the server sees each upload, and a canary's score is how far its releases lie to the
-    first corner. Behind a server only the average is seen: each canary is a user whose own element is at one end.
-
-    Args:
-        release: the mechanism, the rounds and where the noise is added; behind a server it needs an element and a user
-            for each canary.
+    first corner. Behind a server only the average is seen: each canary is a user whose own element is at one end, so
+    that the release needs an element and a user for each canary.
     """
 
     def train(coins: Tensor, source: torch.Generator) -> Tensor:

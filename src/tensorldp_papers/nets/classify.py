@@ -19,11 +19,7 @@ LARGEST = 1e12  # no network here has such weights unless its training diverged
 
 
 def diverged(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """The first array of a trained model that has an element that is not finite, or one above `LARGEST`; "" if none.
-
-    Args:
-        arrays: weights and buffers by name.
-    """
+    """The first array of a trained model that has an element that is not finite, or one above `LARGEST`; "" if none."""
     for name, values in arrays.items():
         if np.issubdtype(values.dtype, np.floating) and values.size and not float(np.abs(values).max()) <= LARGEST:
             return name
@@ -44,22 +40,9 @@ def fit(
 ) -> nn.Module:
     """Minimise cross-entropy with Adam, in place; x and y lie on the model's device.
 
-    The numbers are those of `tensorldp_papers.nets.reference_loops` to rounding.
-
-    Args:
-        model: the network, changed in place.
-        x: (records, ...) inputs.
-        y: (records,) class indices.
-        epochs: passes over the records.
-        batch_size: records in a batch.
-        learning_rate: Adam's.
-        generator: a CPU generator for the order of records, so that devices see the same batches.
-        precision: what the network computes in, float32 or bfloat16, or `compiled`: float32 in the loop in C++;
-            weights, losses and Adam's sums are float32.
-        what: what a progress line calls it.
-
-    Raises:
-        InputError: if x and y differ in length, there are fewer than two records, or the model cannot be compiled.
+    The numbers are those of `tensorldp_papers.nets.reference_loops` to rounding. The order of records comes from a CPU
+    generator, so that devices see the same batches. The network computes in `precision`: float32 or bfloat16, or
+    `compiled`, float32 in the loop in C++; weights, losses and Adam's sums are float32.
     """
     if len(x) != len(y) or len(x) < 2:
         raise InputError(f"training needs as many labels as records and at least two, got {len(x)} and {len(y)}")
@@ -108,7 +91,5 @@ def scores(truth: Tensor, predicted: Tensor) -> dict[str, float]:
     """Accuracy and weighted F1 (TLDP, Eq. 13-16), both in [0, 1]."""
     from sklearn.metrics import f1_score
 
-    y: Any = truth.cpu().numpy()
-    guess: Any = predicted.cpu().numpy()
-    f1 = float(f1_score(y, guess, average="weighted", zero_division=0.0))
-    return {"accuracy": accuracy(truth, predicted), "weighted_f1": f1}
+    f1 = f1_score(truth.cpu().numpy(), predicted.cpu().numpy(), average="weighted", zero_division=0.0)
+    return {"accuracy": accuracy(truth, predicted), "weighted_f1": float(f1)}

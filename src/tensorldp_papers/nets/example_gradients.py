@@ -129,9 +129,6 @@ class ExampleGradients:
             y: (examples,) class indices.
             norm: "linf" or "l2".
             clip: the bound, > 0.
-
-        Raises:
-            InputError: if a layer is used more than once for a batch, or a linear one on more than a row an example.
         """
         parts = self._parts(x, y)
         if norm == "linf":

@@ -39,15 +39,8 @@ def extract(
     of both come from `weights`. TVG's tanh networks are seeded and untrained, their bodies alone. All are functions of
     one record alone.
 
-    Args:
-        backbone: one of BACKBONES.
-        records: the records, images or text.
-        device: where to compute.
-        weights: the file of ImageNet weights, for MobileNetV2; seeded weights without.
-        workers: threads that share the records on a CPU, each on batches of its own: the features do not depend on it.
-
-    Raises:
-        InputError: if the backbone is unknown, the records do not fit or the weights cannot be read.
+    `weights` is the file of ImageNet weights, without which they are seeded, and `workers` the threads that share the
+    records on a CPU, each on batches of its own: the features do not depend on it.
     """
     workers = check_whole("workers", workers, low=1)
     shape: tuple[int, ...]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -17,12 +16,6 @@ from tensorldp_papers.nets.classify import fit
 from tensorldp_papers.run.progress import track
 
 
-class Maker(Protocol):
-    """Makes the cell's mechanism on a domain, with further options."""
-
-    def __call__(self, domain: Box, **options: Any) -> Mechanism: ...
-
-
 class ParameterRelease:
     """Clipped parameters through a mechanism, once a round.
 
@@ -32,10 +25,9 @@ class ParameterRelease:
     for the others.
 
     Args:
-        make: makes the mechanism at its nominal epsilon on a domain.
+        make: makes the mechanism on a domain at its nominal epsilon, with further options.
         name: the mechanism's registry key.
-        epsilon: the nominal budget, for splitting.
-        delta: the same.
+        epsilon, delta: the nominal budget, for splitting.
         shapes: of the parameter tensors, in the order of the vector.
         layers: number of parameters of each layer (a module's weight and bias together), in the same order.
         clip: C; parameters are clipped to [-C, C].
@@ -46,7 +38,7 @@ class ParameterRelease:
 
     def __init__(
         self,
-        make: Maker,
+        make: Callable[..., Mechanism],
         name: str,
         *,
         epsilon: float,
@@ -73,11 +65,8 @@ class ParameterRelease:
 
     def _mechanisms(self, round_index: int) -> list[Mechanism]:
         if self.tensorwise:
-            parts = len(self.shapes)
-            return [
-                self.make(self._box(shape), epsilon=self.epsilon / parts, delta=self.delta / parts)
-                for shape in self.shapes
-            ]
+            share = {"epsilon": self.epsilon / len(self.shapes), "delta": self.delta / len(self.shapes)}
+            return [self.make(self._box(shape), **share) for shape in self.shapes]
         options = self.kind.round_options(
             index=round_index, rounds=self.rounds, epsilon=self.epsilon, layers=self.layers
         )
@@ -191,21 +180,8 @@ def federated_average(
 
     Each round every user starts from the global parameters with a fresh Adam state, trains `epochs` epochs on its
     shard and clips. With `release.where` = user each user perturbs before averaging; with server the average is
-    perturbed.
-
-    Args:
-        model: the global network, changed in place.
-        x: all records, on the model's device.
-        y: (records,) their class indices.
-        shards: record indices of each user.
-        release: the mechanism, where it adds its noise, and for how many rounds.
-        epochs: of a user's training in a round.
-        batch_size: records in a batch.
-        learning_rate: Adam's.
-        order: the generator of a user's batch order, by user index.
-        noise: the generator of the mechanism, on the model's device.
-        what: what a progress line calls it.
-        precision: float32, or `compiled`: float32 in the loop in C++. Perturbed parameters are never in less.
+    perturbed. `order` gives the generator of a user's batch order; `precision` is float32, or `compiled`: float32 in
+    the loop in C++. Perturbed parameters are never in less.
     """
     orders = [order(user) for user in range(len(shards))]
     for round_index in track(range(release.rounds), f"{what}: round"):

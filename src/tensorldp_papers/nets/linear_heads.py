@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from tensorldp.errors import InputError
 from tensorldp_papers.run.progress import track
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8  # of torch.optim.Adam
@@ -46,34 +45,10 @@ def fit_linear_heads(
 ) -> None:
     """What `classify.fit` does to each head, in place, for all of them together.
 
-    Each head sees its own inputs in the order of its own generator, so that its weights are those of a training alone
-    up to rounding.
-
-    Args:
-        heads: linear layers of one shape, one per seed.
-        x: for each head (records, features), on the heads' device.
-        y: (records,) class indices, the same for all.
-        epochs: passes over the records.
-        batch_size: records in a batch.
-        learning_rate: Adam's.
-        generators: CPU generators for the orders of the records.
-        what: what a progress line calls it.
-
-    Raises:
-        InputError: if the numbers of heads, inputs and generators differ, a shape does not fit, or there are fewer
-            than two records.
+    Each head sees its own inputs, (records, features), in the order of its own CPU generator, so that its weights are
+    those of a training alone up to rounding. All have one shape and the same class indices y.
     """
-    if not heads or len(heads) != len(x) or len(heads) != len(generators):
-        raise InputError(
-            "training heads together needs as many inputs and generators as heads, got "
-            f"{len(heads)}, {len(x)} and {len(generators)}"
-        )
     features = heads[0].in_features
-    if any(part.shape != (len(y), features) for part in x) or len(y) < 2:
-        raise InputError(
-            f"each head needs inputs of shape ({len(y)}, {features}) and at least two records, got "
-            f"{[tuple(part.shape) for part in x]}"
-        )
     weight = torch.stack([head.weight.detach() for head in heads])  # (heads, classes, features)
     bias = torch.stack([head.bias.detach() for head in heads]).unsqueeze(2)  # (heads, classes, 1)
     adam = _Adam([weight, bias], learning_rate)

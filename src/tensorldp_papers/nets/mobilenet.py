@@ -63,18 +63,10 @@ def imagenet_normalise(x: Tensor) -> Tensor:
     return (x.expand(-1, 3, -1, -1) - mean) / std
 
 
-def load_imagenet(model: MobileNet, path: Path) -> str:
+def load_imagenet(model: MobileNet, path: Path) -> None:
     """Load ImageNet weights into the feature layers, in place; the head keeps its own.
 
-    Args:
-        model: the network that is filled.
-        path: torchvision's checkpoint (.pth) or arrays under torchvision's keys (.npz).
-
-    Returns:
-        Which of the two it was, for provenance.
-
-    Raises:
-        InputError: if the file is missing, unreadable or lacks a layer.
+    The file is torchvision's checkpoint (.pth) or has arrays under torchvision's keys (.npz).
     """
     try:
         if path.suffix == ".npz":
@@ -92,4 +84,3 @@ def load_imagenet(model: MobileNet, path: Path) -> str:
     if missing:
         raise InputError(f"the weights file {path} lacks {len(missing)} layers of MobileNetV2, first {missing[0]}")
     model.features.load_state_dict(features, strict=False)
-    return "ONNX model zoo mobilenetv2-7, batch-norm folded" if path.suffix == ".npz" else "torchvision IMAGENET1K"

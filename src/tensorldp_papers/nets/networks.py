@@ -114,11 +114,7 @@ class BiLSTM(nn.Module):
         self.head = nn.Linear(2 * hidden, classes)
 
     def use_embedding(self, vectors: Tensor) -> None:
-        """Take public word vectors, (vocabulary, dimensions), for the frozen embedding; dimensions as built.
-
-        Raises:
-            InputError: if the shape is another.
-        """
+        """Take public word vectors, (vocabulary, dimensions), for the frozen embedding; dimensions as built."""
         if vectors.shape != self.embedding.weight.shape:
             raise InputError(
                 f"word vectors of shape {tuple(self.embedding.weight.shape)} are needed, got {tuple(vectors.shape)}"

@@ -1,12 +1,8 @@
-"""Private SGD: DP-SGD [abadi2016], and any clipping with any Gaussian noise per tensor.
-
-How much noise a mechanism puts on a lot's sum of clipped gradients, tensor by tensor (TVG, Type I).
+"""Private SGD: DP-SGD [abadi2016], and any clipping with any Gaussian noise per tensor (TVG, Type I).
 
 TVG's accounting gives each step a budget by composition over the steps and amplification by sampling, and every tensor
 that whole budget at s2 = 2 C sqrt(I) for gradients clipped to [-C, C] in each element (its Eq. 35). What a run really
 guarantees is computed from the noise alone, over all tensors and steps (`GradientNoise.curve`).
-
-Private SGD with any clipping and any Gaussian noise per tensor.
 
 Networks of linear layers and convolutions have their clipped sums from `ExampleGradients`; others from opacus.
 """
@@ -22,7 +18,6 @@ from torch import Tensor, nn
 
 from tensorldp.curves.base import NoPrivacyCurve, PrivacyCurve
 from tensorldp.curves.dp_sgd import DpSgdCurve, noise_multiplier_for
-from tensorldp.curves.guarantee import Guarantee
 from tensorldp.errors import InputError, check_positive, check_real, check_whole
 from tensorldp.mechanisms import Box, mechanism_class
 from tensorldp.mechanisms.tvg_budget import Schedule as Schedule
@@ -77,21 +72,10 @@ class GradientNoise:
 def printed_noise(
     name: str, shapes: list[tuple[int, ...]], clip: float, schedule: Schedule, **options: Any
 ) -> GradientNoise:
-    """The noise of TVG's Type I for a mechanism, with gradients clipped in l_inf.
+    """The noise of TVG's Type I for a mechanism with its options, on tensors of these shapes clipped in l_inf.
 
     Each class says itself what TVG's accounting gives it (`Mechanism.step_sigma`).
-
-    Args:
-        name: the mechanism's registry key.
-        shapes: of the tensors.
-        clip: C, > 0.
-        schedule: the run's budget and lots.
-        options: the mechanism's own.
-
-    Raises:
-        InputError: if a setting is out of range or the mechanism is not i.i.d. Gaussian within a tensor.
     """
-    clip = check_positive("clip", clip)
     kind = mechanism_class(name)
     kind.check_options(options)
     sigmas = []
@@ -107,12 +91,7 @@ def printed_noise(
 def honest_noise(
     shapes: list[tuple[int, ...]], clip: float, schedule: Schedule, accountant: Accountant = "pld"
 ) -> GradientNoise:
-    """DP-SGD [abadi2016]: l2 clipping and the least noise that makes the run (epsilon, delta)-DP.
-
-    Raises:
-        InputError: if a setting is out of range, or the run would need no noise.
-    """
-    clip = check_positive("clip", clip)
+    """DP-SGD [abadi2016]: l2 clipping and the least noise that makes the run (epsilon, delta)-DP."""
     seen = -math.expm1(schedule.steps * math.log1p(-schedule.rate)) if schedule.rate < 1.0 else 1.0
     if seen <= schedule.delta:
         raise InputError(
@@ -125,30 +104,16 @@ def honest_noise(
 
 
 def check_schedule(epsilon: float, delta: float, records: int, lot: int, steps: int) -> Schedule:
-    """A run's schedule from its number of records and lot size.
-
-    Raises:
-        InputError: if a value is out of range.
-    """
-    lot = check_whole("lot", lot, low=1, high=records)
-    return Schedule(
-        check_positive("epsilon", epsilon, infinite=True),
-        check_real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True),
-        lot / records,
-        check_whole("steps", steps, low=1),
-    )
-
-
-PHYSICAL = 256  # examples whose gradients are held at once
+    """A run's schedule from its number of records and lot size."""
+    delta = check_real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
+    return Schedule(check_positive("epsilon", epsilon, infinite=True), delta, lot / records, steps)
 
 
 def clipped_sums(gradients: list[Tensor], norm: str, clip: float) -> list[Tensor]:
     """Sums over examples of their clipped gradients, float64; one that is not finite counts as zero.
 
-    Args:
-        gradients: (examples, *shape) for each tensor; changed in place.
-        norm: "linf" clips every element to [-clip, clip]; "l2" scales an example's whole gradient to norm <= clip.
-        clip: the bound, > 0.
+    The gradients, (examples, *shape) for each tensor, are changed in place. The norm "linf" clips every element to
+    [-clip, clip]; "l2" scales an example's whole gradient to norm <= clip.
     """
     if norm == "linf":
         return [clamped_sum(g, clip) for g in gradients]
@@ -165,9 +130,7 @@ class PrivateStep:
         release: clipping and noise, its tensors in the order of the trainable parameters.
         lot: expected number of examples in a lot, which the sum is divided by.
         noise: generator of the noise, on the model's device.
-
-    Raises:
-        InputError: if the noise is for other tensors.
+        physical: examples whose gradients are held at once.
     """
 
     def __init__(
@@ -178,7 +141,7 @@ class PrivateStep:
         *,
         lot: int,
         noise: torch.Generator,
-        physical: int = PHYSICAL,
+        physical: int = 256,
     ) -> None:
         self.parameters = [p for p in model.parameters() if p.requires_grad]
         if tuple(p.numel() for p in self.parameters) != release.sizes:
@@ -187,9 +150,13 @@ class PrivateStep:
                 f"{tuple(p.numel() for p in self.parameters)}"
             )
         self.own = ExampleGradients(model) if ExampleGradients.fits(model) else None
-        self.private = None if self.own else _wrapped(model)
+        self.private: Any = None
+        if self.own is None:
+            from opacus import GradSampleModule  # which takes longer to import than most networks to train
+
+            self.private = GradSampleModule(model, loss_reduction="sum")
         self.optimizer, self.release, self.lot, self.noise = optimizer, release, lot, noise
-        self.physical = check_whole("physical", physical, low=1)
+        self.physical = physical
 
     def __call__(self, x: Tensor, y: Tensor) -> None:
         """A step on a lot, which may be empty; x (examples, ...), y (examples,)."""
@@ -209,7 +176,6 @@ class PrivateStep:
     def _clipped_sums(self, x: Tensor, y: Tensor) -> list[Tensor]:
         if self.own is not None:
             return self.own.clipped_sums(x, y, self.release.norm, self.release.clip)
-        assert self.private is not None
         nn.functional.cross_entropy(self.private(x), y, reduction="sum").backward()
         gradients = [p.grad_sample for p in self.parameters]  # type: ignore[attr-defined]
         found = clipped_sums(gradients, self.release.norm, self.release.clip)
@@ -239,45 +205,18 @@ def fit_private(
 ) -> nn.Module:
     """Minimise cross-entropy in place with `steps` private steps over Poisson lots of rate lot / records.
 
-    Args:
-        model: the network, changed in place.
-        x: (records, ...) inputs, on the model's device.
-        y: (records,) class indices.
-        release: clips and randomises the gradient of a lot.
-        lot: expected lot size, at most the number of records.
-        steps: number of lots.
-        learning_rate: of gradient descent.
-        momentum: of gradient descent, 0 for none.
-        generator: a CPU generator for the lots.
-        noise: of the noise, on the model's device.
-        what: what a progress line calls it.
-
-    Raises:
-        InputError: if a setting is out of range.
+    The lots are drawn from a CPU generator; inputs, labels and the generator of the noise are on the model's device.
     """
-    lot = check_whole("lot", lot, low=1, high=len(x))
-    if len(x) != len(y):
-        raise InputError(f"training needs as many labels as records, got {len(x)} and {len(y)}")
     trainable = [p for p in model.parameters() if p.requires_grad]
-    optimizer = torch.optim.SGD(
-        trainable,
-        lr=check_positive("learning_rate", learning_rate),
-        momentum=check_real("momentum", momentum, low=0.0, high=1.0, open_high=True),
-    )
+    optimizer = torch.optim.SGD(trainable, lr=learning_rate, momentum=momentum)
     model.train()
     step = PrivateStep(model, optimizer, release, lot=lot, noise=noise)
-    for _ in track(range(check_whole("steps", steps, low=1)), what):
+    for _ in track(range(steps), what):
         chosen = torch.rand(len(x), generator=generator, dtype=torch.float64) < lot / len(x)
         batch = chosen.nonzero().squeeze(1).to(x.device)
         step(x[batch], y[batch])
     step.close()
     return model
-
-
-def _wrapped(model: nn.Module) -> Any:
-    from opacus import GradSampleModule  # which takes longer to import than most networks to train
-
-    return GradSampleModule(model, loss_reduction="sum")
 
 
 def fit_dp_sgd(
@@ -296,41 +235,13 @@ def fit_dp_sgd(
     """Minimise cross-entropy with private gradient steps, in place; x and y lie on the model's device.
 
     Each step draws a Poisson lot of rate lot / records, clips each example's gradient to l2 norm `clip`, adds
-    N(0, (noise_multiplier clip)^2) to the sum and divides by the expected lot size.
-
-    Args:
-        model: the network, changed in place.
-        x: (records, ...) inputs.
-        y: (records,) class indices.
-        lot: expected lot size, at most the number of records.
-        steps: number of lots.
-        noise_multiplier: z; 0 adds no noise and guarantees nothing.
-        clip: l2 norm that an example's gradient is clipped to.
-        learning_rate: of the optimiser.
-        generator: a CPU generator for the lots.
-        noise: the generator of the noise, on the model's device.
-
-    Raises:
-        InputError: if a setting is out of range.
+    N(0, (noise_multiplier clip)^2) to the sum and divides by the expected lot size. A multiplier of 0 adds no noise
+    and guarantees nothing.
     """
-    clip = check_positive("clip", clip)
     sigma = check_real("noise_multiplier", noise_multiplier, low=0.0) * clip
     sizes = tuple(p.numel() for p in model.parameters() if p.requires_grad)
     release = GradientNoise("l2", clip, (sigma,) * len(sizes), sizes)
+    steps = check_whole("steps", steps, low=1)
     return fit_private(
         model, x, y, release, lot=lot, steps=steps, learning_rate=learning_rate, generator=generator, noise=noise
     )
-
-
-def run_guarantee(*, records: int, lot: int, steps: int, noise_multiplier: float, delta: float) -> Guarantee:
-    """What a whole run of `fit_dp_sgd` guarantees for adding or removing one record, by PLD accounting.
-
-    Raises:
-        InputError: if a setting is out of range; noise_multiplier must be above 0.
-    """
-    curve = DpSgdCurve(
-        check_positive("noise_multiplier", noise_multiplier),
-        check_whole("lot", lot, low=1, high=records) / records,
-        check_whole("steps", steps, low=1),
-    )
-    return Guarantee.of(curve, delta, "run", "for adding or removing one record")

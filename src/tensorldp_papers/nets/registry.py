@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -33,11 +34,7 @@ class Task:
 
 
 def image_layout(shape: tuple[int, ...]) -> tuple[int, int, int]:
-    """(channels, height, width) of an image record (height, width) or (height, width, channels).
-
-    Raises:
-        InputError: if the record is not an image.
-    """
+    """(channels, height, width) of an image record (height, width) or (height, width, channels)."""
     if len(shape) == 2:
         return 1, shape[0], shape[1]
     if len(shape) == 3 and shape[2] in (1, 3):
@@ -61,11 +58,11 @@ class SeededDropout(nn.Module):
         return x * keep.to(x.device) / (1.0 - self.p)
 
 
-def replace_modules(model: nn.Module, kind: type[nn.Module], make: object) -> None:
+def replace_modules(model: nn.Module, kind: type[nn.Module], make: Callable[[Any], nn.Module]) -> None:
     """Replace every submodule of type `kind` by `make(old)`, in place."""
     for name, child in model.named_children():
         if isinstance(child, kind):
-            setattr(model, name, make(child))  # type: ignore[operator]
+            setattr(model, name, make(child))
         else:
             replace_modules(child, kind, make)
 

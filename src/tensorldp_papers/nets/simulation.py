@@ -7,21 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tensorldp.errors import InputError, check_positive, check_real, check_whole, unknown
-from tensorldp_papers.nets.compiled.loop import CompiledLoop
+from tensorldp.errors import InputError
+from tensorldp_papers.nets.compiled.loop import CompiledLoop, flat_layers
 from tensorldp_papers.nets.computing import channels_last, flushing_denormals
 
 Network = Callable[[Sequence[Tensor], Tensor], Tensor]
-Layer = Callable[[Sequence[Tensor], Tensor], Tensor]
+"""Of all parameters and an input: a whole model, or one of its layers."""
 
 
-def _layer(module: nn.Module, first: int) -> tuple[Layer, int] | None:
+def _layer(module: nn.Module, first: int) -> tuple[Network, int] | None:
     """A layer as a function of all parameters and its input, and how many parameters it takes from `first` on."""
     if isinstance(module, nn.Conv2d) and module.bias is not None and module.padding_mode == "zeros":
         stride, padding, dilation, groups = module.stride, module.padding, module.dilation, module.groups
@@ -38,32 +37,22 @@ def _layer(module: nn.Module, first: int) -> tuple[Layer, int] | None:
     return None
 
 
-def _flat(model: nn.Module) -> list[nn.Module]:
-    if isinstance(model, nn.Sequential):
-        return [layer for child in model for layer in _flat(child)]
-    return [model]
-
-
 def functional(model: nn.Module) -> Network:
-    """network(parameters, x): the model with other parameters, in the order of `model.parameters()`.
+    """network(parameters, x): a nested Sequential with other parameters, in the order of `model.parameters()`.
 
-    Args:
-        model: a (nested) nn.Sequential of Conv2d, Linear, MaxPool2d, ReLU and Flatten.
-
-    Raises:
-        InputError: if it has another layer, such as dropout or batch-norm, whose state clients cannot share.
+    Layers whose state clients cannot share, such as dropout and batch-norm, are refused.
     """
-    layers: list[Layer] = []
+    layers: list[Network] = []
     first = 0
-    for module in _flat(model):
-        found = _layer(module, first)
-        if found is None:
+    for module in flat_layers(model):
+        made = _layer(module, first)
+        if made is None:
             raise InputError(
                 f"clients cannot be simulated with a layer {type(module).__name__}: models of Conv2d, "
                 "Linear, MaxPool2d, ReLU and Flatten can, such as pldp_cnn, mlp, linear and small_cnn"
             )
-        layers.append(found[0])
-        first += found[1]
+        layers.append(made[0])
+        first += made[1]
 
     def network(parameters: Sequence[Tensor], x: Tensor) -> Tensor:
         for layer in layers:
@@ -77,33 +66,10 @@ def activations(model: nn.Module, sample: Tensor) -> int:
     """The number of elements of all layers' outputs for one record, `sample` with a batch axis of 1."""
     total, x = 0, sample
     with torch.no_grad():
-        for module in _flat(model):
+        for module in flat_layers(model):
             x = module(x)
             total += x.numel()
     return total
-
-
-def convolves(model: nn.Module) -> bool:
-    """Whether the model has a convolution."""
-    return any(isinstance(module, nn.Conv2d) for module in model.modules())
-
-
-SPLITS = ("iid", "dirichlet")
-MOST_TRIES = 100
-LEAST_ALPHA = 1e-6  # where a whole class goes to one client
-
-
-def check_shards(shards: Sequence[Tensor]) -> None:
-    """Every client must have data.
-
-    Raises:
-        InputError: naming the first client without any.
-    """
-    for client, shard in enumerate(shards):
-        if len(shard) == 0:
-            raise InputError(
-                f"client {client} of {len(shards)} has no data: use fewer clients, more records or a more even split"
-            )
 
 
 def deal(
@@ -111,29 +77,21 @@ def deal(
 ) -> list[Tensor]:
     """Record indices of every client.
 
-    Args:
-        y: (records,) class indices.
-        clients: how many.
-        generator: of the draws.
-        split: `iid` deals equally at random (the first clients one more), as PLDP-FL does; `dirichlet` divides each
-            class in proportions Dir(alpha), drawn again until no client is empty.
-        alpha: concentration of the Dirichlet law, at least 1e-6; small is uneven.
-
-    Raises:
-        InputError: if the split is unknown or a client has no data, naming it.
+    `iid` deals equally at random (the first clients one more), as PLDP-FL does; `dirichlet` divides each class in
+    proportions Dir(alpha), up to a hundred times until no client is empty: the smaller alpha, the less even.
     """
     if split == "iid":
         shards = list(torch.randperm(len(y), generator=generator).tensor_split(clients))
-    elif split == "dirichlet":
-        for _ in range(MOST_TRIES):
-            shards = _dirichlet(
-                y, clients, generator, check_real("alpha of the Dirichlet split", alpha, low=LEAST_ALPHA)
-            )
+    else:
+        for _ in range(100):
+            shards = _dirichlet(y, clients, generator, alpha)
             if min(len(shard) for shard in shards):
                 break
-    else:
-        raise unknown("split", split, SPLITS)
-    check_shards(shards)
+    for client, shard in enumerate(shards):
+        if len(shard) == 0:
+            raise InputError(
+                f"client {client} of {len(shards)} has no data: use fewer clients, more records or a more even split"
+            )
     return shards
 
 
@@ -156,8 +114,6 @@ def _dirichlet(y: Tensor, clients: int, generator: torch.Generator, alpha: float
     return [torch.cat(part).sort().values for part in parts]
 
 
-Strategy = Literal["auto", "loop", "batched"]
-STRATEGIES = ("auto", "loop", "batched")
 COPIES = 8  # an activation, its gradient, and what vmap lays out anew on the way
 
 
@@ -178,9 +134,6 @@ class ClientSimulation:
         memory_mb: what the batched computation may take at once; clients are simulated in chunks that fit.
         threads: how many clients of a loop run at the same time, each on one thread.
         compiled: whether `auto` may be the loop in C++.
-
-    Raises:
-        InputError: if an argument is out of range, a client has no data, or the model has a layer of another kind.
     """
 
     def __init__(
@@ -198,41 +151,29 @@ class ClientSimulation:
         threads: int = 1,
         compiled: bool = False,
     ) -> None:
-        if strategy not in STRATEGIES:
-            raise unknown("strategy", strategy, STRATEGIES)
-        if len(x) != len(y):
-            raise InputError(f"clients need as many labels as records, got {len(x)} and {len(y)}")
-        check_shards(shards)
         self.network = functional(model)
         self.shapes = [tuple(p.shape) for p in model.parameters()]
         self.sizes = [p.numel() for p in model.parameters()]
         self.size = sum(self.sizes)
         self.x, self.y, self.shards = x, y, [shard.cpu() for shard in shards]
-        self.epochs = check_whole("epochs", epochs, low=1)
-        self.batch_size = check_whole("batch_size", batch_size, low=1)
-        self.learning_rate = check_positive("learning_rate", learning_rate)
-        self.threads = check_whole("threads", threads, low=1)
-        batched = strategy == "batched" or (strategy == "auto" and (x.device.type != "cpu" or not convolves(model)))
+        self.epochs, self.batch_size, self.learning_rate = epochs, batch_size, learning_rate
+        self.threads = threads
+        convolves = any(isinstance(module, nn.Conv2d) for module in model.modules())
+        batched = strategy == "batched" or (strategy == "auto" and (x.device.type != "cpu" or not convolves))
         self.strategy = "batched" if batched else "loop"
         self.compiled: CompiledLoop | None = None
         if compiled and strategy == "auto" and x.device.type == "cpu":
             self.strategy, self.compiled = "loop", CompiledLoop(model, x, y, learning_rate=learning_rate)
         sample = torch.zeros((1, *x.shape[1:]), dtype=x.dtype, device=next(model.parameters()).device)
         per_client = 4 * (4 * self.size + COPIES * self.batch_size * activations(model, sample))
-        self.chunk = max(1, int(check_positive("memory_mb", memory_mb) * 2**20 / per_client))
+        self.chunk = max(1, int(memory_mb * 2**20 / per_client))
 
     def train(self, start: Tensor, clients: Sequence[int], order: Callable[[int], torch.Generator]) -> Tensor:
         """The weights of each given client after its local training, (clients, I).
 
-        A client's result depends on its own records and generator alone, not on who else is trained with it.
-
-        Args:
-            start: (I,) the global weights, in the order of the model's parameters.
-            clients: their indices.
-            order: a CPU generator of a client's batches in this round.
+        A client's result depends on its own records and generator alone, not on who else is trained with it. `start`
+        holds the global weights, (I,), and `order` gives a CPU generator of a client's batches in this round.
         """
-        if start.shape != (self.size,):
-            raise InputError(f"the global weights must have shape ({self.size},), got {tuple(start.shape)}")
         batches = [self._batches(client, order(client)) for client in clients]
         out = torch.empty((len(batches), self.size), dtype=start.dtype, device=start.device)
         if self.strategy == "batched":
@@ -250,10 +191,6 @@ class ClientSimulation:
                 for i, weights in enumerate(pool.map(lambda plan: self._train_alone(start, plan), batches)):
                     out[i] = weights
         return out
-
-    def steps(self, clients: Sequence[int]) -> int:
-        """How many steps of SGD the given clients take in one round."""
-        return sum(self.epochs * -(-len(self.shards[client]) // self.batch_size) for client in clients)
 
     def _batches(self, client: int, generator: torch.Generator) -> Tensor:
         """(steps, B) record indices of one round, in a fresh order each epoch; -1 fills an epoch's last batch up."""

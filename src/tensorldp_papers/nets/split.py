@@ -119,11 +119,7 @@ def _dense(*sizes: int, active: type[nn.Module] = nn.Tanh) -> nn.Sequential:
 
 
 def head(name: str, features: int, classes: int) -> nn.Sequential:
-    """The head of a network on flat features: 120 and 84 units for LeNet, two of 4096 for AlexNet, none for others.
-
-    Raises:
-        InputError: if there is no such network.
-    """
+    """The head of a network on flat features: 120 and 84 units for LeNet, two of 4096 for AlexNet, none for others."""
     if name not in NAMES:
         raise unknown("tanh network", name, NAMES)
     hidden = {"lenet": (120, 84), "lenet_tanh": (120, 84), "alexnet_tanh": (4096, 4096)}.get(name, ())
@@ -131,11 +127,7 @@ def head(name: str, features: int, classes: int) -> nn.Sequential:
 
 
 def split_net(name: str, task: Task) -> SplitNet:
-    """One of `NAMES` for a task, not yet initialised.
-
-    Raises:
-        InputError: if the name is unknown or the records do not fit.
-    """
+    """One of `NAMES` for a task, not yet initialised."""
     if name not in NAMES:
         raise unknown("tanh network", name, NAMES)
     if name == "bilstm_tanh":

@@ -57,7 +57,7 @@ def train_on_releases(
     device: torch.device,
     weights: Path | None = None,
 ) -> tuple[nn.Module, Scaling]:
-    """A classifier trained on one seed's released records (released: (records, *shape) as stored), and its scaling."""
+    """A classifier trained on one seed's released records, (records, *shape) as stored, and its scaling."""
     scaling = Scaling.of(released)
     inputs = scaling(model_inputs(released, records.kind)).to(device)
     settings = cell.training
@@ -82,17 +82,7 @@ def train_heads_on_releases(
     records: Records,
     device: torch.device,
 ) -> dict[int, tuple[nn.Module, Scaling]]:
-    """`train_on_releases` of a linear model for every seed at once.
-
-    Args:
-        cell: the cell that is computed.
-        released: gives the arrays that `perturb` wrote for a seed.
-        records: the data set's training records, for the labels.
-        device: where the model is trained.
-
-    Raises:
-        InputError: if the cell's model is not linear.
-    """
+    """`train_on_releases` of a linear model for every seed at once, from what `perturb` wrote for each."""
     models, inputs, scalings = {}, [], []
     for seed in cell.seeds:
         arrays = released(seed)
@@ -118,11 +108,7 @@ def train_heads_on_releases(
 
 
 def parameter_release(cell: FederatedCell, model: nn.Module) -> ParameterRelease:
-    """How the cell releases the parameters of such a model.
-
-    Raises:
-        InputError: if the mechanism refuses a domain.
-    """
+    """How the cell releases the parameters of such a model."""
 
     def make(domain: Box, **options: Any) -> Mechanism:
         settings = {"epsilon": cell.nominal_epsilon, "delta": cell.delta, **cell.options, **options}
@@ -212,16 +198,7 @@ def evaluate(
     released: Tensor | None = None,
     precision: str = "float32",
 ) -> list[dict[str, Any]]:
-    """Rows {metric, value}: accuracy and weighted F1 on clean records, and on released ones if given.
-
-    Args:
-        model: a trained network.
-        test: the test records.
-        scaling: of the model's inputs.
-        device: where the model is.
-        released: (records, *shape) test records as released, or None.
-        precision: what the network computes in.
-    """
+    """Rows {metric, value}: accuracy and weighted F1 on clean records, and on released ones if given."""
     model = model.to(device)
     splits = {"": test.x} if released is None else {"": test.x, "_perturbed_test": released}
     rows = []

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, check_whole
-from tensorldp.mechanisms import Ball, make
+from tensorldp.errors import InputError
 from tensorldp.randomness import generator, standard_normal
 from tensorldp_papers.public.means import mean_scores, public_metric
 from tensorldp_papers.public.projection import Projection, to_sphere
@@ -37,9 +36,11 @@ class PublicTask:
     y_test: Tensor
     projection: Projection
 
-    def projected(self, exponent: float, dimension: int) -> PublicTask:
-        """The same with another projection."""
-        return replace(self, projection=self.projection.weighted(exponent).first(dimension))
+    def on_spheres(self, exponent: float, dimensions: Sequence[int]) -> list[_UnitRows]:
+        """The task at each dimension, its coordinates the first of the largest one's."""
+        whole = self.projection.weighted(exponent).first(max(dimensions))
+        x, test = whole.coordinates(self.x), whole.coordinates(self.x_test)
+        return [_UnitRows(to_sphere(x[:, :d]), self.y, to_sphere(test[:, :d]), self.y_test) for d in dimensions]
 
 
 @dataclass(frozen=True)
@@ -59,61 +60,18 @@ class Plan:
     accuracy: float
 
 
-def privunit_error(epsilon: float) -> Error:
-    """PrivUnit's exact squared error at an epsilon."""
-
-    def error(size: int) -> float:
-        found = make("privunit", epsilon=epsilon, domain=Ball(1.0, (size,)), lift=False).squared_error()
-        assert found is not None
-        return found
-
-    return error
-
-
 def mean_error(error: Error, dimension: int, records: int, classes: int, *, labels_private: bool) -> float:
-    """Variance of one coordinate of a class mean of releases, from their exact squared error.
+    """Variance of one coordinate of a class mean of releases, from the exact squared error of one.
 
-    With private labels one release holds `classes` blocks and every record is in the mean of each, divided by the
-    class's share.
-
-    Args:
-        error: of one release.
-        dimension: of a record.
-        records: how many there are.
-        classes: equally large.
-        labels_private: whether labels are released with the records.
+    With private labels one release holds `classes` blocks, all equally large, and every record is in the mean of each,
+    divided by the class's share.
     """
     size = dimension * classes if labels_private else dimension
     return error(size) / size * (classes**2 / records if labels_private else classes / records)
 
 
-def promised_accuracy(
-    task: PublicTask,
-    error: Error,
-    records: int,
-    *,
-    ridge: float = math.inf,
-    labels_private: bool = False,
-    draws: int = DRAWS,
-) -> float:
-    """Accuracy of class means on a public task, with means as noisy as `records` private ones would leave them.
-
-    The noise is Gaussian with the randomizer's exact variance: a mean of thousands of releases is.
-
-    Args:
-        task: whose first half has means and a metric, and whose second half is classified.
-        error: of one release.
-        records: how many private records there will be.
-        ridge: of the metric; infinite is the plain distance.
-        labels_private: whether labels are released with the records.
-        draws: of the noise, over which the accuracy is averaged.
-    """
-    found = _Projected(task.projection(task.x), task.y, task.projection(task.x_test), task.y_test)
-    return found.promises(error, records, ridge=ridge, labels_private=labels_private, draws=draws)
-
-
 @dataclass(frozen=True)
-class _Projected:
+class _UnitRows:
     """A public task whose records are unit rows of some dimension."""
 
     rows: Tensor
@@ -121,8 +79,11 @@ class _Projected:
     test: Tensor
     y_test: Tensor
 
-    def promises(self, error: Error, records: int, *, ridge: float, labels_private: bool, draws: int = DRAWS) -> float:
-        """As `promised_accuracy`."""
+    def promises(self, error: Error, records: int, *, ridge: float, labels_private: bool) -> float:
+        """Accuracy of class means as noisy as `records` private ones would leave them, over a few draws of the noise.
+
+        The noise is Gaussian with the randomizer's exact variance: a mean of thousands of releases is.
+        """
         rows, classes = self.rows, int(self.y.max()) + 1
         counts = self.y.bincount(minlength=classes).clamp_min(1).double()
         means = torch.zeros(classes, rows.shape[1], dtype=torch.float64).index_add_(0, self.y, rows.double())
@@ -131,21 +92,10 @@ class _Projected:
         lengths = torch.full((classes,), rows.shape[1] * variance, dtype=torch.float64)
         metric = public_metric(rows, ridge)
         total = 0.0
-        for draw in range(draws):
+        for draw in range(DRAWS):
             noisy = means + variance**0.5 * standard_normal(means, generator("dimension", draw))
             total += mean_scores(noisy, lengths, metric).accuracy(self.test, self.y_test)
-        return total / draws
-
-
-def _projected(tasks: Sequence[PublicTask], exponent: float, dimensions: Sequence[int]) -> dict[int, list[_Projected]]:
-    """The tasks at each dimension, whose coordinates are the first of the largest one's."""
-    found: dict[int, list[_Projected]] = {d: [] for d in dimensions}
-    for task in tasks:
-        whole = task.projected(exponent, max(dimensions)).projection
-        x, test = whole.coordinates(task.x), whole.coordinates(task.x_test)
-        for d in dimensions:
-            found[d].append(_Projected(to_sphere(x[:, :d]), task.y, to_sphere(test[:, :d]), task.y_test))
-    return found
+        return total / DRAWS
 
 
 def choose_dimension(
@@ -164,30 +114,24 @@ def choose_dimension(
 
     Args:
         tasks: public tasks, each with its own projection.
-        error: the randomizer's squared error, such as `privunit_error(epsilon)`.
+        error: the randomizer's squared error.
         records: how many private records there will be.
         dimensions: what to choose from; those beyond a projection are left out.
         exponents: how far to whiten, see `Projection.weighted`.
         ridges: of the learner's public metric; infinite is the plain distance.
         labels_private: whether labels are released with the records.
-
-    Raises:
-        InputError: if there is no task, or no dimension fits.
     """
-    records = check_whole("records", records, low=2)
-    if not tasks:
-        raise InputError("the rule for the dimension needs at least one public task")
     most = min(task.projection.dimension for task in tasks)
     fitting = [d for d in sorted(set(dimensions)) if 2 <= d <= most]
     if not fitting:
         raise InputError(f"no dimension among {list(dimensions)} is between 2 and the projection's {most}")
     plans = []
     for exponent in exponents:
-        projected = _projected(tasks, exponent, fitting)
-        for d in fitting:
+        projected = [task.on_spheres(exponent, fitting) for task in tasks]
+        for d, at_dimension in zip(fitting, zip(*projected, strict=True), strict=True):
             for ridge in ridges:
                 promised = [
-                    task.promises(error, records, ridge=ridge, labels_private=labels_private) for task in projected[d]
+                    rows.promises(error, records, ridge=ridge, labels_private=labels_private) for rows in at_dimension
                 ]
                 plans.append(Plan(d, float(exponent), float(ridge), sum(promised) / len(promised)))
     return max(plans, key=lambda plan: (plan.accuracy, -plan.dimension))

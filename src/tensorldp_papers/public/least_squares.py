@@ -5,10 +5,8 @@ second moment of the records is that of the releases, less b I and over a: it co
 having where the noise of dimension^2 entries has averaged out, that is, from epsilon of about 4 on for 60,000 records;
 below, the ridge takes over and the result is close to the nearest mean.
 
-Linear discriminants from releases alone: the covariance within the classes is estimated from them too.
-
-A release's second moment is known up to a constant (`least_squares.second_moment`), so that it costs no further
-privacy. Without public unlabelled records it is what takes the place of their covariance.
+The discriminant estimates the covariance within the classes from it: without public unlabelled records it takes the
+place of theirs.
 """
 
 from __future__ import annotations
@@ -19,11 +17,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, check_positive, check_whole
+from tensorldp.errors import InputError
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.gaussian import GaussianAnalytic
 from tensorldp.mechanisms.privunit import PrivUnit
-from tensorldp_papers.public.means import LinearScores, Metric, check_releases, class_moments, mean_scores
+from tensorldp_papers.public.means import LinearScores, Metric, class_moments, mean_scores
 
 
 @dataclass(frozen=True)
@@ -39,9 +37,6 @@ def second_moment(mechanism: Mechanism) -> SecondMoment:
 
     For PrivUnit ||z|| = 1/m and <z, x> = t/m, so that a + b = E t^2 / m^2 and a + b d = 1 / m^2; E t^2 by quadrature
     over the cap and what is left of the sphere.
-
-    Raises:
-        InputError: if the mechanism is neither PrivUnit without lifting nor Gaussian noise.
     """
     from scipy.integrate import quad
 
@@ -58,9 +53,8 @@ def second_moment(mechanism: Mechanism) -> SecondMoment:
     def weight(t: float) -> float:
         return math.exp(power * math.log1p(-t * t)) if t < 1.0 else 0.0
 
-    inside, outside = ((cap.gamma, 1.0), (-1.0, cap.gamma))
     mean = []
-    for low, high in (inside, outside):
+    for low, high in ((cap.gamma, 1.0), (-1.0, cap.gamma)):  # inside the cap and outside
         points = [p for p in (0.0,) if low < p < high]
         mass = quad(weight, low, high, points=points or None)[0]
         mean.append(quad(lambda t: t * t * weight(t), low, high, points=points or None)[0] / mass)
@@ -71,15 +65,7 @@ def second_moment(mechanism: Mechanism) -> SecondMoment:
 
 
 def debiased_moment(releases: Tensor, mechanism: Mechanism) -> tuple[Tensor, float]:
-    """The second moment of the records from that of their releases, float64, and its noise in the operator norm.
-
-    Args:
-        releases: (records, dimension) of unit records.
-        mechanism: what released them.
-
-    Raises:
-        InputError: if the mechanism's second moment is not known.
-    """
+    """The second moment of unit records from that of their releases, float64, and its noise in the operator norm."""
     known, rows = second_moment(mechanism), releases.double()
     count, d = rows.shape
     moment = (rows.T @ rows / count - known.around * torch.eye(d, dtype=torch.float64)) / known.along
@@ -100,18 +86,7 @@ def least_squares(
 
     The ridge is `ridge` times the deviation of the debiased moment's noise in the operator norm, so that it fades as
     records come in; eigenvalues below zero, which only noise makes, count as zero.
-
-    Args:
-        releases: (records, dimension) of unit records.
-        labels: (records,) public class indices.
-        classes: how many, at least 2.
-        mechanism: what released them.
-        ridge: the ridge as a multiple of the noise.
-
-    Raises:
-        InputError: if releases and labels do not fit, or the mechanism's second moment is not known.
     """
-    classes, ridge = check_whole("classes", classes, low=2), check_positive("ridge", ridge)
     counts, means, _ = class_moments(releases, labels, classes)
     moment, noise = debiased_moment(releases, mechanism)
     shares = counts / len(releases)
@@ -128,18 +103,7 @@ def discriminant_from_releases(
     Within is the debiased second moment less the spread of the class means, whose known noise is taken out. Assumes
     that all classes have one covariance. The ridge is `ridge` times the moment's noise in the operator norm, so that
     the metric is the plain distance where the noise is all that there is; eigenvalues below zero count as zero.
-
-    Args:
-        releases: (records, dimension) of unit records.
-        labels: (records,) public class indices.
-        classes: how many, at least 2.
-        mechanism: what released them.
-        ridge: the ridge as a multiple of the noise.
-
-    Raises:
-        InputError: if releases and labels do not fit, or the mechanism's second moment is not known.
     """
-    ridge = check_positive("ridge", ridge)
     counts, means, error = class_moments(releases, labels, classes)
     moment, noise = debiased_moment(releases, mechanism)
     shares, d = counts / len(releases), releases.shape[1]
@@ -151,20 +115,12 @@ def discriminant_from_releases(
 def logistic(features: Tensor, labels: Tensor, classes: int, *, strength: float = 0.1) -> LinearScores:
     """Multinomial logistic regression on standardised features with an l2 penalty: a control, with no guarantee.
 
-    Args:
-        features: (records, columns), not released by any mechanism.
-        labels: (records,) class indices, each class at least once.
-        classes: how many, at least 2.
-        strength: the inverse of the penalty.
-
-    Raises:
-        InputError: if features and labels do not fit, or the strength is not positive.
+    `strength` is the inverse of the penalty; each class has at least one of the records.
     """
     from sklearn.linear_model import LogisticRegression
 
-    check_releases(features, labels, classes)
     centre, scale = features.mean(dim=0), features.std(dim=0).clamp_min(1e-12)
-    fit = LogisticRegression(C=check_positive("strength", strength), max_iter=200)
+    fit = LogisticRegression(C=strength, max_iter=200)
     fit.fit(((features - centre) / scale).numpy(), labels.numpy())
     weight, bias = torch.from_numpy(fit.coef_).float(), torch.from_numpy(fit.intercept_).float()
     if classes == 2:  # one row: the log odds of the second class

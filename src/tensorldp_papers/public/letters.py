@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from tensorldp.errors import InputError, check_whole
+from tensorldp.errors import check_whole
 from tensorldp.randomness import generator
 
 FONTS = ("DejaVuSans", "DejaVuSerif-Italic", "DejaVuSerif", "STIXGeneral", "STIXGeneralItalic", "DejaVuSans-Oblique")
@@ -83,36 +83,20 @@ def rendered() -> Letters:
 
 
 def named(characters: str, copies: int = 40, names: tuple[str, ...] = FONTS) -> Letters:
-    """Deformed images of given characters, such as the digits for a control; y is the position in the text.
-
-    Args:
-        characters: one class each.
-        copies: of each rendering.
-        names: of the fonts.
-
-    Raises:
-        InputError: if the fonts lack one.
-    """
+    """Deformed images of given characters, such as the digits for a control; y is the position in the text."""
     images, positions = _render(list(characters), names)
-    missing = sorted(set(range(len(characters))) - set(positions))
-    if missing:
-        raise InputError(f"the fonts have no character {characters[missing[0]]!r}")
     x = torch.from_numpy(np.stack(images)).float() / 255.0
-    y = torch.tensor(positions).repeat(check_whole("copies", copies, low=1))
+    y = torch.tensor(positions).repeat(copies)
     stream = generator("letters", "named", characters, *names)
     return Letters(torch.cat([deform(x, stream) for _ in range(copies)]), y)
 
 
-def deform(images: Tensor, source: torch.Generator, *, size: int = SIZE) -> Tensor:
-    """One copy of each image as another hand might draw it: (images, size, size).
+def deform(images: Tensor, source: torch.Generator) -> Tensor:
+    """One copy of each image as another hand might draw it: (images, 28, 28).
 
     Drawn anew for each: a rotation by up to 15 degrees, a shear by up to 0.4, scalings by up to e^0.2, an elastic
     displacement with deviation 0.08 of half a side at 4 x 4 nodes, a blur and a threshold that set the stroke's width.
-
-    Args:
-        images: (images, height, width) in [0, 1].
-        source: a CPU generator.
-        size: the side of a copy, in pixels.
+    The images, (images, height, width), are in [0, 1], and the generator is on the CPU.
     """
     count = len(images)
     turn, shear, stretch_x, stretch_y, right, down = 2.0 * torch.rand(6, count, generator=source) - 1.0
@@ -125,14 +109,14 @@ def deform(images: Tensor, source: torch.Generator, *, size: int = SIZE) -> Tens
         ),
         1,
     )
-    grid = nn.functional.affine_grid(theta, [count, 1, size, size], align_corners=False)
+    grid = nn.functional.affine_grid(theta, [count, 1, SIZE, SIZE], align_corners=False)
     nodes = 0.08 * torch.randn(count, 2, 4, 4, generator=source)
-    elastic = nn.functional.interpolate(nodes, (size, size), mode="bicubic", align_corners=True)
+    elastic = nn.functional.interpolate(nodes, (SIZE, SIZE), mode="bicubic", align_corners=True)
     drawn = nn.functional.grid_sample(
         images.unsqueeze(1), grid + elastic.permute(0, 2, 3, 1), align_corners=False
     ).squeeze(1)
     deviation = 0.3 + 1.3 * torch.rand(count, 1, 1, generator=source)
-    distance = torch.arange(size).float()[:, None] - torch.arange(size).float()
+    distance = torch.arange(SIZE).float()[:, None] - torch.arange(SIZE).float()
     blur = torch.exp(-(distance / deviation).square() / 2.0)
     blur = blur / blur.sum(dim=2, keepdim=True)
     drawn = blur @ drawn @ blur.transpose(1, 2)
@@ -143,7 +127,6 @@ def deform(images: Tensor, source: torch.Generator, *, size: int = SIZE) -> Tens
 
 def deformed(which: Tensor, copies: int, purpose: str) -> Letters:
     """`copies` deformed images of each rendering of the letters `which` (their numbers), seeded by `purpose`."""
-    copies = check_whole("copies", copies, low=1)
     letters, source = rendered(), generator("letters", purpose)
     chosen = torch.isin(letters.y, which).nonzero().squeeze(1).repeat(copies)
     parts = [deform(letters.x[part], source) for part in chosen.split(1000)]
@@ -199,13 +182,10 @@ class Digits:
 
 
 def public_digits(*, handwriting: bool, font_copies: int = 160, hand_copies: int = 6) -> Digits:
-    """Deformed digits of two sources.
+    """Deformed digits of two sources: so many copies of each digit in each font, or of each handwritten one.
 
-    Args:
-        handwriting: fonts are one source and scikit-learn's digits the other; without, where those are the private
-            records, DejaVu's fonts are one and STIX's the other.
-        font_copies: of each digit in each font.
-        hand_copies: of each of scikit-learn's 1,797 digits.
+    With `handwriting` fonts are one source and scikit-learn's 1,797 digits the other; without, where those are the
+    private records, DejaVu's fonts are one and STIX's the other.
     """
     if handwriting:
         parts = [named(TEN, font_copies), _handwritten(hand_copies)]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tensorldp.errors import InputError, check_positive, check_whole
+from tensorldp.errors import InputError, check_whole
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,7 @@ class LinearScores:
     bias: Tensor
 
     def __call__(self, x: Tensor) -> Tensor:
-        """Scores (records, classes) of rows (records, dimension).
-
-        Raises:
-            InputError: if the rows do not have the dimension.
-        """
+        """Scores (records, classes) of rows (records, dimension)."""
         if x.dim() != 2 or x.shape[1] != self.weight.shape[1]:
             raise InputError(f"the classifier takes rows of {self.weight.shape[1]} numbers, got {tuple(x.shape)}")
         return x @ self.weight.T + self.bias
@@ -52,11 +48,7 @@ class LinearScores:
 
 
 def check_releases(releases: Tensor, labels: Tensor, classes: int) -> None:
-    """Finite float rows (records, dimension) with a class index each.
-
-    Raises:
-        InputError: otherwise.
-    """
+    """Finite float rows (records, dimension) with a class index each."""
     if releases.dim() != 2 or not releases.is_floating_point() or not len(releases):
         raise InputError(
             f"releases must be float rows (records, dimension), got {releases.dtype} {tuple(releases.shape)}"
@@ -74,9 +66,6 @@ def class_moments(releases: Tensor, labels: Tensor, classes: int) -> tuple[Tenso
 
     The squared error is the sum of the sample variances of the releases over the count. A class with fewer than two
     releases has the mean of all and no error.
-
-    Raises:
-        InputError: if releases and labels do not fit.
     """
     classes = check_whole("classes", classes, low=2)
     check_releases(releases, labels, classes)
@@ -106,19 +95,9 @@ class Metric:
 
 
 def public_metric(rows: Tensor, ridge: float) -> Metric | None:
-    """The metric of public records, whose labels it does not need; None for an infinite ridge, the plain distance.
-
-    Args:
-        rows: (records, dimension), public and projected as the releases are.
-        ridge: the share of the mean variance added to each.
-
-    Raises:
-        InputError: if there are fewer than two rows or the ridge is not positive.
-    """
-    if math.isinf(check_positive("ridge", ridge, infinite=True)):
+    """The metric of public records, projected as the releases are; None for an infinite ridge, the plain distance."""
+    if math.isinf(ridge):
         return None
-    if rows.dim() != 2 or len(rows) < 2:
-        raise InputError(f"a metric needs at least two public rows (records, dimension), got {tuple(rows.shape)}")
     centre = rows.double().mean(dim=0)
     spread = rows.double() - centre
     covariance = spread.T @ spread / len(rows)
@@ -130,11 +109,8 @@ def mean_scores(means: Tensor, error: Tensor, metric: Metric | None = None) -> L
     """Scores <x, m_c> - (||m_c||^2 - v_c) / 2 in the metric, up to what all classes share.
 
     Without subtracting v_c, the noise in a squared length, a class with few records would seem far from everything.
-
-    Args:
-        means: (classes, dimension) float64, each with independent noise of equal variance in all directions.
-        error: (classes,) the squared error of each mean.
-        metric: of the classes' common covariance; None is the plain distance.
+    The means, (classes, dimension) float64, have independent noise of equal variance in all directions, whose squared
+    error is (classes,); the metric is that of the classes' common covariance, and None the plain distance.
     """
     if metric is None:
         return LinearScores(means.float(), (-(means.square().sum(dim=1) - error) / 2.0).float())
@@ -167,12 +143,8 @@ def nearest_block_mean(releases: Tensor, classes: int, metric: Metric | None = N
 
     Args:
         releases: (records, classes x dimension).
-        classes: number of classes.
-        metric: as `mean_scores` takes it.
         classes: how many, at least 2.
-
-    Raises:
-        InputError: if the releases do not divide into blocks.
+        metric: as `mean_scores` takes it.
     """
     classes = check_whole("classes", classes, low=2)
     check_releases(releases, torch.zeros(len(releases), dtype=torch.long), 1)
@@ -198,9 +170,6 @@ def label_blocks(features: Tensor, labels: Tensor, classes: int) -> Tensor:
 
     Returns:
         (records, classes x dimension).
-
-    Raises:
-        InputError: if features and labels do not fit.
     """
     classes = check_whole("classes", classes, low=2)
     check_releases(features, labels, classes)

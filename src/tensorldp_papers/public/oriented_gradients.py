@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from tensorldp.errors import InputError, check_positive, check_whole
+from tensorldp.errors import InputError
 
 SHEAR = 1.0  # the largest shear, in columns a row
 LEAST_ASPECT = 0.3  # no figure is stretched to more than this share of its longer side
@@ -15,11 +15,7 @@ FLOOR = 1e-3  # variance of a figure of one pixel
 
 
 def check_images(images: Tensor) -> None:
-    """Grey images in [0, 1], (images, height, width).
-
-    Raises:
-        InputError: if they are not.
-    """
+    """Grey images in [0, 1], (images, height, width)."""
     if images.dim() != 3 or not images.is_floating_point():
         raise InputError(
             f"grey images must be a float tensor (images, height, width), got {images.dtype} {tuple(images.shape)}"
@@ -33,18 +29,10 @@ def align(images: Tensor, *, size: int = 28, spread: float = 5.5) -> Tensor:
 
     The map is affine: a shear that removes the correlation of rows and columns, then a scaling that takes the larger
     standard deviation of the ink to `spread` pixels and the smaller one half of the way there. It is a function of one
-    image alone, so a mechanism after it guarantees what it guarantees without.
-
-    Args:
-        images: (images, height, width) in [0, 1], dark where nothing is drawn.
-        size: side of the result.
-        spread: standard deviation of the ink along the longer side, in pixels of the result.
-
-    Raises:
-        InputError: if the images are no grey images in [0, 1] or a size is not positive.
+    image alone, so a mechanism after it guarantees what it guarantees without. Images, (images, height, width), are in
+    [0, 1], dark where nothing is drawn.
     """
     check_images(images)
-    size, spread = check_whole("size", size, low=1), check_positive("spread", spread)
     count, height, width = images.shape
     if not count:
         return images.new_zeros(0, size, size)
@@ -92,13 +80,7 @@ def oriented_energies(images: Tensor) -> Tensor:
 
     An image is blurred at two scales; its gradient's length goes to the two nearest of 8 directions, in linear shares;
     each direction is averaged with Gaussian windows on a grid of 7 x 7 places; the square root of all is divided by
-    its norm. A function of one image alone.
-
-    Args:
-        images: (images, height, width) in [0, 1].
-
-    Raises:
-        InputError: if the images are no grey images in [0, 1].
+    its norm. A function of one image alone, for images (images, height, width) in [0, 1].
     """
     check_images(images)
     height, width = images.shape[1:]

@@ -14,11 +14,7 @@ WIDEST = 256  # directions that a fit keeps
 
 
 def check_features(features: Tensor, what: str = "features") -> None:
-    """Finite float rows (records, columns).
-
-    Raises:
-        InputError: if they are not.
-    """
+    """Finite float rows (records, columns)."""
     if features.dim() != 2 or not features.is_floating_point() or not len(features):
         raise InputError(f"{what} must be float rows (records, columns), got {features.dtype} {tuple(features.shape)}")
     # a sum is finite only if all terms are, and costs less to look at; one that overflows proves nothing
@@ -59,20 +55,12 @@ class Projection:
         return Ball(1.0, (self.dimension,))
 
     def first(self, dimension: int) -> Projection:
-        """The map to the first so many directions.
-
-        Raises:
-            InputError: if there are fewer.
-        """
+        """The map to the first so many directions."""
         dimension = check_whole("dimension", dimension, low=2, high=self.dimension)
         return replace(self, directions=self.directions[:, :dimension], scales=self.scales[:dimension])
 
     def weighted(self, exponent: float) -> Projection:
-        """Each direction divided by its scale to the power of `exponent`: 1 whitens, 0 changes nothing.
-
-        Raises:
-            InputError: if the exponent is outside [0, 1].
-        """
+        """Each direction divided by its scale to the power of `exponent`: 1 whitens, 0 changes nothing."""
         factor = self.scales.clamp_min(1e-12) ** -check_real("exponent", exponent, low=0.0, high=1.0)
         return replace(self, directions=self.directions * factor, scales=self.scales * factor)
 
@@ -89,15 +77,7 @@ class Projection:
 
 
 def principal(features: Tensor, dimension: int = WIDEST) -> Projection:
-    """The directions along which public features, labelled or not, spread most.
-
-    Args:
-        features: (records, columns), public.
-        dimension: how many directions to keep, at most.
-
-    Raises:
-        InputError: if the features are no finite rows or fewer than two.
-    """
+    """The directions, so many at most, along which public features, labelled or not, spread most."""
     check_features(features, "public features")
     if len(features) < 2:
         raise InputError("principal directions need at least two public records")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from tensorldp.errors import InputError, check_whole
+from tensorldp.errors import InputError
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp_papers.public.means import LinearScores
 from tensorldp_papers.public.projection import to_sphere
@@ -36,20 +36,8 @@ def average_directions(
     """The model after all clients' uploads of every round, each released by the mechanism.
 
     A round adds the mean release to the weights. Assumes that releases are unbiased and records of about unit length.
-
-    Args:
-        rows: (records, dimension) in a public representation.
-        labels: (records,) class indices.
-        classes: how many, at least 2.
-        clients: record i belongs to client i mod `clients`.
-        mechanism: on the unit ball of `upload_size` numbers.
-        source: of the releases.
-        rounds: uploads of a client.
-
-    Raises:
-        InputError: if a client has no record, or a number is out of range.
+    Record i belongs to client i mod `clients`; the mechanism is on the unit ball of `upload_size` numbers.
     """
-    clients, rounds = check_whole("clients", clients, low=1), check_whole("rounds", rounds, low=1)
     if clients > len(rows):
         raise InputError(f"{clients} clients cannot share {len(rows)} records: allowed are as many at most")
     most = -(-len(rows) // clients)

@@ -1,16 +1,11 @@
 """What public records give without a private label: clusters, self-training, and labels from another source.
 
-What unlabelled public records know of the classes: clusters, named by the labels that they are scored on.
-
-A control, no learner. It bounds what these clusters give to whoever names them, and no other use of the public records.
-
-Public unlabelled records, labelled by a classifier from releases, teach a second one: post-processing, no cost.
-
-Assumes that the public records are like the private ones. Their labels are never read.
-
-A classifier from public labelled records, chosen by how well it does on a source that it was not fitted on.
-
-A control, with no guarantee: it reads no private record, and its choice no record of the kind that it is scored on.
+- Clusters of unlabelled records, named by the labels that they are scored on: a control, no learner. It bounds what
+  these clusters give to whoever names them, and no other use of the public records.
+- Unlabelled records, labelled by a classifier from releases, teach a second one: post-processing, no cost. Assumes that
+  the public records are like the private ones; their labels are never read.
+- A classifier from labelled records, chosen by how well it does on a source that it was not fitted on: a control, with
+  no guarantee. It reads no private record, and its choice no record of the kind that it is scored on.
 """
 
 from __future__ import annotations
@@ -22,26 +17,16 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from tensorldp.errors import InputError, check_positive, check_whole
+from tensorldp.errors import InputError
 from tensorldp_papers.nets.registry import seed_model
 from tensorldp_papers.public.means import LinearScores, class_moments, mean_scores
 
 
 def clusters(rows: Tensor, count: int, source: torch.Generator) -> LinearScores:
-    """The nearest of the centres that k-means finds, the best of ten starts.
-
-    Args:
-        rows: (records, dimension), public.
-        count: of clusters, at least 2.
-        source: of the starts.
-
-    Raises:
-        InputError: if there are fewer records than clusters.
-    """
+    """The nearest of the centres that k-means finds in public rows, the best of ten starts."""
     from sklearn.cluster import KMeans
 
-    count = check_whole("the number of clusters", count, low=2)
-    if rows.dim() != 2 or len(rows) < count:
+    if len(rows) < count:
         raise InputError(f"{count} clusters need at least as many public rows, got {tuple(rows.shape)}")
     seed = int(torch.randint(2**31, (1,), generator=source))
     fit = KMeans(count, n_init=10, random_state=seed).fit(rows.numpy())
@@ -50,21 +35,10 @@ def clusters(rows: Tensor, count: int, source: torch.Generator) -> LinearScores:
 
 
 def best_names(scores: LinearScores, rows: Tensor, labels: Tensor) -> LinearScores:
-    """The same clusters in the order of the classes, one to one, that gives the most of these rows their label.
-
-    Args:
-        scores: of as many clusters as there are classes.
-        rows: (records, dimension).
-        labels: (records,) their classes.
-
-    Raises:
-        InputError: if a label is beyond the number of clusters.
-    """
+    """As many clusters as classes in the order, one to one, that gives the most of these rows their label."""
     from scipy.optimize import linear_sum_assignment
 
     count = len(scores.bias)
-    if labels.shape != rows.shape[:1] or int(labels.max()) >= count:
-        raise InputError(f"{count} clusters name classes 0 .. {count - 1} of one label for each of {len(rows)} rows")
     table = np.zeros((count, count))
     np.add.at(table, (labels.numpy(), scores.predict(rows).numpy()), 1.0)
     _, chosen = linear_sum_assignment(table, maximize=True)
@@ -73,14 +47,7 @@ def best_names(scores: LinearScores, rows: Tensor, labels: Tensor) -> LinearScor
 
 
 def linear_discriminant(features: Tensor, labels: Tensor, classes: int, *, ridge: float = 0.3) -> LinearScores:
-    """Linear discriminant analysis with one covariance, ridged by `ridge` of its mean variance, and equal priors.
-
-    Raises:
-        InputError: if features and labels do not fit, or the ridge is not positive.
-    """
-    classes, ridge = check_whole("classes", classes, low=2), check_positive("ridge", ridge)
-    if features.dim() != 2 or labels.shape != features.shape[:1]:
-        raise InputError(f"features need one label each, got {tuple(features.shape)} and {tuple(labels.shape)}")
+    """Linear discriminant analysis with one covariance, ridged by `ridge` of its mean variance, and equal priors."""
     rows, chosen = features.double(), nn.functional.one_hot(labels, classes).double()
     counts = chosen.sum(dim=0)
     means = (chosen.T @ rows) / counts.clamp_min(1.0)[:, None]
@@ -111,38 +78,25 @@ class SelfTrained:
         return float((self(rows, features).argmax(dim=1) == y).double().mean())
 
 
+LABELLINGS = 3  # of the public records
+
+
 def _deviation(scores: Tensor) -> float:
     finite = scores[torch.isfinite(scores)]
     return max(float(finite.std()), 1e-12)
 
 
-def self_train(
-    private: LinearScores, rows: Tensor, features: Tensor, *, rounds: int = 3, ridge: float = 0.3
-) -> SelfTrained:
+def self_train(private: LinearScores, rows: Tensor, features: Tensor) -> SelfTrained:
     """Label public records with the classifier from releases, fit a discriminant to those labels, repeat with both.
 
-    The labels' errors average out in the discriminant, which also uses more directions than the releases have.
-
-    Args:
-        private: the classifier from releases.
-        rows: (records, dimension) the public records as `private` takes them.
-        features: (records, coordinates) the same records for the discriminant.
-        rounds: how often to label anew.
-        ridge: as `linear_discriminant` takes it.
-
-    Raises:
-        InputError: if the rows and features are not of the same records, or there are fewer than two.
+    The labels' errors average out in the discriminant, which also uses more directions than the releases have. Both are
+    of the same records: `rows` as `private` takes them, `features` for the discriminant.
     """
-    rounds = check_whole("rounds", rounds, low=1)
-    if len(rows) != len(features) or len(rows) < 2:
-        raise InputError(
-            f"self-training needs rows and features of the same public records, got {len(rows)} and {len(features)}"
-        )
     private = private.on_average()
     own = private(rows)
     classes, combined = own.shape[1], own
-    for _ in range(rounds):
-        public = linear_discriminant(features, combined.argmax(dim=1), classes, ridge=ridge)
+    for _ in range(LABELLINGS):
+        public = linear_discriminant(features, combined.argmax(dim=1), classes)
         scores = public(features)
         scales = (_deviation(own), _deviation(scores))
         combined = own / scales[0] + scores / scales[1]
@@ -212,16 +166,7 @@ def best_across_sources(
 ) -> tuple[Scorer, dict[str, float]]:
     """The candidate with the largest mean accuracy on a source while fitted on the others, fitted on all sources.
 
-    Args:
-        features: (records, columns), public.
-        labels: (records,) class indices.
-        sources: (records,) where each record comes from, 0 .. sources - 1, at least two.
-        classes: how many.
-        project: the public projection that two of the candidates use.
-        stream: of the networks.
-
-    Returns:
-        The fitted candidate, and the mean accuracy of each candidate by name.
+    `sources` says where each public record comes from. The mean accuracy of each candidate comes along, by name.
     """
     found: dict[str, list[float]] = {}
     for held in sources.unique():

@@ -15,21 +15,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tensorldp.errors import InputError, check_whole
+from tensorldp.errors import InputError
 
 PADDING = 0  # the index that stands for no word, or for one without an index
 LEAST_TEXTS = 20  # public texts that a kept word occurs in
 DIRECTIONS = 256
-
-
-def check_tokens(tokens: Tensor) -> None:
-    """Word indices (texts, length), 0 for padding.
-
-    Raises:
-        InputError: if they are not.
-    """
-    if tokens.dim() != 2 or tokens.is_floating_point() or (tokens.numel() and int(tokens.min()) < PADDING):
-        raise InputError(f"texts must be word indices (texts, length) from 0, got {tokens.dtype} {tuple(tokens.shape)}")
 
 
 @dataclass(frozen=True)
@@ -63,7 +53,6 @@ def _counts(tokens: Tensor, columns: NDArray[np.int64]) -> Any:
     """How often each kept word occurs in each text, sparse (texts, columns); indices beyond `columns` are not kept."""
     from scipy.sparse import csr_array
 
-    check_tokens(tokens)
     index = tokens.numpy()
     at = np.where(index < len(columns), columns[np.minimum(index, len(columns) - 1)], -1)
     row, place = np.nonzero(at >= 0)
@@ -75,7 +64,8 @@ def _counts(tokens: Tensor, columns: NDArray[np.int64]) -> Any:
 
 def text_shares(tokens: Tensor) -> NDArray[np.float64]:
     """The share of the texts in which each word index occurs; 0 for padding."""
-    check_tokens(tokens)
+    if tokens.dim() != 2 or tokens.is_floating_point() or (tokens.numel() and int(tokens.min()) < PADDING):
+        raise InputError(f"texts must be word indices (texts, length) from 0, got {tokens.dtype} {tuple(tokens.shape)}")
     seen = np.zeros(int(tokens.max()) + 1)
     for text in tokens.numpy():
         seen[np.unique(text)] += 1.0
@@ -90,13 +80,9 @@ def fit_words(public: Tensor, dimension: int = DIRECTIONS, *, least: int = LEAST
         public: word indices of public texts (texts, length), 0 for padding.
         dimension: how many directions to keep, at most.
         least: how many of the texts a kept word occurs in.
-
-    Raises:
-        InputError: if the texts are no word indices, or fewer than three words are kept.
     """
     from sklearn.decomposition import TruncatedSVD
 
-    dimension, least = check_whole("dimension", dimension, low=1), check_whole("least", least, low=1)
     shares = text_shares(public)
     kept = np.nonzero(shares * len(public) >= least - 0.5)[0]
     if len(kept) < 3:
@@ -115,17 +101,8 @@ def half_tasks(public: Tensor, space: WordSpace, tasks: int = 10) -> tuple[Tenso
     """Public tasks that need no label: from every other word of a text, on which side of a direction are the others?
 
     What words of a text share, such as its topic, tells; the k-th task is about the k-th direction of the space, and
-    the median of its coordinate divides the texts in two equal classes.
-
-    Args:
-        public: word indices of public texts (texts, length), 0 for padding.
-        space: fitted on public texts.
-        tasks: how many, at most as many as the space has directions.
-
-    Returns:
-        Coordinates (texts, dimension) of the words in even places, and classes (texts, tasks) by those in odd ones.
+    the median of its coordinate divides the texts in two equal classes. Gives coordinates (texts, dimension) of the
+    words in even places, and classes (texts, tasks) by those in odd ones.
     """
-    tasks = check_whole("tasks", tasks, low=1, high=space.directions.shape[1])
-    check_tokens(public)
     even, odd = space(public[:, 0::2]), space(public[:, 1::2])[:, :tasks]
     return even, (odd > odd.median(dim=0).values).long()

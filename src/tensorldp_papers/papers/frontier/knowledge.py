@@ -33,7 +33,7 @@ SPHERICAL = ("privunit", "privunit-g", "projunit")  # take unit vectors as they 
 
 @dataclass(frozen=True)
 class Public:
-    """The public records of a representation, see `studies.represent.public_arrays`."""
+    """The public records of a representation, see `represent.public_arrays`."""
 
     arrays: dict[str, Tensor]
 
@@ -65,11 +65,7 @@ def read_public(data: Path) -> Public:
 
 
 def labels_of(data: Path, split: str) -> tuple[Tensor, int]:
-    """The labels of a split and the number of classes, without its features.
-
-    Raises:
-        InputError: if the file cannot be read.
-    """
+    """The labels of a split and the number of classes, without its features."""
     path = data / f"{split}.safetensors"
     try:
         with safe_open(path, framework="pt") as file:
@@ -79,11 +75,7 @@ def labels_of(data: Path, split: str) -> tuple[Tensor, int]:
 
 
 def private_count(cell: FrontierCell, records: int) -> tuple[int, int]:
-    """How many of a split's training records are private, and how many are public without labels.
-
-    Raises:
-        InputError: if no private record is left, or the representation is fitted on more texts than are public.
-    """
+    """How many of a split's training records are private, and how many are public without labels."""
     public = 0 if cell.factors.backbone == "strokes" else cell.training.public_records
     if cell.factors.backbone == "words" and public < PUBLIC_TEXTS:
         raise InputError(f"words is fitted on {PUBLIC_TEXTS} texts: public_records must be as many, got {public}")
@@ -103,11 +95,9 @@ def mechanism_of(cell: FrontierCell, size: int) -> Mechanism:
     def build(nominal: float) -> Mechanism:
         return make(cell.mechanism, epsilon=nominal, domain=domain, delta=cell.delta, **{**cell.options, **options})
 
-    return (
-        build(math.inf)
-        if cell.mechanism == NO_PRIVACY
-        else calibrate(build, cell.nominal_epsilon / cell.factors.rounds, cell.delta)
-    )
+    if cell.mechanism == NO_PRIVACY:
+        return build(math.inf)
+    return calibrate(build, cell.nominal_epsilon / cell.factors.rounds, cell.delta)
 
 
 def as_released(mechanism: Mechanism, rows: Tensor) -> Tensor:

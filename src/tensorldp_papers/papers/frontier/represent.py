@@ -24,7 +24,7 @@ from tensorldp.randomness import generator
 from tensorldp_papers.data.text import PUBLIC_TEXTS
 from tensorldp_papers.nets.mobilenet import MobileNet, imagenet_normalise, load_imagenet
 from tensorldp_papers.nets.registry import seed_model
-from tensorldp_papers.public.letters import SIZE, Digits, fitting_and_tasks, public_digits
+from tensorldp_papers.public.letters import SIZE, fitting_and_tasks, public_digits
 from tensorldp_papers.public.oriented_gradients import align, oriented_energies
 from tensorldp_papers.public.projection import discriminant
 from tensorldp_papers.public.words import WordSpace, fit_words, half_tasks
@@ -78,11 +78,7 @@ def fuse_batch_norms(net: nn.Module) -> nn.Module:
 
 
 def public_texts(records: Records) -> Tensor:
-    """The training texts that `words` takes as public, without their labels.
-
-    Raises:
-        InputError: if the records are no texts or too few.
-    """
+    """The training texts that `words` takes as public, without their labels."""
     if records.kind != "text":
         raise InputError(f"the representation words takes texts, but {records.name} holds {records.kind}")
     if len(records.x) <= PUBLIC_TEXTS:
@@ -121,16 +117,10 @@ def extractor(backbone: str, weights: Path | None = None, public: Tensor | None 
 def represent(
     backbone: str, records: Records, embed: Callable[[Tensor], Tensor] | None = None, workers: int = 1
 ) -> Tensor:
-    """float32 features (records, columns) of records.
+    """float32 features (records, columns) of images, or of texts for `words`.
 
-    Args:
-        backbone: one of BACKBONES.
-        records: images, or texts for `words`.
-        embed: as `extractor` made it, where that took weights or public texts.
-        workers: threads that share the records, each on blocks of its own: the features do not depend on it.
-
-    Raises:
-        InputError: if the representation is unknown or the records are of another kind.
+    `embed` is what `extractor` made, where that took weights or public texts; `workers` are threads that share the
+    records, each on blocks of its own: the features do not depend on it.
     """
     embed, workers = embed or extractor(backbone), check_whole("workers", workers, low=1)
     kind, name = ("text", "texts") if backbone == "words" else ("image", "images")
@@ -148,11 +138,6 @@ def represent(
         return torch.cat(list(track(pool.map(features, parts), f"{backbone} of {records.name}", total=len(parts))))
 
 
-def labelled_digits(private: str) -> Digits:
-    """The digits that are public beside a private data set: fonts alone, and fewer, beside scikit-learn's digits."""
-    return public_digits(handwriting=False, font_copies=40) if private == "digits" else public_digits(handwriting=True)
-
-
 def public_arrays(
     backbone: str,
     embed: Callable[[Tensor], Tensor] | None = None,
@@ -164,16 +149,9 @@ def public_arrays(
 
     `task_x` and `task_y` choose the dimension: class k % 10 of task k // 10. For `strokes`, `centre`,
     `directions` and `scales` are the projection fitted on other letters, and `named_x`, `named_y` and `named_source`
-    the digits of `labelled_digits`, which that fit and the rule do not read: they serve a control.
-
-    Args:
-        backbone: one of BACKBONES.
-        embed: as `extractor` made it, where that took weights or public texts.
-        public: the public texts, for `words`.
-        private: the name of the private data set: of `digits`, scikit-learn's digits are not public.
-
-    Raises:
-        InputError: if there is no such representation, or `words` has no public texts.
+    labelled digits, which that fit and the rule do not read: they serve a control. Beside the private data set `digits`
+    they are of fonts alone, as scikit-learn's digits are then not public. `embed` is as `represent` takes it, `public`
+    the public texts for `words`.
     """
     embed = embed or extractor(backbone, public=public)
 
@@ -187,10 +165,7 @@ def public_arrays(
         assert isinstance(embed, WordSpace)
         rows, labels = half_tasks(public[:TASK_TEXTS], embed)
         offset = 10 * torch.arange(labels.shape[1])
-        return {
-            "task_x": rows.repeat(labels.shape[1], 1).numpy(),
-            "task_y": (labels + offset).T.flatten().numpy(),
-        }
+        return {"task_x": rows.repeat(labels.shape[1], 1).numpy(), "task_y": (labels + offset).T.flatten().numpy()}
     if backbone != "strokes":
         from sklearn.datasets import load_digits
 
@@ -198,7 +173,8 @@ def public_arrays(
         images = torch.from_numpy(digits.images).float() / 16.0
         return {"task_x": features(images), "task_y": digits.target.astype("int64")}
     fit, tasks = fitting_and_tasks()
-    named = labelled_digits(private)
+    # fonts alone, and fewer, beside scikit-learn's digits
+    named = public_digits(handwriting=False, font_copies=40) if private == "digits" else public_digits(handwriting=True)
     projection = discriminant(torch.from_numpy(features(fit.x)), fit.y)
     return {
         "centre": projection.centre.numpy(),

@@ -40,22 +40,14 @@ V = TypeVar("V")
 
 
 def needed(cell: AttackCell, key: str, value: V | None) -> V:
-    """The value of a factor that the cell's attack cannot do without.
-
-    Raises:
-        InputError: if the cell's variant does not have it.
-    """
+    """The value of a factor that the cell's attack cannot do without."""
     if value is None:
         raise InputError(f"the attack {cell.factors.attack!r} of {cell.study} needs the factor {key}")
     return value
 
 
 def defence_of(cell: AttackCell, parameters: int) -> Defence:
-    """The cell's defence of a gradient of that many parameters.
-
-    Raises:
-        InputError: if the cell has a mechanism but its defence is another, or the other way round.
-    """
+    """The cell's defence of a gradient of that many parameters."""
     name = cell.factors.defence
     strength = 0.0 if name == "none" else needed(cell, "strength", cell.factors.strength)
     mechanism = None
@@ -76,11 +68,7 @@ HIDDEN = 64
 def network(attack: str, records: Records, generator: torch.Generator, *, trainable: bool = False) -> nn.Sequential:
     """The sigmoid LeNet, or for the analytic attack a network whose first layer is fully connected.
 
-    Args:
-        attack: its name.
-        records: what the network classifies.
-        generator: of its weights.
-        trainable: start where training makes headway.
+    A `trainable` one starts where training makes headway.
     """
     layout = image_layout(records.shape)
     if attack != "analytic":
@@ -162,15 +150,8 @@ def reconstruct(
         image = analytic_attack(parts["1.weight"], parts["1.bias"]).reshape(shape).clamp(0.0, 1.0)
         return image, infer_label(client, released)
     how = INVERSIONS[attack]
-    result = invert(
-        client,
-        released,
-        shape,
-        replace(how, steps=min(how.steps, steps)) if how.optimizer == "lbfgs" else replace(how, steps=steps),
-        generator,
-        mask=mask,
-    )
-    return result.x, result.labels
+    most = min(how.steps, steps) if how.optimizer == "lbfgs" else steps
+    return invert(client, released, shape, replace(how, steps=most), generator, mask)
 
 
 def utility(cell: AttackCell, attack: str, train: Records, test: Records, defence: Defence, seed: int) -> float:

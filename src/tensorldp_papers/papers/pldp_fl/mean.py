@@ -36,8 +36,7 @@ def uniform_variance(mechanism: Mechanism) -> float | None:
 def expected_error(mechanisms: Sequence[Mechanism]) -> float | None:
     """E |mean of releases - mean of values| for values uniform on each participant's interval.
 
-    By the central limit theorem sqrt(2 / pi) times the deviation of the mean ; None where a
-    mechanism has no closed form.
+    By the central limit theorem sqrt(2 / pi) times the deviation of the mean; None where one has no closed form.
     """
     variances = [uniform_variance(mechanism) for mechanism in mechanisms]
     known = [variance for variance in variances if variance is not None]
@@ -51,11 +50,7 @@ def released_means(
 ) -> tuple[Tensor, Tensor]:
     """The true and the released mean over participants of each of `records` values, both (records,), float64.
 
-    Args:
-        mechanisms: of one value each, one per participant, whose interval the participant's values fill uniformly.
-        records: how many values each participant has.
-        values: generator of the values.
-        noise: generator of the mechanisms.
+    Each participant has a mechanism of one value, whose interval its values fill uniformly.
     """
     truth = torch.zeros(records, dtype=torch.float64)
     released = torch.zeros(records, dtype=torch.float64)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,11 +30,7 @@ Streams = Callable[[str], torch.Generator]
 
 
 def selections(clients: int, participation: float, rounds: int, generator: torch.Generator) -> list[list[int]]:
-    """The gamma N clients that the server draws in each round, sorted.
-
-    Raises:
-        InputError: if participation asks for more participants than there are clients.
-    """
+    """The gamma N clients that the server draws in each round, sorted."""
     count = participant_count(clients, participation)
     return [sorted(torch.randperm(clients, generator=generator)[:count].tolist()) for _ in range(rounds)]
 
@@ -45,15 +40,6 @@ def replay(ledger: Ledger, chosen: Sequence[Sequence[int]]) -> Ledger:
     for selected in chosen:
         ledger.record([client for client in selected if ledger.may_upload(client)])
     return ledger
-
-
-def inverse_variance(ledger: Ledger, sizes: Sequence[int], clients: Sequence[int]) -> list[float]:
-    """PLU-FedOA's weights of these clients."""
-    return fedoa_weights([ledger.nominal[c] for c in clients], [sizes[c] for c in clients])
-
-
-def _batches_of(order: Streams, index: int, client: int) -> torch.Generator:
-    return order(f"batches of client {client}, round {index}")
 
 
 def personalised_average(
@@ -86,12 +72,12 @@ def personalised_average(
         (kept, I) global weights on the CPU, and the rounds (from 1) after which they stood.
     """
     weights, kept, marks = start, [], []
-    sizes = [len(shard) for shard in simulation.shards]
     for index, selected in enumerate(track(chosen, f"{what}: round")):
         clients = [client for client in selected if ledger.may_upload(client)]
         ledger.record(clients)
         if clients:
-            local = simulation.train(weights, clients, partial(_batches_of, order, index))
+            batches = {client: order(f"batches of client {client}, round {index}") for client in clients}
+            local = simulation.train(weights, clients, batches.__getitem__)
             released = torch.stack(
                 [
                     ledger.uploads[client].release(weights, own, noise(f"noise of client {client}, round {index}"))
@@ -99,8 +85,9 @@ def personalised_average(
                 ]
             )
             if optimised:
-                shares = torch.tensor(inverse_variance(ledger, sizes, clients), dtype=released.dtype)
-                weights = shares.to(released.device) @ released
+                sizes = [len(simulation.shards[client]) for client in clients]
+                shares = fedoa_weights([ledger.nominal[client] for client in clients], sizes)
+                weights = torch.tensor(shares, dtype=released.dtype).to(released.device) @ released
             else:
                 weights = released.mean(dim=0)
         if (index + 1) % every == 0 or index + 1 == len(chosen):
@@ -110,11 +97,7 @@ def personalised_average(
 
 
 def client_preferences(cell: PldpCell) -> list[Preference]:
-    """The (tau, epsilon) of every client of the cell; the largest epsilon is the cell's.
-
-    Raises:
-        InputError: naming the client whose epsilon or safe range is not valid, or if ranges have two centres.
-    """
+    """The (tau, epsilon) of every client of the cell; the largest epsilon is the cell's."""
     settings = cell.training
     if cell.factors.centre == "global" and settings.range_centre != 0.0:
         raise InputError(
@@ -168,9 +151,6 @@ def largest_curve(cell: PldpCell, size: int) -> tuple[PrivacyCurve, int, int]:
     """The curve of the client with the weakest guarantee over the run, of all seeds, with its number and uploads.
 
     Who uploads when depends on the seed and on budgets only, so that no training is needed.
-
-    Raises:
-        InputError: if no client's budget allows an upload.
     """
     best: tuple[float, PrivacyCurve, int, int] | None = None
     for seed in cell.seeds:

@@ -53,11 +53,7 @@ ENTRIES = (
 
 
 def slope(sizes: Sequence[float], values: Sequence[float]) -> float:
-    """The exponent p of values ~ I^p by least squares in log-log.
-
-    Raises:
-        InputError: with fewer than two sizes, or a value that is not above 0.
-    """
+    """The exponent p of values ~ I^p by least squares in log-log."""
     if len(sizes) != len(values) or len(sizes) < 2 or min(values) <= 0:
         raise InputError(f"a growth needs at least two sizes with values above 0, got {len(sizes)} sizes")
     return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
