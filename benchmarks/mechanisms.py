@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 
 from tensorldp.errors import InputError
-from tensorldp.kinds import MECHANISMS
+from tensorldp.mechanism_table import MECHANISMS
 from tensorldp.mechanisms import Box, Mechanism, make, mechanism_class, names
 from tensorldp.randomness import generator
 

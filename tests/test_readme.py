@@ -34,7 +34,7 @@ def test_the_library_example_does_what_its_comments_say() -> None:
 
 def test_the_first_mechanism_is_about_twenty_lines_and_works() -> None:
     from tensorldp import mechanisms
-    from tensorldp.kinds import MECHANISMS
+    from tensorldp.mechanism_table import MECHANISMS
 
     page = (ROOT / "docs" / "your-first-mechanism.md").read_text()
     block = next(b for b in re.findall(r"```python[^\n]*\n(.*?)```", page, re.DOTALL) if "@register" in b)

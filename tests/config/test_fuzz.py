@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tensorldp.errors import InputError
-from tensorldp.kinds import MECHANISMS as REGISTERED
+from tensorldp.mechanism_table import MECHANISMS as REGISTERED
 from tensorldp_papers.registries import METHODS
 from tensorldp_papers.run import grid
 from tensorldp_papers.run.grid import Plan, make_plan

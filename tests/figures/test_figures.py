@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.kinds import MECHANISMS
+from tensorldp.mechanism_table import MECHANISMS
 from tensorldp_papers.plots.curves import draw_study, factors, study_data
 from tensorldp_papers.plots.privacy import ceiling_table, draw_ceiling, draw_profiles, profile_table
 from tensorldp_papers.plots.style import appearance, label, order, save

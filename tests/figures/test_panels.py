@@ -10,7 +10,7 @@ import pytest
 from matplotlib.collections import PolyCollection
 from matplotlib.text import Text
 
-from tensorldp.kinds import MECHANISMS
+from tensorldp.mechanism_table import MECHANISMS
 from tensorldp_papers.papers.lecture.figures import place_notes
 from tensorldp_papers.plots.curves import CONTEXT, draw_study
 from tensorldp_papers.plots.panels import (

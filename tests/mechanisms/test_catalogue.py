@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp.kinds import MECHANISMS
+from tensorldp.mechanism_table import MECHANISMS
 from tensorldp.mechanisms import names
 from tensorldp.mechanisms.catalogue import PROBES, entry, guarantee_words, page
 from tensorldp.mechanisms.registry import make, mechanism_class, register

@@ -11,7 +11,7 @@ import torch
 from tensorldp import mechanisms
 from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.errors import InputError
-from tensorldp.kinds import MECHANISMS
+from tensorldp.mechanism_table import MECHANISMS
 from tensorldp.mechanisms import Box, Mechanism, register
 from tensorldp.mechanisms.additive_noise import GAUSSIAN, LAPLACE, AdditiveNoise
 from tensorldp.privacy import audit

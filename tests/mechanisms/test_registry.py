@@ -10,7 +10,7 @@ import pytest
 
 from tensorldp import mechanisms
 from tensorldp.errors import InputError
-from tensorldp.kinds import MECHANISMS
+from tensorldp.mechanism_table import MECHANISMS
 
 TOY = '''
 import torch

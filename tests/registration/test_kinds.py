@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tensorldp.kinds import MECHANISMS
+from tensorldp.mechanism_table import MECHANISMS, TABLE
 from tensorldp.registry import Registry
 from tensorldp_papers.claims.registry import CLAIMS
 from tensorldp_papers.data import catalogue
@@ -30,7 +30,15 @@ def test_every_data_set_has_a_parser() -> None:
 
 
 def test_names_are_listed_without_torch() -> None:
-    code = "import sys; from tensorldp.kinds import MECHANISMS; from tensorldp_papers.claims.registry import CLAIMS; "
+    code = "import sys; from tensorldp.mechanism_table import MECHANISMS; "
+    code += "from tensorldp_papers.claims.registry import CLAIMS; "
     code += "assert 'tldp-l' in MECHANISMS.names() and 'T08' in CLAIMS.names(); "
     code += "sys.exit('torch' in sys.modules or 'tensorldp.mechanisms' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_table_says_of_a_mechanism_what_its_class_says() -> None:
+    for name, listed in TABLE.items():
+        cls = MECHANISMS.get(name)
+        assert (cls.integer, cls.only_for) == (listed.integer, listed.only_for), name
+        assert (cls.label, cls.family, cls.variant_labels) == listed[1:4], name

@@ -20,7 +20,7 @@ try:
     from tensorldp_papers.data.catalogue import get as dataset_entry
     from tensorldp_papers.data.catalogue import names as dataset_names
     from tensorldp.errors import InputError
-    from tensorldp.kinds import MECHANISMS, NO_PRIVACY
+    from tensorldp.mechanism_table import MECHANISMS, NO_PRIVACY
     from tensorldp_papers.run import at_work, environment
     from tensorldp_papers.data.fetch import content_digest
     from tensorldp_papers.run.failures import export_commands, finished, last_words, warnings_since

@@ -16,6 +16,7 @@ from tensorldp.curves.base import PrivacyCurve
 from tensorldp.curves.guarantee import NOMINAL_DELTA, UNITS, Guarantee
 from tensorldp.domain import DTYPES, TOLERANCE, Ball, Box, Domain, blocks
 from tensorldp.errors import InputError, check_budget, check_flag, check_real, shown, unknown
+from tensorldp.mechanism_table import TABLE
 from tensorldp.mechanisms.tvg_budget import Schedule, simple_budget, step_budget
 from tensorldp.randomness import check_generator
 
@@ -138,8 +139,12 @@ class Mechanism(ABC):
         super().__init_subclass__(**options)
         check_traits(cls)
         if "name" in cls.__dict__:
-            cls.label = cls.__dict__.get("label") or cls.name
-            cls.family = cls.family or cls.name
+            listed = TABLE.get(cls.name)
+            if listed and cls.__module__ == f"tensorldp.mechanisms.{listed.module}":
+                cls.label, cls.family, cls.variant_labels = listed.label, listed.family, listed.variant_labels
+            else:
+                cls.label = cls.__dict__.get("label") or cls.name
+                cls.family = cls.family or cls.name
         dataclass(kw_only=True, eq=False, repr=False)(cls)
 
     def __post_init__(self) -> None:

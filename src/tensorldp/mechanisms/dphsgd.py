@@ -92,9 +92,7 @@ class Dphsgd(AdditiveNoise):
 
     name = "dphsgd"
     formula = r"\mathrm{clip}_C(x) + \mathrm{Lap}(C \Delta I T / \varepsilon)^I"
-    label = "DPHSGD (reconstructed)"
     acts_on = "vector"
-    family = "laplace"
     epsilon_unit = "run"
     unit = "step"
     source = "[tan2025], from TLDP's description and Table 5"

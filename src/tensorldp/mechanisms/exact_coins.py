@@ -28,8 +28,6 @@ class KaryRandomizedResponseSecure(KaryRandomizedResponse):
 
     name = "k-rr-secure"
     formula = r"x_i \text{ with probability } a / (a + (k - 1) b), a / b \le e^\varepsilon, \text{ else another value}"
-    label = "k-RR, exact coins"
-    family = "randomised response"
     source = "[kairouz2016], with odds of whole numbers"
 
     def _prepare(self) -> None:
@@ -57,8 +55,6 @@ class LatentSecure(Latent):
 
     name = "latent-secure"
     formula = r"\text{each of } r l \text{ bits true with probability } a / (a + b), a / b \le e^{\varepsilon/(rl)}"
-    label = "LATENT, exact coins"
-    family = "randomised response"
     source = "LATENT, Eq. 4 to 6, with odds of whole numbers"
 
     def _prepare(self) -> None:

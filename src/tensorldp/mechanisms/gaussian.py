@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from torch import Tensor
@@ -48,9 +48,6 @@ class Gaussian(_IsotropicGaussian, StatedRange):
 
     name = "gaussian"
     formula = r"x + \mathcal{N}(0, I \Delta^2 / (2 \varepsilon))^I"
-    label = "Gaussian (TLDP, Thm 2)"
-    family = "gaussian"
-    variant_labels: ClassVar = {"form=table5": "Gaussian (TLDP, Table 5)"}
     source = "TLDP, Theorem 2(2), Eq. 7, and Table 5"
     status = "as printed"
     note = "the source claims pure epsilon-LDP; Gaussian noise has no finite pure epsilon"
@@ -79,8 +76,6 @@ class GaussianClassical(_IsotropicGaussian):
 
     name = "gaussian-classical"
     formula = r"x + \mathcal{N}(0, 2 s_2^2 \ln(1.25/\delta) / \varepsilon^2)^I"
-    label = "Gaussian, classical"
-    family = "gaussian"
     source = "[dwork2014], Theorem A.1; TVG, section VIII.C"
 
     @property
@@ -94,8 +89,6 @@ class GaussianAnalytic(_IsotropicGaussian):
 
     name = "gaussian-analytic"
     formula = r"x + \mathcal{N}(0, s_2^2 / \mu^2)^I, \mu \text{ the largest with } \delta_\mu(\varepsilon) \le \delta"
-    label = "Gaussian, analytic"
-    family = "gaussian"
     source = "[balle2018], Algorithm 1"
 
     @cached_property
@@ -109,8 +102,6 @@ class GaussianPerElement(_IsotropicGaussian):
 
     name = "gaussian-per-element"
     formula = r"x + \mathcal{N}(0, 2 R^2 I^2 \ln(1.25 I / \delta) / \varepsilon^2)^I"
-    label = "Gaussian, per element"
-    family = "gaussian"
     domain_kind = "box"
     source = "TVG, section VIII.C; basic composition over elements"
     status = "as printed"
@@ -137,8 +128,6 @@ class GaussianSecure(OnGrid):
 
     name = "gaussian-secure"
     formula = r"g (\lfloor x / g \rceil + Z), P(Z = k) \propto e^{-k^2 / 2 \sigma^2}"
-    label = "Gaussian, on a grid"
-    family = "gaussian"
     source = "[canonne2020], Algorithm 3; [mironov2012]"
 
     def _prepare(self) -> None:

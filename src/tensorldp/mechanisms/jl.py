@@ -82,8 +82,6 @@ class JohnsonLindenstrauss(Mechanism):
 
     name = "jl"
     formula = r"Y^T Y / r, Y \in \mathbb{R}^{r \times d} \text{ with rows } \mathcal{N}(0, A^T A + w^2 E)"
-    label = "JL transform"
-    family = "directional"
     same_shape = False
     only_for = ("covariance",)
     not_elsewhere = "it releases a covariance matrix, not records"

@@ -26,8 +26,6 @@ class Laplace(StatedRange):
 
     name = "laplace"
     formula = r"x + \mathrm{Lap}(I \Delta / \varepsilon)^I"
-    label = "Laplace"
-    family = "laplace"
     source = "TLDP, Theorem 2(1), Eq. 5"
     law = LAPLACE
 
@@ -53,8 +51,6 @@ class LaplaceSecure(OnGrid):
 
     name = "laplace-secure"
     formula = r"g (\lfloor x / g \rceil + Z), P(Z = k) \propto e^{-s \lvert k \rvert}"
-    label = "Laplace, on a grid"
-    family = "laplace"
     source = "[canonne2020], Algorithms 1 and 2; [mironov2012]"
 
     def _prepare(self) -> None:

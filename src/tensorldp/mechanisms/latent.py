@@ -64,8 +64,6 @@ class Latent(Mechanism):
         r"\text{each of } r l \text{ bits true with probability } e^{\varepsilon/(rl)} / (1 + "
         r"e^{\varepsilon/(rl)})"
     )
-    label = "LATENT"
-    family = "randomised response"
     acts_on = "element"
     on_grid = True
     block_bytes = 4 << 20

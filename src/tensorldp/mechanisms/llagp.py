@@ -55,8 +55,6 @@ class Llagp(DirectionalGaussian):
 
     name = "llagp"
     formula = r"x_l + \mathcal{N}(0, \sigma_l^2), \sigma_l = s_{2,l} \sqrt{2 \ln(1.25/\delta)} L T / (\varepsilon w_l)"
-    label = "LLAGP (reconstructed)"
-    family = "gaussian"
     epsilon_unit = "run"
     scheduled = True
     unit = "step"

@@ -87,8 +87,6 @@ class MatrixMechanism(DirectionalGaussian):
 
     name = "matrix"
     formula = r"x + A^+ \eta, \eta \sim \mathcal{N}(0, 2 s_A^2 \ln(2/\delta) / \varepsilon^2)"
-    label = "matrix mechanism"
-    family = "directional"
     acts_on = "matrix"
     source = "[li2015]; TVG, section VII.A"
 

@@ -100,8 +100,6 @@ class Mvg(DirectionalGaussian):
 
     name = "mvg"
     formula = r"x + W \mathrm{diag}(\lambda)^{1/2} N, \lambda_i = (\theta_i P)^{-1/2}"
-    label = "MVG"
-    family = "directional"
     acts_on = "matrix"
     source = "[chanyaswad2018], Theorem 2; TVG, Eq. 30"
     status = "as printed"

@@ -21,8 +21,6 @@ class Identity(Mechanism):
 
     name = "none"
     formula = r"x"
-    label = "no privacy"
-    family = "reference"
     source = "-"
     acts_on = "element"
     private = False

@@ -62,8 +62,6 @@ class Optimized(DirectionalGaussian):
         r"x + \mathcal{N}(0, s_2^2 / y)^I, y = 2 (\sqrt{\varepsilon + \ln(1/\delta)} - "
         r"\sqrt{\ln(1/\delta)})^2 / T"
     )
-    label = "Optimized"
-    family = "gaussian"
     epsilon_unit = "run"
     unit = "step"
     source = "[xiang2019]; the solution as in the TVG authors' code"

@@ -126,8 +126,6 @@ class Pdpm(Mechanism):
         r"c + L(E+3) / (2(E-1)) \text{ with probability } P_1, \text{ else } c - L(E+1)/(E-1) \text{ or } "
         r"c, E = e^\varepsilon"
     )
-    label = "PDPM"
-    family = "laplace"
     epsilon_unit = "element"
     acts_on = "element"
     block_bytes = 2 << 20
@@ -205,8 +203,6 @@ class PluFedOa(AdditiveNoise):
 
     name = "plu-fedoa"
     formula = r"x_i + \mathrm{Lap}(R / \varepsilon)"
-    label = "PLU-FedOA (reconstructed)"
-    family = "laplace"
     epsilon_unit = "element"
     domain_kind = "box"
     law = LAPLACE

@@ -275,8 +275,6 @@ class PrivUnit(_UnitVector):
         r"R u / m, u \text{ uniform on } \langle u, x \rangle \ge \gamma R \text{ with probability } p, "
         r"\text{ else outside}"
     )
-    label = "PrivUnit"
-    family = "mean estimation"
     source = "[bhowmick2018] (PrivUnit2); exact budget: docs/mathematics/samplers.md#directions"
 
     def _calibrate(self) -> Cap:
@@ -320,8 +318,6 @@ class PrivUnitG(_UnitVector):
         r"R (\alpha x / R + g_\perp) / m, \alpha \sim \mathcal{N}(0, 1) \text{ given } \alpha \ge \gamma "
         r"\text{ with probability } p"
     )
-    label = "PrivUnitG"
-    family = "mean estimation"
     source = "[asi2022]"
 
     def _calibrate(self) -> Cap:
@@ -376,8 +372,6 @@ class ProjUnit(_UnitVector):
 
     name = "projunit"
     formula = r"\text{PrivUnitG of } k \text{ random rows of } H D x, \text{ mapped back}"
-    label = "ProjUnit"
-    family = "mean estimation"
     source = "[asi2023]"
     note = "exact where the public signs and rows are released as well"
 

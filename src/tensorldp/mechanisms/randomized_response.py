@@ -37,8 +37,6 @@ class KaryRandomizedResponse(Mechanism):
 
     name = "k-rr"
     formula = r"x_i \text{ with probability } e^\varepsilon / (e^\varepsilon + k - 1), \text{ else another value}"
-    label = "k-RR"
-    family = "randomised response"
     epsilon_unit = "element"
     acts_on = "element"
     on_grid = True
@@ -110,8 +108,6 @@ class RandomizedResponse(KaryRandomizedResponse):
 
     name = "randomized-response"
     formula = r"x_i \text{ with probability } e^\varepsilon / (e^\varepsilon + 1), \text{ else the other value}"
-    label = "randomised response"
-    family = "randomised response"
     source = "[warner1965]; LATENT, section 2.3"
 
     def _prepare(self) -> None:

@@ -7,7 +7,7 @@ from typing import TypeVar
 from tensorldp.curves.guarantee import NOMINAL_DELTA
 from tensorldp.domain import Domain
 from tensorldp.errors import InputError
-from tensorldp.kinds import MECHANISMS
+from tensorldp.mechanism_table import MECHANISMS
 from tensorldp.mechanisms.base import Mechanism
 
 M = TypeVar("M", bound=type[Mechanism])

@@ -203,8 +203,6 @@ class Duchi(Mechanism):
         r"B u, u \text{ uniform on } \langle u, v \rangle \gt 0 \text{ with probability } e^\varepsilon / "
         r"(e^\varepsilon + 1), \mathbb{E} v = x"
     )
-    label = "Duchi"
-    family = "mean estimation"
     block_bytes = 4 << 20
     domain_kind = "box"
     source = "[duchi2018], section 4.2.3; [nguyen2016] for even d"
@@ -339,8 +337,6 @@ class Piecewise(SampledCoordinates):
 
     name = "piecewise"
     formula = r"(d/k) \, \mathrm{PM}_{\varepsilon/k}(x_j) \text{ at } k \text{ sampled elements, else } 0"
-    label = "Piecewise"
-    family = "mean estimation"
     source = "[wang2019], Algorithms 2 and 4"
 
     @property
@@ -364,8 +360,6 @@ class Hybrid(SampledCoordinates):
 
     name = "hybrid"
     formula = r"(d/k) \, \mathrm{HM}_{\varepsilon/k}(x_j) \text{ at } k \text{ sampled elements, else } 0"
-    label = "Hybrid"
-    family = "mean estimation"
     source = "[wang2019], section III.C and Algorithm 4"
 
     @property

@@ -209,8 +209,6 @@ class TldpLaplace(Tldp):
 
     name = "tldp-l"
     formula = r"x_i \text{ with probability } p, \text{ else } x_i + \mathrm{Lap}(\Delta / \varepsilon)"
-    label = "TLDP-L"
-    family = "tldp-laplace"
     source = "TLDP, Algorithm 1 (Laplace), Theorem 1(1)"
     law = LAPLACE
 
@@ -225,8 +223,6 @@ class TldpGaussian(Tldp):
 
     name = "tldp-g"
     formula = r"x_i \text{ with probability } p, \text{ else } x_i + \mathcal{N}(0, \Delta^2 / (2 \varepsilon))"
-    label = "TLDP-G"
-    family = "tldp-gaussian"
     source = "TLDP, Algorithm 1 (Gaussian), Theorem 1(2)"
     law = GAUSSIAN
 
@@ -237,8 +233,6 @@ class TldpLaplaceWeighted(_Weighted):
 
     name = "tldp-l-w"
     formula = r"x_i \text{ with probability } (1 - w_i) p, \text{ else } x_i + \mathrm{Lap}(\Delta / \varepsilon)"
-    label = "TLDP-L, weighted"
-    family = "tldp-laplace"
     source = "TLDP, Algorithm 2 (Laplace), Theorem 3(1)"
     law = LAPLACE
 
@@ -252,8 +246,6 @@ class TldpGaussianWeighted(_Weighted):
         r"x_i \text{ with probability } (1 - w_i) p, \text{ else } x_i + \mathcal{N}(0, \Delta^2 / (2 "
         r"\varepsilon))"
     )
-    label = "TLDP-G, weighted"
-    family = "tldp-gaussian"
     source = "TLDP, Algorithm 2 (Gaussian), Theorem 3(2)"
     law = GAUSSIAN
 
@@ -292,8 +284,6 @@ class TldpDiscrete(Mechanism):
 
     name = "tldp-discrete"
     formula = r"x_i \text{ with probability } p, \text{ else } x_i + Z, P(Z = k) = \tanh(s/2) e^{-s \lvert k \rvert}"
-    label = "TLDP, discrete"
-    family = "tldp-laplace"
     epsilon_unit = "element"
     acts_on = "element"
     on_grid = True

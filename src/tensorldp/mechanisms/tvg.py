@@ -123,8 +123,6 @@ class Tvg(_Directed):
 
     name = "tvg"
     formula = r"x + N \times_1 U_1, \lVert U_1^{-1} \rVert_F^2 = I_1 \kappa^2 / (I s_2^2)"
-    label = "TVG"
-    family = "directional"
     source = "TVG, Theorem 1, Eq. 14"
 
     @property
@@ -139,8 +137,6 @@ class Udn(_Directed):
 
     name = "udn"
     formula = r"x + N \times_1 U_1, \lVert U_1^{-1} \rVert_F^2 = \kappa^2 / s_2^2"
-    label = "UDN"
-    family = "directional"
     source = "TVG, Theorem 2, Eq. 19 and Algorithm 1"
 
     @property
@@ -159,8 +155,6 @@ class Idn(_Tvg):
 
     name = "idn"
     formula = r"x + N \times_1 U_1, \lVert U_1^{-1} \rVert_F^2 = I_1 \kappa^2 / \hat{s}^2, U_1 \text{ diagonal}"
-    label = "IDN"
-    family = "directional"
     domain_kind = "box"
     source = "TVG, Theorem 3, Eq. 21"
 

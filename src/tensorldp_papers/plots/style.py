@@ -7,15 +7,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import matplotlib as mpl
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from tensorldp.definitions import class_literals
 from tensorldp.files import replacing
-from tensorldp.kinds import MECHANISMS
+from tensorldp.mechanism_table import MECHANISMS, TABLE
 
 CONTRAST = 3.0  # what WCAG 2.2 asks of graphics, 1.4.11
 
@@ -164,10 +162,10 @@ def _looks(names: tuple[str, ...]) -> dict[str, Look]:
         variants: list[tuple[str, str, str]] = []
         for name in names:
             if (MECHANISMS.module(name) is None) == outside:
-                traits = _traits(name, outside)
-                own.append((traits["family"], name, traits["label"]))
-                of_options = traits["variant_labels"].items()
-                variants += [(traits["family"], f"{name} {variant}", text) for variant, text in of_options]
+                listed = TABLE.get(name) or MECHANISMS.get(name)  # whose class has the same words
+                own.append((listed.family, name, listed.label))
+                of_options = listed.variant_labels.items()
+                variants += [(listed.family, f"{name} {variant}", text) for variant, text in of_options]
         for family, name, text in sorted(own) + sorted(variants):
             families.setdefault(family, []).append((name, text))
     unknown = [family for family in families if family not in COLOURS]
@@ -176,16 +174,6 @@ def _looks(names: tuple[str, ...]) -> dict[str, Look]:
         name: Look(text, COLOURS.get(family) or further[family], (i, place), family)
         for i, (family, members) in enumerate(families.items())
         for place, (name, text) in enumerate(members)
-    }
-
-
-def _traits(name: str, outside: bool) -> dict[str, Any]:
-    home = MECHANISMS.module(name)
-    stated = class_literals(home)[name] if home else vars(MECHANISMS.get(name))
-    return {
-        "label": stated.get("label") or name,
-        "family": stated.get("family") or (MECHANISMS.get(name).family if outside else name),
-        "variant_labels": stated.get("variant_labels") or {},
     }
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from tensorldp.errors import InputError
-from tensorldp.kinds import NO_PRIVACY
+from tensorldp.mechanism_table import NO_PRIVACY
 
 OPEN = ("undecided", "not run at this scale")
 CELL = ["variant", "mechanism", "epsilon"]

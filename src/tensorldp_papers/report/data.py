@@ -14,7 +14,7 @@ import pandas as pd
 
 from tensorldp.curves.gaussian import mu_of
 from tensorldp.curves.guarantee import REPORT_DELTA
-from tensorldp.kinds import NO_PRIVACY
+from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.citations import paper
 from tensorldp_papers.plots.curves import factors
 from tensorldp_papers.plots.own_data import own_data

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tensorldp.kinds import NO_PRIVACY
+from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.claims.kinds import GROUPS, NOUN
 from tensorldp_papers.claims.statements import wrong_by_chance
 from tensorldp_papers.papers.frontier.figures import PAPERS as CHOSEN

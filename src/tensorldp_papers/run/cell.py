@@ -13,7 +13,7 @@ from typing import Any, Generic, Self
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from tensorldp.errors import InputError
-from tensorldp.kinds import NO_PRIVACY
+from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.run.method_plan import AnyPlan, F_co, Factors, T_co, Training, plan_of
 from tensorldp_papers.run.precision import Precision
 from tensorldp_papers.run.settings import explain

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tensorldp.kinds import MECHANISMS
+from tensorldp.mechanism_table import MECHANISMS
 from tensorldp.registry import Registry
 from tensorldp_papers.claims.registry import CLAIMS
 from tensorldp_papers.registries import METHODS, MODELS, PARSERS

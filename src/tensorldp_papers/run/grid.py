@@ -10,9 +10,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from tensorldp.definitions import class_literals
 from tensorldp.errors import InputError, unknown
-from tensorldp.kinds import MECHANISMS, NO_PRIVACY
+from tensorldp.mechanism_table import MECHANISMS, NO_PRIVACY, TABLE
 from tensorldp_papers.data.catalogue import names as dataset_names
 from tensorldp_papers.data.own import check_own
 from tensorldp_papers.registries import MODELS
@@ -185,13 +184,12 @@ def _chosen(study: Study, wanted: list[str]) -> list[Arm]:
 
 def _check_use(study: Study, mechanism: str, known: set[str]) -> None:
     """Refuse a mechanism that no arm of the study names and whose release the study could not use."""
-    home = MECHANISMS.module(mechanism)
-    stated = class_literals(home)[mechanism] if home else {}
+    listed = TABLE.get(mechanism)
     needed = [key for key, field in plan_of(study.method).factors.model_fields.items() if field.is_required()]
     missing = [key for key in needed if not any(key in scale.factors for scale in study.scales.values())]
-    if stated.get("only_for") and study.method not in stated["only_for"]:
-        why = stated["not_elsewhere"]
-    elif stated.get("integer") and study.release != "data":
+    if listed and listed.only_for and study.method not in listed.only_for:
+        why = MECHANISMS.get(mechanism).not_elsewhere
+    elif listed and listed.integer and study.release != "data":
         why = f"it takes whole numbers, and what is released here, {study.release.replace('_', ' ')}, has real ones"
     elif missing:
         why = f"an arm of its file must name it with a factor {' and '.join(missing)}"

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tensorldp.errors import InputError
-from tensorldp.kinds import NO_PRIVACY
+from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp.privacy import accuracy_ceiling
 from tensorldp_papers.plots.curves import factors, read_metrics
 from tensorldp_papers.plots.printed_points import PRINTED

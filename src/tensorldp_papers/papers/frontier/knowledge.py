@@ -15,7 +15,7 @@ from torch import Tensor
 from tensorldp.calibration import calibrate
 from tensorldp.errors import InputError
 from tensorldp.files import read_arrays
-from tensorldp.kinds import NO_PRIVACY
+from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp.mechanisms import Ball, Box, Mechanism, make
 from tensorldp.mechanisms.latent import Latent
 from tensorldp_papers.data.text import PUBLIC_TEXTS

@@ -16,7 +16,7 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
 from tensorldp.errors import InputError
-from tensorldp.kinds import NO_PRIVACY
+from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp.mechanisms import Box
 from tensorldp.mechanisms.bits import mean_errors
 from tensorldp.mechanisms.latent import Latent

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tensorldp.errors import InputError
-from tensorldp.kinds import NO_PRIVACY
+from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.attacks.likelihood import Prior
 from tensorldp_papers.papers.lecture.attack_table import STUDY
 from tensorldp_papers.papers.lecture.measures import candidates_of, decode

@@ -7,7 +7,7 @@ import math
 import pandas as pd
 
 from tensorldp.errors import InputError
-from tensorldp.kinds import NO_PRIVACY
+from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.run.cell import variant_factors
 
 STUDY = "reconstruction"

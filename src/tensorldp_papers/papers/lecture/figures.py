@@ -18,7 +18,7 @@ from scipy.stats import beta
 
 from tensorldp.errors import InputError
 from tensorldp.files import read_arrays
-from tensorldp.kinds import NO_PRIVACY
+from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.papers.lecture.attack_pictures import columns_of, likelihood_cells, picture_datasets, picture_key
 from tensorldp_papers.papers.lecture.attack_table import RECOVERED, SIZES, STUDY, attack_table
 from tensorldp_papers.plots.panels import decade_ticks, drawn, legend_below, number_text

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from tensorldp.errors import InputError
-from tensorldp.kinds import MECHANISMS, NO_PRIVACY
+from tensorldp.mechanism_table import MECHANISMS, NO_PRIVACY
 from tensorldp_papers.plots.curves import factors
 from tensorldp_papers.plots.own_data import head
 from tensorldp_papers.plots.panels import decade_ticks, drawn, finish_columns, legend_below, panel_title

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from tensorldp.curves.guarantee import NOMINAL_DELTA
-from tensorldp.kinds import NO_PRIVACY
+from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp.mechanisms import Ball, Box, Mechanism, make
 from tensorldp.mechanisms.optimized import epsilon_at_mu
 from tensorldp_papers.nets.private_sgd import (

@@ -24,7 +24,7 @@ from dataclasses import replace
 
 import torch
 
-from tensorldp.kinds import NO_PRIVACY
+from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp.mechanisms.bits import encode_bits
 from tensorldp.mechanisms.latent import Latent
 from tensorldp.privacy import accuracy_ceiling

@@ -32,7 +32,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from tensorldp.kinds import NO_PRIVACY
+from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp.randomness import generator
 from tensorldp_papers.claims.base import Check, Finding, NotRun, cannot_be_checked, claim
 from tensorldp_papers.claims.evidence import Evidence

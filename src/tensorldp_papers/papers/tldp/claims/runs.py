@@ -17,7 +17,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from tensorldp.kinds import NO_PRIVACY
+from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.claims.base import Check, Finding, NotRun, claim
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.fairness import is_papers, shortfall, weakly

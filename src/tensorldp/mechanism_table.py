@@ -1,0 +1,75 @@
+"""The table of mechanisms: what planning and figures know of each without importing torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from tensorldp.registry import Registry
+
+
+class Listed(NamedTuple):
+    """A mechanism of the package.
+
+    Attributes:
+        module: in `tensorldp.mechanisms`, which defines its class.
+        label: what a legend calls it.
+        family: of those that share a colour.
+        variant_labels: what a legend calls it with options other than the default ones, by "option=value".
+        integer: as of its class, whether records are whole numbers.
+        only_for: as of its class, the methods of studies that can use its release; empty for all.
+    """
+
+    module: str
+    label: str
+    family: str
+    variant_labels: Mapping[str, str] = MappingProxyType({})
+    integer: bool = False
+    only_for: tuple[str, ...] = ()
+
+
+TABLE = {
+    "dphsgd": Listed("dphsgd", "DPHSGD (reconstructed)", "laplace"),
+    "duchi": Listed("sampled_coordinates", "Duchi", "mean estimation"),
+    "gaussian": Listed("gaussian", "Gaussian (TLDP, Thm 2)", "gaussian", {"form=table5": "Gaussian (TLDP, Table 5)"}),
+    "gaussian-analytic": Listed("gaussian", "Gaussian, analytic", "gaussian"),
+    "gaussian-classical": Listed("gaussian", "Gaussian, classical", "gaussian"),
+    "gaussian-per-element": Listed("gaussian", "Gaussian, per element", "gaussian"),
+    "gaussian-secure": Listed("gaussian", "Gaussian, on a grid", "gaussian"),
+    "hybrid": Listed("sampled_coordinates", "Hybrid", "mean estimation"),
+    "idn": Listed("tvg", "IDN", "directional"),
+    "jl": Listed("jl", "JL transform", "directional", only_for=("covariance",)),
+    "k-rr": Listed("randomized_response", "k-RR", "randomised response", integer=True),
+    "k-rr-secure": Listed("exact_coins", "k-RR, exact coins", "randomised response", integer=True),
+    "laplace": Listed("laplace", "Laplace", "laplace"),
+    "laplace-secure": Listed("laplace", "Laplace, on a grid", "laplace"),
+    "latent": Listed("latent", "LATENT", "randomised response"),
+    "latent-secure": Listed("exact_coins", "LATENT, exact coins", "randomised response"),
+    "llagp": Listed("llagp", "LLAGP (reconstructed)", "gaussian"),
+    "matrix": Listed("matrix", "matrix mechanism", "directional"),
+    "mvg": Listed("mvg", "MVG", "directional"),
+    "none": Listed("none", "no privacy", "reference"),
+    "optimized": Listed("optimized", "Optimized", "gaussian"),
+    "pdpm": Listed("pldp_fl", "PDPM", "laplace"),
+    "piecewise": Listed("sampled_coordinates", "Piecewise", "mean estimation"),
+    "plu-fedoa": Listed("pldp_fl", "PLU-FedOA (reconstructed)", "laplace"),
+    "privunit": Listed("privunit", "PrivUnit", "mean estimation"),
+    "privunit-g": Listed("privunit", "PrivUnitG", "mean estimation"),
+    "projunit": Listed("privunit", "ProjUnit", "mean estimation"),
+    "randomized-response": Listed("randomized_response", "randomised response", "randomised response"),
+    "tldp-discrete": Listed("tldp", "TLDP, discrete", "tldp-laplace", integer=True),
+    "tldp-g": Listed("tldp", "TLDP-G", "tldp-gaussian"),
+    "tldp-g-w": Listed("tldp", "TLDP-G, weighted", "tldp-gaussian"),
+    "tldp-l": Listed("tldp", "TLDP-L", "tldp-laplace"),
+    "tldp-l-w": Listed("tldp", "TLDP-L, weighted", "tldp-laplace"),
+    "tvg": Listed("tvg", "TVG", "directional"),
+    "udn": Listed("tvg", "UDN", "directional"),
+}
+HOMES = {
+    f"tensorldp.mechanisms.{module}": [name for name, listed in TABLE.items() if listed.module == module]
+    for module in sorted({listed.module for listed in TABLE.values()})
+}
+# members are Any, because this module lies below the class; the package checks and types its own
+MECHANISMS: Registry[Any] = Registry("mechanism", group="tensorldp.mechanisms", own=HOMES)
+NO_PRIVACY = "none"  # the mechanism that releases the record itself, with epsilon infinity
