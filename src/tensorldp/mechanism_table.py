@@ -57,7 +57,7 @@ TABLE = {
     "privunit": Listed("privunit", "PrivUnit", "mean estimation"),
     "privunit-g": Listed("privunit", "PrivUnitG", "mean estimation"),
     "projunit": Listed("privunit", "ProjUnit", "mean estimation"),
-    "randomized-response": Listed("randomized_response", "randomised response", "randomised response"),
+    "randomized-response": Listed("randomized_response", "randomised response", "randomised response", integer=True),
     "tldp-discrete": Listed("tldp", "TLDP, discrete", "tldp-laplace", integer=True),
     "tldp-g": Listed("tldp", "TLDP-G", "tldp-gaussian"),
     "tldp-g-w": Listed("tldp", "TLDP-G, weighted", "tldp-gaussian"),
