@@ -63,9 +63,12 @@ def statistics(mechanism: Randomizer, x: Tensor, x_prime: Tensor, likelihood: bo
     if places.numel() > 1:
         chosen = places[torch.linspace(0, places.numel() - 1, min(COORDINATES, places.numel())).long()]
         for place in chosen.unique().tolist():
-            sign = math.copysign(1.0, float(change[place]))
-            looked_at[f"element {place}"] = lambda y, i=place, sign=sign: sign * y.reshape(y.shape[0], -1)[:, i]
+            looked_at[f"element {place}"] = _coordinate(place, math.copysign(1.0, float(change[place])))
     return looked_at
+
+
+def _coordinate(place: int, sign: float) -> Statistic:
+    return lambda y: sign * y.reshape(y.shape[0], -1)[:, place]
 
 
 def collect(
