@@ -8,7 +8,7 @@ import torch
 from tensorldp.check import check
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
-from tensorldp.mechanisms.laplace import STEPS
+from tensorldp.mechanisms.exact_draws import STEPS
 from tensorldp.randomness import generator
 
 UNIT = Box(-1.0, 1.0, (1,))

@@ -246,7 +246,7 @@ class Search:
                 mine, other = (_finite(side[:half], exact) for side in (trail.mine, trail.other))
                 statistics = distinguisher.statistics(scene, mine, other)
             trail.statistics |= {name: _guarded(statistic, exact) for name, statistic in statistics.items()}
-        trail.statistics["not finite"] = _not_finite
+        trail.statistics["not finite"] = lambda y: np.asarray((~np.isfinite(y)).sum(axis=1), dtype=np.float64)
         trail.lead = best_lead(self.columns(trail), trail.points) if trail.points else None
 
     def columns(self, trail: Trail) -> dict[str, tuple[Reals, Reals]]:
@@ -308,10 +308,6 @@ def _finite(values: Observations, exact: bool) -> Observations:
     if values.dtype == np.int64:
         return values if exact else values.astype(np.float64)
     return np.nan_to_num(values, nan=0.0, posinf=1e30, neginf=-1e30)
-
-
-def _not_finite(values: Observations) -> Reals:
-    return np.asarray((~np.isfinite(values)).sum(axis=1), dtype=np.float64)
 
 
 def _guarded(statistic: Statistic, exact: bool) -> Statistic:

@@ -15,7 +15,6 @@ from tensorldp.errors import InputError, blamed
 from tensorldp.randomizer import Randomizer
 
 Release = Callable[[Tensor, torch.Generator], Tensor]
-LikelihoodRatio = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 @runtime_checkable

@@ -184,7 +184,9 @@ def mean_errors(length: int, p: float, reading: Reading = "B") -> tuple[float, f
     """
     claimed = np.array([abs(estimation_error(number, length, p, reading)[0]) for number in range(1 << length)])
     keep = p if reading == "A" else (1.0 + p) / 2.0
-    return float(claimed.mean()), float((_coins(length, keep) * _gaps(length)).sum()) / (1 << length)
+    numbers = np.arange(1 << length)
+    gaps = np.abs(numbers[:, None] - numbers[None, :])
+    return float(claimed.mean()), float((_coins(length, keep) * gaps).sum()) / (1 << length)
 
 
 def _coins(length: int, keep: float) -> npt.NDArray[np.float64]:
@@ -194,8 +196,3 @@ def _coins(length: int, keep: float) -> npt.NDArray[np.float64]:
     for _ in range(length):
         table = np.kron(table, one)
     return table
-
-
-def _gaps(length: int) -> npt.NDArray[np.int64]:
-    numbers = np.arange(1 << length)
-    return np.asarray(np.abs(numbers[:, None] - numbers[None, :]))

@@ -193,21 +193,17 @@ class DirectionalGaussian(Mechanism):
         """The number of elements per index of the factored modes."""
         return self.size // math.prod(f.sigma.numel() for f in self.factors)
 
-    def _box_forms(self) -> tuple[float, bool]:
-        """max over corners c of c^T (kron of precisions) c, or an upper bound, and whether it is attained."""
-        factors = self.factors
-        slanted = [f for f in factors if not f.diagonal]
-        attained = math.prod(f.attained for f in factors) * self._free()
-        if not slanted or (len(slanted) == 1 and slanted[0].sigma.numel() <= ENUMERATED):
-            return attained, True
-        bound = math.prod(f.bound for f in factors) * self._free()
-        return bound, attained >= bound * (1 - 1e-12)
-
     def curve(self) -> PrivacyCurve:
+        factors = self.factors
         if isinstance(self.domain, Ball):
-            return GaussianCurve(self.domain.diameter * math.sqrt(math.prod(f.top_precision for f in self.factors)))
-        form, exact = self._box_forms()
-        return GaussianCurve(self.domain.width * math.sqrt(form), exact)
+            return GaussianCurve(self.domain.diameter * math.sqrt(math.prod(f.top_precision for f in factors)))
+        # max over corners c of c^T (kron of precisions) c, or an upper bound where it need not be attained
+        attained = math.prod(f.attained for f in factors) * self._free()
+        slanted = [f for f in factors if not f.diagonal]
+        if not slanted or (len(slanted) == 1 and slanted[0].sigma.numel() <= ENUMERATED):
+            return GaussianCurve(self.domain.width * math.sqrt(attained))
+        bound = math.prod(f.bound for f in factors) * self._free()
+        return GaussianCurve(self.domain.width * math.sqrt(bound), attained >= bound * (1 - 1e-12))
 
     def worst_pair(self) -> tuple[Tensor, Tensor]:
         domain = self.domain

@@ -19,6 +19,7 @@ from tensorldp.randomness import numpy_generator
 
 Integers = npt.NDArray[np.int64]
 MOST = 1 << 61  # of a sum of weights
+STEPS = 1024  # of a grid over the range of an element, at least
 
 
 def bernoulli_exp(numerator: Integers, denominator: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
@@ -107,17 +108,14 @@ def odds_below(epsilon: float, others: int) -> tuple[int, int]:
 class OnGrid(Mechanism):
     """g (round(x / g) + Z) with whole Z, drawn exactly: a release is a function of whole numbers alone.
 
-    A subclass states how many steps the range has and how Z is drawn. The grid has no part in the record.
+    A subclass states how Z is drawn. The record has no part in the grid.
     """
 
     acts_on: ClassVar[ActsOn] = "element"
     on_grid = True
     domain_kind = "box"
 
-    @property
-    @abstractmethod
-    def steps_of_range(self) -> int:
-        """Steps of the grid from the low end of the domain to the high one."""
+    steps_of_range = STEPS  # from the low end of the domain to the high one; an instance may have more
 
     @abstractmethod
     def _noise(self, count: int, rng: np.random.Generator) -> Integers:

@@ -15,7 +15,7 @@ from tensorldp.curves.gaussian import mu_of
 from tensorldp.domain import Box
 from tensorldp.errors import InputError, check_word
 from tensorldp.mechanisms.additive_noise import GAUSSIAN, AdditiveNoise, StatedRange
-from tensorldp.mechanisms.exact_draws import Integers, OnGrid, discrete_gaussian
+from tensorldp.mechanisms.exact_draws import STEPS, Integers, OnGrid, discrete_gaussian
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.tvg_budget import Schedule, moments_sigma
 
@@ -112,7 +112,6 @@ class GaussianPerElement(_IsotropicGaussian):
         return self.box.width * math.sqrt(2.0 * math.log(1.25 * self.size / self.delta)) / budget
 
 
-LEAST_STEPS = 1024  # of the grid over the range
 SIGMA = 1 << 20  # steps that the standard deviation has, where the grid may be that fine
 MOST_SIGMA = 1 << 25  # that 64-bit integers hold
 
@@ -133,17 +132,13 @@ class GaussianSecure(OnGrid):
     def _prepare(self) -> None:
         super()._prepare()
         ratio = math.sqrt(self.size) / mu_of(self.epsilon, self.delta)  # of sigma and the range
-        self._steps_of_range = min(SIGMA, max(LEAST_STEPS, math.floor(SIGMA / ratio)))
-        self._sigma = max(LEAST_STEPS, math.ceil(self._steps_of_range * ratio))
+        self.steps_of_range = min(SIGMA, max(STEPS, math.floor(SIGMA / ratio)))
+        self._sigma = max(STEPS, math.ceil(self.steps_of_range * ratio))
         if self._sigma > MOST_SIGMA:
             raise InputError(
                 f"epsilon of {self.name} is too small for a record of {self.size} elements: the noise may be at most "
-                f"{MOST_SIGMA // LEAST_STEPS} times the range, epsilon {self.epsilon:g} needs {ratio:.3g} times"
+                f"{MOST_SIGMA // STEPS} times the range, epsilon {self.epsilon:g} needs {ratio:.3g} times"
             )
-
-    @property
-    def steps_of_range(self) -> int:
-        return self._steps_of_range
 
     def _noise(self, count: int, rng: np.random.Generator) -> Integers:
         return discrete_gaussian(count, self._sigma, rng)
@@ -152,7 +147,7 @@ class GaussianSecure(OnGrid):
         return self.size * self.step**2 * (float(self._sigma) ** 2 + 0.25)
 
     def curve(self) -> PrivacyCurve:
-        return DiscreteGaussianCurve(self._sigma, self._steps_of_range, self.size)
+        return DiscreteGaussianCurve(self._sigma, self.steps_of_range, self.size)
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         y, x, x_prime = (self._steps(self._flat(z)) for z in (y, x, x_prime))

@@ -12,7 +12,7 @@ from tensorldp.curves.base import PrivacyCurve
 from tensorldp.curves.discrete import PureCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.additive_noise import LAPLACE, StatedRange
-from tensorldp.mechanisms.exact_draws import Integers, OnGrid, discrete_laplace
+from tensorldp.mechanisms.exact_draws import STEPS, Integers, OnGrid, discrete_laplace
 from tensorldp.mechanisms.registry import register
 
 
@@ -35,7 +35,6 @@ class Laplace(StatedRange):
         return self.size * self.range / self.epsilon
 
 
-STEPS = 1024  # of the grid over the range of an element
 BITS = 20  # of the rate's numerator: epsilon is met up to a part in 2^20, from below
 MOST = 1 << 52  # of the scale's numerator, so that 64-bit integers do not overflow
 
@@ -65,10 +64,6 @@ class LaplaceSecure(OnGrid):
                 f"epsilon of {self.name} must be at least {least:.3g} for a record of {self.size} elements, "
                 f"got {self.epsilon:g}"
             )
-
-    @property
-    def steps_of_range(self) -> int:
-        return STEPS
 
     @property
     def rate(self) -> float:

@@ -92,11 +92,6 @@ class Tldp(StatedRange):
         """1 - prod(1 - p_i): the probability that at least one element is kept."""
         return -math.expm1(self.size * math.log1p(-self.retention)) if self.retention < 1.0 else 1.0
 
-    def _log_atom(self) -> float:
-        """log of `_atom`, also where that underflows: then it is I p, with p the only small factor."""
-        atom = self._atom()
-        return math.log(atom) if atom > 0.0 else self._log_keepers() + self.log_retention
-
     def _log_keepers(self) -> float:
         """log of the largest sum of 1 - w over the elements of a record."""
         return math.log(self.size)
@@ -105,7 +100,10 @@ class Tldp(StatedRange):
         return self.law.variance(self.scale) * (self.size - self._expected_kept())
 
     def curve(self) -> PrivacyCurve:
-        return AtomCurve.over(super().curve(), self._atom(), self._log_atom())
+        atom = self._atom()
+        # where the atom underflows it is the sum of the chances to be kept, with p the only small factor
+        log_atom = math.log(atom) if atom > 0.0 else self._log_keepers() + self.log_retention
+        return AtomCurve.over(super().curve(), atom, log_atom)
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         y, x, x_prime = self._flat(y), self._flat(x), self._flat(x_prime)
