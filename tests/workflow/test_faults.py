@@ -8,9 +8,7 @@ import os
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -306,15 +304,12 @@ def test_a_mirror_that_goes_away_after_the_download_is_not_missed(real_mirror: P
 def test_a_mirror_that_goes_away_in_the_middle_of_a_file_is_one_sentence(
     real_mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = fetching._read
-
-    def broken(stream: Any) -> Iterator[bytes]:
-        yield next(read(stream))
+    def broken(origin: Path, target: Path) -> None:
+        target.write_bytes(origin.read_bytes()[:1000])
         raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
 
-    monkeypatch.setattr(fetching, "_read", broken)
-    with pytest.raises(InputError, match="cannot be copied: Stale file handle"):
+    with monkeypatch.context() as patch, pytest.raises(InputError, match="cannot be copied: Stale file handle"):
+        patch.setattr(shutil, "copyfile", broken)
         fetching.fetch("mnist", tmp_path / "out", mirror=real_mirror, offline=True)
     assert list((tmp_path / "out").iterdir()) == []
-    monkeypatch.setattr(fetching, "_read", read)
     assert len(fetching.fetch("mnist", tmp_path / "out", mirror=real_mirror, offline=True).files) == 4
