@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from tensorldp.errors import InputError
 from tensorldp.randomness import generator
 from tensorldp_papers.data.images import augment
 
@@ -38,8 +37,3 @@ def test_rotation_turns_about_the_centre_and_keeps_lengths() -> None:
     assert torch.allclose(right.norm(dim=1), torch.ones(50), atol=1e-3)
     degrees = torch.rad2deg(torch.atan2(right[:, 1], right[:, 0]))
     assert 8.0 < float(degrees.abs().max()) <= 10.0 + 1e-3
-
-
-def test_ranges_are_checked() -> None:
-    with pytest.raises(InputError, match="shift"):
-        augment(ramp(), generator("x"), shift=2.0)

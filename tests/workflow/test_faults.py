@@ -121,7 +121,7 @@ def test_a_cell_that_raises_takes_no_other_along_and_is_told_with_the_command_th
 def test_a_cell_that_raises_in_a_later_stage_keeps_the_others_too(tmp_path: Path, stage: str, line: str) -> None:
     """A mistake in the code of a method that one cell meets."""
     project = small(tmp_path / "copy", studies=["tldp_type1"], seeds=[0])
-    method = project.folder / "src" / "tensorldp_papers" / "papers" / "tldp" / "learning.py"
+    method = project.folder / "src" / "tensorldp" / "studies" / "methods" / "learning.py"
     assert method.read_text().count(line) == 1
     method.write_text(method.read_text().replace(line, f"{ON_PURPOSE}{line}"))
     failed = project.snakemake(TARGET)
@@ -304,15 +304,12 @@ def test_a_mirror_that_goes_away_after_the_download_is_not_missed(real_mirror: P
 def test_a_mirror_that_goes_away_in_the_middle_of_a_file_is_one_sentence(
     real_mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    copy = shutil.copyfile
-
-    def broken(source: Path, target: Path) -> None:
-        target.write_bytes(source.read_bytes()[:100])
+    def broken(origin: Path, target: Path) -> None:
+        target.write_bytes(origin.read_bytes()[:1000])
         raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
 
-    monkeypatch.setattr(shutil, "copyfile", broken)
-    with pytest.raises(InputError, match="cannot be copied: Stale file handle"):
+    with monkeypatch.context() as patch, pytest.raises(InputError, match="cannot be copied: Stale file handle"):
+        patch.setattr(shutil, "copyfile", broken)
         fetching.fetch("mnist", tmp_path / "out", mirror=real_mirror, offline=True)
     assert list((tmp_path / "out").iterdir()) == []
-    monkeypatch.setattr(shutil, "copyfile", copy)
     assert len(fetching.fetch("mnist", tmp_path / "out", mirror=real_mirror, offline=True).files) == 4

@@ -16,16 +16,12 @@ from tensorldp.mechanisms import Mechanism
 
 @dataclass(frozen=True)
 class Prior:
-    """What an attacker knows of records from public ones: mean, principal directions and what is left.
+    """What an attacker knows of records from public ones: mean, principal directions and what is left."""
 
-    Attributes:
-        mean: (I,) float64; directions: (I, k) orthonormal; variances: (k,); rest: variance per element beyond them.
-    """
-
-    mean: Tensor
-    directions: Tensor
-    variances: Tensor
-    rest: float
+    mean: Tensor  # (I,) float64
+    directions: Tensor  # (I, k), orthonormal
+    variances: Tensor  # (k,)
+    rest: float  # variance per element beyond the directions
 
     @classmethod
     def of(cls, public: Tensor, rank: int = 100) -> Prior:
@@ -91,12 +87,9 @@ class SuccessBound:
 
     min over epsilon of e^epsilon base_rate + delta(epsilon), at most 1: with base_rate = 1/N for naming one of N
     equally likely candidates, with the false positive rate for the true positive rate of a membership attack.
-
-    Attributes:
-        points: pairs (epsilon, delta) of the guarantee that the minimum is taken over.
     """
 
-    points: tuple[tuple[float, float], ...]
+    points: tuple[tuple[float, float], ...]  # (epsilon, delta) of the guarantee that the minimum is taken over
 
     @classmethod
     def of(cls, curve: PrivacyCurve) -> SuccessBound:

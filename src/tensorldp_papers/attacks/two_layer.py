@@ -82,17 +82,11 @@ BLOCK = 1 << 15  # neurons at once
 
 @dataclass(frozen=True)
 class TwoLayer:
-    """f(x) = sum_j a_j s(w_j . x) with w_j ~ N(0, I_d) and squared loss (f - y)^2 / 2 (dp-lecture, Eq. 4.3).
+    """f(x) = sum_j a_j s(w_j . x) with w_j ~ N(0, I_d) and squared loss (f - y)^2 / 2 (dp-lecture, Eq. 4.3)."""
 
-    Attributes:
-        weights: (m, d) float32 hidden weights.
-        output: (m,) float64 output weights a.
-        activation: name of s, one of `ACTIVATIONS`.
-    """
-
-    weights: Tensor
-    output: Tensor
-    activation: str
+    weights: Tensor  # (m, d) float32
+    output: Tensor  # (m,) float64, the weights a
+    activation: str  # name of s, one of `ACTIVATIONS`
 
     @classmethod
     def draw(cls, m: int, d: int, name: str, generator: torch.Generator) -> TwoLayer:

@@ -32,7 +32,10 @@ def decompressed(path: Path) -> bytes:
 
 
 def tar_members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-    """Names and contents of the wanted members of a compressed tar archive, in its order, in one pass."""
+    """Names and contents of the wanted members of a compressed tar archive, in its order, in one pass.
+
+    A member, wanted or not, is refused if its name is absolute or leaves the archive, or if it is a link or a device.
+    """
     total = 0
     try:
         with tarfile.open(path, "r|*") as archive:

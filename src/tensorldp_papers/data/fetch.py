@@ -27,12 +27,8 @@ from tensorldp_papers.run.progress import track
 def content_digest(files: Sequence[str], known: Path, *, keep: bool = True) -> str:
     """A digest of files and of the last two parts of their names, a class and a file in a folder of images.
 
-    A file is read again only if its time or its size differ from those in `known`.
-
-    Args:
-        files: their paths.
-        known: a JSON file {path: [time, size, SHA-256]}, which may be missing or damaged.
-        keep: whether to write there what was read now.
+    A file is read again only if its time or its size differ from those in `known`, a JSON file {path: [time, size,
+    SHA-256]}, which may be missing or damaged; with `keep` what was read now is written there.
     """
     try:
         found = read_json(known) if known.exists() else {}
@@ -126,14 +122,9 @@ _OPENER = urllib.request.build_opener(_Redirects)
 def download(url: str, target: Path, *, resume: bool, label: str | None = None) -> None:
     """Write what is behind an address to `target`.
 
-    A file that is there is taken for the first part, if `resume`; whoever allows this checks the whole by a checksum.
-    What has come before a failure stays in `target`.
-
-    Args:
-        url: the address, http or https.
-        target: the file, in a folder that exists.
-        resume: whether to go on where `target` ends, in this call and after an earlier one.
-        label: names the file in the progress shown; none is shown without it.
+    A file that is there is taken for the first part, if `resume`, in this call and after an earlier one; whoever allows
+    this checks the whole by a checksum. What has come before a failure stays in `target`. Progress is shown under a
+    `label`, if there is one.
     """
     deadline = time.monotonic() + LONGEST
     if not resume:
@@ -198,18 +189,11 @@ class FileRecord:
 
 @dataclass(frozen=True)
 class FetchRecord:
-    """What `fetch` put into a folder; source.json holds the same.
+    """What `fetch` put into a folder; source.json holds the same."""
 
-    Attributes:
-        name: of the data set or weights.
-        source: the label of the source that the files are from.
-        deviation: how they differ from the publisher's release, empty if they do not.
-        files: one record each.
-    """
-
-    name: str
-    source: str
-    deviation: str
+    name: str  # of the data set or weights
+    source: str  # the label of the source that the files are from
+    deviation: str  # from the publisher's release, empty if there is none
     files: tuple[FileRecord, ...]
 
 

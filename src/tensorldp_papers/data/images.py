@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import struct
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from tensorldp.errors import InputError, check_real
+from tensorldp.errors import InputError
 from tensorldp_papers.data.archives import decompressed, tar_members
 from tensorldp_papers.data.split import Arrays, Options, Parsed, parser, stratified
 from tensorldp_papers.data.tabular import standardise
@@ -90,7 +89,7 @@ def _cifar_archive(path: Path) -> Parsed:
 
 
 def _cifar_raw(files: Files, images: str, labels: str) -> Arrays:
-    parts = sorted((name for name in files if name.startswith(images)), key=_batch)
+    parts = sorted(name for name in files if name.startswith(images))
     y = np.frombuffer(b"".join(decompressed(files[name]) for name in files if name.startswith(labels)), np.uint8)
     pixels = b"".join(decompressed(files[name]) for name in parts)
     if len(pixels) != len(y) * (_CIFAR_RECORD - 1):
@@ -99,11 +98,6 @@ def _cifar_raw(files: Files, images: str, labels: str) -> Arrays:
             f"{_CIFAR_RECORD - 1} per label"
         )
     return np.frombuffer(pixels, np.uint8).reshape(-1, 32, 32, 3), y
-
-
-def _batch(name: str) -> int:
-    found = re.match(r"data_batch_(\d+)_", name)
-    return int(found.group(1)) if found else 0
 
 
 def _svhn_file(path: Path) -> Arrays:
@@ -130,20 +124,11 @@ def augment(
 ) -> Tensor:
     """One altered copy of every image: shifted by up to `shift` of each side, rotated by up to `degrees`, mirrored.
 
-    All three are drawn anew for each image; pixels from beyond the border repeat it, as Keras does by default.
-
-    Args:
-        images: float (batch, channels, height, width).
-        generator: a CPU generator.
-        shift: the largest shift, as a share of each side, in [0, 1].
-        degrees: the largest rotation, in [0, 180].
-        flip: the probability of a horizontal mirror image.
-
-    Raises:
-        InputError: if an amount is out of range.
+    All three are drawn anew for each image by a CPU generator; pixels from beyond the border repeat it, as Keras does
+    by default. Images are float (batch, channels, height, width); `shift` is a share of each side, `flip` the
+    probability of a horizontal mirror image.
     """
-    shift, flip = check_real("shift", shift, low=0.0, high=1.0), check_real("flip", flip, low=0.0, high=1.0)
-    turn = math.radians(check_real("degrees", degrees, low=0.0, high=180.0))
+    turn = math.radians(degrees)
     count, _, height, width = images.shape
     draws = torch.rand(4, count, generator=generator)
     angle, mirror = (2.0 * draws[0] - 1.0) * turn, torch.where(draws[1] < flip, -1.0, 1.0)
@@ -157,7 +142,7 @@ def augment(
 
 
 @parser("digits")
-def parse_digits(files: Mapping[str, Path], options: Options) -> Parsed:
+def parse_digits(files: Files, options: Options) -> Parsed:
     """Handwritten digits: x (N, 8, 8) uint8 in 0 .. 16; stratified 80/20 split."""
     from sklearn.datasets import load_digits
 
@@ -166,7 +151,7 @@ def parse_digits(files: Mapping[str, Path], options: Options) -> Parsed:
 
 
 @parser("breast_cancer")
-def parse_breast_cancer(files: Mapping[str, Path], options: Options) -> Parsed:
+def parse_breast_cancer(files: Files, options: Options) -> Parsed:
     """Breast cancer: x (N, 30) standardised, y 0 malignant and 1 benign; stratified 80/20 split."""
     from sklearn.datasets import load_breast_cancer
 

@@ -87,12 +87,7 @@ class OwnDataset(BaseModel):
 
 
 def origin(ends: list[float], key: str) -> float:
-    """Where elements are counted from, 0 or the lower end of their range, so that float32 resolves the range.
-
-    Args:
-        ends: of the range.
-        key: what a message calls it.
-    """
+    """Where elements are counted from, 0 or the lower end of their range, so that float32 resolves the range."""
     low, high = ends
     for zero in (0.0, low):
         if float32_resolves(low - zero, high - zero):

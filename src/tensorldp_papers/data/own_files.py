@@ -67,20 +67,7 @@ def prepare_own(name: str, entry: OwnDataset, out_dir: Path) -> list[str]:
     Images of unsigned bytes stay so, all else becomes float32, after float64 has scaled columns with ranges of their
     own to [0, 1]. Where float32 does not resolve a millionth of the one range, elements are counted from its lower
     end. Records of one dimension are a table, of two or three dimensions images, (height, width) or (height, width,
-    channels).
-
-    Args:
-        name: the data set's.
-        entry: what config.yaml says of it.
-        out_dir: folder to write, made if need be.
-
-    Returns:
-        Warnings, one sentence each.
-
-    Raises:
-        InputError: if the file cannot be read, a column or array is missing, a value is not a finite number or lies
-            outside the stated range, float32 cannot tell the values of a column apart, or the classes cannot be told
-            apart or split.
+    channels). Gives warnings, one sentence each.
     """
     path, where = Path(entry.path), f"own_datasets.{name}"
     if path.is_dir():

@@ -42,10 +42,6 @@ def prepare(
         limit: reviews of each split and class, for `imdb` alone.
         endpoints: keep ports and protocol among the features, for `darknet`.
         seed: of the splits that the release does not fix.
-
-    Raises:
-        InputError: if the name is unknown, a file is missing, damaged or changed since it was fetched, or its content
-            is not what the release has.
     """
     dataset = catalogue.get(name)
     if limit is not None:
@@ -61,8 +57,13 @@ def prepare(
     parse: Parser = PARSERS.get(name)  # imports its module alone: pandas, scipy and spaCy take seconds to load
     parsed = parse(files, Options(expect_full, limit, endpoints, check_whole("seed", seed)))
     if expect_full:
-        train, test = dataset.sizes
-        _check_sizes(dataset, parsed, (min(train, 2 * limit), min(test, 2 * limit)) if limit else (train, test))
+        sizes = len(parsed.train[0]), len(parsed.test[0])
+        expected = tuple(min(size, 2 * limit) if limit else size for size in dataset.sizes)
+        if sizes != expected:
+            raise InputError(
+                f"the files of {dataset.name} give {sizes[0]} training and {sizes[1]} test records, expected "
+                f"are {expected[0]} and {expected[1]}"
+            )
     write_splits(dataset, parsed, source, out_dir, deviation=deviation)
 
 
@@ -107,15 +108,6 @@ def _source(dataset: Dataset, folder: Path) -> tuple[dict[str, Path], str, str]:
             return present, f"{source.label}, not verified", source.deviation
     wanted = " or ".join(", ".join(file.name for file in source.required) for source in dataset.sources)
     raise InputError(f"the folder {folder} lacks files of {dataset.name}, expected are {wanted}")
-
-
-def _check_sizes(dataset: Dataset, parsed: Parsed, expected: tuple[int, int]) -> None:
-    found = len(parsed.train[0]), len(parsed.test[0])
-    if found != expected:
-        raise InputError(
-            f"the files of {dataset.name} give {found[0]} training and {found[1]} test records, expected "
-            f"are {expected[0]} and {expected[1]}"
-        )
 
 
 def _check_split(dataset: Dataset, split: str, arrays: Arrays) -> None:

@@ -19,10 +19,9 @@ Arrays = tuple[NDArray[Any], NDArray[Any]]
 
 @dataclass(frozen=True)
 class Parsed:
-    """Both splits of a data set.
+    """Both splits of a data set: x (records, *shape) and y (records,).
 
     Attributes:
-        train, test: x (records, *shape) and y (records,).
         metadata: text that replaces or adds to what the catalogue says of the data set.
         extra: further arrays for a file of their own, by file name without suffix.
     """

@@ -178,12 +178,8 @@ def parse_darknet(files: Mapping[str, Path], options: Options) -> Parsed:
 
     The second label, the application, is dropped with the other text columns, because it would give the class away.
     Rows with NaN or infinite values are dropped, duplicates are kept. Columns that are constant in training are
-    dropped.
-
-    Args:
-        files: Darknet.CSV by name.
-        options: `expect_full` insists on the row and column counts of the release that the paper used; `endpoints`
-            keeps the ports and the protocol among the features; `seed` is of the shuffle in the split.
+    dropped. `expect_full` insists on the row and column counts of the release that the paper used; `endpoints` keeps
+    the ports and the protocol among the features; `seed` is of the shuffle in the split.
     """
     path = files["Darknet.CSV"]
     table = read_csv(path, low_memory=False)

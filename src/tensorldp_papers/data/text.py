@@ -42,10 +42,8 @@ def parse_imdb(files: Mapping[str, Path], options: Options) -> Parsed:
     `train_public_words.safetensors` and its like of the test split have the same reviews with the most frequent words
     of the public reviews alone, the last `PUBLIC_TEXTS` of the training split: no other review influences these.
 
-    Args:
-        files: the archive and, if it is there, GloVe, by name.
-        options: `expect_full` insists on GloVe's 400,000 words; `limit` is the number of reviews of each split and
-            class, the first by number, None for all.
+    `expect_full` insists on GloVe's 400,000 words; `limit` is the number of reviews of each split and class, the first
+    by number, None for all.
     """
     archive = next(path for name, path in files.items() if name.startswith("aclImdb"))
     reviews = read_reviews(archive, options.limit)

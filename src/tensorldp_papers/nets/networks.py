@@ -62,8 +62,8 @@ class PldpCNN(nn.Sequential):
 class MLP(nn.Sequential):
     """One hidden layer of 32 units with ReLU. Input (batch, inputs); output (batch, classes)."""
 
-    def __init__(self, inputs: int, classes: int, hidden: int = 32) -> None:
-        super().__init__(nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, classes))
+    def __init__(self, inputs: int, classes: int) -> None:
+        super().__init__(nn.Linear(inputs, 32), nn.ReLU(), nn.Linear(32, classes))
 
 
 class TanhCNN(nn.Module):
@@ -83,17 +83,6 @@ class TanhCNN(nn.Module):
         return found
 
 
-class FCN(nn.Sequential):
-    """TLDP's fully connected network: hidden layers 256, 256, 256, 128, each with ReLU and dropout 0.3."""
-
-    def __init__(self, inputs: int, classes: int, dropout: float = 0.3) -> None:
-        sizes = [inputs, 256, 256, 256, 128]
-        layers: list[nn.Module] = []
-        for left, right in itertools.pairwise(sizes):
-            layers += [nn.Linear(left, right), nn.ReLU(), nn.Dropout(dropout)]
-        super().__init__(*layers, nn.Linear(sizes[-1], classes))
-
-
 class BiLSTM(nn.Module):
     """TLDP's text model: two bidirectional LSTM layers of 256 with dropout 0.3, on frozen embeddings.
 
@@ -101,17 +90,15 @@ class BiLSTM(nn.Module):
     The embedding is frozen and, being public, is not part of the released parameters.
     """
 
-    def __init__(
-        self, vocabulary: int, classes: int, embedding: int = 100, hidden: int = 256, dropout: float = 0.3
-    ) -> None:
+    def __init__(self, vocabulary: int, classes: int) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(vocabulary, embedding)
+        self.embedding = nn.Embedding(vocabulary, 100)
         self.embedding.weight.requires_grad_(False)
-        self.first = nn.LSTM(embedding, hidden, batch_first=True, bidirectional=True)
-        self.between = nn.Dropout(dropout)
-        self.second = nn.LSTM(2 * hidden, hidden, batch_first=True, bidirectional=True)
-        self.before_head = nn.Dropout(dropout)
-        self.head = nn.Linear(2 * hidden, classes)
+        self.first = nn.LSTM(100, 256, batch_first=True, bidirectional=True)
+        self.between = nn.Dropout(0.3)
+        self.second = nn.LSTM(2 * 256, 256, batch_first=True, bidirectional=True)
+        self.before_head = nn.Dropout(0.3)
+        self.head = nn.Linear(2 * 256, classes)
 
     def use_embedding(self, vectors: Tensor) -> None:
         """Take public word vectors, (vocabulary, dimensions), for the frozen embedding; dimensions as built."""
@@ -128,10 +115,6 @@ class BiLSTM(nn.Module):
         _, (last, _) = self.second(self.between(states))
         found: Tensor = self.head(self.before_head(torch.cat([last[0], last[1]], dim=1)))
         return found
-
-
-WEIGHT_RANGE = 0.5
-TRAINABLE_RANGE = 1.5
 
 
 class SigmoidLeNet(nn.Sequential):
@@ -164,7 +147,7 @@ class SigmoidLeNet(nn.Sequential):
         )
         with torch.no_grad():
             for parameter in self.parameters():
-                reach = TRAINABLE_RANGE if trainable and parameter.dim() == 4 else WEIGHT_RANGE
+                reach = 1.5 if trainable and parameter.dim() == 4 else 0.5
                 parameter.uniform_(-reach, reach, generator=generator)
 
 
@@ -176,8 +159,12 @@ def small_cnn(task: Task) -> nn.Module:
 
 @register_model("fcn")
 def fcn(task: Task) -> nn.Module:
-    """`FCN` on flat records."""
-    return nn.Sequential(nn.Flatten(), FCN(math.prod(task.shape), task.classes))
+    """TLDP's fully connected network: hidden layers 256, 256, 256, 128, each with ReLU and dropout 0.3."""
+    sizes = [math.prod(task.shape), 256, 256, 256, 128]
+    layers: list[nn.Module] = []
+    for left, right in itertools.pairwise(sizes):
+        layers += [nn.Linear(left, right), nn.ReLU(), nn.Dropout(0.3)]
+    return nn.Sequential(nn.Flatten(), nn.Sequential(*layers, nn.Linear(sizes[-1], task.classes)))
 
 
 @register_model("linear")

@@ -16,17 +16,11 @@ from tensorldp_papers.registries import MODELS
 
 @dataclass(frozen=True)
 class Task:
-    """What a model is for.
+    """What a model is for."""
 
-    Attributes:
-        shape: of one record as the data set stores it.
-        classes: number of classes, at least 2.
-        vocabulary: number of token indices, for text.
-    """
-
-    shape: tuple[int, ...]
-    classes: int
-    vocabulary: int = 0
+    shape: tuple[int, ...]  # of one record as the data set stores it
+    classes: int  # at least 2
+    vocabulary: int = 0  # number of token indices, for text
 
     def __post_init__(self) -> None:
         if self.classes < 2:

@@ -46,10 +46,10 @@ class SplitNet(nn.Module):
 class MeanLSTM(nn.Module):
     """A bidirectional LSTM whose states, in (-1, 1), are averaged over the words of a text; index 0 is padding."""
 
-    def __init__(self, vocabulary: int, embedding: int = 100) -> None:
+    def __init__(self, vocabulary: int) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(vocabulary, embedding)
-        self.lstm = nn.LSTM(embedding, TEXT_FEATURES // 2, batch_first=True, bidirectional=True)
+        self.embedding = nn.Embedding(vocabulary, 100)
+        self.lstm = nn.LSTM(100, TEXT_FEATURES // 2, batch_first=True, bidirectional=True)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """The features (batch, 150) of token rows (batch, words)."""
@@ -111,19 +111,13 @@ def _at_least(name: str, size: int, height: int, width: int) -> None:
         raise InputError(f"the model {name} takes images of at least {size} x {size}, got {height} x {width}")
 
 
-def _dense(*sizes: int, active: type[nn.Module] = nn.Tanh) -> nn.Sequential:
-    layers: list[nn.Module] = []
-    for left, right in itertools.pairwise(sizes):
-        layers += [nn.Linear(left, right), active()]
-    return nn.Sequential(*layers[:-1])
-
-
 def head(name: str, features: int, classes: int) -> nn.Sequential:
     """The head of a network on flat features: 120 and 84 units for LeNet, two of 4096 for AlexNet, none for others."""
-    if name not in NAMES:
-        raise unknown("tanh network", name, NAMES)
     hidden = {"lenet": (120, 84), "lenet_tanh": (120, 84), "alexnet_tanh": (4096, 4096)}.get(name, ())
-    return _dense(features, *hidden, classes, active=nn.ReLU if name == "lenet" else nn.Tanh)
+    layers: list[nn.Module] = []
+    for left, right in itertools.pairwise((features, *hidden, classes)):
+        layers += [nn.Linear(left, right), nn.ReLU() if name == "lenet" else nn.Tanh()]
+    return nn.Sequential(*layers[:-1])
 
 
 def split_net(name: str, task: Task) -> SplitNet:

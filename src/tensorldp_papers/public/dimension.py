@@ -22,19 +22,13 @@ Error = Callable[[int], float]  # the expected squared error of one release of a
 
 @dataclass(frozen=True)
 class PublicTask:
-    """Public labelled features of a task like the private one, in two halves.
+    """Public labelled features, (records, columns), of a task like the private one, in two halves."""
 
-    Attributes:
-        x, y: what stands for the private records: (records, columns) and class indices.
-        x_test, y_test: what stands for the test records.
-        projection: fitted on public features of the same kind.
-    """
-
-    x: Tensor
+    x: Tensor  # what stands for the private records
     y: Tensor
-    x_test: Tensor
+    x_test: Tensor  # and for the test records
     y_test: Tensor
-    projection: Projection
+    projection: Projection  # fitted on public features of the same kind
 
     def on_spheres(self, exponent: float, dimensions: Sequence[int]) -> list[_UnitRows]:
         """The task at each dimension, its coordinates the first of the largest one's."""
@@ -45,19 +39,12 @@ class PublicTask:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to release and how to learn from it.
+    """What to release and how to learn from it."""
 
-    Attributes:
-        dimension: how many directions.
-        exponent: how far they are whitened, see `Projection.weighted`.
-        ridge: of the learner's public metric; infinite is the plain distance.
-        accuracy: what the public tasks promise.
-    """
-
-    dimension: int
-    exponent: float
-    ridge: float
-    accuracy: float
+    dimension: int  # how many directions
+    exponent: float  # how far they are whitened, see `Projection.weighted`
+    ridge: float  # of the learner's public metric; infinite is the plain distance
+    accuracy: float  # what the public tasks promise
 
 
 def mean_error(error: Error, dimension: int, records: int, classes: int, *, labels_private: bool) -> float:

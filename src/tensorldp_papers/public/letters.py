@@ -24,15 +24,10 @@ LEAST = 10  # pixels: smaller signs are accents
 
 @dataclass(frozen=True)
 class Letters:
-    """Letters as public labelled images.
+    """Letters as public labelled images."""
 
-    Attributes:
-        x: (images, side, side) float32 in [0, 1].
-        y: (images,) the letter, 0 .. letters - 1.
-    """
-
-    x: Tensor
-    y: Tensor
+    x: Tensor  # (images, side, side) float32 in [0, 1]
+    y: Tensor  # (images,) the letter, 0 .. letters - 1
 
 
 def _render(characters: list[str], names: tuple[str, ...] = FONTS) -> tuple[list[NDArray[np.uint8]], list[int]]:
@@ -168,17 +163,11 @@ DEJAVU = tuple(font for font in FONTS if font not in STIX)
 
 @dataclass(frozen=True)
 class Digits:
-    """Deformed digits.
+    """Deformed digits."""
 
-    Attributes:
-        x: (images, 28, 28) float32 in [0, 1].
-        y: (images,) the digit.
-        source: (images,) which of the sources it comes from, 0 or 1.
-    """
-
-    x: Tensor
-    y: Tensor
-    source: Tensor
+    x: Tensor  # (images, 28, 28) float32 in [0, 1]
+    y: Tensor  # (images,) the digit
+    source: Tensor  # (images,) which of the sources it comes from, 0 or 1
 
 
 def public_digits(*, handwriting: bool, font_copies: int = 160, hand_copies: int = 6) -> Digits:

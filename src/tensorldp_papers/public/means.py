@@ -18,15 +18,10 @@ from tensorldp.errors import InputError, check_whole
 
 @dataclass(frozen=True)
 class LinearScores:
-    """x -> W x + b.
+    """x -> W x + b."""
 
-    Attributes:
-        weight: (classes, dimension).
-        bias: (classes,).
-    """
-
-    weight: Tensor
-    bias: Tensor
+    weight: Tensor  # (classes, dimension)
+    bias: Tensor  # (classes,)
 
     def __call__(self, x: Tensor) -> Tensor:
         """Scores (records, classes) of rows (records, dimension)."""
@@ -83,12 +78,7 @@ def class_moments(releases: Tensor, labels: Tensor, classes: int) -> tuple[Tenso
 
 @dataclass(frozen=True)
 class Metric:
-    """(S + ridge t I)^-1 about a centre, S the covariance of public records and t its mean variance.
-
-    Attributes:
-        centre: (dimension,) float64.
-        inverse: (dimension, dimension) float64.
-    """
+    """(S + ridge t I)^-1 about a centre, in float64, S the covariance of public records and t its mean variance."""
 
     centre: Tensor
     inverse: Tensor
@@ -139,12 +129,8 @@ def nearest_mean(releases: Tensor, labels: Tensor, classes: int, metric: Metric 
 def nearest_block_mean(releases: Tensor, classes: int, metric: Metric | None = None) -> LinearScores:
     """As `nearest_mean` from releases of `label_blocks`, whose owners keep their labels to themselves too.
 
-    The mean release holds p_c m_c in block c. Assumes that all classes are equally likely, p_c = 1 / classes.
-
-    Args:
-        releases: (records, classes x dimension).
-        classes: how many, at least 2.
-        metric: as `mean_scores` takes it.
+    The mean release, (classes x dimension), holds p_c m_c in block c. Assumes that all classes are equally likely,
+    p_c = 1 / classes.
     """
     classes = check_whole("classes", classes, low=2)
     check_releases(releases, torch.zeros(len(releases), dtype=torch.long), 1)
@@ -161,15 +147,7 @@ def nearest_block_mean(releases: Tensor, classes: int, metric: Metric | None = N
 def label_blocks(features: Tensor, labels: Tensor, classes: int) -> Tensor:
     """Label and features as one vector: the features in the block of the label, zeros elsewhere, of the same norm.
 
-    One release of it covers the whole record, its label too.
-
-    Args:
-        features: (records, dimension).
-        labels: (records,) class indices.
-        classes: how many, at least 2.
-
-    Returns:
-        (records, classes x dimension).
+    One release of it, (records, classes x dimension), covers the whole record, its label too.
     """
     classes = check_whole("classes", classes, low=2)
     check_releases(features, labels, classes)

@@ -24,17 +24,11 @@ DIRECTIONS = 256
 
 @dataclass(frozen=True)
 class WordSpace:
-    """Word indices (texts, length) -> float32 coordinates (texts, dimension).
+    """Word indices (texts, length) -> float32 coordinates (texts, dimension)."""
 
-    Attributes:
-        columns: (indices,) the column of each word index, -1 for words that are not kept.
-        weights: (columns,) of a word's damped count.
-        directions: (columns, dimension).
-    """
-
-    columns: NDArray[np.int64]
-    weights: NDArray[np.float64]
-    directions: NDArray[np.float64]
+    columns: NDArray[np.int64]  # of each word index, -1 for words that are not kept
+    weights: NDArray[np.float64]  # (columns,) of a word's damped count
+    directions: NDArray[np.float64]  # (columns, dimension)
 
     def weighted(self, tokens: Tensor) -> Any:
         """The sparse rows of unit length, (texts, columns); a text without a kept word is a row of zeros."""

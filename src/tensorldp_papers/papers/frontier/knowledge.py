@@ -168,21 +168,14 @@ def plan_of(cell: FrontierCell, data: Path) -> Plan:
 
 @dataclass(frozen=True)
 class Material:
-    """All records of a cell.
+    """All records of a cell, as features and labels."""
 
-    Attributes:
-        x, y: features of the private training records and their labels.
-        x_test, y_test: of the test records.
-        unlabelled: features of public records of the same kind; none for `strokes`.
-        projection: the whole public projection, unweighted.
-    """
-
-    x: Tensor
+    x: Tensor  # private training records
     y: Tensor
     x_test: Tensor
     y_test: Tensor
-    unlabelled: Tensor
-    projection: Projection
+    unlabelled: Tensor  # public records of the same kind; none for `strokes`
+    projection: Projection  # the whole public projection, unweighted
 
 
 @lru_cache(maxsize=1)

@@ -86,16 +86,27 @@ def unit_inputs(records: Records) -> Tensor:
 
 def measure_gradient(cell: AttackCell, train: Records, test: Records, seed: int) -> dict[str, float]:
     """Reconstruction quality over the cell's victims, and the accuracy that training with the defence reaches."""
-    attack = cell.factors.attack
-    model = network(attack, test, common_stream(cell, seed, "attacked network"))
-    size = sum(p.numel() for p in model.parameters())
-    defence = defence_of(cell, size)
-    scores = attack_victims(cell, attack, model.double(), test, defence, seed)
-    return {**scores, "accuracy": utility(cell, attack, train, test, defence, seed)}
+    attack, settings = cell.factors.attack, cell.training
+    attacked = network(attack, test, common_stream(cell, seed, "attacked network"))
+    defence = defence_of(cell, sum(p.numel() for p in attacked.parameters()))
+    scores = attack_victims(cell, attacked.double(), test, defence, seed)
+    trained = network(attack, train, common_stream(cell, seed, "trained network"), trainable=True)
+    fit_defended(
+        trained,
+        unit_inputs(train),
+        train.y,
+        defence,
+        users=settings.users,
+        rounds=settings.rounds,
+        learning_rate=settings.learning_rate,
+        generator=common_stream(cell, seed, "users"),
+        noise=noise_stream(cell, seed, "training defence"),
+    )
+    return {**scores, "accuracy": accuracy(test.y, predict(trained, unit_inputs(test)))}
 
 
 def attack_victims(
-    cell: AttackCell, attack: str, model: nn.Sequential, test: Records, defence: Defence, seed: int
+    cell: AttackCell, model: nn.Sequential, test: Records, defence: Defence, seed: int
 ) -> dict[str, float]:
     """rmse, psnr, ssim, identification among the candidates, and how many labels were found."""
     settings = cell.training
@@ -112,7 +123,7 @@ def attack_victims(
         sent = client.update(x, client.one_hot(y), mask)
         released = defence.protect(sent.unsqueeze(0), noise).squeeze(0)
         ratio.append(distortion(sent, released))
-        image, label = reconstruct(attack, client, released, x.shape, mask, starts, settings.steps)
+        image, label = reconstruct(cell.factors.attack, client, released, x.shape, mask, starts, settings.steps)
         found.append(image)
         guessed.append(int(label) == int(y))
     images, truth = torch.cat(found), candidates[: len(found)]
@@ -154,24 +165,6 @@ def reconstruct(
     return invert(client, released, shape, replace(how, steps=most), generator, mask)
 
 
-def utility(cell: AttackCell, attack: str, train: Records, test: Records, defence: Defence, seed: int) -> float:
-    """Test accuracy after federated training in which every user's gradient is defended."""
-    settings = cell.training
-    model = network(attack, train, common_stream(cell, seed, "trained network"), trainable=True)
-    fit_defended(
-        model,
-        unit_inputs(train),
-        train.y,
-        defence,
-        users=settings.users,
-        rounds=settings.rounds,
-        learning_rate=settings.learning_rate,
-        generator=common_stream(cell, seed, "users"),
-        noise=noise_stream(cell, seed, "training defence"),
-    )
-    return accuracy(test.y, predict(model, unit_inputs(test)))
-
-
 def measure_tensor(cell: AttackCell, seed: int) -> dict[str, float]:
     """The error of the tensor attack on a gradient, with what the defence did to that gradient: medians over draws.
 
@@ -201,46 +194,27 @@ def _one_attack(
     x, y = unit_records(batch * defence.steps, d, drawn)
     sent = network.local_update(x, y, defence.steps, rate)
     norm = float(sent.norm())
-    released, weights = defended(network, sent, defence, noisy)
+    kept = defence.keep_mask(m, noisy)
+    if kept is None:
+        released, weights = defence.protect(sent.unsqueeze(0), noisy).squeeze(0), network.weights
+    else:
+        released, weights = sent[kept], network.weights[kept]
     found = tensor_attack(released, weights, len(x), activation, starts)
     scores = {"error": vector_error(found, x), "gradient_norm": norm, "gradient_rms": norm / math.sqrt(m)}
-    noise = noise_deviation(defence)
-    if noise is not None:
-        # clipping shrinks the signal, so the same noise counts as much more (Table 1, row DP-SGD)
-        shrunk = max(1.0, norm / defence.strength) if defence.name == "mechanism" else 1.0
-        scores["noise"] = noise * shrunk
-    return scores
-
-
-def noise_deviation(defence: Defence) -> float | None:
-    """The root mean square of the noise that the defence adds to an element; None where it adds none."""
+    # the root mean square of the noise on an element
     if defence.name == "noise":
-        return defence.strength
-    if defence.mechanism is None:
-        return None
-    error = defence.mechanism.squared_error()
-    return None if error is None else math.sqrt(error / defence.mechanism.size)
-
-
-def defended(
-    network: TwoLayer, gradient: Tensor, defence: Defence, generator: torch.Generator
-) -> tuple[Tensor, Tensor]:
-    """What is sent, and the weights of the neurons that it is about."""
-    kept = defence.keep_mask(len(gradient), generator)
-    if kept is not None:
-        return gradient[kept], network.weights[kept]
-    return defence.protect(gradient.unsqueeze(0), generator).squeeze(0), network.weights
+        scores["noise"] = defence.strength
+    elif defence.mechanism is not None and (error := defence.mechanism.squared_error()) is not None:
+        # clipping shrinks the signal, so the same noise counts as much more (Table 1, row DP-SGD)
+        scores["noise"] = math.sqrt(error / defence.mechanism.size) * max(1.0, norm / defence.strength)
+    return scores
 
 
 def measure_sensitivity(cell: AttackCell, seed: int) -> dict[str, float]:
     """The largest l1 change of a gradient on replacing one record, by part and in total."""
-    a_part, w_part = measured_change(
-        needed(cell, "m", cell.factors.m),
-        needed(cell, "d", cell.factors.d),
-        needed(cell, "scaling", cell.factors.scaling),
-        cell.training.pairs,
-        common_stream(cell, seed, "sensitivity"),
-    )
+    given = cell.factors
+    m, d, scaling = needed(cell, "m", given.m), needed(cell, "d", given.d), needed(cell, "scaling", given.scaling)
+    a_part, w_part = measured_change(m, d, scaling, cell.training.pairs, common_stream(cell, seed, "sensitivity"))
     return {"change_a": a_part, "change_w": w_part, "change": a_part + w_part}
 
 
@@ -279,31 +253,31 @@ def measure_likelihood(
     candidates = candidates_of(cell, test, seed)
     seen = decode(cell, mechanism, Prior.of(train.x), candidates, seed, cell.training.victims)
     named = identify(mechanism, seen.released, candidates) == torch.arange(len(seen.released))
+    classifier = build("linear", train.task, common_stream(cell, seed, "classifier"))
+    scaling = fit_on_releases(
+        classifier,
+        perturb(train, cell, seed, "train", device),
+        train,
+        epochs=cell.training.epochs,
+        batch_size=64,
+        learning_rate=0.01,
+        generator=common_stream(cell, seed, "batches"),
+    )
     width = test.high - test.low
     unit = [((part - test.low) / width).reshape(-1, *test.shape) for part in (seen.reconstructed, seen.original)]
     return {
         **image_scores(*unit),
         "identification": float(named.double().mean()),
         "identification_bound": SuccessBound.of(mechanism.curve())(1.0 / len(candidates)),
-        "accuracy": release_accuracy(cell, train, test, seed, device),
+        "accuracy": accuracy(test.y, predict(classifier, scaling(model_inputs(test.x, test.kind)))),
     }
 
 
-def release_accuracy(cell: AttackCell, train: Records, test: Records, seed: int, device: torch.device) -> float:
-    """Test accuracy of a linear classifier trained on released records."""
-    released = perturb(train, cell, seed, "train", device)
+def fit_on_releases(model: nn.Module, released: Tensor, records: Records, **settings: Any) -> Scaling:
+    """Train a classifier on what was released of the records; returns the scaling of its inputs."""
     scaling = Scaling.of(released)
-    model = build("linear", train.task, common_stream(cell, seed, "classifier"))
-    fit(
-        model,
-        scaling(model_inputs(released, train.kind)),
-        train.y,
-        epochs=cell.training.epochs,
-        batch_size=64,
-        learning_rate=0.01,
-        generator=common_stream(cell, seed, "batches"),
-    )
-    return accuracy(test.y, predict(model, scaling(model_inputs(test.x, test.kind))))
+    fit(model, scaling(model_inputs(released, records.kind)), records.y, **settings)
+    return scaling
 
 
 def measure_membership(
@@ -321,13 +295,11 @@ def measure_membership(
     random, random_test = (torch.randint(0, train.classes, (n,), generator=stream) for n in (len(order), len(test.x)))
     canary = torch.arange(len(order)) % 2 == 1
     members = replace(train, x=train.x[order], y=torch.where(canary, random, train.y[order]))
-    released = perturb(members, cell, seed, "members", device)
-    scaling = Scaling.of(released)
     model = build("small_cnn", train.task, common_stream(cell, seed, "member model"))
-    fit(
+    scaling = fit_on_releases(
         model,
-        scaling(model_inputs(released, train.kind)),
-        members.y,
+        perturb(members, cell, seed, "members", device),
+        members,
         epochs=settings.member_epochs,
         batch_size=32,
         learning_rate=3e-3,

@@ -59,10 +59,10 @@ def slope(sizes: Sequence[float], values: Sequence[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
 
 
-def subspace(outputs: int = OUTPUTS, rows: int = ROWS) -> torch.Tensor:
+def subspace() -> torch.Tensor:
     """A utility subspace W (outputs x rows) whose columns matter unequally, float64."""
-    stretch = torch.logspace(0, -2, rows, dtype=torch.float64)
-    return torch.randn(outputs, rows, generator=generator("Table IV", "W"), dtype=torch.float64) * stretch
+    stretch = torch.logspace(0, -2, ROWS, dtype=torch.float64)
+    return torch.randn(OUTPUTS, ROWS, generator=generator("Table IV", "W"), dtype=torch.float64) * stretch
 
 
 def mechanism_at(entry: Entry, size: int, epsilon: float, weighted: torch.Tensor) -> Mechanism:
