@@ -20,7 +20,7 @@ def test_check_finds_a_changed_number_and_write_mends_it(tmp_path: Path, capsys:
     spec.loader.exec_module(script)
     shutil.copytree(ROOT / "results" / "reference", tmp_path / "results" / "reference")
     (tmp_path / "docs").mkdir()
-    for name in ("quotes.yaml", "printed.yaml", "printed-numbers.md", "evidence.md"):
+    for name in ("quotes.yaml", "printed-numbers.md", "evidence.md"):
         shutil.copy(ROOT / "docs" / name, tmp_path / "docs")
     mark = "latent model=cnn none inf"
     value = Quotes(read_table(ROOT / "docs" / "quotes.yaml"), ROOT / "results" / "reference")(mark)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tensorldp.errors import InputError
 from tensorldp.files import write_text
+from tensorldp_papers.plots.printed import FILES
 from tensorldp_papers.quoting.marks import check_marks, drifts, kept_table, open_table, rewritten, with_block
 from tensorldp_papers.quoting.printed import printed_page, read_printed
 from tensorldp_papers.quoting.values import Quotes, read_table
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if args.write and found:
             write_text(page, rewritten(text, quotes))
     printed = args.root / "docs" / "printed-numbers.md"
-    page = printed_page(read_printed(args.root / "docs" / "printed.yaml"), quotes)
+    page = printed_page(map(read_printed, FILES), quotes)
     if args.write:
         write_text(printed, page)
     elif not printed.exists() or printed.read_text() != page:

@@ -20,9 +20,9 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from tensorldp.errors import InputError, unknown
-from tensorldp_papers.plots.curves import read_metrics
-from tensorldp_papers.plots.own_data import own_data
+from tensorldp_papers.plots.means import read_metrics
 from tensorldp_papers.plots.style import save
+from tensorldp_papers.plots.words import own_data
 from tensorldp_papers.run.study import paper_of
 
 

@@ -1,4 +1,4 @@
-"""What panels of curves share: few bands in each, ticks where something was run, legends of what is drawn, notes."""
+"""Grids of panels: few bands in each, ticks where something was run, legends of what is drawn, titles and notes."""
 
 from __future__ import annotations
 
@@ -7,27 +7,34 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 from matplotlib.transforms import ScaledTranslation
+from numpy.typing import NDArray
 
-from tensorldp_papers.plots.style import family, order
+from tensorldp_papers.plots.style import family, order, use_style
+from tensorldp_papers.plots.words import axis_number, titled
 
 MOST_BANDS = 6  # in one panel
 COINCIDE = 0.012  # of the axis: the width of a line
 NOTE_SIZE = 7.5  # points
 POINTS_OF_A_CHARACTER = 5.2  # of a tick label, with room around it
-FAMILY_WORDS = {
-    "laplace": "Laplace",
-    "gaussian": "Gaussian",
-    "directional": "noise by direction",
-    "tldp-laplace": "TLDP",
-    "tldp-gaussian": "TLDP",
-    "mean estimation": "mean estimation",
-    "randomised response": "randomised response",
-}
+
+
+def grid(height: int, width: int, size: tuple[float, float], **options: Any) -> tuple[Figure, NDArray[Any]]:
+    """A figure with rows and columns of panels in the look of all figures.
+
+    Args:
+        height: rows.
+        width: columns.
+        size: of the figure in inches, width and height.
+        options: of `matplotlib.pyplot.subplots`.
+    """
+    use_style()
+    return plt.subplots(height, width, figsize=size, squeeze=False, layout="constrained", **options)
 
 
 def by_family(names: set[str]) -> list[list[str]]:
@@ -47,20 +54,6 @@ def by_family(names: set[str]) -> list[list[str]]:
             else:
                 groups.append(part)
     return groups
-
-
-def family_words(names: Iterable[str]) -> str:
-    """The families of some mechanisms in words."""
-    return ", ".join(dict.fromkeys(FAMILY_WORDS.get(family(name), family(name)) for name in names))
-
-
-def number_text(value: float) -> str:
-    """A number on an axis: plain, or a power of ten where it has many digits."""
-    if value == 0 or 1e-3 <= abs(value) < 1e4:
-        return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
-    power = math.floor(math.log10(abs(value)) + 1e-9)
-    lead = value / 10.0**power
-    return f"$10^{{{power}}}$" if math.isclose(lead, 1.0) else f"${lead:.3g}·10^{{{power}}}$"
 
 
 def epsilon_ticks(ax: Axes, values: Iterable[float], width: float = 270.0) -> None:
@@ -92,14 +85,14 @@ def epsilon_ticks(ax: Axes, values: Iterable[float], width: float = 270.0) -> No
             kept.append(value)
     kept.sort()
     ax.xaxis.set_major_locator(FixedLocator(kept))
-    ax.xaxis.set_major_formatter(FixedFormatter([number_text(v) for v in kept]))
+    ax.xaxis.set_major_formatter(FixedFormatter([axis_number(v) for v in kept]))
     rest = [v for v in at if v not in kept]
     ax.xaxis.set_minor_locator(FixedLocator(rest) if rest else NullLocator())
     ax.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _length(value: float) -> int:
-    text = number_text(value)
+    text = axis_number(value)
     return len(text) - 4 if text.startswith("$") else max(len(text), 2)
 
 
@@ -109,7 +102,7 @@ def decade_ticks(ax: Axes) -> None:
     low, high = ax.get_xlim()
     short = math.log10(high / low) < 2
     ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,), numticks=8))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number_text(value)))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: axis_number(value)))
     ax.xaxis.set_minor_formatter(NullFormatter())
 
 
@@ -153,19 +146,6 @@ def panel_title(ax: Axes, text: str, width: int = 54) -> None:
     said = [" and ".join(group) for group in coincident(ax)]
     notes = textwrap.wrap("coincide: " + "; ".join(said), width) if said else []
     ax.set_title("\n".join([*textwrap.wrap(text, width), *notes]), fontsize=8.5)
-
-
-def say_single(ax: Axes, x: Sequence[float] | Any, y: Sequence[float] | Any, colour: str, what: str = "one ε") -> None:
-    """Words beside the point of a line that has no other."""
-    if len(x) == 1:
-        ax.annotate(
-            what,
-            (float(np.asarray(x)[0]), float(np.asarray(y)[0])),
-            xytext=(5, 3),
-            textcoords="offset points",
-            fontsize=7,
-            color=colour,
-        )
 
 
 def drawn(axes: Iterable[Axes], wanted: Iterable[str] = ()) -> dict[str, Any]:
@@ -214,6 +194,18 @@ def finish_columns(axes: Any, wanted: Sequence[str], xlabel: str, columns: int =
             words = textwrap.wrap(xlabel, 66)
             shown[-1].set_xlabel("\n".join(words), fontsize=8.5)
             legend_below(shown[-1], drawn(shown, wanted), columns, 23.0 + 11.0 * len(words), width)
+
+
+def side_legend(figure: Figure, axes: NDArray[Any], **options: Any) -> None:
+    """One legend of what all panels show, outside them, with the options of `Figure.legend`."""
+    handles = drawn(axes.flat)
+    figure.legend(list(handles.values()), list(handles), frameon=False, **options)
+
+
+def head(figure: Figure, title: str, datasets: Iterable[str]) -> None:
+    """Set a figure's title, if it has one; see `titled`."""
+    if title:
+        figure.suptitle(titled(title, datasets), fontsize=11)
 
 
 def footnote(figure: Figure, text: str) -> None:

@@ -1,4 +1,4 @@
-"""One look for all figures: a colour-blind-safe colour, marker and dash for each mechanism."""
+"""One look for all figures: a colour-blind-safe colour, marker and dash for each mechanism, and for all else."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import matplotlib as mpl
 import seaborn as sns
@@ -51,6 +51,19 @@ def readable(colour: str, background: str) -> str:
 
 mpl.use("Agg")
 
+# what is no mechanism
+INK, GREY, RED = "#000000", "#555555", "#B3261E"  # RED is for what is refuted
+FAINT = "#888888"  # lines that help to read
+OTHERS = "0.78"  # lines of other panels
+ARMS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")  # of one mechanism, in turn
+BOUND = "#CC79A7"  # ceilings of LATENT's figures, and what it claims
+
+LINE: dict[str, Any] = {"markersize": 4.5, "markeredgecolor": "white", "markeredgewidth": 0.5, "linewidth": 1.4}
+PLAIN: dict[str, Any] = dict.fromkeys(LINE)  # as the theme has them: larger points without an edge
+OPEN: dict[str, Any] = {"markersize": 9, "markerfacecolor": "none", "linestyle": "none", "color": INK, "zorder": 5}
+BAND = 0.15  # how opaque a band is
+DASHED, SHORT_DASHED, DOTTED = (0, (4, 2)), (0, (4, 1.5)), (0, (1, 1))
+
 # one colour per family (Wong 2011, safe for colour-blind readers); members differ by marker and dash
 COLOURS = {
     "reference": "#555555",
@@ -64,7 +77,7 @@ COLOURS = {
 }
 FURTHER_COLOURS = ("#332288", "#999933", "#661100", "#44AA99", "#AA4499", "#117733")  # of families from outside
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-DASHES = ("", (4, 1.5), (1, 1), (3, 1, 1, 1), (6, 2), (2, 2), (5, 1, 1, 1, 1, 1))
+DASHES: tuple[str | tuple[float, ...], ...] = ("", (4, 1.5), (1, 1), (3, 1, 1, 1), (6, 2), (2, 2), (5, 1, 1, 1, 1, 1))
 # colour and marker where the members of a family must be told apart by colour too [wong2011]
 OWN_LOOKS = {
     "gaussian-analytic": ("#000000", "D"),
@@ -82,7 +95,17 @@ OTHERS_MARKERS = ("*", "h", "p", "8", "d", "<", ">")
 # markers of mechanisms among points that are not mechanisms and have MARKERS
 POINT_MARKERS = {"gaussian-analytic": "^", "laplace": "v", "privunit": "<", "tldp-l": ">"}
 OTHER_POINTS = ("h", "p", "8", "d", "H", "1", "2")
-UNKNOWN: dict[str, object] = {"color": "#000000", "marker": "*", "dashes": ""}
+
+
+class Appearance(TypedDict):
+    """Colour and marker of a mechanism's line, and its dashes, "" where it has none."""
+
+    color: str
+    marker: str
+    dashes: str | tuple[float, ...]
+
+
+UNKNOWN: Appearance = {"color": INK, "marker": "*", "dashes": ""}
 
 
 @dataclass(frozen=True)
@@ -114,11 +137,11 @@ def family(name: str) -> str:
     return look.family if look else "others"
 
 
-def appearance(name: str) -> dict[str, object]:
+def appearance(name: str) -> Appearance:
     """Colour, marker and dashes of a mechanism's line; what no mechanism is called is a black star."""
     look = _looks(tuple(MECHANISMS.names())).get(name)
     if look is None:
-        return dict(UNKNOWN)
+        return UNKNOWN.copy()
     turn, place = divmod(look.rank[1], len(MARKERS))
     return {"color": look.colour, "marker": MARKERS[place], "dashes": DASHES[(place + turn) % len(DASHES)]}
 

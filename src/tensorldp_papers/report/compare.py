@@ -19,7 +19,7 @@ from tensorldp.errors import InputError, described
 from tensorldp_papers.plots.notebook import as_svg
 from tensorldp_papers.plots.panels import by_family, epsilon_ticks, finish_columns
 from tensorldp_papers.plots.style import label, order, own_appearance
-from tensorldp_papers.report.text import heading, metric_label, variant_words
+from tensorldp_papers.plots.words import heading, metric_label, variant_words
 
 CELL = ["study", "dataset", "variant", "mechanism", "epsilon"]
 POINT = [*CELL, "metric"]

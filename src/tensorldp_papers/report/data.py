@@ -16,25 +16,19 @@ from tensorldp.curves.gaussian import mu_of
 from tensorldp.curves.guarantee import REPORT_DELTA
 from tensorldp.kinds import NO_PRIVACY
 from tensorldp_papers.citations import paper
-from tensorldp_papers.plots.curves import factors
-from tensorldp_papers.plots.own_data import own_data
-from tensorldp_papers.plots.printed_points import PRINTED
+from tensorldp_papers.plots.printed import printed_points
 from tensorldp_papers.plots.style import appearance, label, order, readable
-from tensorldp_papers.report.text import HIGHER, METRICS, factor_words, metric_label
+from tensorldp_papers.plots.words import HIGHER, METRICS, factor_words, json_number, metric_label, own_data
+from tensorldp_papers.run.cell import variant_factors
 from tensorldp_papers.run.table import CELL, PROFILE, SERIES
 
-DIGITS = 6
 # factors that open a view of their own; others tell the lines of one view apart
 SETTINGS = (
     *("backbone", "model", "where", "range", "eps", "tau", "attack", "features", "m", "d", "B"),
     *("split", "participation"),
 )
+PRINTED = ("study", "dataset", "metric", "epsilon", "value", "place", "sentence", "paper")
 BALANCED = {"digits": 10, "mnist": 10, "fashion_mnist": 10, "cifar10": 10, "imdb": 2}  # data sets with even classes
-
-
-def short(value: float) -> float | None:
-    """A number to six digits, None where it is not finite."""
-    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
 
 
 @cache
@@ -76,9 +70,9 @@ def with_profiles(metrics: pd.DataFrame, guarantees: pd.DataFrame | None) -> tup
 
 def line_and_setting(mechanism: str, variant: str) -> tuple[str, str]:
     """The name of a cell's line, which `label` may know, and the view that it belongs to, both with their factors."""
-    found = factors(variant)
-    line = " ".join([mechanism, *(f"{k}={v}" for k, v in sorted(found.items()) if k not in SETTINGS)])
-    return line, ",".join(f"{k}={v}" for k, v in found.items() if k in SETTINGS)
+    factors = variant_factors(variant)
+    line = " ".join([mechanism, *(f"{k}={v}" for k, v in sorted(factors.items()) if k not in SETTINGS)])
+    return line, ",".join(f"{k}={v}" for k, v in factors.items() if k in SETTINGS)
 
 
 def line_label(line: str) -> str:
@@ -92,21 +86,28 @@ def line_label(line: str) -> str:
 def _cells(cells: pd.DataFrame, deltas: dict[float, str], audits: pd.DataFrame) -> list[list[Any]]:
     tried: dict[tuple[Any, ...], list[list[Any]]] = {}
     for row in audits[audits["samples"] > 0].to_dict("records"):
-        one = [short(row["epsilon_lower"]), row["delta"], row["kind"], int(row["samples"]), float(row["confidence"])]
+        one = [
+            json_number(row["epsilon_lower"]),
+            row["delta"],
+            row["kind"],
+            int(row["samples"]),
+            float(row["confidence"]),
+        ]
         tried.setdefault(tuple(row[key] for key in CELL), []).append(one)
     rows = []
     for row in cells.to_dict("records"):
         line, setting = line_and_setting(row["mechanism"], row["variant"])
-        profile = [short(row[column]) for column in deltas.values()]
+        profile = [json_number(row[column]) for column in deltas.values()]
         mus = [
-            None if delta == 0 else short(gaussian_mu(float(row[column]), delta)) for delta, column in deltas.items()
+            None if delta == 0 else json_number(gaussian_mu(float(row[column]), delta))
+            for delta, column in deltas.items()
         ]
         found = tried.get(tuple(row[key] for key in CELL), [])
         best = [max(group, key=lambda a: a[0] or 0.0) for group in _by_delta(found)]
         rows.append(
             [
-                *(row["study"], row["dataset"], setting, line, short(row["epsilon"]), row["guarantee_unit"]),
-                *(int(row["guarantee_exact"]), short(row["guarantee_pure_epsilon"]), profile, mus, best),
+                *(row["study"], row["dataset"], setting, line, json_number(row["epsilon"]), row["guarantee_unit"]),
+                *(int(row["guarantee_exact"]), json_number(row["guarantee_pure_epsilon"]), profile, mus, best),
             ]
         )
     return rows
@@ -125,8 +126,8 @@ def _looks(lines: set[str]) -> dict[str, dict[str, Any]]:
         dashes = look["dashes"] or ((5, 2) if rest and not known else "")
         looks[line] = {
             "label": line_label(line),
-            "light": readable(str(look["color"]), "#ffffff"),
-            "dark": readable(str(look["color"]), "#16191d"),
+            "light": readable(look["color"], "#ffffff"),
+            "dark": readable(look["color"], "#16191d"),
             "marker": look["marker"],
             "dashes": dashes,
             "reference": mechanism == NO_PRIVACY,
@@ -170,7 +171,7 @@ def explorer_data(
     grouped = rows.sort_values("seed").groupby(["metric", *CELL], sort=False, dropna=False)["value"]
     for (metric, *cell), found in grouped:
         if np.isfinite(found).any():
-            values.setdefault(str(metric), []).append([place[tuple(cell)], *(short(v) for v in found)])
+            values.setdefault(str(metric), []).append([place[tuple(cell)], *(json_number(v) for v in found)])
     packed = _cells(cells, deltas, audits)
     return {
         "deltas": list(deltas),
@@ -192,14 +193,7 @@ def explorer_data(
         },
         "cells": packed,
         "values": values,
-        "printed": [
-            {
-                key: getattr(point, key)
-                for key in ("study", "dataset", "metric", "epsilon", "value", "place", "sentence")
-            }
-            | {"paper": point.paper}
-            for point in PRINTED
-        ],
+        "printed": [{key: getattr(point, key) for key in PRINTED} for point in printed_points() if point.proposed],
         "classes": BALANCED,
     }
 

@@ -14,9 +14,9 @@ from tensorldp_papers.claims.kinds import GROUPS, NOUN
 from tensorldp_papers.claims.statements import wrong_by_chance
 from tensorldp_papers.papers.frontier.figures import PAPERS as CHOSEN
 from tensorldp_papers.papers.frontier.figures import STUDY as FRONTIER
-from tensorldp_papers.papers.frontier.figures import true_epsilon
+from tensorldp_papers.plots.means import true_epsilon
 from tensorldp_papers.plots.style import label
-from tensorldp_papers.report.text import counted
+from tensorldp_papers.plots.words import counted, short_number
 
 OWN = {  # what each paper proposes, in the order of the picture
     "TLDP": ("tldp-l", "tldp-g"),
@@ -57,13 +57,6 @@ def epsilons_at(metrics: pd.DataFrame) -> pd.DataFrame:
                 rows.append([paper, study, mechanism, float(printed), unit, float(found.min()), float(found.max())])
     columns = ["paper", "study", "mechanism", "printed", "unit", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def short_number(value: float) -> str:
-    """Three digits, thousands with a comma."""
-    if math.isinf(value):
-        return "∞"
-    return f"{float(f'{value:.3g}'):,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _range(low: float, high: float) -> str:

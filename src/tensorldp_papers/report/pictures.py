@@ -14,7 +14,8 @@ from tensorldp_papers.papers.frontier.figures import FEDERATED, frontier_rows, p
 from tensorldp_papers.papers.frontier.figures import PAPERS as CHOSEN
 from tensorldp_papers.papers.frontier.figures import STUDY as FRONTIER
 from tensorldp_papers.plots.style import label, readable
-from tensorldp_papers.report.findings import picture_rows, short_number
+from tensorldp_papers.plots.words import power_number, short_number
+from tensorldp_papers.report.findings import picture_rows
 
 WIDTH = 460
 LIGHT, DARK = "#ffffff", "#16191d"
@@ -37,10 +38,6 @@ def _mark(line: int, style: str, x: float, y: float) -> str:
 def _decades(low: float, high: float) -> list[float]:
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     return [10.0**power for power in range(first, last + 1, 2 if last - first > 6 else 1)]
-
-
-def _power(value: float) -> str:
-    return f"{value:g}" if value < 1e4 else f"1e{round(math.log10(value))}"
 
 
 def _svg(height: int, title: str, parts: Sequence[str]) -> Markup:
@@ -67,7 +64,7 @@ def epsilons_picture(metrics: pd.DataFrame) -> Markup:
     for at in _decades(low, high):
         if low <= at <= high:
             parts.append(f'<line class="grid" x1="{x(at):.1f}" x2="{x(at):.1f}" y1="{top}" y2="{bottom}"/>')
-            parts.append(f'<text x="{x(at):.1f}" y="{bottom + 16}" text-anchor="middle">{_power(at)}</text>')
+            parts.append(f'<text x="{x(at):.1f}" y="{bottom + 16}" text-anchor="middle">{power_number(at)}</text>')
     for i, row in enumerate(rows):
         y = top + step * (i + 0.5)
         ends = sorted((row["printed"], row["low"] if row["low"] > row["printed"] else row["high"]), key=x)
@@ -133,7 +130,7 @@ def scores_picture(metrics: pd.DataFrame) -> Markup:
     for tick in _decades(low, high):
         if low <= tick <= high:
             parts.append(f'<line class="grid" x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="{top}" y2="{bottom}"/>')
-            parts.append(f'<text x="{x(tick):.1f}" y="{bottom + 16}" text-anchor="middle">{_power(tick)}</text>')
+            parts.append(f'<text x="{x(tick):.1f}" y="{bottom + 16}" text-anchor="middle">{power_number(tick)}</text>')
     for i, line in enumerate(lines):
         own = line["rows"].sort_values("at")
         places = [(x(a), y(v)) for a, v in zip(own["at"], own["value"], strict=True)]

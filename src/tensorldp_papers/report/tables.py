@@ -13,7 +13,7 @@ from tensorldp.errors import InputError
 from tensorldp_papers.citations import paper
 from tensorldp_papers.claims.kinds import GROUPS, NOUN, PLURAL
 from tensorldp_papers.plots.style import label
-from tensorldp_papers.report.text import VERDICTS, heading, metric_label, table_text, variant_words
+from tensorldp_papers.plots.words import VERDICTS, heading, metric_label, table_number, table_text, variant_words
 from tensorldp_papers.run.table import SERIES
 
 CELL = ["study", "dataset", "variant", "mechanism", "epsilon"]
@@ -31,17 +31,6 @@ class Table:
     rows: list[list[str]]
 
 
-def number(value: Any) -> str:
-    """A number to four digits, infinities as a sign, and a dash where there is none."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "–"
-    if isinstance(value, float):
-        return ("∞" if value > 0 else "-∞") if math.isinf(value) else f"{value:.4g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
-
-
 def mechanism_label(mechanism: str, variant: str) -> str:
     """What figures call a mechanism, with the option of its variant that its class has a label for."""
     own = (f"{mechanism} {pair}" for pair in variant.split(","))
@@ -57,7 +46,7 @@ def as_table(frame: pd.DataFrame, title: str, caption: str = "") -> Table:
     if "variant" in frame:
         frame = frame.assign(variant=frame["variant"].astype(str).map(variant_words))
     numeric = [pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind) for kind in frame.dtypes]
-    rows = [[number(value) for value in row] for row in frame.astype(object).itertuples(index=False, name=None)]
+    rows = [[table_number(value) for value in row] for row in frame.astype(object).itertuples(index=False, name=None)]
     return Table(title, caption or title, [heading(str(column)) for column in frame.columns], numeric, rows)
 
 

@@ -21,15 +21,20 @@ from tensorldp.files import read_arrays
 from tensorldp.kinds import NO_PRIVACY
 from tensorldp_papers.papers.lecture.attack_pictures import columns_of, likelihood_cells, picture_datasets, picture_key
 from tensorldp_papers.papers.lecture.attack_table import RECOVERED, SIZES, STUDY, attack_table
-from tensorldp_papers.plots.panels import decade_ticks, drawn, legend_below, number_text
-from tensorldp_papers.plots.style import appearance, label, order, point_marker, use_style
+from tensorldp_papers.plots.lines import draw_band
+from tensorldp_papers.plots.means import over_seeds
+from tensorldp_papers.plots.panels import decade_ticks, drawn, grid, legend_below
+from tensorldp_papers.plots.style import GREY, INK, PLAIN, appearance, label, order, point_marker, use_style
+from tensorldp_papers.plots.words import axis_number, power_number, whole_number
 from tensorldp_papers.run.cell import variant_factors
 
 BASE = {"m": 20000.0, "d": 30.0, "B": 4.0}
 BOUND_SLOPES = {"m": -0.5, "d": 0.5, "B": 1.0}
 AXES = {"m": "neurons m", "d": "dimension d", "B": "batch size B (records)"}
 SCALINGS = {"mean": ("1/m", "#0072B2", "o"), "root": ("±1/√m", "#D55E00", "s"), "sign": ("±1", "#009E73", "^")}
-MEASURED, BOUND, LAW = "#0072B2", "#555555", "#D55E00"
+MEASURED, BOUND, LAW = "#0072B2", GREY, "#D55E00"
+MEDIANS: dict[str, Any] = {**PLAIN, "middle": "median", "band": 0.2}
+EDGE = "#999999"  # thin lines that help to read
 
 
 def attack_rows(metrics: pd.DataFrame, attack: str, metric: str) -> pd.DataFrame:
@@ -57,9 +62,12 @@ def fitted_slope(x: Iterable[float], y: Iterable[float]) -> float:
     return float(np.polyfit(np.log(list(x)), np.log(list(y)), 1)[0])
 
 
-def summary(rows: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Median, lowest and highest over seeds at each value of a column."""
-    return rows.groupby(by)["value"].agg(["median", "min", "max"]).reset_index()
+def _log_values(ax: Axes) -> None:
+    """A logarithmic y axis with plain numbers on both kinds of ticks."""
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 1.5, 2.0, 3.0, 5.0, 7.0)))
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
 
 
 def log_ticks(ax: Axes, values: Iterable[float]) -> None:
@@ -70,39 +78,24 @@ def log_ticks(ax: Axes, values: Iterable[float]) -> None:
     ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}" if v >= 1 else f"{v:g}"))
 
 
-def _plain_log(ax: Axes) -> None:
-    """A logarithmic y axis with plain numbers on both kinds of ticks."""
-    ax.set_yscale("log")
-    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 1.5, 2.0, 3.0, 5.0, 7.0)))
-    ax.yaxis.set_minor_locator(NullLocator())
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
-
-
 def draw_sweeps(metrics: pd.DataFrame) -> Figure:
     """Error of the tensor attack against m, d and B, each beside B sqrt(d/m) through its first point."""
-    use_style()
     rows = attack_rows(metrics, "tensor", "error")
     rows = rows[(rows["defence"] == "none") & (rows["mechanism"] == NO_PRIVACY)]
-    figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.5), sharey=True, layout="constrained")
+    figure, (axes,) = grid(1, 3, (10.5, 3.5), sharey=True)
     for ax, size in zip(axes, SIZES, strict=True):
         fixed = {key: value for key, value in BASE.items() if key != size}
         part = rows[np.logical_and.reduce([rows[key] == value for key, value in fixed.items()])]
         if part.empty:
             raise InputError(f"the metrics table has no sweep of the tensor attack over {size}")
-        points = summary(part, size)
+        points = over_seeds(part, size, "median")
         x, y = points[size].to_numpy(), points["median"].to_numpy()
-        ax.fill_between(x, points["min"], points["max"], color=MEASURED, alpha=0.2, linewidth=0)
         slope = f", slope {fitted_slope(x, y):+.2f}" if len(x) > 1 else ""
-        ax.plot(x, y, "o-", color=MEASURED, label=f"measured{slope}")
-        ax.plot(
-            x,
-            y[0] * (x / x[0]) ** BOUND_SLOPES[size],
-            "--",
-            color=BOUND,
-            label=f"B√(d/m), slope {BOUND_SLOPES[size]:+.1f}",
-        )
+        draw_band(ax, points, size, colour=MEASURED, text=f"measured{slope}", marker="o", **MEDIANS)
+        stated = BOUND_SLOPES[size]
+        ax.plot(x, y[0] * (x / x[0]) ** stated, "--", color=BOUND, label=f"B√(d/m), slope {stated:+.1f}")
         log_ticks(ax, x)
-        _plain_log(ax)
+        _log_values(ax)
         ax.set_xlabel(AXES[size])
         ax.set_title(", ".join(f"{key} = {value:,.0f}" for key, value in fixed.items()), fontsize=9)
         ax.legend(fontsize=8, frameon=False)
@@ -120,24 +113,23 @@ def _growth(
     law: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> None:
     """Measured errors over the error without defence, beside Table 1's growth and, where given, quadrature."""
-    points = summary(rows, x)
+    points = over_seeds(rows, x, "median")
+    points = points.assign(**{key: points[key] / base for key in ("median", "min", "max")})
+    draw_band(ax, points, x, colour=MEASURED, text="measured", marker="o", **MEDIANS)
     at = points[x].to_numpy()
-    ax.fill_between(at, points["min"] / base, points["max"] / base, color=MEASURED, alpha=0.2, linewidth=0)
-    ax.plot(at, points["median"] / base, "o-", color=MEASURED, label="measured")
     fine = np.geomspace(at.min(), at.max(), 100) if at.min() < at.max() else at
     if predicted is not None:
         ax.plot(fine, predicted(fine), "--", color=BOUND, label="Table 1, relative to none")
     if law is not None:
         ax.plot(fine, law(fine), ":", color=LAW, label="√(1 + (noise / gradient)²)")
     log_ticks(ax, at)
-    _plain_log(ax)
+    _log_values(ax)
     low, high = ax.get_ylim()
     ax.set_ylim(min(low, 0.75), max(high, 2.2))
 
 
 def draw_table1(metrics: pd.DataFrame) -> Figure:
     """Each row of Table 1 beside the measured growth of the tensor attack's error."""
-    use_style()
     rows = attack_rows(metrics, "tensor", "error")
     rows = rows[np.logical_and.reduce([rows[key] == value for key, value in BASE.items()])]
     base = float(rows[(rows["defence"] == "none") & (rows["mechanism"] == NO_PRIVACY)]["value"].median())
@@ -158,12 +150,14 @@ def draw_table1(metrics: pd.DataFrame) -> Figure:
         ("dropout", "dropout", "probability p to keep a neuron", lambda p: 1 / np.sqrt(p)),
         ("prune", "pruning (no bound in Table 1)", "share set to zero", None),
     ]
-    figure, axes = plt.subplots(2, 3, figsize=(10.5, 6.2), layout="constrained")
+    figure, axes = grid(2, 3, (10.5, 6.2))
     for ax, (defence, title, axis, predicted) in zip(axes.flat, panels, strict=True):
         part = rows[rows["defence"] == defence]
         column = "strength"
         if defence == "mechanism":
-            part, column = part.merge(_noise(metrics), on=["variant", "mechanism", "epsilon", "seed"]), "noise"
+            key = ["variant", "mechanism", "epsilon", "seed"]
+            noise = attack_rows(metrics, "tensor", "noise")[[*key, "value"]].rename(columns={"value": "noise"})
+            part, column = part.merge(noise, on=key), "noise"
             part[column] = part.groupby("epsilon")[column].transform("median")
         if part.empty:
             ax.set_visible(False)
@@ -193,17 +187,11 @@ def draw_table1(metrics: pd.DataFrame) -> Figure:
     return figure
 
 
-def _noise(metrics: pd.DataFrame) -> pd.DataFrame:
-    rows = attack_rows(metrics, "tensor", "noise")
-    return rows[["variant", "mechanism", "epsilon", "seed", "value"]].rename(columns={"value": "noise"})
-
-
 def draw_sensitivity(metrics: pd.DataFrame) -> Figure:
     """The largest measured l1 change of the gradient against m and d, for three output scalings."""
-    use_style()
     rows = attack_rows(metrics, "sensitivity", "change")
     middle = {"m": 400.0, "d": 40.0}
-    figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.0), sharey=True, layout="constrained")
+    figure, (axes,) = grid(1, 2, (9.6, 4.0), sharey=True)
     for ax, (size, other) in zip(axes, (("m", "d"), ("d", "m")), strict=True):
         part = rows[rows[other] == middle[other]]
         values = np.array(sorted(set(part[size])))
@@ -211,10 +199,9 @@ def draw_sensitivity(metrics: pd.DataFrame) -> Figure:
             line = part[part["scaling"] == scaling]
             if line.empty:
                 continue
-            points = summary(line, size)
-            slope = fitted_slope(points[size].tolist(), points["median"].tolist())
-            ax.fill_between(points[size], points["min"], points["max"], color=colour, alpha=0.2, linewidth=0)
-            ax.plot(points[size], points["median"], f"{marker}-", color=colour, label=f"a = {text}: slope {slope:+.2f}")
+            points = over_seeds(line, size, "median")
+            slope = f"slope {fitted_slope(points[size], points['median']):+.2f}"
+            draw_band(ax, points, size, colour=colour, text=f"a = {text}: {slope}", marker=marker, **MEDIANS)
         bound = values * math.sqrt(middle["d"]) if size == "m" else middle["m"] * np.sqrt(values)
         ax.plot(values, bound, "--", color=BOUND, label=f"m√d: slope {1.0 if size == 'm' else 0.5:+.2f}")
         log_ticks(ax, values.tolist())
@@ -230,19 +217,18 @@ def draw_sensitivity(metrics: pd.DataFrame) -> Figure:
 
 
 DEFENCES = {
-    "none": ("no defence", "#000000", "*"),
+    "none": ("no defence", INK, "*"),
     "noise": ("noise σ", "#E69F00", "o"),
     "clip": ("clipping to s", "#56B4E9", "s"),
     "prune": ("pruning of a share", "#CC79A7", "D"),
     "dropout": ("dropout, kept p", "#009E73", "P"),
-    "local": ("k local steps", "#999999", "X"),
+    "local": ("k local steps", EDGE, "X"),
 }
 
 
 def draw_cost(metrics: pd.DataFrame) -> Figure:
     """Left: gradient inversion, PSNR against utility loss. Right: naming a victim from a release, against epsilon."""
-    use_style()
-    figure, (left, right) = plt.subplots(1, 2, figsize=(12.6, 5.4), layout="constrained")
+    figure, ((left, right),) = grid(1, 2, (12.6, 5.4))
     table = attack_table(metrics)
     _draw_cost(left, table[table["at_utility_loss"].isna() & (table["attack"] == "cosine")])
     _draw_named(right, table[table["at_utility_loss"].isna() & (table["attack"] == "likelihood")])
@@ -293,8 +279,8 @@ def _draw_cost(ax: Axes, rows: pd.DataFrame) -> None:
     ):
         if defence == "mechanism":
             text = f"{label(mechanism)} at ε" + (" (DP-SGD)" if mechanism == "gaussian-analytic" else "")
-            colour, marker = str(appearance(mechanism)["color"]), point_marker(mechanism)
-            notes = [f"{e:g}" if e < 1e4 else f"1e{np.log10(e):.0f}" for e in part["epsilon"]]
+            colour, marker = appearance(mechanism)["color"], point_marker(mechanism)
+            notes = [power_number(e) for e in part["epsilon"]]
         else:
             text, colour, marker = DEFENCES[defence]
             notes = [f"{s:g}" for s in part["strength"].fillna(0)]
@@ -317,7 +303,7 @@ def _draw_cost(ax: Axes, rows: pd.DataFrame) -> None:
     ax.set_xticks([-10, -2, 0, 2, 5, 10, 20, 50, 100])
     ax.set_ylim(-8.0, 106.0)
     ax.set_xlim(min(-2.0, 1.5 * min(x for x, _, _ in points)), 110.0)
-    ax.axhline(RECOVERED, color="#999999", linewidth=0.8, linestyle=":")
+    ax.axhline(RECOVERED, color=EDGE, linewidth=0.8, linestyle=":")
     ax.set_xlabel("utility loss: accuracy without defence minus with it (percentage points)")
     ax.set_ylabel("PSNR of the reconstruction (dB, capped at 100)")
     ax.set_title(
@@ -340,9 +326,9 @@ def _draw_named(ax: Axes, rows: pd.DataFrame) -> None:
             ax.plot(
                 part["guarantee_epsilon"],
                 part["identification"],
-                color=str(look["color"]),
-                marker=str(look["marker"]),
-                markerfacecolor=str(look["color"]) if first else "white",
+                color=look["color"],
+                marker=look["marker"],
+                markerfacecolor=look["color"] if first else "white",
                 linestyle="-" if first else "",  # a few points of another data set are no curve
                 label=label(name) if first else None,
             )
@@ -350,7 +336,7 @@ def _draw_named(ax: Axes, rows: pd.DataFrame) -> None:
                 ax.plot(
                     part["guarantee_epsilon"],
                     part["identification_bound"],
-                    color=str(look["color"]),
+                    color=look["color"],
                     linestyle=":",
                     linewidth=1.0,
                 )
@@ -358,13 +344,13 @@ def _draw_named(ax: Axes, rows: pd.DataFrame) -> None:
         [],
         [],
         ":",
-        color="#555555",
+        color=GREY,
         label=f"bound of the guarantee on {datasets[0]}" if several else "bound of the guarantee",
     )
     for dataset in datasets if several else ():
         first = dataset == datasets[0]
-        inside, line = ("#555555", "-") if first else ("white", "")
-        ax.plot([], [], color="#555555", marker="o", linestyle=line, markerfacecolor=inside, label=str(dataset))
+        inside, line = (GREY, "-") if first else ("white", "")
+        ax.plot([], [], color=GREY, marker="o", linestyle=line, markerfacecolor=inside, label=str(dataset))
     decade_ticks(ax)
     ax.set_ylim(-0.02, 1.04)
     ax.set_xlabel("guaranteed ε of the whole picture at δ = 1e-5 (nats)")
@@ -378,11 +364,10 @@ def draw_membership(metrics: pd.DataFrame, rate: str = "0.1") -> Figure:
 
     Intervals are those of [clopper1934] for the members of all seeds together.
     """
-    use_style()
     table = _membership_table(metrics, rate)
-    figure, ax = plt.subplots(figsize=(8.0, 0.26 * len(table) + 1.9), layout="constrained")
+    figure, ((ax,),) = grid(1, 1, (8.0, 0.26 * len(table) + 1.9))
     at = np.arange(len(table))
-    colours = [str(appearance(name)["color"]) for name in table["mechanism"]]
+    colours = [appearance(name)["color"] for name in table["mechanism"]]
     for shift, kind, marker, text in (
         (-0.16, "", "o", "records with their labels"),
         (0.16, "canary_", "D", "canaries with random labels"),
@@ -392,12 +377,12 @@ def draw_membership(metrics: pd.DataFrame, rate: str = "0.1") -> Figure:
         low, high = beta.ppf(0.025, hits, count - hits + 1), beta.ppf(0.975, hits + 1, count - hits)
         ax.hlines(at + shift, np.nan_to_num(low), np.nan_to_num(high, nan=1.0), color=colours, linewidth=1.6)
         ax.scatter(table[f"{kind}tpr"], at + shift, color=colours, zorder=3, s=20, marker=marker, label=text)
-    ax.scatter(table["bound"], at, marker="|", s=130, color="#000000", label="most that the guarantee allows", zorder=3)
-    ax.axvline(float(rate), color="#999999", linestyle=":", linewidth=1.0, label="guessing")
+    ax.scatter(table["bound"], at, marker="|", s=130, color=INK, label="most that the guarantee allows", zorder=3)
+    ax.axvline(float(rate), color=EDGE, linestyle=":", linewidth=1.0, label="guessing")
     ax.set_yticks(
         at,
         [
-            label(name) + ("" if np.isinf(epsilon) else f", nominal ε {number_text(epsilon)}")
+            label(name) + ("" if np.isinf(epsilon) else f", nominal ε {axis_number(epsilon)}")
             for name, epsilon in zip(table["mechanism"], table["epsilon"], strict=True)
         ],
         fontsize=8,
@@ -433,14 +418,6 @@ def _membership_table(metrics: pd.DataFrame, rate: str) -> pd.DataFrame:
 MISSING = "The pictures themselves are not kept with these results: run the study to draw them."
 
 
-def _show(ax: Axes, picture: NDArray[Any]) -> None:
-    ax.imshow(picture, cmap="gray", vmin=0, vmax=255, interpolation="nearest")
-
-
-def _number(value: float) -> str:
-    return "∞" if math.isinf(value) else f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
 def _head(columns: pd.DataFrame, axis: str) -> str:
     if axis == "nominal":
         return "releases at the papers' nominal ε. True ε: whole picture, δ = 1e-5."
@@ -453,7 +430,7 @@ def _head(columns: pd.DataFrame, axis: str) -> str:
     for _, column in columns[columns["guarantee_epsilon"].map(math.isinf)].iterrows():
         head += (
             f" At {column['epsilon']:g} it has none, its atoms outweigh δ:\nthe others stand at its pure ε "
-            f"without the atoms, {_number(column['target'])}."
+            f"without the atoms, {whole_number(column['target'])}."
         )
     return head
 
@@ -463,7 +440,7 @@ def draw_pictures(metrics: pd.DataFrame, pictures: Path | None, axis: str = "nom
 
     Args:
         metrics: the metrics table.
-        pictures: the arrays of `studies.attack_pictures`; where there are none, the figure has the numbers alone.
+        pictures: the arrays of `attack_pictures.py`; where there are none, the figure has the numbers alone.
         axis: `nominal` or `guaranteed`.
 
     Raises:
@@ -500,21 +477,22 @@ def _draw_block(
         ax.set_axis_off()
     for place, name in enumerate(names):
         line = axes[place // beside, place % beside * size :]
-        own = {cell["column"]: cell for cell in cells[cells["mechanism"] == name].to_dict("records")}
+        shown = {cell["column"]: cell for cell in cells[cells["mechanism"] == name].to_dict("records")}
         line[0].set_title(f"{label(name)}\noriginal", fontsize=8.5)
         for column in range(len(columns)):
             left, right = line[1 + 2 * column], line[2 + 2 * column]
-            cell = own.get(column)
+            cell = shown.get(column)
             if cell is None:
                 left.text(
                     1.0, 0.5, "no cell at this ε", transform=left.transAxes, ha="center", fontsize=8
                 ).set_in_layout(False)
                 continue
             left.set_title(
-                f"nominal ε {_number(cell['epsilon'])}\ntrue ε {_number(cell['guarantee_epsilon'])}", fontsize=8
+                f"nominal ε {whole_number(cell['epsilon'])}\ntrue ε {whole_number(cell['guarantee_epsilon'])}",
+                fontsize=8,
             )
             right.set_title(f"reconstructed\n{cell['value']:.0%} named", fontsize=8)
             for ax, kind in ((line[0], "original"), (left, "released"), (right, "reconstructed")):
                 if (key := picture_key(dataset, kind, cell)) in stored:
-                    _show(ax, stored[key])
+                    ax.imshow(stored[key], cmap="gray", vmin=0, vmax=255, interpolation="nearest")
     block.suptitle(f"{dataset}: {_head(columns, axis)}", fontsize=9.5)
