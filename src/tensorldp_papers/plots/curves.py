@@ -11,16 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tensorldp.kinds import NO_PRIVACY
-from tensorldp_papers.plots.lines import (
-    draw_band,
-    draw_context,
-    draw_level,
-    draw_printed,
-    mark_standing,
-    say_empty,
-    say_single,
-)
-from tensorldp_papers.plots.means import Axis, finite, over_seeds, placed, study_rows
+from tensorldp_papers.plots.lines import draw_context, draw_level, draw_mechanism, draw_printed, say_empty
+from tensorldp_papers.plots.means import Axis, finite, placed, study_rows
 from tensorldp_papers.plots.panels import (
     by_family,
     decade_ticks,
@@ -83,7 +75,7 @@ def draw_study(
             draw_context(ax, others)
             notes.append(CONTEXT)
         for name in order(set(part["line"])):
-            _draw_mechanism(ax, part[part["line"] == name], name)
+            _draw_line(ax, part[part["line"] == name], name)
         if finite(part).empty:
             say_empty(ax, "no mechanism drawn here\nhas a finite ε")
         if axis == "nominal":
@@ -105,8 +97,7 @@ def draw_study(
         [*(label(name) for name in order(set(rows["line"]))), *STANDINGS.values()],
         epsilon_label(axis, unit, note="; per element for TLDP", without=", atoms removed"),
     )
-    figure.supylabel(METRICS[metric][0], fontsize=10)
-    head(figure, title, rows["dataset"])
+    head(figure, title, rows["dataset"], ylabel=METRICS[metric][0])
     footnote(figure, "\n".join(dict.fromkeys(notes)))
     return figure
 
@@ -143,19 +134,13 @@ def _cells(
     return places, len(blocks) * len(groups)
 
 
-def _draw_mechanism(ax: Axes, rows: pd.DataFrame, name: str) -> None:
+def _draw_line(ax: Axes, rows: pd.DataFrame, name: str) -> None:
     look = appearance(name)
     if name == NO_PRIVACY:
         draw_level(ax, rows["value"], label(name), look["color"], zorder=1)
-        return
-    points = finite(rows)
-    if points.empty:
-        return
-    means = over_seeds(points, "at")
-    line = (0, look["dashes"]) if look["dashes"] else "-"
-    draw_band(ax, means, "at", colour=look["color"], text=label(name), marker=look["marker"], linestyle=line)
-    say_single(ax, means["at"], means["mean"], look["color"])
-    mark_standing(ax, points, at="at", colour=look["color"], marker=look["marker"])
+    else:
+        line = (0, look["dashes"]) if look["dashes"] else "-"
+        draw_mechanism(ax, rows, colour=look["color"], marker=look["marker"], text=label(name), linestyle=line)
 
 
 def _draw_printed(ax: Axes, study: str, dataset: str, metric: str, group: list[str]) -> list[str]:

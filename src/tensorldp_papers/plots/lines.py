@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from tensorldp_papers.plots.means import finite
+from tensorldp_papers.plots.means import finite, over_seeds
 from tensorldp_papers.plots.style import BAND, DASHED, GREY, LINE, OPEN, OTHERS, RED
 from tensorldp_papers.plots.words import STANDINGS
 from tensorldp_papers.run.audit_table import REFUTED, UNTRIED
@@ -40,6 +40,16 @@ def draw_band(
     """
     ax.plot(table[at], table[middle], color=colour, label=text, **{**LINE, **style})
     shade(ax, table[at], table["min"], table["max"], colour, band)
+
+
+def draw_mechanism(ax: Axes, rows: pd.DataFrame, *, colour: str, marker: str, text: str, **style: Any) -> None:
+    """A mechanism at the finite places `at` of its rows: means and their band, a lone point named, standings marked."""
+    rows = finite(rows)
+    if len(rows):
+        means = over_seeds(rows, "at")
+        draw_band(ax, means, "at", colour=colour, text=text, marker=marker, **style)
+        say_single(ax, means["at"], means["mean"], colour)
+        mark_standing(ax, rows, at="at", colour=colour, marker=marker)
 
 
 def shade(

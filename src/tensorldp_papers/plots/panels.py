@@ -15,7 +15,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLo
 from matplotlib.transforms import ScaledTranslation
 from numpy.typing import NDArray
 
-from tensorldp_papers.plots.style import family, order, use_style
+from tensorldp_papers.plots.style import FAINT, family, order, use_style
 from tensorldp_papers.plots.words import axis_number, titled
 
 MOST_BANDS = 6  # in one panel
@@ -104,6 +104,22 @@ def decade_ticks(ax: Axes) -> None:
     ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,), numticks=8))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: axis_number(value)))
     ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def log_values(ax: Axes) -> None:
+    """A logarithmic y axis with plain numbers on both kinds of ticks."""
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 1.5, 2.0, 3.0, 5.0, 7.0)))
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+
+
+def log_ticks(ax: Axes, values: Iterable[float]) -> None:
+    """A logarithmic x axis with a tick at each value and no others."""
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(FixedLocator(list(values)))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}" if v >= 1 else f"{v:g}"))
 
 
 def coincident(ax: Axes) -> list[list[str]]:
@@ -196,16 +212,57 @@ def finish_columns(axes: Any, wanted: Sequence[str], xlabel: str, columns: int =
             legend_below(shown[-1], drawn(shown, wanted), columns, 23.0 + 11.0 * len(words), width)
 
 
+def place_notes(ax: Axes, points: list[tuple[float, float, str]], size: float = 7.0) -> None:
+    """A note beside each point, on the first side where it covers no point and no other note.
+
+    The panel's size and limits must be final but for the layout; a note that fits nowhere gets a thin line to a free
+    place above.
+    """
+    scale = 72.0 * np.array(ax.get_window_extent().size) / ax.figure.dpi  # of the panel, in points
+    to_panel = ax.transScale + ax.transLimits
+    at = to_panel.transform([(x, y) for x, y, _ in points]) * scale if points else np.empty((0, 2))
+    taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in at]
+    for (x, y), (data_x, data_y, note) in sorted(zip(at, points, strict=True), key=lambda pair: tuple(pair[0])):
+        wide, high = 0.62 * size * len(note) + 1, 1.15 * size
+        sides = [(6, -high / 2), (-6 - wide, -high / 2), (-wide / 2, 6), (-wide / 2, -6 - high)]
+        far = [(dx, sign * (6 + step * high)) for step in range(1, 12) for sign in (1, -1) for dx in (6, -6 - wide)]
+        for dx, dy in (*sides, *far):
+            area = (x + dx, y + dy, x + dx + wide, y + dy + high)
+            inside = area[0] >= 0 and area[2] <= scale[0] and area[1] >= 0 and area[3] <= scale[1]
+            if inside and not any(_overlap(area, other) for other in taken):
+                break
+        taken.append(area)
+        line = {"arrowstyle": "-", "linewidth": 0.4, "color": FAINT} if (dx, dy) not in sides else None
+        ax.annotate(
+            note,
+            (data_x, data_y),
+            xytext=(dx, dy),
+            textcoords="offset points",
+            fontsize=size,
+            ha="left",
+            va="bottom",
+            arrowprops=line,
+        )
+
+
+def _overlap(first: tuple[float, ...], second: tuple[float, ...]) -> bool:
+    return first[0] < second[2] and second[0] < first[2] and first[1] < second[3] and second[1] < first[3]
+
+
 def side_legend(figure: Figure, axes: NDArray[Any], **options: Any) -> None:
     """One legend of what all panels show, outside them, with the options of `Figure.legend`."""
     handles = drawn(axes.flat)
-    figure.legend(list(handles.values()), list(handles), frameon=False, **options)
+    figure.legend(list(handles.values()), list(handles), **options)
 
 
-def head(figure: Figure, title: str, datasets: Iterable[str]) -> None:
-    """Set a figure's title, if it has one; see `titled`."""
+def head(figure: Figure, title: str, datasets: Iterable[str], xlabel: str = "", ylabel: str = "") -> None:
+    """Set a figure's title (see `titled`) and the labels of axes that all panels share, those that it has."""
     if title:
         figure.suptitle(titled(title, datasets), fontsize=11)
+    if xlabel:
+        figure.supxlabel(xlabel, fontsize=10)
+    if ylabel:
+        figure.supylabel(ylabel, fontsize=10)
 
 
 def footnote(figure: Figure, text: str) -> None:

@@ -65,7 +65,8 @@ def _all_points() -> Iterator[PrintedPoint]:
         for number in table["numbers"]:
             shared = {"place": number["place"], "sentence": number.get("sentence", ""), "method": paper}
             for point in number.get("points", ()):
-                yield PrintedPoint(paper, **{**shared, **point})
+                epsilon = float(point.get("epsilon", math.nan))
+                yield PrintedPoint(paper, **{**shared, **point, "epsilon": epsilon})
 
 
 @cache

@@ -20,24 +20,19 @@ from tensorldp_papers.plots.printed import printed_points
 from tensorldp_papers.plots.style import DOTTED, FAINT, INK, RED, SHORT_DASHED, appearance, label, order
 
 PROFILED = ("laplace", "gaussian", "gaussian-analytic", "idn", "mvg", "tldp-l", "tldp-g", "privunit", "duchi", "hybrid")
+NOMINAL = (0.1, 1.0)  # epsilons of the releases
+RECORD = Box(0.0, 1.0, (8, 8))
 SMALLEST_DELTA = 1e-12
 
 
 def profile_table(
-    mechanisms: Sequence[str] = PROFILED,
-    nominal: Sequence[float] = (0.1, 1.0),
-    box: Box | None = None,
-    points: int = 60,
+    mechanisms: Sequence[str] = PROFILED, nominal: Sequence[float] = NOMINAL, points: int = 60
 ) -> pd.DataFrame:
-    """delta(epsilon) of one release of a record, for each mechanism and nominal epsilon.
-
-    Columns: mechanism, nominal, epsilon, delta; 8 x 8 records in [0, 1] unless a box is given.
-    """
-    box = box or Box(0.0, 1.0, (8, 8))
+    """delta(epsilon) of one release, for each mechanism and nominal epsilon: mechanism, nominal, epsilon, delta."""
     rows = []
     for name in mechanisms:
         for epsilon in nominal:
-            curve = make(name, epsilon=epsilon, domain=box).curve()
+            curve = make(name, epsilon=epsilon, domain=RECORD).curve()
             top = curve.epsilon(SMALLEST_DELTA)
             top = top if math.isfinite(top) and top > 0 else 100.0
             for at in np.geomspace(min(1e-3, top / 10), top, points):
@@ -45,23 +40,16 @@ def profile_table(
     return pd.DataFrame(rows)
 
 
-def audit_points(
-    mechanisms: Sequence[str] = PROFILED,
-    nominal: Sequence[float] = (0.1, 1.0),
-    box: Box | None = None,
-    samples: int = 10_000,
-) -> pd.DataFrame:
+def audit_points() -> pd.DataFrame:
     """Audits of the same releases as `profile_table`, at delta 0 and 1e-5: mechanism, nominal, epsilon_lower, delta."""
-    box = box or Box(0.0, 1.0, (8, 8))
-    rows = []
-    for name in mechanisms:
-        for epsilon in nominal:
-            for found in audits(
-                make(name, epsilon=epsilon, domain=box), samples=samples, deltas=[0.0, REPORT_DELTA], confidence=0.99
-            ):
-                rows.append(
-                    {"mechanism": name, "nominal": epsilon, "epsilon_lower": found.epsilon_lower, "delta": found.delta}
-                )
+    rows = [
+        {"mechanism": name, "nominal": epsilon, "epsilon_lower": audit.epsilon_lower, "delta": audit.delta}
+        for name in PROFILED
+        for epsilon in NOMINAL
+        for audit in audits(
+            make(name, epsilon=epsilon, domain=RECORD), samples=10_000, deltas=[0.0, REPORT_DELTA], confidence=0.99
+        )
+    ]
     return pd.DataFrame(rows)
 
 
@@ -77,6 +65,11 @@ def draw_profiles(table: pd.DataFrame, audits: pd.DataFrame) -> Figure:
     height = math.ceil(len(names) / columns)
     figure, axes = grid(height, columns, (2.9 * columns, 2.7 * height + 0.6), sharey=True)
     nominals = sorted(table["nominal"].unique())
+    audits = audits[(audits["epsilon_lower"] > 0) & np.isfinite(audits["epsilon_lower"])]
+    audits = audits.assign(
+        beyond=(audits["epsilon_lower"] > audits["nominal"]) & (audits["delta"] >= REPORT_DELTA),
+        shown_delta=audits["delta"].clip(lower=SMALLEST_DELTA),
+    )
     shades = dict(zip(nominals, ("-", SHORT_DASHED, DOTTED), strict=False))
     for ax, name in zip(axes.flat, names, strict=False):
         colour = appearance(name)["color"]
@@ -85,23 +78,11 @@ def draw_profiles(table: pd.DataFrame, audits: pd.DataFrame) -> Figure:
             shown = part[part["delta"] >= SMALLEST_DELTA]
             ax.plot(shown["epsilon"], shown["delta"], color=colour, linestyle=shades[nominal], linewidth=1.4)
             ax.axvline(nominal, color=FAINT, linestyle=shades[nominal], linewidth=0.8)
-            seen = audits[
-                (audits["mechanism"] == name)
-                & (audits["nominal"] == nominal)
-                & (audits["epsilon_lower"] > 0)
-                & np.isfinite(audits["epsilon_lower"])
-            ]
-            beyond = (seen["epsilon_lower"] > nominal) & (seen["delta"] >= REPORT_DELTA)
-            edges = np.where(beyond, RED, INK)
-            ax.scatter(
-                seen["epsilon_lower"],
-                seen["delta"].clip(lower=SMALLEST_DELTA),
-                marker=">",
-                s=26,
-                facecolors=edges if nominal == nominals[0] else "white",
-                edgecolors=edges,
-                zorder=3,
-            )
+            arrows = audits[(audits["mechanism"] == name) & (audits["nominal"] == nominal)]
+            edges = np.where(arrows["beyond"], RED, INK)
+            faces = edges if nominal == nominals[0] else "white"
+            at, delta = arrows["epsilon_lower"], arrows["shown_delta"]
+            ax.scatter(at, delta, marker=">", s=26, facecolors=faces, edgecolors=edges, zorder=3)
         ax.set_xscale("log")
         ax.set_yscale("log")
         ax.set_ylim(SMALLEST_DELTA / 3, 2.0)
@@ -112,14 +93,13 @@ def draw_profiles(table: pd.DataFrame, audits: pd.DataFrame) -> Figure:
         Line2D([], [], color="#444444", linestyle=shades[n], label=f"profile, nominal ε = {n:g}") for n in nominals
     ]
     lines.append(Line2D([], [], color=FAINT, linewidth=0.8, label="the nominal ε itself"))
-    of = audits[(audits["epsilon_lower"] > 0) & np.isfinite(audits["epsilon_lower"])]
     for nominal in nominals:
-        if (of["nominal"] == nominal).any():
+        if (audits["nominal"] == nominal).any():
             text = f"audit of nominal ε = {nominal:g}: ε is at least this"
             lines.append(_arrow(text, INK, INK if nominal == nominals[0] else "white"))
-    if ((of["epsilon_lower"] > of["nominal"]) & (of["delta"] >= REPORT_DELTA)).any():
+    if audits["beyond"].any():
         lines.append(_arrow("red: more than the nominal ε of its own release", RED, RED))
-    figure.legend(handles=lines, loc="outside lower center", ncols=3, frameon=False, fontsize=8.5)
+    figure.legend(handles=lines, loc="outside lower center", ncols=3, fontsize=8.5)
     for ax in axes[-1]:
         ax.set_xlabel("ε of the whole record (nats)", fontsize=9)
     figure.supylabel("δ(ε)", fontsize=10)

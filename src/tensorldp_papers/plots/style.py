@@ -224,6 +224,7 @@ def use_style() -> None:
             "grid.linewidth": 0.6,
             "axes.spines.top": False,
             "axes.spines.right": False,
+            "legend.frameon": False,
             "svg.hashsalt": "tensorldp",
             "svg.fonttype": "none",
             "figure.dpi": 100,

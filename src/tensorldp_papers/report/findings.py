@@ -18,21 +18,12 @@ from tensorldp_papers.plots.means import true_epsilon
 from tensorldp_papers.plots.style import label
 from tensorldp_papers.plots.words import counted, short_number
 
-OWN = {  # what each paper proposes, in the order of the picture
-    "TLDP": ("tldp-l", "tldp-g"),
-    "PLDP-FL": ("pdpm",),
-    "TVG": ("udn", "idn"),
-    "LATENT": ("latent",),
-}
-OWN_STUDIES = {
-    "TLDP": ("tldp_type1", "tldp_type3"),
-    "PLDP-FL": ("pldp_fl",),
-    "TVG": ("tvg_sgd", "tvg_testing"),
-    "LATENT": ("latent",),
-}
-PLACES = {  # what is protected in each of these studies, where its paper has several
-    **{"tldp_type1": "Type I, ", "tldp_type3": "Type III, ", "pldp_fl": "", "latent": ""},
-    **{"tvg_sgd": "SGD, ", "tvg_testing": "testing, "},
+# what each paper proposes, in the order of the picture, and by study what is protected, where a paper has several
+PROPOSED = {
+    "TLDP": (("tldp-l", "tldp-g"), {"tldp_type1": "Type I, ", "tldp_type3": "Type III, "}),
+    "PLDP-FL": (("pdpm",), {"pldp_fl": ""}),
+    "TVG": (("udn", "idn"), {"tvg_sgd": "SGD, ", "tvg_testing": "testing, "}),
+    "LATENT": (("latent",), {"latent": ""}),
 }
 PRINTED = 1.0  # the printed epsilon that the sentences speak of, or the next that a study ran
 
@@ -45,16 +36,16 @@ def epsilons_at(metrics: pd.DataFrame) -> pd.DataFrame:
         delta 1e-5; infinite guarantees make `high` infinite.
     """
     rows = []
-    for paper, mechanisms in OWN.items():
-        for study in OWN_STUDIES[paper]:
+    for paper, (mechanisms, studies) in PROPOSED.items():
+        for study in studies:
             for mechanism in mechanisms:
                 own = metrics[(metrics["study"] == study) & (metrics["mechanism"] == mechanism)]
                 if own.empty:
                     continue
                 printed = min(own["epsilon"].unique(), key=lambda e: abs(math.log(e / PRINTED)))
-                found = own[own["epsilon"] == printed]["guarantee_epsilon"]
-                unit = str(own["guarantee_unit"].iloc[0])
-                rows.append([paper, study, mechanism, float(printed), unit, float(found.min()), float(found.max())])
+                guaranteed = own[own["epsilon"] == printed]["guarantee_epsilon"]
+                unit, low, high = str(own["guarantee_unit"].iloc[0]), float(guaranteed.min()), float(guaranteed.max())
+                rows.append([paper, study, mechanism, float(printed), unit, low, high])
     columns = ["paper", "study", "mechanism", "printed", "unit", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -149,7 +140,8 @@ def picture_rows(metrics: pd.DataFrame) -> list[dict[str, Any]]:
     rows = []
     for row in epsilons_at(metrics).to_dict("records"):
         if math.isfinite(row["low"]) and row["low"] > 0:
-            name = f"{label(row['mechanism'])}, {PLACES[row['study']]}a {row['unit']}"
+            place = PROPOSED[row["paper"]][1][row["study"]]
+            name = f"{label(row['mechanism'])}, {place}a {row['unit']}"
             high = row["high"] if math.isfinite(row["high"]) else row["low"]
             rows.append({"name": name, "printed": row["printed"], "low": row["low"], "high": high})
     return rows

@@ -107,7 +107,7 @@ def draw_shuffled(metrics: pd.DataFrame) -> Figure:
         _finish(ax, dataset, "central ε at δ = 1e-6, trusted shuffler (nats)")
     axes[0][0].set_ylabel("accuracy on test records")
     if axes[0][0].get_legend_handles_labels()[0]:
-        axes[0][0].legend(frameon=False, fontsize=7)
+        axes[0][0].legend(fontsize=7)
     return figure
 
 
@@ -287,6 +287,6 @@ def draw_clients(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
         if finite(here).empty:
             ax.set_xlim(0.1, 1e6)
         if ax.get_legend_handles_labels()[0]:
-            ax.legend(frameon=False, fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)
+            ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)
     axes[0][0].set_ylabel("accuracy on test records")
     return figure

@@ -107,9 +107,7 @@ def draw_accuracy(metrics: pd.DataFrame, *, axis: Axis = "nominal", title: str =
                 ax.xaxis.set_minor_locator(NullLocator())
             ax.set_ylim(-0.02, 1.04)
             ax.set_title(f"{dataset}: {where}", fontsize=9)
-    figure.supxlabel(epsilon_label(axis, "record", of=" of the whole record"), fontsize=10)
-    figure.supylabel("accuracy", fontsize=10)
-    head(figure, title, rows["dataset"])
+    head(figure, title, rows["dataset"], epsilon_label(axis, "record", of=" of the whole record"), "accuracy")
     side_legend(figure, axes, loc="outside right center", fontsize=8.5)
     return figure
 
@@ -212,9 +210,7 @@ def draw_epochs(metrics: pd.DataFrame, *, title: str = "") -> Figure:
             ax.set_title(f"{dataset}: {READINGS[line]}, nominal ε = {part['epsilon'].iloc[0]:g}", fontsize=9)
             ax.set_ylim(-0.02, 1.04)
             ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    figure.supxlabel("epoch of the ANN module", fontsize=10)
-    figure.supylabel("accuracy", fontsize=10)
-    head(figure, title, table["dataset"])
+    head(figure, title, table["dataset"], "epoch of the ANN module", "accuracy")
     side_legend(figure, axes, loc="outside right center", fontsize=8.5)
     return figure
 
@@ -248,7 +244,7 @@ def draw_probability(title: str = "") -> Figure:
     right.set_xlabel("probability of randomization p")
     right.set_ylabel("mean error of a 10-bit value (last bits)")
     for ax in (left, right):
-        ax.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
+        ax.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
     head(figure, title, ())
     return figure
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 from scipy.stats import beta
 
@@ -23,7 +23,7 @@ from tensorldp_papers.papers.lecture.attack_pictures import columns_of, likeliho
 from tensorldp_papers.papers.lecture.attack_table import RECOVERED, SIZES, STUDY, attack_table
 from tensorldp_papers.plots.lines import draw_band
 from tensorldp_papers.plots.means import over_seeds
-from tensorldp_papers.plots.panels import decade_ticks, drawn, grid, legend_below
+from tensorldp_papers.plots.panels import decade_ticks, drawn, grid, legend_below, log_ticks, log_values, place_notes
 from tensorldp_papers.plots.style import GREY, INK, PLAIN, appearance, label, order, point_marker, use_style
 from tensorldp_papers.plots.words import axis_number, power_number, whole_number
 from tensorldp_papers.run.cell import variant_factors
@@ -62,22 +62,6 @@ def fitted_slope(x: Iterable[float], y: Iterable[float]) -> float:
     return float(np.polyfit(np.log(list(x)), np.log(list(y)), 1)[0])
 
 
-def _log_values(ax: Axes) -> None:
-    """A logarithmic y axis with plain numbers on both kinds of ticks."""
-    ax.set_yscale("log")
-    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 1.5, 2.0, 3.0, 5.0, 7.0)))
-    ax.yaxis.set_minor_locator(NullLocator())
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
-
-
-def log_ticks(ax: Axes, values: Iterable[float]) -> None:
-    """A logarithmic x axis with a tick at each value and no others."""
-    ax.set_xscale("log")
-    ax.xaxis.set_major_locator(FixedLocator(list(values)))
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}" if v >= 1 else f"{v:g}"))
-
-
 def draw_sweeps(metrics: pd.DataFrame) -> Figure:
     """Error of the tensor attack against m, d and B, each beside B sqrt(d/m) through its first point."""
     rows = attack_rows(metrics, "tensor", "error")
@@ -95,10 +79,10 @@ def draw_sweeps(metrics: pd.DataFrame) -> Figure:
         stated = BOUND_SLOPES[size]
         ax.plot(x, y[0] * (x / x[0]) ** stated, "--", color=BOUND, label=f"B√(d/m), slope {stated:+.1f}")
         log_ticks(ax, x)
-        _log_values(ax)
+        log_values(ax)
         ax.set_xlabel(AXES[size])
         ax.set_title(", ".join(f"{key} = {value:,.0f}" for key, value in fixed.items()), fontsize=9)
-        ax.legend(fontsize=8, frameon=False)
+        ax.legend(fontsize=8)
     axes[0].set_ylabel("RMSE of unit records (Eq. 5.2)")
     figure.suptitle("Tensor attack on two-layer networks; bands from the lowest to the highest seed", fontsize=11)
     return figure
@@ -123,7 +107,7 @@ def _growth(
     if law is not None:
         ax.plot(fine, law(fine), ":", color=LAW, label="√(1 + (noise / gradient)²)")
     log_ticks(ax, at)
-    _log_values(ax)
+    log_values(ax)
     low, high = ax.get_ylim()
     ax.set_ylim(min(low, 0.75), max(high, 2.2))
 
@@ -177,7 +161,7 @@ def draw_table1(metrics: pd.DataFrame) -> Figure:
                 )
         ax.set_title(title, fontsize=9.5)
         ax.set_xlabel(axis)
-        ax.legend(fontsize=7.5, frameon=False)
+        ax.legend(fontsize=7.5)
     figure.supylabel("error / error without defence", fontsize=10)
     figure.suptitle(
         f"Table 1 beside what is measured: B = {batch:.0f}, d = {BASE['d']:.0f}, m = {BASE['m']:,.0f}; "
@@ -208,7 +192,7 @@ def draw_sensitivity(metrics: pd.DataFrame) -> Figure:
         ax.set_yscale("log")
         ax.set_xlabel(AXES[size])
         ax.set_title(f"{other} = {middle[other]:.0f}", fontsize=9)
-        ax.legend(fontsize=8, frameon=False, loc="upper left")
+        ax.legend(fontsize=8, loc="upper left")
         low, high = ax.get_ylim()
         ax.set_ylim(low, high * 12)
     axes[0].set_ylabel("largest ‖G − G′‖₁ over replaced records")
@@ -233,43 +217,6 @@ def draw_cost(metrics: pd.DataFrame) -> Figure:
     _draw_cost(left, table[table["at_utility_loss"].isna() & (table["attack"] == "cosine")])
     _draw_named(right, table[table["at_utility_loss"].isna() & (table["attack"] == "likelihood")])
     return figure
-
-
-def place_notes(ax: Axes, points: list[tuple[float, float, str]], size: float = 7.0) -> None:
-    """A note beside each point, on the first side where it covers no point and no other note.
-
-    The panel's size and limits must be final but for the layout; a note that fits nowhere gets a thin line to a free
-    place above.
-    """
-    scale = 72.0 * np.array(ax.get_window_extent().size) / ax.figure.dpi  # of the panel, in points
-    to_panel = ax.transScale + ax.transLimits
-    at = to_panel.transform([(x, y) for x, y, _ in points]) * scale if points else np.empty((0, 2))
-    taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in at]
-    for (x, y), (data_x, data_y, note) in sorted(zip(at, points, strict=True), key=lambda pair: tuple(pair[0])):
-        wide, high = 0.62 * size * len(note) + 1, 1.15 * size
-        sides = [(6, -high / 2), (-6 - wide, -high / 2), (-wide / 2, 6), (-wide / 2, -6 - high)]
-        far = [(dx, sign * (6 + step * high)) for step in range(1, 12) for sign in (1, -1) for dx in (6, -6 - wide)]
-        for dx, dy in (*sides, *far):
-            area = (x + dx, y + dy, x + dx + wide, y + dy + high)
-            inside = area[0] >= 0 and area[2] <= scale[0] and area[1] >= 0 and area[3] <= scale[1]
-            if inside and not any(_overlap(area, other) for other in taken):
-                break
-        taken.append(area)
-        line = {"arrowstyle": "-", "linewidth": 0.4, "color": "#888888"} if (dx, dy) not in sides else None
-        ax.annotate(
-            note,
-            (data_x, data_y),
-            xytext=(dx, dy),
-            textcoords="offset points",
-            fontsize=size,
-            ha="left",
-            va="bottom",
-            arrowprops=line,
-        )
-
-
-def _overlap(first: tuple[float, ...], second: tuple[float, ...]) -> bool:
-    return first[0] < second[2] and second[0] < first[2] and first[1] < second[3] and second[1] < first[3]
 
 
 def _draw_cost(ax: Axes, rows: pd.DataFrame) -> None:

@@ -18,7 +18,6 @@ from tensorldp_papers.plots.lines import (
     draw_printed,
     mark_standing,
     say_empty,
-    shade,
 )
 from tensorldp_papers.plots.means import over_seeds, study_rows
 from tensorldp_papers.plots.panels import decade_ticks, drawn, finish_columns, grid, head, legend_below, panel_title
@@ -37,7 +36,8 @@ MODE_WORDS = {
 }
 CENTRES = {"zero": "around 0", "global": "around the weights sent"}
 CENTRE_LINES: dict[str, Any] = {"zero": DOTTED, "global": "-"}
-ERRORS = "relative error of the mean (1 = as large as it)"
+PER_VALUE = "ε of every participant, per value (nats)"
+ERROR = "relative error of the mean (1 = as large as it)"
 
 
 def apart(names: set[str]) -> list[tuple[str, str, str]]:
@@ -117,8 +117,7 @@ def draw_rounds(metrics: pd.DataFrame, title: str = "") -> Figure:
             ax.set_xticks(sorted(set(here["round"])) if here["round"].nunique() <= 8 else ax.get_xticks())
             panel_title(ax, text, 46)
     finish_columns(axes, (), "round", 1)
-    figure.supylabel("accuracy on the test records", fontsize=10)
-    head(figure, title, rows["dataset"])
+    head(figure, title, rows["dataset"], ylabel="accuracy on the test records")
     return figure
 
 
@@ -207,8 +206,7 @@ def draw_guaranteed(metrics: pd.DataFrame, title: str = "") -> Figure:
         panel_title(ax, f"{dataset}: ε set for {'a whole model or run' if whole else 'each weight or value'}")
     decade_ticks(axes[0][0])
     finish_columns(axes, (), "guaranteed ε of the largest client's whole model, whole run, at δ = 1e-5 (nats)", 1)
-    figure.supylabel("accuracy on the test records", fontsize=10)
-    head(figure, title, rows["dataset"])
+    head(figure, title, rows["dataset"], ylabel="accuracy on the test records")
     return figure
 
 
@@ -223,14 +221,10 @@ def draw_errors(metrics: pd.DataFrame, title: str = "") -> Figure:
     for mode, colour, marker in zip(("e1", "e2", "e3"), ARMS, MARKERS, strict=False):
         part = rows[rows["eps"] == mode]
         _errors(right, part.assign(width=part["tau"].astype(float)), "width", colour, marker, MODE_WORDS[mode])
-    left.set(
-        yscale="log",
-        xlabel="ε of every participant, per value (nats)",
-        ylabel=ERRORS,
-    )
+    left.set(yscale="log", xlabel=PER_VALUE, ylabel=ERROR)
     right.set(xlabel="width of every participant's safe range")
     for ax in (left, right):
-        ax.legend(frameon=False, fontsize=8.5)
+        ax.legend(fontsize=8.5)
     head(figure, title, rows["dataset"])
     return figure
 
@@ -242,12 +236,8 @@ def draw_error_mechanisms(metrics: pd.DataFrame, title: str = "") -> Figure:
     figure, ((ax,),) = grid(1, 1, (5.6, 3.8))
     for name, colour, marker in apart(set(rows["mechanism"])):
         _errors(ax, rows[rows["mechanism"] == name], "epsilon", colour, marker, label(name))
-    ax.set(
-        yscale="log",
-        xlabel="ε of every participant, per value (nats)",
-        ylabel=ERRORS,
-    )
-    ax.legend(frameon=False, fontsize=8.5)
+    ax.set(yscale="log", xlabel=PER_VALUE, ylabel=ERROR)
+    ax.legend(fontsize=8.5)
     head(figure, title, rows["dataset"])
     return figure
 
@@ -272,50 +262,27 @@ def client_table(rows: pd.DataFrame) -> pd.DataFrame:
 def draw_ledger(metrics: pd.DataFrame, title: str = "") -> Figure:
     """What clients have spent: per client against its nominal epsilon, and over the rounds."""
     rows = pldp_rows(metrics, "pldp_fl")
-    rows = rows[
-        (rows["mechanism"] == "pdpm") & (rows["budget"] == "") & (rows["tau"] == "t1") & (rows["centre"] == "zero")
-    ]
-    rows = usual(rows)
+    rows = usual(rows[(rows["mechanism"] == "pdpm") & (rows["budget"] == "") & (rows["tau"] == "t1")])
+    rows = rows[rows["centre"] == "zero"]
     rows = rows[rows["dataset"] == sorted(set(rows["dataset"]))[0]]
     figure, ((left, right),) = grid(1, 2, (10.4, 4.0))
     table = client_table(rows[rows["seed"] == rows["seed"].min()])
     for mode, colour, marker in zip(("e1", "e2", "e3"), ARMS, MARKERS, strict=False):
         part = table[table["eps"] == mode]
-        left.scatter(
-            part["nominal"],
-            part["epsilon"],
-            s=22,
-            color=colour,
-            marker=marker,
-            alpha=0.6,
-            linewidths=0,
-            label=f"{mode}: its whole model, δ = 1e-5",
-        )
-        left.scatter(
-            part["nominal"],
-            part["per_weight"],
-            s=16,
-            facecolors="none",
-            edgecolors=colour,
-            marker=marker,
-            linewidths=0.8,
-            label=f"{mode}: one weight, pure",
-        )
+        filled: dict[str, Any] = {"s": 22, "color": colour, "alpha": 0.6, "linewidths": 0}
+        hollow: dict[str, Any] = {"s": 16, "facecolors": "none", "edgecolors": colour, "linewidths": 0.8}
+        for column, words, style in (
+            ("epsilon", "its whole model, δ = 1e-5", filled),
+            ("per_weight", "one weight, pure", hollow),
+        ):
+            left.scatter(part["nominal"], part[column], marker=marker, label=f"{mode}: {words}", **style)
         spent = rows[rows["eps"] == mode]
         least, median, most = (
             over_seeds(over_rounds(spent, f"spent_{word}"), "round") for word in ("least", "median", "most")
         )
-        text = f"{mode}: median client"
-        right.plot(
-            median["round"],
-            median["mean"],
-            color=colour,
-            marker=marker,
-            markersize=4.5,
-            markeredgecolor="white",
-            label=text,
-        )
-        shade(right, median["round"], least["mean"], most["mean"], colour)
+        spread = median.assign(min=least["mean"], max=most["mean"])
+        style = {**PLAIN, "marker": marker, "markersize": 4.5, "markeredgecolor": "white"}
+        draw_band(right, spread, "round", colour=colour, text=f"{mode}: median client", **style)
     at = np.array([0.1, 1.0])
     left.plot(at, at, color=GREY, linestyle=DASHED, linewidth=1.2, label="what the paper calls the budget")
     left.set(
@@ -328,9 +295,9 @@ def draw_ledger(metrics: pd.DataFrame, title: str = "") -> Figure:
     left.minorticks_off()
     right.xaxis.set_major_locator(MaxNLocator(integer=True))
     right.set(yscale="log", xlabel="round", ylabel="ε of the whole model so far, δ = 1e-5 (nats)")
-    right.legend(frameon=False, fontsize=8, title="bands: least to most", title_fontsize=8)
+    right.legend(fontsize=8, title="bands: least to most", title_fontsize=8)
     left.set_ylim(bottom=2e-3)
-    left.legend(frameon=False, fontsize=7.5, loc="lower right", ncols=2, columnspacing=1.0)
+    left.legend(fontsize=7.5, loc="lower right", ncols=2, columnspacing=1.0)
     head(figure, title, rows["dataset"])
     return figure
 

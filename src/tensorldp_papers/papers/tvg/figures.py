@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tensorldp.kinds import NO_PRIVACY
-from tensorldp_papers.plots.lines import draw_band, draw_level, mark_standing, say_single
-from tensorldp_papers.plots.means import Axis, finite, over_seeds, placed, study_rows
+from tensorldp_papers.plots.lines import draw_level, draw_mechanism
+from tensorldp_papers.plots.means import Axis, finite, placed, study_rows
 from tensorldp_papers.plots.panels import (
     by_family,
     decade_ticks,
@@ -163,25 +163,18 @@ def _draw(ax: Axes, part: pd.DataFrame, log: bool) -> None:
             if not log:
                 draw_level(ax, rows["value"], text, colour)
             continue
-        points = _drawable(rows)
-        if points.empty:
-            continue
-        means = over_seeds(points, "at")
-        draw_band(
+        draw_mechanism(
             ax,
-            means,
-            "at",
+            _drawable(rows),
             colour=colour,
-            text=text,
             marker=marker,
+            text=text,
             markersize=SIZES.get(name, 4.5),
             markeredgecolor=colour,
             markeredgewidth=0.8,
             linewidth=1.3,
             linestyle=DOTTED if subspace else (0, (3, 1.5)) if unit == "record" else "-",
         )
-        say_single(ax, means["at"], means["mean"], colour)
-        mark_standing(ax, points, at="at", colour=colour, marker=marker)
 
 
 def _order(rows: pd.DataFrame) -> list[tuple[str, str, str]]:
