@@ -11,7 +11,6 @@ from matplotlib.collections import PolyCollection
 from matplotlib.text import Text
 
 from tensorldp.kinds import MECHANISMS
-from tensorldp_papers.papers.lecture.figures import place_notes
 from tensorldp_papers.plots.curves import CONTEXT, draw_study
 from tensorldp_papers.plots.lines import say_single
 from tensorldp_papers.plots.panels import (
@@ -20,6 +19,7 @@ from tensorldp_papers.plots.panels import (
     coincident,
     drawn,
     epsilon_ticks,
+    place_notes,
 )
 from tensorldp_papers.plots.printed import printed_points, printed_sentences
 from tensorldp_papers.plots.words import axis_number, family_words

@@ -15,7 +15,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLo
 from matplotlib.transforms import ScaledTranslation
 from numpy.typing import NDArray
 
-from tensorldp_papers.plots.style import FAINT, family, order, use_style
+from tensorldp_papers.plots.style import DARK_GREY, FAINT, family, order, use_style
 from tensorldp_papers.plots.words import axis_number, titled
 
 MOST_BANDS = 6  # in one panel
@@ -270,4 +270,4 @@ def footnote(figure: Figure, text: str) -> None:
     if text:
         width = int(figure.get_figwidth() * 72 / (NOTE_SIZE * 0.52))
         lines = [line for part in text.split("\n") for line in textwrap.wrap(part, width)]
-        figure.text(0.01, -0.01, "\n".join(lines), va="top", fontsize=NOTE_SIZE, color="#444444")
+        figure.text(0.01, -0.01, "\n".join(lines), va="top", fontsize=NOTE_SIZE, color=DARK_GREY)

@@ -17,7 +17,19 @@ from tensorldp.privacy import accuracy_ceiling, audits
 from tensorldp_papers.plots.lines import shade
 from tensorldp_papers.plots.panels import drawn, grid, legend_below
 from tensorldp_papers.plots.printed import printed_points
-from tensorldp_papers.plots.style import DOTTED, FAINT, INK, RED, SHORT_DASHED, appearance, label, order
+from tensorldp_papers.plots.style import (
+    BLUE,
+    DARK_GREY,
+    DOTTED,
+    FAINT,
+    INK,
+    PINK,
+    RED,
+    SHORT_DASHED,
+    appearance,
+    label,
+    order,
+)
 
 PROFILED = ("laplace", "gaussian", "gaussian-analytic", "idn", "mvg", "tldp-l", "tldp-g", "privunit", "duchi", "hybrid")
 NOMINAL = (0.1, 1.0)  # epsilons of the releases
@@ -90,7 +102,7 @@ def draw_profiles(table: pd.DataFrame, audits: pd.DataFrame) -> Figure:
     for ax in axes.flat[len(names) :]:
         ax.set_visible(False)
     lines = [
-        Line2D([], [], color="#444444", linestyle=shades[n], label=f"profile, nominal ε = {n:g}") for n in nominals
+        Line2D([], [], color=DARK_GREY, linestyle=shades[n], label=f"profile, nominal ε = {n:g}") for n in nominals
     ]
     lines.append(Line2D([], [], color=FAINT, linewidth=0.8, label="the nominal ε itself"))
     for nominal in nominals:
@@ -118,8 +130,8 @@ def _arrow(text: str, edge: str, face: str) -> Line2D:
 
 # papers, where they claim accuracies at an epsilon, whether the ceiling binds these, colour and marker
 CLAIMS = (
-    ("LATENT", "LATENT, Table 2", "", "#CC79A7", "P"),
-    ("TLDP", "TLDP, section 5.3.1", ", on clean test records (not bound)", "#0072B2", "X"),
+    ("LATENT", "LATENT, Table 2", "", PINK, "P"),
+    ("TLDP", "TLDP, section 5.3.1", ", on clean test records (not bound)", BLUE, "X"),
 )
 
 

@@ -51,12 +51,17 @@ def readable(colour: str, background: str) -> str:
 
 mpl.use("Agg")
 
-# what is no mechanism
-INK, GREY, RED = "#000000", "#555555", "#B3261E"  # RED is for what is refuted
-FAINT = "#888888"  # lines that help to read
+# Wong 2011, safe for colour-blind readers
+BLUE, ORANGE, GREEN, PINK, SKY, VERMILION = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"
+ARMS = (BLUE, ORANGE, GREEN, PINK, SKY)  # of one mechanism, in turn
+RED = "#B3261E"  # what is refuted
+PAPER_COLOURS = {"TLDP": VERMILION, "LATENT": "#7A3E9D", "TVG": "#8C6D1F", "PLDP-FL": "#C2185B"}
+INK, CEILING, DARK_GREY = "#000000", "#222222", "#444444"
+GREY = "#555555"  # references: no privacy, chance, bounds
+QUIET, FAINT, THIN = "#777777", "#888888", "#999999"  # remarks and lines that help to read
+PUBLIC, PALE = "#AAAAAA", "#BBBBBB"  # public data alone; what has not changed
 OTHERS = "0.78"  # lines of other panels
-ARMS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")  # of one mechanism, in turn
-BOUND = "#CC79A7"  # ceilings of LATENT's figures, and what it claims
+LIGHT_PAGE, DARK_PAGE = "#ffffff", "#16191d"  # the report's backgrounds
 
 LINE: dict[str, Any] = {"markersize": 4.5, "markeredgecolor": "white", "markeredgewidth": 0.5, "linewidth": 1.4}
 PLAIN: dict[str, Any] = dict.fromkeys(LINE)  # as the theme has them: larger points without an edge
@@ -64,15 +69,15 @@ OPEN: dict[str, Any] = {"markersize": 9, "markerfacecolor": "none", "linestyle":
 BAND = 0.15  # how opaque a band is
 DASHED, SHORT_DASHED, DOTTED = (0, (4, 2)), (0, (4, 1.5)), (0, (1, 1))
 
-# one colour per family (Wong 2011, safe for colour-blind readers); members differ by marker and dash
+# one colour per family; members differ by marker and dash
 COLOURS = {
-    "reference": "#555555",
-    "laplace": "#E69F00",
-    "gaussian": "#009E73",
-    "directional": "#CC79A7",
-    "tldp-laplace": "#0072B2",
-    "tldp-gaussian": "#D55E00",
-    "mean estimation": "#56B4E9",
+    "reference": GREY,
+    "laplace": ORANGE,
+    "gaussian": GREEN,
+    "directional": PINK,
+    "tldp-laplace": BLUE,
+    "tldp-gaussian": VERMILION,
+    "mean estimation": SKY,
     "randomised response": "#882255",
 }
 FURTHER_COLOURS = ("#332288", "#999933", "#661100", "#44AA99", "#AA4499", "#117733")  # of families from outside
@@ -80,16 +85,16 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES: tuple[str | tuple[float, ...], ...] = ("", (4, 1.5), (1, 1), (3, 1, 1, 1), (6, 2), (2, 2), (5, 1, 1, 1, 1, 1))
 # colour and marker where the members of a family must be told apart by colour too [wong2011]
 OWN_LOOKS = {
-    "gaussian-analytic": ("#000000", "D"),
-    "gaussian": ("#009E73", "o"),
-    "gaussian-per-element": ("#009E73", "o"),
-    "mvg": ("#CC79A7", "s"),
-    "udn": ("#E69F00", "^"),
-    "idn": ("#0072B2", "v"),
-    "matrix": ("#56B4E9", "P"),
-    "jl": ("#D55E00", "X"),
-    "optimized": ("#D55E00", "X"),
-    "none": ("#555555", "*"),
+    "gaussian-analytic": (INK, "D"),
+    "gaussian": (GREEN, "o"),
+    "gaussian-per-element": (GREEN, "o"),
+    "mvg": (PINK, "s"),
+    "udn": (ORANGE, "^"),
+    "idn": (BLUE, "v"),
+    "matrix": (SKY, "P"),
+    "jl": (VERMILION, "X"),
+    "optimized": (VERMILION, "X"),
+    "none": (GREY, "*"),
 }
 OTHERS_MARKERS = ("*", "h", "p", "8", "d", "<", ">")
 # markers of mechanisms among points that are not mechanisms and have MARKERS
@@ -127,19 +132,19 @@ class Look:
 
 def label(name: str) -> str:
     """How a mechanism is called in a legend; other names stand for themselves."""
-    look = _looks(tuple(MECHANISMS.names())).get(name)
+    look = _all_looks().get(name)
     return look.label if look else name
 
 
 def family(name: str) -> str:
     """The family of a mechanism, also with an option; "others" of what no mechanism is called."""
-    look = _looks(tuple(MECHANISMS.names())).get(name) or _looks(tuple(MECHANISMS.names())).get(name.split(" ")[0])
+    look = _all_looks().get(name) or _all_looks().get(name.split(" ")[0])
     return look.family if look else "others"
 
 
 def appearance(name: str) -> Appearance:
     """Colour, marker and dashes of a mechanism's line; what no mechanism is called is a black star."""
-    look = _looks(tuple(MECHANISMS.names())).get(name)
+    look = _all_looks().get(name)
     if look is None:
         return UNKNOWN.copy()
     turn, place = divmod(look.rank[1], len(MARKERS))
@@ -173,9 +178,13 @@ def _place(name: str, known: Collection[str]) -> int:
 
 def order(names: set[str]) -> list[str]:
     """Names in the order of the legend: by family, then within it."""
-    looks = _looks(tuple(MECHANISMS.names()))
+    looks = _all_looks()
     last = (len(looks), 0)
     return sorted(names, key=lambda name: (looks[name].rank if name in looks else last, name))
+
+
+def _all_looks() -> dict[str, Look]:
+    return _looks(tuple(MECHANISMS.names()))  # plug-ins may add some later
 
 
 @cache

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from tensorldp.errors import InputError, described
 from tensorldp_papers.plots.notebook import as_svg
 from tensorldp_papers.plots.panels import by_family, epsilon_ticks, finish_columns
-from tensorldp_papers.plots.style import label, order, own_appearance
+from tensorldp_papers.plots.style import PALE, label, order, own_appearance
 from tensorldp_papers.plots.words import heading, metric_label, variant_words
 
 CELL = ["study", "dataset", "variant", "mechanism", "epsilon"]
@@ -159,14 +159,14 @@ def draw(first: Run, second: Run, most: int = 24) -> Iterator[tuple[str, Figure]
         axes = figure.subplots(1, len(groups), squeeze=False, sharex=True, sharey=True)
         for ax, group in zip(axes[0], groups, strict=True):
             for name in order(still):
-                _draw_line(ax, tables[0] if name in tables[0].index else tables[1], name, "-", {"color": "#BBBBBB"})
+                _draw_line(ax, tables[0] if name in tables[0].index else tables[1], name, "-", {"color": PALE})
             for name in order(set(group)):
                 for table, dashes, run in zip(tables, ("-", "--"), (first, second), strict=True):
                     look = {**own_appearance(name), "label": f"{label(name)}, {run.name}"}
                     _draw_line(ax, table, name, dashes, look)
             if still:
                 names = "not changed: " + ", ".join(map(label, order(still)))
-                ax.plot([], [], color="#BBBBBB", label="\n".join(textwrap.wrap(names, 64)))
+                ax.plot([], [], color=PALE, label="\n".join(textwrap.wrap(names, 64)))
             epsilon_ticks(ax, {float(epsilon) for table in tables for _, epsilon in table.index})
         finish_columns(axes, (), "nominal ε (nats)", 1)
         words = metric_label(str(key.metric))

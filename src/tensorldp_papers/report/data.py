@@ -17,7 +17,7 @@ from tensorldp.curves.guarantee import REPORT_DELTA
 from tensorldp.kinds import NO_PRIVACY
 from tensorldp_papers.citations import paper
 from tensorldp_papers.plots.printed import printed_points
-from tensorldp_papers.plots.style import appearance, label, order, readable
+from tensorldp_papers.plots.style import DARK_PAGE, LIGHT_PAGE, appearance, label, order, readable
 from tensorldp_papers.plots.words import HIGHER, METRICS, factor_words, json_number, metric_label, own_data
 from tensorldp_papers.run.cell import variant_factors
 from tensorldp_papers.run.table import CELL, PROFILE, SERIES
@@ -126,8 +126,8 @@ def _looks(lines: set[str]) -> dict[str, dict[str, Any]]:
         dashes = look["dashes"] or ((5, 2) if rest and not known else "")
         looks[line] = {
             "label": line_label(line),
-            "light": readable(look["color"], "#ffffff"),
-            "dark": readable(look["color"], "#16191d"),
+            "light": readable(look["color"], LIGHT_PAGE),
+            "dark": readable(look["color"], DARK_PAGE),
             "marker": look["marker"],
             "dashes": dashes,
             "reference": mechanism == NO_PRIVACY,

@@ -13,13 +13,11 @@ from markupsafe import Markup, escape
 from tensorldp_papers.papers.frontier.figures import FEDERATED, frontier_rows, paper_rows
 from tensorldp_papers.papers.frontier.figures import PAPERS as CHOSEN
 from tensorldp_papers.papers.frontier.figures import STUDY as FRONTIER
-from tensorldp_papers.plots.style import label, readable
+from tensorldp_papers.plots.style import BLUE, DARK_PAGE, LIGHT_PAGE, PAPER_COLOURS, label, readable
 from tensorldp_papers.plots.words import power_number, short_number
 from tensorldp_papers.report.findings import picture_rows
 
 WIDTH = 460
-LIGHT, DARK = "#ffffff", "#16191d"
-BEST = "#0072B2"
 SHAPES = (  # told apart without colour too
     *("M4,0A4,4 0 1 1 -4,0A4,4 0 1 1 4,0Z", "M-3.5,-3.5H3.5V3.5H-3.5Z", "M0,-4.5L4.3,3.3H-4.3Z"),
     *("M0,-4.7L4.7,0L0,4.7L-4.7,0Z", "M0,4.5L4.3,-3.3H-4.3Z"),
@@ -27,7 +25,7 @@ SHAPES = (  # told apart without colour too
 
 
 def _style(colour: str) -> str:
-    return f"--light: {readable(colour, LIGHT)}; --dark: {readable(colour, DARK)}"
+    return f"--light: {readable(colour, LIGHT_PAGE)}; --dark: {readable(colour, DARK_PAGE)}"
 
 
 def _mark(line: int, style: str, x: float, y: float) -> str:
@@ -82,11 +80,11 @@ def epsilons_picture(metrics: pd.DataFrame) -> Markup:
         parts.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{escape(row["name"])}</text>')
         parts.append(
             f'<line class="way" x1="{x(ends[0]):.1f}" x2="{x(ends[1]):.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
-            f'<line class="range" style="{_style(BEST)}" x1="{x(row["low"]):.1f}" x2="{x(row["high"]):.1f}" '
+            f'<line class="range" style="{_style(BLUE)}" x1="{x(row["low"]):.1f}" x2="{x(row["high"]):.1f}" '
             f'y1="{y:.1f}" y2="{y:.1f}"/>'
         )
         for value in {row["low"], row["high"]}:
-            parts.append(f'<circle class="true" style="{_style(BEST)}" cx="{x(value):.1f}" cy="{y:.1f}" r="4.5"/>')
+            parts.append(f'<circle class="true" style="{_style(BLUE)}" cx="{x(value):.1f}" cy="{y:.1f}" r="4.5"/>')
         parts.append(f'<circle class="printed" cx="{x(row["printed"]):.1f}" cy="{y:.1f}" r="4.5"/>')
     parts.append(x.title(bottom + 36, "ε: ○ printed, ● guaranteed at δ = 1e-5"))
     words = "; ".join(f"{r['name']}: {short_number(r['printed'])} to {short_number(r['high'])}" for r in rows)
@@ -106,13 +104,14 @@ def _lines(metrics: pd.DataFrame) -> tuple[str, list[dict[str, Any]]]:
     lines = []
     for name, own in best[best["dataset"] == dataset].groupby("line"):
         lines.append(
-            {"name": f"{label(str(name))}, public representation", "colour": BEST, "rows": own, "joined": True}
+            {"name": f"{label(str(name))}, public representation", "colour": BLUE, "rows": own, "joined": True}
         )
-    for paper, study, mechanism, _, colour in CHOSEN:
+    for paper, study, mechanism, _ in CHOSEN:
         own = papers[(papers["dataset"] == dataset) & (papers["line"] == paper)]
         if len(own):
             joined = study != FEDERATED  # each of its points has settings of its own
-            lines.append({"name": f"{paper}: {label(mechanism)}", "colour": colour, "rows": own, "joined": joined})
+            name, colour = f"{paper}: {label(mechanism)}", PAPER_COLOURS[paper]
+            lines.append({"name": name, "colour": colour, "rows": own, "joined": joined})
     return dataset, lines
 
 

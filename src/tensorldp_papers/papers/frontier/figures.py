@@ -18,18 +18,29 @@ from tensorldp_papers.plots.lines import draw_level, draw_printed, mark_standing
 from tensorldp_papers.plots.means import finite, read_metrics, study_rows, true_epsilon
 from tensorldp_papers.plots.panels import grid, side_legend
 from tensorldp_papers.plots.printed import printed_points
-from tensorldp_papers.plots.style import DOTTED, SHORT_DASHED, appearance, label, order
+from tensorldp_papers.plots.style import (
+    BLUE,
+    CEILING,
+    DOTTED,
+    GREEN,
+    PAPER_COLOURS,
+    PUBLIC,
+    QUIET,
+    SHORT_DASHED,
+    appearance,
+    label,
+    order,
+)
 from tensorldp_papers.run.cell import variant_factors
 
 STUDY, FEDERATED = "frontier", "pldp_fl"
-BEST = "#0072B2"  # of the study's own line
 RANGE = (0.08, 2e6)  # of every panel: where the papers' mechanisms truly lie
 # what each paper proposes, in the study of it that shows it at its best, with the metric that it prints
 PAPERS = (
-    ("TLDP", "tldp_type1", "tldp-g", "weighted_f1", "#D55E00"),
-    ("LATENT", "latent", "latent", "accuracy", "#7A3E9D"),
-    ("TVG", "tvg_testing", "idn", "accuracy_perturbed_test", "#8C6D1F"),
-    ("PLDP-FL", FEDERATED, "pdpm", "accuracy", "#C2185B"),
+    ("TLDP", "tldp_type1", "tldp-g", "weighted_f1"),
+    ("LATENT", "latent", "latent", "accuracy"),
+    ("TVG", "tvg_testing", "idn", "accuracy_perturbed_test"),
+    ("PLDP-FL", FEDERATED, "pdpm", "accuracy"),
 )
 DATASETS = ("mnist", "fashion_mnist", "cifar10", "imdb")  # panels from left to right
 COLUMNS = ["dataset", "line", "mechanism", "at", "value", "low", "high", "seeds"]
@@ -67,7 +78,7 @@ def frontier_rows(metrics: pd.DataFrame) -> pd.DataFrame:
 def paper_rows(metrics: pd.DataFrame) -> pd.DataFrame:
     """The papers' mechanisms as their studies measured them, at their true epsilons; the best variant at each."""
     parts = [pd.DataFrame(columns=COLUMNS)]
-    for paper, study, mechanism, metric, _ in PAPERS:
+    for paper, study, mechanism, metric in PAPERS:
         rows = metrics[
             (metrics["study"] == study) & (metrics["mechanism"] == mechanism) & (metrics["metric"] == metric)
         ]
@@ -103,7 +114,7 @@ def draw_shuffled(metrics: pd.DataFrame) -> Figure:
             ("privunit", "labels public, mixed within a label", "o"),
             ("privunit private=record", "labels private, all mixed", "s"),
         ):
-            draw_line(ax, here[here["line"] == line], text, color=BEST, marker=marker)
+            draw_line(ax, here[here["line"] == line], text, color=BLUE, marker=marker)
         _finish(ax, dataset, "central ε at δ = 1e-6, trusted shuffler (nats)")
     axes[0][0].set_ylabel("accuracy on test records")
     if axes[0][0].get_legend_handles_labels()[0]:
@@ -196,7 +207,7 @@ def draw_frontier(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
 def _draw_public(ax: Axes, rows: pd.DataFrame, text: str) -> None:
     """A grey dotted line at what public data alone give, where rows of `frontier_rows` have it."""
     public = rows[rows["line"] == "none control=public"]["value"]
-    draw_level(ax, public, text, "#AAAAAA", linestyle=(0, (1, 2)))
+    draw_level(ax, public, text, PUBLIC, linestyle=(0, (1, 2)))
 
 
 def _panel(ax: Axes, rows: pd.DataFrame, papers: pd.DataFrame, dataset: str) -> None:
@@ -207,23 +218,24 @@ def _panel(ax: Axes, rows: pd.DataFrame, papers: pd.DataFrame, dataset: str) -> 
     free = of("none learner=logistic")["value"]
     draw_level(ax, free, "no privacy, logistic regression", linewidth=0.8, linestyle=(0, (6, 2, 1, 2)))
     _draw_public(ax, rows, "public data alone (without labels: clusters named by test labels)")
-    draw_line(ax, of("privunit"), "PrivUnit on a public representation", color=BEST, marker="o", linewidth=2.2)
+    draw_line(ax, of("privunit"), "PrivUnit on a public representation", color=BLUE, marker="o", linewidth=2.2)
     private = of("privunit private=record")
-    draw_line(ax, private, "the same, label private too", color=BEST, marker="s", linestyle=SHORT_DASHED)
+    draw_line(ax, private, "the same, label private too", color=BLUE, marker="s", linestyle=SHORT_DASHED)
     for name in order(set(finite(rows)["line"])):
         if " " not in name and name not in ("privunit", NO_PRIVACY):
             look = appearance(name)
             thin = {"linewidth": 0.8, "markersize": 3.0, "alpha": 0.75}
             draw_line(ax, of(name), f"{label(name)}, same pipeline", color=look["color"], marker=look["marker"], **thin)
-    tests: dict[str, Any] = {"color": "#009E73", "linestyle": DOTTED}
+    tests: dict[str, Any] = {"color": GREEN, "linestyle": DOTTED}
     answers = finite(of("k-rr private=answer"))
     draw_line(ax, answers, "private test records: k-RR of the answer", marker="v", **tests)
     draw_line(ax, of("privunit private=test"), "private test records: PrivUnit", marker="^", **tests)
     if len(answers):
         fine = np.geomspace(*RANGE, 200)
         bound = [accuracy_ceiling(float(e), 10) for e in fine]
-        ax.plot(fine, bound, color="#222222", linewidth=0.8, linestyle=":", label="ceiling for private test records")
-    for paper, study, _, metric, colour in PAPERS:
+        ax.plot(fine, bound, color=CEILING, linewidth=0.8, linestyle=":", label="ceiling for private test records")
+    for paper, study, _, metric in PAPERS:
+        colour = PAPER_COLOURS[paper]
         here = papers[papers["line"] == paper]
         width = 0.0 if study == FEDERATED else 1.0  # each of its points has settings of its own
         draw_line(ax, here, f"{paper}, at its true epsilon", color=colour, marker="D", linewidth=width)
@@ -236,7 +248,7 @@ def _panel(ax: Axes, rows: pd.DataFrame, papers: pd.DataFrame, dataset: str) -> 
     ax.set_xlim(*RANGE)
     if papers.empty:
         note = "no paper's mechanism has been run\nas its paper has it on these records"
-        ax.text(0.97, 0.05, note, transform=ax.transAxes, ha="right", fontsize=7, color="#777777")
+        ax.text(0.97, 0.05, note, transform=ax.transAxes, ha="right", fontsize=7, color=QUIET)
 
 
 CLIENTS = (  # line, legend, marker, dashes
@@ -278,7 +290,7 @@ def draw_clients(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
         draw_level(ax, here[here["mechanism"] == NO_PRIVACY]["value"], "no privacy, one upload")
         _draw_public(ax, rows[rows["dataset"] == dataset], "public digits alone")
         for line, text, marker, dashes in CLIENTS:
-            colour = appearance("pdpm")["color"] if line.startswith("pdpm") else BEST
+            colour = appearance("pdpm")["color"] if line.startswith("pdpm") else BLUE
             draw_line(ax, here[here["line"] == line], text, color=colour, marker=marker, linestyle=dashes)
         for name, text in NETWORKS:
             points = networks[(networks["dataset"] == dataset) & (networks["mechanism"] == name)]

@@ -22,31 +22,45 @@ from tensorldp_papers.plots.lines import draw_band, draw_level, mark_standing, s
 from tensorldp_papers.plots.means import Axis, finite, over_seeds, placed, study_rows
 from tensorldp_papers.plots.panels import grid, head, side_legend
 from tensorldp_papers.plots.printed import PrintedPoint, printed_points
-from tensorldp_papers.plots.style import BOUND, DOTTED, GREY, INK, PLAIN, SHORT_DASHED, label
+from tensorldp_papers.plots.style import (
+    BLUE,
+    DOTTED,
+    GREEN,
+    GREY,
+    INK,
+    PINK,
+    PLAIN,
+    QUIET,
+    SHORT_DASHED,
+    SKY,
+    VERMILION,
+    label,
+)
 from tensorldp_papers.plots.words import epsilon_label, whole_number
 from tensorldp_papers.run.cell import variant_factors
 
 STUDY = "latent"
+CLAIMED = PINK  # ceilings, and what the paper claims
 CLEAN, RELEASED, TRAINING = "accuracy", "accuracy_perturbed_test", "train_accuracy"
 READINGS = {"A": "reading A", "B": "reading B", "B altered": "reading B, altered images too"}
-READING_COLOURS = {"A": "#D55E00", "B": "#0072B2"}
+READING_COLOURS = {"A": VERMILION, "B": BLUE}
 LARGEST_NOMINAL = 10.0  # Figure 10 ends there
 TESTS = {CLEAN: "clean test records", RELEASED: "released test records"}
 # line: colour, marker, dashes; Wong 2011
 LOOKS: dict[str, tuple[str, str, tuple[float, ...]]] = {
     "cnn": (INK, "", (4, 2)),
-    "ann": ("#777777", "", (1, 1)),
+    "ann": (QUIET, "", (1, 1)),
     "A": (READING_COLOURS["A"], "o", ()),
     "B": (READING_COLOURS["B"], "s", ()),
-    "ann altered": ("#777777", "", (4, 1, 1, 1)),
-    "B altered": ("#56B4E9", "D", ()),
-    "centroid": ("#009E73", "^", ()),
-    "centroid none": ("#009E73", "", (1, 1)),
+    "ann altered": (QUIET, "", (4, 1, 1, 1)),
+    "B altered": (SKY, "D", ()),
+    "centroid": (GREEN, "^", ()),
+    "centroid none": (GREEN, "", (1, 1)),
 }
 CURVES = {  # of Figures 8 and 9: colour, marker, words
     TRAINING: (GREY, "D", "training (released records, while training)"),
-    CLEAN: ("#009E73", "o", TESTS[CLEAN]),
-    RELEASED: ("#56B4E9", "s", TESTS[RELEASED]),
+    CLEAN: (GREEN, "o", TESTS[CLEAN]),
+    RELEASED: (SKY, "s", TESTS[RELEASED]),
 }
 STRINGS = {"MNIST": (9216, 4, 5), "CIFAR-10": (2304, 2, 7)}  # values of a record; bits before and after the point
 CODE_BITS = 10  # of one value, in both
@@ -99,7 +113,7 @@ def draw_accuracy(metrics: pd.DataFrame, *, axis: Axis = "nominal", title: str =
             claimed = [p for p in printed_points(STUDY, dataset, CLEAN) if p.proposed]
             if axis == "nominal" and claimed:
                 at, value = [p.epsilon for p in claimed], [p.value for p in claimed]
-                ax.scatter(at, value, marker="*", s=70, color=BOUND, zorder=4, label="LATENT, Table 2 (test)")
+                ax.scatter(at, value, marker="*", s=70, color=CLAIMED, zorder=4, label="LATENT, Table 2 (test)")
             ax.set_xscale("log")
             if axis == "nominal":
                 ax.set_xticks(sorted(e for e in set(part["epsilon"]) if e <= LARGEST_NOMINAL))
@@ -169,9 +183,9 @@ def _draw_ceiling(ax: Axes, here: pd.DataFrame, metric: str, at: pd.Series) -> N
     text, bound = ceiling
     fine = np.geomspace(at.min(), at.max(), 120)
     values = np.array([bound(float(e)) for e in fine])
-    ax.plot(fine, values, color=BOUND, linewidth=1.3, linestyle=(0, (6, 2)) if metric == CLEAN else "-", label=text)
+    ax.plot(fine, values, color=CLAIMED, linewidth=1.3, linestyle=(0, (6, 2)) if metric == CLEAN else "-", label=text)
     if metric == RELEASED:  # binds every mechanism, the other one reading A alone
-        shade(ax, fine, values, 1.04, BOUND, 0.10)
+        shade(ax, fine, values, 1.04, CLAIMED, 0.10)
 
 
 def epoch_table(metrics: pd.DataFrame) -> pd.DataFrame:

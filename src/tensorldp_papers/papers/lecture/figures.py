@@ -24,17 +24,32 @@ from tensorldp_papers.papers.lecture.attack_table import RECOVERED, SIZES, STUDY
 from tensorldp_papers.plots.lines import draw_band
 from tensorldp_papers.plots.means import over_seeds
 from tensorldp_papers.plots.panels import decade_ticks, drawn, grid, legend_below, log_ticks, log_values, place_notes
-from tensorldp_papers.plots.style import GREY, INK, PLAIN, appearance, label, order, point_marker, use_style
+from tensorldp_papers.plots.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PINK,
+    PLAIN,
+    SKY,
+    THIN,
+    VERMILION,
+    appearance,
+    label,
+    order,
+    point_marker,
+    use_style,
+)
 from tensorldp_papers.plots.words import axis_number, power_number, whole_number
 from tensorldp_papers.run.cell import variant_factors
 
 BASE = {"m": 20000.0, "d": 30.0, "B": 4.0}
 BOUND_SLOPES = {"m": -0.5, "d": 0.5, "B": 1.0}
 AXES = {"m": "neurons m", "d": "dimension d", "B": "batch size B (records)"}
-SCALINGS = {"mean": ("1/m", "#0072B2", "o"), "root": ("±1/√m", "#D55E00", "s"), "sign": ("±1", "#009E73", "^")}
-MEASURED, BOUND, LAW = "#0072B2", GREY, "#D55E00"
+SCALINGS = {"mean": ("1/m", BLUE, "o"), "root": ("±1/√m", VERMILION, "s"), "sign": ("±1", GREEN, "^")}
+MEASURED, BOUND, LAW = BLUE, GREY, VERMILION
 MEDIANS: dict[str, Any] = {**PLAIN, "middle": "median", "band": 0.2}
-EDGE = "#999999"  # thin lines that help to read
 
 
 def attack_rows(metrics: pd.DataFrame, attack: str, metric: str) -> pd.DataFrame:
@@ -202,11 +217,11 @@ def draw_sensitivity(metrics: pd.DataFrame) -> Figure:
 
 DEFENCES = {
     "none": ("no defence", INK, "*"),
-    "noise": ("noise σ", "#E69F00", "o"),
-    "clip": ("clipping to s", "#56B4E9", "s"),
-    "prune": ("pruning of a share", "#CC79A7", "D"),
-    "dropout": ("dropout, kept p", "#009E73", "P"),
-    "local": ("k local steps", EDGE, "X"),
+    "noise": ("noise σ", ORANGE, "o"),
+    "clip": ("clipping to s", SKY, "s"),
+    "prune": ("pruning of a share", PINK, "D"),
+    "dropout": ("dropout, kept p", GREEN, "P"),
+    "local": ("k local steps", THIN, "X"),
 }
 
 
@@ -250,7 +265,7 @@ def _draw_cost(ax: Axes, rows: pd.DataFrame) -> None:
     ax.set_xticks([-10, -2, 0, 2, 5, 10, 20, 50, 100])
     ax.set_ylim(-8.0, 106.0)
     ax.set_xlim(min(-2.0, 1.5 * min(x for x, _, _ in points)), 110.0)
-    ax.axhline(RECOVERED, color=EDGE, linewidth=0.8, linestyle=":")
+    ax.axhline(RECOVERED, color=THIN, linewidth=0.8, linestyle=":")
     ax.set_xlabel("utility loss: accuracy without defence minus with it (percentage points)")
     ax.set_ylabel("PSNR of the reconstruction (dB, capped at 100)")
     ax.set_title(
@@ -325,7 +340,7 @@ def draw_membership(metrics: pd.DataFrame, rate: str = "0.1") -> Figure:
         ax.hlines(at + shift, np.nan_to_num(low), np.nan_to_num(high, nan=1.0), color=colours, linewidth=1.6)
         ax.scatter(table[f"{kind}tpr"], at + shift, color=colours, zorder=3, s=20, marker=marker, label=text)
     ax.scatter(table["bound"], at, marker="|", s=130, color=INK, label="most that the guarantee allows", zorder=3)
-    ax.axvline(float(rate), color=EDGE, linestyle=":", linewidth=1.0, label="guessing")
+    ax.axvline(float(rate), color=THIN, linestyle=":", linewidth=1.0, label="guessing")
     ax.set_yticks(
         at,
         [
