@@ -12,6 +12,10 @@ from tensorldp_papers.citations import PAPERS
 from tensorldp_papers.plots.printed import FILES, printed_points
 from tensorldp_papers.quoting.printed import Ours, Printed, PrintedNumber, printed_page, read_printed
 from tensorldp_papers.quoting.values import Quotes, Table
+from tensorldp_papers.run.code_digest import source_files
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = ROOT / "workflow" / "scripts"
 
 
 @pytest.fixture
@@ -85,3 +89,8 @@ def test_what_figures_draw_is_what_the_page_prints() -> None:
     drawn = [(number.printed, point["value"]) for number in numbers for point in number.points]
     assert len(drawn) == len(printed_points()) > 30
     assert [pair for pair in drawn if f"{100 * float(pair[1]):.4g} %" not in pair[0]] == []
+
+
+def test_figures_and_the_report_are_made_anew_where_a_printed_number_changes() -> None:
+    jobs = [ROOT / "notebooks" / "tldp_type1.ipynb", *(SCRIPTS / f"{name}.py" for name in ("report", "quotes"))]
+    assert [job for job in jobs if not set(FILES) <= set(source_files((job,)))] == []
