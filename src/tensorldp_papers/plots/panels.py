@@ -129,7 +129,7 @@ def coincident(ax: Axes) -> list[list[str]]:
     panel are not compared.
     """
     to_panel = ax.transScale + ax.transLimits
-    found: list[tuple[str, dict[float, float]]] = []
+    lines: list[tuple[str, dict[float, float]]] = []
     for line in ax.get_lines():
         text, x = str(line.get_label()), np.asarray(line.get_xdata(), dtype=float)
         if text.startswith("_") or len(x) < 2 or line.get_transform() != ax.transData or line.get_linestyle() == "None":
@@ -139,9 +139,9 @@ def coincident(ax: Axes) -> list[list[str]]:
             kept = (x > 0) & ((y > 0) | (ax.get_yscale() != "log"))
             x, y = x[kept], y[kept]
         places = to_panel.transform(np.column_stack([x, y]))
-        found.append((text, {round(float(a), 6): float(b) for a, b in places}))
+        lines.append((text, {round(float(a), 6): float(b) for a, b in places}))
     groups: list[list[tuple[str, dict[float, float]]]] = []
-    for entry in found:
+    for entry in lines:
         for group in groups:
             if all(_same(entry[1], other) for _, other in group):
                 group.append(entry)
@@ -159,8 +159,8 @@ def _same(first: dict[float, float], second: dict[float, float]) -> bool:
 
 def panel_title(ax: Axes, text: str, width: int = 54) -> None:
     """A title with the panel's lines that coincide, once all lines are drawn."""
-    said = [" and ".join(group) for group in coincident(ax)]
-    notes = textwrap.wrap("coincide: " + "; ".join(said), width) if said else []
+    groups = [" and ".join(group) for group in coincident(ax)]
+    notes = textwrap.wrap("coincide: " + "; ".join(groups), width) if groups else []
     ax.set_title("\n".join([*textwrap.wrap(text, width), *notes]), fontsize=8.5)
 
 

@@ -90,7 +90,7 @@ def printed_points(study: str = "", dataset: str = "", metric: str = "") -> tupl
 def printed_sentences() -> dict[str, tuple[str, str]]:
     """By study, the place and the sentence of a paper that states no score of a figure as a number."""
     return {
-        study: (said["place"], said["sentence"])
+        study: (quoted["place"], quoted["sentence"])
         for table in _tables()
-        for study, said in table.get("sentences", {}).items()
+        for study, quoted in table.get("sentences", {}).items()
     }

@@ -41,12 +41,12 @@ def readable(colour: str, background: str) -> str:
     """The colour, made darker or lighter in steps of 2 % until it has a contrast of 3 with the background."""
     hue, light, saturation = colorsys.rgb_to_hls(*_channels(colour))
     step = -0.02 if luminance(background) > 0.5 else 0.02
-    found = colour
-    while contrast(found, background) < CONTRAST and 0.0 <= light <= 1.0:
+    shown = colour
+    while contrast(shown, background) < CONTRAST and 0.0 <= light <= 1.0:
         light += step
         red, green, blue = colorsys.hls_to_rgb(hue, min(max(light, 0.0), 1.0), saturation)
-        found = f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
-    return found
+        shown = f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
+    return shown
 
 
 mpl.use("Agg")
@@ -192,15 +192,15 @@ def _looks(names: tuple[str, ...]) -> dict[str, Look]:
     """The look of every mechanism of these names; the package's own classes are read and not imported."""
     families: dict[str, list[tuple[str, str]]] = {family: [] for family in COLOURS}
     for outside in (False, True):  # so that one from outside changes no other's look
-        own: list[tuple[str, str, str]] = []
+        plain: list[tuple[str, str, str]] = []
         variants: list[tuple[str, str, str]] = []
         for name in names:
             if (MECHANISMS.module(name) is None) == outside:
                 traits = _traits(name, outside)
-                own.append((traits["family"], name, traits["label"]))
+                plain.append((traits["family"], name, traits["label"]))
                 of_options = traits["variant_labels"].items()
                 variants += [(traits["family"], f"{name} {variant}", text) for variant, text in of_options]
-        for family, name, text in sorted(own) + sorted(variants):
+        for family, name, text in sorted(plain) + sorted(variants):
             families.setdefault(family, []).append((name, text))
     unknown = [family for family in families if family not in COLOURS]
     further = {family: FURTHER_COLOURS[i % len(FURTHER_COLOURS)] for i, family in enumerate(unknown)}

@@ -51,7 +51,7 @@ class Entry(BaseModel):
     """How to compute a number.
 
     One of four kinds: kept rows (`metric`), a number that a claim's evidence states (`claim`), the number of claims
-    with a verdict (`count`), or a function of `quoting/guarantees.py` (`function`).
+    with a verdict (`count`), or one of `FUNCTIONS` (`function`).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -102,16 +102,16 @@ def _lines(metrics: pd.DataFrame) -> tuple[str, list[dict[str, Any]]]:
         return "", []
     dataset = str(both.groupby("dataset")["line"].nunique().sort_values(kind="stable").index[-1])
     lines = []
-    for name, own in best[best["dataset"] == dataset].groupby("line"):
+    for name, rows in best[best["dataset"] == dataset].groupby("line"):
         lines.append(
-            {"name": f"{label(str(name))}, public representation", "colour": BLUE, "rows": own, "joined": True}
+            {"name": f"{label(str(name))}, public representation", "colour": BLUE, "rows": rows, "joined": True}
         )
     for paper, study, mechanism, _ in CHOSEN:
-        own = papers[(papers["dataset"] == dataset) & (papers["line"] == paper)]
-        if len(own):
+        rows = papers[(papers["dataset"] == dataset) & (papers["line"] == paper)]
+        if len(rows):
             joined = study != FEDERATED  # each of its points has settings of its own
             name, colour = f"{paper}: {label(mechanism)}", PAPER_COLOURS[paper]
-            lines.append({"name": name, "colour": colour, "rows": own, "joined": joined})
+            lines.append({"name": name, "colour": colour, "rows": rows, "joined": joined})
     return dataset, lines
 
 
@@ -133,8 +133,8 @@ def scores_picture(metrics: pd.DataFrame) -> Markup:
         parts.append(f'<text x="{left - 6}" y="{y(share) + 4:.1f}" text-anchor="end">{share:g}</text>')
     parts += x.ticks(top, bottom)
     for i, line in enumerate(lines):
-        own = line["rows"].sort_values("at")
-        places = [(x(a), y(v)) for a, v in zip(own["at"], own["value"], strict=True)]
+        rows = line["rows"].sort_values("at")
+        places = [(x(a), y(v)) for a, v in zip(rows["at"], rows["value"], strict=True)]
         path = "L".join(f"{a:.1f},{b:.1f}" for a, b in places)
         style = _style(line["colour"])
         if line["joined"]:

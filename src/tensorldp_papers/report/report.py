@@ -88,10 +88,10 @@ def _section(study: dict[str, Any], metrics: pd.DataFrame, figures: Path) -> dic
 
 def _papers(studies: Sequence[dict[str, Any]], claims: pd.DataFrame) -> list[str]:
     """The papers of the page: the known ones in their order, then others as they come."""
-    found = dict.fromkeys([*(study["paper"] for study in studies), *claims["source"]])
+    keys = dict.fromkeys([*(study["paper"] for study in studies), *claims["source"]])
     return [
-        *(key for key in PAPERS if key in found),
-        *(key for key in found if key not in PAPERS),
+        *(key for key in PAPERS if key in keys),
+        *(key for key in keys if key not in PAPERS),
     ]
 
 
@@ -171,7 +171,7 @@ def render(
         findings=findings(metrics, claims, audits, words.VERDICTS),
         epsilons_picture=epsilons_picture(metrics),
         scores_picture=scores_picture(metrics),
-        places={name: found.place for name, found in catalogue().items()},
+        places={name: claim.place for name, claim in catalogue().items()},
         has_guarantees=guarantees is not None,
         sections=sections,
         known=[paper(key) for key in papers if key in PAPERS],

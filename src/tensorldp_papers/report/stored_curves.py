@@ -50,15 +50,15 @@ def curves_of(name: str, shape: tuple[int, ...]) -> dict[str, list[float | None]
     Raises:
         InputError: if the name is unknown, or no mechanism of it has such a domain.
     """
-    found: list[float | None] = []
+    epsilons: list[float | None] = []
     pure: list[float | None] = []
     for epsilon in EPSILONS:
         curve = make(name, epsilon=epsilon, domain=Box(0.0, 1.0, shape)).curve()
         pure.append(json_number(curve.epsilon(0.0), DIGITS))
         for uses in USES:
             composed = curve.compose(uses)
-            found += [json_number(composed.epsilon(delta), DIGITS) for delta in PROFILE_DELTAS]
-    return {"epsilon": found, "pure": pure}
+            epsilons += [json_number(composed.epsilon(delta), DIGITS) for delta in PROFILE_DELTAS]
+    return {"epsilon": epsilons, "pure": pure}
 
 
 def steps_of(name: str) -> list[float]:
@@ -76,7 +76,7 @@ def zeros_of(name: str, shape: tuple[int, ...]) -> list[float]:
     Raises:
         InputError: if the name is unknown, the loss has another law, or no mechanism of it has such a domain.
     """
-    found = []
+    zeros = []
     for epsilon in steps_of(name):
         curve = make(name, epsilon=epsilon, domain=Box(0.0, 1.0, shape)).curve()
         if not isinstance(curve, DiscreteCurve) or curve.count != 1:
@@ -84,8 +84,8 @@ def zeros_of(name: str, shape: tuple[int, ...]) -> list[float]:
         law = {round((p - q) / epsilon, 6): math.exp(p) for p, q in zip(curve.log_p, curve.log_q, strict=True)}
         if not {1.0, -1.0} <= set(law) <= {1.0, 0.0, -1.0}:
             raise InputError(f"the loss of {name} at epsilon {epsilon} must be epsilon, 0 or -epsilon")
-        found.append(float(f"{law.get(0.0, 0.0):.8g}"))
-    return found
+        zeros.append(float(f"{law.get(0.0, 0.0):.8g}"))
+    return zeros
 
 
 def computed() -> dict[str, Any]:

@@ -33,8 +33,8 @@ class Table:
 
 def mechanism_label(mechanism: str, variant: str) -> str:
     """What figures call a mechanism, with the option of its variant that its class has a label for."""
-    own = (f"{mechanism} {pair}" for pair in variant.split(","))
-    return next((label(name) for name in own if label(name) != name), label(mechanism))
+    names = (f"{mechanism} {pair}" for pair in variant.split(","))
+    return next((label(name) for name in names if label(name) != name), label(mechanism))
 
 
 def as_table(frame: pd.DataFrame, title: str, caption: str = "") -> Table:
@@ -106,7 +106,7 @@ def verdict_counts(claims: pd.DataFrame, papers: Sequence[str]) -> list[dict[str
     """
 
     def count(group: str, key: str, name: str, part: pd.DataFrame) -> dict[str, Any]:
-        found = part["verdict"].value_counts()
+        verdicts = part["verdict"].value_counts()
         return {
             "group": group,
             "groups": PLURAL[group],
@@ -114,7 +114,7 @@ def verdict_counts(claims: pd.DataFrame, papers: Sequence[str]) -> list[dict[str
             "key": key,
             "short": name,
             "total": len(part),
-            "counts": {verdict: int(found.get(verdict, 0)) for verdict in VERDICTS},
+            "counts": {verdict: int(verdicts.get(verdict, 0)) for verdict in VERDICTS},
         }
 
     rows = []
@@ -154,13 +154,13 @@ def audit_summary(audits: pd.DataFrame) -> Table:
     """
     part = audits[(audits["delta"] > 0) & ~audits["guarantee_epsilon"].map(math.isinf) & (audits["samples"] > 0)]
     part = part.assign(
-        found=part["epsilon_lower"] > 0,
+        positive=part["epsilon_lower"] > 0,
         above=part["epsilon_lower"] > part["guarantee_epsilon"],
         share=(part["epsilon_lower"] / part["guarantee_epsilon"].where(part["guarantee_epsilon"] > 0)),
     )
     table = (
         part.groupby("study", sort=False)
-        .agg(audits=("found", "size"), bounds=("found", "sum"), above=("above", "sum"), share=("share", "max"))
+        .agg(audits=("positive", "size"), bounds=("positive", "sum"), above=("above", "sum"), share=("share", "max"))
         .reset_index()
     )
     table = table.astype({"bounds": int, "above": int})

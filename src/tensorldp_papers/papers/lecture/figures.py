@@ -215,6 +215,7 @@ def draw_sensitivity(metrics: pd.DataFrame) -> Figure:
     return figure
 
 
+POINTS: dict[str, Any] = {"s": 42, "zorder": 3, "edgecolors": "white", "linewidths": 0.5}
 DEFENCES = {
     "none": ("no defence", INK, "*"),
     "noise": ("noise σ", ORANGE, "o"),
@@ -236,30 +237,18 @@ def draw_cost(metrics: pd.DataFrame) -> Figure:
 
 def _draw_cost(ax: Axes, rows: pd.DataFrame) -> None:
     points: list[tuple[float, float, str]] = []
-    for (defence, mechanism), part in (
-        (map(str, key), part) for key, part in rows.groupby(["defence", "mechanism"], sort=False)
-    ):
+    for key, part in rows.groupby(["defence", "mechanism"], sort=False):
+        defence, mechanism = map(str, key)
         if defence == "mechanism":
             text = f"{label(mechanism)} at ε" + (" (DP-SGD)" if mechanism == "gaussian-analytic" else "")
             colour, marker = appearance(mechanism)["color"], point_marker(mechanism)
             notes = [power_number(e) for e in part["epsilon"]]
         else:
             text, colour, marker = DEFENCES[defence]
-            notes = [f"{s:g}" for s in part["strength"].fillna(0)]
-        ax.scatter(
-            100 * part["utility_loss"],
-            part["psnr"],
-            s=42,
-            label=text,
-            color=colour,
-            marker=marker,
-            zorder=3,
-            edgecolors="white",
-            linewidths=0.5,
-        )
-        if defence == "none":
-            notes = [""] * len(part)
-        points += list(zip(100 * part["utility_loss"], part["psnr"], notes, strict=True))
+            notes = ["" if defence == "none" else f"{s:g}" for s in part["strength"].fillna(0)]
+        loss, psnr = 100 * part["utility_loss"], part["psnr"]
+        ax.scatter(loss, psnr, label=text, color=colour, marker=marker, **POINTS)
+        points += list(zip(loss, psnr, notes, strict=True))
     ax.set_xscale("symlog", linthresh=2.0, linscale=0.7)
     ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
     ax.set_xticks([-10, -2, 0, 2, 5, 10, 20, 50, 100])
@@ -281,37 +270,19 @@ def _draw_named(ax: Axes, rows: pd.DataFrame) -> None:
     datasets = finite["dataset"].value_counts().index.tolist()  # the one with the most cells has full marks
     several = len(datasets) > 1
     for name in order(set(finite["mechanism"])):
+        colour, marker = appearance(name)["color"], appearance(name)["marker"]
         for dataset in datasets:
             part = finite[(finite["mechanism"] == name) & (finite["dataset"] == dataset)]
-            first = dataset == datasets[0]
-            look = appearance(name)
-            ax.plot(
-                part["guarantee_epsilon"],
-                part["identification"],
-                color=look["color"],
-                marker=look["marker"],
-                markerfacecolor=look["color"] if first else "white",
-                linestyle="-" if first else "",  # a few points of another data set are no curve
-                label=label(name) if first else None,
-            )
-            if first:
-                ax.plot(
-                    part["guarantee_epsilon"],
-                    part["identification_bound"],
-                    color=look["color"],
-                    linestyle=":",
-                    linewidth=1.0,
-                )
-    ax.plot(
-        [],
-        [],
-        ":",
-        color=GREY,
-        label=f"bound of the guarantee on {datasets[0]}" if several else "bound of the guarantee",
-    )
+            at, named = part["guarantee_epsilon"], part["identification"]
+            if dataset == datasets[0]:
+                ax.plot(at, named, color=colour, marker=marker, label=label(name))
+                ax.plot(at, part["identification_bound"], ":", color=colour, linewidth=1.0)
+            else:  # a few points are no curve
+                ax.plot(at, named, color=colour, marker=marker, markerfacecolor="white", linestyle="")
+    of = f" on {datasets[0]}" if several else ""
+    ax.plot([], [], ":", color=GREY, label=f"bound of the guarantee{of}")
     for dataset in datasets if several else ():
-        first = dataset == datasets[0]
-        inside, line = (GREY, "-") if first else ("white", "")
+        inside, line = (GREY, "-") if dataset == datasets[0] else ("white", "")
         ax.plot([], [], color=GREY, marker="o", linestyle=line, markerfacecolor=inside, label=str(dataset))
     decade_ticks(ax)
     ax.set_ylim(-0.02, 1.04)
@@ -321,12 +292,15 @@ def _draw_named(ax: Axes, rows: pd.DataFrame) -> None:
     legend_below(ax, drawn([ax]), 3, gap=38.0, width=460.0)
 
 
-def draw_membership(metrics: pd.DataFrame, rate: str = "0.1") -> Figure:
+RATE = "0.1"  # of false positives
+
+
+def draw_membership(metrics: pd.DataFrame) -> Figure:
     """True positive rate of the loss threshold by mechanism and epsilon, with 95 % intervals, beside the bound.
 
     Intervals are those of [clopper1934] for the members of all seeds together.
     """
-    table = _membership_table(metrics, rate)
+    table = _membership_table(metrics)
     figure, ((ax,),) = grid(1, 1, (8.0, 0.26 * len(table) + 1.9))
     at = np.arange(len(table))
     colours = [appearance(name)["color"] for name in table["mechanism"]]
@@ -340,41 +314,35 @@ def draw_membership(metrics: pd.DataFrame, rate: str = "0.1") -> Figure:
         ax.hlines(at + shift, np.nan_to_num(low), np.nan_to_num(high, nan=1.0), color=colours, linewidth=1.6)
         ax.scatter(table[f"{kind}tpr"], at + shift, color=colours, zorder=3, s=20, marker=marker, label=text)
     ax.scatter(table["bound"], at, marker="|", s=130, color=INK, label="most that the guarantee allows", zorder=3)
-    ax.axvline(float(rate), color=THIN, linestyle=":", linewidth=1.0, label="guessing")
-    ax.set_yticks(
-        at,
-        [
-            label(name) + ("" if np.isinf(epsilon) else f", nominal ε {axis_number(epsilon)}")
-            for name, epsilon in zip(table["mechanism"], table["epsilon"], strict=True)
-        ],
-        fontsize=8,
-    )
+    ax.axvline(float(RATE), color=THIN, linestyle=":", linewidth=1.0, label="guessing")
+    names = [
+        label(name) + ("" if np.isinf(epsilon) else f", nominal ε {axis_number(epsilon)}")
+        for name, epsilon in zip(table["mechanism"], table["epsilon"], strict=True)
+    ]
+    ax.set_yticks(at, names, fontsize=8)
     ax.invert_yaxis()
     ax.set_xlim(-0.02, 1.05)
-    ax.set_xlabel(f"true positive rate at {float(rate):.0%} false positives")
+    ax.set_xlabel(f"true positive rate at {float(RATE):.0%} false positives")
     ax.set_title("Loss-threshold membership attack on models trained on released pictures; 95 % intervals", fontsize=10)
     legend_below(ax, drawn([ax]), 2, gap=38.0, width=420.0)
     return figure
 
 
-def _membership_table(metrics: pd.DataFrame, rate: str) -> pd.DataFrame:
-    keys = ["mechanism", "epsilon"]
-    parts = {
-        "tpr": f"tpr_at_fpr_{rate}",
-        "canary_tpr": f"canary_tpr_at_fpr_{rate}",
-        "bound": f"tpr_bound_at_fpr_{rate}",
-    }
+def _membership_table(metrics: pd.DataFrame) -> pd.DataFrame:
+    def grouped(metric: str) -> Any:
+        return attack_rows(metrics, "membership", metric).groupby(["mechanism", "epsilon"])["value"]
+
     table = pd.DataFrame(
         {
-            name: attack_rows(metrics, "membership", metric).groupby(keys)["value"].mean()
-            for name, metric in parts.items()
+            "tpr": grouped(f"tpr_at_fpr_{RATE}").mean(),
+            "canary_tpr": grouped(f"canary_tpr_at_fpr_{RATE}").mean(),
+            "bound": grouped(f"tpr_bound_at_fpr_{RATE}").mean(),
+            "members": grouped("members").sum(),
         }
-    )
-    table["members"] = attack_rows(metrics, "membership", "members").groupby(keys)["value"].sum()
-    table = table.reset_index()
+    ).reset_index()
     names = order(set(table["mechanism"]))
-    table["rank"] = [names.index(name) for name in table["mechanism"]]
-    return table.sort_values(["rank", "epsilon"], ignore_index=True)
+    rank = table["mechanism"].map(names.index)
+    return table.assign(rank=rank).sort_values(["rank", "epsilon"], ignore_index=True)
 
 
 MISSING = "The pictures themselves are not kept with these results: run the study to draw them."
@@ -384,11 +352,9 @@ def _head(columns: pd.DataFrame, axis: str) -> str:
     if axis == "nominal":
         return "releases at the papers' nominal ε. True ε: whole picture, δ = 1e-5."
     anchor = label(columns["mechanism"].iloc[0])
-    head = (
-        f"releases, every column at one true ε of the whole picture (δ = 1e-5):\nthat of {anchor} at nominal "
-        + ", ".join(f"{e:g}" for e in columns["epsilon"])
-        + "."
-    )
+    epsilons = ", ".join(f"{e:g}" for e in columns["epsilon"])
+    head = "releases, every column at one true ε of the whole picture (δ = 1e-5):\n"
+    head += f"that of {anchor} at nominal {epsilons}."
     for _, column in columns[columns["guarantee_epsilon"].map(math.isinf)].iterrows():
         head += (
             f" At {column['epsilon']:g} it has none, its atoms outweigh δ:\nthe others stand at its pure ε "

@@ -91,11 +91,11 @@ def draw_tvg(
     figure, axes = grid(height, columns, size, sharex=several, sharey="row" if several else False)
     for ax, (place, metric, unit, group) in zip(axes.flat, cells, strict=False):
         here = rows[(rows["where"] == place) & (rows["metric"] == metric)]
-        own = here["mechanism"].isin(group) & (here["unit"] == unit)
-        if group and not own.any():
+        drawn = here["mechanism"].isin(group) & (here["unit"] == unit)
+        if group and not drawn.any():
             ax.set_visible(False)
             continue
-        _draw(ax, here[own | (here["mechanism"] == NO_PRIVACY)], log)
+        _draw(ax, here[drawn | (here["mechanism"] == NO_PRIVACY)], log)
         bound = limits[(limits["where"] == place) & limits["mechanism"].isin(group) & (limits["unit"] == unit)]
         _draw_ceiling(ax, bound, axis, f" ({unit})" if unit else "")
         ax.set_xscale("log")
