@@ -10,8 +10,8 @@ import pytest
 from tensorldp.errors import InputError
 from tensorldp_papers.citations import PAPERS
 from tensorldp_papers.plots.printed import FILES, printed_points
-from tensorldp_papers.quoting.printed import Ours, Printed, PrintedNumber, printed_page, read_printed
-from tensorldp_papers.quoting.values import Quotes, Table
+from tensorldp_papers.quoting.printed import Ours, Printed, PrintedNumber, printed_page
+from tensorldp_papers.quoting.values import Quotes, Table, read_as
 from tensorldp_papers.run.code_digest import source_files
 
 ROOT = Path(__file__).parents[2]
@@ -79,11 +79,11 @@ def test_an_entry_that_the_kept_results_lack_is_named(quotes: Quotes, changes: d
 def test_a_mistake_in_the_table_is_one_sentence(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "printed.yaml").write_text(text)
     with pytest.raises(InputError, match=message):
-        read_printed(tmp_path / "printed.yaml")
+        read_as(tmp_path / "printed.yaml", Printed)
 
 
 def test_what_figures_draw_is_what_the_page_prints() -> None:
-    sources = [read_printed(path) for path in FILES]
+    sources = [read_as(path, Printed) for path in FILES]
     assert {source.source for source in sources} == set(PAPERS)
     numbers = [number for source in sources for number in source.numbers]
     drawn = [(number.printed, point["value"]) for number in numbers for point in number.points]

@@ -6,7 +6,6 @@ The numbers are in `papers/<room>/printed.yaml`, where figures find those that t
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -14,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from tensorldp.errors import unknown
 from tensorldp_papers.citations import PAPERS
 from tensorldp_papers.claims.statements import mean_interval
-from tensorldp_papers.quoting.values import Entry, Quotes, read_as, written
+from tensorldp_papers.quoting.values import Entry, Quotes, written
 
 HEAD = """# Printed and computed
 
@@ -74,7 +73,7 @@ class Said(BaseModel):
 
 
 class Printed(BaseModel):
-    """The file of a source, a key of `tensorldp_papers.citations.PAPERS`; `sentences` are by study."""
+    """A file `printed.yaml`, of a source, a key of `tensorldp_papers.citations.PAPERS`; `sentences` are by study."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -87,15 +86,6 @@ class Printed(BaseModel):
         if self.source not in PAPERS:
             raise ValueError(f"source must be one of {', '.join(PAPERS)}")
         return self
-
-
-def read_printed(path: Path) -> Printed:
-    """A file `printed.yaml`.
-
-    Raises:
-        InputError: naming the file and the first wrong key.
-    """
-    return read_as(path, Printed)
 
 
 def printed_page(sources: Iterable[Printed], quotes: Quotes) -> str:

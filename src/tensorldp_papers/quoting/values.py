@@ -119,15 +119,6 @@ def read_as(path: Path, model: type[M]) -> M:
         raise InputError(f"{path}, {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
 
 
-def read_table(path: Path) -> Table:
-    """The table of quotes.
-
-    Raises:
-        InputError: naming the file and the first wrong key.
-    """
-    return read_as(path, Table)
-
-
 def written(number: float, form: str) -> str:
     """A number as the pages write it: 1e+07 is 1e7, infinity ∞."""
     if math.isinf(number):

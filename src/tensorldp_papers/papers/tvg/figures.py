@@ -84,9 +84,9 @@ def draw_tvg(
         for group in by_family(set(private[private["unit"] == unit]["mechanism"])) or [[]]
     ]
     cells = [(place, metric, unit, group) for place, metric in panels for unit, group in groups]
-    columns = len(groups) if len(groups) > 1 else min(3, len(panels))
-    height = math.ceil(len(cells) / columns)
     several = len(groups) > 1
+    columns = len(groups) if several else min(3, len(panels))
+    height = math.ceil(len(cells) / columns)
     size = (max(4.2 * columns, 6.0), 3.0 * height + 1.3)
     figure, axes = grid(height, columns, size, sharex=several, sharey="row" if several else False)
     for ax, (place, metric, unit, group) in zip(axes.flat, cells, strict=False):
