@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from tensorldp_papers.plots.style import save, use_style
+from tensorldp_papers.plots.words import PRIVACY, VERDICTS
 from tensorldp_papers.report.report import render
-from tensorldp_papers.report.text import PRIVACY, VERDICTS
 from tensorldp_papers.run.audit_table import COLUMNS as AUDIT_COLUMNS
 from tensorldp_papers.run.study import VIEWS, paper_of
 from tensorldp_papers.run.table import COLUMNS

@@ -8,7 +8,8 @@ import pytest
 
 from tensorldp.errors import InputError
 from tensorldp.mechanism_table import MECHANISMS
-from tensorldp_papers.plots.curves import draw_study, factors, study_data
+from tensorldp_papers.plots.curves import draw_study
+from tensorldp_papers.plots.means import study_data
 from tensorldp_papers.plots.privacy import ceiling_table, draw_ceiling, draw_profiles, profile_table
 from tensorldp_papers.plots.style import appearance, label, order, save
 from tensorldp_papers.run.table import COLUMNS
@@ -95,9 +96,7 @@ def test_a_study_without_rows_is_named() -> None:
         draw_study(table(), "tldp_type9")
 
 
-def test_variants_are_read_back() -> None:
-    assert factors("base") == {}
-    assert factors("model=fcn,where=user") == {"model": "fcn", "where": "user"}
+def test_the_data_of_a_figure_are_summed_over_seeds() -> None:
     assert study_data(table(), "tldp_type1")["count"].eq(2).all()
 
 

@@ -18,7 +18,7 @@ from tensorldp_papers.papers.frontier.figures import (
     reference_metrics,
     shuffled_rows,
 )
-from tensorldp_papers.plots.printed_points import PRINTED
+from tensorldp_papers.plots.printed import printed_points
 
 INF = math.inf
 
@@ -92,7 +92,7 @@ def test_the_figure_has_the_printed_points_open_at_the_epsilon_that_they_print(m
     lines = {line.get_label(): line for line in figure.axes[0].get_lines()}
     for paper in ("TLDP", "LATENT"):
         drawn = lines[f"{paper}, as printed"]
-        points = [(p.epsilon, p.value) for p in PRINTED if p.paper == paper and p.dataset == "mnist"]
+        points = [(p.epsilon, p.value) for p in printed_points(dataset="mnist") if p.paper == paper and p.proposed]
         assert list(zip(np.asarray(drawn.get_xdata()), np.asarray(drawn.get_ydata()), strict=True)) == points
         assert drawn.get_markerfacecolor() == "none"
     assert np.asarray(lines["TLDP, at its true epsilon"].get_xdata()).tolist() == [300.0]

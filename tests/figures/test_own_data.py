@@ -14,7 +14,7 @@ from report_page import audits, claims, metrics
 from tensorldp_papers.papers.tvg.figures import draw_tvg
 from tensorldp_papers.plots.curves import draw_study
 from tensorldp_papers.plots.notebook import load
-from tensorldp_papers.plots.own_data import origin, own_data, titled
+from tensorldp_papers.plots.words import origin, own_data, titled
 from tensorldp_papers.report.data import explorer_data
 from tensorldp_papers.report.report import _description
 

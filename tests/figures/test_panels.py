@@ -11,19 +11,18 @@ from matplotlib.collections import PolyCollection
 from matplotlib.text import Text
 
 from tensorldp.mechanism_table import MECHANISMS
-from tensorldp_papers.papers.lecture.figures import place_notes
 from tensorldp_papers.plots.curves import CONTEXT, draw_study
+from tensorldp_papers.plots.lines import say_single
 from tensorldp_papers.plots.panels import (
     MOST_BANDS,
     by_family,
     coincident,
     drawn,
     epsilon_ticks,
-    family_words,
-    number_text,
-    say_single,
+    place_notes,
 )
-from tensorldp_papers.plots.printed_points import LEVELS, TVG_SENTENCES, printed_marks
+from tensorldp_papers.plots.printed import printed_points, printed_sentences
+from tensorldp_papers.plots.words import axis_number, family_words
 
 pytestmark = pytest.mark.usefixtures("closed")
 
@@ -95,11 +94,13 @@ def test_printed_scores_stand_at_their_epsilon_with_the_sentence_that_they_come_
 
 
 def test_levels_are_of_the_study_and_data_set_that_the_sentence_names() -> None:
-    assert [found.value for found in printed_marks("tldp_type2", "svhn", "weighted_f1")[1]] == [0.4]
-    assert printed_marks("tldp_type2", "svhn", "accuracy") == ([], [])
-    for found in LEVELS:
-        assert f"{found.value:.0%}" in found.sentence
-    assert set(TVG_SENTENCES) == {"tvg_sgd", "tvg_features", "tvg_testing", "tvg_covariance"}
+    assert [point.value for point in printed_points("tldp_type2", "svhn", "weighted_f1")] == [0.4]
+    assert printed_points("tldp_type2", "svhn", "accuracy") == ()
+    levels = [point for point in printed_points(metric="weighted_f1") if np.isnan(point.epsilon)]
+    assert len(levels) == 6
+    for level in levels:
+        assert f"{level.value:.0%}" in level.sentence
+    assert set(printed_sentences()) == {"tvg_sgd", "tvg_features", "tvg_testing", "tvg_covariance"}
 
 
 def test_families_stay_together_unless_one_is_larger_than_a_panel() -> None:
@@ -138,7 +139,7 @@ def test_ticks_without_room_for_a_number_stay_without_one() -> None:
 
 
 def test_numbers_on_axes_are_short() -> None:
-    assert [number_text(v) for v in (0.1, 5.0, 23.1077, 3724.9, 1e4, 2e6)] == [
+    assert [axis_number(v) for v in (0.1, 5.0, 23.1077, 3724.9, 1e4, 2e6)] == [
         "0.1",
         "5",
         "23.1",

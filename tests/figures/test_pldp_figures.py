@@ -6,11 +6,7 @@ import pytest
 from matplotlib.container import ErrorbarContainer
 
 from tensorldp.errors import InputError
-from tensorldp_papers.papers.pldp_fl import (
-    figures as pldp,
-)
-from tensorldp_papers.papers.pldp_fl import figures as pldp_ledger
-from tensorldp_papers.papers.pldp_fl import figures as pldp_participation
+from tensorldp_papers.papers.pldp_fl import figures as pldp
 
 
 def table(rows: list[dict[str, object]]) -> pd.DataFrame:
@@ -42,7 +38,7 @@ def test_rounds_and_clients_are_read_from_their_columns() -> None:
     assert rows["budget"].unique().tolist() == [""]
     found = pldp.over_rounds(rows)
     assert found[["round", "value"]].to_numpy().tolist() == [[5, 0.3], [100, 0.5]]
-    client = pldp_ledger.client_table(rows).iloc[0]
+    client = pldp.client_table(rows).iloc[0]
     assert (client["client"], client["uploads"], client["epsilon"]) == (7, 4.0, 90.0)
     assert client["nominal"] == pytest.approx(0.9)
 
@@ -61,7 +57,7 @@ def test_the_ledger_figure_shows_every_client_twice() -> None:
             for word in ("least", "median", "most")
             for mark in (5, 10)
         ]
-    left, right = pldp_ledger.draw_ledger(table(rows)).axes
+    left, right = pldp.draw_ledger(table(rows)).axes
     points = np.vstack([c.get_offsets() for c in left.collections])
     assert len(points) == 3 * 2 * 5
     assert {round(x, 6) for x, _ in points} == {0.1, 0.2, 0.3, 0.4, 0.5}
@@ -98,7 +94,7 @@ def test_both_centres_of_safe_ranges_are_drawn() -> None:
 
 
 def test_a_scale_without_other_shares_says_so() -> None:
-    figure = pldp_participation.draw_participation(table([{"metric": "accuracy", "value": 0.5}]))
+    figure = pldp.draw_participation(table([{"metric": "accuracy", "value": 0.5}]))
     assert any("not run" in text.get_text() for ax in figure.axes for text in ax.texts)
 
 
@@ -118,7 +114,7 @@ def test_the_studys_own_share_is_on_figure_3() -> None:
         for metric in ("participation", "accuracy")
         for variant in ("eps=e3,model=mlp,tau=t3", "budget=model,eps=e3,model=mlp,tau=t1")
     ]
-    left, right = pldp_participation.draw_participation(table(rows)).axes
+    left, right = pldp.draw_participation(table(rows)).axes
     lines = {ax: [line for line in ax.lines if len(np.asarray(line.get_xdata()))] for ax in (left, right)}
     assert [np.asarray(line.get_xdata()).tolist() for line in lines[left]] == [[0.1, 0.7, 1.0]]
     assert np.asarray(lines[right][0].get_ydata()).tolist() == [0.05, 0.35, 0.5]
@@ -132,7 +128,7 @@ def test_figure_3_has_a_panel_of_accuracy_for_each_data_set() -> None:
         for variant, share in variants.items()
         for metric, value in (("participation", share), ("accuracy", factor * share), ("uploaded_megabytes", share))
     ]
-    axes = pldp_participation.draw_participation(table(rows)).axes
+    axes = pldp.draw_participation(table(rows)).axes
     drawn = [
         [np.asarray(line.get_ydata()).tolist() for line in ax.lines if len(np.asarray(line.get_xdata()))] for ax in axes
     ]
@@ -149,7 +145,7 @@ def test_figure_3_leaves_out_cells_of_more_rounds() -> None:
         {"variant": "eps=e3,model=mlp,tau=t1", "metric": metric, "value": value}
         for metric, value in (("participation", 0.7), ("accuracy", 0.5), ("uploaded_megabytes", 35.0))
     ]
-    left, _ = pldp_participation.draw_participation(table(rows)).axes
+    left, _ = pldp.draw_participation(table(rows)).axes
     assert {tuple(np.asarray(line.get_xdata()).tolist()) for line in left.lines} - {()} == {(1.0,), (0.7,)}
 
 

@@ -17,16 +17,15 @@ from tensorldp.errors import InputError
 from tensorldp_papers.citations import PAPERS
 from tensorldp_papers.claims.base import Verdict
 from tensorldp_papers.plots.style import label
+from tensorldp_papers.plots.words import PRIVACY, VERDICTS, heading, metric_label, table_number
 from tensorldp_papers.report.tables import (
     as_table,
     audit_summary,
-    number,
     numbers,
     run_statistics,
     series,
     verdict_counts,
 )
-from tensorldp_papers.report.text import PRIVACY, VERDICTS, heading, metric_label
 from tensorldp_papers.run.study import VIEWS, load_study, paper_of, study_files
 
 ROOT = Path(__file__).parents[2]
@@ -204,7 +203,7 @@ def test_metrics_by_round_or_client_are_named_once_and_left_to_the_data() -> Non
 
 def test_numbers_are_written_short() -> None:
     values = (math.inf, -math.inf, float("nan"), 0.123456, 12345, True, "text")
-    assert [number(v) for v in values] == ["∞", "-∞", "–", "0.1235", "12,345", "yes", "text"]
+    assert [table_number(v) for v in values] == ["∞", "-∞", "–", "0.1235", "12,345", "yes", "text"]
     table = as_table(pd.DataFrame({"mechanism": ["tldp-l"], "exact": [True], "guarantee_epsilon": [1.0]}), "t")
     assert (table.heads, table.numeric) == (["mechanism", "exact", "guaranteed ε at δ = 1e-5"], [False, False, True])
     assert table.rows == [["TLDP-L", "yes", "1"]]

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from report_page import audits, claims, metrics
 
-from tensorldp_papers.report.findings import epsilons_at, findings, picture_rows, short_number
+from tensorldp_papers.plots.words import VERDICTS, short_number
+from tensorldp_papers.report.findings import epsilons_at, findings, picture_rows
 from tensorldp_papers.report.pictures import epsilons_picture, scores_picture
-from tensorldp_papers.report.text import VERDICTS
 
 
 def test_what_a_printed_epsilon_guarantees_is_taken_from_the_rows() -> None:

@@ -6,7 +6,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from tensorldp_papers.plots.standing import WORDS, mark_standing, standing_words, with_standing
+from tensorldp_papers.plots.lines import mark_standing
+from tensorldp_papers.plots.means import with_standing
+from tensorldp_papers.plots.words import STANDINGS, standing_words
 from tensorldp_papers.run.audit_table import KEY, REFUTED, TRIED, UNTRIED
 
 ROWS = pd.DataFrame(
@@ -39,10 +41,10 @@ def test_the_marks_lie_on_the_means_of_their_points() -> None:
     mark_standing(ax, rows, at="at", colour="#0072B2", marker="o")
     drawn = {line.get_label(): line for line in ax.lines}
     plt.close(figure)
-    assert set(drawn) == set(WORDS.values())
-    assert drawn[WORDS[REFUTED]].get_ydata().tolist() == [(0.2 + 0.4) / 2]  # type: ignore[union-attr]
-    assert drawn[WORDS[UNTRIED]].get_markerfacecolor() == "white"
-    assert drawn[WORDS[UNTRIED]].get_markeredgecolor() == "#0072B2"
+    assert set(drawn) == set(STANDINGS.values())
+    assert drawn[STANDINGS[REFUTED]].get_ydata().tolist() == [(0.2 + 0.4) / 2]  # type: ignore[union-attr]
+    assert drawn[STANDINGS[UNTRIED]].get_markerfacecolor() == "white"
+    assert drawn[STANDINGS[UNTRIED]].get_markeredgecolor() == "#0072B2"
 
 
 def test_variants_at_one_place_have_marks_of_their_own() -> None:

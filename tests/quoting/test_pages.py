@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from tensorldp_papers.quoting.marks import MARK, check_marks, drifts, unmarked, without_sections
-from tensorldp_papers.quoting.values import Quotes, read_table
+from tensorldp_papers.quoting.values import Quotes, Table, read_as
 
 ROOT = Path(__file__).parents[2]
-TABLE = read_table(ROOT / "docs" / "quotes.yaml")
+TABLE = read_as(ROOT / "docs" / "quotes.yaml", Table)
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 

@@ -9,13 +9,13 @@ import pytest
 
 from tensorldp.errors import InputError
 from tensorldp_papers.citations import PAPERS
-from tensorldp_papers.papers.latent.figures import PRINTED as TABLE_2
-from tensorldp_papers.plots.printed_points import LEVELS, PRINTED
-from tensorldp_papers.quoting.printed import Ours, PrintedNumber, printed_page, read_printed
-from tensorldp_papers.quoting.values import Quotes, Table
+from tensorldp_papers.plots.printed import FILES, printed_points
+from tensorldp_papers.quoting.printed import Ours, Printed, PrintedNumber, printed_page
+from tensorldp_papers.quoting.values import Quotes, Table, read_as
+from tensorldp_papers.run.code_digest import source_files
 
-DOCS = Path(__file__).parents[2] / "docs"
-SHORT = {paper.short: source for source, paper in PAPERS.items()}
+ROOT = Path(__file__).parents[2]
+SCRIPTS = ROOT / "workflow" / "scripts"
 
 
 @pytest.fixture
@@ -34,12 +34,12 @@ def _number(**changes: object) -> PrintedNumber:
         "of": "ours", "study": "s", "dataset": "d", "variant": "v", "mechanism": "m", "metric": "accuracy",
         "epsilon": 1.0, "scale": 100, "format": ".1f", "unit": "%",
     }  # fmt: skip
-    entry = {"source": "tvg", "place": "Table 1", "what": "accuracy | test", "printed": "90 %", "ours": [own]}
+    entry = {"place": "Table 1", "what": "accuracy | test", "printed": "90 %", "ours": [own]}
     return PrintedNumber.model_validate({**entry, "claims": ["X1"], **changes})
 
 
 def _last(quotes: Quotes, number: PrintedNumber) -> str:
-    return printed_page((number,), quotes).strip().splitlines()[-1]
+    return printed_page([Printed(source="tvg", numbers=(number,))], quotes).strip().splitlines()[-1]
 
 
 def test_ours_has_an_interval_over_seeds(quotes: Quotes) -> None:
@@ -65,31 +65,32 @@ def test_what_was_not_computed_says_why(quotes: Quotes) -> None:
 )
 def test_an_entry_that_the_kept_results_lack_is_named(quotes: Quotes, changes: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        printed_page((_number(**changes),), quotes)
+        _last(quotes, _number(**changes))
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("numbers: [{source: tvg, place: p, what: w, printed: x, claims: [V01]}]", "either ours, or without"),
-        ("numbers: [{source: xyz, place: p, what: w, printed: x, without: y, claims: []}]", "source must be one of"),
+        ("{source: tvg, numbers: [{place: p, what: w, printed: x, claims: [V01]}]}", "either ours, or without"),
+        ("{source: xyz, numbers: [{place: p, what: w, printed: x, without: y, claims: []}]}", "source must be one of"),
         ("numbers: [", "is not YAML"),
     ],
 )
 def test_a_mistake_in_the_table_is_one_sentence(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "printed.yaml").write_text(text)
     with pytest.raises(InputError, match=message):
-        read_printed(tmp_path / "printed.yaml")
+        read_as(tmp_path / "printed.yaml", Printed)
 
 
-def test_figures_and_the_table_print_the_same() -> None:
-    printed = [(number.source, number.printed) for number in read_printed(DOCS / "printed.yaml")]
+def test_what_figures_draw_is_what_the_page_prints() -> None:
+    sources = [read_as(path, Printed) for path in FILES]
+    assert {source.source for source in sources} == set(PAPERS)
+    numbers = [number for source in sources for number in source.numbers]
+    drawn = [(number.printed, point["value"]) for number in numbers for point in number.points]
+    assert len(drawn) == len(printed_points()) > 30
+    assert [pair for pair in drawn if f"{100 * float(pair[1]):.4g} %" not in pair[0]] == []
 
-    def has(source: str, value: float) -> bool:
-        return any(own == source and f"{100 * value:.4g} %" in text for own, text in printed)
 
-    assert [point for point in PRINTED if not has(SHORT[point.paper], point.value)] == []
-    assert [level for level in LEVELS if not has("tldp", level.value)] == []
-    own = [one for one in TABLE_2 if one.method in ("NPCNN", "LATENT")]
-    assert len(own) == 6
-    assert [one for one in own if not (has("latent", one.training) and has("latent", one.testing))] == []
+def test_figures_and_the_report_are_made_anew_where_a_printed_number_changes() -> None:
+    jobs = [ROOT / "notebooks" / "tldp_type1.ipynb", *(SCRIPTS / f"{name}.py" for name in ("report", "quotes"))]
+    assert [job for job in jobs if not set(FILES) <= set(source_files((job,)))] == []

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp_papers.quoting.values import Quotes, read_table
+from tensorldp_papers.quoting.values import Quotes, Table, read_as
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,10 +20,10 @@ def test_check_finds_a_changed_number_and_write_mends_it(tmp_path: Path, capsys:
     spec.loader.exec_module(script)
     shutil.copytree(ROOT / "results" / "reference", tmp_path / "results" / "reference")
     (tmp_path / "docs").mkdir()
-    for name in ("quotes.yaml", "printed.yaml", "printed-numbers.md", "evidence.md"):
+    for name in ("quotes.yaml", "printed-numbers.md", "evidence.md"):
         shutil.copy(ROOT / "docs" / name, tmp_path / "docs")
     mark = "latent model=cnn none inf"
-    value = Quotes(read_table(ROOT / "docs" / "quotes.yaml"), ROOT / "results" / "reference")(mark)
+    value = Quotes(read_as(ROOT / "docs" / "quotes.yaml", Table), ROOT / "results" / "reference")(mark)
     right = f"the CNN: <!-- q: {mark} -->{value}<!-- /q -->\n"
     wrong = right.replace(value, "0.999")
     (tmp_path / "README.md").write_text("first line\n" + wrong)

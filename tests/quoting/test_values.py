@@ -9,7 +9,7 @@ import pytest
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.pldp_fl import PdpmCurve
-from tensorldp_papers.quoting.values import Quotes, Table, pdpm_upload, read_table, written
+from tensorldp_papers.quoting.values import Quotes, Table, pdpm_upload, read_as, written
 
 
 def row(mechanism: str, epsilon: float, seed: int, value: float) -> dict[str, Any]:
@@ -128,9 +128,9 @@ def test_a_wrong_table_is_told_in_a_sentence(tmp_path: Path, text: str, told: st
     path = tmp_path / "quotes.yaml"
     path.write_text(text)
     with pytest.raises(InputError, match=told):
-        read_table(path)
+        read_as(path, Table)
     with pytest.raises(InputError, match="missing"):
-        read_table(tmp_path / "none.yaml")
+        read_as(tmp_path / "none.yaml", Table)
 
 
 def test_what_is_said_to_be_no_less_is_attained_and_below_the_guarantee() -> None:

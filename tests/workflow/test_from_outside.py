@@ -108,7 +108,8 @@ from pathlib import Path
 from matplotlib.colors import to_hex
 
 from tensorldp_papers.papers.pldp_fl import figures as pldp
-from tensorldp_papers.plots.curves import draw_study, read_metrics
+from tensorldp_papers.plots.curves import draw_study
+from tensorldp_papers.plots.means import read_metrics
 from tensorldp_papers.plots.style import FURTHER_COLOURS
 from tensorldp_papers.papers.tvg.figures import draw_tvg
 from tensorldp.mechanisms.catalogue import page

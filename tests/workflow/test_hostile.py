@@ -24,7 +24,7 @@ from tensorldp.files import read_arrays
 from tensorldp.registry import import_plugins
 from tensorldp_papers.data.archives import tar_members
 from tensorldp_papers.nets.mobilenet import MobileNet, load_imagenet
-from tensorldp_papers.plots.curves import read_metrics
+from tensorldp_papers.plots.means import read_metrics
 from tensorldp_papers.run.grid import make_plan
 from tensorldp_papers.run.settings import parse_settings
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from tensorldp.errors import InputError
 from tensorldp.files import write_text
+from tensorldp_papers.plots.printed import FILES
 from tensorldp_papers.quoting.marks import check_marks, drifts, kept_table, open_table, rewritten, with_block
-from tensorldp_papers.quoting.printed import printed_page, read_printed
-from tensorldp_papers.quoting.values import Quotes, read_table
+from tensorldp_papers.quoting.printed import Printed, printed_page
+from tensorldp_papers.quoting.values import Quotes, Table, read_as
 from tensorldp_papers.run.cli import parser, run
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     what.add_argument("--check", action="store_true", help="list the numbers that differ, and fail if there are any")
     what.add_argument("--write", action="store_true", help="write the computed numbers into the pages")
     args = arg.parse_args(arguments)
-    quotes = Quotes(read_table(args.root / "docs" / "quotes.yaml"), args.root / "results" / "reference")
+    quotes = Quotes(read_as(args.root / "docs" / "quotes.yaml", Table), args.root / "results" / "reference")
     wrong = []
     for page in [args.root / "README.md", *sorted((args.root / "docs").glob("*.md"))]:
         text, name = page.read_text(), str(page.relative_to(args.root))
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if args.write and found:
             write_text(page, rewritten(text, quotes))
     printed = args.root / "docs" / "printed-numbers.md"
-    page = printed_page(read_printed(args.root / "docs" / "printed.yaml"), quotes)
+    page = printed_page([read_as(path, Printed) for path in FILES], quotes)
     if args.write:
         write_text(printed, page)
     elif not printed.exists() or printed.read_text() != page:

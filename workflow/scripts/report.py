@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from tensorldp.files import write_text
-from tensorldp_papers.plots.curves import read_metrics
+from tensorldp_papers.plots.means import read_metrics
 from tensorldp_papers.report.report import render
 from tensorldp_papers.run.audit_table import stop_if_refuted
 from tensorldp_papers.run.cli import parser, run

@@ -20,9 +20,9 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from tensorldp.errors import InputError, unknown
-from tensorldp_papers.plots.curves import read_metrics
-from tensorldp_papers.plots.own_data import own_data
+from tensorldp_papers.plots.means import read_metrics
 from tensorldp_papers.plots.style import save
+from tensorldp_papers.plots.words import own_data
 from tensorldp_papers.run.study import paper_of
 
 
@@ -111,10 +111,10 @@ def load(metrics: str, folder: str, study: str = "", dataset: str = "") -> tuple
         path, out = kept, path.parent / "reference_figures" / "figures"
     table = read_metrics(path)
     if dataset:
-        own = table["study"] == study
-        if dataset not in set(table.loc[own, "dataset"]):
-            raise unknown(f"data set of {study}", dataset, sorted(set(table.loc[own, "dataset"])))
-        table = table[~own | (table["dataset"] == dataset)]
+        of_study = table["study"] == study
+        if dataset not in set(table.loc[of_study, "dataset"]):
+            raise unknown(f"data set of {study}", dataset, sorted(set(table.loc[of_study, "dataset"])))
+        table = table[~of_study | (table["dataset"] == dataset)]
     if names := own_data(table.loc[table["study"] == study, "dataset"], paper_of(study)):
         print(f"Your data, {', '.join(names)}, by the method of the source, which lacks them.")
     for place in (out, out.parent / "tables"):

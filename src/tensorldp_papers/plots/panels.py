@@ -1,4 +1,4 @@
-"""What panels of curves share: few bands in each, ticks where something was run, legends of what is drawn, notes."""
+"""Grids of panels: few bands in each, ticks where something was run, legends of what is drawn, titles and notes."""
 
 from __future__ import annotations
 
@@ -7,27 +7,34 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 from matplotlib.transforms import ScaledTranslation
+from numpy.typing import NDArray
 
-from tensorldp_papers.plots.style import family, order
+from tensorldp_papers.plots.style import DARK_GREY, FAINT, family, order, use_style
+from tensorldp_papers.plots.words import axis_number, titled
 
 MOST_BANDS = 6  # in one panel
 COINCIDE = 0.012  # of the axis: the width of a line
 NOTE_SIZE = 7.5  # points
 POINTS_OF_A_CHARACTER = 5.2  # of a tick label, with room around it
-FAMILY_WORDS = {
-    "laplace": "Laplace",
-    "gaussian": "Gaussian",
-    "directional": "noise by direction",
-    "tldp-laplace": "TLDP",
-    "tldp-gaussian": "TLDP",
-    "mean estimation": "mean estimation",
-    "randomised response": "randomised response",
-}
+
+
+def grid(height: int, width: int, size: tuple[float, float], **options: Any) -> tuple[Figure, NDArray[Any]]:
+    """A figure with rows and columns of panels in the look of all figures.
+
+    Args:
+        height: rows.
+        width: columns.
+        size: of the figure in inches, width and height.
+        options: of `matplotlib.pyplot.subplots`.
+    """
+    use_style()
+    return plt.subplots(height, width, figsize=size, squeeze=False, layout="constrained", **options)
 
 
 def by_family(names: set[str]) -> list[list[str]]:
@@ -47,20 +54,6 @@ def by_family(names: set[str]) -> list[list[str]]:
             else:
                 groups.append(part)
     return groups
-
-
-def family_words(names: Iterable[str]) -> str:
-    """The families of some mechanisms in words."""
-    return ", ".join(dict.fromkeys(FAMILY_WORDS.get(family(name), family(name)) for name in names))
-
-
-def number_text(value: float) -> str:
-    """A number on an axis: plain, or a power of ten where it has many digits."""
-    if value == 0 or 1e-3 <= abs(value) < 1e4:
-        return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
-    power = math.floor(math.log10(abs(value)) + 1e-9)
-    lead = value / 10.0**power
-    return f"$10^{{{power}}}$" if math.isclose(lead, 1.0) else f"${lead:.3g}·10^{{{power}}}$"
 
 
 def epsilon_ticks(ax: Axes, values: Iterable[float], width: float = 270.0) -> None:
@@ -92,14 +85,14 @@ def epsilon_ticks(ax: Axes, values: Iterable[float], width: float = 270.0) -> No
             kept.append(value)
     kept.sort()
     ax.xaxis.set_major_locator(FixedLocator(kept))
-    ax.xaxis.set_major_formatter(FixedFormatter([number_text(v) for v in kept]))
+    ax.xaxis.set_major_formatter(FixedFormatter([axis_number(v) for v in kept]))
     rest = [v for v in at if v not in kept]
     ax.xaxis.set_minor_locator(FixedLocator(rest) if rest else NullLocator())
     ax.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _length(value: float) -> int:
-    text = number_text(value)
+    text = axis_number(value)
     return len(text) - 4 if text.startswith("$") else max(len(text), 2)
 
 
@@ -109,8 +102,24 @@ def decade_ticks(ax: Axes) -> None:
     low, high = ax.get_xlim()
     short = math.log10(high / low) < 2
     ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,), numticks=8))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number_text(value)))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: axis_number(value)))
     ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def log_values(ax: Axes) -> None:
+    """A logarithmic y axis with plain numbers on both kinds of ticks."""
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 1.5, 2.0, 3.0, 5.0, 7.0)))
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+
+
+def log_ticks(ax: Axes, values: Iterable[float]) -> None:
+    """A logarithmic x axis with a tick at each value and no others."""
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(FixedLocator(list(values)))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}" if v >= 1 else f"{v:g}"))
 
 
 def coincident(ax: Axes) -> list[list[str]]:
@@ -120,7 +129,7 @@ def coincident(ax: Axes) -> list[list[str]]:
     panel are not compared.
     """
     to_panel = ax.transScale + ax.transLimits
-    found: list[tuple[str, dict[float, float]]] = []
+    lines: list[tuple[str, dict[float, float]]] = []
     for line in ax.get_lines():
         text, x = str(line.get_label()), np.asarray(line.get_xdata(), dtype=float)
         if text.startswith("_") or len(x) < 2 or line.get_transform() != ax.transData or line.get_linestyle() == "None":
@@ -130,9 +139,9 @@ def coincident(ax: Axes) -> list[list[str]]:
             kept = (x > 0) & ((y > 0) | (ax.get_yscale() != "log"))
             x, y = x[kept], y[kept]
         places = to_panel.transform(np.column_stack([x, y]))
-        found.append((text, {round(float(a), 6): float(b) for a, b in places}))
+        lines.append((text, {round(float(a), 6): float(b) for a, b in places}))
     groups: list[list[tuple[str, dict[float, float]]]] = []
-    for entry in found:
+    for entry in lines:
         for group in groups:
             if all(_same(entry[1], other) for _, other in group):
                 group.append(entry)
@@ -150,22 +159,9 @@ def _same(first: dict[float, float], second: dict[float, float]) -> bool:
 
 def panel_title(ax: Axes, text: str, width: int = 54) -> None:
     """A title with the panel's lines that coincide, once all lines are drawn."""
-    said = [" and ".join(group) for group in coincident(ax)]
-    notes = textwrap.wrap("coincide: " + "; ".join(said), width) if said else []
+    groups = [" and ".join(group) for group in coincident(ax)]
+    notes = textwrap.wrap("coincide: " + "; ".join(groups), width) if groups else []
     ax.set_title("\n".join([*textwrap.wrap(text, width), *notes]), fontsize=8.5)
-
-
-def say_single(ax: Axes, x: Sequence[float] | Any, y: Sequence[float] | Any, colour: str, what: str = "one ε") -> None:
-    """Words beside the point of a line that has no other."""
-    if len(x) == 1:
-        ax.annotate(
-            what,
-            (float(np.asarray(x)[0]), float(np.asarray(y)[0])),
-            xytext=(5, 3),
-            textcoords="offset points",
-            fontsize=7,
-            color=colour,
-        )
 
 
 def drawn(axes: Iterable[Axes], wanted: Iterable[str] = ()) -> dict[str, Any]:
@@ -216,9 +212,62 @@ def finish_columns(axes: Any, wanted: Sequence[str], xlabel: str, columns: int =
             legend_below(shown[-1], drawn(shown, wanted), columns, 23.0 + 11.0 * len(words), width)
 
 
+def place_notes(ax: Axes, points: list[tuple[float, float, str]], size: float = 7.0) -> None:
+    """A note beside each point, on the first side where it covers no point and no other note.
+
+    The panel's size and limits must be final but for the layout; a note that fits nowhere gets a thin line to a free
+    place above.
+    """
+    scale = 72.0 * np.array(ax.get_window_extent().size) / ax.figure.dpi  # of the panel, in points
+    to_panel = ax.transScale + ax.transLimits
+    at = to_panel.transform([(x, y) for x, y, _ in points]) * scale if points else np.empty((0, 2))
+    taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in at]
+    for (x, y), (data_x, data_y, note) in sorted(zip(at, points, strict=True), key=lambda pair: tuple(pair[0])):
+        wide, high = 0.62 * size * len(note) + 1, 1.15 * size
+        sides = [(6, -high / 2), (-6 - wide, -high / 2), (-wide / 2, 6), (-wide / 2, -6 - high)]
+        far = [(dx, sign * (6 + step * high)) for step in range(1, 12) for sign in (1, -1) for dx in (6, -6 - wide)]
+        for dx, dy in (*sides, *far):
+            area = (x + dx, y + dy, x + dx + wide, y + dy + high)
+            inside = area[0] >= 0 and area[2] <= scale[0] and area[1] >= 0 and area[3] <= scale[1]
+            if inside and not any(_overlap(area, other) for other in taken):
+                break
+        taken.append(area)
+        line = {"arrowstyle": "-", "linewidth": 0.4, "color": FAINT} if (dx, dy) not in sides else None
+        ax.annotate(
+            note,
+            (data_x, data_y),
+            xytext=(dx, dy),
+            textcoords="offset points",
+            fontsize=size,
+            ha="left",
+            va="bottom",
+            arrowprops=line,
+        )
+
+
+def _overlap(first: tuple[float, ...], second: tuple[float, ...]) -> bool:
+    return first[0] < second[2] and second[0] < first[2] and first[1] < second[3] and second[1] < first[3]
+
+
+def side_legend(figure: Figure, axes: NDArray[Any], **options: Any) -> None:
+    """One legend of what all panels show, outside them, with the options of `Figure.legend`."""
+    handles = drawn(axes.flat)
+    figure.legend(list(handles.values()), list(handles), **options)
+
+
+def head(figure: Figure, title: str, datasets: Iterable[str], xlabel: str = "", ylabel: str = "") -> None:
+    """Set a figure's title (see `titled`) and the labels of axes that all panels share, those that it has."""
+    if title:
+        figure.suptitle(titled(title, datasets), fontsize=11)
+    if xlabel:
+        figure.supxlabel(xlabel, fontsize=10)
+    if ylabel:
+        figure.supylabel(ylabel, fontsize=10)
+
+
 def footnote(figure: Figure, text: str) -> None:
     """Words under a figure, in lines as wide as it; not for figures with a legend outside their panels."""
     if text:
         width = int(figure.get_figwidth() * 72 / (NOTE_SIZE * 0.52))
         lines = [line for part in text.split("\n") for line in textwrap.wrap(part, width)]
-        figure.text(0.01, -0.01, "\n".join(lines), va="top", fontsize=NOTE_SIZE, color="#444444")
+        figure.text(0.01, -0.01, "\n".join(lines), va="top", fontsize=NOTE_SIZE, color=DARK_GREY)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -15,29 +14,37 @@ from matplotlib.lines import Line2D
 from tensorldp.curves.guarantee import REPORT_DELTA
 from tensorldp.mechanisms import Box, make
 from tensorldp.privacy import accuracy_ceiling, audits
-from tensorldp_papers.plots.panels import drawn, legend_below
-from tensorldp_papers.plots.style import appearance, label, order, use_style
+from tensorldp_papers.plots.lines import shade
+from tensorldp_papers.plots.panels import drawn, grid, legend_below
+from tensorldp_papers.plots.printed import printed_points
+from tensorldp_papers.plots.style import (
+    BLUE,
+    DARK_GREY,
+    DOTTED,
+    FAINT,
+    INK,
+    PINK,
+    RED,
+    SHORT_DASHED,
+    appearance,
+    label,
+    order,
+)
 
 PROFILED = ("laplace", "gaussian", "gaussian-analytic", "idn", "mvg", "tldp-l", "tldp-g", "privunit", "duchi", "hybrid")
+NOMINAL = (0.1, 1.0)  # epsilons of the releases
+RECORD = Box(0.0, 1.0, (8, 8))
 SMALLEST_DELTA = 1e-12
-REFUTES = "#B3261E"  # audits beyond the nominal epsilon
 
 
 def profile_table(
-    mechanisms: Sequence[str] = PROFILED,
-    nominal: Sequence[float] = (0.1, 1.0),
-    box: Box | None = None,
-    points: int = 60,
+    mechanisms: Sequence[str] = PROFILED, nominal: Sequence[float] = NOMINAL, points: int = 60
 ) -> pd.DataFrame:
-    """delta(epsilon) of one release of a record, for each mechanism and nominal epsilon.
-
-    Columns: mechanism, nominal, epsilon, delta; 8 x 8 records in [0, 1] unless a box is given.
-    """
-    box = box or Box(0.0, 1.0, (8, 8))
+    """delta(epsilon) of one release, for each mechanism and nominal epsilon: mechanism, nominal, epsilon, delta."""
     rows = []
     for name in mechanisms:
         for epsilon in nominal:
-            curve = make(name, epsilon=epsilon, domain=box).curve()
+            curve = make(name, epsilon=epsilon, domain=RECORD).curve()
             top = curve.epsilon(SMALLEST_DELTA)
             top = top if math.isfinite(top) and top > 0 else 100.0
             for at in np.geomspace(min(1e-3, top / 10), top, points):
@@ -45,23 +52,16 @@ def profile_table(
     return pd.DataFrame(rows)
 
 
-def audit_points(
-    mechanisms: Sequence[str] = PROFILED,
-    nominal: Sequence[float] = (0.1, 1.0),
-    box: Box | None = None,
-    samples: int = 10_000,
-) -> pd.DataFrame:
+def audit_points() -> pd.DataFrame:
     """Audits of the same releases as `profile_table`, at delta 0 and 1e-5: mechanism, nominal, epsilon_lower, delta."""
-    box = box or Box(0.0, 1.0, (8, 8))
-    rows = []
-    for name in mechanisms:
-        for epsilon in nominal:
-            for found in audits(
-                make(name, epsilon=epsilon, domain=box), samples=samples, deltas=[0.0, REPORT_DELTA], confidence=0.99
-            ):
-                rows.append(
-                    {"mechanism": name, "nominal": epsilon, "epsilon_lower": found.epsilon_lower, "delta": found.delta}
-                )
+    rows = [
+        {"mechanism": name, "nominal": epsilon, "epsilon_lower": audit.epsilon_lower, "delta": audit.delta}
+        for name in PROFILED
+        for epsilon in NOMINAL
+        for audit in audits(
+            make(name, epsilon=epsilon, domain=RECORD), samples=10_000, deltas=[0.0, REPORT_DELTA], confidence=0.99
+        )
+    ]
     return pd.DataFrame(rows)
 
 
@@ -72,39 +72,29 @@ def draw_profiles(table: pd.DataFrame, audits: pd.DataFrame) -> Figure:
         table: of `profile_table`.
         audits: rows {mechanism, nominal, epsilon_lower, delta} of audits of the same releases.
     """
-    use_style()
     names = order(set(table["mechanism"]))
     columns = 5
     height = math.ceil(len(names) / columns)
-    figure, axes = plt.subplots(
-        height, columns, figsize=(2.9 * columns, 2.7 * height + 0.6), squeeze=False, sharey=True, layout="constrained"
-    )
+    figure, axes = grid(height, columns, (2.9 * columns, 2.7 * height + 0.6), sharey=True)
     nominals = sorted(table["nominal"].unique())
-    shades = dict(zip(nominals, ("-", (0, (4, 1.5)), (0, (1, 1))), strict=False))
+    audits = audits[(audits["epsilon_lower"] > 0) & np.isfinite(audits["epsilon_lower"])]
+    audits = audits.assign(
+        beyond=(audits["epsilon_lower"] > audits["nominal"]) & (audits["delta"] >= REPORT_DELTA),
+        shown_delta=audits["delta"].clip(lower=SMALLEST_DELTA),
+    )
+    shades = dict(zip(nominals, ("-", SHORT_DASHED, DOTTED), strict=False))
     for ax, name in zip(axes.flat, names, strict=False):
-        colour = str(appearance(name)["color"])
+        colour = appearance(name)["color"]
         for nominal in nominals:
             part = table[(table["mechanism"] == name) & (table["nominal"] == nominal)]
             shown = part[part["delta"] >= SMALLEST_DELTA]
             ax.plot(shown["epsilon"], shown["delta"], color=colour, linestyle=shades[nominal], linewidth=1.4)
-            ax.axvline(nominal, color="#888888", linestyle=shades[nominal], linewidth=0.8)
-            seen = audits[
-                (audits["mechanism"] == name)
-                & (audits["nominal"] == nominal)
-                & (audits["epsilon_lower"] > 0)
-                & np.isfinite(audits["epsilon_lower"])
-            ]
-            beyond = (seen["epsilon_lower"] > nominal) & (seen["delta"] >= REPORT_DELTA)
-            edges = np.where(beyond, REFUTES, "#000000")
-            ax.scatter(
-                seen["epsilon_lower"],
-                seen["delta"].clip(lower=SMALLEST_DELTA),
-                marker=">",
-                s=26,
-                facecolors=edges if nominal == nominals[0] else "white",
-                edgecolors=edges,
-                zorder=3,
-            )
+            ax.axvline(nominal, color=FAINT, linestyle=shades[nominal], linewidth=0.8)
+            arrows = audits[(audits["mechanism"] == name) & (audits["nominal"] == nominal)]
+            edges = np.where(arrows["beyond"], RED, INK)
+            faces = edges if nominal == nominals[0] else "white"
+            at, delta = arrows["epsilon_lower"], arrows["shown_delta"]
+            ax.scatter(at, delta, marker=">", s=26, facecolors=faces, edgecolors=edges, zorder=3)
         ax.set_xscale("log")
         ax.set_yscale("log")
         ax.set_ylim(SMALLEST_DELTA / 3, 2.0)
@@ -112,17 +102,16 @@ def draw_profiles(table: pd.DataFrame, audits: pd.DataFrame) -> Figure:
     for ax in axes.flat[len(names) :]:
         ax.set_visible(False)
     lines = [
-        Line2D([], [], color="#444444", linestyle=shades[n], label=f"profile, nominal ε = {n:g}") for n in nominals
+        Line2D([], [], color=DARK_GREY, linestyle=shades[n], label=f"profile, nominal ε = {n:g}") for n in nominals
     ]
-    lines.append(Line2D([], [], color="#888888", linewidth=0.8, label="the nominal ε itself"))
-    of = audits[(audits["epsilon_lower"] > 0) & np.isfinite(audits["epsilon_lower"])]
+    lines.append(Line2D([], [], color=FAINT, linewidth=0.8, label="the nominal ε itself"))
     for nominal in nominals:
-        if (of["nominal"] == nominal).any():
+        if (audits["nominal"] == nominal).any():
             text = f"audit of nominal ε = {nominal:g}: ε is at least this"
-            lines.append(_arrow(text, "#000000", "#000000" if nominal == nominals[0] else "white"))
-    if ((of["epsilon_lower"] > of["nominal"]) & (of["delta"] >= REPORT_DELTA)).any():
-        lines.append(_arrow("red: more than the nominal ε of its own release", REFUTES, REFUTES))
-    figure.legend(handles=lines, loc="outside lower center", ncols=3, frameon=False, fontsize=8.5)
+            lines.append(_arrow(text, INK, INK if nominal == nominals[0] else "white"))
+    if audits["beyond"].any():
+        lines.append(_arrow("red: more than the nominal ε of its own release", RED, RED))
+    figure.legend(handles=lines, loc="outside lower center", ncols=3, fontsize=8.5)
     for ax in axes[-1]:
         ax.set_xlabel("ε of the whole record (nats)", fontsize=9)
     figure.supylabel("δ(ε)", fontsize=10)
@@ -139,26 +128,10 @@ def _arrow(text: str, edge: str, face: str) -> Line2D:
     return Line2D([], [], color=edge, marker=">", linestyle="", markerfacecolor=face, label=text)
 
 
-@dataclass(frozen=True)
-class ClaimedPoint:
-    """An accuracy that a source claims at an epsilon on records that it calls private.
-
-    `released_test` tells whether the test records were released too, so that the ceiling binds.
-    """
-
-    source: str
-    dataset: str
-    epsilon: float
-    accuracy: float
-    released_test: bool
-
-
-CLAIMED = (
-    ClaimedPoint("LATENT, Table 2", "MNIST", 0.5, 0.9626, True),
-    ClaimedPoint("LATENT, Table 2", "CIFAR-10", 0.5, 0.9147, True),
-    ClaimedPoint("LATENT, Table 2", "MNIST", 2.0, 0.9634, True),
-    ClaimedPoint("LATENT, Table 2", "CIFAR-10", 2.0, 0.9173, True),
-    ClaimedPoint("TLDP, section 5.3.1", "MNIST, weighted F1", 1.0, 0.90, False),
+# papers, where they claim accuracies at an epsilon, whether the ceiling binds these, colour and marker
+CLAIMS = (
+    ("LATENT", "LATENT, Table 2", "", PINK, "P"),
+    ("TLDP", "TLDP, section 5.3.1", ", on clean test records (not bound)", BLUE, "X"),
 )
 
 
@@ -182,51 +155,26 @@ def draw_ceiling(table: pd.DataFrame, metrics: pd.DataFrame) -> Figure:
         metrics: the metrics table; rows of `accuracy_perturbed_test` of TLDP's Type I are drawn, of the data set and
             network that have most of them.
     """
-    use_style()
-    figure, ax = plt.subplots(figsize=(7.2, 5.2), layout="constrained")
-    ax.plot(table["epsilon"], table["pure"], color="#000000", linewidth=1.6, label="ceiling for ε-LDP records")
-    ax.fill_between(table["epsilon"], table["pure"], 1.0, color="#000000", alpha=0.06, linewidth=0)
+    figure, ((ax,),) = grid(1, 1, (7.2, 5.2))
+    ax.plot(table["epsilon"], table["pure"], color=INK, linewidth=1.6, label="ceiling for ε-LDP records")
+    shade(ax, table["epsilon"], table["pure"], 1.0, INK, 0.06)
     rows = metrics[(metrics["metric"] == "accuracy_perturbed_test") & (metrics["study"] == "tldp_type1")]
     if len(rows):
         place = rows["dataset"].astype(str) + " " + rows["variant"].astype(str)
         rows = rows[place == place.value_counts().sort_index().idxmax()]
     for name in order({"tldp-l", "tldp-g"} & set(rows["mechanism"])):
         part = rows[rows["mechanism"] == name].groupby(["epsilon", "guarantee_epsilon"])["value"].mean().reset_index()
-        look = appearance(name)
-        ax.plot(
-            part["epsilon"],
-            part["value"],
-            color=str(look["color"]),
-            marker=str(look["marker"]),
-            markersize=5,
-            linewidth=1.0,
-            label=f"{label(name)}, ours, at the nominal ε",
-        )
+        colour, marker = appearance(name)["color"], appearance(name)["marker"]
+        style: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 5, "linewidth": 1.0}
+        ax.plot(part["epsilon"], part["value"], label=f"{label(name)}, ours, at the nominal ε", **style)
         finite = part[np.isfinite(part["guarantee_epsilon"])]
-        ax.plot(
-            finite["guarantee_epsilon"],
-            finite["value"],
-            color=str(look["color"]),
-            marker=str(look["marker"]),
-            markersize=5,
-            linewidth=1.0,
-            linestyle=(0, (3, 2)),
-            markerfacecolor="white",
-            label=f"{label(name)}, ours, at the guaranteed ε",
-        )
-    marks = {"LATENT, Table 2": ("#CC79A7", "P"), "TLDP, section 5.3.1": ("#0072B2", "X")}
-    for source, (colour, marker) in marks.items():
-        points = [p for p in CLAIMED if p.source == source]
-        where = "" if points[0].released_test else ", on clean test records (not bound)"
-        ax.scatter(
-            [p.epsilon for p in points],
-            [p.accuracy for p in points],
-            color=colour,
-            marker=marker,
-            s=60,
-            zorder=4,
-            label=f"claimed: {source}{where}",
-        )
+        style |= {"linestyle": (0, (3, 2)), "markerfacecolor": "white"}
+        text = f"{label(name)}, ours, at the guaranteed ε"
+        ax.plot(finite["guarantee_epsilon"], finite["value"], label=text, **style)
+    for paper, claimed_in, bound, colour, marker in CLAIMS:
+        points = {(p.epsilon, p.value) for p in printed_points() if p.paper == paper and p.proposed}
+        at, value = zip(*sorted(points), strict=True)
+        ax.scatter(at, value, color=colour, marker=marker, s=60, zorder=4, label=f"claimed: {claimed_in}{bound}")
     ax.set_xscale("log")
     ax.set_ylim(0.0, 1.02)
     ax.set_xlabel("ε of the whole record (nats)")

@@ -1,4 +1,4 @@
-"""One look for all figures: a colour-blind-safe colour, marker and dash for each mechanism."""
+"""One look for all figures: a colour-blind-safe colour, marker and dash for each mechanism, and for all else."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any, TypedDict
 
 import matplotlib as mpl
 import seaborn as sns
@@ -39,48 +40,76 @@ def readable(colour: str, background: str) -> str:
     """The colour, made darker or lighter in steps of 2 % until it has a contrast of 3 with the background."""
     hue, light, saturation = colorsys.rgb_to_hls(*_channels(colour))
     step = -0.02 if luminance(background) > 0.5 else 0.02
-    found = colour
-    while contrast(found, background) < CONTRAST and 0.0 <= light <= 1.0:
+    shown = colour
+    while contrast(shown, background) < CONTRAST and 0.0 <= light <= 1.0:
         light += step
         red, green, blue = colorsys.hls_to_rgb(hue, min(max(light, 0.0), 1.0), saturation)
-        found = f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
-    return found
+        shown = f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
+    return shown
 
 
 mpl.use("Agg")
 
-# one colour per family (Wong 2011, safe for colour-blind readers); members differ by marker and dash
+# Wong 2011, safe for colour-blind readers
+BLUE, ORANGE, GREEN, PINK, SKY, VERMILION = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"
+ARMS = (BLUE, ORANGE, GREEN, PINK, SKY)  # of one mechanism, in turn
+RED = "#B3261E"  # what is refuted
+PAPER_COLOURS = {"TLDP": VERMILION, "LATENT": "#7A3E9D", "TVG": "#8C6D1F", "PLDP-FL": "#C2185B"}
+INK, CEILING, DARK_GREY = "#000000", "#222222", "#444444"
+GREY = "#555555"  # references: no privacy, chance, bounds
+QUIET, FAINT, THIN = "#777777", "#888888", "#999999"  # remarks and lines that help to read
+PUBLIC, PALE = "#AAAAAA", "#BBBBBB"  # public data alone; what has not changed
+OTHERS = "0.78"  # lines of other panels
+LIGHT_PAGE, DARK_PAGE = "#ffffff", "#16191d"  # the report's backgrounds
+
+LINE: dict[str, Any] = {"markersize": 4.5, "markeredgecolor": "white", "markeredgewidth": 0.5, "linewidth": 1.4}
+PLAIN: dict[str, Any] = dict.fromkeys(LINE)  # as the theme has them: larger points without an edge
+OPEN: dict[str, Any] = {"markersize": 9, "markerfacecolor": "none", "linestyle": "none", "color": INK, "zorder": 5}
+BAND = 0.15  # how opaque a band is
+DASHED, SHORT_DASHED, DOTTED = (0, (4, 2)), (0, (4, 1.5)), (0, (1, 1))
+
+# one colour per family; members differ by marker and dash
 COLOURS = {
-    "reference": "#555555",
-    "laplace": "#E69F00",
-    "gaussian": "#009E73",
-    "directional": "#CC79A7",
-    "tldp-laplace": "#0072B2",
-    "tldp-gaussian": "#D55E00",
-    "mean estimation": "#56B4E9",
+    "reference": GREY,
+    "laplace": ORANGE,
+    "gaussian": GREEN,
+    "directional": PINK,
+    "tldp-laplace": BLUE,
+    "tldp-gaussian": VERMILION,
+    "mean estimation": SKY,
     "randomised response": "#882255",
 }
 FURTHER_COLOURS = ("#332288", "#999933", "#661100", "#44AA99", "#AA4499", "#117733")  # of families from outside
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-DASHES = ("", (4, 1.5), (1, 1), (3, 1, 1, 1), (6, 2), (2, 2), (5, 1, 1, 1, 1, 1))
+DASHES: tuple[str | tuple[float, ...], ...] = ("", (4, 1.5), (1, 1), (3, 1, 1, 1), (6, 2), (2, 2), (5, 1, 1, 1, 1, 1))
 # colour and marker where the members of a family must be told apart by colour too [wong2011]
 OWN_LOOKS = {
-    "gaussian-analytic": ("#000000", "D"),
-    "gaussian": ("#009E73", "o"),
-    "gaussian-per-element": ("#009E73", "o"),
-    "mvg": ("#CC79A7", "s"),
-    "udn": ("#E69F00", "^"),
-    "idn": ("#0072B2", "v"),
-    "matrix": ("#56B4E9", "P"),
-    "jl": ("#D55E00", "X"),
-    "optimized": ("#D55E00", "X"),
-    "none": ("#555555", "*"),
+    "gaussian-analytic": (INK, "D"),
+    "gaussian": (GREEN, "o"),
+    "gaussian-per-element": (GREEN, "o"),
+    "mvg": (PINK, "s"),
+    "udn": (ORANGE, "^"),
+    "idn": (BLUE, "v"),
+    "matrix": (SKY, "P"),
+    "jl": (VERMILION, "X"),
+    "optimized": (VERMILION, "X"),
+    "none": (GREY, "*"),
 }
 OTHERS_MARKERS = ("*", "h", "p", "8", "d", "<", ">")
 # markers of mechanisms among points that are not mechanisms and have MARKERS
 POINT_MARKERS = {"gaussian-analytic": "^", "laplace": "v", "privunit": "<", "tldp-l": ">"}
 OTHER_POINTS = ("h", "p", "8", "d", "H", "1", "2")
-UNKNOWN: dict[str, object] = {"color": "#000000", "marker": "*", "dashes": ""}
+
+
+class Appearance(TypedDict):
+    """Colour and marker of a mechanism's line, and its dashes, "" where it has none."""
+
+    color: str
+    marker: str
+    dashes: str | tuple[float, ...]
+
+
+UNKNOWN: Appearance = {"color": INK, "marker": "*", "dashes": ""}
 
 
 @dataclass(frozen=True)
@@ -102,21 +131,21 @@ class Look:
 
 def label(name: str) -> str:
     """How a mechanism is called in a legend; other names stand for themselves."""
-    look = _looks(tuple(MECHANISMS.names())).get(name)
+    look = _all_looks().get(name)
     return look.label if look else name
 
 
 def family(name: str) -> str:
     """The family of a mechanism, also with an option; "others" of what no mechanism is called."""
-    look = _looks(tuple(MECHANISMS.names())).get(name) or _looks(tuple(MECHANISMS.names())).get(name.split(" ")[0])
+    look = _all_looks().get(name) or _all_looks().get(name.split(" ")[0])
     return look.family if look else "others"
 
 
-def appearance(name: str) -> dict[str, object]:
+def appearance(name: str) -> Appearance:
     """Colour, marker and dashes of a mechanism's line; what no mechanism is called is a black star."""
-    look = _looks(tuple(MECHANISMS.names())).get(name)
+    look = _all_looks().get(name)
     if look is None:
-        return dict(UNKNOWN)
+        return UNKNOWN.copy()
     turn, place = divmod(look.rank[1], len(MARKERS))
     return {"color": look.colour, "marker": MARKERS[place], "dashes": DASHES[(place + turn) % len(DASHES)]}
 
@@ -148,9 +177,13 @@ def _place(name: str, known: Collection[str]) -> int:
 
 def order(names: set[str]) -> list[str]:
     """Names in the order of the legend: by family, then within it."""
-    looks = _looks(tuple(MECHANISMS.names()))
+    looks = _all_looks()
     last = (len(looks), 0)
     return sorted(names, key=lambda name: (looks[name].rank if name in looks else last, name))
+
+
+def _all_looks() -> dict[str, Look]:
+    return _looks(tuple(MECHANISMS.names()))  # plug-ins may add some later
 
 
 @cache
@@ -158,15 +191,15 @@ def _looks(names: tuple[str, ...]) -> dict[str, Look]:
     """The look of every mechanism of these names; the package's own classes are read and not imported."""
     families: dict[str, list[tuple[str, str]]] = {family: [] for family in COLOURS}
     for outside in (False, True):  # so that one from outside changes no other's look
-        own: list[tuple[str, str, str]] = []
+        plain: list[tuple[str, str, str]] = []
         variants: list[tuple[str, str, str]] = []
         for name in names:
             if (MECHANISMS.module(name) is None) == outside:
                 listed = TABLE.get(name) or MECHANISMS.get(name)  # whose class has the same words
-                own.append((listed.family, name, listed.label))
+                plain.append((listed.family, name, listed.label))
                 of_options = listed.variant_labels.items()
                 variants += [(listed.family, f"{name} {variant}", text) for variant, text in of_options]
-        for family, name, text in sorted(own) + sorted(variants):
+        for family, name, text in sorted(plain) + sorted(variants):
             families.setdefault(family, []).append((name, text))
     unknown = [family for family in families if family not in COLOURS]
     further = {family: FURTHER_COLOURS[i % len(FURTHER_COLOURS)] for i, family in enumerate(unknown)}
@@ -189,6 +222,7 @@ def use_style() -> None:
             "grid.linewidth": 0.6,
             "axes.spines.top": False,
             "axes.spines.right": False,
+            "legend.frameon": False,
             "svg.hashsalt": "tensorldp",
             "svg.fonttype": "none",
             "figure.dpi": 100,

@@ -99,13 +99,13 @@ def check_marks(text: str, page: str) -> None:
 
 def drifts(text: str, value: Callable[[str], str]) -> list[Drift]:
     """The marked texts that differ from `value(id)`, in the order of the page."""
-    found = []
+    differing = []
     for mark in MARK.finditer(text):
         computed = value(mark["id"])
         if mark["text"] != computed:
             line = text.count("\n", 0, mark.start()) + 1
-            found.append(Drift(mark["id"], line, mark["text"], computed))
-    return found
+            differing.append(Drift(mark["id"], line, mark["text"], computed))
+    return differing
 
 
 def rewritten(text: str, value: Callable[[str], str]) -> str:

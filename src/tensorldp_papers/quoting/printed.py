@@ -1,8 +1,11 @@
-"""The page of the numbers that the sources print of their results, with ours and the verdicts (docs/printed.yaml)."""
+"""The page of the numbers that the sources print of their results, with ours and the verdicts.
+
+The numbers are in `papers/<room>/printed.yaml`, where figures find those that they draw (`plots/printed.py`).
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -10,12 +13,12 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from tensorldp.errors import unknown
 from tensorldp_papers.citations import PAPERS
 from tensorldp_papers.claims.statements import mean_interval
-from tensorldp_papers.quoting.values import Entry, Quotes, read_as, written
+from tensorldp_papers.quoting.values import Entry, Quotes, written
 
 HEAD = """# Printed and computed
 
 What the five sources print of their results in tables and sentences, and what the kept results (`results/reference/`)
-have for it. Made from `docs/printed.yaml` by `python workflow/scripts/quotes.py --write`. Brackets are 95 % intervals
+have for it. Made from `papers/*/printed.yaml` by `workflow/scripts/quotes.py --write`. Brackets are 95 % intervals
 over seeds (Student's t); one seed has none and decides no verdict. Values that can only be read off a figure are
 not here, and what a claim asks for is on the pages of the claims.
 """
@@ -32,9 +35,10 @@ class PrintedNumber(BaseModel):
     """A number that a source prints.
 
     Attributes:
-        source: a key of `tensorldp_papers.citations.PAPERS`.
         place, what: where it stands, and of what it is.
         printed: as printed.
+        sentence: what the source says there, if figures quote it.
+        points: what figures draw of it: the attributes of a `PrintedPoint`.
         ours: what was computed here for it; empty where `without` says why there is nothing.
         differs: how our settings differ.
         claims: ids of the claims that have the verdict.
@@ -42,10 +46,11 @@ class PrintedNumber(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    source: str
     place: str
     what: str
     printed: str
+    sentence: str = ""
+    points: tuple[dict[str, str | float], ...] = ()
     ours: tuple[Ours, ...] = ()
     without: str = ""
     differs: str = ""
@@ -53,41 +58,49 @@ class PrintedNumber(BaseModel):
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:
-        if self.source not in PAPERS:
-            raise ValueError(f"source must be one of {', '.join(PAPERS)}")
         if bool(self.ours) == bool(self.without):
             raise ValueError("either ours, or without")
         return self
 
 
-class _Table(BaseModel):
+class Said(BaseModel):
+    """What a source says of a figure of which it states no number."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    place: str
+    sentence: str
+
+
+class Printed(BaseModel):
+    """A file `printed.yaml`, of a source, a key of `tensorldp_papers.citations.PAPERS`; `sentences` are by study."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    source: str
+    sentences: dict[str, Said] = {}
     numbers: tuple[PrintedNumber, ...]
 
-
-def read_printed(path: Path) -> tuple[PrintedNumber, ...]:
-    """The numbers of docs/printed.yaml.
-
-    Raises:
-        InputError: naming the file and the first wrong key.
-    """
-    return read_as(path, _Table).numbers
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        if self.source not in PAPERS:
+            raise ValueError(f"source must be one of {', '.join(PAPERS)}")
+        return self
 
 
-def printed_page(numbers: tuple[PrintedNumber, ...], quotes: Quotes) -> str:
+def printed_page(sources: Iterable[Printed], quotes: Quotes) -> str:
     """The Markdown page: a table for each source, with our numbers, their intervals and the verdicts.
 
     Raises:
         InputError: if the kept results lack a row or a claim that an entry names.
     """
+    numbers = {printed.source: printed.numbers for printed in sources}
     text = [HEAD]
     for source, paper in PAPERS.items():
-        own = [number for number in numbers if number.source == source]
-        if own:
+        if source in numbers:
             text += [f"## {paper.short}\n", f"{paper.reference}.\n"]
             text += ["| where | what | printed | ours | verdict |", "|---|---|---|---|---|"]
-            text += [_line(number, quotes) for number in own]
+            text += [_line(number, quotes) for number in numbers[source]]
             text.append("")
     return "\n".join(text)
 
@@ -111,10 +124,10 @@ def _value(one: Ours, quotes: Quotes) -> str:
     if one.metric is None:
         return number(quotes.stated(one.of, one)) + unit
     seeds = quotes.rows(one.of, one).sort_values("seed")[one.column]
-    found = mean_interval(seeds.tolist())
-    if found.count == 1:
-        return f"{number(found.mean)}{unit}, one seed"
-    return f"{number(found.mean)}{unit} [{number(found.low)}, {number(found.high)}], {found.count} seeds"
+    mean = mean_interval(seeds.tolist())
+    if mean.count == 1:
+        return f"{number(mean.mean)}{unit}, one seed"
+    return f"{number(mean.mean)}{unit} [{number(mean.low)}, {number(mean.high)}], {mean.count} seeds"
 
 
 def _verdict(claim: str, quotes: Quotes) -> str:

@@ -51,7 +51,7 @@ class Entry(BaseModel):
     """How to compute a number.
 
     One of four kinds: kept rows (`metric`), a number that a claim's evidence states (`claim`), the number of claims
-    with a verdict (`count`), or a function of `quoting/guarantees.py` (`function`).
+    with a verdict (`count`), or one of `FUNCTIONS` (`function`).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -117,15 +117,6 @@ def read_as(path: Path, model: type[M]) -> M:
     except ValidationError as error:
         first = error.errors()[0]
         raise InputError(f"{path}, {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-
-
-def read_table(path: Path) -> Table:
-    """The table of quotes.
-
-    Raises:
-        InputError: naming the file and the first wrong key.
-    """
-    return read_as(path, Table)
 
 
 def written(number: float, form: str) -> str:

@@ -18,8 +18,8 @@ from matplotlib.figure import Figure
 from tensorldp.errors import InputError, described
 from tensorldp_papers.plots.notebook import as_svg
 from tensorldp_papers.plots.panels import by_family, epsilon_ticks, finish_columns
-from tensorldp_papers.plots.style import label, order, own_appearance
-from tensorldp_papers.report.text import heading, metric_label, variant_words
+from tensorldp_papers.plots.style import PALE, label, order, own_appearance
+from tensorldp_papers.plots.words import heading, metric_label, variant_words
 
 CELL = ["study", "dataset", "variant", "mechanism", "epsilon"]
 POINT = [*CELL, "metric"]
@@ -72,10 +72,10 @@ def settings_table(first: Run, second: Run) -> pd.DataFrame:
     settings = ["scale", "dataset", "variant", "mechanism", "epsilon", "seed", "device", "precision", "commit"]
     for study in studies:
         for key in settings:
-            told = [_listed(run.metrics, study, key) for run in (first, second)]
-            if told[0] != told[1]:
-                shared = set(told[0]) & set(told[1])
-                words = [", ".join(v for v in own if v not in shared) or "nothing further" for own in told]
+            lists = [_listed(run.metrics, study, key) for run in (first, second)]
+            if lists[0] != lists[1]:
+                shared = set(lists[0]) & set(lists[1])
+                words = [", ".join(v for v in values if v not in shared) or "nothing further" for values in lists]
                 rows.append((study, key, *words, len(shared)))
     return pd.DataFrame(rows, columns=["study", "setting", first.name, second.name, "in both"])
 
@@ -83,8 +83,8 @@ def settings_table(first: Run, second: Run) -> pd.DataFrame:
 def _listed(metrics: pd.DataFrame, study: str, key: str) -> list[str]:
     if key not in metrics:
         return []
-    found = metrics.loc[metrics["study"] == study, key].dropna().unique()
-    return [f"{v:g}" if isinstance(v, float) else str(v) for v in sorted(found)]
+    values = metrics.loc[metrics["study"] == study, key].dropna().unique()
+    return [f"{v:g}" if isinstance(v, float) else str(v) for v in sorted(values)]
 
 
 def values_table(first: Run, second: Run) -> pd.DataFrame:
@@ -140,10 +140,7 @@ def _same(first: pd.Series, second: pd.Series) -> pd.Series:
 def draw(first: Run, second: Run, most: int = 24) -> Iterator[tuple[str, Figure]]:
     """Each study, data set, variant and metric that changed, over epsilon; the first run solid, the second dashed.
 
-    Args:
-        first: a run.
-        second: the other run.
-        most: the number of pictures, those of the largest relative differences.
+    No more than `most` pictures, those of the largest relative differences.
     """
     changed = values_table(first, second)
     panels = ["study", "dataset", "variant", "metric"]
@@ -159,14 +156,14 @@ def draw(first: Run, second: Run, most: int = 24) -> Iterator[tuple[str, Figure]
         axes = figure.subplots(1, len(groups), squeeze=False, sharex=True, sharey=True)
         for ax, group in zip(axes[0], groups, strict=True):
             for name in order(still):
-                _draw_line(ax, tables[0] if name in tables[0].index else tables[1], name, "-", {"color": "#BBBBBB"})
+                _draw_line(ax, tables[0] if name in tables[0].index else tables[1], name, "-", {"color": PALE})
             for name in order(set(group)):
                 for table, dashes, run in zip(tables, ("-", "--"), (first, second), strict=True):
                     look = {**own_appearance(name), "label": f"{label(name)}, {run.name}"}
                     _draw_line(ax, table, name, dashes, look)
             if still:
                 names = "not changed: " + ", ".join(map(label, order(still)))
-                ax.plot([], [], color="#BBBBBB", label="\n".join(textwrap.wrap(names, 64)))
+                ax.plot([], [], color=PALE, label="\n".join(textwrap.wrap(names, 64)))
             epsilon_ticks(ax, {float(epsilon) for table in tables for _, epsilon in table.index})
         finish_columns(axes, (), "nominal ε (nats)", 1)
         words = metric_label(str(key.metric))
@@ -218,7 +215,7 @@ def render_comparison(first: Run, second: Run, *, rows: int = 300) -> str:
         second=second.name,
         common=common,
         changed=len(values),
-        alone=[int((~own.isin(other)).sum()) for own, other in (single, single[::-1])],
+        alone=[int((~cells.isin(others)).sum()) for cells, others in (single, single[::-1])],
         tables=[(title, text, len(t), _plain(t.head(rows))) for title, text, t in tables],
         pictures=[(title, as_svg(figure, title)) for title, figure in draw(first, second)],
     )
@@ -226,7 +223,7 @@ def render_comparison(first: Run, second: Run, *, rows: int = 300) -> str:
 
 def _plain(table: pd.DataFrame) -> list[list[str]]:
     """Heads and rows as text."""
-    said = {"variant": variant_words, "metric": metric_label, "mechanism": label}
-    shown = table.assign(**{key: table[key].astype(str).map(words) for key, words in said.items() if key in table})
+    labels = {"variant": variant_words, "metric": metric_label, "mechanism": label}
+    shown = table.assign(**{key: table[key].astype(str).map(words) for key, words in labels.items() if key in table})
     rows = [[f"{v:.5g}" if isinstance(v, float) else str(v) for v in row] for row in shown.itertuples(index=False)]
     return [[heading(str(c)) if c in POINT else str(c) for c in table.columns], *rows]

@@ -16,25 +16,19 @@ from tensorldp.curves.gaussian import mu_of
 from tensorldp.curves.guarantee import REPORT_DELTA
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.citations import paper
-from tensorldp_papers.plots.curves import factors
-from tensorldp_papers.plots.own_data import own_data
-from tensorldp_papers.plots.printed_points import PRINTED
-from tensorldp_papers.plots.style import appearance, label, order, readable
-from tensorldp_papers.report.text import HIGHER, METRICS, factor_words, metric_label
+from tensorldp_papers.plots.printed import printed_points
+from tensorldp_papers.plots.style import DARK_PAGE, LIGHT_PAGE, appearance, label, order, readable
+from tensorldp_papers.plots.words import HIGHER, METRICS, factor_words, json_number, metric_label, own_data
+from tensorldp_papers.run.cell import variant_factors
 from tensorldp_papers.run.table import CELL, PROFILE, SERIES
 
-DIGITS = 6
 # factors that open a view of their own; others tell the lines of one view apart
 SETTINGS = (
     *("backbone", "model", "where", "range", "eps", "tau", "attack", "features", "m", "d", "B"),
     *("split", "participation"),
 )
+PRINTED = ("study", "dataset", "metric", "epsilon", "value", "place", "sentence", "paper")
 BALANCED = {"digits": 10, "mnist": 10, "fashion_mnist": 10, "cifar10": 10, "imdb": 2}  # data sets with even classes
-
-
-def short(value: float) -> float | None:
-    """A number to six digits, None where it is not finite."""
-    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
 
 
 @cache
@@ -64,9 +58,9 @@ def with_profiles(metrics: pd.DataFrame, guarantees: pd.DataFrame | None) -> tup
     names = ["guarantee_unit", "guarantee_exact", "guarantee_pure_epsilon", "guarantee_atom", "guarantee_epsilon"]
     cells = metrics.drop_duplicates(CELL)[[*CELL, *names]].reset_index(drop=True)
     if guarantees is not None:
-        found = cells.merge(guarantees[[*CELL, *PROFILE.values()]], on=CELL, how="left")
-        if len(found) == len(cells) and found[list(PROFILE.values())].notna().all(axis=None):
-            return found, dict(PROFILE)
+        profiles = cells.merge(guarantees[[*CELL, *PROFILE.values()]], on=CELL, how="left")
+        if len(profiles) == len(cells) and profiles[list(PROFILE.values())].notna().all(axis=None):
+            return profiles, dict(PROFILE)
     atom = cells["guarantee_atom"] > 0
     return (
         cells.assign(epsilon_at_0=cells["guarantee_pure_epsilon"].mask(atom, math.inf)),
@@ -76,9 +70,9 @@ def with_profiles(metrics: pd.DataFrame, guarantees: pd.DataFrame | None) -> tup
 
 def line_and_setting(mechanism: str, variant: str) -> tuple[str, str]:
     """The name of a cell's line, which `label` may know, and the view that it belongs to, both with their factors."""
-    found = factors(variant)
-    line = " ".join([mechanism, *(f"{k}={v}" for k, v in sorted(found.items()) if k not in SETTINGS)])
-    return line, ",".join(f"{k}={v}" for k, v in found.items() if k in SETTINGS)
+    factors = variant_factors(variant)
+    line = " ".join([mechanism, *(f"{k}={v}" for k, v in sorted(factors.items()) if k not in SETTINGS)])
+    return line, ",".join(f"{k}={v}" for k, v in factors.items() if k in SETTINGS)
 
 
 def line_label(line: str) -> str:
@@ -90,30 +84,30 @@ def line_label(line: str) -> str:
 
 
 def _cells(cells: pd.DataFrame, deltas: dict[float, str], audits: pd.DataFrame) -> list[list[Any]]:
-    tried: dict[tuple[Any, ...], list[list[Any]]] = {}
+    """The cells as `explorer_data` packs them, each with its best audit at every delta."""
+    tried: dict[tuple[Any, ...], dict[float, list[Any]]] = {}
     for row in audits[audits["samples"] > 0].to_dict("records"):
-        one = [short(row["epsilon_lower"]), row["delta"], row["kind"], int(row["samples"]), float(row["confidence"])]
-        tried.setdefault(tuple(row[key] for key in CELL), []).append(one)
+        lower, samples, confidence = json_number(row["epsilon_lower"]), int(row["samples"]), float(row["confidence"])
+        of_cell, delta = tried.setdefault(tuple(row[key] for key in CELL), {}), row["delta"]
+        if delta not in of_cell or (lower or 0.0) > (of_cell[delta][0] or 0.0):
+            of_cell[delta] = [lower, delta, row["kind"], samples, confidence]
     rows = []
     for row in cells.to_dict("records"):
         line, setting = line_and_setting(row["mechanism"], row["variant"])
-        profile = [short(row[column]) for column in deltas.values()]
-        mus = [
-            None if delta == 0 else short(gaussian_mu(float(row[column]), delta)) for delta, column in deltas.items()
-        ]
-        found = tried.get(tuple(row[key] for key in CELL), [])
-        best = [max(group, key=lambda a: a[0] or 0.0) for group in _by_delta(found)]
+        best = tried.get(tuple(row[key] for key in CELL), {})
         rows.append(
             [
-                *(row["study"], row["dataset"], setting, line, short(row["epsilon"]), row["guarantee_unit"]),
-                *(int(row["guarantee_exact"]), short(row["guarantee_pure_epsilon"]), profile, mus, best),
+                *(row["study"], row["dataset"], setting, line, json_number(row["epsilon"]), row["guarantee_unit"]),
+                *(int(row["guarantee_exact"]), json_number(row["guarantee_pure_epsilon"])),
+                [json_number(row[column]) for column in deltas.values()],
+                [
+                    json_number(gaussian_mu(float(row[column]), delta)) if delta else None
+                    for delta, column in deltas.items()
+                ],
+                [best[delta] for delta in sorted(best)],
             ]
         )
     return rows
-
-
-def _by_delta(audits: list[list[Any]]) -> list[list[list[Any]]]:
-    return [[a for a in audits if a[1] == delta] for delta in sorted({a[1] for a in audits})]
 
 
 def _looks(lines: set[str]) -> dict[str, dict[str, Any]]:
@@ -125,8 +119,8 @@ def _looks(lines: set[str]) -> dict[str, dict[str, Any]]:
         dashes = look["dashes"] or ((5, 2) if rest and not known else "")
         looks[line] = {
             "label": line_label(line),
-            "light": readable(str(look["color"]), "#ffffff"),
-            "dark": readable(str(look["color"]), "#16191d"),
+            "light": readable(look["color"], LIGHT_PAGE),
+            "dark": readable(look["color"], DARK_PAGE),
             "marker": look["marker"],
             "dashes": dashes,
             "reference": mechanism == NO_PRIVACY,
@@ -136,8 +130,8 @@ def _looks(lines: set[str]) -> dict[str, dict[str, Any]]:
 
 def _claims_of(study: str, claims: pd.DataFrame) -> list[str]:
     """The claims whose evidence or observation names the study."""
-    named = claims["evidence"].fillna("") + " " + claims["observed"].fillna("")
-    return [str(i) for i in claims["id"][named.str.contains(rf"\b{re.escape(study)}\b")]]
+    text = claims["evidence"].fillna("") + " " + claims["observed"].fillna("")
+    return [str(i) for i in claims["id"][text.str.contains(rf"\b{re.escape(study)}\b")]]
 
 
 def explorer_data(
@@ -168,9 +162,9 @@ def explorer_data(
     place = {key: i for i, key in enumerate(map(tuple, cells[CELL].astype(object).to_numpy().tolist()))}
     values: dict[str, list[list[Any]]] = {}
     grouped = rows.sort_values("seed").groupby(["metric", *CELL], sort=False, dropna=False)["value"]
-    for (metric, *cell), found in grouped:
-        if np.isfinite(found).any():
-            values.setdefault(str(metric), []).append([place[tuple(cell)], *(short(v) for v in found)])
+    for (metric, *cell), seeds in grouped:
+        if np.isfinite(seeds).any():
+            values.setdefault(str(metric), []).append([place[tuple(cell)], *(json_number(v) for v in seeds)])
     packed = _cells(cells, deltas, audits)
     return {
         "deltas": list(deltas),
@@ -192,14 +186,7 @@ def explorer_data(
         },
         "cells": packed,
         "values": values,
-        "printed": [
-            {
-                key: getattr(point, key)
-                for key in ("study", "dataset", "metric", "epsilon", "value", "place", "sentence")
-            }
-            | {"paper": point.paper}
-            for point in PRINTED
-        ],
+        "printed": [{key: getattr(point, key) for key in PRINTED} for point in printed_points() if point.proposed],
         "classes": BALANCED,
     }
 

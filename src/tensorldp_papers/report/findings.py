@@ -14,25 +14,16 @@ from tensorldp_papers.claims.kinds import GROUPS, NOUN
 from tensorldp_papers.claims.statements import wrong_by_chance
 from tensorldp_papers.papers.frontier.figures import PAPERS as CHOSEN
 from tensorldp_papers.papers.frontier.figures import STUDY as FRONTIER
-from tensorldp_papers.papers.frontier.figures import true_epsilon
+from tensorldp_papers.plots.means import true_epsilon
 from tensorldp_papers.plots.style import label
-from tensorldp_papers.report.text import counted
+from tensorldp_papers.plots.words import counted, short_number
 
-OWN = {  # what each paper proposes, in the order of the picture
-    "TLDP": ("tldp-l", "tldp-g"),
-    "PLDP-FL": ("pdpm",),
-    "TVG": ("udn", "idn"),
-    "LATENT": ("latent",),
-}
-OWN_STUDIES = {
-    "TLDP": ("tldp_type1", "tldp_type3"),
-    "PLDP-FL": ("pldp_fl",),
-    "TVG": ("tvg_sgd", "tvg_testing"),
-    "LATENT": ("latent",),
-}
-PLACES = {  # what is protected in each of these studies, where its paper has several
-    **{"tldp_type1": "Type I, ", "tldp_type3": "Type III, ", "pldp_fl": "", "latent": ""},
-    **{"tvg_sgd": "SGD, ", "tvg_testing": "testing, "},
+# what each paper proposes, in the order of the picture, and by study what is protected, where a paper has several
+PROPOSED = {
+    "TLDP": (("tldp-l", "tldp-g"), {"tldp_type1": "Type I, ", "tldp_type3": "Type III, "}),
+    "PLDP-FL": (("pdpm",), {"pldp_fl": ""}),
+    "TVG": (("udn", "idn"), {"tvg_sgd": "SGD, ", "tvg_testing": "testing, "}),
+    "LATENT": (("latent",), {"latent": ""}),
 }
 PRINTED = 1.0  # the printed epsilon that the sentences speak of, or the next that a study ran
 
@@ -44,26 +35,19 @@ def epsilons_at(metrics: pd.DataFrame) -> pd.DataFrame:
         Columns paper, study, mechanism, printed, unit, low, high: the range over data sets and settings of epsilon at
         delta 1e-5; infinite guarantees make `high` infinite.
     """
-    rows = []
-    for paper, mechanisms in OWN.items():
-        for study in OWN_STUDIES[paper]:
+    table = []
+    for paper, (mechanisms, studies) in PROPOSED.items():
+        for study in studies:
             for mechanism in mechanisms:
-                own = metrics[(metrics["study"] == study) & (metrics["mechanism"] == mechanism)]
-                if own.empty:
+                rows = metrics[(metrics["study"] == study) & (metrics["mechanism"] == mechanism)]
+                if rows.empty:
                     continue
-                printed = min(own["epsilon"].unique(), key=lambda e: abs(math.log(e / PRINTED)))
-                found = own[own["epsilon"] == printed]["guarantee_epsilon"]
-                unit = str(own["guarantee_unit"].iloc[0])
-                rows.append([paper, study, mechanism, float(printed), unit, float(found.min()), float(found.max())])
+                printed = min(rows["epsilon"].unique(), key=lambda e: abs(math.log(e / PRINTED)))
+                guaranteed = rows[rows["epsilon"] == printed]["guarantee_epsilon"]
+                unit, low, high = str(rows["guarantee_unit"].iloc[0]), float(guaranteed.min()), float(guaranteed.max())
+                table.append([paper, study, mechanism, float(printed), unit, low, high])
     columns = ["paper", "study", "mechanism", "printed", "unit", "low", "high"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def short_number(value: float) -> str:
-    """Three digits, thousands with a comma."""
-    if math.isinf(value):
-        return "∞"
-    return f"{float(f'{value:.3g}'):,.0f}" if value >= 100 else f"{value:.3g}"
+    return pd.DataFrame(table, columns=columns)
 
 
 def _range(low: float, high: float) -> str:
@@ -72,32 +56,31 @@ def _range(low: float, high: float) -> str:
 
 
 def _guarantees(metrics: pd.DataFrame) -> list[str]:
-    found = epsilons_at(metrics)
     parts = []
-    for (paper, unit), own in found.groupby(["paper", "unit"], sort=False):
-        printed = _range(own["printed"].min(), own["printed"].max())
-        parts.append(f"{paper} {_range(own['low'].min(), own['high'].max())} (printed {printed}, a {unit})")
-    told = "The ε that papers print and the ε guaranteed at δ = 1e-5 (TLDP's with the Δ of each study)"
-    return [f"{told}: {'; '.join(parts)}."] if parts else []
+    for (paper, unit), rows in epsilons_at(metrics).groupby(["paper", "unit"], sort=False):
+        printed = _range(rows["printed"].min(), rows["printed"].max())
+        parts.append(f"{paper} {_range(rows['low'].min(), rows['high'].max())} (printed {printed}, a {unit})")
+    words = "The ε that papers print and the ε guaranteed at δ = 1e-5 (TLDP's with the Δ of each study)"
+    return [f"{words}: {'; '.join(parts)}."] if parts else []
 
 
 def _best(metrics: pd.DataFrame) -> list[str]:
     """The best mean score at a true epsilon of at most 1 and 10, on the data set with most results."""
     scores = metrics[metrics["metric"].isin(["accuracy", "weighted_f1"])]
-    own = scores[(scores["study"] == FRONTIER) & (scores["metric"] == "accuracy")]
-    if own.empty:
+    rows = scores[(scores["study"] == FRONTIER) & (scores["metric"] == "accuracy")]
+    if rows.empty:
         chosen = [study for _, study, *_ in CHOSEN]
-        own = scores[scores["study"].isin(chosen)]
-    if own.empty:
+        rows = scores[scores["study"].isin(chosen)]
+    if rows.empty:
         return []
-    dataset = own["dataset"].value_counts().index[0]
-    own = own[own["dataset"] == dataset]
-    metric = own["metric"].value_counts().index[0]
-    own = own[own["metric"] == metric]
-    own = own.assign(at=true_epsilon(own))
-    public = own[own["variant"] == "backbone=strokes,control=public"]["value"]  # others name clusters by test labels
-    own = own[~own["variant"].str.contains("control=")]
-    private = own[own["mechanism"] != NO_PRIVACY]
+    dataset = rows["dataset"].value_counts().index[0]
+    rows = rows[rows["dataset"] == dataset]
+    metric = rows["metric"].value_counts().index[0]
+    rows = rows[rows["metric"] == metric]
+    rows = rows.assign(at=true_epsilon(rows))
+    public = rows[rows["variant"] == "backbone=strokes,control=public"]["value"]  # others name clusters by test labels
+    rows = rows[~rows["variant"].str.contains("control=")]
+    private = rows[rows["mechanism"] != NO_PRIVACY]
     parts = []
     for limit in (1.0, 10.0):
         within = private[private["at"] <= limit * (1 + 1e-6)]
@@ -105,7 +88,7 @@ def _best(metrics: pd.DataFrame) -> list[str]:
             means = within.groupby(["study", "mechanism", "variant", "epsilon"])["value"].mean()
             best = means.idxmax()
             parts.append(f"{means.max():.3f} ({label(str(best[1]))}) at ε ≤ {limit:g}")
-    clean = own[own["mechanism"] == NO_PRIVACY]["value"]
+    clean = rows[rows["mechanism"] == NO_PRIVACY]["value"]
     if not parts:
         return []
     end = f"; without privacy {clean.mean():.3f}" if len(clean) else ""
@@ -119,8 +102,8 @@ def _verdicts(claims: pd.DataFrame, names: Sequence[str]) -> list[str]:
     sentences = []
     for group, kinds in GROUPS.items():
         mine = claims[claims["kind"].isin(kinds)]
-        found = mine["verdict"].value_counts()
-        parts = [counted(int(found[name]), name) for name in names if found.get(name, 0)]
+        counts = mine["verdict"].value_counts()
+        parts = [counted(int(counts[name]), name) for name in names if counts.get(name, 0)]
         sentences += [f"Of {counted(len(mine), NOUN[group])} of the sources: {', '.join(parts)}."] if parts else []
     wrong = wrong_by_chance(claims)
     chance = f"Of the verdicts on runs about {wrong:.2g} at most may be wrong by chance, on average." if wrong else ""
@@ -156,7 +139,8 @@ def picture_rows(metrics: pd.DataFrame) -> list[dict[str, Any]]:
     rows = []
     for row in epsilons_at(metrics).to_dict("records"):
         if math.isfinite(row["low"]) and row["low"] > 0:
-            name = f"{label(row['mechanism'])}, {PLACES[row['study']]}a {row['unit']}"
+            place = PROPOSED[row["paper"]][1][row["study"]]
+            name = f"{label(row['mechanism'])}, {place}a {row['unit']}"
             high = row["high"] if math.isfinite(row["high"]) else row["low"]
             rows.append({"name": name, "printed": row["printed"], "low": row["low"], "high": high})
     return rows

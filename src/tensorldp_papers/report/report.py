@@ -20,11 +20,9 @@ from tensorldp.errors import InputError
 from tensorldp_papers.citations import PAPERS, paper
 from tensorldp_papers.claims.base import catalogue
 from tensorldp_papers.claims.kinds import group_of
-from tensorldp_papers.plots.own_data import origin
-from tensorldp_papers.plots.standing import standing_words
+from tensorldp_papers.plots import words
 from tensorldp_papers.plots.style import label, order
 from tensorldp_papers.report import tables as report_tables
-from tensorldp_papers.report import text as report_text
 from tensorldp_papers.report.data import explorer_data, packed_json
 from tensorldp_papers.report.findings import findings
 from tensorldp_papers.report.pictures import epsilons_picture, scores_picture
@@ -59,7 +57,7 @@ def _picture(folder: Path, name: str, caption: str, source: str, alt: str) -> di
 
 
 def _origin(study: dict[str, Any], rows: pd.DataFrame) -> str:
-    return origin(study["figure"], study["source"], rows["dataset"], study["paper"])
+    return words.origin(study["figure"], study["source"], rows["dataset"], study["paper"])
 
 
 def _description(study: dict[str, Any], caption: str, rows: pd.DataFrame) -> str:
@@ -73,8 +71,8 @@ def _description(study: dict[str, Any], caption: str, rows: pd.DataFrame) -> str
 
 def _section(study: dict[str, Any], metrics: pd.DataFrame, figures: Path) -> dict[str, Any]:
     rows = metrics[metrics["study"] == study["study"]]
-    words = standing_words(rows)
-    views = {view: f"{caption} {words}".strip() for view, caption in study["views"].items()}
+    standing = words.standing_words(rows)
+    views = {view: f"{caption} {standing}".strip() for view, caption in study["views"].items()}
     pictures = [
         _picture(figures, f"{study['study']}{view}", caption, study["study"], _description(study, caption, rows))
         for view, caption in views.items()
@@ -90,10 +88,10 @@ def _section(study: dict[str, Any], metrics: pd.DataFrame, figures: Path) -> dic
 
 def _papers(studies: Sequence[dict[str, Any]], claims: pd.DataFrame) -> list[str]:
     """The papers of the page: the known ones in their order, then others as they come."""
-    found = dict.fromkeys([*(study["paper"] for study in studies), *claims["source"]])
+    keys = dict.fromkeys([*(study["paper"] for study in studies), *claims["source"]])
     return [
-        *(key for key in PAPERS if key in found),
-        *(key for key in found if key not in PAPERS),
+        *(key for key in PAPERS if key in keys),
+        *(key for key in keys if key not in PAPERS),
     ]
 
 
@@ -150,7 +148,7 @@ def render(
         }
         for key in papers
     ]
-    privacy = [_picture(figures, name, caption, name, caption) for name, caption in report_text.PRIVACY.items()]
+    privacy = [_picture(figures, name, caption, name, caption) for name, caption in words.PRIVACY.items()]
     folder = files("tensorldp_papers.report.page")
     environment = Environment(
         loader=FunctionLoader(lambda name: folder.joinpath(name).read_text()),
@@ -170,19 +168,19 @@ def render(
         style=Markup("".join(folder.joinpath(f"{name}.css").read_text() for name in ("report", "explorer"))),
         script=Markup(f'(() => {{\n"use strict";\n{script}}})();'),
         data=Markup(packed_json(data)),
-        findings=findings(metrics, claims, audits, report_text.VERDICTS),
+        findings=findings(metrics, claims, audits, words.VERDICTS),
         epsilons_picture=epsilons_picture(metrics),
         scores_picture=scores_picture(metrics),
-        places={name: found.place for name, found in catalogue().items()},
+        places={name: claim.place for name, claim in catalogue().items()},
         has_guarantees=guarantees is not None,
         sections=sections,
         known=[paper(key) for key in papers if key in PAPERS],
         privacy=privacy,
         verdicts=verdicts,
-        verdict_names=report_text.VERDICTS,
-        counted=report_text.counted,
+        verdict_names=words.VERDICTS,
+        counted=words.counted,
         claims=claims.to_dict("records"),
-        open_claims=claims[claims["verdict"].isin(report_text.OPEN)]
+        open_claims=claims[claims["verdict"].isin(words.OPEN)]
         .sort_values("verdict", ascending=False)
         .to_dict("records"),
         claim_papers={key: paper(key).short for key in papers},

@@ -15,10 +15,12 @@ from tensorldp.curves.guarantee import PROFILE_DELTAS
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.sampled_coordinates import HYBRID_THRESHOLD
+from tensorldp_papers.plots.words import json_number
 
 FILE = "curves.json"
 SHAPES = ((8, 8), (28, 28), (32, 32, 3))
 MOST_USES = 1024
+DIGITS = 5
 COORDINATE = 2.5  # the epsilon of each coordinate that is sampled [wang2019]
 STEPPED = {"privunit": None, "duchi": None, "hybrid": COORDINATE}
 """Mechanisms of which one part of a use has a loss of l, 0 or -l; a part is one use, or so much of its epsilon.
@@ -32,11 +34,6 @@ MECHANISMS = (
 )
 EPSILONS = tuple(float(f"{10 ** (i / 4):.6g}") for i in range(-4, 9))  # nominal ones, from 0.1 to 100
 USES = tuple(4**i for i in range(6))  # from 1 to `MOST_USES`
-
-
-def short(value: float) -> float | None:
-    """A number to five digits, None for infinity."""
-    return float(f"{value:.5g}") if math.isfinite(value) else None
 
 
 def curves_of(name: str, shape: tuple[int, ...]) -> dict[str, list[float | None]]:
@@ -53,15 +50,15 @@ def curves_of(name: str, shape: tuple[int, ...]) -> dict[str, list[float | None]
     Raises:
         InputError: if the name is unknown, or no mechanism of it has such a domain.
     """
-    found: list[float | None] = []
+    epsilons: list[float | None] = []
     pure: list[float | None] = []
     for epsilon in EPSILONS:
         curve = make(name, epsilon=epsilon, domain=Box(0.0, 1.0, shape)).curve()
-        pure.append(short(curve.epsilon(0.0)))
+        pure.append(json_number(curve.epsilon(0.0), DIGITS))
         for uses in USES:
             composed = curve.compose(uses)
-            found += [short(composed.epsilon(delta)) for delta in PROFILE_DELTAS]
-    return {"epsilon": found, "pure": pure}
+            epsilons += [json_number(composed.epsilon(delta), DIGITS) for delta in PROFILE_DELTAS]
+    return {"epsilon": epsilons, "pure": pure}
 
 
 def steps_of(name: str) -> list[float]:
@@ -79,7 +76,7 @@ def zeros_of(name: str, shape: tuple[int, ...]) -> list[float]:
     Raises:
         InputError: if the name is unknown, the loss has another law, or no mechanism of it has such a domain.
     """
-    found = []
+    zeros = []
     for epsilon in steps_of(name):
         curve = make(name, epsilon=epsilon, domain=Box(0.0, 1.0, shape)).curve()
         if not isinstance(curve, DiscreteCurve) or curve.count != 1:
@@ -87,8 +84,8 @@ def zeros_of(name: str, shape: tuple[int, ...]) -> list[float]:
         law = {round((p - q) / epsilon, 6): math.exp(p) for p, q in zip(curve.log_p, curve.log_q, strict=True)}
         if not {1.0, -1.0} <= set(law) <= {1.0, 0.0, -1.0}:
             raise InputError(f"the loss of {name} at epsilon {epsilon} must be epsilon, 0 or -epsilon")
-        found.append(float(f"{law.get(0.0, 0.0):.8g}"))
-    return found
+        zeros.append(float(f"{law.get(0.0, 0.0):.8g}"))
+    return zeros
 
 
 def computed() -> dict[str, Any]:

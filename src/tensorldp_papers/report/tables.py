@@ -13,7 +13,7 @@ from tensorldp.errors import InputError
 from tensorldp_papers.citations import paper
 from tensorldp_papers.claims.kinds import GROUPS, NOUN, PLURAL
 from tensorldp_papers.plots.style import label
-from tensorldp_papers.report.text import VERDICTS, heading, metric_label, table_text, variant_words
+from tensorldp_papers.plots.words import VERDICTS, heading, metric_label, table_number, table_text, variant_words
 from tensorldp_papers.run.table import SERIES
 
 CELL = ["study", "dataset", "variant", "mechanism", "epsilon"]
@@ -31,21 +31,10 @@ class Table:
     rows: list[list[str]]
 
 
-def number(value: Any) -> str:
-    """A number to four digits, infinities as a sign, and a dash where there is none."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "–"
-    if isinstance(value, float):
-        return ("∞" if value > 0 else "-∞") if math.isinf(value) else f"{value:.4g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
-
-
 def mechanism_label(mechanism: str, variant: str) -> str:
     """What figures call a mechanism, with the option of its variant that its class has a label for."""
-    own = (f"{mechanism} {pair}" for pair in variant.split(","))
-    return next((label(name) for name in own if label(name) != name), label(mechanism))
+    names = (f"{mechanism} {pair}" for pair in variant.split(","))
+    return next((label(name) for name in names if label(name) != name), label(mechanism))
 
 
 def as_table(frame: pd.DataFrame, title: str, caption: str = "") -> Table:
@@ -57,7 +46,7 @@ def as_table(frame: pd.DataFrame, title: str, caption: str = "") -> Table:
     if "variant" in frame:
         frame = frame.assign(variant=frame["variant"].astype(str).map(variant_words))
     numeric = [pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind) for kind in frame.dtypes]
-    rows = [[number(value) for value in row] for row in frame.astype(object).itertuples(index=False, name=None)]
+    rows = [[table_number(value) for value in row] for row in frame.astype(object).itertuples(index=False, name=None)]
     return Table(title, caption or title, [heading(str(column)) for column in frame.columns], numeric, rows)
 
 
@@ -117,7 +106,7 @@ def verdict_counts(claims: pd.DataFrame, papers: Sequence[str]) -> list[dict[str
     """
 
     def count(group: str, key: str, name: str, part: pd.DataFrame) -> dict[str, Any]:
-        found = part["verdict"].value_counts()
+        verdicts = part["verdict"].value_counts()
         return {
             "group": group,
             "groups": PLURAL[group],
@@ -125,7 +114,7 @@ def verdict_counts(claims: pd.DataFrame, papers: Sequence[str]) -> list[dict[str
             "key": key,
             "short": name,
             "total": len(part),
-            "counts": {verdict: int(found.get(verdict, 0)) for verdict in VERDICTS},
+            "counts": {verdict: int(verdicts.get(verdict, 0)) for verdict in VERDICTS},
         }
 
     rows = []
@@ -165,13 +154,13 @@ def audit_summary(audits: pd.DataFrame) -> Table:
     """
     part = audits[(audits["delta"] > 0) & ~audits["guarantee_epsilon"].map(math.isinf) & (audits["samples"] > 0)]
     part = part.assign(
-        found=part["epsilon_lower"] > 0,
+        positive=part["epsilon_lower"] > 0,
         above=part["epsilon_lower"] > part["guarantee_epsilon"],
         share=(part["epsilon_lower"] / part["guarantee_epsilon"].where(part["guarantee_epsilon"] > 0)),
     )
     table = (
         part.groupby("study", sort=False)
-        .agg(audits=("found", "size"), bounds=("found", "sum"), above=("above", "sum"), share=("share", "max"))
+        .agg(audits=("positive", "size"), bounds=("positive", "sum"), above=("above", "sum"), share=("share", "max"))
         .reset_index()
     )
     table = table.astype({"bounds": int, "above": int})

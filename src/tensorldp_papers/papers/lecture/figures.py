@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 from scipy.stats import beta
 
@@ -21,15 +21,35 @@ from tensorldp.files import read_arrays
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.papers.lecture.attack_pictures import columns_of, likelihood_cells, picture_datasets, picture_key
 from tensorldp_papers.papers.lecture.attack_table import RECOVERED, SIZES, STUDY, attack_table
-from tensorldp_papers.plots.panels import decade_ticks, drawn, legend_below, number_text
-from tensorldp_papers.plots.style import appearance, label, order, point_marker, use_style
+from tensorldp_papers.plots.lines import draw_band
+from tensorldp_papers.plots.means import over_seeds
+from tensorldp_papers.plots.panels import decade_ticks, drawn, grid, legend_below, log_ticks, log_values, place_notes
+from tensorldp_papers.plots.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PINK,
+    PLAIN,
+    SKY,
+    THIN,
+    VERMILION,
+    appearance,
+    label,
+    order,
+    point_marker,
+    use_style,
+)
+from tensorldp_papers.plots.words import axis_number, power_number, whole_number
 from tensorldp_papers.run.cell import variant_factors
 
 BASE = {"m": 20000.0, "d": 30.0, "B": 4.0}
 BOUND_SLOPES = {"m": -0.5, "d": 0.5, "B": 1.0}
 AXES = {"m": "neurons m", "d": "dimension d", "B": "batch size B (records)"}
-SCALINGS = {"mean": ("1/m", "#0072B2", "o"), "root": ("±1/√m", "#D55E00", "s"), "sign": ("±1", "#009E73", "^")}
-MEASURED, BOUND, LAW = "#0072B2", "#555555", "#D55E00"
+SCALINGS = {"mean": ("1/m", BLUE, "o"), "root": ("±1/√m", VERMILION, "s"), "sign": ("±1", GREEN, "^")}
+MEASURED, BOUND, LAW = BLUE, GREY, VERMILION
+MEDIANS: dict[str, Any] = {**PLAIN, "middle": "median", "band": 0.2}
 
 
 def attack_rows(metrics: pd.DataFrame, attack: str, metric: str) -> pd.DataFrame:
@@ -57,55 +77,27 @@ def fitted_slope(x: Iterable[float], y: Iterable[float]) -> float:
     return float(np.polyfit(np.log(list(x)), np.log(list(y)), 1)[0])
 
 
-def summary(rows: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Median, lowest and highest over seeds at each value of a column."""
-    return rows.groupby(by)["value"].agg(["median", "min", "max"]).reset_index()
-
-
-def log_ticks(ax: Axes, values: Iterable[float]) -> None:
-    """A logarithmic x axis with a tick at each value and no others."""
-    ax.set_xscale("log")
-    ax.xaxis.set_major_locator(FixedLocator(list(values)))
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}" if v >= 1 else f"{v:g}"))
-
-
-def _plain_log(ax: Axes) -> None:
-    """A logarithmic y axis with plain numbers on both kinds of ticks."""
-    ax.set_yscale("log")
-    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 1.5, 2.0, 3.0, 5.0, 7.0)))
-    ax.yaxis.set_minor_locator(NullLocator())
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
-
-
 def draw_sweeps(metrics: pd.DataFrame) -> Figure:
     """Error of the tensor attack against m, d and B, each beside B sqrt(d/m) through its first point."""
-    use_style()
     rows = attack_rows(metrics, "tensor", "error")
     rows = rows[(rows["defence"] == "none") & (rows["mechanism"] == NO_PRIVACY)]
-    figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.5), sharey=True, layout="constrained")
+    figure, (axes,) = grid(1, 3, (10.5, 3.5), sharey=True)
     for ax, size in zip(axes, SIZES, strict=True):
         fixed = {key: value for key, value in BASE.items() if key != size}
         part = rows[np.logical_and.reduce([rows[key] == value for key, value in fixed.items()])]
         if part.empty:
             raise InputError(f"the metrics table has no sweep of the tensor attack over {size}")
-        points = summary(part, size)
+        points = over_seeds(part, size, "median")
         x, y = points[size].to_numpy(), points["median"].to_numpy()
-        ax.fill_between(x, points["min"], points["max"], color=MEASURED, alpha=0.2, linewidth=0)
         slope = f", slope {fitted_slope(x, y):+.2f}" if len(x) > 1 else ""
-        ax.plot(x, y, "o-", color=MEASURED, label=f"measured{slope}")
-        ax.plot(
-            x,
-            y[0] * (x / x[0]) ** BOUND_SLOPES[size],
-            "--",
-            color=BOUND,
-            label=f"B√(d/m), slope {BOUND_SLOPES[size]:+.1f}",
-        )
+        draw_band(ax, points, size, colour=MEASURED, text=f"measured{slope}", marker="o", **MEDIANS)
+        stated = BOUND_SLOPES[size]
+        ax.plot(x, y[0] * (x / x[0]) ** stated, "--", color=BOUND, label=f"B√(d/m), slope {stated:+.1f}")
         log_ticks(ax, x)
-        _plain_log(ax)
+        log_values(ax)
         ax.set_xlabel(AXES[size])
         ax.set_title(", ".join(f"{key} = {value:,.0f}" for key, value in fixed.items()), fontsize=9)
-        ax.legend(fontsize=8, frameon=False)
+        ax.legend(fontsize=8)
     axes[0].set_ylabel("RMSE of unit records (Eq. 5.2)")
     figure.suptitle("Tensor attack on two-layer networks; bands from the lowest to the highest seed", fontsize=11)
     return figure
@@ -120,24 +112,23 @@ def _growth(
     law: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> None:
     """Measured errors over the error without defence, beside Table 1's growth and, where given, quadrature."""
-    points = summary(rows, x)
+    points = over_seeds(rows, x, "median")
+    points = points.assign(**{key: points[key] / base for key in ("median", "min", "max")})
+    draw_band(ax, points, x, colour=MEASURED, text="measured", marker="o", **MEDIANS)
     at = points[x].to_numpy()
-    ax.fill_between(at, points["min"] / base, points["max"] / base, color=MEASURED, alpha=0.2, linewidth=0)
-    ax.plot(at, points["median"] / base, "o-", color=MEASURED, label="measured")
     fine = np.geomspace(at.min(), at.max(), 100) if at.min() < at.max() else at
     if predicted is not None:
         ax.plot(fine, predicted(fine), "--", color=BOUND, label="Table 1, relative to none")
     if law is not None:
         ax.plot(fine, law(fine), ":", color=LAW, label="√(1 + (noise / gradient)²)")
     log_ticks(ax, at)
-    _plain_log(ax)
+    log_values(ax)
     low, high = ax.get_ylim()
     ax.set_ylim(min(low, 0.75), max(high, 2.2))
 
 
 def draw_table1(metrics: pd.DataFrame) -> Figure:
     """Each row of Table 1 beside the measured growth of the tensor attack's error."""
-    use_style()
     rows = attack_rows(metrics, "tensor", "error")
     rows = rows[np.logical_and.reduce([rows[key] == value for key, value in BASE.items()])]
     base = float(rows[(rows["defence"] == "none") & (rows["mechanism"] == NO_PRIVACY)]["value"].median())
@@ -158,12 +149,14 @@ def draw_table1(metrics: pd.DataFrame) -> Figure:
         ("dropout", "dropout", "probability p to keep a neuron", lambda p: 1 / np.sqrt(p)),
         ("prune", "pruning (no bound in Table 1)", "share set to zero", None),
     ]
-    figure, axes = plt.subplots(2, 3, figsize=(10.5, 6.2), layout="constrained")
+    figure, axes = grid(2, 3, (10.5, 6.2))
     for ax, (defence, title, axis, predicted) in zip(axes.flat, panels, strict=True):
         part = rows[rows["defence"] == defence]
         column = "strength"
         if defence == "mechanism":
-            part, column = part.merge(_noise(metrics), on=["variant", "mechanism", "epsilon", "seed"]), "noise"
+            key = ["variant", "mechanism", "epsilon", "seed"]
+            noise = attack_rows(metrics, "tensor", "noise")[[*key, "value"]].rename(columns={"value": "noise"})
+            part, column = part.merge(noise, on=key), "noise"
             part[column] = part.groupby("epsilon")[column].transform("median")
         if part.empty:
             ax.set_visible(False)
@@ -183,7 +176,7 @@ def draw_table1(metrics: pd.DataFrame) -> Figure:
                 )
         ax.set_title(title, fontsize=9.5)
         ax.set_xlabel(axis)
-        ax.legend(fontsize=7.5, frameon=False)
+        ax.legend(fontsize=7.5)
     figure.supylabel("error / error without defence", fontsize=10)
     figure.suptitle(
         f"Table 1 beside what is measured: B = {batch:.0f}, d = {BASE['d']:.0f}, m = {BASE['m']:,.0f}; "
@@ -193,17 +186,11 @@ def draw_table1(metrics: pd.DataFrame) -> Figure:
     return figure
 
 
-def _noise(metrics: pd.DataFrame) -> pd.DataFrame:
-    rows = attack_rows(metrics, "tensor", "noise")
-    return rows[["variant", "mechanism", "epsilon", "seed", "value"]].rename(columns={"value": "noise"})
-
-
 def draw_sensitivity(metrics: pd.DataFrame) -> Figure:
     """The largest measured l1 change of the gradient against m and d, for three output scalings."""
-    use_style()
     rows = attack_rows(metrics, "sensitivity", "change")
     middle = {"m": 400.0, "d": 40.0}
-    figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.0), sharey=True, layout="constrained")
+    figure, (axes,) = grid(1, 2, (9.6, 4.0), sharey=True)
     for ax, (size, other) in zip(axes, (("m", "d"), ("d", "m")), strict=True):
         part = rows[rows[other] == middle[other]]
         values = np.array(sorted(set(part[size])))
@@ -211,17 +198,16 @@ def draw_sensitivity(metrics: pd.DataFrame) -> Figure:
             line = part[part["scaling"] == scaling]
             if line.empty:
                 continue
-            points = summary(line, size)
-            slope = fitted_slope(points[size].tolist(), points["median"].tolist())
-            ax.fill_between(points[size], points["min"], points["max"], color=colour, alpha=0.2, linewidth=0)
-            ax.plot(points[size], points["median"], f"{marker}-", color=colour, label=f"a = {text}: slope {slope:+.2f}")
+            points = over_seeds(line, size, "median")
+            slope = f"slope {fitted_slope(points[size], points['median']):+.2f}"
+            draw_band(ax, points, size, colour=colour, text=f"a = {text}: {slope}", marker=marker, **MEDIANS)
         bound = values * math.sqrt(middle["d"]) if size == "m" else middle["m"] * np.sqrt(values)
         ax.plot(values, bound, "--", color=BOUND, label=f"m√d: slope {1.0 if size == 'm' else 0.5:+.2f}")
         log_ticks(ax, values.tolist())
         ax.set_yscale("log")
         ax.set_xlabel(AXES[size])
         ax.set_title(f"{other} = {middle[other]:.0f}", fontsize=9)
-        ax.legend(fontsize=8, frameon=False, loc="upper left")
+        ax.legend(fontsize=8, loc="upper left")
         low, high = ax.get_ylim()
         ax.set_ylim(low, high * 12)
     axes[0].set_ylabel("largest ‖G − G′‖₁ over replaced records")
@@ -229,95 +215,46 @@ def draw_sensitivity(metrics: pd.DataFrame) -> Figure:
     return figure
 
 
+POINTS: dict[str, Any] = {"s": 42, "zorder": 3, "edgecolors": "white", "linewidths": 0.5}
 DEFENCES = {
-    "none": ("no defence", "#000000", "*"),
-    "noise": ("noise σ", "#E69F00", "o"),
-    "clip": ("clipping to s", "#56B4E9", "s"),
-    "prune": ("pruning of a share", "#CC79A7", "D"),
-    "dropout": ("dropout, kept p", "#009E73", "P"),
-    "local": ("k local steps", "#999999", "X"),
+    "none": ("no defence", INK, "*"),
+    "noise": ("noise σ", ORANGE, "o"),
+    "clip": ("clipping to s", SKY, "s"),
+    "prune": ("pruning of a share", PINK, "D"),
+    "dropout": ("dropout, kept p", GREEN, "P"),
+    "local": ("k local steps", THIN, "X"),
 }
 
 
 def draw_cost(metrics: pd.DataFrame) -> Figure:
     """Left: gradient inversion, PSNR against utility loss. Right: naming a victim from a release, against epsilon."""
-    use_style()
-    figure, (left, right) = plt.subplots(1, 2, figsize=(12.6, 5.4), layout="constrained")
+    figure, ((left, right),) = grid(1, 2, (12.6, 5.4))
     table = attack_table(metrics)
     _draw_cost(left, table[table["at_utility_loss"].isna() & (table["attack"] == "cosine")])
     _draw_named(right, table[table["at_utility_loss"].isna() & (table["attack"] == "likelihood")])
     return figure
 
 
-def place_notes(ax: Axes, points: list[tuple[float, float, str]], size: float = 7.0) -> None:
-    """A note beside each point, on the first side where it covers no point and no other note.
-
-    The panel's size and limits must be final but for the layout; a note that fits nowhere gets a thin line to a free
-    place above.
-    """
-    scale = 72.0 * np.array(ax.get_window_extent().size) / ax.figure.dpi  # of the panel, in points
-    to_panel = ax.transScale + ax.transLimits
-    at = to_panel.transform([(x, y) for x, y, _ in points]) * scale if points else np.empty((0, 2))
-    taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in at]
-    for (x, y), (data_x, data_y, note) in sorted(zip(at, points, strict=True), key=lambda pair: tuple(pair[0])):
-        wide, high = 0.62 * size * len(note) + 1, 1.15 * size
-        sides = [(6, -high / 2), (-6 - wide, -high / 2), (-wide / 2, 6), (-wide / 2, -6 - high)]
-        far = [(dx, sign * (6 + step * high)) for step in range(1, 12) for sign in (1, -1) for dx in (6, -6 - wide)]
-        for dx, dy in (*sides, *far):
-            area = (x + dx, y + dy, x + dx + wide, y + dy + high)
-            inside = area[0] >= 0 and area[2] <= scale[0] and area[1] >= 0 and area[3] <= scale[1]
-            if inside and not any(_overlap(area, other) for other in taken):
-                break
-        taken.append(area)
-        line = {"arrowstyle": "-", "linewidth": 0.4, "color": "#888888"} if (dx, dy) not in sides else None
-        ax.annotate(
-            note,
-            (data_x, data_y),
-            xytext=(dx, dy),
-            textcoords="offset points",
-            fontsize=size,
-            ha="left",
-            va="bottom",
-            arrowprops=line,
-        )
-
-
-def _overlap(first: tuple[float, ...], second: tuple[float, ...]) -> bool:
-    return first[0] < second[2] and second[0] < first[2] and first[1] < second[3] and second[1] < first[3]
-
-
 def _draw_cost(ax: Axes, rows: pd.DataFrame) -> None:
     points: list[tuple[float, float, str]] = []
-    for (defence, mechanism), part in (
-        (map(str, key), part) for key, part in rows.groupby(["defence", "mechanism"], sort=False)
-    ):
+    for key, part in rows.groupby(["defence", "mechanism"], sort=False):
+        defence, mechanism = map(str, key)
         if defence == "mechanism":
             text = f"{label(mechanism)} at ε" + (" (DP-SGD)" if mechanism == "gaussian-analytic" else "")
-            colour, marker = str(appearance(mechanism)["color"]), point_marker(mechanism)
-            notes = [f"{e:g}" if e < 1e4 else f"1e{np.log10(e):.0f}" for e in part["epsilon"]]
+            colour, marker = appearance(mechanism)["color"], point_marker(mechanism)
+            notes = [power_number(e) for e in part["epsilon"]]
         else:
             text, colour, marker = DEFENCES[defence]
-            notes = [f"{s:g}" for s in part["strength"].fillna(0)]
-        ax.scatter(
-            100 * part["utility_loss"],
-            part["psnr"],
-            s=42,
-            label=text,
-            color=colour,
-            marker=marker,
-            zorder=3,
-            edgecolors="white",
-            linewidths=0.5,
-        )
-        if defence == "none":
-            notes = [""] * len(part)
-        points += list(zip(100 * part["utility_loss"], part["psnr"], notes, strict=True))
+            notes = ["" if defence == "none" else f"{s:g}" for s in part["strength"].fillna(0)]
+        loss, psnr = 100 * part["utility_loss"], part["psnr"]
+        ax.scatter(loss, psnr, label=text, color=colour, marker=marker, **POINTS)
+        points += list(zip(loss, psnr, notes, strict=True))
     ax.set_xscale("symlog", linthresh=2.0, linscale=0.7)
     ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
     ax.set_xticks([-10, -2, 0, 2, 5, 10, 20, 50, 100])
     ax.set_ylim(-8.0, 106.0)
     ax.set_xlim(min(-2.0, 1.5 * min(x for x, _, _ in points)), 110.0)
-    ax.axhline(RECOVERED, color="#999999", linewidth=0.8, linestyle=":")
+    ax.axhline(RECOVERED, color=THIN, linewidth=0.8, linestyle=":")
     ax.set_xlabel("utility loss: accuracy without defence minus with it (percentage points)")
     ax.set_ylabel("PSNR of the reconstruction (dB, capped at 100)")
     ax.set_title(
@@ -333,38 +270,20 @@ def _draw_named(ax: Axes, rows: pd.DataFrame) -> None:
     datasets = finite["dataset"].value_counts().index.tolist()  # the one with the most cells has full marks
     several = len(datasets) > 1
     for name in order(set(finite["mechanism"])):
+        colour, marker = appearance(name)["color"], appearance(name)["marker"]
         for dataset in datasets:
             part = finite[(finite["mechanism"] == name) & (finite["dataset"] == dataset)]
-            first = dataset == datasets[0]
-            look = appearance(name)
-            ax.plot(
-                part["guarantee_epsilon"],
-                part["identification"],
-                color=str(look["color"]),
-                marker=str(look["marker"]),
-                markerfacecolor=str(look["color"]) if first else "white",
-                linestyle="-" if first else "",  # a few points of another data set are no curve
-                label=label(name) if first else None,
-            )
-            if first:
-                ax.plot(
-                    part["guarantee_epsilon"],
-                    part["identification_bound"],
-                    color=str(look["color"]),
-                    linestyle=":",
-                    linewidth=1.0,
-                )
-    ax.plot(
-        [],
-        [],
-        ":",
-        color="#555555",
-        label=f"bound of the guarantee on {datasets[0]}" if several else "bound of the guarantee",
-    )
+            at, named = part["guarantee_epsilon"], part["identification"]
+            if dataset == datasets[0]:
+                ax.plot(at, named, color=colour, marker=marker, label=label(name))
+                ax.plot(at, part["identification_bound"], ":", color=colour, linewidth=1.0)
+            else:  # a few points are no curve
+                ax.plot(at, named, color=colour, marker=marker, markerfacecolor="white", linestyle="")
+    of = f" on {datasets[0]}" if several else ""
+    ax.plot([], [], ":", color=GREY, label=f"bound of the guarantee{of}")
     for dataset in datasets if several else ():
-        first = dataset == datasets[0]
-        inside, line = ("#555555", "-") if first else ("white", "")
-        ax.plot([], [], color="#555555", marker="o", linestyle=line, markerfacecolor=inside, label=str(dataset))
+        inside, line = (GREY, "-") if dataset == datasets[0] else ("white", "")
+        ax.plot([], [], color=GREY, marker="o", linestyle=line, markerfacecolor=inside, label=str(dataset))
     decade_ticks(ax)
     ax.set_ylim(-0.02, 1.04)
     ax.set_xlabel("guaranteed ε of the whole picture at δ = 1e-5 (nats)")
@@ -373,16 +292,18 @@ def _draw_named(ax: Axes, rows: pd.DataFrame) -> None:
     legend_below(ax, drawn([ax]), 3, gap=38.0, width=460.0)
 
 
-def draw_membership(metrics: pd.DataFrame, rate: str = "0.1") -> Figure:
+RATE = "0.1"  # of false positives
+
+
+def draw_membership(metrics: pd.DataFrame) -> Figure:
     """True positive rate of the loss threshold by mechanism and epsilon, with 95 % intervals, beside the bound.
 
     Intervals are those of [clopper1934] for the members of all seeds together.
     """
-    use_style()
-    table = _membership_table(metrics, rate)
-    figure, ax = plt.subplots(figsize=(8.0, 0.26 * len(table) + 1.9), layout="constrained")
+    table = _membership_table(metrics)
+    figure, ((ax,),) = grid(1, 1, (8.0, 0.26 * len(table) + 1.9))
     at = np.arange(len(table))
-    colours = [str(appearance(name)["color"]) for name in table["mechanism"]]
+    colours = [appearance(name)["color"] for name in table["mechanism"]]
     for shift, kind, marker, text in (
         (-0.16, "", "o", "records with their labels"),
         (0.16, "canary_", "D", "canaries with random labels"),
@@ -392,68 +313,52 @@ def draw_membership(metrics: pd.DataFrame, rate: str = "0.1") -> Figure:
         low, high = beta.ppf(0.025, hits, count - hits + 1), beta.ppf(0.975, hits + 1, count - hits)
         ax.hlines(at + shift, np.nan_to_num(low), np.nan_to_num(high, nan=1.0), color=colours, linewidth=1.6)
         ax.scatter(table[f"{kind}tpr"], at + shift, color=colours, zorder=3, s=20, marker=marker, label=text)
-    ax.scatter(table["bound"], at, marker="|", s=130, color="#000000", label="most that the guarantee allows", zorder=3)
-    ax.axvline(float(rate), color="#999999", linestyle=":", linewidth=1.0, label="guessing")
-    ax.set_yticks(
-        at,
-        [
-            label(name) + ("" if np.isinf(epsilon) else f", nominal ε {number_text(epsilon)}")
-            for name, epsilon in zip(table["mechanism"], table["epsilon"], strict=True)
-        ],
-        fontsize=8,
-    )
+    ax.scatter(table["bound"], at, marker="|", s=130, color=INK, label="most that the guarantee allows", zorder=3)
+    ax.axvline(float(RATE), color=THIN, linestyle=":", linewidth=1.0, label="guessing")
+    names = [
+        label(name) + ("" if np.isinf(epsilon) else f", nominal ε {axis_number(epsilon)}")
+        for name, epsilon in zip(table["mechanism"], table["epsilon"], strict=True)
+    ]
+    ax.set_yticks(at, names, fontsize=8)
     ax.invert_yaxis()
     ax.set_xlim(-0.02, 1.05)
-    ax.set_xlabel(f"true positive rate at {float(rate):.0%} false positives")
+    ax.set_xlabel(f"true positive rate at {float(RATE):.0%} false positives")
     ax.set_title("Loss-threshold membership attack on models trained on released pictures; 95 % intervals", fontsize=10)
     legend_below(ax, drawn([ax]), 2, gap=38.0, width=420.0)
     return figure
 
 
-def _membership_table(metrics: pd.DataFrame, rate: str) -> pd.DataFrame:
-    keys = ["mechanism", "epsilon"]
-    parts = {
-        "tpr": f"tpr_at_fpr_{rate}",
-        "canary_tpr": f"canary_tpr_at_fpr_{rate}",
-        "bound": f"tpr_bound_at_fpr_{rate}",
-    }
+def _membership_table(metrics: pd.DataFrame) -> pd.DataFrame:
+    def grouped(metric: str) -> Any:
+        return attack_rows(metrics, "membership", metric).groupby(["mechanism", "epsilon"])["value"]
+
     table = pd.DataFrame(
         {
-            name: attack_rows(metrics, "membership", metric).groupby(keys)["value"].mean()
-            for name, metric in parts.items()
+            "tpr": grouped(f"tpr_at_fpr_{RATE}").mean(),
+            "canary_tpr": grouped(f"canary_tpr_at_fpr_{RATE}").mean(),
+            "bound": grouped(f"tpr_bound_at_fpr_{RATE}").mean(),
+            "members": grouped("members").sum(),
         }
-    )
-    table["members"] = attack_rows(metrics, "membership", "members").groupby(keys)["value"].sum()
-    table = table.reset_index()
+    ).reset_index()
     names = order(set(table["mechanism"]))
-    table["rank"] = [names.index(name) for name in table["mechanism"]]
-    return table.sort_values(["rank", "epsilon"], ignore_index=True)
+    rank = table["mechanism"].map(names.index)
+    return table.assign(rank=rank).sort_values(["rank", "epsilon"], ignore_index=True)
 
 
 MISSING = "The pictures themselves are not kept with these results: run the study to draw them."
-
-
-def _show(ax: Axes, picture: NDArray[Any]) -> None:
-    ax.imshow(picture, cmap="gray", vmin=0, vmax=255, interpolation="nearest")
-
-
-def _number(value: float) -> str:
-    return "∞" if math.isinf(value) else f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _head(columns: pd.DataFrame, axis: str) -> str:
     if axis == "nominal":
         return "releases at the papers' nominal ε. True ε: whole picture, δ = 1e-5."
     anchor = label(columns["mechanism"].iloc[0])
-    head = (
-        f"releases, every column at one true ε of the whole picture (δ = 1e-5):\nthat of {anchor} at nominal "
-        + ", ".join(f"{e:g}" for e in columns["epsilon"])
-        + "."
-    )
+    epsilons = ", ".join(f"{e:g}" for e in columns["epsilon"])
+    head = "releases, every column at one true ε of the whole picture (δ = 1e-5):\n"
+    head += f"that of {anchor} at nominal {epsilons}."
     for _, column in columns[columns["guarantee_epsilon"].map(math.isinf)].iterrows():
         head += (
             f" At {column['epsilon']:g} it has none, its atoms outweigh δ:\nthe others stand at its pure ε "
-            f"without the atoms, {_number(column['target'])}."
+            f"without the atoms, {whole_number(column['target'])}."
         )
     return head
 
@@ -463,7 +368,7 @@ def draw_pictures(metrics: pd.DataFrame, pictures: Path | None, axis: str = "nom
 
     Args:
         metrics: the metrics table.
-        pictures: the arrays of `studies.attack_pictures`; where there are none, the figure has the numbers alone.
+        pictures: the arrays of `attack_pictures.py`; where there are none, the figure has the numbers alone.
         axis: `nominal` or `guaranteed`.
 
     Raises:
@@ -500,21 +405,22 @@ def _draw_block(
         ax.set_axis_off()
     for place, name in enumerate(names):
         line = axes[place // beside, place % beside * size :]
-        own = {cell["column"]: cell for cell in cells[cells["mechanism"] == name].to_dict("records")}
+        shown = {cell["column"]: cell for cell in cells[cells["mechanism"] == name].to_dict("records")}
         line[0].set_title(f"{label(name)}\noriginal", fontsize=8.5)
         for column in range(len(columns)):
             left, right = line[1 + 2 * column], line[2 + 2 * column]
-            cell = own.get(column)
+            cell = shown.get(column)
             if cell is None:
                 left.text(
                     1.0, 0.5, "no cell at this ε", transform=left.transAxes, ha="center", fontsize=8
                 ).set_in_layout(False)
                 continue
             left.set_title(
-                f"nominal ε {_number(cell['epsilon'])}\ntrue ε {_number(cell['guarantee_epsilon'])}", fontsize=8
+                f"nominal ε {whole_number(cell['epsilon'])}\ntrue ε {whole_number(cell['guarantee_epsilon'])}",
+                fontsize=8,
             )
             right.set_title(f"reconstructed\n{cell['value']:.0%} named", fontsize=8)
             for ax, kind in ((line[0], "original"), (left, "released"), (right, "reconstructed")):
                 if (key := picture_key(dataset, kind, cell)) in stored:
-                    _show(ax, stored[key])
+                    ax.imshow(stored[key], cmap="gray", vmin=0, vmax=255, interpolation="nearest")
     block.suptitle(f"{dataset}: {_head(columns, axis)}", fontsize=9.5)

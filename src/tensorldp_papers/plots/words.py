@@ -1,6 +1,164 @@
-"""What the report calls its papers, metrics and tables; names that are not here stand for themselves."""
+"""Numbers and names as people read them, in figures and on pages; names that are not here stand for themselves.
+
+A user's own data are named as such: nobody is to take them for what a paper shows.
+"""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from tensorldp_papers.citations import PAPERS
+from tensorldp_papers.data.catalogue import ENTRIES
+from tensorldp_papers.plots.style import family, label, order
+from tensorldp_papers.run.audit_table import REFUTED, UNTRIED
+from tensorldp_papers.run.method_plan import SYNTHETIC
+
+# numbers
+
+
+def axis_number(value: float) -> str:
+    """A number on an axis: plain, or a power of ten where it has many digits."""
+    if value == 0 or 1e-3 <= abs(value) < 1e4:
+        return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+    power = math.floor(math.log10(abs(value)) + 1e-9)
+    lead = value / 10.0**power
+    return f"$10^{{{power}}}$" if math.isclose(lead, 1.0) else f"${lead:.3g}·10^{{{power}}}$"
+
+
+def whole_number(value: float) -> str:
+    """Three digits, or all those of a large number before its point, with commas."""
+    if math.isinf(value):
+        return "∞"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def short_number(value: float) -> str:
+    """Three digits, thousands with a comma."""
+    return whole_number(float(f"{value:.3g}"))
+
+
+def power_number(value: float) -> str:
+    """A number without zeros that say nothing: from 1e4 on a power of ten."""
+    return f"{value:g}" if value < 1e4 else f"1e{round(math.log10(value))}"
+
+
+def table_number(value: Any) -> str:
+    """A number to four digits, infinities as a sign, and a dash where there is none."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if isinstance(value, float):
+        return ("∞" if value > 0 else "-∞") if math.isinf(value) else f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def json_number(value: float, digits: int = 6) -> float | None:
+    """A number to so many digits for JSON, None where it is not finite."""
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+
+
+def counted(number: int, what: str) -> str:
+    """A number with a noun or a verdict, in the singular where it is 1."""
+    return f"{number:,} {what if number == 1 else PLURALS.get(what, f'{what}s')}"
+
+
+# axes, families and standings
+
+EPSILON_AXES = {
+    "nominal": "nominal ε{of}, as the source writes it (nats{note})",
+    "guaranteed": "guaranteed ε of the whole {unit} at δ = 1e-5 (nats)",
+    "pure": "guaranteed pure ε of the whole {unit}{without} (nats)",
+}
+FAMILIES = {
+    "laplace": "Laplace",
+    "gaussian": "Gaussian",
+    "directional": "noise by direction",
+    "tldp-laplace": "TLDP",
+    "tldp-gaussian": "TLDP",
+}
+STANDINGS = {UNTRIED: "hollow: no audit has tried the guarantee", REFUTED: "crossed out: the guarantee is refuted"}
+
+
+def epsilon_label(axis: str, unit: str, *, of: str = "", note: str = "", without: str = "") -> str:
+    """The label of an epsilon axis.
+
+    Args:
+        axis: `nominal`, `guaranteed` or `pure`.
+        unit: what the guarantee is of.
+        of: what the nominal epsilon is of.
+        note: on the unit of the nominal epsilon.
+        without: what the pure guarantee leaves out.
+    """
+    return EPSILON_AXES[axis].format(unit=unit, of=of, note=note, without=without)
+
+
+def family_words(names: Iterable[str]) -> str:
+    """The families of some mechanisms in words."""
+    return ", ".join(dict.fromkeys(FAMILIES.get(family(name), family(name)) for name in names))
+
+
+def standing_words(rows: pd.DataFrame) -> str:
+    """The sentence of a caption that names the mechanisms whose guarantee nothing tried or something refuted."""
+    if "standing" not in rows:
+        return ""
+    sentences = []
+    for standing, words in (
+        (UNTRIED, "Hollow, because no audit has tried the guarantee: {}."),
+        (REFUTED, "Crossed out, because the guarantee is refuted: {}."),
+    ):
+        if names := order(set(rows[rows["standing"] == standing]["mechanism"])):
+            sentences.append(words.format(", ".join(label(name) for name in names)))
+    return " ".join(sentences)
+
+
+# data sets of a user's own
+
+KNOWN = {SYNTHETIC, *(entry.name for entry in ENTRIES)}
+
+
+def own_data(datasets: Iterable[str], source: str) -> list[str]:
+    """Those of the data sets that do not come with this package, sorted; none where the study is no known paper's.
+
+    Args:
+        datasets: those that a study has.
+        source: the key of its paper.
+    """
+    return sorted(set(map(str, datasets)) - KNOWN) if source in PAPERS else []
+
+
+def titled(title: str, datasets: Iterable[str]) -> str:
+    """A title, which says so if it names a paper and what is drawn is, wholly or in part, a user's own."""
+    names = set(map(str, datasets))
+    own = own_data(names, next((key for key, paper in PAPERS.items() if title.startswith(paper.short)), ""))
+    if own and names == set(own):
+        return f"Your data, as in {title}"
+    return f"{title}\n{', '.join(own)}: your own data, by the same method" if own else title
+
+
+def origin(figure: str, stated: str, datasets: Iterable[str], source: str) -> str:
+    """A sentence on what of its source a study draws, and whether of a user's own data.
+
+    Args:
+        figure: of the source; empty where no source has it.
+        stated: where the study's numbers come from, in words.
+        datasets: those that are drawn.
+        source: the key of the study's paper.
+    """
+    names = set(map(str, datasets))
+    own = own_data(names, source)
+    if not figure:
+        return f"In no source's figures ({stated})."
+    if own and names == set(own):
+        return f"Your data, {', '.join(own)}, by the method of {figure} of the source ({stated}), which lacks them."
+    return f"{figure} of the source ({stated})" + (f", and by its method your data, {', '.join(own)}." if own else ".")
+
+
+# verdicts, tables, metrics and variants
 
 VERDICTS = (
     "reproduced",
@@ -156,11 +314,6 @@ WORDS = {
     "d": "input size",
     "m": "width",
 }
-
-
-def counted(number: int, what: str) -> str:
-    """A number with a noun or a verdict, in the singular where it is 1."""
-    return f"{number:,} {what if number == 1 else PLURALS.get(what, f'{what}s')}"
 
 
 def metric_label(name: str) -> str:

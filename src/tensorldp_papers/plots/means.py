@@ -1,0 +1,96 @@
+"""The table of metrics, and means over its seeds with the range that they span."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from tensorldp.errors import InputError, described
+from tensorldp_papers.run.audit_table import FILE, KEY
+from tensorldp_papers.run.table import SERIES, read_rows
+
+Axis = Literal["nominal", "guaranteed", "pure"]
+EPSILONS: dict[str, str] = {
+    "nominal": "epsilon",
+    "guaranteed": "guarantee_epsilon",
+    "pure": "guarantee_pure_epsilon",
+}
+
+
+def read_metrics(path: Path) -> pd.DataFrame:
+    """The metrics table, with the rows of the table of series and the standings of guarantees that lie beside it.
+
+    Raises:
+        InputError: if a file is missing or is no Parquet table.
+    """
+    try:
+        return with_standing(read_rows(path), path)
+    except (OSError, ValueError) as error:
+        raise InputError(f"the metrics table {path} cannot be read: {described(error)}") from None
+
+
+def with_standing(metrics: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """The metrics with a column `standing` from the table beside their `path`; empty where that has no entry."""
+    beside = path.with_name(FILE)
+    if not beside.exists():
+        return metrics.assign(standing="")
+    joined = metrics.merge(pd.read_csv(beside)[[*KEY, "standing"]], on=KEY, how="left", validate="many_to_one")
+    return joined.assign(standing=joined["standing"].fillna(""))
+
+
+def study_rows(metrics: pd.DataFrame, study: str, *names: str) -> pd.DataFrame:
+    """A copy of the rows of one study, of the metrics `names` if there are any.
+
+    Raises:
+        InputError: if there are none.
+    """
+    rows = metrics[metrics["study"] == study]
+    rows = rows[rows["metric"].isin(names)] if names else rows
+    if rows.empty:
+        which = f" with metric {' or '.join(names)}" if names else ""
+        raise InputError(f"the metrics table has no rows of study {study}{which}")
+    return rows.copy()
+
+
+def placed(rows: pd.DataFrame, axis: Axis) -> pd.DataFrame:
+    """The rows with their place on an epsilon axis in the column `at`; infinite where they have no finite one."""
+    return rows.assign(at=rows[EPSILONS[axis]])
+
+
+def finite(rows: pd.DataFrame, at: str = "at") -> pd.DataFrame:
+    """The rows whose place is finite."""
+    return rows[np.isfinite(rows[at].astype(float))]  # a table of no rows has no type
+
+
+def true_epsilon(rows: pd.DataFrame) -> pd.Series:
+    """The pure guarantee, atoms removed, or where there is none that at delta 1e-5."""
+    return rows["guarantee_pure_epsilon"].where(np.isfinite(rows["guarantee_pure_epsilon"]), rows["guarantee_epsilon"])
+
+
+def over_seeds(rows: pd.DataFrame, by: str | Sequence[str], middle: str = "mean") -> pd.DataFrame:
+    """The middle, lowest and highest value of each place: columns `by`, `middle`, `min` and `max`."""
+    keys = [by] if isinstance(by, str) else list(by)
+    return rows.groupby(keys)["value"].agg([middle, "min", "max"]).reset_index()
+
+
+def study_data(metrics: pd.DataFrame, study: str) -> pd.DataFrame:
+    """What a study's figures show, as a table: mean, lowest and highest over seeds of every metric and cell."""
+    rows = metrics[metrics["study"] == study]
+    keys = [
+        "dataset",
+        "variant",
+        "mechanism",
+        "epsilon",
+        "guarantee_epsilon",
+        "guarantee_pure_epsilon",
+        "guarantee_atom",
+        "guarantee_unit",
+        "guarantee_exact",
+        "metric",
+        *(key for key in SERIES if key in rows and rows[key].notna().any()),
+    ]
+    return rows.groupby(keys, dropna=False)["value"].agg(["mean", "min", "max", "count"]).reset_index()

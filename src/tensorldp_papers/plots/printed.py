@@ -1,0 +1,96 @@
+"""What the papers print of their scores in words or tables: open marks in figures, with the sentences themselves.
+
+Each room, `papers/<room>/printed.yaml`, has what its paper prints; `quoting/printed.py` makes a page of the same files.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tensorldp_papers.citations import PAPERS
+
+ROOMS = (  # in the order of `PAPERS`; one by one, so that a job's digest of its code sees that it reads them
+    files("tensorldp_papers.papers.tldp"),
+    files("tensorldp_papers.papers.tvg"),
+    files("tensorldp_papers.papers.pldp_fl"),
+    files("tensorldp_papers.papers.latent"),
+    files("tensorldp_papers.papers.lecture"),
+)
+FILES = tuple(Path(str(room)) / "printed.yaml" for room in ROOMS)
+
+
+@dataclass(frozen=True)
+class PrintedPoint:
+    """One score of a paper.
+
+    Attributes:
+        paper: its short name.
+        study, dataset, metric: what computes the score here.
+        value: accuracy, or F1 where the paper prints that.
+        place: where in the paper.
+        sentence: what it says there; empty where no figure quotes it.
+        method: whose score it is, by the paper's word or a registry key; the paper's own where it does not say.
+        epsilon: as the paper prints it; NaN of a score without one, where curves end or stay.
+        round: after which it stands, and `panel` the figure's panel with it; 0 and empty where there are none.
+    """
+
+    paper: str
+    study: str
+    dataset: str
+    metric: str
+    value: float
+    place: str
+    sentence: str
+    method: str
+    epsilon: float = math.nan
+    round: int = 0
+    panel: str = ""
+
+    @property
+    def proposed(self) -> bool:
+        """Whether it is a test score that the paper prints of what it proposes, at an epsilon."""
+        tested = self.metric in ("accuracy", "weighted_f1")
+        return self.method == self.paper and tested and not math.isnan(self.epsilon)
+
+
+@cache
+def _tables() -> tuple[dict[str, Any], ...]:
+    return tuple(yaml.safe_load(file.read_text()) for file in FILES)
+
+
+def _all_points() -> Iterator[PrintedPoint]:
+    for table in _tables():
+        paper = PAPERS[table["source"]].short
+        for number in table["numbers"]:
+            shared = {"place": number["place"], "sentence": number.get("sentence", ""), "method": paper}
+            for point in number.get("points", ()):
+                epsilon = float(point.get("epsilon", math.nan))
+                yield PrintedPoint(paper, **{**shared, **point, "epsilon": epsilon})
+
+
+@cache
+def printed_points(study: str = "", dataset: str = "", metric: str = "") -> tuple[PrintedPoint, ...]:
+    """The scores that papers print, of all studies, data sets and metrics or of those that are named."""
+    wanted = (study, dataset, metric)
+    return tuple(
+        point
+        for point in _all_points()
+        if all(want in ("", has) for want, has in zip(wanted, (point.study, point.dataset, point.metric), strict=True))
+    )
+
+
+def printed_sentences() -> dict[str, tuple[str, str]]:
+    """By study, the place and the sentence of a paper that states no score of a figure as a number."""
+    return {
+        study: (quoted["place"], quoted["sentence"])
+        for table in _tables()
+        for study, quoted in table.get("sentences", {}).items()
+    }
