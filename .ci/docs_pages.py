@@ -119,8 +119,10 @@ def reference_page(name: str) -> str:
 
 def claim_pages() -> dict[str, str]:
     """A page for each source, and one that counts verdicts."""
-    with (ROOT / "src" / "tensorldp" / "claims" / "catalogue.csv").open(newline="") as file:
-        catalogue = list(csv.DictReader(file))
+    catalogue = []
+    for path in (ROOT / "src" / "tensorldp_papers" / "papers").glob("*/claims.csv"):
+        with path.open(newline="") as file:
+            catalogue += csv.DictReader(file)
     with (ROOT / "results" / "reference" / "claims.csv").open(newline="") as file:
         verdicts = {row["id"]: row for row in csv.DictReader(file)}
     pages = {}

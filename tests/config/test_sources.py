@@ -69,10 +69,10 @@ def test_a_statement_counts_and_a_comment_or_a_docstring_does_not(tmp_path: Path
 
 
 def test_data_files_count_where_code_reads_them() -> None:
-    assert "claims/catalogue.csv" in stage("claims")
+    assert "tensorldp_papers/papers/tldp/claims.csv" in stage("claims")
     assert {"figures/page/report.html", "figures/page/report.css", "figures/page/explorer.js"} <= stage("report")
     assert "training/compiled/steps.cpp" in stage("train", LAPLACE)
-    assert "claims/catalogue.csv" not in stage("error_table")
+    assert "tensorldp_papers/papers/tldp/claims.csv" not in stage("error_table")
 
 
 def test_a_cell_depends_on_its_own_mechanism_network_and_method() -> None:

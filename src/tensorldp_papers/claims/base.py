@@ -16,6 +16,14 @@ from tensorldp_papers.claims.evidence import NotRun as NotRun
 from tensorldp_papers.claims.kinds import KINDS
 from tensorldp_papers.registries import CLAIMS
 
+CATALOGUES = (  # in the order of the table; each package by its name, by which `run.code_digest` knows what is read
+    files("tensorldp_papers.papers.tldp"),
+    files("tensorldp_papers.papers.pldp_fl"),
+    files("tensorldp_papers.papers.lecture"),
+    files("tensorldp_papers.papers.tvg"),
+    files("tensorldp_papers.papers.latent"),
+)
+
 Verdict = Literal[
     "reproduced",
     "holds with a condition",
@@ -29,7 +37,7 @@ Verdict = Literal[
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of a source, as catalogue.csv or a plug-in lists it.
+    """One statement of a source, as a paper's claims.csv or a plug-in lists it.
 
     Attributes:
         id: a letter for the source and a number.
@@ -93,14 +101,14 @@ def claim(statement: str | Claim, *, expected: str) -> Callable[[AnyCheck], AnyC
     A check takes the `Evidence`, or nothing if it reads no results: then a process computes its finding once.
 
     Args:
-        statement: the id of a line of catalogue.csv, or from outside the package the whole `Claim`.
+        statement: the id of a line of a claims.csv, or from outside the package the whole `Claim`.
         expected: what the results would show if the claim holds, in words of the claims table.
 
     Raises:
         InputError: if the id is not in the catalogue, or the claim has a check already.
     """
     if isinstance(statement, str) and statement not in _listed():
-        raise InputError(f"the claim {statement} is not in claims/catalogue.csv: give a Claim in place of its id")
+        raise InputError(f"the claim {statement} is not in a claims.csv of a paper: give a Claim in place of its id")
     about = _listed()[statement] if isinstance(statement, str) else statement
 
     def register(check: AnyCheck) -> AnyCheck:
@@ -128,12 +136,12 @@ def cannot_be_checked(reason: str) -> Finding:
 
 @cache
 def _listed() -> dict[str, Claim]:
-    text = files("tensorldp_papers.claims").joinpath("catalogue.csv").read_text()
-    return {row["id"]: Claim(**row) for row in csv.DictReader(text.splitlines())}
+    texts = [room.joinpath("claims.csv").read_text() for room in CATALOGUES]
+    return {row["id"]: Claim(**row) for text in texts for row in csv.DictReader(text.splitlines())}
 
 
 def catalogue() -> dict[str, Claim]:
-    """All claims by id: those of catalogue.csv in its order, then those from outside in the order of their ids."""
+    """All claims by id: those of the papers in the order of their files, then those from outside in the order of their ids."""
     outside = {name: CLAIMS.get(name).claim for name in CLAIMS.names() if CLAIMS.module(name) is None}
     return {**_listed(), **outside}
 

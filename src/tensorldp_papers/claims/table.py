@@ -37,7 +37,7 @@ def decide(claim: Claim, evidence: Evidence) -> dict[str, str]:
     """
     checks = load_checks()
     if claim.id not in checks:
-        raise InputError(f"the claim {claim.id} of catalogue.csv has no check")
+        raise InputError(f"the claim {claim.id} has no check")
     registered = checks[claim.id]
     evidence.used = []
     condition = wanted = ""
