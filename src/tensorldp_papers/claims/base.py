@@ -141,7 +141,7 @@ def _listed() -> dict[str, Claim]:
 
 
 def catalogue() -> dict[str, Claim]:
-    """All claims by id: those of the papers in the order of their files, then those from outside in the order of their ids."""
+    """All claims by id: those of `CATALOGUES` in their order, then those from outside in the order of their ids."""
     outside = {name: CLAIMS.get(name).claim for name in CLAIMS.names() if CLAIMS.module(name) is None}
     return {**_listed(), **outside}
 

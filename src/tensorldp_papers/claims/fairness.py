@@ -2,7 +2,7 @@
 
 A run stands for the source's if it has its network, its training records, its length and its settings. One that falls
 short in any of these is weak: what holds of it supports a claim, with the shortfall as a condition, and what does not
-hold of it decides nothing (`statements.Inside.weak`). A shorter run still stands for the source's where its score had
+hold of it decides nothing (`statements.Between.weak`). A shorter run still stands for the source's where its score had
 stopped rising (`settled`). What a source does not say is no shortfall, but where it may change a result the claim says
 so itself.
 """
@@ -15,7 +15,7 @@ from typing import Any
 
 from tensorldp_papers.claims.base import NotRun
 from tensorldp_papers.claims.evidence import Evidence
-from tensorldp_papers.claims.statements import Every, Inside, Shared, Some, Statement, paired
+from tensorldp_papers.claims.statements import AllOf, Alternative, AnyOf, Between, Statement, paired
 from tensorldp_papers.run.cell import AnyCell, variant_factors
 
 FLAT = 0.01  # a gain of accuracy in the second half of a training below which more of it is no help
@@ -130,28 +130,28 @@ def _shortfalls(cell: AnyCell) -> Iterable[tuple[str, float, str]]:
             yield setting, made / least, text if setting in LENGTHS else f"a {setting} of {made:,}, not {least:,}"
 
 
-def settled(found: Evidence, study: str, metric: str, **arm: Any) -> bool:
+def settled(evidence: Evidence, study: str, metric: str, **arm: Any) -> bool:
     """Whether a score rose by less than `FLAT` in the second half of an arm's training, on average over its epsilons.
 
     It did not, as far as one knows, where the score was not taken along the training.
     """
-    rows = found.rows(study, **arm)
+    rows = evidence.rows(study, **arm)
     try:
-        marks = found.by_mark(rows, metric, "epoch")
+        marks = evidence.by_mark(rows, metric, "epoch")
     except NotRun:
         return False
     middle = marks.columns[(len(marks.columns) - 1) // 2]
     gain = paired(marks[marks.columns[-1]].tolist(), marks[middle].tolist())
-    return len(marks.columns) > 1 and Inside("gain", gain, high=FLAT).decide() is True
+    return len(marks.columns) > 1 and Between("gain", gain, high=FLAT).decide() is True
 
 
 def weakly(statement: Statement, weak: str) -> Statement:
     """The statement with this weakness on each of its comparisons, beside what they have."""
     if not weak:
         return statement
-    if isinstance(statement, Inside):
+    if isinstance(statement, Between):
         return replace(statement, weak="; ".join(filter(None, [statement.weak, weak])))
-    if isinstance(statement, Shared):
+    if isinstance(statement, Alternative):
         return replace(statement, part=weakly(statement.part, weak))
-    assert isinstance(statement, (Every, Some))
+    assert isinstance(statement, (AllOf, AnyOf))
     return replace(statement, parts=[weakly(part, weak) for part in statement.parts])

@@ -40,10 +40,10 @@ from tensorldp_papers.claims.fairness import PRINTED, shortfall, weakly
 from tensorldp_papers.claims.laws import pdpm
 from tensorldp_papers.claims.statements import (
     ALPHA,
+    AllOf,
+    AnyOf,
+    Between,
     Estimate,
-    Every,
-    Inside,
-    Some,
     Statement,
     estimate,
     finding,
@@ -70,20 +70,20 @@ ZERO_ALONE = "safe ranges around zero alone, none around the weights that the se
 At = Callable[[Any], Statement]  # a statement about the cells with one centre
 
 
-def rounds(found: Evidence, dataset: str, mechanism: str | None = None, **factors: Any) -> int:
+def rounds(evidence: Evidence, dataset: str, mechanism: str | None = None, **factors: Any) -> int:
     """The rounds of the shortest cell of the study on a data set, with this mechanism and these factors."""
-    cells = found.cells(FEDERATED, dataset=dataset, mechanism=mechanism, **factors)
+    cells = evidence.cells(FEDERATED, dataset=dataset, mechanism=mechanism, **factors)
     if not cells:
-        raise NotRun(f"needs {FEDERATED} on {dataset}, which the {found.scale} grid does not have")
+        raise NotRun(f"needs {FEDERATED} on {dataset}, which the {evidence.scale} grid does not have")
     return min(cell.training.rounds for cell in cells if isinstance(cell.training, PldpTraining))
 
 
-def centres(found: Evidence, dataset: str, mechanism: str = "pdpm", **factors: Any) -> list[Any]:
+def centres(evidence: Evidence, dataset: str, mechanism: str = "pdpm", **factors: Any) -> list[Any]:
     """Where the safe ranges of these cells are centred: the values of that factor, None where there is no such one."""
     return sorted(
         {
             variant_factors(cell.variant).get("centre")
-            for cell in found.cells(FEDERATED, dataset=dataset, mechanism=mechanism, **factors)
+            for cell in evidence.cells(FEDERATED, dataset=dataset, mechanism=mechanism, **factors)
         },
         key=str,
     )
@@ -95,7 +95,7 @@ def around(where: list[Any]) -> str:
 
 
 def mode_rows(
-    found: Evidence,
+    evidence: Evidence,
     dataset: str,
     eps: str,
     tau: str | float,
@@ -106,11 +106,11 @@ def mode_rows(
 ) -> pd.DataFrame:
     """Rows of the cell of a mode of epsilon and a safe range, a budget per weight, the study's share of clients."""
     factors = {"eps": eps, "tau": tau, "budget": None, "participation": None, "centre": centre, "limit": limit}
-    return found.rows(FEDERATED, metric, dataset=dataset, mechanism=mechanism, **factors)
+    return evidence.rows(FEDERATED, metric, dataset=dataset, mechanism=mechanism, **factors)
 
 
 def learned(
-    found: Evidence,
+    evidence: Evidence,
     dataset: str,
     taus: Iterable[str | float],
     eps: str = "e2",
@@ -121,11 +121,11 @@ def learned(
     on = "" if limit is None else f" on {limit:,} records"
 
     def premise(centre: Any) -> Statement:
-        return Some(
+        return AnyOf(
             [
-                Inside(
+                Between(
                     f"accuracy of {eps} with {tau}{on}, to be above chance",
-                    per_seed(mode_rows(found, dataset, eps, tau, centre, mechanism=mechanism, limit=limit)),
+                    per_seed(mode_rows(evidence, dataset, eps, tau, centre, mechanism=mechanism, limit=limit)),
                     low=AT_CHANCE,
                 )
                 for tau in taus
@@ -136,7 +136,7 @@ def learned(
 
 
 def best_centre(
-    found: Evidence,
+    evidence: Evidence,
     datasets: list[str],
     test: At,
     premise: At,
@@ -147,7 +147,7 @@ def best_centre(
     """The finding of a statement about a mechanism in the better of its centres.
 
     Args:
-        found: our results.
+        evidence: our results.
         datasets: those that the statement is about.
         test: the statement.
         premise: that something was learned; part of what is found.
@@ -155,17 +155,17 @@ def best_centre(
         mechanism: whose centres are looked at, on the first data set.
         eps: the mode of epsilon that the premise is about.
     """
-    where = centres(found, datasets[0], mechanism, participation=None, budget=None)
+    where = centres(evidence, datasets[0], mechanism, participation=None, budget=None)
     parts: list[Statement] = []
     for centre in where:
         cells = {
-            dataset: found.cells(FEDERATED, dataset=dataset, mechanism=mechanism, centre=centre, limit=None)
+            dataset: evidence.cells(FEDERATED, dataset=dataset, mechanism=mechanism, centre=centre, limit=None)
             for dataset in datasets
         }
         weak = joined([*map(shortfall, cells.values()), "" if "global" in where else ZERO_ALONE])
-        part = Every([premise(centre), test(centre)])
-        parts.append(_learns_nothing(found, datasets, centre, eps) or weakly(part, weak))
-    both = parts[0] if len(parts) == 1 else Some(parts)
+        part = AllOf([premise(centre), test(centre)])
+        parts.append(_learns_nothing(evidence, datasets, centre, eps) or weakly(part, weak))
+    both = parts[0] if len(parts) == 1 else AnyOf(parts)
     names = [around([centre]) for centre in where]
     each = "; ".join(f"{name}: {words(part)}" for name, part in zip(names, parts, strict=True))
     holding = [name for name, part in zip(names, parts, strict=True) if part.decide(ALPHA / len(parts))]
@@ -174,16 +174,18 @@ def best_centre(
     return finding(both, joined([shown, observed]), condition=only)
 
 
-def _learns_nothing(found: Evidence, datasets: list[str], centre: Any, eps: str) -> Statement | None:
+def _learns_nothing(evidence: Evidence, datasets: list[str], centre: Any, eps: str) -> Statement | None:
     """That one of the data sets is learned on all records, where that fails while training without privacy learns."""
     for dataset in datasets:
         limit = PRINTED[FEDERATED, dataset].records
-        if centre not in centres(found, dataset, eps=eps, limit=limit):
+        if centre not in centres(evidence, dataset, eps=eps, limit=limit):
             continue
-        free = found.rows(FEDERATED, "accuracy", dataset=dataset, mechanism=NO_PRIVACY, participation=None, limit=None)
-        control = Inside(f"accuracy without privacy on {dataset}", per_seed(free), low=LEARNED)
-        whole = learned(found, dataset, [LEAST_NOISE], eps, limit=limit)(centre)
-        short = shortfall(found.cells(FEDERATED, dataset=dataset, eps=eps, limit=limit, centre=centre))
+        free = evidence.rows(
+            FEDERATED, "accuracy", dataset=dataset, mechanism=NO_PRIVACY, participation=None, limit=None
+        )
+        control = Between(f"accuracy without privacy on {dataset}", per_seed(free), low=LEARNED)
+        whole = learned(evidence, dataset, [LEAST_NOISE], eps, limit=limit)(centre)
+        short = shortfall(evidence.cells(FEDERATED, dataset=dataset, eps=eps, limit=limit, centre=centre))
         if control.decide() and not short and whole.decide() is False:
             return whole
     return None
@@ -211,8 +213,8 @@ def _first_spread() -> float:
     return float(get_vector(build("pldp_cnn", Task((28, 28), 10), torch.Generator().manual_seed(0))).std())
 
 
-def _words(found: Evidence, dataset: str, arms: tuple[Arm, ...]) -> str:
-    cells = found.cells("pldp_fl", dataset=dataset, mechanism="pdpm", participation=None)
+def _words(evidence: Evidence, dataset: str, arms: tuple[Arm, ...]) -> str:
+    cells = evidence.cells("pldp_fl", dataset=dataset, mechanism="pdpm", participation=None)
     planned = cells[0].training if cells else None
     settings = planned if isinstance(planned, PldpTraining) else PldpTraining()
     clients, share = settings.clients, settings.participation
@@ -232,10 +234,10 @@ def with_noise(dataset: str, *arms: Arm) -> Callable[[Check], Check]:
 
     def explain(check: Check) -> Check:
         @wraps(check)
-        def explained(found: Evidence) -> Finding:
-            words = _words(found, dataset, arms)
+        def explained(evidence: Evidence) -> Finding:
+            words = _words(evidence, dataset, arms)
             try:
-                finding = check(found)
+                finding = check(evidence)
             except NotRun as missing:
                 raise NotRun(f"{missing}{words}") from None
             return replace(finding, observed=finding.observed + words)
@@ -265,24 +267,24 @@ def _slope(rows: pd.DataFrame, at: str) -> Estimate:
 
 
 @claim("P09", expected="log-log slopes below 0 in eps and above 0 in the range; t1 below t2 below t3, e3 below e1")
-def relative_error(found: Evidence) -> Finding:
+def relative_error(evidence: Evidence) -> Finding:
     measured = {
-        mode: found.rows(SYNTHETIC, "relative_error", mechanism="pdpm", eps="same", tau=mode) for mode in RANGE_MODES
+        mode: evidence.rows(SYNTHETIC, "relative_error", mechanism="pdpm", eps="same", tau=mode) for mode in RANGE_MODES
     }
     by_range: dict[str, pd.DataFrame] = {}
     for mode in EPS_MODES:
-        rows = found.rows(SYNTHETIC, "relative_error", mechanism="pdpm", eps=mode)
+        rows = evidence.rows(SYNTHETIC, "relative_error", mechanism="pdpm", eps=mode)
         by_range[mode] = _with_width(rows)
-    falls = [Inside(f"slope in eps ({mode})", _slope(rows, "epsilon"), high=0) for mode, rows in measured.items()]
-    rises = [Inside(f"slope in the range ({mode})", _slope(rows, "tau"), low=0) for mode, rows in by_range.items()]
+    falls = [Between(f"slope in eps ({mode})", _slope(rows, "epsilon"), high=0) for mode, rows in measured.items()]
+    rises = [Between(f"slope in the range ({mode})", _slope(rows, "tau"), low=0) for mode, rows in by_range.items()]
     errors = {mode: per_seed(rows) for mode, rows in measured.items()}
     order = [
-        Inside(f"error of {more} minus {less}", minus(errors[more], errors[less]), low=0)
+        Between(f"error of {more} minus {less}", minus(errors[more], errors[less]), low=0)
         for less, more in (("t1", "t2"), ("t2", "t3"))
     ]
     budgets = minus(per_seed(by_range["e1"]), per_seed(by_range["e3"]))
     return finding(
-        Every([*falls, *rises, *order, Inside("error of e1 minus e3", budgets, low=0)]),
+        AllOf([*falls, *rises, *order, Between("error of e1 minus e3", budgets, low=0)]),
         f"slopes in eps {', '.join(f'{leaf.value.mean:.2f}' for leaf in falls)}, in the range "
         f"{', '.join(f'{leaf.value.mean:.2f}' for leaf in rises)}; mean error "
         f"{', '.join(f'{value.mean:.3g}' for value in errors.values())} for t1, t2, t3 about a centre of 1",
@@ -290,12 +292,12 @@ def relative_error(found: Evidence) -> Finding:
     )
 
 
-def _shares(found: Evidence, dataset: str, metric: str, centre: Any = None) -> dict[float, pd.DataFrame]:
+def _shares(evidence: Evidence, dataset: str, metric: str, centre: Any = None) -> dict[float, pd.DataFrame]:
     """Rows of Figure 3's arm (eps_3, tau_1) by the share of clients in a round, rising; none where it is not planned.
 
     The arm's cell at the study's own share is one of the nine combinations, which has no such factor.
     """
-    cells = found.cells(
+    cells = evidence.cells(
         FEDERATED, dataset=dataset, mechanism="pdpm", eps="e3", tau="t1", budget=None, centre=centre, limit=None
     )
     shares = {
@@ -304,7 +306,7 @@ def _shares(found: Evidence, dataset: str, metric: str, centre: Any = None) -> d
         if isinstance(cell.training, PldpTraining)
     }
     return {
-        share: found.rows(
+        share: evidence.rows(
             FEDERATED,
             metric,
             dataset=dataset,
@@ -321,19 +323,19 @@ def _shares(found: Evidence, dataset: str, metric: str, centre: Any = None) -> d
 
 
 @claim("P10", expected="bytes per participant the same for any number of participants: by construction")
-def linear_communication(found: Evidence) -> Finding:
+def linear_communication(evidence: Evidence) -> Finding:
     made, stream = pdpm(1.0, 2.0, WEIGHTS), generator("uploads")
     sizes = []
     for clients in (10, 40, 100):
         uploads = made.privatize(torch.zeros(clients, WEIGHTS), stream)
         sizes.append(uploads.numel() * uploads.element_size() / clients)
     linear, text = len(set(sizes)) == 1, ""
-    for dataset in sorted({cell.dataset for cell in found.cells(FEDERATED, mechanism="pdpm")}):
-        where = centres(found, dataset, eps="e3", tau="t1", budget=None)
+    for dataset in sorted({cell.dataset for cell in evidence.cells(FEDERATED, mechanism="pdpm")}):
+        where = centres(evidence, dataset, eps="e3", tau="t1", budget=None)
         sent = {
             share: float(rows["value"].mean())
             for centre in where[:1]
-            for share, rows in _shares(found, dataset, "uploaded_megabytes", centre).items()
+            for share, rows in _shares(evidence, dataset, "uploaded_megabytes", centre).items()
         }
         if len(sent) > 1:
             each = [megabytes / share for share, megabytes in sent.items()]
@@ -354,37 +356,37 @@ def linear_communication(found: Evidence) -> Finding:
 
 
 @claim("P11", expected=f"on each data set a rise up to 0.7, and less than {MINOR} after it")
-def participation(found: Evidence) -> Finding:
+def participation(evidence: Evidence) -> Finding:
     names = [
         name
         for name in ("mnist", "fashion_mnist")
-        for centre in centres(found, name, eps="e3", tau="t1", budget=None)[:1]
-        if 0.7 in (shares := _shares(found, name, "accuracy", centre)) and min(shares) < 0.7 < max(shares)
+        for centre in centres(evidence, name, eps="e3", tau="t1", budget=None)[:1]
+        if 0.7 in (shares := _shares(evidence, name, "accuracy", centre)) and min(shares) < 0.7 < max(shares)
     ]
     if not names:
         raise NotRun(
             f"needs {FEDERATED} on mnist with shares of clients below, at and above 0.7, which the "
-            f"{found.scale} grid does not have"
+            f"{evidence.scale} grid does not have"
         )
 
     def test(name: str, centre: Any) -> Statement:
-        points = {share: per_seed(rows) for share, rows in _shares(found, name, "accuracy", centre).items()}
+        points = {share: per_seed(rows) for share, rows in _shares(evidence, name, "accuracy", centre).items()}
         low, high = min(points), max(points)
         rise = minus(points[0.7], points[low])
-        void = "both at chance" if max(points[low].mean, points[0.7].mean) < AT_CHANCE else ""
-        return Every(
+        undecidable = "both at chance" if max(points[low].mean, points[0.7].mean) < AT_CHANCE else ""
+        return AllOf(
             [
-                Inside(f"accuracy on {name} at a share of 0.7 minus at {low:g}", rise, low=0, void=void),
-                Inside(f"at {high:g} minus at 0.7", minus(points[high], points[0.7]), -MINOR, MINOR),
+                Between(f"accuracy on {name} at a share of 0.7 minus at {low:g}", rise, low=0, undecidable=undecidable),
+                Between(f"at {high:g} minus at 0.7", minus(points[high], points[0.7]), -MINOR, MINOR),
             ]
         )
 
-    premises = [learned(found, name, ["t1"], "e3") for name in names]
+    premises = [learned(evidence, name, ["t1"], "e3") for name in names]
     return best_centre(
-        found,
+        evidence,
         names,
-        lambda centre: Every([test(name, centre) for name in names]),
-        lambda centre: Every([premise(centre) for premise in premises]),
+        lambda centre: AllOf([test(name, centre) for name in names]),
+        lambda centre: AllOf([premise(centre) for premise in premises]),
         eps="e3",
     )
 
@@ -392,26 +394,26 @@ def participation(found: Evidence) -> Finding:
 NEARLY, SIMILAR = 0.01, 0.03
 
 
-def _after(found: Evidence, count: int, rows: pd.DataFrame, metric: str) -> Estimate:
+def _after(evidence: Evidence, count: int, rows: pd.DataFrame, metric: str) -> Estimate:
     """A metric after a number of rounds."""
-    marks = found.by_mark(rows, metric)
+    marks = evidence.by_mark(rows, metric)
     if count not in marks:
         raise NotRun(f"needs {metric} after {count} rounds")
     return estimate(marks[count])
 
 
-def _short(found: Evidence, dataset: str, count: int, needed: int, reached: dict[str, float]) -> None:
+def _short(evidence: Evidence, dataset: str, count: int, needed: int, reached: dict[str, float]) -> None:
     """NotRun, with what fewer rounds reached, where cells have fewer than the paper."""
     if count < needed:
         raise NotRun(
-            f"needs {needed} rounds of {FEDERATED} on {dataset}, the {found.scale} runs have {count}, after "
+            f"needs {needed} rounds of {FEDERATED} on {dataset}, the {evidence.scale} runs have {count}, after "
             "which the accuracy is " + ", ".join(f"{value:.3f} ({name})" for name, value in reached.items())
         )
 
 
 @claim("P12", expected=f"all nine combinations rise; eps_2 within {SIMILAR} of eps_3 or above, over the safe ranges")
-def rounds_and_modes(found: Evidence) -> Finding:
-    count = rounds(found, "mnist")
+def rounds_and_modes(evidence: Evidence) -> Finding:
+    count = rounds(evidence, "mnist")
 
     def test(centre: Any) -> Statement:
         parts: list[Statement] = []
@@ -419,43 +421,45 @@ def rounds_and_modes(found: Evidence) -> Finding:
         for eps in EPS_MODES:
             ends = []
             for tau in RANGE_MODES:
-                marks = found.by_mark(mode_rows(found, "mnist", eps, tau, centre, None), "accuracy")
+                marks = evidence.by_mark(mode_rows(evidence, "mnist", eps, tau, centre, None), "accuracy")
                 rise = paired(marks.iloc[:, -1].tolist(), marks.iloc[:, 0].tolist())
-                parts.append(Inside(f"rise of {eps} with {tau} in {count} rounds", rise, low=0))
+                parts.append(Between(f"rise of {eps} with {tau} in {count} rounds", rise, low=0))
                 ends.append(marks.iloc[:, -1])
             final[eps] = estimate(pd.concat(ends, axis=1).mean(axis=1))
-        void = "both at chance" if max(final["e2"].mean, final["e3"].mean) < AT_CHANCE else ""
-        gap = Inside("accuracy of eps_3 minus eps_2", minus(final["e3"], final["e2"]), high=SIMILAR, void=void)
-        return Every([*parts, gap])
+        undecidable = "both at chance" if max(final["e2"].mean, final["e3"].mean) < AT_CHANCE else ""
+        gap = Between(
+            "accuracy of eps_3 minus eps_2", minus(final["e3"], final["e2"]), high=SIMILAR, undecidable=undecidable
+        )
+        return AllOf([*parts, gap])
 
-    return best_centre(found, ["mnist"], test, learned(found, "mnist", RANGE_MODES))
+    return best_centre(evidence, ["mnist"], test, learned(evidence, "mnist", RANGE_MODES))
 
 
-def _best(found: Evidence, dataset: str, printed: dict[str, float]) -> Finding:
-    rounds(found, dataset)
-    where = centres(found, dataset, participation=None, budget=None)
+def _best(evidence: Evidence, dataset: str, printed: dict[str, float]) -> Finding:
+    rounds(evidence, dataset)
+    where = centres(evidence, dataset, participation=None, budget=None)
     last = {
         eps: max(
-            float(mode_rows(found, dataset, eps, tau, centre)["value"].mean())
+            float(mode_rows(evidence, dataset, eps, tau, centre)["value"].mean())
             for tau in RANGE_MODES
             for centre in where
         )
         for eps in printed
     }
-    count = rounds(found, dataset)
-    _short(found, dataset, count, PRINTED_ROUNDS, {f"{eps}, {around(where)}": value for eps, value in last.items()})
+    count = rounds(evidence, dataset)
+    _short(evidence, dataset, count, PRINTED_ROUNDS, {f"{eps}, {around(where)}": value for eps, value in last.items()})
 
     def test(centre: Any) -> Statement:
-        return Every(
+        return AllOf(
             [
-                Some(
+                AnyOf(
                     [
-                        Inside(
+                        Between(
                             f"accuracy of {eps} with {tau} after {PRINTED_ROUNDS} rounds (printed {value})",
                             _after(
-                                found,
+                                evidence,
                                 PRINTED_ROUNDS,
-                                mode_rows(found, dataset, eps, tau, centre, None),
+                                mode_rows(evidence, dataset, eps, tau, centre, None),
                                 "accuracy",
                             ),
                             low=value - NEARLY,
@@ -467,69 +471,71 @@ def _best(found: Evidence, dataset: str, printed: dict[str, float]) -> Finding:
             ]
         )
 
-    return best_centre(found, [dataset], test, learned(found, dataset, RANGE_MODES))
+    return best_centre(evidence, [dataset], test, learned(evidence, dataset, RANGE_MODES))
 
 
 @claim("P13", expected=f"at least {0.957 - NEARLY:g} (eps_2) and {0.979 - NEARLY:g} (eps_3) with one of the ranges")
 @with_noise("mnist", ("e2", "t1"), ("e3", "t1"))
-def mnist_accuracy(found: Evidence) -> Finding:
-    return _best(found, "mnist", {"e2": 0.957, "e3": 0.979})
+def mnist_accuracy(evidence: Evidence) -> Finding:
+    return _best(evidence, "mnist", {"e2": 0.957, "e3": 0.979})
 
 
 @claim("P14", expected=f"at least {0.792 - NEARLY:g} (eps_2) and {0.856 - NEARLY:g} (eps_3) with one of the ranges")
 @with_noise("fashion_mnist", ("e2", "t1"), ("e3", "t1"))
-def fashion_accuracy(found: Evidence) -> Finding:
-    return _best(found, "fashion_mnist", {"e2": 0.792, "e3": 0.856})
+def fashion_accuracy(evidence: Evidence) -> Finding:
+    return _best(evidence, "fashion_mnist", {"e2": 0.792, "e3": 0.856})
 
 
 @claim("P15", expected="in each mode of eps the accuracy falls from tau_1 to tau_3, and tau_2 is not outside the two")
 @with_noise("mnist", *((eps, tau) for eps in EPS_MODES for tau in RANGE_MODES))
-def wider_ranges(found: Evidence) -> Finding:
-    count = rounds(found, "mnist")
+def wider_ranges(evidence: Evidence) -> Finding:
+    count = rounds(evidence, "mnist")
 
     def test(centre: Any) -> Statement:
         parts = []
         for eps in EPS_MODES:
-            ends = {tau: per_seed(mode_rows(found, "mnist", eps, tau, centre)) for tau in RANGE_MODES}
+            ends = {tau: per_seed(mode_rows(evidence, "mnist", eps, tau, centre)) for tau in RANGE_MODES}
             for wide, narrow, least in (("t3", "t1", 0.0), ("t2", "t1", -SIMILAR), ("t3", "t2", -SIMILAR)):
-                void = "both at chance" if max(ends[wide].mean, ends[narrow].mean) < AT_CHANCE else ""
+                undecidable = "both at chance" if max(ends[wide].mean, ends[narrow].mean) < AT_CHANCE else ""
                 gap = minus(ends[narrow], ends[wide])
                 text = f"accuracy of {eps} after {count} rounds, {narrow} minus {wide}"
-                if not void or least == 0:
-                    parts.append(Inside(text, gap, low=least, void=void))
-        return Every(parts)
+                if not undecidable or least == 0:
+                    parts.append(Between(text, gap, low=least, undecidable=undecidable))
+        return AllOf(parts)
 
-    return best_centre(found, ["mnist"], test, learned(found, "mnist", RANGE_MODES))
+    return best_centre(evidence, ["mnist"], test, learned(evidence, "mnist", RANGE_MODES))
 
 
 @claim("P22", expected="on each data set eps_2 above eps_1 and below eps_3, on average over the safe ranges")
-def personal_budgets(found: Evidence) -> Finding:
+def personal_budgets(evidence: Evidence) -> Finding:
     names = [
         name
         for name in ("mnist", "fashion_mnist")
-        if all(found.cells(FEDERATED, dataset=name, mechanism="pdpm", eps=eps) for eps in EPS_MODES)
+        if all(evidence.cells(FEDERATED, dataset=name, mechanism="pdpm", eps=eps) for eps in EPS_MODES)
     ]
     if not names:
         raise NotRun(
-            f"needs {FEDERATED} on mnist or fashion_mnist in all three modes of epsilon, which the {found.scale} grid "
-            "does not have"
+            f"needs {FEDERATED} on mnist or fashion_mnist in all three modes of epsilon, which the {evidence.scale} "
+            "grid does not have"
         )
 
     def test(centre: Any) -> Statement:
         parts = []
         for name in names:
             means = {
-                eps: per_seed(pd.concat([mode_rows(found, name, eps, tau, centre) for tau in RANGE_MODES]))
+                eps: per_seed(pd.concat([mode_rows(evidence, name, eps, tau, centre) for tau in RANGE_MODES]))
                 for eps in EPS_MODES
             }
             for better, worse in (("e2", "e1"), ("e3", "e2")):
-                void = "both at chance" if max(means[better].mean, means[worse].mean) < AT_CHANCE else ""
+                undecidable = "both at chance" if max(means[better].mean, means[worse].mean) < AT_CHANCE else ""
                 gap = minus(means[better], means[worse])
-                parts.append(Inside(f"accuracy of {better} minus {worse} on {name}", gap, low=0, void=void))
-        return Every(parts)
+                parts.append(
+                    Between(f"accuracy of {better} minus {worse} on {name}", gap, low=0, undecidable=undecidable)
+                )
+        return AllOf(parts)
 
-    premises = [learned(found, name, RANGE_MODES) for name in names]
-    return best_centre(found, names, test, lambda centre: Every([premise(centre) for premise in premises]))
+    premises = [learned(evidence, name, RANGE_MODES) for name in names]
+    return best_centre(evidence, names, test, lambda centre: AllOf([premise(centre) for premise in premises]))
 
 
 @claim("P23", expected="a level of accuracy that counts as relatively high")
@@ -540,32 +546,32 @@ def small_budgets() -> Finding:
     )
 
 
-def _comparison(found: Evidence, mechanism: str, centre: Any, metric: str | None = "accuracy") -> pd.DataFrame:
+def _comparison(evidence: Evidence, mechanism: str, centre: Any, metric: str | None = "accuracy") -> pd.DataFrame:
     """MNIST, eps_2, tau = [-1, 1]; `none` without privacy."""
     factors: dict[str, Any] = {} if mechanism == NO_PRIVACY else {"eps": "e2", "tau": 2.0}
     if mechanism != NO_PRIVACY:
         factors["centre"] = centre
-    return found.rows(
+    return evidence.rows(
         FEDERATED, metric, dataset="mnist", mechanism=mechanism, budget=None, participation=None, limit=None, **factors
     )
 
 
-def _after_100(found: Evidence, names: dict[str, str]) -> None:
-    rounds(found, "mnist")
+def _after_100(evidence: Evidence, names: dict[str, str]) -> None:
+    rounds(evidence, "mnist")
     counts = [
-        rounds(found, "mnist", name, participation=None, **({} if name == NO_PRIVACY else {"tau": 2.0}))
+        rounds(evidence, "mnist", name, participation=None, **({} if name == NO_PRIVACY else {"tau": 2.0}))
         for name in names
-        if found.cells(FEDERATED, dataset="mnist", mechanism=name)
+        if evidence.cells(FEDERATED, dataset="mnist", mechanism=name)
     ]
     _short(
-        found,
+        evidence,
         "mnist",
         min(counts, default=0),
         100,
         {
             text: max(
-                float(_comparison(found, name, centre)["value"].mean())
-                for centre in centres(found, "mnist", name, participation=None, budget=None) or [None]
+                float(_comparison(evidence, name, centre)["value"].mean())
+                for centre in centres(evidence, "mnist", name, participation=None, budget=None) or [None]
             )
             for name, text in names.items()
         },
@@ -574,45 +580,48 @@ def _after_100(found: Evidence, names: dict[str, str]) -> None:
 
 @claim("P16", expected=f"at least {0.975 - NEARLY:g}, and no more than {NEARLY} below the accuracy without privacy")
 @with_noise("mnist", ("e2", 2.0))
-def comparison(found: Evidence) -> Finding:
-    _after_100(found, {"pdpm": "PDPM", NO_PRIVACY: "no privacy"})
+def comparison(evidence: Evidence) -> Finding:
+    _after_100(evidence, {"pdpm": "PDPM", NO_PRIVACY: "no privacy"})
 
     def test(centre: Any) -> Statement:
         ours, none = (
-            _after(found, 100, _comparison(found, name, centre, None), "accuracy") for name in ("pdpm", NO_PRIVACY)
+            _after(evidence, 100, _comparison(evidence, name, centre, None), "accuracy")
+            for name in ("pdpm", NO_PRIVACY)
         )
-        return Every(
+        return AllOf(
             [
-                Inside("accuracy of PDPM after 100 rounds", ours, low=0.975 - NEARLY),
-                Inside("minus that without privacy", minus(ours, none), low=-NEARLY),
+                Between("accuracy of PDPM after 100 rounds", ours, low=0.975 - NEARLY),
+                Between("minus that without privacy", minus(ours, none), low=-NEARLY),
             ]
         )
 
-    return best_centre(found, ["mnist"], test, learned(found, "mnist", [2.0]))
+    return best_centre(evidence, ["mnist"], test, learned(evidence, "mnist", [2.0]))
 
 
 @claim("P24", expected=f"with e3 and t1 an accuracy at most {SIMILAR} below that without privacy, on each data set")
 @with_noise("mnist", ("e3", "t1"))
-def almost_the_same(found: Evidence) -> Finding:
+def almost_the_same(evidence: Evidence) -> Finding:
     """The mode with the least noise, on all records where it was run, beside no privacy on any number of them."""
     names = [
-        name for name in ("mnist", "fashion_mnist") if found.cells(FEDERATED, dataset=name, mechanism="pdpm", eps="e3")
+        name
+        for name in ("mnist", "fashion_mnist")
+        if evidence.cells(FEDERATED, dataset=name, mechanism="pdpm", eps="e3")
     ]
     if not names:
-        raise NotRun(f"needs {FEDERATED} on mnist or fashion_mnist, which the {found.scale} grid does not have")
+        raise NotRun(f"needs {FEDERATED} on mnist or fashion_mnist, which the {evidence.scale} grid does not have")
 
     def gap(name: str, centre: Any) -> Statement:
         whole = PRINTED[FEDERATED, name].records
         arm = {"dataset": name, "mechanism": "pdpm", "eps": "e3", "tau": "t1", "centre": centre, "participation": None}
-        limit = whole if found.cells(FEDERATED, **arm, limit=whole) else None
-        free = found.rows(FEDERATED, "accuracy", dataset=name, mechanism=NO_PRIVACY, participation=None, limit=None)
-        rows = mode_rows(found, name, "e3", "t1", centre, limit=limit)
-        weak = shortfall(found.cells(FEDERATED, **arm, limit=limit, budget=None))
+        limit = whole if evidence.cells(FEDERATED, **arm, limit=whole) else None
+        free = evidence.rows(FEDERATED, "accuracy", dataset=name, mechanism=NO_PRIVACY, participation=None, limit=None)
+        rows = mode_rows(evidence, name, "e3", "t1", centre, limit=limit)
+        weak = shortfall(evidence.cells(FEDERATED, **arm, limit=limit, budget=None))
         text = f"accuracy of e3 with t1 and {around([centre])} on {name}, minus that without privacy"
-        return Inside(text, minus(per_seed(rows), per_seed(free)), low=-SIMILAR, weak=weak)
+        return Between(text, minus(per_seed(rows), per_seed(free)), low=-SIMILAR, weak=weak)
 
-    where = {name: centres(found, name, eps="e3", participation=None, budget=None) for name in names}
-    return finding(Every([Some([gap(name, centre) for centre in where[name]]) for name in names]))
+    where = {name: centres(evidence, name, eps="e3", participation=None, budget=None) for name in names}
+    return finding(AllOf([AnyOf([gap(name, centre) for centre in where[name]]) for name in names]))
 
 
 @claim("P17", expected="an accuracy of 0.903")

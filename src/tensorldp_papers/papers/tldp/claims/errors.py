@@ -28,9 +28,9 @@ TESTS = "tests/studies/test_error_table.py"
 _NORM_TEST = "test_the_printed_and_the_corrected_column_at_epsilon_1"
 
 
-def _entry(found: Evidence, mechanism: str) -> Finding:
+def _entry(evidence: Evidence, mechanism: str) -> Finding:
     """A line of Table 5 against the error of the mechanism as its own theorem defines it."""
-    table = found.table("tldp_table5")
+    table = evidence.table("tldp_table5")
     ratios = table[table["mechanism"] == mechanism]["printed_over_corrected"]
     if ratios.empty:
         raise NotRun(f"needs {mechanism} in results/tables/tldp_table5.csv")
@@ -43,18 +43,18 @@ def _entry(found: Evidence, mechanism: str) -> Finding:
 
 
 @claim("T18", expected="printed = exact within 1 %")
-def table5_laplace(found: Evidence) -> Finding:
-    return _entry(found, "laplace")
+def table5_laplace(evidence: Evidence) -> Finding:
+    return _entry(evidence, "laplace")
 
 
 @claim("T19", expected="printed = exact within 1 %")
-def table5_gaussian(found: Evidence) -> Finding:
-    return _entry(found, "gaussian")
+def table5_gaussian(evidence: Evidence) -> Finding:
+    return _entry(evidence, "gaussian")
 
 
-def _estimate(found: Evidence, mechanism: str) -> Finding:
+def _estimate(evidence: Evidence, mechanism: str) -> Finding:
     """A line of Table 5 for a mechanism with a delta, which the table leaves out: an estimate, up to a constant."""
-    table = found.table("tldp_table5")
+    table = evidence.table("tldp_table5")
     ratios = table[table["mechanism"] == mechanism]["printed_over_corrected"]
     if ratios.empty:
         raise NotRun(f"needs {mechanism} in results/tables/tldp_table5.csv")
@@ -74,13 +74,13 @@ _OF_AN_ESTIMATE = (
 
 
 @claim("T20", expected=_OF_AN_ESTIMATE)
-def table5_mvg(found: Evidence) -> Finding:
-    return _estimate(found, "mvg")
+def table5_mvg(evidence: Evidence) -> Finding:
+    return _estimate(evidence, "mvg")
 
 
 @claim("T21", expected=_OF_AN_ESTIMATE)
-def table5_idn(found: Evidence) -> Finding:
-    return _estimate(found, "idn")
+def table5_idn(evidence: Evidence) -> Finding:
+    return _estimate(evidence, "idn")
 
 
 @claim("T22", expected="an error of C times the Laplace mechanism's")
@@ -89,13 +89,13 @@ def table5_dphsgd() -> Finding:
 
 
 @claim("T23", expected="printed = exact within 1 %")
-def table5_tldp_l(found: Evidence) -> Finding:
-    return _entry(found, "tldp-l")
+def table5_tldp_l(evidence: Evidence) -> Finding:
+    return _entry(evidence, "tldp-l")
 
 
 @claim("T24", expected="printed = exact within 1 %")
-def table5_tldp_g(found: Evidence) -> Finding:
-    return _entry(found, "tldp-g")
+def table5_tldp_g(evidence: Evidence) -> Finding:
+    return _entry(evidence, "tldp-g")
 
 
 @claim("T25", expected="equality")
@@ -213,7 +213,7 @@ def l2_sensitivity() -> Finding:
 
 
 @claim("T31", expected="60,000+10,000; 50,000+10,000; 73,257+26,032; 25,000+25,000; 113,184+28,297")
-def split_sizes(found: Evidence) -> Finding:
+def split_sizes(evidence: Evidence) -> Finding:
     """Of the data sets that were read; that the others were not is a condition."""
     expected = {
         "mnist": (60000, 10000),
@@ -225,7 +225,7 @@ def split_sizes(found: Evidence) -> Finding:
     read, missing = {}, {}
     for name in expected:
         try:
-            read[name] = found.split_sizes(name)
+            read[name] = evidence.split_sizes(name)
         except NotRun as error:
             missing[name] = error
     if not read:
@@ -260,9 +260,9 @@ def weighted_f1() -> Finding:
 
 
 @claim("T33", expected="all features between -1 and 1, which float32 rounds the largest to")
-def features_in_range(found: Evidence) -> Finding:
+def features_in_range(evidence: Evidence) -> Finding:
     """tanh is inside (-1, 1), but in float32 it is 1 from 9.01 on: what is computed can only be in [-1, 1]."""
-    low, high, equal = found.feature_range("tldp_type2")
+    low, high, equal = evidence.feature_range("tldp_type2")
     return Finding(
         low >= -1 and high <= 1,
         f"from {low:.6f} to {high:.6f}, {equal:.2%} of them rounded to exactly -1 or 1 in float32",

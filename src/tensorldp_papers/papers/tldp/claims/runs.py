@@ -23,11 +23,11 @@ from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.fairness import is_papers, shortfall, weakly
 from tensorldp_papers.claims.statements import (
     ALPHA,
+    AllOf,
+    Alternative,
+    AnyOf,
+    Between,
     Estimate,
-    Every,
-    Inside,
-    Shared,
-    Some,
     Statement,
     estimate,
     finding,
@@ -63,9 +63,11 @@ class Runs:
     weak: str
     ways: int = 1
 
-    def inside(self, name: str, value: Estimate, low: float = -np.inf, high: float = np.inf, void: str = "") -> Inside:
+    def inside(
+        self, name: str, value: Estimate, low: float = -np.inf, high: float = np.inf, undecidable: str = ""
+    ) -> Between:
         """A comparison of these runs."""
-        return Inside(name, value, low, high, void, self.weak)
+        return Between(name, value, low, high, undecidable, self.weak)
 
     def of(self, mechanism: str, form: str = "") -> pd.DataFrame:
         """The rows of one mechanism; of a baseline in its other form with `form`."""
@@ -83,7 +85,7 @@ class Runs:
         ours = self.rows[self.rows["mechanism"].isin(TLDP)]["variant"]
         return per_seed(rows[rows["variant"].isin(set(ours))])
 
-    def gap(self, first: str, second: str, epsilons: Iterable[float] | None = None, form: str = "") -> Inside:
+    def gap(self, first: str, second: str, epsilons: Iterable[float] | None = None, form: str = "") -> Between:
         """first - second on average over the epsilons of both, with no limits yet; `form` is the second's."""
         rows = self.of(first), self.of(second, form)
         shared = set(rows[0]["epsilon"]) & set(rows[1]["epsilon"])
@@ -94,8 +96,8 @@ class Runs:
         means = [per_seed(own) for own in rows]
         seen = max(point.mean for own in rows for point in per_epsilon(own).values())
         limit = 1 / get(self.dataset).classes + AT_CHANCE
-        void = "" if seen > limit else "both at chance at every epsilon"
-        return self.inside(f"{first} minus {second} on {self.name}", minus(means[0], means[1]), void=void)
+        undecidable = "" if seen > limit else "both at chance at every epsilon"
+        return self.inside(f"{first} minus {second} on {self.name}", minus(means[0], means[1]), undecidable=undecidable)
 
     @property
     def dataset(self) -> str:
@@ -110,16 +112,16 @@ def _printed(rows: pd.DataFrame) -> pd.DataFrame:
     return own[own["epsilon"].isin(grid) | (own["mechanism"] == NO_PRIVACY)]
 
 
-def runs(found: Evidence, study: str, dataset: str, mechanisms: Iterable[str], where: str = "") -> Runs:
+def runs(evidence: Evidence, study: str, dataset: str, mechanisms: Iterable[str], where: str = "") -> Runs:
     """The scores of some mechanisms, TLDP and no perturbation on one data set, all of one network.
 
     Raises:
         NotRun: if the data set is not planned, a result is missing or no network was run with all of them.
     """
-    if not found.cells(study, dataset=dataset):
-        raise NotRun(f"needs {study} on {dataset}, which the {found.scale} grid does not have")
+    if not evidence.cells(study, dataset=dataset):
+        raise NotRun(f"needs {study} on {dataset}, which the {evidence.scale} grid does not have")
     wanted = {*mechanisms, *TLDP, NO_PRIVACY}
-    rows = _printed(found.rows(study, F1, dataset=dataset, mechanism=wanted))
+    rows = _printed(evidence.rows(study, F1, dataset=dataset, mechanism=wanted))
     if where:
         rows = rows[rows["variant"].str.contains(f"where={where}")]
     papers = rows["variant"].isin([name for name in set(rows["variant"]) if is_papers(study, dataset, name)])
@@ -128,18 +130,18 @@ def runs(found: Evidence, study: str, dataset: str, mechanisms: Iterable[str], w
     if lacking := wanted - set(rows["mechanism"]):
         raise NotRun(f"needs {' and '.join(sorted(lacking))} of {study} on {dataset} with the network of the others")
     variants = set(rows["variant"])
-    cells = [cell for cell in found.cells(study, dataset=dataset, mechanism=wanted) if cell.variant in variants]
-    return Runs(f"{dataset} ({where})" if where else dataset, rows, shortfall(cells), found.ways)
+    cells = [cell for cell in evidence.cells(study, dataset=dataset, mechanism=wanted) if cell.variant in variants]
+    return Runs(f"{dataset} ({where})" if where else dataset, rows, shortfall(cells), evidence.ways)
 
 
-def as_printed(found: Evidence, study: str, made: Iterable[Runs], where: str = "") -> str:
+def as_printed(evidence: Evidence, study: str, made: Iterable[Runs], where: str = "") -> str:
     """What the same runs have with the printed Delta at the largest epsilon of theirs, in words; it decides nothing."""
     texts = []
     for dataset in dict.fromkeys(own.dataset for own in made):
         factors = {"range": "printed", **({"where": where} if where else {})}
-        if not found.cells(study, dataset=dataset, mechanism=TLDP, **factors):
+        if not evidence.cells(study, dataset=dataset, mechanism=TLDP, **factors):
             continue
-        rows = found.rows(study, F1, dataset=dataset, mechanism=TLDP, **factors)
+        rows = evidence.rows(study, F1, dataset=dataset, mechanism=TLDP, **factors)
         for name in TLDP:
             epsilon, value = max(per_epsilon(rows[rows["mechanism"] == name]).items())
             texts.append(f"{name} {value.mean:.2f} on {dataset} at epsilon {epsilon:g}")
@@ -147,7 +149,7 @@ def as_printed(found: Evidence, study: str, made: Iterable[Runs], where: str = "
 
 
 def each(
-    found: Evidence, study: str, datasets: Iterable[str], mechanisms: Iterable[str], where: str = ""
+    evidence: Evidence, study: str, datasets: Iterable[str], mechanisms: Iterable[str], where: str = ""
 ) -> list[Runs]:
     """The scores on every one of some data sets that is planned with all of these mechanisms.
 
@@ -155,12 +157,12 @@ def each(
         NotRun: if none is planned, or none with all of them.
     """
     names = list(datasets)
-    planned = [name for name in names if found.cells(study, dataset=name)]
+    planned = [name for name in names if evidence.cells(study, dataset=name)]
     if not planned:
-        raise NotRun(f"needs {study} on {' or '.join(names)}, which the {found.scale} grid does not have")
+        raise NotRun(f"needs {study} on {' or '.join(names)}, which the {evidence.scale} grid does not have")
     wanted = {*mechanisms, *TLDP, NO_PRIVACY}
-    whole = [name for name in planned if all(found.cells(study, dataset=name, mechanism=one) for one in wanted)]
-    return [runs(found, study, name, mechanisms, where) for name in whole or planned]
+    whole = [name for name in planned if all(evidence.cells(study, dataset=name, mechanism=one) for one in wanted)]
+    return [runs(evidence, study, name, mechanisms, where) for name in whole or planned]
 
 
 def either_network(check: Check) -> Check:
@@ -175,14 +177,14 @@ def either_network(check: Check) -> Check:
     """
 
     @wraps(check)
-    def decided(found: Evidence) -> Finding:
-        keeps = [partial(_stays, dropped) for dropped in _choices(_with_both(found))]
-        ways = len({_told(_attempt(check, found.only(keep, 1))) for keep in keeps})
-        views = [found.only(keep, ways) for keep in keeps]
+    def decided(evidence: Evidence) -> Finding:
+        keeps = [partial(_stays, dropped) for dropped in _choices(_with_both(evidence))]
+        ways = len({_told(_attempt(check, evidence.only(keep, 1))) for keep in keeps})
+        views = [evidence.only(keep, ways) for keep in keeps]
         made = [(_attempt(check, view), view) for view in views]
         findings = [(one, view) for one, view in made if isinstance(one, Finding)]
         best, view = next(((one, view) for one, view in findings if one.holds), (findings or made)[0])
-        found.used += [name for name in view.used if name not in found.used]
+        evidence.used += [name for name in view.used if name not in evidence.used]
         if isinstance(best, NotRun):
             raise best
         return best
@@ -190,9 +192,9 @@ def either_network(check: Check) -> Check:
     return decided
 
 
-def _attempt(check: Check, found: Evidence) -> Finding | NotRun:
+def _attempt(check: Check, evidence: Evidence) -> Finding | NotRun:
     try:
-        return check(found)
+        return check(evidence)
     except NotRun as error:
         return error
 
@@ -216,9 +218,9 @@ def _stays(datasets: tuple[str, ...], cell: AnyCell) -> bool:
     return cell.study != TYPE1 or cell.dataset not in datasets or not _reduced(cell)
 
 
-def _with_both(found: Evidence) -> list[str]:
+def _with_both(evidence: Evidence) -> list[str]:
     """The data sets of Type I with the paper's network on a part of the records and another one on all of them."""
-    cells = [cell for cell in found.cells(TYPE1) if cell.mechanism in TLDP]
+    cells = [cell for cell in evidence.cells(TYPE1) if cell.mechanism in TLDP]
     reduced = {cell.dataset for cell in cells if _reduced(cell)}
     whole = {cell.dataset for cell in cells if not getattr(cell.training, "limit", None)}
     return sorted(reduced & whole)
@@ -245,14 +247,14 @@ def settle(
     """
     missing = [name for name in datasets if name not in {own.dataset for own in made}]
     absent = f"{', '.join(missing)} not run" if missing else ""
-    shared = Shared(statement, max(own.ways for own in made))
+    shared = Alternative(statement, max(own.ways for own in made))
     return finding(shared, observed, evidence, condition=joined([condition, absent]))
 
 
 def per_form(made: Runs, test: Callable[[str], Statement]) -> Statement:
     """A statement about the Gaussian baseline: of Theorem 2's form or, where it was run, of Table 5's."""
     forms = ["", "table5"] if not made.of("gaussian", "table5").empty else [""]
-    return Some([test(form) for form in forms]) if len(forms) > 1 else test("")
+    return AnyOf([test(form) for form in forms]) if len(forms) > 1 else test("")
 
 
 def below(made: Runs, mechanism: str, limit: float, largest: float = np.inf, form: str | None = None) -> Statement:
@@ -261,7 +263,7 @@ def below(made: Runs, mechanism: str, limit: float, largest: float = np.inf, for
     def test(form: str) -> Statement:
         points = made.points(mechanism, form)
         named = f"{mechanism}{' of Table 5' if form else ''}"
-        return Every(
+        return AllOf(
             [
                 made.inside(f"{named} on {made.name} at epsilon {e:g}", value, high=limit)
                 for e, value in points.items()
@@ -280,15 +282,15 @@ WEIGHTS_TEST = "tests/mechanisms/test_tldp.py::test_weights_change_nothing_where
 
 @claim("T34", expected=f"weighted F1 below {LOW} at every nominal epsilon up to 10, in the form that favours the paper")
 @either_network
-def baselines_stay_low(found: Evidence) -> Finding:
-    made = each(found, "tldp_type1", IMAGES, BASELINES)
+def baselines_stay_low(evidence: Evidence) -> Finding:
+    made = each(evidence, "tldp_type1", IMAGES, BASELINES)
     low = [below(own, name, LOW, largest=10) for own in made for name in BASELINES]
-    return settle(made, Every(low), datasets=IMAGES)
+    return settle(made, AllOf(low), datasets=IMAGES)
 
 
 def reaches(own: Runs, score: float, epsilon: float) -> Statement:
     """That one of the TLDP methods has about this score or more at an epsilon."""
-    return Some(
+    return AnyOf(
         [
             own.inside(f"{name} on {own.name} at epsilon {epsilon:g}", own.points(name)[epsilon], low=score - ABOUT)
             for name in TLDP
@@ -296,9 +298,9 @@ def reaches(own: Runs, score: float, epsilon: float) -> Statement:
     )
 
 
-def _at_least(found: Evidence, study: str, dataset: str, score: float, below_epsilon: float = np.inf) -> Finding:
+def _at_least(evidence: Evidence, study: str, dataset: str, score: float, below_epsilon: float = np.inf) -> Finding:
     """That TLDP has about a score or more at the largest epsilon below one, where theory has its scores highest."""
-    own = runs(found, study, dataset, TLDP)
+    own = runs(evidence, study, dataset, TLDP)
     epsilon = max((e for e in own.points("tldp-l") if e < below_epsilon), default=None)
     if epsilon is None:
         raise NotRun(f"needs {study} on {dataset} below epsilon {below_epsilon:g}")
@@ -317,17 +319,17 @@ def _at_least(found: Evidence, study: str, dataset: str, score: float, below_eps
 
 @claim("T35", expected=f"F1 of at least {0.9 - ABOUT:g} at the largest epsilon below 1: about 90 % or more")
 @either_network
-def type1_mnist(found: Evidence) -> Finding:
-    return _at_least(found, "tldp_type1", "mnist", 0.9, below_epsilon=1)
+def type1_mnist(evidence: Evidence) -> Finding:
+    return _at_least(evidence, "tldp_type1", "mnist", 0.9, below_epsilon=1)
 
 
 @claim("T36", expected=f"F1 of at least {0.9 - ABOUT:g} at the largest epsilon below 1: about 90 % or more")
 @either_network
-def type1_svhn(found: Evidence) -> Finding:
-    return _at_least(found, "tldp_type1", "svhn", 0.9, below_epsilon=1)
+def type1_svhn(evidence: Evidence) -> Finding:
+    return _at_least(evidence, "tldp_type1", "svhn", 0.9, below_epsilon=1)
 
 
-def _last(own: Runs, name: str, low: float, high: float) -> Inside:
+def _last(own: Runs, name: str, low: float, high: float) -> Between:
     """A mechanism's score at the largest epsilon, between two limits."""
     epsilon, value = max(own.points(name).items())
     return own.inside(f"{name} on {own.name} at epsilon {epsilon:g}", value, low=low, high=high)
@@ -335,8 +337,8 @@ def _last(own: Runs, name: str, low: float, high: float) -> Inside:
 
 @claim("T37", expected=f"F1 of at least {0.7 - ABOUT:g} at the largest epsilon, and no step above {ABOUT} before it")
 @either_network
-def type1_cifar(found: Evidence) -> Finding:
-    own = runs(found, "tldp_type1", "cifar10", TLDP)
+def type1_cifar(evidence: Evidence) -> Finding:
+    own = runs(evidence, "tldp_type1", "cifar10", TLDP)
     parts: list[Statement] = []
     for name in TLDP:
         points = list(own.points(name).values())
@@ -344,31 +346,31 @@ def type1_cifar(found: Evidence) -> Finding:
             raise NotRun("needs tldp_type1 on cifar10 at two epsilons")
         parts.append(_last(own, name, 0.7 - ABOUT, np.inf))
         parts.append(own.inside(f"last change of {name} on {own.name}", minus(points[-1], points[-2]), -ABOUT, ABOUT))
-    return settle([own], Every(parts))
+    return settle([own], AllOf(parts))
 
 
-def _weights(found: Evidence, name: str, low: float, high: float, observed: str) -> Finding:
-    if not found.cells("tldp_type1", dataset="mnist", mechanism=f"{name}-w"):
-        raise NotRun(f"needs tldp_type1 on mnist with weights, which the {found.scale} grid does not have")
-    own = runs(found, "tldp_type1", "mnist", [f"{name}-w"])
+def _weights(evidence: Evidence, name: str, low: float, high: float, observed: str) -> Finding:
+    if not evidence.cells("tldp_type1", dataset="mnist", mechanism=f"{name}-w"):
+        raise NotRun(f"needs tldp_type1 on mnist with weights, which the {evidence.scale} grid does not have")
+    own = runs(evidence, "tldp_type1", "mnist", [f"{name}-w"])
     gap = own.gap(f"{name}-w", name)
-    return settle([own], own.inside(gap.name, gap.value, low, high, gap.void), observed, WEIGHTS_TEST)
+    return settle([own], own.inside(gap.name, gap.value, low, high, gap.undecidable), observed, WEIGHTS_TEST)
 
 
 @claim("T38", expected=f"a mean difference within {ALIKE}")
 @either_network
-def weighted_laplace_alike(found: Evidence) -> Finding:
-    return _weights(found, "tldp-l", -ALIKE, ALIKE, "")
+def weighted_laplace_alike(evidence: Evidence) -> Finding:
+    return _weights(evidence, "tldp-l", -ALIKE, ALIKE, "")
 
 
 @claim("T39", expected="a mean difference below 0")
 @either_network
-def weighted_gaussian_lower(found: Evidence) -> Finding:
+def weighted_gaussian_lower(evidence: Evidence) -> Finding:
     why = (
         "theory gives equal outputs wherever nothing is kept, which is everywhere in this grid but at the smallest "
         "epsilons"
     )
-    return _weights(found, "tldp-g", -np.inf, 0.0, why)
+    return _weights(evidence, "tldp-g", -np.inf, 0.0, why)
 
 
 @claim(
@@ -377,8 +379,8 @@ def weighted_gaussian_lower(found: Evidence) -> Finding:
     "the theory that they name gives G less noise below 4 nats only",
 )
 @either_network
-def gaussian_above_laplace(found: Evidence) -> Finding:
-    made = [own for own in each(found, "tldp_type1", IMAGES, TLDP) if min(own.points("tldp-l")) <= 2]
+def gaussian_above_laplace(evidence: Evidence) -> Finding:
+    made = [own for own in each(evidence, "tldp_type1", IMAGES, TLDP) if min(own.points("tldp-l")) <= 2]
     if not made:
         raise NotRun("needs tldp_type1 up to epsilon 2")
     parts, later = [], []
@@ -389,7 +391,7 @@ def gaussian_above_laplace(found: Evidence) -> Finding:
         above = [e for e in epsilons if e > 4]
         later += [f"above 4 nats {own.gap('tldp-g', 'tldp-l', above)}"] if above else []
     condition = f"{NOMINAL} below 4 nats an element: at an equal true one TLDP-G guarantees no finite pure epsilon"
-    return settle(made, Every(parts), "; ".join(later), datasets=IMAGES, condition=condition)
+    return settle(made, AllOf(parts), "; ".join(later), datasets=IMAGES, condition=condition)
 
 
 def ahead(own: Runs, least: float) -> list[Statement]:
@@ -407,43 +409,43 @@ def ahead(own: Runs, least: float) -> list[Statement]:
 
 @claim("T41", expected=f"each TLDP method above each baseline by {MARGIN} on average over the nominal grid")
 @either_network
-def large_margin(found: Evidence) -> Finding:
-    made = each(found, "tldp_type1", IMAGES, BASELINES)
+def large_margin(evidence: Evidence) -> Finding:
+    made = each(evidence, "tldp_type1", IMAGES, BASELINES)
     parts = [part for own in made for part in ahead(own, MARGIN)]
-    honest = found.rows("tldp_type1", F1, dataset=[own.dataset for own in made], mechanism=["laplace", "tldp-l"])
+    honest = evidence.rows("tldp_type1", F1, dataset=[own.dataset for own in made], mechanism=["laplace", "tldp-l"])
     networks = {name for own in made for name in own.rows["variant"]}
     observed = f"at an equal true epsilon {_margin_at_true_epsilon(honest[honest['variant'].isin(networks)])}"
-    return settle(made, Every(parts), observed, datasets=IMAGES, condition=NOMINAL)
+    return settle(made, AllOf(parts), observed, datasets=IMAGES, condition=NOMINAL)
 
 
 @claim("T60", expected="each TLDP method above each baseline on average over the nominal grid, on each data set")
-def type2_ahead(found: Evidence) -> Finding:
-    made = each(found, "tldp_type2", IMAGES, BASELINES)
+def type2_ahead(evidence: Evidence) -> Finding:
+    made = each(evidence, "tldp_type2", IMAGES, BASELINES)
     parts = [part for own in made for part in ahead(own, 0.0)]
-    return settle(made, Every(parts), as_printed(found, "tldp_type2", made), datasets=IMAGES, condition=NOMINAL)
+    return settle(made, AllOf(parts), as_printed(evidence, "tldp_type2", made), datasets=IMAGES, condition=NOMINAL)
 
 
 @claim("T62", expected="each TLDP method above each baseline on average over the nominal grid, in each study")
 @either_network
-def consistently_ahead(found: Evidence) -> Finding:
+def consistently_ahead(evidence: Evidence) -> Finding:
     """Type III counts in the better of its arms for each data set."""
     made: list[Runs] = []
     parts: list[Statement] = []
     for study in ("tldp_type1", "tldp_type2"):
-        for own in each(found, study, IMAGES, BASELINES):
+        for own in each(evidence, study, IMAGES, BASELINES):
             made.append(own)
             parts += ahead(own, 0.0)
-    third = [name for name in (*IMAGES, "imdb", "darknet") if found.cells("tldp_type3", dataset=name)]
+    third = [name for name in (*IMAGES, "imdb", "darknet") if evidence.cells("tldp_type3", dataset=name)]
     for name in third:
-        arms = [arm for arm in ("user", "server") if found.cells("tldp_type3", dataset=name, where=arm)]
-        own_arms = [each(found, "tldp_type3", [name], BASELINES, arm)[0] for arm in arms]
+        arms = [arm for arm in ("user", "server") if evidence.cells("tldp_type3", dataset=name, where=arm)]
+        own_arms = [each(evidence, "tldp_type3", [name], BASELINES, arm)[0] for arm in arms]
         made += own_arms
-        parts.append(Some([Every(ahead(own, 0.0)) for own in own_arms]))
+        parts.append(AnyOf([AllOf(ahead(own, 0.0)) for own in own_arms]))
     if not third:
-        raise NotRun(f"needs tldp_type3, which the {found.scale} grid does not have on the paper's data sets")
+        raise NotRun(f"needs tldp_type3, which the {evidence.scale} grid does not have on the paper's data sets")
     absent = ", ".join(name for name in (*IMAGES, "imdb", "darknet") if name not in third)
     missing = f"{absent} not run in Type III" if absent else ""
-    return settle(made, Every(parts), datasets=IMAGES, condition=joined([NOMINAL, missing]))
+    return settle(made, AllOf(parts), datasets=IMAGES, condition=joined([NOMINAL, missing]))
 
 
 def _margin_at_true_epsilon(rows: pd.DataFrame) -> str:
@@ -462,8 +464,8 @@ def _margin_at_true_epsilon(rows: pd.DataFrame) -> str:
 
 
 @claim("T42", expected=f"F1 of at least {0.8 - ABOUT:g} at the largest epsilon, and of at most {0.8 + ABOUT:g} at all")
-def type2_mnist(found: Evidence) -> Finding:
-    own = runs(found, "tldp_type2", "mnist", TLDP)
+def type2_mnist(evidence: Evidence) -> Finding:
+    own = runs(evidence, "tldp_type2", "mnist", TLDP)
     most = [
         own.inside(f"{name} on {own.name} at epsilon {e:g}", value, high=0.8 + ABOUT)
         for name in TLDP
@@ -471,18 +473,18 @@ def type2_mnist(found: Evidence) -> Finding:
     ]
     return settle(
         [own],
-        Every([reaches(own, 0.8, max(own.points("tldp-l"))), *most]),
-        joined([f"without perturbation {own.clean()}", as_printed(found, "tldp_type2", [own])]),
+        AllOf([reaches(own, 0.8, max(own.points("tldp-l"))), *most]),
+        joined([f"without perturbation {own.clean()}", as_printed(evidence, "tldp_type2", [own])]),
     )
 
 
 @claim("T43", expected=f"F1 within {ABOUT} of 0.4 at the largest epsilon, on both")
-def type2_colour(found: Evidence) -> Finding:
+def type2_colour(evidence: Evidence) -> Finding:
     colour = IMAGES[1:]
-    made = each(found, "tldp_type2", colour, TLDP)
+    made = each(evidence, "tldp_type2", colour, TLDP)
     parts = [_last(own, name, 0.4 - ABOUT, 0.4 + ABOUT) for own in made for name in TLDP]
     clean = "; ".join(f"without perturbation {own.clean()} on {own.name}" for own in made)
-    return settle(made, Every(parts), joined([clean, as_printed(found, "tldp_type2", made)]), datasets=colour)
+    return settle(made, AllOf(parts), joined([clean, as_printed(evidence, "tldp_type2", made)]), datasets=colour)
 
 
 def _without_table5(made: list[Runs]) -> Finding:
@@ -497,23 +499,23 @@ def _without_table5(made: list[Runs]) -> Finding:
 
 
 @claim("T44", expected=f"F1 below {LOW} at every epsilon, with one form of the Gaussian for all of a data set")
-def type2_baselines(found: Evidence) -> Finding:
+def type2_baselines(evidence: Evidence) -> Finding:
     """The noise of Table 5's Gaussian is several times that of Theorem 2's: one form decides alone only in favour."""
-    made = each(found, "tldp_type2", IMAGES, BASELINES)
-    low = Every([below(own, name, LOW) for own in made for name in BASELINES])
+    made = each(evidence, "tldp_type2", IMAGES, BASELINES)
+    low = AllOf([below(own, name, LOW) for own in made for name in BASELINES])
     absent = any(own.of("gaussian", "table5").empty for own in made)
     if low.decide() is False and absent:
-        rest = Every([below(own, name, LOW) for own in made for name in BASELINES if name != "gaussian"])
+        rest = AllOf([below(own, name, LOW) for own in made for name in BASELINES if name != "gaussian"])
         if rest.decide() is not False:
             return _without_table5(made)
     forms = {} if absent else {"Theorem 2": "", "Table 5": "table5"}
     staying = [
         name
         for name, form in forms.items()
-        if Every([below(own, "gaussian", LOW, form=form) for own in made]).decide(0.05 / len(forms))
+        if AllOf([below(own, "gaussian", LOW, form=form) for own in made]).decide(0.05 / len(forms))
     ]
     only = f"with the Gaussian of {staying[0]} alone" if len(staying) == 1 else ""
-    decided = settle(made, low, as_printed(found, "tldp_type2", made), datasets=IMAGES, condition=only)
+    decided = settle(made, low, as_printed(evidence, "tldp_type2", made), datasets=IMAGES, condition=only)
     if decided.holds is None and absent:
         return replace(decided, wanted=f"{decided.wanted}; {TABLE5}")
     return decided
@@ -533,13 +535,13 @@ def _slope(own: Runs, epsilons: set[float]) -> list[float]:
     "I, and TLDP-G above TLDP-L in Type II on average",
 )
 @either_network
-def type2_slower(found: Evidence) -> Finding:
+def type2_slower(evidence: Evidence) -> Finding:
     made: list[Runs] = []
     parts: list[Statement] = []
     for name in IMAGES:
-        if not all(found.cells(study, dataset=name) for study in ("tldp_type1", "tldp_type2")):
+        if not all(evidence.cells(study, dataset=name) for study in ("tldp_type1", "tldp_type2")):
             continue
-        one, two = (runs(found, study, name, TLDP) for study in ("tldp_type1", "tldp_type2"))
+        one, two = (runs(evidence, study, name, TLDP) for study in ("tldp_type1", "tldp_type2"))
         epsilons = set(one.points("tldp-l")) & set(two.points("tldp-l"))
         if len(epsilons) < 3:
             continue
@@ -551,4 +553,4 @@ def type2_slower(found: Evidence) -> Finding:
         made += [one, two]
     if not made:
         raise NotRun(f"needs tldp_type1 and tldp_type2 on one of {', '.join(IMAGES)}, at three epsilons of both")
-    return settle(made, Every(parts), datasets=IMAGES)
+    return settle(made, AllOf(parts), datasets=IMAGES)

@@ -11,7 +11,7 @@ from tensorldp.mechanisms.tldp import TldpLaplace
 from tensorldp.privacy import compose
 from tensorldp_papers.claims.base import Finding, NotRun, cannot_be_checked, claim
 from tensorldp_papers.claims.evidence import Evidence
-from tensorldp_papers.claims.statements import Every, Inside, finding, minus, per_seed
+from tensorldp_papers.claims.statements import AllOf, Between, finding, minus, per_seed
 from tensorldp_papers.papers.tldp.claims.runs import F1, IMAGES
 
 STUDY, TANH, RELU6 = "tldp_type2", "mobilenet_v2_tanh", "mobilenet_v2"
@@ -22,8 +22,8 @@ PAIRS = SIDE * (SIDE - 1) // 2
 
 
 @claim("T57", expected="unperturbed F1 of a classifier of the features higher with tanh than with ReLU6")
-def tanh_helps(found: Evidence) -> Finding:
-    names = [name for name in IMAGES if found.cells(STUDY, dataset=name, mechanism=NO_PRIVACY, backbone=RELU6)]
+def tanh_helps(evidence: Evidence) -> Finding:
+    names = [name for name in IMAGES if evidence.cells(STUDY, dataset=name, mechanism=NO_PRIVACY, backbone=RELU6)]
     if not names:
         raise NotRun(
             f"needs {STUDY} without perturbation on features of {RELU6}, the network with ReLU6, beside {TANH}"
@@ -31,13 +31,13 @@ def tanh_helps(found: Evidence) -> Finding:
     parts = []
     for name in names:
         with_tanh, without = (
-            per_seed(found.rows(STUDY, F1, dataset=name, mechanism=NO_PRIVACY, backbone=backbone))
+            per_seed(evidence.rows(STUDY, F1, dataset=name, mechanism=NO_PRIVACY, backbone=backbone))
             for backbone in (TANH, RELU6)
         )
         gap = minus(with_tanh, without)
-        parts.append(Inside(f"F1 with tanh minus with ReLU6 on {name}", gap, low=0, weak=f"{name}: {UNPERTURBED}"))
+        parts.append(Between(f"F1 with tanh minus with ReLU6 on {name}", gap, low=0, weak=f"{name}: {UNPERTURBED}"))
     missing = [name for name in IMAGES if name not in names]
-    return finding(Every(parts), condition=f"{', '.join(missing)} not run" if missing else "")
+    return finding(AllOf(parts), condition=f"{', '.join(missing)} not run" if missing else "")
 
 
 def _kept_symmetric(epsilon: float) -> float:
@@ -304,8 +304,8 @@ def weights_strengthen() -> Finding:
 
 
 @claim("T53", expected="1e-5 in every study of the paper: by construction")
-def fixed_delta(found: Evidence) -> Finding:
-    used = {cell.delta for cell in found.plan.cells if cell.study.startswith("tldp")}
+def fixed_delta(evidence: Evidence) -> Finding:
+    used = {cell.delta for cell in evidence.plan.cells if cell.study.startswith("tldp")}
     if not used:
         raise NotRun("needs a study of tldp, of which none is chosen")
     return Finding(

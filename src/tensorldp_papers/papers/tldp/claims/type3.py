@@ -16,7 +16,7 @@ from tensorldp.mechanisms import Box, make
 from tensorldp_papers.claims.base import Finding, NotRun, cannot_be_checked, claim
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.fairness import shortfall
-from tensorldp_papers.claims.statements import Every, Some, Statement, finding, joined, minus
+from tensorldp_papers.claims.statements import AllOf, AnyOf, Statement, finding, joined, minus
 from tensorldp_papers.papers.tldp.claims.runs import (
     ABOUT,
     BASELINES,
@@ -42,7 +42,7 @@ SUBSPACE_TEST = "tests/studies/test_testing.py::test_directions_save_error_where
 
 
 def _by_arm(
-    found: Evidence,
+    evidence: Evidence,
     datasets: Iterable[str],
     mechanisms: Iterable[str],
     test: Callable[[list[Runs]], Statement],
@@ -52,22 +52,22 @@ def _by_arm(
     """The finding of a statement in each arm of the study; one in which it holds is enough, and is named."""
     names = list(datasets)
     parts, made, holding = [], [], []
-    arms = [arm for arm in ARMS if found.cells(STUDY, dataset=names, where=arm)]
+    arms = [arm for arm in ARMS if evidence.cells(STUDY, dataset=names, where=arm)]
     if not arms:
-        raise NotRun(f"needs {STUDY} on {' or '.join(names)}, which the {found.scale} grid does not have")
+        raise NotRun(f"needs {STUDY} on {' or '.join(names)}, which the {evidence.scale} grid does not have")
     for arm in arms:
-        own = each(found, STUDY, names, mechanisms, arm)
+        own = each(evidence, STUDY, names, mechanisms, arm)
         parts.append(test(own))
         made += own
     for arm, part in zip(arms, parts, strict=True):
         holding += [arm] if part.decide(0.05 / len(parts)) else []
     only = f"with the noise of the {holding[0]} alone" if len(holding) == 1 and len(parts) > 1 else ""
     datasets = names if len(names) > 1 else ()
-    return settle(made, Some(parts), observed, datasets=datasets, condition=joined([condition, only]))
+    return settle(made, AnyOf(parts), observed, datasets=datasets, condition=joined([condition, only]))
 
 
 @claim("T46", expected=f"at least {COMPARABLE} of the unperturbed F1 at some epsilon above 100, less at all up to it")
-def type3_needs_100(found: Evidence) -> Finding:
+def type3_needs_100(evidence: Evidence) -> Finding:
     def test(made: list[Runs]) -> Statement:
         parts: list[Statement] = []
         for own in made:
@@ -82,25 +82,25 @@ def type3_needs_100(found: Evidence) -> Finding:
             ]
             if not above or not less:
                 raise NotRun(f"needs {STUDY} on {own.name} below and above epsilon 100")
-            parts += [Some(above), *less]
-        return Every(parts)
+            parts += [AnyOf(above), *less]
+        return AllOf(parts)
 
-    return _by_arm(found, TYPE3, TLDP, test)
+    return _by_arm(evidence, TYPE3, TLDP, test)
 
 
 @claim("T61", expected=f"each TLDP method above each baseline by {MARGIN} on average over the nominal grid")
-def type3_ahead(found: Evidence) -> Finding:
+def type3_ahead(evidence: Evidence) -> Finding:
     def test(made: list[Runs]) -> Statement:
-        return Every([part for own in made for part in ahead(own, MARGIN)])
+        return AllOf([part for own in made for part in ahead(own, MARGIN)])
 
-    return _by_arm(found, IMAGES, BASELINES, test, condition=NOMINAL)
+    return _by_arm(evidence, IMAGES, BASELINES, test, condition=NOMINAL)
 
 
 @claim(
     "T47",
     expected=f"in some data set TLDP-L above TLDP-G at an epsilon below the largest, and within {ABOUT} of it there",
 )
-def type3_crossing(found: Evidence) -> Finding:
+def type3_crossing(evidence: Evidence) -> Finding:
     def test(made: list[Runs]) -> Statement:
         parts = []
         for own in made:
@@ -113,16 +113,16 @@ def type3_crossing(found: Evidence) -> Finding:
                 leads.append(replace(gap, name=f"{gap.name} at epsilon {epsilon:g}", low=0))
             end = own.gap("tldp-l", "tldp-g", [epsilons[-1]])
             joins = replace(end, name=f"{end.name} at epsilon {epsilons[-1]:g}", low=-ABOUT, high=ABOUT)
-            parts.append(Every([Some(leads), joins]))
-        return Some(parts)
+            parts.append(AllOf([AnyOf(leads), joins]))
+        return AnyOf(parts)
 
     printed = [
-        as_printed(found, STUDY, each(found, STUDY, TYPE3, TLDP, arm), arm)
+        as_printed(evidence, STUDY, each(evidence, STUDY, TYPE3, TLDP, arm), arm)
         for arm in ARMS
-        if found.cells(STUDY, where=arm)
+        if evidence.cells(STUDY, where=arm)
     ]
     theory = "the exact noise of TLDP-L is smaller from 4 nats on"
-    return _by_arm(found, TYPE3, TLDP, test, joined([theory, *dict.fromkeys(printed)]))
+    return _by_arm(evidence, TYPE3, TLDP, test, joined([theory, *dict.fromkeys(printed)]))
 
 
 @claim(
@@ -130,7 +130,7 @@ def type3_crossing(found: Evidence) -> Finding:
     expected=f"both TLDP methods at {0.8 - ABOUT:g} or more at every epsilon; the best baseline within {ABOUT} of 0.4, "
     f"and none higher by {ABOUT} at the largest epsilon than at the smallest",
 )
-def type3_imdb(found: Evidence) -> Finding:
+def type3_imdb(evidence: Evidence) -> Finding:
     def test(made: list[Runs]) -> Statement:
         (own,) = made
         ours = [
@@ -145,23 +145,23 @@ def type3_imdb(found: Evidence) -> Finding:
         most = [below(own, name, 0.4 + ABOUT) for name in BASELINES]
         ends = {name: list(own.points(name).values()) for name in BASELINES}
         flat = [own.inside(f"rise of {name}", minus(ends[name][-1], ends[name][0]), high=ABOUT) for name in BASELINES]
-        return Every([*ours, Some(reached), *most, *flat])
+        return AllOf([*ours, AnyOf(reached), *most, *flat])
 
-    return _by_arm(found, ["imdb"], BASELINES, test)
+    return _by_arm(evidence, ["imdb"], BASELINES, test)
 
 
 @claim("T49", expected="mean F1: IDN and Laplace each below Gaussian and below MVG, whose own order is not stated")
-def darknet_order(found: Evidence) -> Finding:
+def darknet_order(evidence: Evidence) -> Finding:
     def test(made: list[Runs]) -> Statement:
         (own,) = made
         gaps = [own.gap(better, worse) for better in ("gaussian", "mvg") for worse in ("idn", "laplace")]
-        return Every([replace(gap, low=0) for gap in gaps])
+        return AllOf([replace(gap, low=0) for gap in gaps])
 
-    return _by_arm(found, ["darknet"], BASELINES, test)
+    return _by_arm(evidence, ["darknet"], BASELINES, test)
 
 
 @claim("T50", expected="TLDP-G lowest at epsilon 10, and above all but TLDP-L, whose curve it joins, at the largest")
-def darknet_gaussian(found: Evidence) -> Finding:
+def darknet_gaussian(evidence: Evidence) -> Finding:
     def test(made: list[Runs]) -> Statement:
         (own,) = made
         epsilons = list(own.points("tldp-g"))
@@ -171,9 +171,9 @@ def darknet_gaussian(found: Evidence) -> Finding:
         gaps += [own.gap("tldp-g", name, epsilons[-1:]) for name in BASELINES]
         joins = own.gap("tldp-g", "tldp-l", epsilons[-1:])
         over = [replace(gap, low=0) for gap in gaps]
-        return Every([*over, replace(joins, low=-ABOUT, high=ABOUT)])
+        return AllOf([*over, replace(joins, low=-ABOUT, high=ABOUT)])
 
-    return _by_arm(found, ["darknet"], BASELINES, test)
+    return _by_arm(evidence, ["darknet"], BASELINES, test)
 
 
 @claim("T51", expected="the order that the figure draws")
@@ -208,25 +208,25 @@ def _without_the_arm() -> Finding:
     "T52",
     expected="IDN with the utility subspace above IDN with W = E, where TVG states the subspace",
 )
-def missing_subspace(found: Evidence) -> Finding:
+def missing_subspace(evidence: Evidence) -> Finding:
     """Decided where TVG states a subspace: on private test features, for one record, as in TLDP."""
     arm = {"mechanism": "idn", "unit": "record"}
-    names = sorted({cell.dataset for cell in found.cells(TESTING, **arm, subspace="identity")})
+    names = sorted({cell.dataset for cell in evidence.cells(TESTING, **arm, subspace="identity")})
     if not names:
         return _without_the_arm()
     parts = []
     others = []
     for name in names:
-        known = found.rows(
+        known = evidence.rows(
             TESTING, METRIC[TESTING], dataset=name, mechanism=("idn", TIGHT), unit="record", subspace=None
         )
-        blank = found.rows(TESTING, METRIC[TESTING], dataset=name, **arm, subspace="identity")
-        weak = shortfall(found.cells(TESTING, dataset=name, **arm))
+        blank = evidence.rows(TESTING, METRIC[TESTING], dataset=name, **arm, subspace="identity")
+        weak = shortfall(evidence.cells(TESTING, dataset=name, **arm))
         own = Scores(name, pd.concat([known, blank.assign(mechanism=BLANK)]), weak)
         parts.append(own.gap("idn", BLANK, low=0))
         others.append(str(own.gap("idn", TIGHT)))
     return finding(
-        Every(parts),
+        AllOf(parts),
         joined([*others, _looseness(), "of TLDP's own tasks no subspace is known"]),
         SUBSPACE_TEST,
         condition="on private test features, where TVG states the subspace",

@@ -29,7 +29,7 @@ from tensorldp.mechanisms.tvg import Tvg, Udn, kappa, optimal_sigma
 from tensorldp.randomness import generator
 from tensorldp_papers.claims.base import Finding, NotRun, claim
 from tensorldp_papers.claims.evidence import Evidence
-from tensorldp_papers.claims.statements import ALPHA, Every, Inside, Some, Statement, finding, minus, per_seed
+from tensorldp_papers.claims.statements import ALPHA, AllOf, AnyOf, Between, Statement, finding, minus, per_seed
 from tensorldp_papers.papers.tvg.covariance import query_domain
 
 DELTA, ROUNDING = 1e-5, 1e-9
@@ -222,29 +222,31 @@ ALIKE = 0.1
 MECHANISMS = ("gaussian-per-element", "idn", "jl", "matrix", "mvg", "udn")
 
 
-def _by_definition(found: Evidence, test: Callable[[pd.DataFrame], Statement]) -> Finding:
+def _by_definition(evidence: Evidence, test: Callable[[pd.DataFrame], Statement]) -> Finding:
     """The finding of a statement with either definition of RSS; one of which it holds is enough, and is named."""
     parts = []
     for metric in METRICS:
-        rows = found.rows(STUDY, metric, dataset=DATASET, mechanism=MECHANISMS, sensitivity=None)
+        rows = evidence.rows(STUDY, metric, dataset=DATASET, mechanism=MECHANISMS, sensitivity=None)
         parts.append(test(rows.assign(value=np.log10(rows["value"]))))
     chances = ALPHA / len(parts), ALPHA
     holding = [text for text, part in zip(METRICS.values(), parts, strict=True) if part.decide(*chances)]
-    return finding(Some(parts), condition=f"RSS with {holding[0]}" if len(holding) == 1 else "")
+    return finding(AnyOf(parts), condition=f"RSS with {holding[0]}" if len(holding) == 1 else "")
 
 
-def _over(rows: pd.DataFrame, worse: str, better: str, low: float, high: float, epsilon: float | None = None) -> Inside:
+def _over(
+    rows: pd.DataFrame, worse: str, better: str, low: float, high: float, epsilon: float | None = None
+) -> Between:
     """log10 RSS of one mechanism minus another's, on average over the epsilons or at one."""
     rows = rows if epsilon is None else rows[rows["epsilon"] == epsilon]
     means = [per_seed(rows[rows["mechanism"] == name]) for name in (worse, better)]
     at = "" if epsilon is None else f" at epsilon {epsilon:g}"
-    return Inside(f"log10 RSS of {worse} minus {better}{at}", minus(means[0], means[1]), low, high)
+    return Between(f"log10 RSS of {worse} minus {better}{at}", minus(means[0], means[1]), low, high)
 
 
 @claim("V27", expected="log10 RSS of JL and of the matrix mechanism above that of UDN and of IDN, on average")
-def worse_than_directional(found: Evidence) -> Finding:
+def worse_than_directional(evidence: Evidence) -> Finding:
     pairs = [(worse, better) for worse in ("jl", "matrix") for better in ("udn", "idn")]
-    return _by_definition(found, lambda rows: Every([_over(rows, *pair, 0, np.inf) for pair in pairs]))
+    return _by_definition(evidence, lambda rows: AllOf([_over(rows, *pair, 0, np.inf) for pair in pairs]))
 
 
 @claim(
@@ -252,22 +254,22 @@ def worse_than_directional(found: Evidence) -> Finding:
     expected=f"log10 RSS of the matrix mechanism within {ALIKE} of Gaussian's, and above IDN's, on average "
     "(the first by construction)",
 )
-def matrix_as_gaussian(found: Evidence) -> Finding:
+def matrix_as_gaussian(evidence: Evidence) -> Finding:
     def test(rows: pd.DataFrame) -> Statement:
         alike = _over(rows, "matrix", "gaussian-per-element", -ALIKE, ALIKE)
-        return Every([alike, _over(rows, "matrix", "idn", 0, np.inf)])
+        return AllOf([alike, _over(rows, "matrix", "idn", 0, np.inf)])
 
-    decided = _by_definition(found, test)
+    decided = _by_definition(evidence, test)
     note = "with W = E, as here, the matrix mechanism and Gaussian are one noise by construction, so that only the "
     return replace(decided, observed=f"{decided.observed}; {note}comparison with IDN could fail")
 
 
 @claim("V29", expected="at every epsilon log10 RSS of IDN below UDN's, UDN's below MVG's and MVG's below JL's")
-def distinguished(found: Evidence) -> Finding:
+def distinguished(evidence: Evidence) -> Finding:
     order = ("idn", "udn", "mvg", "jl")
 
     def test(rows: pd.DataFrame) -> Statement:
-        return Every(
+        return AllOf(
             [
                 _over(rows, worse, better, 0, np.inf, float(epsilon))
                 for epsilon in sorted(rows["epsilon"].unique())
@@ -275,7 +277,7 @@ def distinguished(found: Evidence) -> Finding:
             ]
         )
 
-    return _by_definition(found, test)
+    return _by_definition(evidence, test)
 
 
 EXPONENT = 0.1
@@ -283,9 +285,9 @@ TABLE4 = "tests/studies/test_growth_table.py::test_the_exponents"
 KIND = "Types II and III"
 
 
-def _grows(found: Evidence, entries: dict[str, float], kind: str = KIND) -> Finding:
+def _grows(evidence: Evidence, entries: dict[str, float], kind: str = KIND) -> Finding:
     """Whether the exact error of each mechanism grows with its printed exponent, at a fixed I_1."""
-    table = found.table("tvg_table4")
+    table = evidence.table("tvg_table4")
     own = table[table["kind"] == kind].groupby("mechanism")[["formula_exponent", "exact_exponent"]].first()
     missing = [name for name in entries if name not in own.index]
     if missing:
@@ -305,20 +307,20 @@ def _grows(found: Evidence, entries: dict[str, float], kind: str = KIND) -> Find
 
 
 @claim("V14", expected="an exponent of 3")
-def gaussian_order(found: Evidence) -> Finding:
-    return _grows(found, {"gaussian-per-element": 3.0})
+def gaussian_order(evidence: Evidence) -> Finding:
+    return _grows(evidence, {"gaussian-per-element": 3.0})
 
 
 @claim("V15", expected="an exponent of 3 at a fixed I_1")
-def mvg_order(found: Evidence) -> Finding:
-    return _grows(found, {"mvg": 3.0})
+def mvg_order(evidence: Evidence) -> Finding:
+    return _grows(evidence, {"mvg": 3.0})
 
 
 @claim("V16", expected="exponents of 3 at a fixed I_1")
-def directional_order(found: Evidence) -> Finding:
-    return _grows(found, {"udn": 3.0, "idn": 3.0})
+def directional_order(evidence: Evidence) -> Finding:
+    return _grows(evidence, {"udn": 3.0, "idn": 3.0})
 
 
 @claim("V17", expected="an exponent of 2")
-def optimized_order(found: Evidence) -> Finding:
-    return _grows(found, {"optimized": 2.0}, "Type I")
+def optimized_order(evidence: Evidence) -> Finding:
+    return _grows(evidence, {"optimized": 2.0}, "Type I")

@@ -21,10 +21,10 @@ from tensorldp_papers.claims.base import Finding, NotRun, claim
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.fairness import shortfall
 from tensorldp_papers.claims.statements import (
+    AllOf,
+    AnyOf,
+    Between,
     Estimate,
-    Every,
-    Inside,
-    Some,
     Statement,
     estimate,
     finding,
@@ -81,11 +81,11 @@ class Scores:
         low: float = -np.inf,
         high: float = np.inf,
         epsilons: Iterable[float] | None = None,
-    ) -> Inside:
+    ) -> Between:
         """first - second on average over the epsilons of both, or over some, between two limits.
 
         Where both are at chance, their scores say nothing of an order: only epsilons at which one has learned count,
-        and the comparison is void if there is none.
+        and the comparison is undecidable if there is none.
 
         Raises:
             NotRun: if they have no epsilon in common.
@@ -98,12 +98,12 @@ class Scores:
         telling = {e for e in shared if self.learned(first, [e]) or self.learned(second, [e])}
         means = [per_seed(own[own["epsilon"].isin(telling or shared)]) for own in rows]
         at = "" if epsilons is None else f" at epsilon {', '.join(f'{e:g}' for e in sorted(shared))}"
-        void = "" if telling else "both at chance at every epsilon"
+        undecidable = "" if telling else "both at chance at every epsilon"
         name = f"{first} - {second} on {self.dataset}{at}"
-        return Inside(name, minus(means[0], means[1]), low, high, void, self.weak)
+        return Between(name, minus(means[0], means[1]), low, high, undecidable, self.weak)
 
 
-def read(found: Evidence, study: str, mechanisms: Iterable[str], datasets: Iterable[str]) -> list[Scores]:
+def read(evidence: Evidence, study: str, mechanisms: Iterable[str], datasets: Iterable[str]) -> list[Scores]:
     """The scores on those of some data sets that have the last of some mechanisms planned, in the paper's unit.
 
     Raises:
@@ -111,17 +111,17 @@ def read(found: Evidence, study: str, mechanisms: Iterable[str], datasets: Itera
     """
     wanted, names = list(mechanisms), list(datasets)
     factors = {} if study == SGD else {"unit": "batch", "subspace": None}
-    planned = [name for name in names if found.cells(study, dataset=name, mechanism=wanted[-1], **factors)]
+    planned = [name for name in names if evidence.cells(study, dataset=name, mechanism=wanted[-1], **factors)]
     if not planned:
         raise NotRun(
-            f"needs {study} with {wanted[-1]} on {' or '.join(names)}, which the {found.scale} grid does not have"
+            f"needs {study} with {wanted[-1]} on {' or '.join(names)}, which the {evidence.scale} grid does not have"
         )
     metric = {name: "auc" if study == SGD and name == "credit" else METRIC[study] for name in planned}
     return [
         Scores(
             name,
-            found.rows(study, metric[name], dataset=name, mechanism=wanted, **factors),
-            shortfall(found.cells(study, dataset=name, mechanism=wanted, **factors)),
+            evidence.rows(study, metric[name], dataset=name, mechanism=wanted, **factors),
+            shortfall(evidence.cells(study, dataset=name, mechanism=wanted, **factors)),
         )
         for name in planned
     ]
@@ -154,14 +154,14 @@ def _noise_of_adult() -> str:
     "V21",
     expected=f"on each data set IDN no more than {CLOSE} below Optimized, UDN above MVG, and above MM on Adult",
 )
-def figure3(found: Evidence) -> Finding:
-    made = read(found, SGD, ("optimized", "mvg", "udn", "idn"), TYPE1)
+def figure3(evidence: Evidence) -> Finding:
+    made = read(evidence, SGD, ("optimized", "mvg", "udn", "idn"), TYPE1)
     parts = [own.gap("idn", "optimized", low=-CLOSE) for own in made]
     parts += [own.gap("udn", "mvg", low=0) for own in made]
-    if found.cells(SGD, dataset="adult", mechanism="matrix"):
-        parts += [own.gap("udn", "matrix", low=0) for own in read(found, SGD, ("udn", "matrix"), ["adult"])]
+    if evidence.cells(SGD, dataset="adult", mechanism="matrix"):
+        parts += [own.gap("udn", "matrix", low=0) for own in read(evidence, SGD, ("udn", "matrix"), ["adult"])]
     return finding(
-        Every(parts),
+        AllOf(parts),
         f"noise over IDN's on Adult's 105 x 12 gradient at epsilon 1: {_noise_of_adult()}",
         "tests/training/test_gradient_noise.py::test_the_order_of_noise_in_table_4",
         condition=not_run(made, TYPE1),
@@ -169,19 +169,19 @@ def figure3(found: Evidence) -> Finding:
 
 
 @claim("V40", expected=f"on each data set UDN below IDN by less than {CLOSE}, and above MVG; above MM on Adult")
-def udn_slightly_below_idn(found: Evidence) -> Finding:
-    made = read(found, SGD, ("mvg", "idn", "udn"), TYPE1)
+def udn_slightly_below_idn(evidence: Evidence) -> Finding:
+    made = read(evidence, SGD, ("mvg", "idn", "udn"), TYPE1)
     parts = [own.gap("idn", "udn", 0, CLOSE) for own in made]
     parts += [own.gap("udn", "mvg", low=0) for own in made]
-    if found.cells(SGD, dataset="adult", mechanism="matrix"):
-        parts += [own.gap("udn", "matrix", low=0) for own in read(found, SGD, ("udn", "matrix"), ["adult"])]
-    return finding(Every(parts), condition=not_run(made, TYPE1))
+    if evidence.cells(SGD, dataset="adult", mechanism="matrix"):
+        parts += [own.gap("udn", "matrix", low=0) for own in read(evidence, SGD, ("udn", "matrix"), ["adult"])]
+    return finding(AllOf(parts), condition=not_run(made, TYPE1))
 
 
 @claim("V33", expected="for each mechanism on each data set a slope of accuracy in log10 epsilon above 0")
-def rises_with_epsilon(found: Evidence) -> Finding:
+def rises_with_epsilon(evidence: Evidence) -> Finding:
     mechanisms = ("optimized", "mvg", "udn", "idn")
-    made = read(found, SGD, mechanisms, TYPE1)
+    made = read(evidence, SGD, mechanisms, TYPE1)
     parts = []
     for own in made:
         for name in mechanisms:
@@ -189,50 +189,54 @@ def rises_with_epsilon(found: Evidence) -> Finding:
             if table.shape[1] < 2:
                 raise NotRun(f"needs {SGD} on {own.dataset} at two epsilons")
             slopes = [float(np.polyfit(np.log10(table.columns.to_numpy(float)), v, 1)[0]) for v in table.to_numpy()]
-            void = "" if own.learned(name, own.points(name)) else "at chance at every epsilon"
-            parts.append(Inside(f"slope of {name} on {own.dataset}", estimate(slopes), low=0, void=void, weak=own.weak))
-    return finding(Every(parts), condition=not_run(made, TYPE1))
+            undecidable = "" if own.learned(name, own.points(name)) else "at chance at every epsilon"
+            parts.append(
+                Between(
+                    f"slope of {name} on {own.dataset}", estimate(slopes), low=0, undecidable=undecidable, weak=own.weak
+                )
+            )
+    return finding(AllOf(parts), condition=not_run(made, TYPE1))
 
 
 @claim("V34", expected="on Adult the matrix mechanism above MVG and below UDN")
-def adult_matrix(found: Evidence) -> Finding:
-    (own,) = read(found, SGD, ("mvg", "udn", "matrix"), ["adult"])
-    return finding(Every([own.gap("matrix", "mvg", low=0), own.gap("udn", "matrix", low=0)]))
+def adult_matrix(evidence: Evidence) -> Finding:
+    (own,) = read(evidence, SGD, ("mvg", "udn", "matrix"), ["adult"])
+    return finding(AllOf([own.gap("matrix", "mvg", low=0), own.gap("udn", "matrix", low=0)]))
 
 
 @claim("V22", expected="on each data set IDN above Gaussian, and Gaussian above UDN and MVG")
-def figure4(found: Evidence) -> Finding:
-    made = read(found, FEATURES, (PER_ELEMENT, "mvg", "udn", "idn"), TYPE2)
+def figure4(evidence: Evidence) -> Finding:
+    made = read(evidence, FEATURES, (PER_ELEMENT, "mvg", "udn", "idn"), TYPE2)
     order = (("idn", PER_ELEMENT), (PER_ELEMENT, "udn"), (PER_ELEMENT, "mvg"))
     parts = [own.gap(first, second, low=0) for own in made for first, second in order]
-    return finding(Every(parts), condition=not_run(made, TYPE2))
+    return finding(AllOf(parts), condition=not_run(made, TYPE2))
 
 
 @claim("V31", expected=f"IDN within {CLOSE} of Gaussian at the largest epsilon, and above it at some smaller one")
-def close_but_for_small_epsilon(found: Evidence) -> Finding:
-    made = read(found, FEATURES, (PER_ELEMENT, "idn"), TYPE2)
+def close_but_for_small_epsilon(evidence: Evidence) -> Finding:
+    made = read(evidence, FEATURES, (PER_ELEMENT, "idn"), TYPE2)
     parts: list[Statement] = []
     for own in made:
         epsilons = sorted(own.points("idn"))
         parts.append(own.gap("idn", PER_ELEMENT, -CLOSE, CLOSE, epsilons[-1:]))
-        parts.append(Some([own.gap("idn", PER_ELEMENT, low=0, epsilons=[e]) for e in epsilons[:-1]]))
-    return finding(Every(parts), condition=not_run(made, TYPE2))
+        parts.append(AnyOf([own.gap("idn", PER_ELEMENT, low=0, epsilons=[e]) for e in epsilons[:-1]]))
+    return finding(AllOf(parts), condition=not_run(made, TYPE2))
 
 
-def _change(own: Scores, first: str, second: str) -> Inside:
+def _change(own: Scores, first: str, second: str) -> Between:
     """How much more of a lead the first has at the largest epsilon than at the smallest."""
     epsilons = sorted(own.points(first))
     start, end = (own.gap(first, second, epsilons=[e]) for e in (epsilons[0], epsilons[-1]))
     text = f"{first} - {second} on {own.dataset}, from epsilon {epsilons[0]:g} to {epsilons[-1]:g}"
-    return Inside(text, minus(end.value, start.value), low=0, void=end.void, weak=own.weak)
+    return Between(text, minus(end.value, start.value), low=0, undecidable=end.undecidable, weak=own.weak)
 
 
 @claim("V32", expected="on each data set UDN above MVG at the largest epsilon, by more than at the smallest")
-def udn_gains_on_mvg(found: Evidence) -> Finding:
-    made = read(found, FEATURES, ("udn", "mvg"), TYPE2)
+def udn_gains_on_mvg(evidence: Evidence) -> Finding:
+    made = read(evidence, FEATURES, ("udn", "mvg"), TYPE2)
     parts = [_change(own, "udn", "mvg") for own in made]
     parts += [own.gap("udn", "mvg", low=0, epsilons=[max(own.points("udn"))]) for own in made]
-    return finding(Every(parts), condition=not_run(made, TYPE2))
+    return finding(AllOf(parts), condition=not_run(made, TYPE2))
 
 
 @claim(
@@ -240,26 +244,26 @@ def udn_gains_on_mvg(found: Evidence) -> Finding:
     expected=f"on IMDB the matrix mechanism below IDN and within {CLOSE} of UDN; beside Gaussian it is equal by "
     "construction",
 )
-def imdb_features(found: Evidence) -> Finding:
-    (own,) = read(found, FEATURES, ("idn", PER_ELEMENT, "udn", "matrix"), ["imdb"])
+def imdb_features(evidence: Evidence) -> Finding:
+    (own,) = read(evidence, FEATURES, ("idn", PER_ELEMENT, "udn", "matrix"), ["imdb"])
     beside = own.gap(PER_ELEMENT, "matrix")
     return finding(
-        Every([own.gap("idn", "matrix", low=0), own.gap("matrix", "udn", -CLOSE, CLOSE)]),
+        AllOf([own.gap("idn", "matrix", low=0), own.gap("matrix", "udn", -CLOSE, CLOSE)]),
         f"{beside}, by construction 0: with W = E the two are one noise, so that seeds cannot order them",
         condition="but for its place below Gaussian: with W = E the two are one noise by construction",
     )
 
 
 @claim("V23", expected=f"on images IDN above Gaussian, Gaussian above UDN, UDN no more than {LINE} below MVG")
-def figure5(found: Evidence) -> Finding:
-    made = read(found, TESTING, (PER_ELEMENT, "mvg", "udn", "idn"), IMAGES)
+def figure5(evidence: Evidence) -> Finding:
+    made = read(evidence, TESTING, (PER_ELEMENT, "mvg", "udn", "idn"), IMAGES)
 
     parts = [own.gap("idn", PER_ELEMENT, low=0) for own in made]
     parts += [own.gap(PER_ELEMENT, "udn", low=0) for own in made]
     parts += [own.gap("udn", "mvg", low=-LINE) for own in made]
     names = [own.dataset for own in made]
-    limits = _ceilings(found.rows(TESTING, "accuracy_ceiling", dataset=names, mechanism="idn", unit="batch"))
-    return finding(Every(parts), limits, CEILING_TEST, condition=not_run(made, IMAGES))
+    limits = _ceilings(evidence.rows(TESTING, "accuracy_ceiling", dataset=names, mechanism="idn", unit="batch"))
+    return finding(AllOf(parts), limits, CEILING_TEST, condition=not_run(made, IMAGES))
 
 
 def _ceilings(rows: pd.DataFrame) -> str:
@@ -271,16 +275,16 @@ def _ceilings(rows: pd.DataFrame) -> str:
 
 
 @claim("V36", expected=f"on IMDB MM below IDN on average, within {CLOSE} of it at the largest epsilon")
-def imdb_testing(found: Evidence) -> Finding:
-    (own,) = read(found, TESTING, ("idn", "matrix"), ["imdb"])
+def imdb_testing(evidence: Evidence) -> Finding:
+    (own,) = read(evidence, TESTING, ("idn", "matrix"), ["imdb"])
     end = own.gap("matrix", "idn", -CLOSE, CLOSE, [max(own.points("idn"))])
-    return finding(Every([own.gap("idn", "matrix", low=0), end]))
+    return finding(AllOf([own.gap("idn", "matrix", low=0), end]))
 
 
 @claim("V37", expected="on each data set UDN below Gaussian")
-def udn_below_gaussian(found: Evidence) -> Finding:
-    made = read(found, TESTING, (PER_ELEMENT, "udn"), TYPE2)
-    return finding(Every([own.gap(PER_ELEMENT, "udn", low=0) for own in made]), condition=not_run(made, TYPE2))
+def udn_below_gaussian(evidence: Evidence) -> Finding:
+    made = read(evidence, TESTING, (PER_ELEMENT, "udn"), TYPE2)
+    return finding(AllOf([own.gap(PER_ELEMENT, "udn", low=0) for own in made]), condition=not_run(made, TYPE2))
 
 
 def _spread(rows: pd.DataFrame) -> Estimate:
@@ -302,22 +306,23 @@ def _spread(rows: pd.DataFrame) -> Estimate:
 
 
 @claim("V30", expected=f"a standard deviation over seeds of at most {LINE}, over the points of each data set")
-def small_error_bars(found: Evidence) -> Finding:
-    made = read(found, TESTING, (PER_ELEMENT, "mvg", "udn", "idn"), TYPE2)
+def small_error_bars(evidence: Evidence) -> Finding:
+    made = read(evidence, TESTING, (PER_ELEMENT, "mvg", "udn", "idn"), TYPE2)
 
     limit = LINE**2
     parts = [
-        Inside(f"variance over seeds on {own.dataset}, limit {limit:g}", _spread(own.rows), high=limit, weak=own.weak)
+        Between(f"variance over seeds on {own.dataset}, limit {limit:g}", _spread(own.rows), high=limit, weak=own.weak)
         for own in made
     ]
     spreads = (f"{np.sqrt(_spread(own.rows).mean):.4f} ({own.dataset})" for own in made)
-    return finding(Every(parts), f"standard deviations {', '.join(spreads)}", condition=not_run(made, TYPE2))
+    return finding(AllOf(parts), f"standard deviations {', '.join(spreads)}", condition=not_run(made, TYPE2))
 
 
 @claim("V38", expected="on each data set a larger lead of IDN over Gaussian on test features than on training features")
-def larger_gap_in_testing(found: Evidence) -> Finding:
+def larger_gap_in_testing(evidence: Evidence) -> Finding:
     tests, trains = (
-        {own.dataset: own for own in read(found, study, (PER_ELEMENT, "idn"), IMAGES)} for study in (TESTING, FEATURES)
+        {own.dataset: own for own in read(evidence, study, (PER_ELEMENT, "idn"), IMAGES)}
+        for study in (TESTING, FEATURES)
     )
     both = [tests[name] for name in tests if name in trains]
     if not both:
@@ -329,17 +334,17 @@ def larger_gap_in_testing(found: Evidence) -> Finding:
         shared = set(own.points("idn")) & set(trains[name].points("idn"))
         gaps = [one[name].gap("idn", PER_ELEMENT, epsilons=shared) for one in (tests, trains)]
         text = f"lead of IDN over Gaussian on {name}, test minus training features"
-        value, void = minus(gaps[0].value, gaps[1].value), gaps[0].void and gaps[1].void
+        value, undecidable = minus(gaps[0].value, gaps[1].value), gaps[0].undecidable and gaps[1].undecidable
         weak = joined(dict.fromkeys(filter(None, (own.weak, trains[name].weak))))
-        parts.append(Inside(text, value, low=0, void=void, weak=weak))
-    return finding(Every(parts), condition=not_run(both, IMAGES))
+        parts.append(Between(text, value, low=0, undecidable=undecidable, weak=weak))
+    return finding(AllOf(parts), condition=not_run(both, IMAGES))
 
 
 @claim("V41", expected="on each data set a smaller variance over seeds on test features than on training features")
-def steadier_in_testing(found: Evidence) -> Finding:
+def steadier_in_testing(evidence: Evidence) -> Finding:
     mechanisms = (PER_ELEMENT, "mvg", "udn", "idn")
     tests, trains = (
-        {own.dataset: own for own in read(found, study, mechanisms, TYPE2)} for study in (TESTING, FEATURES)
+        {own.dataset: own for own in read(evidence, study, mechanisms, TYPE2)} for study in (TESTING, FEATURES)
     )
     both = [name for name in tests if name in trains]
     if not both:
@@ -349,34 +354,34 @@ def steadier_in_testing(found: Evidence) -> Finding:
         value = minus(_spread(tests[name].rows), _spread(trains[name].rows))
         weak = joined(dict.fromkeys(filter(None, (tests[name].weak, trains[name].weak))))
         text = f"variance over seeds on {name}, test minus training features"
-        parts.append(Inside(text, value, high=0, weak=weak))
-    return finding(Every(parts), condition=not_run([tests[name] for name in both], TYPE2))
+        parts.append(Between(text, value, high=0, weak=weak))
+    return finding(AllOf(parts), condition=not_run([tests[name] for name in both], TYPE2))
 
 
 @claim("V42", expected=f"on IMDB a standard deviation over seeds of the matrix mechanism above {LINE}")
-def matrix_varies(found: Evidence) -> Finding:
-    (own,) = read(found, FEATURES, ("matrix",), ["imdb"])
+def matrix_varies(evidence: Evidence) -> Finding:
+    (own,) = read(evidence, FEATURES, ("matrix",), ["imdb"])
     limit = LINE**2
     spread = _spread(own.of("matrix"))
-    return finding(Inside(f"variance over seeds, limit {limit:g}", spread, low=limit, weak=own.weak))
+    return finding(Between(f"variance over seeds, limit {limit:g}", spread, low=limit, weak=own.weak))
 
 
 @claim("V39", expected="on each data set of Figures 4 and 5 IDN above each of the baselines that the figure has")
-def superior(found: Evidence) -> Finding:
+def superior(evidence: Evidence) -> Finding:
     """In Figure 3 the paper itself has Optimized ahead; its baselines on CTG are in V27 and V28."""
     parts, beside, missing = [], [], []
     for study in (FEATURES, TESTING):
-        made = read(found, study, (PER_ELEMENT, "mvg", "idn"), TYPE2)
+        made = read(evidence, study, (PER_ELEMENT, "mvg", "idn"), TYPE2)
         missing.append(f"{not_run(made, TYPE2)} in {study}" if not_run(made, TYPE2) else "")
         for own in made:
             parts += [own.gap("idn", other, low=0) for other in (PER_ELEMENT, "mvg")]
-            if found.cells(study, dataset=own.dataset, mechanism="matrix"):
+            if evidence.cells(study, dataset=own.dataset, mechanism="matrix"):
                 parts += [
-                    one.gap("idn", "matrix", low=0) for one in read(found, study, ("idn", "matrix"), [own.dataset])
+                    one.gap("idn", "matrix", low=0) for one in read(evidence, study, ("idn", "matrix"), [own.dataset])
                 ]
-            if found.cells(study, dataset=own.dataset, mechanism=TIGHT, unit="batch"):
-                beside += [str(one.gap("idn", TIGHT)) for one in read(found, study, ("idn", TIGHT), [own.dataset])]
+            if evidence.cells(study, dataset=own.dataset, mechanism=TIGHT, unit="batch"):
+                beside += [str(one.gap("idn", TIGHT)) for one in read(evidence, study, ("idn", TIGHT), [own.dataset])]
     condition = joined(["among the baselines of the paper", *missing])
     return finding(
-        Every(parts), joined(["beside the analytic Gaussian", *beside]) if beside else "", condition=condition
+        AllOf(parts), joined(["beside the analytic Gaussian", *beside]) if beside else "", condition=condition
     )
