@@ -6,7 +6,7 @@ import csv
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from importlib.resources import files
 from typing import Any, Literal, TypeVar
 
@@ -95,7 +95,7 @@ class Registered:
     expected: str
 
 
-def claim(statement: str | Claim, *, expected: str) -> Callable[[AnyCheck], AnyCheck]:
+def claim(statement: str | Claim, *, expected: str, **options: Any) -> Callable[[AnyCheck], AnyCheck]:
     """Register the check of a claim; use as a decorator.
 
     A check takes the `Evidence`, or nothing if it reads no results: then a process computes its finding once.
@@ -103,6 +103,7 @@ def claim(statement: str | Claim, *, expected: str) -> Callable[[AnyCheck], AnyC
     Args:
         statement: the id of a line of a claims.csv, or from outside the package the whole `Claim`.
         expected: what the results would show if the claim holds, in words of the claims table.
+        options: what the check of several claims is given for this one.
 
     Raises:
         InputError: if the id is not in the catalogue, or the claim has a check already.
@@ -112,21 +113,20 @@ def claim(statement: str | Claim, *, expected: str) -> Callable[[AnyCheck], AnyC
     about = _listed()[statement] if isinstance(statement, str) else statement
 
     def register(check: AnyCheck) -> AnyCheck:
-        asked: Check = check if inspect.signature(check).parameters else _once(check)
-        CLAIMS.add(about.id, Registered(about, asked, expected), check.__module__)
+        CLAIMS.add(about.id, Registered(about, _of_evidence(check, options), expected), check.__module__)
         return check
 
     return register
 
 
-def _once(check: Callable[[], Finding]) -> Check:
-    found = cache(check)
-
-    @wraps(check)
-    def asked(_: Any) -> Finding:
-        return found()
-
-    return asked
+def _of_evidence(check: Callable[..., Finding], options: dict[str, Any]) -> Check:
+    """A check with its options as a function of the evidence; without such an argument it runs once."""
+    parameters = inspect.signature(check).parameters.values()
+    given = partial(check, **options)
+    if any(one.default is one.empty and one.name not in options for one in parameters):
+        return wraps(check)(given) if options else check
+    once = cache(given)
+    return wraps(check)(lambda _: once())
 
 
 def cannot_be_checked(reason: str) -> Finding:

@@ -72,6 +72,10 @@ class Evidence:
         """quick, desk or paper."""
         return self.plan.settings.scale
 
+    def lacks(self, what: str) -> NotRun:
+        """The exception that says that the plan does not have what a claim needs."""
+        return NotRun(f"needs {what}, which the {self.scale} grid does not have")
+
     def cells(
         self,
         study: str,
@@ -192,7 +196,7 @@ class Evidence:
             if cell.dataset == dataset and not cell.private and cell.study.startswith("tldp_")
         ]
         if not cells:
-            raise NotRun(f"needs TLDP's studies on {dataset}, which the {self.scale} grid does not have")
+            raise self.lacks(f"TLDP's studies on {dataset}")
         self.measured(cells)
         path = self.datasets / dataset / "test.safetensors"
         if not path.exists():

@@ -81,7 +81,7 @@ class KeptEvidence(Evidence):
     def split_sizes(self, dataset: str) -> tuple[int, list[int]]:
         """Those of the release, of a data set that has kept rows: `prepare` refuses files with other numbers."""
         if dataset not in {cell.dataset for cell in self.plan.cells}:
-            raise NotRun(f"needs {dataset}, which the {self.scale} grid does not have")
+            raise self.lacks(dataset)
         train, test = get(dataset).sizes
         return train, [test]
 
