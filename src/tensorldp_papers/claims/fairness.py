@@ -259,7 +259,8 @@ class Scores:
         """The rows of one mechanism; of a baseline in its other form with `form`."""
         rows = self.rows[self.rows["mechanism"] == mechanism]
         formed = np.array(["form=" in name for name in rows["variant"]], dtype=bool)
-        return rows[formed == bool(form)]
+        chosen: pd.DataFrame = rows[formed == bool(form)]
+        return chosen
 
     def points(self, mechanism: str, form: str = "") -> dict[float, Estimate]:
         """The mean score at each epsilon, rising."""

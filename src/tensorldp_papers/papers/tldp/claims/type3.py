@@ -11,10 +11,11 @@ from functools import cache
 
 import pandas as pd
 
-from tensorldp.mechanisms import Box, make
-from tensorldp_papers.claims.base import Finding, NotRun, cannot_be_checked, claim
+from tensorldp.mechanisms import Box
+from tensorldp_papers.claims.base import Finding, NotRun, claim
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.fairness import Scores, best_of, shortfall
+from tensorldp_papers.claims.laws import squared_error
 from tensorldp_papers.claims.statements import AllOf, AnyOf, Statement, finding, joined, minus
 from tensorldp_papers.papers.tldp.claims.runs import (
     ABOUT,
@@ -172,22 +173,10 @@ def darknet_gaussian(evidence: Evidence) -> Finding:
     return _by_arm(evidence, ["darknet"], BASELINES, test)
 
 
-@claim("T51", expected="the order that the figure draws")
-def reconstructed_orderings() -> Finding:
-    return cannot_be_checked(
-        "neither LLAGP's nor DPHSGD's parameters are given; ours are reconstructions, so their "
-        "place among the others says nothing about the paper's"
-    )
-
-
 @cache
 def _looseness() -> str:
     """What theory says of the two explanations of a poor IDN: the bound, and the subspace at its best."""
-    idn, analytic = (
-        make(name, epsilon=1.0, domain=Box(-1, 1, (28, 28))).squared_error() for name in ("idn", "gaussian-analytic")
-    )
-    assert idn
-    assert analytic
+    idn, analytic = (squared_error(name, Box(-1, 1, (28, 28))) for name in ("idn", "gaussian-analytic"))
     return (
         f"on 28 x 28 at nominal 1 IDN has {(idn / analytic) ** 0.5:.2f} times the noise of the calibrated Gaussian at "
         "the same (epsilon, delta), by its bound; its best subspace, one direction of 28, takes at most "
