@@ -290,14 +290,8 @@ class Scores:
     ) -> Between:
         """first - second on average over the epsilons of both, or over some, between two limits.
 
-        Args:
-            first: a mechanism.
-            second: another one.
-            low: the difference to be exceeded.
-            high: the difference not to be reached.
-            epsilons: those that count; all without it.
-            form: of the second mechanism.
-            note: what follows the names in words; without it the epsilons, where some are given.
+        The second may be a baseline in its other `form`. `note` follows the names in words; without it the epsilons do
+        where some are given.
 
         Raises:
             NotRun: if the two have no epsilon in common.

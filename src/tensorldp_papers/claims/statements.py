@@ -269,41 +269,39 @@ class Between:
 
 
 @dataclass(frozen=True)
-class AllOf:
-    """That all parts hold; parts of weak runs alone that are not seen to hold are left out where there are others."""
+class _Parts:
+    """A statement about several others."""
 
     parts: Sequence[Statement]
 
-    def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
-        strong = [part for part in self.parts if not _is_weak(part)]
-        counted = strong or self.parts
-        found = [part.decide(for_it, against_it / len(counted)) for part in counted]
-        return False if False in found else None if None in found or not found else True
-
     def leaves(self) -> list[Between]:
         return [leaf for part in self.parts for leaf in part.leaves()]
+
+
+@dataclass(frozen=True)
+class AllOf(_Parts):
+    """That all parts hold; parts of weak runs alone that are not seen to hold are left out where there are others."""
+
+    def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
+        counted = [part for part in self.parts if not _is_weak(part)] or self.parts
+        verdicts = [part.decide(for_it, against_it / len(counted)) for part in counted]
+        return False if False in verdicts else None if None in verdicts or not verdicts else True
 
     def telling(self) -> list[Between]:
         return [leaf for part in self.parts for leaf in part.telling()]
 
 
 @dataclass(frozen=True)
-class AnyOf:
+class AnyOf(_Parts):
     """That at least one part holds."""
 
-    parts: Sequence[Statement]
-
     def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
-        found = [part.decide(for_it / len(self.parts), against_it) for part in self.parts]
-        return True if True in found else None if None in found or not found else False
-
-    def leaves(self) -> list[Between]:
-        return [leaf for part in self.parts for leaf in part.leaves()]
+        verdicts = [part.decide(for_it / len(self.parts), against_it) for part in self.parts]
+        return True if True in verdicts else None if None in verdicts or not verdicts else False
 
     def telling(self) -> list[Between]:
-        return max(
-            (part.telling() for part in self.parts), key=lambda own: min((leaf.slack() for leaf in own), default=0)
-        )
+        options = (part.telling() for part in self.parts)
+        return max(options, key=lambda leaves: min((leaf.slack() for leaf in leaves), default=0))
 
 
 @dataclass(frozen=True)
@@ -345,7 +343,7 @@ def _grouped(texts: Iterable[str]) -> list[str]:
     for part in dict.fromkeys(one for text in texts for one in text.split("; ")):
         name, _, shortfall = part.partition(": ")
         names.setdefault(shortfall, []).append(name)
-    return [f"{' and '.join(own)}: {shortfall}" if shortfall else " and ".join(own) for shortfall, own in names.items()]
+    return [": ".join(filter(None, [" and ".join(alike), shortfall])) for shortfall, alike in names.items()]
 
 
 def _weak_texts(leaves: Iterable[Between]) -> list[str]:

@@ -10,7 +10,7 @@ measured there. A picture counts as recovered from 30 dB on, the usual limit of 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -23,7 +23,6 @@ from tensorldp_papers.claims.statements import (
     AllOf,
     AnyOf,
     Between,
-    Estimate,
     Statement,
     estimate,
     finding,
@@ -61,15 +60,6 @@ def _pairs(evidence: Evidence, defence: str) -> pd.DataFrame:
     return rows.assign(value=rows["value"] / rows["seed"].map(plain)).dropna(subset=["value"])
 
 
-def _ratios(evidence: Evidence, defence: str) -> dict[float, Estimate]:
-    """Error over the error without defence, by strength; the same seeds of the same attack."""
-    return {float(strength): per_seed(own) for strength, own in _pairs(evidence, defence).groupby("strength")}  # type: ignore[arg-type]
-
-
-def _words(ratios: Iterable[tuple[float, Estimate]], name: str) -> str:
-    return ", ".join(f"{ratio} at {name} = {strength:.3g}" for strength, ratio in ratios)
-
-
 @dataclass(frozen=True)
 class _Row:
     """A row of Table 1: error over the printed bound at each point that can exceed it.
@@ -82,47 +72,44 @@ class _Row:
     shares: list[tuple[float, Between]]
     left_out: int
 
-    def up_to(self, strength: float) -> Statement:
+    def up_to(self, most: float) -> Statement:
         """That the bound holds at all points up to a strength."""
-        return AllOf([leaf for own, leaf in self.shares if own <= strength])
+        return AllOf([share for strength, share in self.shares if strength <= most])
 
     @property
     def observed(self) -> str:
-        means = [leaf.value.mean for _, leaf in self.shares]
-        out = (
-            f"; {self.left_out} more, at which {CONSTANT:g} times the bound exceeds {SATURATED:g}"
-            if self.left_out
-            else ""
-        )
-        return f"error over the printed bound {min(means):.2f} to {max(means):.2f} in {len(means)} points{out}"
+        means = [share.value.mean for _, share in self.shares]
+        text = f"error over the printed bound {min(means):.2f} to {max(means):.2f} in {len(means)} points"
+        if not self.left_out:
+            return text
+        return f"{text}; {self.left_out} more, at which {CONSTANT:g} times the bound exceeds {SATURATED:g}"
 
     def finding(self, name: str = "") -> Finding:
         """Whether the bound holds at every point; with `name`, the strength, up to where it holds if not at all."""
         whole = self.up_to(math.inf)
-        strengths = sorted({own for own, _ in self.shares})
+        strengths = sorted({strength for strength, _ in self.shares})
         if name and not whole.decide():
-            share = ALPHA / len(strengths)
-            low = [s for s in strengths[:-1] if self.up_to(s).decide(share, share)]
-            if low:
-                above = [str(leaf) for own, leaf in self.shares if own > max(low)]
-                text = f"{self.observed}; beyond that {'; '.join(above)}"
-                return Finding(True, text, TESTS, condition=f"low noise only, up to {name} = {max(low):.3g}")
+            alpha = ALPHA / len(strengths)
+            low = max((s for s in strengths[:-1] if self.up_to(s).decide(alpha, alpha)), default=None)
+            if low is not None:
+                above = "; ".join(str(share) for strength, share in self.shares if strength > low)
+                condition = f"low noise only, up to {name} = {low:.3g}"
+                return Finding(True, f"{self.observed}; beyond that {above}", TESTS, condition=condition)
         return finding(whole, self.observed, TESTS)
 
 
-def _row(evidence: Evidence, own: pd.DataFrame, factor: pd.Series) -> _Row:
+def _row(evidence: Evidence, rows: pd.DataFrame, factor: pd.Series) -> _Row:
     """The errors over factor * sqrt(d/m), where the factor is the row's own.
 
     The point without defence at the same sizes counts too: it is each row's for no noise, one step or all neurons.
     """
     plain = _at(_tensor(evidence, "none"), BASE)
-    rows = pd.concat([own.assign(factor=factor), plain.assign(factor=plain["B"])]).drop_duplicates(
-        ["variant", "epsilon", "seed"]
-    )
-    rows = rows.assign(bound=rows["factor"] * (rows["d"] / rows["m"]) ** 0.5)
-    rows = rows.assign(value=rows["value"] / rows["bound"])
+    both = pd.concat([rows.assign(factor=factor), plain.assign(factor=plain["B"])])
+    both = both.drop_duplicates(["variant", "epsilon", "seed"])
+    both = both.assign(bound=both["factor"] * (both["d"] / both["m"]) ** 0.5)
+    both = both.assign(value=both["value"] / both["bound"])
     shares, left_out = [], 0
-    for (variant, _), point in rows.groupby(["variant", "epsilon"]):
+    for (variant, _), point in both.groupby(["variant", "epsilon"]):
         if CONSTANT * float(point["bound"].mean()) > SATURATED:
             left_out += 1
             continue
@@ -167,7 +154,7 @@ def tensor_bound(evidence: Evidence) -> Finding:
         part = _at(rows, {key: value for key, value in BASE.items() if key != size})
         if part[size].nunique() < 3:
             raise NotRun(f"needs three values of {size} in {STUDY}")
-        slopes = [slope(own[size].tolist(), own["value"].tolist()) for _, own in part.groupby("seed")]
+        slopes = [slope(rows[size].tolist(), rows["value"].tolist()) for _, rows in part.groupby("seed")]
         parts.append(Between(f"exponent in {size} (printed {power:g})", estimate(slopes), high=power + TOLERANCE))
     return finding(AllOf(parts), evidence=TESTS)
 
@@ -228,8 +215,9 @@ def dp_sgd(evidence: Evidence) -> Finding:
 
 @claim("L20", expected="no bound for pruning")
 def pruning(evidence: Evidence) -> Finding:
-    ratios = _ratios(evidence, "prune")
+    pairs = _pairs(evidence, "prune").groupby("strength")
+    ratios = ", ".join(f"{per_seed(rows)} at share = {strength:.3g}" for strength, rows in pairs)
     return cannot_be_checked(
         "the lecture gives no bound for pruning to compare with; we measure an error over that "
-        f"without defence of {_words(ratios.items(), 'share')}"
+        f"without defence of {ratios}"
     )

@@ -244,7 +244,8 @@ def _slope(rows: pd.DataFrame, at: str) -> Estimate:
     """Of log value against log `at`, from each seed's least-squares slope."""
     if rows[at].nunique() < 2:
         raise NotRun(f"needs {SYNTHETIC} with two values of {at}")
-    return estimate([float(np.polyfit(np.log(own[at]), np.log(own["value"]), 1)[0]) for _, own in rows.groupby("seed")])
+    lines = [np.polyfit(np.log(of_seed[at]), np.log(of_seed["value"]), 1) for _, of_seed in rows.groupby("seed")]
+    return estimate([float(line[0]) for line in lines])
 
 
 @claim("P09", expected="log-log slopes below 0 in eps and above 0 in the range; t1 below t2 below t3, e3 below e1")

@@ -292,11 +292,11 @@ TABLE4 = "tests/studies/test_growth_table.py::test_the_exponents"
 def table4_order(evidence: Evidence, entries: dict[str, float], kind: str = "Types II and III") -> Finding:
     """Whether the exact error of each mechanism grows with its printed exponent, at a fixed I_1."""
     table = evidence.table("tvg_table4")
-    own = table[table["kind"] == kind].groupby("mechanism")[["formula_exponent", "exact_exponent"]].first()
-    missing = [name for name in entries if name not in own.index]
+    fits = table[table["kind"] == kind].groupby("mechanism")[["formula_exponent", "exact_exponent"]].first()
+    missing = [name for name in entries if name not in fits.index]
     if missing:
         raise NotRun(f"needs Table IV with {', '.join(missing)}")
-    exact, formula = own["exact_exponent"], own["formula_exponent"]
+    exact, formula = fits["exact_exponent"], fits["formula_exponent"]
     whole = table[table["mechanism"] == "gaussian-analytic"]["exact_exponent"]
     beside = f"; a Gaussian mechanism for the whole tensor has I^{whole.iloc[0]:.2f}" if len(whole) else ""
     return Finding(
