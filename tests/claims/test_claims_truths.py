@@ -215,3 +215,14 @@ def test_undecided_says_how_many_seeds_there_are_and_which_would_do() -> None:
     assert few.holds is None
     assert "the limit being 0" in few.wanted
     assert "seeds would do" in few.wanted
+
+
+def test_former_names_still_work_and_say_what_is_new() -> None:
+    value = estimate([0.4, 0.41, 0.42])
+    with pytest.warns(DeprecationWarning, match="Inside is now Between"):
+        former = statements.Inside
+    assert former("x", value, low=0, void="both at chance") == Between("x", value, low=0, undecidable="both at chance")
+    with pytest.warns(DeprecationWarning, match="Every is now AllOf"):
+        assert statements.Every is AllOf
+    with pytest.raises(AttributeError, match="Others"):
+        _ = statements.Others

@@ -237,8 +237,8 @@ class Scores:
         weak: how the runs fall short of the source's, see `shortfall`.
         arm: its name, where there are several.
         ways: how many choices of runs a claim is tried on, of which this is one.
-        between: what stands between two mechanisms in words.
-        averaged: whether means are of all epsilons, and not of those alone at which one of two is above chance.
+        sign: what stands between the two mechanisms of a difference in words.
+        all_epsilons: whether differences are of all epsilons, and not of those alone at which one is above chance.
     """
 
     study: str
@@ -247,8 +247,8 @@ class Scores:
     weak: str = ""
     arm: str = ""
     ways: int = 1
-    between: str = "-"
-    averaged: bool = False
+    sign: str = "-"
+    all_epsilons: bool = False
 
     @property
     def name(self) -> str:
@@ -301,11 +301,11 @@ class Scores:
         shared = shared if epsilons is None else shared & set(epsilons)
         if not shared:
             raise NotRun(f"needs {first} and {second} on {self.name} at the same epsilon")
-        telling = shared & (self.learned(first) | self.learned(second, form))
-        counted = shared if self.averaged else telling or shared
+        above_chance = shared & (self.learned(first) | self.learned(second, form))
+        counted = shared if self.all_epsilons else above_chance or shared
         means = [per_seed(part[part["epsilon"].isin(counted)]) for part in rows]
         if note is None:
             note = "" if epsilons is None else f" at epsilon {', '.join(f'{e:g}' for e in sorted(shared))}"
-        undecidable = "" if telling else "both at chance at every epsilon"
-        name = f"{first} {self.between} {second} on {self.name}{note}"
+        undecidable = "" if above_chance else "both at chance at every epsilon"
+        name = f"{first} {self.sign} {second} on {self.name}{note}"
         return self.statement(name, minus(means[0], means[1]), low, high, undecidable)

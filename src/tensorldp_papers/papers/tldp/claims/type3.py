@@ -184,6 +184,11 @@ def _looseness() -> str:
     )
 
 
+def _without_the_arm() -> Finding:
+    """Undecided: theory leaves open which of the two explanations says more of a task."""
+    return Finding(None, _looseness(), SUBSPACE_TEST, wanted=f"{TESTING} with IDN and W = E, three seeds")
+
+
 @claim(
     "T52",
     expected="IDN with the utility subspace above IDN with W = E, where TVG states the subspace",
@@ -192,8 +197,8 @@ def missing_subspace(evidence: Evidence) -> Finding:
     """Decided where TVG states a subspace: on private test features, for one record, as in TLDP."""
     arm = {"mechanism": "idn", "unit": "record"}
     names = sorted({cell.dataset for cell in evidence.cells(TESTING, **arm, subspace="identity")})
-    if not names:  # theory leaves open which of the two explanations says more of a task
-        return Finding(None, _looseness(), SUBSPACE_TEST, wanted=f"{TESTING} with IDN and W = E, three seeds")
+    if not names:
+        return _without_the_arm()
     parts = []
     others = []
     for name in names:
