@@ -124,8 +124,10 @@ def full_name(module: str) -> str:
 
 def claim_pages() -> dict[str, str]:
     """A page for each source, and one that counts verdicts."""
-    with (ROOT / "src" / "tensorldp_papers" / "claims" / "catalogue.csv").open(newline="") as file:
-        catalogue = list(csv.DictReader(file))
+    catalogue = []
+    for path in (ROOT / "src" / "tensorldp_papers" / "papers").glob("*/claims.csv"):
+        with path.open(newline="") as file:
+            catalogue += csv.DictReader(file)
     with (ROOT / "results" / "reference" / "claims.csv").open(newline="") as file:
         verdicts = {row["id"]: row for row in csv.DictReader(file)}
     pages = {}

@@ -198,3 +198,19 @@ def test_intervals_cover_the_mean_as_often_as_they_say() -> None:
 def test_intervals_of_nothing_are_refused(bad: Callable[[], object]) -> None:
     with pytest.raises(InputError):
         bad()
+
+
+def test_a_check_of_several_claims_is_told_which() -> None:
+    claims = [Claim(f"A00{i}", "mine", "docs", "a statement", "theorem") for i in (1, 2)]
+
+    @claim(claims[0], expected="truth", limit=1)
+    @claim(claims[1], expected="truth", limit=3)
+    def check(limit: int) -> Finding:
+        return Finding(limit > 2, f"the limit {limit}")
+
+    try:
+        findings = [load_checks()[one.id].check(Evidence(plan(), Path())) for one in claims]
+    finally:
+        for one in claims:
+            CLAIMS.remove(one.id)
+    assert findings == [Finding(False, "the limit 1"), Finding(True, "the limit 3")]

@@ -19,7 +19,7 @@ from tensorldp_papers.claims.base import NotRun
 from tensorldp_papers.claims.statements import per_seed
 from tensorldp_papers.papers.tldp.claims import runs as tldp_runs
 from tensorldp_papers.papers.tldp.claims import theorems as tldp_theorems
-from tensorldp_papers.papers.tldp.claims.runs import each, runs
+from tensorldp_papers.papers.tldp.claims.runs import clean, each, runs
 from tensorldp_papers.run.cell import AnyCell
 
 SPLITS = {"mnist": 60000, "cifar10": 50000, "svhn": 73257, "imdb": 25000, "darknet": 113184}
@@ -166,7 +166,7 @@ def test_without_perturbation_is_of_the_network_that_the_releases_were_given_to(
     draw = World([*type2("mnist"), *relu], lambda c: {F1: 0.9 if "backbone=mobilenet_v2," in c.variant else 0.6}).draw(
         np.random.default_rng(5)
     )
-    assert runs(draw, "tldp_type2", "mnist", ()).clean().mean == pytest.approx(0.6, abs=0.02)
+    assert clean(runs(draw, "tldp_type2", "mnist", ())).mean == pytest.approx(0.6, abs=0.02)
 
 
 def test_a_mean_over_two_mechanisms_is_of_the_seeds_that_both_have() -> None:

@@ -71,10 +71,10 @@ def test_a_statement_counts_and_a_comment_or_a_docstring_does_not(tmp_path: Path
 
 def test_data_files_count_where_code_reads_them() -> None:
     page = "tensorldp_papers/report/page"
-    assert "tensorldp_papers/claims/catalogue.csv" in stage("claims")
+    assert "tensorldp_papers/papers/tldp/claims.csv" in stage("claims")
     assert {f"{page}/report.html", f"{page}/report.css", f"{page}/explorer.js"} <= stage("report")
     assert "tensorldp_papers/nets/compiled/steps.cpp" in stage("train", LAPLACE)
-    assert "tensorldp_papers/report/page/report.css" not in stage("error_table")
+    assert "tensorldp_papers/papers/tldp/claims.csv" not in stage("error_table")
 
 
 MVG, TLDP_FILE, LAPLACE_FILE = (f"tensorldp/mechanisms/{name}.py" for name in ("mvg", "tldp", "laplace"))

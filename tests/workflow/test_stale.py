@@ -67,7 +67,7 @@ def test_an_edited_script_computes_what_it_writes(finished: Project, script: str
     ("name", "rules"),
     [
         ("src/tensorldp/mechanisms/sampled_coordinates.py", {"error_table", "claims", "privacy_figure", "report"}),
-        ("src/tensorldp_papers/claims/catalogue.csv", {"claims", "report"}),
+        ("src/tensorldp_papers/papers/tldp/claims.csv", {"claims", "report"}),
         ("src/tensorldp_papers/data/tabular.py", {"prepare", "extract_features"}),
         ("src/tensorldp_papers/plots/style.py", {"report", "privacy_figure", "figure_tldp_type1", "figure_tldp_type3"}),
         ("workflow/scripts/collect.py", {"collect_study"}),

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, wraps
-from importlib.resources import files
+from functools import cache, partial, wraps
 from typing import Any, Literal, TypeVar
 
 from tensorldp.errors import InputError, unknown
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.evidence import NotRun as NotRun
 from tensorldp_papers.claims.kinds import KINDS
-from tensorldp_papers.claims.registry import CLAIMS
+from tensorldp_papers.claims.registry import CLAIMS, listed
 
 Verdict = Literal[
     "reproduced",
@@ -29,7 +27,7 @@ Verdict = Literal[
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of a source, as catalogue.csv or a plug-in lists it.
+    """One statement of a source, as a paper's claims.csv or a plug-in lists it.
 
     Attributes:
         id: a letter for the source and a number.
@@ -87,38 +85,38 @@ class Registered:
     expected: str
 
 
-def claim(statement: str | Claim, *, expected: str) -> Callable[[AnyCheck], AnyCheck]:
+def claim(statement: str | Claim, *, expected: str, **options: Any) -> Callable[[AnyCheck], AnyCheck]:
     """Register the check of a claim; use as a decorator.
 
     A check takes the `Evidence`, or nothing if it reads no results: then a process computes its finding once.
 
     Args:
-        statement: the id of a line of catalogue.csv, or from outside the package the whole `Claim`.
+        statement: the id of a line of a claims.csv, or from outside the package the whole `Claim`.
         expected: what the results would show if the claim holds, in words of the claims table.
+        options: what the check of several claims is given for this one.
 
     Raises:
         InputError: if the id is not in the catalogue, or the claim has a check already.
     """
     if isinstance(statement, str) and statement not in _listed():
-        raise InputError(f"the claim {statement} is not in claims/catalogue.csv: give a Claim in place of its id")
+        raise InputError(f"the claim {statement} is not in a claims.csv of a paper: give a Claim in place of its id")
     about = _listed()[statement] if isinstance(statement, str) else statement
 
     def register(check: AnyCheck) -> AnyCheck:
-        asked: Check = check if inspect.signature(check).parameters else _once(check)
-        CLAIMS.add(about.id, Registered(about, asked, expected), check.__module__)
+        CLAIMS.add(about.id, Registered(about, _of_evidence(check, options), expected), check.__module__)
         return check
 
     return register
 
 
-def _once(check: Callable[[], Finding]) -> Check:
-    found = cache(check)
-
-    @wraps(check)
-    def asked(_: Any) -> Finding:
-        return found()
-
-    return asked
+def _of_evidence(check: Callable[..., Finding], options: dict[str, Any]) -> Check:
+    """A check with its options as a function of the evidence; without such an argument it runs once."""
+    parameters = inspect.signature(check).parameters.values()
+    given = partial(check, **options)
+    if any(one.default is one.empty and one.name not in options for one in parameters):
+        return wraps(check)(given) if options else check
+    once = cache(given)
+    return wraps(check)(lambda _: once())
 
 
 def cannot_be_checked(reason: str) -> Finding:
@@ -128,12 +126,11 @@ def cannot_be_checked(reason: str) -> Finding:
 
 @cache
 def _listed() -> dict[str, Claim]:
-    text = files("tensorldp_papers.claims").joinpath("catalogue.csv").read_text()
-    return {row["id"]: Claim(**row) for row in csv.DictReader(text.splitlines())}
+    return {row["id"]: Claim(**row) for rows in listed().values() for row in rows}
 
 
 def catalogue() -> dict[str, Claim]:
-    """All claims by id: those of catalogue.csv in its order, then those from outside in the order of their ids."""
+    """All claims by id: those of the rooms in their order, then those from outside in the order of their ids."""
     outside = {name: CLAIMS.get(name).claim for name in CLAIMS.names() if CLAIMS.module(name) is None}
     return {**_listed(), **outside}
 

@@ -72,6 +72,10 @@ class Evidence:
         """quick, desk or paper."""
         return self.plan.settings.scale
 
+    def lacks(self, what: str) -> NotRun:
+        """The exception that says that the plan does not have what a claim needs."""
+        return NotRun(f"needs {what}, which the {self.scale} grid does not have")
+
     def cells(
         self,
         study: str,
@@ -143,10 +147,8 @@ class Evidence:
         for cell in cells:
             if key_of(cell) not in rows or not set(cell.seeds) <= set(rows[key_of(cell)]["seed"]):
                 raise NotRun(f"needs the results of {cell.path}")
-        found = [rows[key_of(cell)] for cell in cells]
-        return pd.concat(
-            [part[part["seed"].isin(cell.seeds)] for cell, part in zip(cells, found, strict=True)], ignore_index=True
-        )
+        parts = [(rows[key_of(cell)], cell.seeds) for cell in cells]
+        return pd.concat([part[part["seed"].isin(seeds)] for part, seeds in parts], ignore_index=True)
 
     def _rows_by_cell(self) -> dict[CellKey, pd.DataFrame]:
         if self._measured is None:
@@ -163,10 +165,11 @@ class Evidence:
         Raises:
             NotRun: if it was not taken along the training.
         """
-        own = rows[rows["metric"] == f"{metric}_by_{mark}"]
-        if own.empty:
+        marked = rows[rows["metric"] == f"{metric}_by_{mark}"]
+        if marked.empty:
             raise NotRun(f"needs {metric} by {mark}")
-        return own.assign(mark=own[mark].astype(int)).pivot_table(index="seed", columns="mark", values="value").dropna()
+        marked = marked.assign(mark=marked[mark].astype(int))
+        return marked.pivot_table(index="seed", columns="mark", values="value").dropna()
 
     def table(self, name: str) -> pd.DataFrame:
         """A CSV file of results/tables.
@@ -180,11 +183,13 @@ class Evidence:
         self.used.append(f"results/tables/{name}.csv")
         return pd.read_csv(path)
 
-    def rows_of_test_set(self, dataset: str) -> list[int]:
-        """The numbers of test records of a data set that TLDP's unperturbed cells were scored on.
+    def split_sizes(self, dataset: str) -> tuple[int, list[int]]:
+        """The records that `prepare` wrote of a data set for training, and the numbers that TLDP's cells scored.
+
+        Of these cells those without perturbation count.
 
         Raises:
-            NotRun: if no such cell is planned or has results.
+            NotRun: if no such cell is planned or has results, or the data set is not prepared.
         """
         cells = [
             cell
@@ -192,34 +197,19 @@ class Evidence:
             if cell.dataset == dataset and not cell.private and cell.study.startswith("tldp_")
         ]
         if not cells:
-            raise NotRun(f"needs TLDP's studies on {dataset}, which the {self.scale} grid does not have")
+            raise self.lacks(f"TLDP's studies on {dataset}")
         self.measured(cells)
-        path = self.datasets / dataset / "test.safetensors"
-        if not path.exists():
-            raise NotRun(f"needs the prepared data set {dataset}")
+        test = self._prepared(dataset, "test")
         self.used.append(f"{len(cells)} cells of {dataset} in results/metrics.parquet")
-        records = len(read_arrays(path)[0]["y"])
-        return [min(records, cell.training.scored or records) for cell in cells]
+        scored = {min(test, cell.training.scored or test) for cell in cells}
+        return self._prepared(dataset, "train"), sorted(scored)
 
-    def training_records(self, dataset: str) -> int:
-        """The number of training records that `prepare` wrote of a data set.
-
-        Raises:
-            NotRun: if the data set is not prepared.
-        """
-        path = self.datasets / dataset / "train.safetensors"
+    def _prepared(self, dataset: str, split: str) -> int:
+        """The number of records in one part of a data set."""
+        path = self.datasets / dataset / f"{split}.safetensors"
         if not path.exists():
             raise NotRun(f"needs the prepared data set {dataset}")
         return len(read_arrays(path)[0]["y"])
-
-    def split_sizes(self, dataset: str) -> tuple[int, list[int]]:
-        """The records that a data set has for training, and the numbers that TLDP's unperturbed cells were scored on.
-
-        Raises:
-            NotRun: as `training_records` and `rows_of_test_set`.
-        """
-        tests = sorted(set(self.rows_of_test_set(dataset)))
-        return self.training_records(dataset), tests
 
     def feature_range(self, study: str) -> tuple[float, float, float]:
         """The smallest and largest extracted feature of a study, and the share that equals -1 or 1.

@@ -81,7 +81,7 @@ class KeptEvidence(Evidence):
     def split_sizes(self, dataset: str) -> tuple[int, list[int]]:
         """Those of the release, of a data set that has kept rows: `prepare` refuses files with other numbers."""
         if dataset not in {cell.dataset for cell in self.plan.cells}:
-            raise NotRun(f"needs {dataset}, which the {self.scale} grid does not have")
+            raise self.lacks(dataset)
         train, test = get(dataset).sizes
         return train, [test]
 
@@ -106,25 +106,23 @@ def decide_again(reference: Path, earlier: pd.DataFrame | None = None) -> pd.Dat
     scale, commits = evidence.scale, " ".join(sorted(metrics["commit"].unique()))
     rows = []
     for claim in catalogue().values():
-        found = decide(claim, evidence)
         # what the grid has by now is not what was run
-        found = {
+        row = {
             key: text.replace(f"the {scale} grid does not have", "the kept results do not have")
-            for key, text in found.items()
+            for key, text in decide(claim, evidence).items()
         }
-        row = {**found, "scale": scale, "commit": commits}
-        kept = _earlier(earlier, claim.id) if "not kept" in row["wanted"] else None
-        rows.append({**row, **kept} if kept else row)
+        row |= {"scale": scale, "commit": commits}
+        rows.append(row | (_earlier(earlier, claim.id) if "not kept" in row["wanted"] else {}))
     return pd.DataFrame(rows, columns=[*COLUMNS, "scale", "commit"])
 
 
-def _earlier(tables: pd.DataFrame | None, id: str) -> dict[str, Any] | None:
-    """The row of a claim that was decided, and last."""
+def _earlier(tables: pd.DataFrame | None, id: str) -> dict[str, Any]:
+    """The row of a claim that was decided, and last; empty without one."""
     if tables is None:
-        return None
-    own = tables[(tables["id"] == id) & ~tables["verdict"].isin(OPEN)]
-    wanted = [column for column in [*COLUMNS, "scale", "commit"] if column in own]
+        return {}
+    rows = tables[(tables["id"] == id) & ~tables["verdict"].isin(OPEN)]
+    if rows.empty:
+        return {}
+    columns = [column for column in [*COLUMNS, "scale", "commit"] if column in rows]
     # older tables had no column for what would decide a claim, and a decided one needs nothing
-    return (
-        {"condition": "", **{key: own[key].fillna("").iloc[-1] for key in wanted}, "wanted": ""} if len(own) else None
-    )
+    return {"condition": "", **{key: rows[key].fillna("").iloc[-1] for key in columns}, "wanted": ""}

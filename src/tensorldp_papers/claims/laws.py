@@ -1,9 +1,10 @@
-"""Small finite laws that several claims enumerate."""
+"""Small finite laws that several claims enumerate, and mechanisms that they ask for."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 from tensorldp.curves.discrete import DiscreteCurve
 from tensorldp.mechanisms import Box, make
@@ -42,3 +43,10 @@ def latent(epsilon: float, reading: str, *, values: int = 9216, whole: int = 4, 
 def cifar_latent(epsilon: float, reading: str) -> Latent:
     """LATENT on CIFAR-10's 2,304 features with 1 + 2 + 7 bits each."""
     return latent(epsilon, reading, values=2304, whole=2, fraction=7)
+
+
+def squared_error(name: str, domain: Box, epsilon: float = 1.0, **options: Any) -> float:
+    """The expected squared error of a mechanism that has a closed form of it."""
+    error = make(name, epsilon=epsilon, domain=domain, **options).squared_error()
+    assert error is not None
+    return error

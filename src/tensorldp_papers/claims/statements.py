@@ -1,6 +1,6 @@
 """Statements about means over seeds, and when seeds decide them.
 
-A claim about runs is a tree: comparisons of a mean with the limits that the source sets, joined by `Every` and `Some`.
+A claim about runs is a tree: comparisons of a mean with the limits that the source sets, joined by `AllOf` and `AnyOf`.
 Three rules hold for every claim.
 
 *The chance of a wrong verdict*, either way, is at most `ALPHA` for normal values. Where several comparisons could each
@@ -11,13 +11,14 @@ looked at with the first 3, 5, 10, 20 and 40 seeds and with no other numbers, an
 (`LOOKS`): whenever a run stops, the chance of a wrong verdict over all looks so far is at most the sum of these parts.
 Seeds beyond the last look that is complete wait for the next one.
 
-*Weak runs.* A run that is weaker than the source's (`Inside.weak`, from `fairness`) may support a claim and never
+*Weak runs.* A run that is weaker than the source's (`Between.weak`, from `fairness`) may support a claim and never
 refutes it. Where some comparisons are of runs as the source's, those of weak runs that do not agree are left out.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -190,22 +191,22 @@ class Statement(Protocol):
     def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
         """Whether it holds; None if undecided at these chances of a wrong yes and a wrong no."""
 
-    def leaves(self) -> list[Inside]:
+    def leaves(self) -> list[Between]:
         """The comparisons in it."""
 
-    def telling(self) -> list[Inside]:
+    def telling(self) -> list[Between]:
         """The comparisons that it stands or falls with: of alternatives the best one."""
 
 
 @dataclass(frozen=True)
-class Inside:
+class Between:
     """That a mean lies above `low` and below `high`.
 
     Attributes:
         name: what the mean is of, in words.
         value: its estimate.
         low, high: the limits that the source sets.
-        void: why it decides nothing, whatever the seeds (both at chance); empty as a rule.
+        undecidable: why it decides nothing, whatever the seeds (both at chance); empty as a rule.
         weak: how the runs behind it are weaker than the source's, see `fairness`; empty if they are not.
     """
 
@@ -213,11 +214,11 @@ class Inside:
     value: Estimate
     low: float = -math.inf
     high: float = math.inf
-    void: str = ""
+    undecidable: str = ""
     weak: str = ""
 
     def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
-        if self.void or self.value.seeds < LEAST_SEEDS:
+        if self.undecidable or self.value.seeds < LEAST_SEEDS:
             return None
         mean, yes = self.value.mean, self.value.half(for_it)
         if self.low < mean - yes and mean + yes < self.high:
@@ -226,15 +227,15 @@ class Inside:
 
     def fails(self, against_it: float = ALPHA) -> bool:
         """Whether the mean lies outside, however weak the runs are."""
-        if self.void or self.value.seeds < LEAST_SEEDS:
+        if self.undecidable or self.value.seeds < LEAST_SEEDS:
             return False
         mean, no = self.value.mean, self.value.half(against_it)
         return mean + no < self.low or mean - no > self.high
 
-    def leaves(self) -> list[Inside]:
+    def leaves(self) -> list[Between]:
         return [self]
 
-    def telling(self) -> list[Inside]:
+    def telling(self) -> list[Between]:
         return [self]
 
     def slack(self) -> float:
@@ -246,8 +247,8 @@ class Inside:
 
     def wanted(self, parts: int = 1) -> str:
         """What would decide it."""
-        if self.void:
-            return f"{self.name}: {self.void}"
+        if self.undecidable:
+            return f"{self.name}: {self.undecidable}"
         if self.value.seeds < LEAST_SEEDS:
             made = "one seed was run" if self.value.seeds == 1 else f"{self.value.seeds} seeds were run"
             return f"{self.name}: {made}, at least {LEAST_SEEDS} are needed"
@@ -268,45 +269,43 @@ class Inside:
 
 
 @dataclass(frozen=True)
-class Every:
-    """That all parts hold; parts of weak runs alone that are not seen to hold are left out where there are others."""
+class _Parts:
+    """A statement about several others."""
 
     parts: Sequence[Statement]
 
-    def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
-        strong = [part for part in self.parts if not _is_weak(part)]
-        counted = strong or self.parts
-        found = [part.decide(for_it, against_it / len(counted)) for part in counted]
-        return False if False in found else None if None in found or not found else True
-
-    def leaves(self) -> list[Inside]:
+    def leaves(self) -> list[Between]:
         return [leaf for part in self.parts for leaf in part.leaves()]
 
-    def telling(self) -> list[Inside]:
+
+@dataclass(frozen=True)
+class AllOf(_Parts):
+    """That all parts hold; parts of weak runs alone that are not seen to hold are left out where there are others."""
+
+    def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
+        counted = [part for part in self.parts if not _is_weak(part)] or self.parts
+        verdicts = [part.decide(for_it, against_it / len(counted)) for part in counted]
+        return False if False in verdicts else None if None in verdicts or not verdicts else True
+
+    def telling(self) -> list[Between]:
         return [leaf for part in self.parts for leaf in part.telling()]
 
 
 @dataclass(frozen=True)
-class Some:
+class AnyOf(_Parts):
     """That at least one part holds."""
 
-    parts: Sequence[Statement]
-
     def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
-        found = [part.decide(for_it / len(self.parts), against_it) for part in self.parts]
-        return True if True in found else None if None in found or not found else False
+        verdicts = [part.decide(for_it / len(self.parts), against_it) for part in self.parts]
+        return True if True in verdicts else None if None in verdicts or not verdicts else False
 
-    def leaves(self) -> list[Inside]:
-        return [leaf for part in self.parts for leaf in part.leaves()]
-
-    def telling(self) -> list[Inside]:
-        return max(
-            (part.telling() for part in self.parts), key=lambda own: min((leaf.slack() for leaf in own), default=0)
-        )
+    def telling(self) -> list[Between]:
+        options = (part.telling() for part in self.parts)
+        return max(options, key=lambda leaves: min((leaf.slack() for leaf in leaves), default=0))
 
 
 @dataclass(frozen=True)
-class Shared:
+class Alternative:
     """One of several alternatives that are decided apart from each other.
 
     Attributes:
@@ -320,10 +319,10 @@ class Shared:
     def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
         return self.part.decide(for_it / self.ways, against_it)
 
-    def leaves(self) -> list[Inside]:
+    def leaves(self) -> list[Between]:
         return self.part.leaves()
 
-    def telling(self) -> list[Inside]:
+    def telling(self) -> list[Between]:
         return self.part.telling()
 
 
@@ -344,17 +343,17 @@ def _grouped(texts: Iterable[str]) -> list[str]:
     for part in dict.fromkeys(one for text in texts for one in text.split("; ")):
         name, _, shortfall = part.partition(": ")
         names.setdefault(shortfall, []).append(name)
-    return [f"{' and '.join(own)}: {shortfall}" if shortfall else " and ".join(own) for shortfall, own in names.items()]
+    return [": ".join(filter(None, [" and ".join(alike), shortfall])) for shortfall, alike in names.items()]
 
 
-def _weak_texts(leaves: Iterable[Inside]) -> list[str]:
+def _weak_texts(leaves: Iterable[Between]) -> list[str]:
     return list(dict.fromkeys(leaf.weak for leaf in leaves if leaf.weak))
 
 
 def words(statement: Statement) -> str:
     """The comparisons that a statement stands or falls with, of many those closest to failing, and how many more."""
     telling, total = statement.telling(), len(statement.leaves())
-    shown = telling if len(telling) <= SHOWN else sorted(telling, key=Inside.slack)[: SHOWN - 1]
+    shown = telling if len(telling) <= SHOWN else sorted(telling, key=Between.slack)[: SHOWN - 1]
     more = total - len(shown)
     return "; ".join(map(str, shown)) + (f"; and {more} more" if more else "")
 
@@ -417,3 +416,22 @@ def _mean(seeds: NDArray[Any], values: NDArray[np.float64]) -> Estimate:
 def joined(parts: Iterable[str]) -> str:
     """Parts of a text that are not empty, with semicolons."""
     return "; ".join(filter(None, parts))
+
+
+def _inside(
+    name: str, value: Estimate, low: float = -math.inf, high: float = math.inf, void: str = "", weak: str = ""
+) -> Between:
+    """`Between` by its former name and arguments."""
+    return Between(name, value, low, high, void, weak)
+
+
+FORMER = {"Inside": ("Between", _inside), "Every": ("AllOf", AllOf), "Some": ("AnyOf", AnyOf)}
+
+
+def __getattr__(name: str) -> Any:
+    """The former names, which plug-ins may still import."""
+    if name not in FORMER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    present, value = FORMER[name]
+    warnings.warn(f"{__name__}.{name} is now {present}", DeprecationWarning, stacklevel=2)
+    return value

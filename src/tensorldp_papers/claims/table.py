@@ -37,31 +37,22 @@ def decide(claim: Claim, evidence: Evidence) -> dict[str, str]:
     """
     checks = load_checks()
     if claim.id not in checks:
-        raise InputError(f"the claim {claim.id} of catalogue.csv has no check")
+        raise InputError(f"the claim {claim.id} has no check")
     registered = checks[claim.id]
     evidence.used = []
-    condition = wanted = ""
+    row = {"id": claim.id, "source": claim.source, "claim": claim.claim, "kind": claim.kind}
+    row["expected"] = registered.expected
     try:
         finding = registered.check(evidence)
-        found, observed = verdict(claim, finding), finding.observed
-        condition, wanted = finding.condition if finding.holds else "", finding.wanted
-        source = "; ".join(filter(None, [finding.evidence, *evidence.used]))
+        row |= {"verdict": verdict(claim, finding), "condition": finding.condition if finding.holds else ""}
+        row |= {"wanted": finding.wanted, "observed": finding.observed}
+        row["evidence"] = "; ".join(filter(None, [finding.evidence, *evidence.used]))
     except NotRun as missing:
-        found, observed, source, wanted = "not run at this scale", str(missing), "none at this scale", str(missing)
+        row |= {"verdict": "not run at this scale", "condition": "", "wanted": str(missing), "observed": str(missing)}
+        row["evidence"] = "none at this scale"
     except InputError as error:
         raise InputError(f"the claim {claim.id} cannot be decided: {error}") from None
-    return {
-        "id": claim.id,
-        "source": claim.source,
-        "claim": claim.claim,
-        "kind": claim.kind,
-        "verdict": found,
-        "condition": condition,
-        "wanted": wanted,
-        "expected": registered.expected,
-        "observed": observed,
-        "evidence": source,
-    }
+    return {column: row[column] for column in COLUMNS}
 
 
 def claims_table(evidence: Evidence) -> pd.DataFrame:

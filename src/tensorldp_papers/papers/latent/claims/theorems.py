@@ -29,14 +29,14 @@ TESTS = "tests/mechanisms/test_latent.py"
 
 @claim("A02", expected="pure epsilon = eps for both coins of bias p")
 def biased_coins() -> Finding:
-    found = {}
+    budgets = {}
     for epsilon in (0.1, 0.5, 1.0, 2.0):
         p = math.exp(epsilon) / (1 + math.exp(epsilon))
         one = make("randomized-response", epsilon=epsilon, domain=Box(0, 1, (1,))).curve().pure_epsilon
-        found[epsilon] = (two_coins(p, p).pure_epsilon, two_coins(p, 0.5).pure_epsilon, one)
-    both, fair, one = found[1.0]
+        budgets[epsilon] = (two_coins(p, p).pure_epsilon, two_coins(p, 0.5).pure_epsilon, one)
+    both, fair, one = budgets[1.0]
     return Finding(
-        all(abs(pure[0] - epsilon) < ROUNDING for epsilon, pure in found.items()),
+        all(abs(pure[0] - epsilon) < ROUNDING for epsilon, pure in budgets.items()),
         f"at p = e/(1+e) two such coins have {both:.4f}, a fair second one {fair:.4f}; one coin "
         f"between the truth and its opposite has {one:.4f}: that protocol has this p",
         f"{TESTS}::test_two_coins_of_bias_a_half",
@@ -239,8 +239,8 @@ def membership() -> Finding:
     for reading in "AB":
         released = latent(0.5, reading).privatize_bits(members, stream)
         near, far = (
-            np.array([np.bitwise_count((released ^ one).numpy()).sum(axis=1, dtype=np.int64).min() for one in asked])
-            for asked in (members, others)
+            np.array([np.bitwise_count((released ^ one).numpy()).sum(axis=1, dtype=np.int64).min() for one in strings])
+            for strings in (members, others)
         )
         wins = (near[:, None] < far).mean() + (near[:, None] == far).mean() / 2
         won[reading] = float(wins)

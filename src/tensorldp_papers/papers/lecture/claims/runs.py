@@ -10,7 +10,7 @@ measured there. A picture counts as recovered from 30 dB on, the usual limit of 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -20,10 +20,9 @@ from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.statements import (
     ALPHA,
     LEAST_SEEDS,
-    Estimate,
-    Every,
-    Inside,
-    Some,
+    AllOf,
+    AnyOf,
+    Between,
     Statement,
     estimate,
     finding,
@@ -40,9 +39,9 @@ SAME = 1e-4  # of a ratio: single precision over the iterations of the attack
 TESTS = "tests/attacks/test_tensor_attack.py"
 
 
-def _tensor(found: Evidence, defence: str, metric: str = "error") -> pd.DataFrame:
+def _tensor(evidence: Evidence, defence: str, metric: str = "error") -> pd.DataFrame:
     """Rows of the tensor attack under one defence, with the sizes and the strength as numbers."""
-    rows = found.rows(STUDY, metric, attack="tensor", defence=defence).reset_index(drop=True)
+    rows = evidence.rows(STUDY, metric, attack="tensor", defence=defence).reset_index(drop=True)
     factors = pd.DataFrame([variant_factors(v) for v in rows["variant"]])
     keys = [key for key in (*SIZES, "strength") if key in factors]
     return pd.concat([rows, factors[keys].astype(float)], axis=1)
@@ -54,20 +53,11 @@ def _at(rows: pd.DataFrame, sizes: dict[str, float]) -> pd.DataFrame:
     return rows
 
 
-def _pairs(found: Evidence, defence: str) -> pd.DataFrame:
+def _pairs(evidence: Evidence, defence: str) -> pd.DataFrame:
     """Rows at the sizes of the defences, with the error over that of the same seed without defence as `value`."""
-    plain = _at(_tensor(found, "none"), BASE).groupby("seed")["value"].median()
-    rows = _at(_tensor(found, defence), BASE)
+    plain = _at(_tensor(evidence, "none"), BASE).groupby("seed")["value"].median()
+    rows = _at(_tensor(evidence, defence), BASE)
     return rows.assign(value=rows["value"] / rows["seed"].map(plain)).dropna(subset=["value"])
-
-
-def _ratios(found: Evidence, defence: str) -> dict[float, Estimate]:
-    """Error over the error without defence, by strength; the same seeds of the same attack."""
-    return {float(strength): per_seed(own) for strength, own in _pairs(found, defence).groupby("strength")}  # type: ignore[arg-type]
-
-
-def _words(ratios: Iterable[tuple[float, Estimate]], name: str) -> str:
-    return ", ".join(f"{ratio} at {name} = {strength:.3g}" for strength, ratio in ratios)
 
 
 @dataclass(frozen=True)
@@ -79,55 +69,52 @@ class _Row:
         left_out: how many more points there are, at which the bound allows a failed attack.
     """
 
-    shares: list[tuple[float, Inside]]
+    shares: list[tuple[float, Between]]
     left_out: int
 
-    def up_to(self, strength: float) -> Statement:
+    def up_to(self, most: float) -> Statement:
         """That the bound holds at all points up to a strength."""
-        return Every([leaf for own, leaf in self.shares if own <= strength])
+        return AllOf([share for strength, share in self.shares if strength <= most])
 
     @property
     def observed(self) -> str:
-        means = [leaf.value.mean for _, leaf in self.shares]
-        out = (
-            f"; {self.left_out} more, at which {CONSTANT:g} times the bound exceeds {SATURATED:g}"
-            if self.left_out
-            else ""
-        )
-        return f"error over the printed bound {min(means):.2f} to {max(means):.2f} in {len(means)} points{out}"
+        means = [share.value.mean for _, share in self.shares]
+        text = f"error over the printed bound {min(means):.2f} to {max(means):.2f} in {len(means)} points"
+        if not self.left_out:
+            return text
+        return f"{text}; {self.left_out} more, at which {CONSTANT:g} times the bound exceeds {SATURATED:g}"
 
     def finding(self, name: str = "") -> Finding:
         """Whether the bound holds at every point; with `name`, the strength, up to where it holds if not at all."""
         whole = self.up_to(math.inf)
-        strengths = sorted({own for own, _ in self.shares})
+        strengths = sorted({strength for strength, _ in self.shares})
         if name and not whole.decide():
-            share = ALPHA / len(strengths)
-            low = [s for s in strengths[:-1] if self.up_to(s).decide(share, share)]
-            if low:
-                above = [str(leaf) for own, leaf in self.shares if own > max(low)]
-                text = f"{self.observed}; beyond that {'; '.join(above)}"
-                return Finding(True, text, TESTS, condition=f"low noise only, up to {name} = {max(low):.3g}")
+            alpha = ALPHA / len(strengths)
+            low = max((s for s in strengths[:-1] if self.up_to(s).decide(alpha, alpha)), default=None)
+            if low is not None:
+                above = "; ".join(str(share) for strength, share in self.shares if strength > low)
+                condition = f"low noise only, up to {name} = {low:.3g}"
+                return Finding(True, f"{self.observed}; beyond that {above}", TESTS, condition=condition)
         return finding(whole, self.observed, TESTS)
 
 
-def _row(found: Evidence, own: pd.DataFrame, factor: pd.Series) -> _Row:
+def _row(evidence: Evidence, rows: pd.DataFrame, factor: pd.Series) -> _Row:
     """The errors over factor * sqrt(d/m), where the factor is the row's own.
 
     The point without defence at the same sizes counts too: it is each row's for no noise, one step or all neurons.
     """
-    plain = _at(_tensor(found, "none"), BASE)
-    rows = pd.concat([own.assign(factor=factor), plain.assign(factor=plain["B"])]).drop_duplicates(
-        ["variant", "epsilon", "seed"]
-    )
-    rows = rows.assign(bound=rows["factor"] * (rows["d"] / rows["m"]) ** 0.5)
-    rows = rows.assign(value=rows["value"] / rows["bound"])
+    plain = _at(_tensor(evidence, "none"), BASE)
+    both = pd.concat([rows.assign(factor=factor), plain.assign(factor=plain["B"])])
+    both = both.drop_duplicates(["variant", "epsilon", "seed"])
+    both = both.assign(bound=both["factor"] * (both["d"] / both["m"]) ** 0.5)
+    both = both.assign(value=both["value"] / both["bound"])
     shares, left_out = [], 0
-    for (variant, _), point in rows.groupby(["variant", "epsilon"]):
+    for (variant, _), point in both.groupby(["variant", "epsilon"]):
         if CONSTANT * float(point["bound"].mean()) > SATURATED:
             left_out += 1
             continue
         strength = float(point["factor"].mean())
-        shares.append((strength, Inside(f"error over the bound, {variant}", per_seed(point), high=CONSTANT)))
+        shares.append((strength, Between(f"error over the bound, {variant}", per_seed(point), high=CONSTANT)))
     if len(shares) < 3:
         raise NotRun(f"needs three points of {STUDY} at which the bound says something, {len(shares)} are there")
     return _Row(sorted(shares, key=lambda pair: pair[0]), left_out)
@@ -143,58 +130,74 @@ def _error(decibels: float) -> float:
     expected=f"records recovered with one of the two distances, at a median error of at most "
     f"{_error(RECOVERED):.3g} % of the range ({RECOVERED:g} dB)",
 )
-def inversion(found: Evidence) -> Finding:
+def inversion(evidence: Evidence) -> Finding:
     # errors and not dB, which have no upper end: one perfect recovery would widen the interval towards failure
     parts = []
-    for dataset in sorted({cell.dataset for cell in found.cells(STUDY, attack="dlg", defence="none")}):
+    for dataset in sorted({cell.dataset for cell in evidence.cells(STUDY, attack="dlg", defence="none")}):
         each = []
         for name, attack in (("l2", "dlg"), ("cosine", "cosine")):
-            rows = found.rows(STUDY, "psnr", dataset=dataset, attack=attack, defence="none")
+            rows = evidence.rows(STUDY, "psnr", dataset=dataset, attack=attack, defence="none")
             median = per_seed(rows.assign(value=rows["value"].map(_error)), "median")
             text = f"median error of single records of {dataset} with {name}, per cent of the range"
-            each.append(Inside(text, median, high=_error(RECOVERED)))
-        parts.append(Some(each))
+            each.append(Between(text, median, high=_error(RECOVERED)))
+        parts.append(AnyOf(each))
     if not parts:
-        raise NotRun(f"needs {STUDY} with gradient inversion, which the {found.scale} grid does not have")
-    return finding(Every(parts), evidence="tests/attacks/test_inversion.py")
+        raise evidence.lacks(f"{STUDY} with gradient inversion")
+    return finding(AllOf(parts), evidence="tests/attacks/test_inversion.py")
 
 
 @claim("L13", expected="exponents of at most -1/2 in m, 1/2 in d and 1 in B, within 0.15")
-def tensor_bound(found: Evidence) -> Finding:
-    rows = _tensor(found, "none")
+def tensor_bound(evidence: Evidence) -> Finding:
+    rows = _tensor(evidence, "none")
     parts = []
     for size, power in PRINTED.items():
         part = _at(rows, {key: value for key, value in BASE.items() if key != size})
         if part[size].nunique() < 3:
             raise NotRun(f"needs three values of {size} in {STUDY}")
-        slopes = [slope(own[size].tolist(), own["value"].tolist()) for _, own in part.groupby("seed")]
-        parts.append(Inside(f"exponent in {size} (printed {power:g})", estimate(slopes), high=power + TOLERANCE))
-    return finding(Every(parts), evidence=TESTS)
+        slopes = [slope(rows[size].tolist(), rows["value"].tolist()) for _, rows in part.groupby("seed")]
+        parts.append(Between(f"exponent in {size} (printed {power:g})", estimate(slopes), high=power + TOLERANCE))
+    return finding(AllOf(parts), evidence=TESTS)
 
 
-@claim("L14", expected=f"an error of at most {CONSTANT:g} B sqrt(d/m) at every size")
-def no_defence(found: Evidence) -> Finding:
-    rows = _tensor(found, "none")
-    return _row(found, rows, rows["B"]).finding()
-
-
-@claim("L15", expected=f"an error of at most {CONSTANT:g} k B sqrt(d/m)")
-def local_steps(found: Evidence) -> Finding:
-    rows = _at(_tensor(found, "local"), BASE)
-    return _row(found, rows, rows["strength"] * rows["B"]).finding()
-
-
-@claim("L16", expected=f"an error of at most {CONSTANT:g} (B + sigma) sqrt(d/m)")
-def gradient_noise(found: Evidence) -> Finding:
-    rows = _at(_tensor(found, "noise"), BASE)
-    return _row(found, rows, rows["B"] + rows["strength"]).finding("B + sigma")
+@claim(
+    "L14",
+    expected=f"an error of at most {CONSTANT:g} B sqrt(d/m) at every size",
+    defence="none",
+    factor=lambda rows: rows["B"],
+)
+@claim(
+    "L15",
+    expected=f"an error of at most {CONSTANT:g} k B sqrt(d/m)",
+    defence="local",
+    factor=lambda rows: rows["strength"] * rows["B"],
+)
+@claim(
+    "L16",
+    expected=f"an error of at most {CONSTANT:g} (B + sigma) sqrt(d/m)",
+    defence="noise",
+    factor=lambda rows: rows["B"] + rows["strength"],
+    name="B + sigma",
+)
+@claim(
+    "L19",
+    expected=f"an error of at most {CONSTANT:g} B sqrt(d/(mp)), p the probability to keep a neuron",
+    defence="dropout",
+    factor=lambda rows: rows["B"] / rows["strength"] ** 0.5,
+)
+def table1_row(
+    evidence: Evidence, defence: str, factor: Callable[[pd.DataFrame], pd.Series], name: str = ""
+) -> Finding:
+    """At every size without a defence, and at those of the defences with one."""
+    rows = _tensor(evidence, defence)
+    rows = rows if defence == "none" else _at(rows, BASE)
+    return _row(evidence, rows, factor(rows)).finding(name)
 
 
 @claim("L17", expected=f"an error of at most {CONSTANT:g} B sqrt(d/m), the same with and without clipping")
-def clipping(found: Evidence) -> Finding:
+def clipping(evidence: Evidence) -> Finding:
     """No effect is an identity of the direction that the attack uses, so that one deviation refutes it."""
-    rows, pairs = _at(_tensor(found, "clip"), BASE), _pairs(found, "clip")
-    row, gap = _row(found, rows, rows["B"]), float((pairs["value"] - 1).abs().max())
+    rows, pairs = _at(_tensor(evidence, "clip"), BASE), _pairs(evidence, "clip")
+    row, gap = _row(evidence, rows, rows["B"]), float((pairs["value"] - 1).abs().max())
     text = f"error with over without clipping deviates from 1 by at most {gap:.1e} in {len(pairs)} runs"
     decided = row.finding()
     if gap >= SAME and pairs["seed"].nunique() >= LEAST_SEEDS:
@@ -203,23 +206,18 @@ def clipping(found: Evidence) -> Finding:
 
 
 @claim("L18", expected=f"an error of at most {CONSTANT:g} (B + sigma max(1, ||g||/s)) sqrt(d/m)")
-def dp_sgd(found: Evidence) -> Finding:
+def dp_sgd(evidence: Evidence) -> Finding:
     keys = ["variant", "epsilon", "seed"]
-    rows, noise = (_at(_tensor(found, "mechanism", metric), BASE) for metric in ("error", "noise"))
+    rows, noise = (_at(_tensor(evidence, "mechanism", metric), BASE) for metric in ("error", "noise"))
     rows = rows.merge(noise[[*keys, "value"]].rename(columns={"value": "noise"}), on=keys)
-    return _row(found, rows, rows["B"] + rows["noise"]).finding("B + sigma max(1, ||g||/s)")
-
-
-@claim("L19", expected=f"an error of at most {CONSTANT:g} B sqrt(d/(mp)), p the probability to keep a neuron")
-def dropout(found: Evidence) -> Finding:
-    rows = _at(_tensor(found, "dropout"), BASE)
-    return _row(found, rows, rows["B"] / rows["strength"] ** 0.5).finding()
+    return _row(evidence, rows, rows["B"] + rows["noise"]).finding("B + sigma max(1, ||g||/s)")
 
 
 @claim("L20", expected="no bound for pruning")
-def pruning(found: Evidence) -> Finding:
-    ratios = _ratios(found, "prune")
+def pruning(evidence: Evidence) -> Finding:
+    pairs = _pairs(evidence, "prune").groupby("strength")
+    ratios = ", ".join(f"{per_seed(rows)} at share = {strength:.3g}" for strength, rows in pairs)
     return cannot_be_checked(
         "the lecture gives no bound for pruning to compare with; we measure an error over that "
-        f"without defence of {_words(ratios.items(), 'share')}"
+        f"without defence of {ratios}"
     )

@@ -36,9 +36,9 @@ def laplace_mechanism() -> Finding:
 
 def _sum_changes(free: int, budget: float, top: float = 100.0) -> float:
     """The most that a sum changes if `free` of its entries in [0, top] move by `budget` in total."""
-    found = linprog([-1.0] * free + [1.0] * free, A_ub=[[1.0] * 2 * free], b_ub=[budget], bounds=(0, top)).fun
-    assert found is not None  # nothing may move
-    return -float(found)
+    least = linprog([-1.0] * free + [1.0] * free, A_ub=[[1.0] * 2 * free], b_ub=[budget], bounds=(0, top)).fun
+    assert least is not None  # nothing may move
+    return -float(least)
 
 
 @claim("L02", expected="one number for both")
@@ -187,12 +187,12 @@ def neuron_gradient() -> Finding:
 
 @claim("L08", expected="exponents of at most 1 in m and 1/2 in d, with output weights 1/m as in Eq. 4.7")
 def sensitivity() -> Finding:
-    found = {scaling: _slopes(scaling) for scaling in SCALINGS}
-    kept = [scaling for scaling, (m, d) in found.items() if m < 1 + TOLERANCE and d < 0.5 + TOLERANCE]
+    powers = {scaling: _slopes(scaling) for scaling in SCALINGS}
+    kept = [scaling for scaling, (m, d) in powers.items() if m < 1 + TOLERANCE and d < 0.5 + TOLERANCE]
     return Finding(
         "mean" in kept,
         "the largest change grows like "
-        + ", ".join(f"m^{m:.2f} d^{d:.2f} ({scaling})" for scaling, (m, d) in found.items())
+        + ", ".join(f"m^{m:.2f} d^{d:.2f} ({scaling})" for scaling, (m, d) in powers.items())
         + f" for output weights {WEIGHTS}; the bound holds for {', '.join(kept)} and is far from tight there",
         "tests/attacks/test_sensitivity.py",
     )
@@ -218,7 +218,7 @@ def noise_size() -> Finding:
 
     base, wide, deep, loose = sizes(100, 10, 1.0), sizes(200, 10, 1.0), sizes(100, 20, 1.0), sizes(100, 10, 2.0)
     powers = {name: tuple(math.log2(other[name] / base[name]) for other in (wide, deep, loose)) for name in base}
-    gap = min(max(abs(p - q) for p, q in zip(own, (0.5, 1.0, -2.0), strict=True)) for own in powers.values())
+    gap = min(max(abs(p - q) for p, q in zip(fitted, (0.5, 1.0, -2.0), strict=True)) for fitted in powers.values())
     return Finding(
         gap < 0.01,
         ", ".join(f"{name} m^{p[0]:.1f} d^{p[1]:.1f} epsilon^{p[2]:.0f}" for name, p in powers.items())
@@ -259,14 +259,16 @@ def linear_network() -> Finding:
     )
 
 
-@claim("L12", expected="a proof for noisy gradients")
-def hardness() -> Finding:
-    return cannot_be_checked(
-        "NP-hardness is a worst-case statement about inverting deep ReLU networks, not about a "
-        "defence; no computation decides it"
-    )
-
-
-@claim("L21", expected="an opinion")
-def impractical() -> Finding:
-    return cannot_be_checked("an opinion; what each epsilon costs and stops is in the study's figure of costs")
+@claim(
+    "L12",
+    expected="a proof for noisy gradients",
+    reason="NP-hardness is a worst-case statement about inverting deep ReLU networks, not about a defence; no "
+    "computation decides it",
+)
+@claim(
+    "L21",
+    expected="an opinion",
+    reason="an opinion; what each epsilon costs and stops is in the study's figure of costs",
+)
+def not_checkable(reason: str) -> Finding:
+    return cannot_be_checked(reason)

@@ -13,7 +13,7 @@ from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.randomized_response import KaryRandomizedResponse
 from tensorldp.randomness import generator, numpy_generator
 from tensorldp_papers.claims.base import Finding, cannot_be_checked, claim
-from tensorldp_papers.claims.laws import curve_of, pdpm, two_coins
+from tensorldp_papers.claims.laws import curve_of, pdpm, squared_error, two_coins
 from tensorldp_papers.claims.statements import mean_interval
 
 ROUNDING = 1e-9
@@ -160,8 +160,7 @@ def less_variance_than_laplace() -> Finding:
     most, least = {}, {}
     for epsilon in EPSILONS:
         made = pdpm(epsilon, 2.0)
-        laplace = make("plu-fedoa", epsilon=epsilon, domain=Box(-1, 1, (1,))).squared_error()
-        assert laplace
+        laplace = squared_error("plu-fedoa", Box(-1, 1, (1,)), epsilon)
         most[epsilon] = made.squared_error() / laplace
         least[epsilon] = min(made.variance(float(v)) for v in np.linspace(-1, 1, 201)) / laplace
     small = [epsilon for epsilon in EPSILONS if epsilon <= 1]

@@ -11,99 +11,45 @@ them. The claims are on the paper's data sets, and in Types II and III on its un
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pandas as pd
 
 from tensorldp_papers.claims.base import Finding, NotRun, claim
 from tensorldp_papers.claims.evidence import Evidence
-from tensorldp_papers.claims.fairness import shortfall
+from tensorldp_papers.claims.fairness import Scores, not_run, planned, shortfall
 from tensorldp_papers.claims.statements import (
+    AllOf,
+    AnyOf,
+    Between,
     Estimate,
-    Every,
-    Inside,
-    Some,
     Statement,
     estimate,
     finding,
     joined,
     look,
     minus,
-    per_epsilon,
-    per_seed,
 )
-from tensorldp_papers.data.catalogue import get
 from tensorldp_papers.nets.private_sgd import Schedule, printed_noise
 
 IMAGES = ("mnist", "cifar10", "svhn")
 SGD, FEATURES, TESTING = "tvg_sgd", "tvg_features", "tvg_testing"
 METRIC = {SGD: "accuracy", FEATURES: "accuracy", TESTING: "accuracy_perturbed_test"}
-LARGEST_CLASS = {"adult": 0.764, "svhn": 0.196, "credit": 0.5}  # of the test sets; Credit's score is an AUC
-AT_CHANCE = 0.03  # above the largest class: two standard errors on 1,000 test records ...
-AT_CHANCE_OF = {"adult": 0.01}  # ... and three on Adult's 16,281
+CLOSE, LINE = 0.05, 0.02
+CEILINGS = (10.0, 100.0)
+CEILING_TEST = "tests/privacy/test_ceiling.py"
+NOISE_TEST = "tests/training/test_gradient_noise.py::test_the_order_of_noise_in_table_4"
+TYPE1 = ("mnist", "credit", "adult")
+TYPE2 = (*IMAGES, "imdb")
+PER_ELEMENT, TIGHT = "gaussian-per-element", "gaussian-analytic"
+BOUNDS = ("optimized", "mvg", "udn", "idn")
+SHIFTS = (PER_ELEMENT, "mvg", "udn", "idn")
+
+Order = tuple[str, str, float, float]  # two mechanisms, and what the first minus the second lies between
 
 
-@dataclass(frozen=True)
-class Scores:
-    """The scores of one data set in one of the figures.
-
-    Attributes:
-        dataset: its name.
-        rows: of the metrics table.
-        weak: how the runs fall short of the paper's, see `fairness`.
-    """
-
-    dataset: str
-    rows: pd.DataFrame
-    weak: str = ""
-
-    def of(self, mechanism: str) -> pd.DataFrame:
-        """The rows of one mechanism."""
-        return self.rows[self.rows["mechanism"] == mechanism]
-
-    def points(self, mechanism: str) -> dict[float, Estimate]:
-        """The mean score at each epsilon, rising."""
-        return per_epsilon(self.of(mechanism))
-
-    def learned(self, mechanism: str, epsilons: Iterable[float]) -> bool:
-        """Whether a mechanism is above chance at one of these epsilons."""
-        chance = LARGEST_CLASS.get(self.dataset, 1 / get(self.dataset).classes)
-        points = self.points(mechanism)
-        best = max(points[epsilon].mean for epsilon in epsilons)
-        return best > chance + AT_CHANCE_OF.get(self.dataset, AT_CHANCE)
-
-    def gap(
-        self,
-        first: str,
-        second: str,
-        low: float = -np.inf,
-        high: float = np.inf,
-        epsilons: Iterable[float] | None = None,
-    ) -> Inside:
-        """first - second on average over the epsilons of both, or over some, between two limits.
-
-        Where both are at chance, their scores say nothing of an order: only epsilons at which one has learned count,
-        and the comparison is void if there is none.
-
-        Raises:
-            NotRun: if they have no epsilon in common.
-        """
-        rows = self.of(first), self.of(second)
-        shared = set(rows[0]["epsilon"]) & set(rows[1]["epsilon"])
-        shared = shared if epsilons is None else shared & set(epsilons)
-        if not shared:
-            raise NotRun(f"needs {first} and {second} on {self.dataset} at the same epsilon")
-        telling = {e for e in shared if self.learned(first, [e]) or self.learned(second, [e])}
-        means = [per_seed(own[own["epsilon"].isin(telling or shared)]) for own in rows]
-        at = "" if epsilons is None else f" at epsilon {', '.join(f'{e:g}' for e in sorted(shared))}"
-        void = "" if telling else "both at chance at every epsilon"
-        name = f"{first} - {second} on {self.dataset}{at}"
-        return Inside(name, minus(means[0], means[1]), low, high, void, self.weak)
-
-
-def read(found: Evidence, study: str, mechanisms: Iterable[str], datasets: Iterable[str]) -> list[Scores]:
+def read(evidence: Evidence, study: str, mechanisms: Iterable[str], datasets: Iterable[str]) -> list[Scores]:
     """The scores on those of some data sets that have the last of some mechanisms planned, in the paper's unit.
 
     Raises:
@@ -111,128 +57,163 @@ def read(found: Evidence, study: str, mechanisms: Iterable[str], datasets: Itera
     """
     wanted, names = list(mechanisms), list(datasets)
     factors = {} if study == SGD else {"unit": "batch", "subspace": None}
-    planned = [name for name in names if found.cells(study, dataset=name, mechanism=wanted[-1], **factors)]
-    if not planned:
-        raise NotRun(
-            f"needs {study} with {wanted[-1]} on {' or '.join(names)}, which the {found.scale} grid does not have"
-        )
-    metric = {name: "auc" if study == SGD and name == "credit" else METRIC[study] for name in planned}
+    what = f"{study} with {wanted[-1]} on {' or '.join(names)}"
     return [
         Scores(
+            study,
             name,
-            found.rows(study, metric[name], dataset=name, mechanism=wanted, **factors),
-            shortfall(found.cells(study, dataset=name, mechanism=wanted, **factors)),
+            evidence.rows(
+                study,
+                "auc" if (study, name) == (SGD, "credit") else METRIC[study],
+                dataset=name,
+                mechanism=wanted,
+                **factors,
+            ),
+            shortfall(evidence.cells(study, dataset=name, mechanism=wanted, **factors)),
         )
-        for name in planned
+        for name in planned(evidence, study, names, what, mechanism=wanted[-1], **factors)
     ]
 
 
-def not_run(made: Iterable[Scores], names: Iterable[str]) -> str:
+def not_among(names: Iterable[str], made: Iterable[Scores]) -> str:
     """The data sets of a claim that were not run, as a condition."""
-    missing = [name for name in names if name not in {own.dataset for own in made}]
-    return f"{', '.join(missing)} not run" if missing else ""
+    return not_run(names, [scores.dataset for scores in made])
 
 
-CLOSE, LINE = 0.05, 0.02
-CEILINGS = (10.0, 100.0)
-CEILING_TEST = "tests/privacy/test_ceiling.py"
-TYPE1 = ("mnist", "credit", "adult")
-TYPE2 = (*IMAGES, "imdb")
-PER_ELEMENT, TIGHT = "gaussian-per-element", "gaussian-analytic"
-
-
-def _noise_of_adult() -> str:
+def _noise_of_adult(*_: object) -> str:
     """The noise of a step on Adult's first layer at the paper's settings and epsilon 1, in units of IDN's."""
     schedule = Schedule(1.0, 1e-5, 256 / 32_561, 7631)
     sigmas = {
         name: printed_noise(name, [(105, 12)], 1.0, schedule).sigmas[0] for name in ("optimized", "idn", "udn", "mvg")
     }
-    return ", ".join(f"{name} {sigma / sigmas['idn']:.3g}" for name, sigma in sigmas.items())
+    ratios = ", ".join(f"{name} {sigma / sigmas['idn']:.3g}" for name, sigma in sigmas.items())
+    return f"noise over IDN's on Adult's 105 x 12 gradient at epsilon 1: {ratios}"
+
+
+def _ceilings(evidence: Evidence, names: list[str]) -> str:
+    """What no classifier exceeds at the epsilons of `CEILINGS` that the grid has, the highest over the seeds."""
+    rows = evidence.rows(TESTING, "accuracy_ceiling", dataset=names, mechanism="idn", unit="batch")
+    highest = rows[rows["epsilon"].isin(CEILINGS)].groupby(["dataset", "epsilon"])["value"].max()
+    keys = highest.index.to_frame(index=False).itertuples(index=False)
+    parts = [f"{v:.4f} on {k.dataset} at epsilon {k.epsilon:g}" for k, v in zip(keys, highest, strict=True)]
+    return f"no classifier exceeds {' and '.join(parts)}" if parts else ""
+
+
+ABOVE = (0.0, np.inf)
 
 
 @claim(
     "V21",
     expected=f"on each data set IDN no more than {CLOSE} below Optimized, UDN above MVG, and above MM on Adult",
+    study=SGD,
+    mechanisms=BOUNDS,
+    datasets=TYPE1,
+    orders=[("idn", "optimized", -CLOSE, np.inf), ("udn", "mvg", *ABOVE)],
+    on_adult=("udn", "matrix", *ABOVE),
+    beside=_noise_of_adult,
+    test=NOISE_TEST,
 )
-def figure3(found: Evidence) -> Finding:
-    made = read(found, SGD, ("optimized", "mvg", "udn", "idn"), TYPE1)
-    parts = [own.gap("idn", "optimized", low=-CLOSE) for own in made]
-    parts += [own.gap("udn", "mvg", low=0) for own in made]
-    if found.cells(SGD, dataset="adult", mechanism="matrix"):
-        parts += [own.gap("udn", "matrix", low=0) for own in read(found, SGD, ("udn", "matrix"), ["adult"])]
-    return finding(
-        Every(parts),
-        f"noise over IDN's on Adult's 105 x 12 gradient at epsilon 1: {_noise_of_adult()}",
-        "tests/training/test_gradient_noise.py::test_the_order_of_noise_in_table_4",
-        condition=not_run(made, TYPE1),
-    )
-
-
-@claim("V40", expected=f"on each data set UDN below IDN by less than {CLOSE}, and above MVG; above MM on Adult")
-def udn_slightly_below_idn(found: Evidence) -> Finding:
-    made = read(found, SGD, ("mvg", "idn", "udn"), TYPE1)
-    parts = [own.gap("idn", "udn", 0, CLOSE) for own in made]
-    parts += [own.gap("udn", "mvg", low=0) for own in made]
-    if found.cells(SGD, dataset="adult", mechanism="matrix"):
-        parts += [own.gap("udn", "matrix", low=0) for own in read(found, SGD, ("udn", "matrix"), ["adult"])]
-    return finding(Every(parts), condition=not_run(made, TYPE1))
+@claim(
+    "V40",
+    expected=f"on each data set UDN below IDN by less than {CLOSE}, and above MVG; above MM on Adult",
+    study=SGD,
+    mechanisms=("mvg", "idn", "udn"),
+    datasets=TYPE1,
+    orders=[("idn", "udn", 0, CLOSE), ("udn", "mvg", *ABOVE)],
+    on_adult=("udn", "matrix", *ABOVE),
+)
+@claim(
+    "V34",
+    expected="on Adult the matrix mechanism above MVG and below UDN",
+    study=SGD,
+    mechanisms=("mvg", "udn", "matrix"),
+    datasets=("adult",),
+    orders=[("matrix", "mvg", *ABOVE), ("udn", "matrix", *ABOVE)],
+)
+@claim(
+    "V22",
+    expected="on each data set IDN above Gaussian, and Gaussian above UDN and MVG",
+    study=FEATURES,
+    mechanisms=SHIFTS,
+    datasets=TYPE2,
+    orders=[("idn", PER_ELEMENT, *ABOVE), (PER_ELEMENT, "udn", *ABOVE), (PER_ELEMENT, "mvg", *ABOVE)],
+)
+@claim(
+    "V23",
+    expected=f"on images IDN above Gaussian, Gaussian above UDN, UDN no more than {LINE} below MVG",
+    study=TESTING,
+    mechanisms=SHIFTS,
+    datasets=IMAGES,
+    orders=[("idn", PER_ELEMENT, *ABOVE), (PER_ELEMENT, "udn", *ABOVE), ("udn", "mvg", -LINE, np.inf)],
+    beside=_ceilings,
+    test=CEILING_TEST,
+)
+@claim(
+    "V37",
+    expected="on each data set UDN below Gaussian",
+    study=TESTING,
+    mechanisms=(PER_ELEMENT, "udn"),
+    datasets=TYPE2,
+    orders=[(PER_ELEMENT, "udn", *ABOVE)],
+)
+def ordered(
+    evidence: Evidence,
+    study: str,
+    mechanisms: Iterable[str],
+    datasets: Iterable[str],
+    orders: Iterable[Order],
+    on_adult: Order | None = None,
+    beside: Callable[[Evidence, list[str]], str] = lambda *_: "",
+    test: str = "",
+) -> Finding:
+    """Orders of two mechanisms on each data set; one more on Adult, where the second of the two was run there."""
+    made = read(evidence, study, mechanisms, datasets)
+    parts = [scores.gap(*order) for order in orders for scores in made]
+    if on_adult and evidence.cells(SGD, dataset="adult", mechanism=on_adult[1]):
+        parts += [scores.gap(*on_adult) for scores in read(evidence, SGD, on_adult[:2], ["adult"])]
+    observed = beside(evidence, [scores.dataset for scores in made])
+    return finding(AllOf(parts), observed, test, condition=not_among(datasets, made))
 
 
 @claim("V33", expected="for each mechanism on each data set a slope of accuracy in log10 epsilon above 0")
-def rises_with_epsilon(found: Evidence) -> Finding:
-    mechanisms = ("optimized", "mvg", "udn", "idn")
-    made = read(found, SGD, mechanisms, TYPE1)
+def rises_with_epsilon(evidence: Evidence) -> Finding:
+    made = read(evidence, SGD, BOUNDS, TYPE1)
     parts = []
-    for own in made:
-        for name in mechanisms:
-            table = own.of(name).pivot_table(index="seed", columns="epsilon", values="value").dropna()
+    for scores in made:
+        for name in BOUNDS:
+            table = scores.of(name).pivot_table(index="seed", columns="epsilon", values="value").dropna()
             if table.shape[1] < 2:
-                raise NotRun(f"needs {SGD} on {own.dataset} at two epsilons")
+                raise NotRun(f"needs {SGD} on {scores.dataset} at two epsilons")
             slopes = [float(np.polyfit(np.log10(table.columns.to_numpy(float)), v, 1)[0]) for v in table.to_numpy()]
-            void = "" if own.learned(name, own.points(name)) else "at chance at every epsilon"
-            parts.append(Inside(f"slope of {name} on {own.dataset}", estimate(slopes), low=0, void=void, weak=own.weak))
-    return finding(Every(parts), condition=not_run(made, TYPE1))
-
-
-@claim("V34", expected="on Adult the matrix mechanism above MVG and below UDN")
-def adult_matrix(found: Evidence) -> Finding:
-    (own,) = read(found, SGD, ("mvg", "udn", "matrix"), ["adult"])
-    return finding(Every([own.gap("matrix", "mvg", low=0), own.gap("udn", "matrix", low=0)]))
-
-
-@claim("V22", expected="on each data set IDN above Gaussian, and Gaussian above UDN and MVG")
-def figure4(found: Evidence) -> Finding:
-    made = read(found, FEATURES, (PER_ELEMENT, "mvg", "udn", "idn"), TYPE2)
-    order = (("idn", PER_ELEMENT), (PER_ELEMENT, "udn"), (PER_ELEMENT, "mvg"))
-    parts = [own.gap(first, second, low=0) for own in made for first, second in order]
-    return finding(Every(parts), condition=not_run(made, TYPE2))
+            undecidable = "" if scores.learned(name) else "at chance at every epsilon"
+            text = f"slope of {name} on {scores.dataset}"
+            parts.append(scores.statement(text, estimate(slopes), low=0, undecidable=undecidable))
+    return finding(AllOf(parts), condition=not_among(TYPE1, made))
 
 
 @claim("V31", expected=f"IDN within {CLOSE} of Gaussian at the largest epsilon, and above it at some smaller one")
-def close_but_for_small_epsilon(found: Evidence) -> Finding:
-    made = read(found, FEATURES, (PER_ELEMENT, "idn"), TYPE2)
+def close_but_for_small_epsilon(evidence: Evidence) -> Finding:
+    made = read(evidence, FEATURES, (PER_ELEMENT, "idn"), TYPE2)
     parts: list[Statement] = []
-    for own in made:
-        epsilons = sorted(own.points("idn"))
-        parts.append(own.gap("idn", PER_ELEMENT, -CLOSE, CLOSE, epsilons[-1:]))
-        parts.append(Some([own.gap("idn", PER_ELEMENT, low=0, epsilons=[e]) for e in epsilons[:-1]]))
-    return finding(Every(parts), condition=not_run(made, TYPE2))
-
-
-def _change(own: Scores, first: str, second: str) -> Inside:
-    """How much more of a lead the first has at the largest epsilon than at the smallest."""
-    epsilons = sorted(own.points(first))
-    start, end = (own.gap(first, second, epsilons=[e]) for e in (epsilons[0], epsilons[-1]))
-    text = f"{first} - {second} on {own.dataset}, from epsilon {epsilons[0]:g} to {epsilons[-1]:g}"
-    return Inside(text, minus(end.value, start.value), low=0, void=end.void, weak=own.weak)
+    for scores in made:
+        *smaller, largest = scores.points("idn")
+        parts.append(scores.gap("idn", PER_ELEMENT, -CLOSE, CLOSE, [largest]))
+        parts.append(AnyOf([scores.gap("idn", PER_ELEMENT, low=0, epsilons=[e]) for e in smaller]))
+    return finding(AllOf(parts), condition=not_among(TYPE2, made))
 
 
 @claim("V32", expected="on each data set UDN above MVG at the largest epsilon, by more than at the smallest")
-def udn_gains_on_mvg(found: Evidence) -> Finding:
-    made = read(found, FEATURES, ("udn", "mvg"), TYPE2)
-    parts = [_change(own, "udn", "mvg") for own in made]
-    parts += [own.gap("udn", "mvg", low=0, epsilons=[max(own.points("udn"))]) for own in made]
-    return finding(Every(parts), condition=not_run(made, TYPE2))
+def udn_gains_on_mvg(evidence: Evidence) -> Finding:
+    made = read(evidence, FEATURES, ("udn", "mvg"), TYPE2)
+    gains, ends = [], []
+    for scores in made:
+        epsilons = list(scores.points("udn"))
+        start, end = (scores.gap("udn", "mvg", low=0, epsilons=[e]) for e in (epsilons[0], epsilons[-1]))
+        text = f"udn - mvg on {scores.dataset}, from epsilon {epsilons[0]:g} to {epsilons[-1]:g}"
+        gain = minus(end.value, start.value)
+        gains.append(scores.statement(text, gain, low=0, undecidable=end.undecidable))
+        ends.append(end)
+    return finding(AllOf([*gains, *ends]), condition=not_among(TYPE2, made))
 
 
 @claim(
@@ -240,47 +221,21 @@ def udn_gains_on_mvg(found: Evidence) -> Finding:
     expected=f"on IMDB the matrix mechanism below IDN and within {CLOSE} of UDN; beside Gaussian it is equal by "
     "construction",
 )
-def imdb_features(found: Evidence) -> Finding:
-    (own,) = read(found, FEATURES, ("idn", PER_ELEMENT, "udn", "matrix"), ["imdb"])
-    beside = own.gap(PER_ELEMENT, "matrix")
+def imdb_features(evidence: Evidence) -> Finding:
+    (scores,) = read(evidence, FEATURES, ("idn", PER_ELEMENT, "udn", "matrix"), ["imdb"])
+    beside = scores.gap(PER_ELEMENT, "matrix")
     return finding(
-        Every([own.gap("idn", "matrix", low=0), own.gap("matrix", "udn", -CLOSE, CLOSE)]),
+        AllOf([scores.gap("idn", "matrix", low=0), scores.gap("matrix", "udn", -CLOSE, CLOSE)]),
         f"{beside}, by construction 0: with W = E the two are one noise, so that seeds cannot order them",
         condition="but for its place below Gaussian: with W = E the two are one noise by construction",
     )
 
 
-@claim("V23", expected=f"on images IDN above Gaussian, Gaussian above UDN, UDN no more than {LINE} below MVG")
-def figure5(found: Evidence) -> Finding:
-    made = read(found, TESTING, (PER_ELEMENT, "mvg", "udn", "idn"), IMAGES)
-
-    parts = [own.gap("idn", PER_ELEMENT, low=0) for own in made]
-    parts += [own.gap(PER_ELEMENT, "udn", low=0) for own in made]
-    parts += [own.gap("udn", "mvg", low=-LINE) for own in made]
-    names = [own.dataset for own in made]
-    limits = _ceilings(found.rows(TESTING, "accuracy_ceiling", dataset=names, mechanism="idn", unit="batch"))
-    return finding(Every(parts), limits, CEILING_TEST, condition=not_run(made, IMAGES))
-
-
-def _ceilings(rows: pd.DataFrame) -> str:
-    """What no classifier exceeds at the epsilons of `CEILINGS` that the grid has, the highest over the seeds."""
-    highest = rows[rows["epsilon"].isin(CEILINGS)].groupby(["dataset", "epsilon"])["value"].max()
-    keys = highest.index.to_frame(index=False).itertuples(index=False)
-    parts = [f"{v:.4f} on {k.dataset} at epsilon {k.epsilon:g}" for k, v in zip(keys, highest, strict=True)]
-    return f"no classifier exceeds {' and '.join(parts)}" if parts else ""
-
-
 @claim("V36", expected=f"on IMDB MM below IDN on average, within {CLOSE} of it at the largest epsilon")
-def imdb_testing(found: Evidence) -> Finding:
-    (own,) = read(found, TESTING, ("idn", "matrix"), ["imdb"])
-    end = own.gap("matrix", "idn", -CLOSE, CLOSE, [max(own.points("idn"))])
-    return finding(Every([own.gap("idn", "matrix", low=0), end]))
-
-
-@claim("V37", expected="on each data set UDN below Gaussian")
-def udn_below_gaussian(found: Evidence) -> Finding:
-    made = read(found, TESTING, (PER_ELEMENT, "udn"), TYPE2)
-    return finding(Every([own.gap(PER_ELEMENT, "udn", low=0) for own in made]), condition=not_run(made, TYPE2))
+def imdb_testing(evidence: Evidence) -> Finding:
+    (scores,) = read(evidence, TESTING, ("idn", "matrix"), ["imdb"])
+    end = scores.gap("matrix", "idn", -CLOSE, CLOSE, [max(scores.points("idn"))])
+    return finding(AllOf([scores.gap("idn", "matrix", low=0), end]))
 
 
 def _spread(rows: pd.DataFrame) -> Estimate:
@@ -302,81 +257,78 @@ def _spread(rows: pd.DataFrame) -> Estimate:
 
 
 @claim("V30", expected=f"a standard deviation over seeds of at most {LINE}, over the points of each data set")
-def small_error_bars(found: Evidence) -> Finding:
-    made = read(found, TESTING, (PER_ELEMENT, "mvg", "udn", "idn"), TYPE2)
-
-    limit = LINE**2
+def small_error_bars(evidence: Evidence) -> Finding:
+    made = read(evidence, TESTING, SHIFTS, TYPE2)
     parts = [
-        Inside(f"variance over seeds on {own.dataset}, limit {limit:g}", _spread(own.rows), high=limit, weak=own.weak)
-        for own in made
+        scores.statement(
+            f"variance over seeds on {scores.dataset}, limit {LINE**2:g}", _spread(scores.rows), high=LINE**2
+        )
+        for scores in made
     ]
-    spreads = (f"{np.sqrt(_spread(own.rows).mean):.4f} ({own.dataset})" for own in made)
-    return finding(Every(parts), f"standard deviations {', '.join(spreads)}", condition=not_run(made, TYPE2))
-
-
-@claim("V38", expected="on each data set a larger lead of IDN over Gaussian on test features than on training features")
-def larger_gap_in_testing(found: Evidence) -> Finding:
-    tests, trains = (
-        {own.dataset: own for own in read(found, study, (PER_ELEMENT, "idn"), IMAGES)} for study in (TESTING, FEATURES)
-    )
-    both = [tests[name] for name in tests if name in trains]
-    if not both:
-        raise NotRun(f"needs {TESTING} and {FEATURES} on one data set of both")
-
-    parts = []
-    for own in both:
-        name = own.dataset
-        shared = set(own.points("idn")) & set(trains[name].points("idn"))
-        gaps = [one[name].gap("idn", PER_ELEMENT, epsilons=shared) for one in (tests, trains)]
-        text = f"lead of IDN over Gaussian on {name}, test minus training features"
-        value, void = minus(gaps[0].value, gaps[1].value), gaps[0].void and gaps[1].void
-        weak = joined(dict.fromkeys(filter(None, (own.weak, trains[name].weak))))
-        parts.append(Inside(text, value, low=0, void=void, weak=weak))
-    return finding(Every(parts), condition=not_run(both, IMAGES))
-
-
-@claim("V41", expected="on each data set a smaller variance over seeds on test features than on training features")
-def steadier_in_testing(found: Evidence) -> Finding:
-    mechanisms = (PER_ELEMENT, "mvg", "udn", "idn")
-    tests, trains = (
-        {own.dataset: own for own in read(found, study, mechanisms, TYPE2)} for study in (TESTING, FEATURES)
-    )
-    both = [name for name in tests if name in trains]
-    if not both:
-        raise NotRun(f"needs {TESTING} and {FEATURES} on one data set of both")
-    parts = []
-    for name in both:
-        value = minus(_spread(tests[name].rows), _spread(trains[name].rows))
-        weak = joined(dict.fromkeys(filter(None, (tests[name].weak, trains[name].weak))))
-        text = f"variance over seeds on {name}, test minus training features"
-        parts.append(Inside(text, value, high=0, weak=weak))
-    return finding(Every(parts), condition=not_run([tests[name] for name in both], TYPE2))
+    spreads = (f"{np.sqrt(_spread(scores.rows).mean):.4f} ({scores.dataset})" for scores in made)
+    return finding(AllOf(parts), f"standard deviations {', '.join(spreads)}", condition=not_among(TYPE2, made))
 
 
 @claim("V42", expected=f"on IMDB a standard deviation over seeds of the matrix mechanism above {LINE}")
-def matrix_varies(found: Evidence) -> Finding:
-    (own,) = read(found, FEATURES, ("matrix",), ["imdb"])
-    limit = LINE**2
-    spread = _spread(own.of("matrix"))
-    return finding(Inside(f"variance over seeds, limit {limit:g}", spread, low=limit, weak=own.weak))
+def matrix_varies(evidence: Evidence) -> Finding:
+    (scores,) = read(evidence, FEATURES, ("matrix",), ["imdb"])
+    spread = _spread(scores.of("matrix"))
+    return finding(scores.statement(f"variance over seeds, limit {LINE**2:g}", spread, low=LINE**2))
+
+
+def _test_and_training(
+    evidence: Evidence, mechanisms: Iterable[str], datasets: Iterable[str]
+) -> list[tuple[Scores, Scores, str]]:
+    """The scores on test and on training features on the data sets that have both, and how weak one of them is."""
+    tests, trains = (
+        {scores.dataset: scores for scores in read(evidence, study, mechanisms, datasets)}
+        for study in (TESTING, FEATURES)
+    )
+    both = [(tests[name], trains[name]) for name in tests if name in trains]
+    if not both:
+        raise NotRun(f"needs {TESTING} and {FEATURES} on one data set of both")
+    return [(test, train, joined(dict.fromkeys((test.weak, train.weak)))) for test, train in both]
+
+
+@claim("V38", expected="on each data set a larger lead of IDN over Gaussian on test features than on training features")
+def larger_gap_in_testing(evidence: Evidence) -> Finding:
+    both = _test_and_training(evidence, (PER_ELEMENT, "idn"), IMAGES)
+    parts = []
+    for test, train, weak in both:
+        shared = set(test.points("idn")) & set(train.points("idn"))
+        first, second = (scores.gap("idn", PER_ELEMENT, epsilons=shared) for scores in (test, train))
+        text = f"lead of IDN over Gaussian on {test.dataset}, test minus training features"
+        undecidable = first.undecidable and second.undecidable
+        parts.append(Between(text, minus(first.value, second.value), low=0, undecidable=undecidable, weak=weak))
+    return finding(AllOf(parts), condition=not_among(IMAGES, [test for test, _, _ in both]))
+
+
+@claim("V41", expected="on each data set a smaller variance over seeds on test features than on training features")
+def steadier_in_testing(evidence: Evidence) -> Finding:
+    both = _test_and_training(evidence, SHIFTS, TYPE2)
+    parts = []
+    for test, train, weak in both:
+        text = f"variance over seeds on {test.dataset}, test minus training features"
+        parts.append(Between(text, minus(_spread(test.rows), _spread(train.rows)), high=0, weak=weak))
+    return finding(AllOf(parts), condition=not_among(TYPE2, [test for test, _, _ in both]))
 
 
 @claim("V39", expected="on each data set of Figures 4 and 5 IDN above each of the baselines that the figure has")
-def superior(found: Evidence) -> Finding:
+def superior(evidence: Evidence) -> Finding:
     """In Figure 3 the paper itself has Optimized ahead; its baselines on CTG are in V27 and V28."""
     parts, beside, missing = [], [], []
     for study in (FEATURES, TESTING):
-        made = read(found, study, (PER_ELEMENT, "mvg", "idn"), TYPE2)
-        missing.append(f"{not_run(made, TYPE2)} in {study}" if not_run(made, TYPE2) else "")
-        for own in made:
-            parts += [own.gap("idn", other, low=0) for other in (PER_ELEMENT, "mvg")]
-            if found.cells(study, dataset=own.dataset, mechanism="matrix"):
-                parts += [
-                    one.gap("idn", "matrix", low=0) for one in read(found, study, ("idn", "matrix"), [own.dataset])
-                ]
-            if found.cells(study, dataset=own.dataset, mechanism=TIGHT, unit="batch"):
-                beside += [str(one.gap("idn", TIGHT)) for one in read(found, study, ("idn", TIGHT), [own.dataset])]
-    condition = joined(["among the baselines of the paper", *missing])
-    return finding(
-        Every(parts), joined(["beside the analytic Gaussian", *beside]) if beside else "", condition=condition
-    )
+        made = read(evidence, study, (PER_ELEMENT, "mvg", "idn"), TYPE2)
+        absent = not_among(TYPE2, made)
+        missing.append(f"{absent} in {study}" if absent else "")
+        for scores in made:
+            name = scores.dataset
+            parts += [scores.gap("idn", other, low=0) for other in (PER_ELEMENT, "mvg")]
+            if evidence.cells(study, dataset=name, mechanism="matrix"):
+                (further,) = read(evidence, study, ("idn", "matrix"), [name])
+                parts.append(further.gap("idn", "matrix", low=0))
+            if evidence.cells(study, dataset=name, mechanism=TIGHT, unit="batch"):
+                (further,) = read(evidence, study, ("idn", TIGHT), [name])
+                beside.append(str(further.gap("idn", TIGHT)))
+    observed = joined(["beside the analytic Gaussian", *beside]) if beside else ""
+    return finding(AllOf(parts), observed, condition=joined(["among the baselines of the paper", *missing]))
