@@ -257,12 +257,12 @@ def side_legend(figure: Figure, axes: NDArray[Any], **options: Any) -> None:
 
 def head(figure: Figure, title: str, datasets: Iterable[str], xlabel: str = "", ylabel: str = "") -> None:
     """Set a figure's title (see `titled`) and the labels of axes that all panels share, those that it has."""
-    if title:
-        figure.suptitle(titled(title, datasets), fontsize=11)
     if xlabel:
         figure.supxlabel(xlabel, fontsize=10)
     if ylabel:
         figure.supylabel(ylabel, fontsize=10)
+    if title:
+        figure.suptitle(titled(title, datasets), fontsize=11)
 
 
 def footnote(figure: Figure, text: str) -> None:
