@@ -308,8 +308,9 @@ def test_a_mirror_that_goes_away_in_the_middle_of_a_file_is_one_sentence(
         target.write_bytes(origin.read_bytes()[:1000])
         raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
 
-    with monkeypatch.context() as patch, pytest.raises(InputError, match="cannot be copied: Stale file handle"):
+    with monkeypatch.context() as patch:
         patch.setattr(shutil, "copyfile", broken)
-        fetching.fetch("mnist", tmp_path / "out", mirror=real_mirror, offline=True)
+        with pytest.raises(InputError, match="cannot be copied: Stale file handle"):
+            fetching.fetch("mnist", tmp_path / "out", mirror=real_mirror, offline=True)
     assert list((tmp_path / "out").iterdir()) == []
     assert len(fetching.fetch("mnist", tmp_path / "out", mirror=real_mirror, offline=True).files) == 4
