@@ -21,6 +21,7 @@ from tensorldp_papers.nets.private_sgd import (
     honest_noise,
     printed_noise,
 )
+from tensorldp_papers.nets.registry import seed_model
 
 SHAPES = [(12, 30), (12,)]
 SCHEDULE = check_schedule(1.0, 1e-5, 10_000, 100, 1000)
@@ -90,7 +91,7 @@ def test_clipped_sums_are_those_of_a_loop_over_examples(norm: str) -> None:
 @pytest.mark.parametrize(("norm", "clip"), [("l2", 0.1), ("l2", 1.0), ("linf", 0.1), ("linf", 1e-3)])
 def test_what_an_example_changes_of_the_sum_stays_within_the_clip(layer: nn.Module, norm: str, clip: float) -> None:
     """As computed, that is: in float32 the rounding of a sum of 300 long gradients alone would be more."""
-    model = nn.Sequential(layer, nn.Flatten())
+    model = seed_model(nn.Sequential(layer, nn.Flatten()), gen(4))
     x = 40.0 * torch.randn(300, *((2, 5, 5) if isinstance(layer, nn.Conv2d) else (50,)), generator=gen(1))
     y = torch.zeros(300).long()
     sizes = tuple(p.numel() for p in model.parameters())

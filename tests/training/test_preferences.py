@@ -3,15 +3,16 @@
 import math
 
 import pytest
+import torch
 
 from tensorldp.errors import InputError
 from tensorldp_papers.papers.pldp_fl.clients import (
     Preference,
     epsilon_levels,
-    participant_count,
     preferences,
     range_lengths,
 )
+from tensorldp_papers.papers.pldp_fl.rounds import selections
 
 
 def test_modes_of_the_paper() -> None:
@@ -46,7 +47,7 @@ def test_ranges_lie_about_their_centre() -> None:
         (lambda: preferences("same", "t1", clients=4, largest=1e150), r"epsilon of client 0 .* got 1e\+150"),
         (lambda: Preference(7, 0.0, -1, 1), "epsilon of client 7 must be"),
         (lambda: Preference(7, 1.0, 0.3, 0.3), r"safe range of client 7 must have a width above 0, got \[0.3, 0.3\]"),
-        (lambda: participant_count(100, 1.2), "participation = 1.2 asks for 120 participants of 100 clients"),
+        (lambda: selections(100, 1.2, 1, torch.Generator()), "participation = 1.2 asks for 120 participants of 100"),
     ],
 )
 def test_mistakes_name_the_client(call: object, words: str) -> None:
@@ -55,6 +56,5 @@ def test_mistakes_name_the_client(call: object, words: str) -> None:
 
 
 def test_participants_are_a_share_of_clients() -> None:
-    assert participant_count(100, 0.7) == 70
-    assert participant_count(3, 0.01) == 1
-    assert participant_count(3, 1) == 3
+    for clients, participation, count in ((100, 0.7, 70), (3, 0.01, 1), (3, 1.0, 3)):
+        assert [len(chosen) for chosen in selections(clients, participation, 2, torch.Generator())] == [count] * 2

@@ -12,12 +12,12 @@ from torch import Tensor, nn
 
 from tensorldp.curves.dp_sgd import DpSgdCurve
 from tensorldp.curves.guarantee import NOMINAL_DELTA, REPORT_DELTA
-from tensorldp.errors import check_positive, check_whole
+from tensorldp.errors import check_positive, check_real, check_whole
 from tensorldp.mechanisms import make
 from tensorldp.memory import check_memory
 from tensorldp.privacy import one_run_audit
 from tensorldp_papers.nets.federated import ParameterRelease
-from tensorldp_papers.nets.private_sgd import fit_dp_sgd
+from tensorldp_papers.nets.private_sgd import GradientNoise, fit_private
 
 CLASSES = 2
 
@@ -25,7 +25,7 @@ CLASSES = 2
 def dp_sgd_canaries(
     *, records: int, features: int, lot: int, steps: int, noise_multiplier: float, clip: float
 ) -> Callable[[Tensor, torch.Generator], Tensor]:
-    """A linear classifier trained by `fit_dp_sgd` on random records, and on canaries that have a feature of their own.
+    """A linear classifier trained by DP-SGD on random records, and on canaries that have a feature of their own.
 
     No other record moves a canary's weights, so that they show whether it was there. The lot is drawn at the rate lot /
     (records + canaries) whatever the coins are, as for neighbours that add or remove a record. `noise_multiplier` is
@@ -43,14 +43,13 @@ def dp_sgd_canaries(
         nn.init.zeros_(model.weight)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Full backward hook")  # of a single layer
-            fit_dp_sgd(
+            fit_private(
                 model,
                 x[kept],
                 y[kept],
+                GradientNoise("l2", clip, (noise_multiplier * clip,), (model.weight.numel(),)),
                 lot=max(1, round(lot * int(kept.sum()) / len(kept))),  # the rate of a record does not change
                 steps=steps,
-                noise_multiplier=noise_multiplier,
-                clip=clip,
                 learning_rate=1e-3 * lot / clip,
                 generator=source,
                 noise=source,
@@ -128,15 +127,16 @@ def run(options: argparse.Namespace) -> int:
         records = check_whole("records", options.records, low=1)
         check_memory("a training", (records + canaries) * (FEATURES + canaries), 16)
         lot = check_whole("lot", options.lot, low=1, high=records + canaries)
+        curve = DpSgdCurve(options.noise_multiplier, lot / (records + canaries), options.steps)
+        noise = options.noise_multiplier if options.true_noise is None else options.true_noise
         train = dp_sgd_canaries(
             records=records,
             features=FEATURES,
             lot=lot,
             steps=options.steps,
-            noise_multiplier=options.noise_multiplier if options.true_noise is None else options.true_noise,
+            noise_multiplier=check_real("noise_multiplier", noise, low=0.0),
             clip=clip,
         )
-        curve = DpSgdCurve(options.noise_multiplier, lot / (records + canaries), options.steps)
         found = audit(train, curve)
         print(f"DP-SGD, {curve.unit_note}")
     else:

@@ -122,14 +122,7 @@ class ExampleGradients:
         return all(_known(layer) for layer in _owners(model))
 
     def clipped_sums(self, x: Tensor, y: Tensor, norm: str, clip: float) -> list[Tensor]:
-        """As `nets.private_sgd.clipped_sums` of all examples' gradients: float64, a tensor a parameter.
-
-        Args:
-            x: (examples, ...) inputs.
-            y: (examples,) class indices.
-            norm: "linf" or "l2".
-            clip: the bound, > 0.
-        """
+        """As `nets.private_sgd.clipped_sums` of all examples' gradients: float64, a tensor a parameter."""
         parts = self._parts(x, y)
         if norm == "linf":
             sums = [g for part in parts for g in part.clamped(clip)]

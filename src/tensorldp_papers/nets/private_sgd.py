@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from tensorldp.curves.base import NoPrivacyCurve, PrivacyCurve
 from tensorldp.curves.dp_sgd import DpSgdCurve, noise_multiplier_for
-from tensorldp.errors import InputError, check_positive, check_real, check_whole
+from tensorldp.errors import InputError, check_positive, check_real
 from tensorldp.mechanisms import Box, mechanism_class
 from tensorldp.mechanisms.tvg_budget import Schedule as Schedule
 from tensorldp.randomness import add_gaussian
@@ -217,31 +217,3 @@ def fit_private(
         step(x[batch], y[batch])
     step.close()
     return model
-
-
-def fit_dp_sgd(
-    model: nn.Module,
-    x: Tensor,
-    y: Tensor,
-    *,
-    lot: int,
-    steps: int,
-    noise_multiplier: float,
-    clip: float,
-    learning_rate: float,
-    generator: torch.Generator,
-    noise: torch.Generator,
-) -> nn.Module:
-    """Minimise cross-entropy with private gradient steps, in place; x and y lie on the model's device.
-
-    Each step draws a Poisson lot of rate lot / records, clips each example's gradient to l2 norm `clip`, adds
-    N(0, (noise_multiplier clip)^2) to the sum and divides by the expected lot size. A multiplier of 0 adds no noise
-    and guarantees nothing.
-    """
-    sigma = check_real("noise_multiplier", noise_multiplier, low=0.0) * clip
-    sizes = tuple(p.numel() for p in model.parameters() if p.requires_grad)
-    release = GradientNoise("l2", clip, (sigma,) * len(sizes), sizes)
-    steps = check_whole("steps", steps, low=1)
-    return fit_private(
-        model, x, y, release, lot=lot, steps=steps, learning_rate=learning_rate, generator=generator, noise=noise
-    )

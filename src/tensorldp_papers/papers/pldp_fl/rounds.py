@@ -19,7 +19,6 @@ from tensorldp_papers.papers.pldp_fl.clients import (
     Preference,
     Upload,
     make_upload,
-    participant_count,
     preferences,
 )
 from tensorldp_papers.papers.pldp_fl.settings import PldpCell
@@ -30,8 +29,13 @@ Streams = Callable[[str], torch.Generator]
 
 
 def selections(clients: int, participation: float, rounds: int, generator: torch.Generator) -> list[list[int]]:
-    """The gamma N clients that the server draws in each round, sorted."""
-    count = participant_count(clients, participation)
+    """The gamma N clients, at least one, that the server draws in each round, sorted."""
+    count = max(1, round(participation * clients))
+    if count > clients:
+        raise InputError(
+            f"participation = {participation:g} asks for {count} participants of {clients} clients; "
+            "it must be a number in (0, 1]"
+        )
     return [sorted(torch.randperm(clients, generator=generator)[:count].tolist()) for _ in range(rounds)]
 
 
@@ -56,20 +60,10 @@ def personalised_average(
 ) -> tuple[Tensor, list[int]]:
     """The global weights after some rounds, and after which; the ledger is filled in.
 
-    Args:
-        simulation: the clients' local training.
-        start: (I,) the first global weights, on the device of the simulation.
-        ledger: of the clients, empty.
-        chosen: the server's selection of each round.
-        order: generators of batches, on the CPU, by a text that names the client and the round. A client's numbers
-            therefore depend on nobody else.
-        noise: generators of the mechanisms by such a text, on the simulation's device.
-        optimised: average with PLU-FedOA's weights instead of equal ones.
-        every: keep the global weights after every so many rounds, and after the last.
-        what: what a progress line calls it.
-
-    Returns:
-        (kept, I) global weights on the CPU, and the rounds (from 1) after which they stood.
+    The ledger is empty at first. `order` gives the generators of batches, on the CPU, by a text that names the client
+    and the round, so that a client's numbers depend on nobody else; `noise` those of the mechanisms, on the
+    simulation's device. An `optimised` average has PLU-FedOA's weights instead of equal ones. The weights, (I,), are
+    kept on the CPU after every `every` rounds and after the last; rounds count from 1.
     """
     weights, kept, marks = start, [], []
     for index, selected in enumerate(track(chosen, f"{what}: round")):
