@@ -406,6 +406,12 @@ def per_epsilon(rows: pd.DataFrame) -> dict[float, Estimate]:
     return {float(at): _mean(seeds[epsilons == at], values[epsilons == at]) for at in np.unique(epsilons)}
 
 
+def log_slopes(table: pd.DataFrame) -> list[float]:
+    """The least-squares slope of each row, a seed's, in log10 of the columns, which are epsilons."""
+    logs = np.log10(table.columns.to_numpy(dtype=float))
+    return [float(np.polyfit(logs, values, 1)[0]) for values in table.to_numpy()]
+
+
 def _mean(seeds: NDArray[Any], values: NDArray[np.float64]) -> Estimate:
     """The estimate from each seed's mean; of short arrays, for which pandas' groups take a hundred times longer."""
     _, index = np.unique(seeds, return_inverse=True)

@@ -33,6 +33,7 @@ from tensorldp_papers.claims.statements import (
     estimate,
     finding,
     joined,
+    log_slopes,
     minus,
     per_epsilon,
     per_seed,
@@ -426,8 +427,7 @@ def _slope(scores: Scores, epsilons: set[float]) -> list[float]:
     """The slope of TLDP's mean F1 in log10 epsilon, of each seed that both mechanisms have at all of these."""
     rows = scores.rows[scores.rows["mechanism"].isin(TLDP) & scores.rows["epsilon"].isin(epsilons)]
     table = rows.pivot_table(index="seed", columns=["epsilon", "mechanism"], values="value", observed=True).dropna()
-    means = table.T.groupby("epsilon").mean().T
-    return [float(np.polyfit(np.log10(means.columns.to_numpy(dtype=float)), line, 1)[0]) for line in means.to_numpy()]
+    return log_slopes(table.T.groupby("epsilon").mean().T)
 
 
 @claim(

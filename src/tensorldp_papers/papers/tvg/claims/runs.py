@@ -28,6 +28,7 @@ from tensorldp_papers.claims.statements import (
     estimate,
     finding,
     joined,
+    log_slopes,
     look,
     minus,
 )
@@ -184,10 +185,9 @@ def rises_with_epsilon(evidence: Evidence) -> Finding:
             table = scores.of(name).pivot_table(index="seed", columns="epsilon", values="value").dropna()
             if table.shape[1] < 2:
                 raise NotRun(f"needs {SGD} on {scores.dataset} at two epsilons")
-            slopes = [float(np.polyfit(np.log10(table.columns.to_numpy(float)), v, 1)[0]) for v in table.to_numpy()]
             undecidable = "" if scores.learned(name) else "at chance at every epsilon"
             text = f"slope of {name} on {scores.dataset}"
-            parts.append(scores.statement(text, estimate(slopes), low=0, undecidable=undecidable))
+            parts.append(scores.statement(text, estimate(log_slopes(table)), low=0, undecidable=undecidable))
     return finding(AllOf(parts), condition=not_among(TYPE1, made))
 
 
