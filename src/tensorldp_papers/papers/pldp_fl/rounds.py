@@ -19,6 +19,7 @@ from tensorldp_papers.papers.pldp_fl.clients import (
     Preference,
     Upload,
     make_upload,
+    participant_count,
     preferences,
 )
 from tensorldp_papers.run.progress import track
@@ -28,13 +29,8 @@ Streams = Callable[[str], torch.Generator]
 
 
 def selections(clients: int, participation: float, rounds: int, generator: torch.Generator) -> list[list[int]]:
-    """The gamma N clients, at least one, that the server draws in each round, sorted."""
-    count = max(1, round(participation * clients))
-    if count > clients:
-        raise InputError(
-            f"participation = {participation:g} asks for {count} participants of {clients} clients; "
-            "it must be a number in (0, 1]"
-        )
+    """The gamma N clients that the server draws in each round, sorted."""
+    count = participant_count(clients, participation)
     return [sorted(torch.randperm(clients, generator=generator)[:count].tolist()) for _ in range(rounds)]
 
 
