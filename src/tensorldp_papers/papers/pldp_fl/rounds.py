@@ -19,6 +19,7 @@ from tensorldp_papers.papers.pldp_fl.clients import (
     Preference,
     Upload,
     make_upload,
+    participant_count,
     preferences,
 )
 from tensorldp_papers.papers.pldp_fl.settings import PldpCell
@@ -28,19 +29,8 @@ from tensorldp_papers.run.streams import common_stream
 Streams = Callable[[str], torch.Generator]
 
 
-def participant_count(clients: int, participation: float) -> int:
-    """gamma N, rounded to at least one."""
-    count = max(1, round(participation * clients))
-    if count > clients:
-        raise InputError(
-            f"participation = {participation:g} asks for {count} participants of {clients} clients; "
-            "it must be a number in (0, 1]"
-        )
-    return count
-
-
 def selections(clients: int, participation: float, rounds: int, generator: torch.Generator) -> list[list[int]]:
-    """The clients that the server draws in each round, sorted."""
+    """The gamma N clients that the server draws in each round, sorted."""
     count = participant_count(clients, participation)
     return [sorted(torch.randperm(clients, generator=generator)[:count].tolist()) for _ in range(rounds)]
 

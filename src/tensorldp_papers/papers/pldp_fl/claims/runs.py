@@ -50,8 +50,7 @@ from tensorldp_papers.claims.statements import (
 from tensorldp_papers.nets import Task, build
 from tensorldp_papers.nets.federated import get_vector
 from tensorldp_papers.papers.pldp_fl.claims.theorems import WEIGHTS
-from tensorldp_papers.papers.pldp_fl.clients import EPSILON_MODES, preferences
-from tensorldp_papers.papers.pldp_fl.rounds import participant_count
+from tensorldp_papers.papers.pldp_fl.clients import EPSILON_MODES, participant_count, preferences
 from tensorldp_papers.papers.pldp_fl.settings import PldpTraining
 from tensorldp_papers.run.cell import variant_factors
 
