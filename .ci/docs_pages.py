@@ -22,7 +22,7 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 from tensorldp_papers.citations import PAPERS  # noqa: E402
-from tensorldp_papers.claims.kinds import GROUPS, PLURAL  # noqa: E402
+from tensorldp_papers.claims.registry import GROUPS, PLURAL  # noqa: E402
 
 # pages of the site that lie elsewhere in the repository
 ELSEWHERE = {

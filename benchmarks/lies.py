@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tensorldp.audit.confidence import upper_bound
+from tensorldp.audit.thresholds import upper_bound
 from tensorldp.check import Verdict, check
 from tensorldp.files import read_json, write_json, write_text
 from tensorldp_papers.run.cli import parser, run

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from tensorldp_papers.attacks.sensitivity import gradient_parts, measured_change, output_weights
+from tensorldp_papers.attacks.two_layer import gradient_parts, measured_change, output_weights
 
 
 def test_the_parts_are_autograds() -> None:

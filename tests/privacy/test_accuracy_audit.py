@@ -7,7 +7,7 @@ import pytest
 
 from tensorldp import privacy
 from tensorldp.audit.accuracy import accuracy_audit, accuracy_ceiling, class_ceiling
-from tensorldp.audit.confidence import lower_bound
+from tensorldp.audit.thresholds import lower_bound
 from tensorldp.errors import InputError
 
 

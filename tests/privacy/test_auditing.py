@@ -9,7 +9,7 @@ import torch
 from scipy.stats import binom
 
 from tensorldp import privacy
-from tensorldp.audit.confidence import log_ratio_bound, lower_bound, upper_bound
+from tensorldp.audit.thresholds import log_ratio_bound, lower_bound, upper_bound
 from tensorldp.curves.discrete import PureCurve
 from tensorldp.curves.laplace import LaplaceCurve
 from tensorldp.errors import InputError

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tensorldp.curves.discrete_gaussian import DiscreteGaussianCurve
+from tensorldp.curves.discrete import DiscreteGaussianCurve
 from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.errors import InputError
 

@@ -8,7 +8,7 @@ import torch
 from scipy.integrate import quad
 
 from tensorldp.mechanisms import Box, make
-from tensorldp_papers.papers.pldp_fl.mean import expected_error, released_means, uniform_variance
+from tensorldp_papers.papers.pldp_fl.synthetic import expected_error, released_means, uniform_variance
 
 
 def gen(seed: int = 0) -> torch.Generator:

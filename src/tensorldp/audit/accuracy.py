@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tensorldp.audit.confidence import lower_bound
+from tensorldp.audit.thresholds import lower_bound
 from tensorldp.curves.base import PrivacyCurve
 from tensorldp.errors import InputError, check_real, check_whole
 

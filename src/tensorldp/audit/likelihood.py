@@ -10,9 +10,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tensorldp.audit.confidence import Reals, log_ratio_bound, lower_bound, upper_bound
 from tensorldp.audit.observed import observed
-from tensorldp.audit.thresholds import QUANTUM, ThresholdEvent, tail_counts
+from tensorldp.audit.thresholds import (
+    QUANTUM,
+    Reals,
+    ThresholdEvent,
+    log_ratio_bound,
+    lower_bound,
+    tail_counts,
+    upper_bound,
+)
 from tensorldp.errors import InputError, check_real, check_whole
 from tensorldp.memory import check_memory
 from tensorldp.randomizer import Randomizer, check_randomizer

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tensorldp.audit.confidence import Reals
+from tensorldp.audit.thresholds import Reals
 
 STEPS = 40
 CAUTION = 3.5  # standard errors that are taken off an effect before it is bet on: searching finds flukes

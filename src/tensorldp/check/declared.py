@@ -11,8 +11,7 @@ import torch
 from scipy import stats
 from torch import Tensor
 
-from tensorldp.audit.confidence import Reals
-from tensorldp.audit.thresholds import quantum_of, rounded
+from tensorldp.audit.thresholds import Reals, quantum_of, rounded
 from tensorldp.check.betting import CAUTION
 from tensorldp.check.claim import Claim
 from tensorldp.check.observers import releases

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import torch
 from scipy import linalg
 
-from tensorldp.audit.confidence import Reals
+from tensorldp.audit.thresholds import Reals
 
 Whole = npt.NDArray[np.int64]
 Observations = npt.NDArray[Any]

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tensorldp.audit.confidence import Reals, log_ratio_bound
-from tensorldp.audit.thresholds import ThresholdEvent, tail_counts
+from tensorldp.audit.thresholds import Reals, ThresholdEvent, log_ratio_bound, tail_counts
 from tensorldp.check.betting import Bet, make_bet, scores, smoothed
 
 THRESHOLDS = 96

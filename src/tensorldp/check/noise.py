@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.special import ndtr
 from torch import Tensor
 
-from tensorldp.audit.confidence import Reals
+from tensorldp.audit.thresholds import Reals
 from tensorldp.check.observers import releases
 from tensorldp.check.target import Declared, Target
 from tensorldp.randomness import generator, numpy_generator

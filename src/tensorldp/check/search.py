@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
-from tensorldp.audit.confidence import Reals
+from tensorldp.audit.thresholds import Reals
 from tensorldp.check.claim import Claim
 from tensorldp.check.distinguishers import Columns, Distinguisher, Observations, Scene, Statistic
 from tensorldp.check.events import Event, Lead, best_lead

@@ -9,7 +9,7 @@ import torch
 from scipy import stats
 from torch import Tensor
 
-from tensorldp.audit.confidence import Reals
+from tensorldp.audit.thresholds import Reals
 from tensorldp.check.observers import ELEMENTS
 from tensorldp.check.pairs import Pair
 from tensorldp.check.target import Target

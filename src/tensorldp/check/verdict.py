@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorldp.audit.confidence import log_ratio_bound
+from tensorldp.audit.thresholds import log_ratio_bound
 from tensorldp.check.search import Breach
 from tensorldp.errors import InputError
 from tensorldp.files import write_json, write_text

@@ -10,7 +10,7 @@ import numpy as np
 from torch import Tensor
 
 from tensorldp.curves.base import PrivacyCurve
-from tensorldp.curves.discrete_gaussian import DiscreteGaussianCurve
+from tensorldp.curves.discrete import DiscreteGaussianCurve
 from tensorldp.curves.gaussian import mu_of
 from tensorldp.domain import Box
 from tensorldp.errors import InputError, check_word

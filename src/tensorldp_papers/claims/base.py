@@ -11,8 +11,7 @@ from typing import Any, Literal, TypeVar
 from tensorldp.errors import InputError, unknown
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.evidence import NotRun as NotRun
-from tensorldp_papers.claims.kinds import KINDS
-from tensorldp_papers.claims.registry import CLAIMS, listed
+from tensorldp_papers.claims.registry import CLAIMS, KINDS, listed
 
 Verdict = Literal[
     "reproduced",

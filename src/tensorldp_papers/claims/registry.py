@@ -1,4 +1,4 @@
-"""The registry of claims, which are listed in the rooms of their papers and checked there."""
+"""The kinds of claims, and their registry: they are listed in the rooms of their papers and checked there."""
 
 from __future__ import annotations
 
@@ -8,6 +8,18 @@ from importlib.resources import files
 from typing import Any
 
 from tensorldp.registry import Registry
+
+KINDS = ("theorem", "cost", "empirical", "descriptive")
+# a theorem is decided with certainty and a run by seeds, so that nothing counts them together: kinds by group
+GROUPS = {"theorem": ("theorem",), "run": ("empirical", "cost"), "description": ("descriptive",)}
+NOUN = {"theorem": "theorem", "run": "statement about runs", "description": "description"}
+PLURAL = {"theorem": "theorems", "run": "statements about runs", "description": "descriptions"}
+
+
+def group_of(kind: str) -> str:
+    """The group of a kind of claims."""
+    return next(group for group, kinds in GROUPS.items() if kind in kinds)
+
 
 # In the order of the table. Each package stands here by its name, by which `run.code_digest` knows what is read.
 ROOMS = {

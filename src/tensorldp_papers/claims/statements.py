@@ -30,7 +30,7 @@ from scipy import special, stats
 
 from tensorldp.errors import InputError, check_real
 from tensorldp_papers.claims.base import Finding
-from tensorldp_papers.claims.kinds import GROUPS
+from tensorldp_papers.claims.registry import GROUPS
 
 
 @dataclass(frozen=True)

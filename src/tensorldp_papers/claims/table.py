@@ -13,7 +13,7 @@ from tensorldp.errors import InputError
 from tensorldp_papers.citations import paper
 from tensorldp_papers.claims.base import Claim, NotRun, Verdict, catalogue, load_checks, verdict
 from tensorldp_papers.claims.evidence import Evidence
-from tensorldp_papers.claims.kinds import KINDS
+from tensorldp_papers.claims.registry import KINDS
 
 COLUMNS = [
     "id",

@@ -14,7 +14,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from tensorldp.errors import InputError, described, unknown
-from tensorldp_papers.claims.kinds import GROUPS
+from tensorldp_papers.claims.registry import GROUPS
 from tensorldp_papers.claims.statements import wrong_by_chance
 from tensorldp_papers.kept.provenance import CLAIMS, METRICS
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tensorldp.mechanism_table import NO_PRIVACY
-from tensorldp_papers.claims.kinds import GROUPS, NOUN
+from tensorldp_papers.claims.registry import GROUPS, NOUN
 from tensorldp_papers.claims.statements import wrong_by_chance
 from tensorldp_papers.papers.frontier.figures import PAPERS as CHOSEN
 from tensorldp_papers.papers.frontier.figures import STUDY as FRONTIER

@@ -19,7 +19,7 @@ from PIL import Image
 from tensorldp.errors import InputError
 from tensorldp_papers.citations import PAPERS, paper
 from tensorldp_papers.claims.base import catalogue
-from tensorldp_papers.claims.kinds import group_of
+from tensorldp_papers.claims.registry import group_of
 from tensorldp_papers.plots import words
 from tensorldp_papers.plots.style import label, order
 from tensorldp_papers.report import tables as report_tables

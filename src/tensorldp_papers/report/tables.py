@@ -11,7 +11,7 @@ import pandas as pd
 
 from tensorldp.errors import InputError
 from tensorldp_papers.citations import paper
-from tensorldp_papers.claims.kinds import GROUPS, NOUN, PLURAL
+from tensorldp_papers.claims.registry import GROUPS, NOUN, PLURAL
 from tensorldp_papers.plots.style import label
 from tensorldp_papers.plots.words import VERDICTS, heading, metric_label, table_number, table_text, variant_words
 from tensorldp_papers.run.table import SERIES

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from tensorldp.audit.accuracy import accuracy_audit
-from tensorldp.audit.confidence import CONFIDENCE
+from tensorldp.audit.thresholds import CONFIDENCE
 from tensorldp.errors import InputError, described
 from tensorldp.files import write_text
 from tensorldp_papers.run.cell import check_name

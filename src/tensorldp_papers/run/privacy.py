@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorldp.audit.confidence import CONFIDENCE
 from tensorldp.audit.likelihood import audits
+from tensorldp.audit.thresholds import CONFIDENCE
 from tensorldp.curves.base import PrivacyCurve
 from tensorldp.curves.guarantee import PROFILE_DELTAS, REPORT_DELTA
 from tensorldp.errors import InputError

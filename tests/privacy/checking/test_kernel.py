@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tensorldp.audit.confidence import Reals
+from tensorldp.audit.thresholds import Reals
 from tensorldp.check.distinguishers import IDEAL, Columns, Kernel, Scene
 from tensorldp.check.events import Lead, best_lead
 

@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.special import ndtr
 from torch import Tensor
 
-from tensorldp.audit.confidence import Reals
+from tensorldp.audit.thresholds import Reals
 from tensorldp.check.check import check
 from tensorldp.check.noise import LEVELS, _tails, declared_tail, noise_misfit
 from tensorldp.check.target import Target

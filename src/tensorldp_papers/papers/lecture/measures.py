@@ -24,9 +24,14 @@ from tensorldp_papers.attacks.likelihood import (
     true_positive_rate,
 )
 from tensorldp_papers.attacks.quality import image_scores, nearest
-from tensorldp_papers.attacks.sensitivity import measured_change
 from tensorldp_papers.attacks.tensor import tensor_attack, vector_error
-from tensorldp_papers.attacks.two_layer import TwoLayer, analytic_attack, tensor_coefficients, unit_records
+from tensorldp_papers.attacks.two_layer import (
+    TwoLayer,
+    analytic_attack,
+    measured_change,
+    tensor_coefficients,
+    unit_records,
+)
 from tensorldp_papers.nets import build
 from tensorldp_papers.nets.classify import accuracy, fit, predict
 from tensorldp_papers.nets.networks import SigmoidLeNet

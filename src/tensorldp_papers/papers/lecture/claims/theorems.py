@@ -11,8 +11,7 @@ from torch import Tensor
 
 from tensorldp.mechanisms import Box, make
 from tensorldp.randomness import generator
-from tensorldp_papers.attacks.sensitivity import SCALINGS, gradient_parts, measured_change, output_weights
-from tensorldp_papers.attacks.two_layer import unit_records
+from tensorldp_papers.attacks.two_layer import SCALINGS, gradient_parts, measured_change, output_weights, unit_records
 from tensorldp_papers.claims.base import Finding, cannot_be_checked, claim
 from tensorldp_papers.papers.tvg.growth_table import slope
 
