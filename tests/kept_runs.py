@@ -65,7 +65,7 @@ def finish(
     (folder / "privacy").mkdir()
     audits = pd.DataFrame([{**name, "epsilon_lower": value, "delta": 0.0, "samples": 100} for name in names])
     audits.to_csv(folder / "privacy" / "audits.csv", index=False)
-    pd.DataFrame([{**name, "standing": "tried", "reason": ""} for name in names]).to_csv(
+    pd.DataFrame([{**name, "standing": "audited", "reason": ""} for name in names]).to_csv(
         folder / "standing.csv", index=False
     )
     pd.DataFrame([{"id": "T01", "verdict": "refuted"}]).to_csv(folder / "claims.csv", index=False)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp_papers.run.audit_table import NOTHING, REFUTED, TRIED, UNTRIED, standing_table, stop_if_refuted
+from tensorldp_papers.run.audit_table import AUDITED, NOT_AUDITED, NOTHING, REFUTED, standing_table, stop_if_refuted
 
 AUDIT = {"samples": 100, "refuted": False, "claimed": 1.0, "delta": 0.0, "event": "e", "note": ""}
 Found = tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]]]
@@ -24,15 +24,15 @@ def cell(
 @pytest.mark.parametrize(
     ("found", "checks", "standing"),
     [
-        (cell(AUDIT), {}, TRIED),
-        (cell({**AUDIT, "samples": 0, "note": "no density"}), {}, UNTRIED),
-        (cell(), {}, UNTRIED),
-        (cell(metric="accuracy_perturbed_test"), {}, TRIED),
+        (cell(AUDIT), {}, AUDITED),
+        (cell({**AUDIT, "samples": 0, "note": "no density"}), {}, NOT_AUDITED),
+        (cell(), {}, NOT_AUDITED),
+        (cell(metric="accuracy_perturbed_test"), {}, AUDITED),
         (cell(AUDIT, {**AUDIT, "refuted": True}), {}, REFUTED),
         (cell(AUDIT, epsilon=math.inf), {}, NOTHING),
-        (cell(), {"m": {"refuted": False, "tried": True, "reason": ""}}, TRIED),
+        (cell(), {"m": {"refuted": False, "tried": True, "reason": ""}}, AUDITED),
         (cell(AUDIT), {"m": {"refuted": True, "tried": True, "reason": "why"}}, REFUTED),
-        (cell(options={"a": 1}), {"m": {"refuted": True, "tried": True, "reason": "why"}}, UNTRIED),
+        (cell(options={"a": 1}), {"m": {"refuted": True, "tried": True, "reason": "why"}}, NOT_AUDITED),
         (cell(options={"a": 1}), {"m+a=1": {"refuted": True, "tried": True, "reason": "why"}}, REFUTED),
     ],
 )

@@ -52,7 +52,7 @@ def test_a_refuted_guarantee_stops_claims_and_report_and_keeps_what_was_computed
     assert "The guarantee of liar is refuted" in banner
     assert not (results / "claims.csv").exists()
     standing = pd.read_csv(results / "standing.csv").set_index("mechanism")["standing"].to_dict()
-    assert standing == {"none": "nothing guaranteed", "laplace": "tried", "liar": "refuted"}
+    assert standing == {"none": "nothing guaranteed", "laplace": "audited", "liar": "refuted"}
     assert set(pd.read_parquet(results / "metrics.parquet")["mechanism"]) == {"none", "laplace", "liar"}
     drawn = (results / "figures" / "tldp_type1_guaranteed.svg").read_text()
     assert "crossed out: the guarantee is refuted" in drawn

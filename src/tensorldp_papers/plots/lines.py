@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from tensorldp_papers.plots.means import finite, over_seeds
 from tensorldp_papers.plots.style import BAND, DASHED, GREY, LINE, OPEN, OTHERS, RED
 from tensorldp_papers.plots.words import STANDINGS
-from tensorldp_papers.run.audit_table import REFUTED, UNTRIED
+from tensorldp_papers.run.audit_table import NOT_AUDITED, REFUTED
 
 
 def draw_band(
@@ -110,7 +110,7 @@ def mark_standing(ax: Axes, rows: pd.DataFrame, *, at: str, colour: str, marker:
         return
     rows = finite(rows, at)
     for standing, style in (
-        (UNTRIED, {"color": colour, "marker": marker, "markerfacecolor": "white", "markersize": size + 1.0}),
+        (NOT_AUDITED, {"color": colour, "marker": marker, "markerfacecolor": "white", "markersize": size + 1.0}),
         (REFUTED, {"color": RED, "marker": "x", "markersize": size + 4.0, "markeredgewidth": 1.8}),
     ):
         means = rows[rows["standing"] == standing].groupby([at, *({"variant"} & set(rows))])["value"].mean()

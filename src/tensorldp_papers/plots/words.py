@@ -14,7 +14,7 @@ import pandas as pd
 from tensorldp_papers.citations import PAPERS
 from tensorldp_papers.data.catalogue import ENTRIES
 from tensorldp_papers.plots.style import family, label, order
-from tensorldp_papers.run.audit_table import REFUTED, UNTRIED
+from tensorldp_papers.run.audit_table import NOT_AUDITED, REFUTED
 from tensorldp_papers.run.method_plan import SYNTHETIC
 
 # numbers
@@ -81,7 +81,7 @@ FAMILIES = {
     "tldp-laplace": "TLDP",
     "tldp-gaussian": "TLDP",
 }
-STANDINGS = {UNTRIED: "hollow: no audit has tried the guarantee", REFUTED: "crossed out: the guarantee is refuted"}
+STANDINGS = {NOT_AUDITED: "hollow: no audit has tried the guarantee", REFUTED: "crossed out: the guarantee is refuted"}
 
 
 def epsilon_label(axis: str, unit: str, *, of: str = "", note: str = "", without: str = "") -> str:
@@ -108,7 +108,7 @@ def standing_words(rows: pd.DataFrame) -> str:
         return ""
     sentences = []
     for standing, words in (
-        (UNTRIED, "Hollow, because no audit has tried the guarantee: {}."),
+        (NOT_AUDITED, "Hollow, because no audit has tried the guarantee: {}."),
         (REFUTED, "Crossed out, because the guarantee is refuted: {}."),
     ):
         if names := order(set(rows[rows["standing"] == standing]["mechanism"])):

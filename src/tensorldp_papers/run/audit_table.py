@@ -94,7 +94,7 @@ def audits_table(cells: Sequence[tuple[dict[str, Any], dict[str, Any], list[dict
     return pd.DataFrame(rows, columns=COLUMNS).sort_values(keys, ignore_index=True)
 
 
-TRIED, UNTRIED, REFUTED, NOTHING = "tried", "not tried", "refuted", "nothing guaranteed"
+AUDITED, NOT_AUDITED, REFUTED, NOTHING = "audited", "not audited", "refuted", "nothing guaranteed"
 KEY = ["study", "dataset", "variant", "mechanism", "epsilon"]
 STANDING_COLUMNS = [*KEY, "standing", "reason"]
 FILE = "standing.csv"
@@ -156,8 +156,8 @@ def _standing(
         return NOTHING, ""
     released = any(row["metric"] == "accuracy_perturbed_test" for row in metrics["rows"])
     if released or check.get("tried") or any(row["samples"] > 0 for row in audits):
-        return TRIED, ""
-    return UNTRIED, next((row["note"] for row in audits if row["note"]), "there is nothing to draw samples of")
+        return AUDITED, ""
+    return NOT_AUDITED, next((row["note"] for row in audits if row["note"]), "there is nothing to draw samples of")
 
 
 def refutations(table: pd.DataFrame) -> pd.DataFrame:
