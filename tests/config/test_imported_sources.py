@@ -14,11 +14,11 @@ import pytest
 from numpy.typing import NDArray
 
 from tensorldp.files import sha256, write_arrays, write_json
-from tensorldp_papers.nets.compiled.native import LOOPS, available
 from tensorldp_papers.run import code_digest as sources
 from tensorldp_papers.run.cell import AnyCell
 from tensorldp_papers.run.code_digest import source_files
 from tensorldp_papers.run.grid import Plan, make_plan
+from tensorldp_papers.run.native import LOOPS, available
 from tensorldp_papers.run.settings import parse_settings
 from tensorldp_papers.run.store import write_batch
 from tensorldp_papers.run.study import study_files

@@ -14,7 +14,7 @@ from browser import Browser, open_browser
 from report_page import STUDIES, draw, metrics, page
 from test_report_data import profiles
 
-from tensorldp.curves.guarantee import PROFILE_DELTAS
+from tensorldp.deltas import PROFILE_DELTAS
 from tensorldp.mechanisms import Box, make
 from tensorldp_papers.report.stored_curves import MECHANISMS, SHAPES
 

@@ -11,7 +11,7 @@ import pytest
 from report_page import audits, claims, metrics, studies
 
 from tensorldp.curves.gaussian import GaussianCurve
-from tensorldp.curves.guarantee import PROFILE_DELTAS
+from tensorldp.deltas import PROFILE_DELTAS
 from tensorldp_papers.plots.printed import printed_points
 from tensorldp_papers.plots.style import COLOURS, contrast, readable
 from tensorldp_papers.report.data import (

@@ -121,7 +121,7 @@ def test_a_cell_that_raises_takes_no_other_along_and_is_told_with_the_command_th
 def test_a_cell_that_raises_in_a_later_stage_keeps_the_others_too(tmp_path: Path, stage: str, line: str) -> None:
     """A mistake in the code of a method that one cell meets."""
     project = small(tmp_path / "copy", studies=["tldp_type1"], seeds=[0])
-    method = project.folder / "src" / "tensorldp" / "studies" / "methods" / "learning.py"
+    method = project.folder / "src" / "tensorldp_papers" / "papers" / "tldp" / "learning.py"
     assert method.read_text().count(line) == 1
     method.write_text(method.read_text().replace(line, f"{ON_PURPOSE}{line}"))
     failed = project.snakemake(TARGET)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from tensorldp.curves.base import PrivacyCurve
-from tensorldp.curves.guarantee import REPORT_DELTA
+from tensorldp.deltas import REPORT_DELTA
 from tensorldp.errors import check_real
 
 DELTAS = (0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-5)

@@ -7,7 +7,7 @@ import math
 
 from tensorldp.commands.target import add_target_arguments, domain_of, mechanism_of, print_error
 from tensorldp.curves.composition import compose
-from tensorldp.curves.guarantee import REPORT_DELTA
+from tensorldp.deltas import REPORT_DELTA
 
 FLOATS = {
     True: "releases are on a grid that the record has no part in, so that their floats add nothing",

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tensorldp.curves.guarantee import NOMINAL_DELTA
+from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.errors import InputError, blamed, shown
 from tensorldp.mechanisms import Ball, Box, Domain, Mechanism, mechanism_class
 from tensorldp.memory import check_memory

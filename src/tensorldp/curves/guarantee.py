@@ -1,4 +1,4 @@
-"""What a mechanism promises: numbers with a unit, and the deltas that hold where no other is given."""
+"""What a mechanism promises: numbers with a unit."""
 
 from __future__ import annotations
 
@@ -7,11 +7,6 @@ from dataclasses import dataclass, field
 
 from tensorldp.curves.base import PrivacyCurve
 from tensorldp.errors import InputError
-
-NOMINAL_DELTA = 1e-5  # what a mechanism is calibrated for, as in the sources' experiments
-REPORT_DELTA = 1e-5  # at which guarantees, audits and ceilings are stated beside delta = 0
-PROFILE_DELTAS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10, 1e-12)  # at which a cell keeps its whole profile, beside 0
-
 
 UNITS = ("record", "element", "step", "client-round", "run", "batch")
 

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from tensorldp.curves.base import PrivacyCurve
-from tensorldp.curves.guarantee import NOMINAL_DELTA, UNITS, Guarantee
+from tensorldp.curves.guarantee import UNITS, Guarantee
+from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.domain import DTYPES, TOLERANCE, Ball, Box, Domain, blocks
 from tensorldp.errors import InputError, check_budget, check_flag, check_real, shown, unknown
 from tensorldp.mechanism_table import TABLE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from tensorldp.curves.guarantee import NOMINAL_DELTA
+from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.domain import Domain
 from tensorldp.errors import InputError
 from tensorldp.mechanism_table import MECHANISMS

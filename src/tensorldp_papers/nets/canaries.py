@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from tensorldp.curves.dp_sgd import DpSgdCurve
-from tensorldp.curves.guarantee import NOMINAL_DELTA, REPORT_DELTA
+from tensorldp.deltas import NOMINAL_DELTA, REPORT_DELTA
 from tensorldp.errors import check_positive, check_real, check_whole
 from tensorldp.mechanisms import make
 from tensorldp.memory import check_memory

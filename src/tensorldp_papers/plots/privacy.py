@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from tensorldp.curves.guarantee import REPORT_DELTA
+from tensorldp.deltas import REPORT_DELTA
 from tensorldp.mechanisms import Box, make
 from tensorldp.privacy import accuracy_ceiling, audits
 from tensorldp_papers.plots.lines import shade

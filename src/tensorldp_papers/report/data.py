@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from tensorldp.curves.gaussian import mu_of
-from tensorldp.curves.guarantee import REPORT_DELTA
+from tensorldp.deltas import REPORT_DELTA
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.citations import paper
 from tensorldp_papers.plots.printed import printed_points

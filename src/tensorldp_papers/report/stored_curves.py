@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tensorldp.curves.discrete import DiscreteCurve
-from tensorldp.curves.guarantee import PROFILE_DELTAS
+from tensorldp.deltas import PROFILE_DELTAS
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.sampled_coordinates import HYBRID_THRESHOLD

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import get_args
 
 from tensorldp.errors import InputError
-from tensorldp_papers.nets.compiled.native import LOOPS, available
 from tensorldp_papers.run import provenance
+from tensorldp_papers.run.native import LOOPS, available
 from tensorldp_papers.run.precision import Precision, instruction_set, resolve_precision
 from tensorldp_papers.run.settings import Settings
 

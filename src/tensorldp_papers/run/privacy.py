@@ -7,7 +7,7 @@ from typing import Any
 from tensorldp.audit.likelihood import audits
 from tensorldp.audit.thresholds import CONFIDENCE
 from tensorldp.curves.base import PrivacyCurve
-from tensorldp.curves.guarantee import PROFILE_DELTAS, REPORT_DELTA
+from tensorldp.deltas import PROFILE_DELTAS, REPORT_DELTA
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Mechanism
 from tensorldp.randomness import derive_seed

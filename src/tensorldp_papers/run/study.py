@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from tensorldp.curves.guarantee import NOMINAL_DELTA
+from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.errors import InputError, unknown
 from tensorldp.registry import plugin_modules
 from tensorldp_papers.registries import METHODS

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from tensorldp.curves.guarantee import PROFILE_DELTAS
+from tensorldp.deltas import PROFILE_DELTAS
 from tensorldp.errors import InputError, described
 
 KEY = ["study", "dataset", "variant", "release", "mechanism", "epsilon", "delta", "seed", "metric"]

@@ -12,10 +12,10 @@ from tensorldp.errors import InputError
 from tensorldp_papers.nets import Task, build
 from tensorldp_papers.nets.classify import fit
 from tensorldp_papers.nets.compiled.loop import CompiledLoop, planned
-from tensorldp_papers.nets.compiled.native import LOOPS, available
 from tensorldp_papers.nets.networks import MLP, PldpCNN, SmallCNN
 from tensorldp_papers.nets.reference_loops import plain_fit
 from tensorldp_papers.nets.simulation import ClientSimulation
+from tensorldp_papers.run.native import LOOPS, available
 
 pytestmark = pytest.mark.skipif(not available(LOOPS), reason="no C++ compiler here")
 COUNT = 21

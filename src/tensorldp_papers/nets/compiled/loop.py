@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from tensorldp.errors import InputError, check_positive
-from tensorldp_papers.nets.compiled.native import build
+from tensorldp_papers.run.native import build
 
 LANES = 16  # of steps.cpp
 ACTIVATIONS: dict[type[nn.Module], int] = {nn.ReLU: 1, nn.Tanh: 2, nn.Sigmoid: 3}

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from tensorldp.curves.base import PrivacyCurve
-from tensorldp.curves.guarantee import NOMINAL_DELTA
+from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.errors import InputError, check_budget, check_positive, check_real
 from tensorldp.mechanisms import Ball, Box, Mechanism, make, mechanism_class
 

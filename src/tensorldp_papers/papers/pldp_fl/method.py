@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from tensorldp.curves.guarantee import REPORT_DELTA
+from tensorldp.deltas import REPORT_DELTA
 from tensorldp.mechanisms import mechanism_class
 from tensorldp_papers.nets.classify import accuracy, predict, scores
 from tensorldp_papers.nets.federated import get_vector, set_vector

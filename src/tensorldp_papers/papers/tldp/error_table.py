@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 from scipy.special import erfcx, gammaln
 
-from tensorldp.curves.guarantee import REPORT_DELTA
+from tensorldp.deltas import REPORT_DELTA
 from tensorldp.mechanisms import Box, Mechanism, make, mechanism_class
 from tensorldp.mechanisms.additive_noise import GAUSSIAN, LAPLACE, AdditiveNoise
 from tensorldp.randomness import generator

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from numpy.typing import NDArray
 
-from tensorldp.curves.guarantee import REPORT_DELTA
+from tensorldp.deltas import REPORT_DELTA
 from tensorldp.mechanisms import Box, Mechanism
 from tensorldp_papers.nets.train import evaluate, kept, restored, train_heads_on_releases, train_on_releases
 from tensorldp_papers.papers.tldp.settings import LearningCell, LearningFactors, LearningTraining

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from tensorldp.curves.guarantee import NOMINAL_DELTA
+from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp.mechanisms import Ball, Box, Mechanism, make
 from tensorldp.mechanisms.optimized import epsilon_at_mu

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tensorldp.audit.accuracy import profile_ceiling
 from tensorldp.curves.base import PrivacyCurve
-from tensorldp.curves.guarantee import REPORT_DELTA
+from tensorldp.deltas import REPORT_DELTA
 from tensorldp.mechanisms import Box, Mechanism
 from tensorldp_papers.nets.classify import fit, predict, scores
 from tensorldp_papers.nets.computing import channels_last, lay_out

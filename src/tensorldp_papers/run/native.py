@@ -15,7 +15,7 @@ from pathlib import Path
 from tensorldp.errors import InputError
 from tensorldp_papers.run.precision import CPU_INFO
 
-LOOPS = Path(__file__).parent / "steps.cpp"
+LOOPS = Path(__file__).parents[1] / "nets" / "compiled" / "steps.cpp"
 COMPILERS = ("c++", "g++", "clang++")
 FLAGS = ("-std=c++17", "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC", "-w")
 SECONDS = 120
