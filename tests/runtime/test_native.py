@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp_papers.nets.compiled import native
+from tensorldp_papers.run import native
 
 
 @pytest.fixture(autouse=True)
