@@ -62,7 +62,7 @@ def project(done: Project, tmp_path: Path) -> Project:
     return copy_of(done, tmp_path / "copy")
 
 
-@pytest.mark.parametrize("cells", [1, 3])
+@pytest.mark.parametrize("cells", [1, pytest.param(3, marks=pytest.mark.weekly)])
 def test_values_do_not_depend_on_the_cells_of_a_job(done: Project, tmp_path: Path, cells: int) -> None:
     other = make_project(tmp_path)
     other.configure(**GRID, cells_per_job=cells)

@@ -68,7 +68,12 @@ def test_the_map_names_every_folder_and_nothing_that_is_not_there() -> None:
     assert [name for name in paths if not any((folder / name).exists() for folder in (ROOT, *packages))] == []
 
 
-@pytest.mark.parametrize("page", FOLLOWED)
+SLOW = {"reproducing-a-figure.md"}
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=pytest.mark.weekly) if page in SLOW else page for page in FOLLOWED]
+)
 @pytest.mark.workflow
 @pytest.mark.xdist_group("docs")
 def test_what_a_page_shows_comes_out(page: str, tmp_path: Path) -> None:
