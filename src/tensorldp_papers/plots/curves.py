@@ -1,114 +1,102 @@
-"""Accuracy against epsilon: as the sources print it, and against what the whole record is guaranteed."""
+"""Scores against epsilon: as a source prints it, and the same runs at what the whole record is guaranteed."""
 
 from __future__ import annotations
-
-import itertools
-import math
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tensorldp.mechanism_table import NO_PRIVACY
-from tensorldp_papers.plots.lines import draw_context, draw_level, draw_mechanism, draw_printed, say_empty
-from tensorldp_papers.plots.means import Axis, finite, placed, study_rows
-from tensorldp_papers.plots.panels import (
-    by_family,
-    decade_ticks,
-    epsilon_ticks,
-    finish_columns,
-    footnote,
-    grid,
-    head,
-    panel_title,
-)
+from tensorldp.mechanism_table import MECHANISMS, NO_PRIVACY
+from tensorldp_papers.plots.axes import epsilons, shares
+from tensorldp_papers.plots.lines import MOST_LINES, draw_level, draw_mechanism, draw_printed
+from tensorldp_papers.plots.means import finite, placed, study_rows
+from tensorldp_papers.plots.names import METRICS, dataset_name, factor_words, in_order
 from tensorldp_papers.plots.printed import printed_points
-from tensorldp_papers.plots.style import appearance, label, order
-from tensorldp_papers.plots.words import METRICS, STANDINGS, epsilon_label, factor_words, family_words
+from tensorldp_papers.plots.sheets import finish, panels
+from tensorldp_papers.plots.style import look, order
+from tensorldp_papers.plots.words import listed, true_axis, whole_number
 from tensorldp_papers.run.cell import variant_factors
 
-CONTEXT = "Grey: the mechanisms of the panels beside, on the same data set."
-MOST_ROWS = 8  # of panels, one for each data set, model and arm, before data sets stand side by side
+SHOWN = ("tldp-l", "tldp-g", "privunit", "laplace", "gaussian")  # with those from outside before them
 PANEL_FACTORS = ("backbone", "model", "where", "range")
+NEAR = 1.1  # times an epsilon that counts as the same
+LEVEL = 0.02  # of a score that counts as the same
 
 
 def draw_study(
-    metrics: pd.DataFrame, study: str, *, axis: Axis = "nominal", metric: str = "weighted_f1", title: str = ""
+    metrics: pd.DataFrame, study: str, *, source: str, part: str = "element", metric: str = "weighted_f1"
 ) -> Figure:
-    """A study on one epsilon axis: a row of panels for each data set and model, families of mechanisms side by side.
+    """Two panels for each data set with one score axis: epsilon as printed, and the same runs at their guarantees.
 
-    No panel has more than `MOST_BANDS` bands. Where these are all, the data sets and models stand side by side. The
-    data sets do where there would be more than `MOST_ROWS` rows.
+    At most `MOST_LINES` mechanisms are drawn, in each data set's main setting: those from outside, then `SHOWN`.
+
+    Args:
+        metrics: the metrics table.
+        study: whose rows are drawn.
+        source: the figure that it repeats, such as "TLDP, Figure 1".
+        part: what TLDP's printed epsilon is of.
+        metric: the score.
 
     Raises:
         InputError: if the table has no such rows.
     """
-    rows = placed(_lines_and_panels(study_rows(metrics, study, metric)), axis)
-    printed = rows[rows["mechanism"].str.startswith("tldp") & np.isfinite(rows["epsilon"])]
-    if axis == "nominal" and len(printed):  # honest mechanisms also run at the true epsilons, far to the right
-        largest = rows["dataset"].map(printed.groupby("dataset")["epsilon"].max()).fillna(printed["epsilon"].max())
-        rows = rows[(rows["epsilon"] <= largest) | np.isinf(rows["epsilon"])]
-    rows = rows.assign(other_range=rows["variant"].str.contains("range="))  # after the study's own
-    panels = list(dict.fromkeys(rows.sort_values(["dataset", "other_range", "variant"])["panel"]))
-    private = set(rows[rows["line"] != NO_PRIVACY]["panel"])  # a network without any mechanism would be an empty row
-    panels = [panel for panel in panels if panel in private] or panels
-    groups = by_family(set(rows["line"]) - {NO_PRIVACY}) or [[]]
-    cells, columns = _cells(panels, groups, rows.groupby("panel")["dataset"].first())
-    height = math.ceil(len(cells) / columns)
-    size = (max(4.2 * columns, 6.0), 2.9 * height + 1.2)
-    figure, axes = grid(height, columns, size, sharey=True, sharex=True)
-    run_at = rows["at"][np.isfinite(rows["at"]) & (rows["at"] > 0)]
-    notes: list[str] = []
-    shown: list[tuple[Axes, tuple[str, list[str]]]] = []
-    for ax, cell in itertools.zip_longest(axes.flat, cells):
-        ax.set_visible(bool(cell))
-        shown += [(ax, cell)] if cell else []
-    for ax, (panel, group) in shown:
-        here = rows[rows["panel"] == panel]
-        drawn_here = here["line"].isin([*group, NO_PRIVACY])
-        part, others = here[drawn_here], here[~drawn_here]
-        if set(part["line"]) <= {NO_PRIVACY} and group:
-            ax.set_visible(False)
-            continue
-        if len(others):
-            draw_context(ax, others)
-            notes.append(CONTEXT)
-        for name in order(set(part["line"])):
-            _draw_line(ax, part[part["line"] == name], name)
-        if finite(part).empty:
-            say_empty(ax, "no mechanism drawn here\nhas a finite ε")
-        if axis == "nominal":
-            notes += _draw_printed(ax, study, str(part["dataset"].iloc[0]), metric, group)
-        ax.set_ylim(-0.02, 1.02)
-        ax.set_xscale("log")
-        if run_at.empty:
-            ax.set_xlim(0.1, 1000.0)  # a log axis without a point has no limits of its own
-    for ax, (panel, group) in shown:
-        which = f": {family_words(group)}" if len(groups) > 1 else ""
-        panel_title(ax, panel + which)
-        if axis == "nominal":
-            epsilon_ticks(ax, set(run_at))
-        else:
-            decade_ticks(ax)
-    unit = str(rows["guarantee_unit"].iloc[0])
-    finish_columns(
-        axes,
-        [*(label(name) for name in order(set(rows["line"]))), *STANDINGS.values()],
-        epsilon_label(axis, unit, note="; per element for TLDP", without=", atoms removed"),
-    )
-    head(figure, title, rows["dataset"], ylabel=METRICS[metric][0])
-    footnote(figure, "\n".join(dict.fromkeys(notes)))
-    return figure
-
-
-def _lines_and_panels(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with the panel and the line that each belongs to."""
-    split = rows["variant"].map(variant_factors)
-    rows["panel"] = [
-        ", ".join([d, *(factor_words(k, f[k]) for k in PANEL_FACTORS if k in f)])
-        for d, f in zip(rows["dataset"], split, strict=True)
+    every = with_lines(study_rows(metrics, study, metric))
+    rows = main_setting(every)
+    names = most_telling(set(rows["line"]))
+    rows = rows[rows["line"].isin([*names, NO_PRIVACY])]
+    datasets = in_order(rows["dataset"])
+    nominal, true = placed(_as_printed(rows), "nominal"), placed(rows, "guaranteed")
+    figure, axes = panels(2 * len(datasets), columns=2, height=2.75, sharey=True)
+    epsilons(axes[0::2], finite(nominal)["at"], f"printed ε (nats; TLDP's is of one {part})")
+    epsilons(axes[1::2], finite(true)["at"], true_axis(str(rows["guarantee_unit"].iloc[0])))
+    shares(axes, METRICS[metric][0])
+    for i, dataset in enumerate(datasets):
+        for ax, part_of, words in zip(axes[2 * i : 2 * i + 2], (nominal, true), ("as printed", "true ε"), strict=True):
+            here = part_of[part_of["dataset"] == dataset]
+            _draw(ax, here, names)
+            ax.set_title(f"{dataset_name(dataset)}, {words}")
+        _draw_printed(axes[2 * i], study, dataset, metric)
+    notes = [
+        *_sentences(rows, datasets),
+        *_unplaced(true[true["line"] != NO_PRIVACY]),
+        *_printed_range(every, datasets),
     ]
+    return finish(figure, _answer(true), source=source, datasets=datasets, note=" ".join(notes))
+
+
+def draw_every_mechanism(metrics: pd.DataFrame, study: str, *, source: str, metric: str = "weighted_f1") -> Figure:
+    """All mechanisms of a study at what the whole record is guaranteed, a few in each panel, by family.
+
+    Args:
+        metrics: the metrics table.
+        study: whose rows are drawn, in each data set's main setting.
+        source: the figure that it extends.
+        metric: the score.
+
+    Raises:
+        InputError: if the table has no such rows.
+    """
+    rows = placed(main_setting(with_lines(study_rows(metrics, study, metric))), "guaranteed")
+    datasets = in_order(rows["dataset"])
+    groups = by_family(set(finite(rows)["line"]) - {NO_PRIVACY}) or [[]]
+    cells = [(dataset, group) for group in groups for dataset in datasets]
+    figure, axes = panels(
+        len(cells), columns=min(3, len(datasets)) if len(datasets) > 1 else 2, height=2.3, sharey=True
+    )
+    epsilons(axes, finite(rows)["at"], true_axis(str(rows["guarantee_unit"].iloc[0])))
+    shares(axes, METRICS[metric][0])
+    for ax, (dataset, group) in zip(axes, cells, strict=True):
+        _draw(ax, rows[rows["dataset"] == dataset], group)
+        ax.set_title(dataset_name(dataset))
+    title = f"All {len(set(rows['line']) - {NO_PRIVACY})} mechanisms at their true ε, {len(groups)} groups"
+    return finish(figure, title, source=source, datasets=datasets, note=" ".join(_sentences(rows, datasets)))
+
+
+def with_lines(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with the setting of their panel, `setting`, and their line: the mechanism with its other factors."""
+    split = rows["variant"].map(variant_factors)
+    rows["setting"] = [",".join(f"{k}={f[k]}" for k in PANEL_FACTORS if k in f) for f in split]
     rows["line"] = [
         " ".join([m, *(f"{k}={v}" for k, v in sorted(f.items()) if k not in PANEL_FACTORS)])
         for m, f in zip(rows["mechanism"], split, strict=True)
@@ -116,42 +104,129 @@ def _lines_and_panels(rows: pd.DataFrame) -> pd.DataFrame:
     return rows
 
 
-def _cells(
-    panels: list[str], groups: list[list[str]], datasets: pd.Series
-) -> tuple[list[tuple[str, list[str]] | None], int]:
-    """What stands in each place of a grid, row by row, and its columns; None where nothing does."""
-    if len(groups) == 1:
-        return [(panel, groups[0]) for panel in panels], min(3, len(panels))
-    blocks = [panels]
-    if len(panels) > MOST_ROWS:
-        blocks = [[p for p in panels if datasets[p] == name] for name in dict.fromkeys(datasets[panels])]
-    places = [
-        (block[row], group) if row < len(block) else None
-        for row in range(max(map(len, blocks)))
-        for block in blocks
-        for group in groups
-    ]
-    return places, len(blocks) * len(groups)
+def main_setting(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of each data set's setting with the most of them, noise by users before noise at a server."""
+    own = rows[~rows["setting"].str.contains("range=printed")]
+    counts = own.groupby(["dataset", "setting"]).size().reset_index(name="rows")
+    best = counts.sort_values(["rows", "setting"]).groupby("dataset")["setting"].last()
+    chosen: pd.DataFrame = own[own["setting"] == own["dataset"].map(best)]
+    return chosen
 
 
-def _draw_line(ax: Axes, rows: pd.DataFrame, name: str) -> None:
-    look = appearance(name)
-    if name == NO_PRIVACY:
-        draw_level(ax, rows["value"], label(name), look["color"], zorder=1)
-    else:
-        line = (0, look["dashes"]) if look["dashes"] else "-"
-        draw_mechanism(ax, rows, colour=look["color"], marker=look["marker"], text=label(name), linestyle=line)
+def most_telling(names: set[str]) -> list[str]:
+    """At most `MOST_LINES` mechanisms of these: those from outside, then `SHOWN`, in the order of their mention."""
+    outside = sorted(n for n in names if n in MECHANISMS and MECHANISMS.module(n) is None)
+    wanted = [*outside, *(name for name in SHOWN if name in names)]
+    wanted += [name for name in order(names - {NO_PRIVACY}) if name not in wanted and not wanted]
+    return order(set(wanted[:MOST_LINES]))
 
 
-def _draw_printed(ax: Axes, study: str, dataset: str, metric: str, group: list[str]) -> list[str]:
-    """What the paper prints of a data set, beside the mechanisms it is of; the sentences that say so."""
-    tldp = any(name.startswith("tldp") for name in group)
-    printed = [p for p in printed_points(study, dataset, metric) if (p.method == p.paper) == tldp]
-    points = [p for p in printed if p.proposed]
+def by_family(names: set[str]) -> list[list[str]]:
+    """Names in the order of their mention, in groups of whole families with at most `MOST_LINES` names each.
+
+    A family with more names than that is cut.
+    """
+    families: dict[str, list[str]] = {}
+    for name in order(names):
+        families.setdefault(look(name).family, []).append(name)
+    groups: list[list[str]] = []
+    for members in families.values():
+        for start in range(0, len(members), MOST_LINES):
+            part = members[start : start + MOST_LINES]
+            if groups and len(groups[-1]) + len(part) <= MOST_LINES:
+                groups[-1] += part
+            else:
+                groups.append(part)
+    return groups
+
+
+def _as_printed(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows within the paper's own range of epsilon: others also run at the true epsilons, far to the right."""
+    tldp = rows[rows["mechanism"].str.startswith("tldp") & np.isfinite(rows["epsilon"])]
+    if tldp.empty:
+        return rows
+    largest = rows["dataset"].map(tldp.groupby("dataset")["epsilon"].max()).fillna(tldp["epsilon"].max())
+    return rows[(rows["epsilon"] <= largest) | np.isinf(rows["epsilon"])]
+
+
+def _draw(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
+    draw_level(ax, rows[rows["line"] == NO_PRIVACY]["value"], "no privacy")
+    for name in names:
+        draw_mechanism(ax, rows[rows["line"] == name], name)
+
+
+def _draw_printed(ax: Axes, study: str, dataset: str, metric: str) -> None:
+    points = [p for p in printed_points(study, dataset, metric) if p.proposed]
     if points:
-        draw_printed(ax, [p.epsilon for p in points], [p.value for p in points], "printed by the paper", marker="*")
-    edge = ax.get_yaxis_transform()
-    levels = [p for p in printed if math.isnan(p.epsilon)]
-    for level in levels:
-        draw_printed(ax, 0.985, level.value, "printed, without an ε", marker="<", transform=edge)
-    return [f"Printed in {p.place}: “{p.sentence}”" for p in (*points, *levels)]
+        draw_printed(ax, [p.epsilon for p in points], [p.value for p in points], "printed by the paper")
+
+
+def _answer(rows: pd.DataFrame) -> str:
+    """The title: whether at one true epsilon what is known does as well as TLDP."""
+    ahead: list[str] = []
+    level: list[str] = []
+    others: set[str] = set()
+    for dataset, here in rows.groupby("dataset"):
+        leads = _leads(here)
+        if leads:
+            as_well = {name for name, lead in leads.items() if lead >= -LEVEL}
+            (level if as_well else ahead).append(dataset_name(str(dataset)))
+            others |= as_well
+    if level and not ahead:
+        names = listed([look(name).label.split(" (")[0] for name in order(others)])
+        return f"TLDP's lead is a relabelled axis: at one true ε {names} {'do' if len(others) > 1 else 'does'} as well"
+    if ahead:
+        return f"At one true ε TLDP leads on {listed(ahead)}" + (", and not elsewhere" if level else "")
+    return "The same runs at their printed and at their true ε"
+
+
+def _leads(rows: pd.DataFrame) -> dict[str, float]:
+    """How far each other line lies above TLDP, in the middle, where it was run at nearly the same true epsilon."""
+    means = {str(n): line.groupby("at")["value"].mean() for n, line in finite(rows).groupby("line")}
+    leads: dict[str, list[float]] = {}
+    for name, line in means.items():
+        for at, value in zip(line.index.to_numpy(dtype=float), line.to_numpy(), strict=True):
+            tldp = [
+                v
+                for n, own in means.items()
+                if n.startswith("tldp")
+                for a, v in zip(own.index.to_numpy(dtype=float), own.to_numpy(), strict=True)
+                if a / at < NEAR > at / a
+            ]
+            if tldp and not name.startswith("tldp") and name != NO_PRIVACY:
+                leads.setdefault(name, []).append(float(value) - max(tldp))
+    return {name: float(np.median(found)) for name, found in leads.items()}
+
+
+def _sentences(rows: pd.DataFrame, datasets: list[str]) -> list[str]:
+    """What is drawn of each data set, and what a band is."""
+    settings = {d: rows[rows["dataset"] == d]["setting"].iloc[0] for d in datasets}
+    words = {
+        d: ", ".join(factor_words(*pair.split("=", 1)) for pair in s.split(",") if pair) for d, s in settings.items()
+    }
+    same = len(set(words.values())) == 1
+    said = next(iter(words.values())) if same else "; ".join(f"{dataset_name(d)}: {w}" for d, w in words.items())
+    seeds = sorted(set(rows.groupby(["dataset", "line", "epsilon"])["seed"].nunique()))
+    many = f"{seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"{seeds[0]}"
+    band = f" Lines: means of {many} seeds; bands: lowest to highest." if seeds[-1] > 1 else " One seed."
+    return [f"{said[:1].upper()}{said[1:]}.{band}" if said else band.strip()]
+
+
+def _unplaced(rows: pd.DataFrame) -> list[str]:
+    """Which mechanisms have cells without a finite guarantee, which have no place on a true axis."""
+    lost = rows[np.isinf(rows["at"])]
+    names = [look(name).label for name in order(set(lost["line"]))]
+    return [f"Not drawn at their true ε, which is infinite at that δ: some of {listed(names)}."] if names else []
+
+
+def _printed_range(rows: pd.DataFrame, datasets: list[str]) -> list[str]:
+    """What the printed range of 256 gives, in a sentence."""
+    wide = rows[rows["setting"].str.contains("range=printed") & rows["mechanism"].str.startswith("tldp")]
+    wide = wide[wide["dataset"].isin(datasets)]
+    if wide.empty:
+        return []
+    at = wide["epsilon"].max()
+    means = wide[wide["epsilon"] == at].groupby(["dataset", "setting", "line"])["value"].mean()
+    low, high = f"{means.min():.2f}", f"{means.max():.2f}"
+    span = low if low == high else f"{low} to {high}"
+    return [f"With the printed Δ of 256, not drawn, TLDP has {span} at ε = {whole_number(at)}."]

@@ -6,10 +6,10 @@ import base64
 import html
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
 import pandas as pd
 from IPython.display import Image, display
 from markdown_it import MarkdownIt
@@ -21,7 +21,7 @@ from pygments.lexers import PythonLexer
 
 from tensorldp.errors import InputError, unknown
 from tensorldp_papers.plots.means import read_metrics
-from tensorldp_papers.plots.style import save
+from tensorldp_papers.plots.sheets import save
 from tensorldp_papers.plots.words import own_data
 from tensorldp_papers.run.study import paper_of
 
@@ -91,7 +91,7 @@ def page_of(path: Path) -> str:
 
 
 AXES = ("nominal", "guaranteed", "pure")
-WIDTH = 900  # pixels of a figure in a notebook
+WIDTH = 830  # pixels of a figure in a notebook
 
 
 def load(metrics: str, folder: str, study: str = "", dataset: str = "") -> tuple[pd.DataFrame, Path]:
@@ -133,8 +133,12 @@ def wanted(axis: str, name: str) -> bool:
     return axis in ("", name)
 
 
-def show(figure: Figure, stem: Path) -> None:
-    """Save a figure as stem.png and stem.svg, and show it below the cell."""
-    save(figure, stem)
-    plt.close(figure)
+def show(draw: Callable[[], Figure], stem: Path) -> None:
+    """Save a figure for pages and phones (see `tensorldp_papers.plots.sheets.save`), and show it below the cell.
+
+    Args:
+        draw: makes the figure.
+        stem: its path without the ending.
+    """
+    save(draw, stem)
     display(Image(filename=str(stem.with_name(f"{stem.name}.png")), width=WIDTH))

@@ -1,0 +1,132 @@
+"""The names of lines, written beside them where they cover nothing."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+from numpy.typing import NDArray
+
+from tensorldp_papers.plots.style import QUIET
+
+STEP = 5.0  # pixels between the points of a line, and between places that are tried
+GAP = 4.0  # pixels around a name
+COINCIDE = 0.012  # of the panel: the width of a line
+Points = NDArray[np.float64]
+
+
+def name_lines(ax: Axes, size: float) -> list[Text]:
+    """Write each labelled line's name near it, nearer than to any other line, over no line, mark or text.
+
+    Lines that lie on each other get one text with all their names. A line's label that begins with "_" is no name.
+
+    Args:
+        ax: a panel whose layout is final.
+        size: of the text in points.
+    """
+    window = ax.get_window_extent()
+    traces = [(line, _points(ax, line)) for line in ax.get_lines() if line.get_visible()]
+    taken = [text.get_window_extent() for text in ax.texts if text.get_text()]
+    boxes = [np.array([b.x0, b.y0, b.x1, b.y1]) for b in taken]
+    named = [(line, points) for line, points in traces if not str(line.get_label()).startswith("_") and len(points)]
+    made = []
+    for group in _together(ax, [line for line, _ in named]):
+        first = group[0]
+        is_reference = first.get_linestyle() not in ("-", "None")
+        text = ax.text(
+            0, 0, " = ".join(str(line.get_label()) for line in group), fontsize=size, va="bottom", gid="name"
+        )
+        text.set(color=QUIET if is_reference else first.get_color(), weight="normal" if is_reference else "bold")
+        extent = text.get_window_extent()
+        own = np.concatenate([points for line, points in named if line in group])
+        others = [points for line, points in traces if line not in group and len(points)]
+        place = _place((extent.width, extent.height), np.asarray(window.extents), own, others, boxes)
+        x, y = ax.transData.inverted().transform(place)
+        text.set_position((float(x), float(y)))
+        boxes.append(np.array([place[0], place[1], place[0] + extent.width, place[1] + extent.height]))
+        made.append(text)
+    return made
+
+
+def _points(ax: Axes, line: Line2D) -> Points:
+    """Points of a line and of its marks in pixels, within the panel."""
+    xy = np.column_stack([np.asarray(line.get_xdata(), dtype=float), np.asarray(line.get_ydata(), dtype=float)])
+    with np.errstate(all="ignore"):
+        at = line.get_transform().transform(xy)
+    at = at[np.isfinite(at).all(axis=1)]
+    if line.get_linestyle() != "None" and len(at) > 1:
+        pieces = []
+        for start, end in itertools.pairwise(at):
+            count = max(2, int(np.hypot(*(end - start)) / STEP))
+            pieces.append(start + np.linspace(0.0, 1.0, min(count, 400))[:, None] * (end - start))
+        at = np.concatenate(pieces)
+    x0, y0, x1, y1 = ax.get_window_extent().extents
+    return at[(at[:, 0] >= x0 - 2) & (at[:, 0] <= x1 + 2) & (at[:, 1] >= y0 - 2) & (at[:, 1] <= y1 + 2)]
+
+
+def _place(
+    size: tuple[float, float], window: Points, own: Points, others: list[Points], boxes: list[Points]
+) -> tuple[float, float]:
+    """The lower left corner of a name of a size, in pixels."""
+    width, height = size
+    x = np.arange(window[0] + 3, max(window[2] - width, window[0] + 4), STEP)
+    y = np.arange(window[1] + 3, max(window[3] - height + 2, window[1] + 4), STEP)
+    corners = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    near = _distance(corners, width, height, own)
+    far = np.full(len(corners), 1e3)
+    for points in others:
+        far = np.minimum(far, _distance(corners, width, height, points))
+    free = np.ones(len(corners), dtype=bool)
+    for box in boxes:
+        apart = (
+            (corners[:, 0] > box[2] + GAP)
+            | (corners[:, 0] + width < box[0] - GAP)
+            | (corners[:, 1] > box[3])
+            | (corners[:, 1] + height < box[1])
+        )
+        free &= apart
+    cost = near + 2.0 * np.maximum(near - far + 12.0, 0.0) - 0.01 * corners[:, 0]
+    cost += 1e3 * (np.maximum(GAP - near, 0.0) + np.maximum(GAP - far, 0.0)) + 1e5 * ~free
+    best = corners[int(np.argmin(cost))]
+    return float(best[0]), float(best[1])
+
+
+def _distance(corners: Points, width: float, height: float, points: Points) -> Points:
+    """From boxes at these lower left corners to the nearest point, 0 within."""
+    across = np.maximum(
+        corners[:, None, 0] - points[None, :, 0], points[None, :, 0] - corners[:, None, 0] - width
+    ).clip(0)
+    along = np.maximum(
+        corners[:, None, 1] - points[None, :, 1], points[None, :, 1] - corners[:, None, 1] - height
+    ).clip(0)
+    nearest: Points = np.hypot(across, along).min(axis=1)
+    return nearest
+
+
+def _together(ax: Axes, lines: list[Line2D]) -> list[list[Line2D]]:
+    """Lines in groups of those that lie on each other: nowhere more than a line's width apart, where both have points.
+
+    Of two lines the shorter one has to have two points or more, all at places of the other.
+    """
+    to_panel = ax.transData + ax.transAxes.inverted()
+    groups: list[list[tuple[Line2D, dict[float, float]]]] = []
+    for line in lines:
+        xy = np.column_stack([np.asarray(line.get_xdata(), dtype=float), np.asarray(line.get_ydata(), dtype=float)])
+        with np.errstate(all="ignore"):
+            at = {round(float(x), 4): float(y) for x, y in to_panel.transform(xy)}
+        for group in groups:
+            if line.get_linestyle() == "-" and all(_same(at, other) for _, other in group):
+                group.append((line, at))
+                break
+        else:
+            groups.append([(line, at)])
+    return [[line for line, _ in group] for group in groups]
+
+
+def _same(first: dict[float, float], second: dict[float, float]) -> bool:
+    shared = first.keys() & second.keys()
+    whole = min(len(first), len(second))  # lines that share only their beginnings may part later
+    return len(shared) >= max(2, whole) and all(abs(first[x] - second[x]) <= COINCIDE for x in shared)

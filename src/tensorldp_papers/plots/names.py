@@ -1,0 +1,247 @@
+"""The names that people write, in figures and on pages: one table each; what is not here stands for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+DATASETS = {  # in the order of figures
+    "digits": "digits",
+    "mnist": "MNIST",
+    "fashion_mnist": "Fashion-MNIST",
+    "cifar10": "CIFAR-10",
+    "breast_cancer": "breast cancer",
+    "svhn": "SVHN",
+    "imdb": "IMDB",
+    "darknet": "Darknet",
+    "adult": "Adult",
+    "ctg": "CTG",
+    "credit": "Credit",
+    "synthetic": "synthetic values",
+}
+NETWORKS = {
+    "alexnet_tanh": "AlexNet with tanh",
+    "alexnet_tanh_head": "AlexNet with tanh",
+    "ann": "network on bits",
+    "bilstm": "BiLSTM",
+    "bilstm_tanh": "BiLSTM with tanh",
+    "centroid": "class means",
+    "cnn": "CNN",
+    "fcn": "fully connected network",
+    "gradients": "image gradients",
+    "lenet": "LeNet",
+    "lenet_tanh": "LeNet with tanh",
+    "lenet_tanh_head": "LeNet with tanh",
+    "linear": "linear model",
+    "mlp": "MLP",
+    "mlp_10": "MLP of 10 units",
+    "mlp_12": "MLP of 12 units",
+    "mobilenet_v2": "MobileNetV2",
+    "mobilenet_v2_96": "MobileNetV2",
+    "mobilenet_v2_tanh": "MobileNetV2 with tanh",
+    "pldp_cnn": "CNN of PLDP-FL",
+    "small_cnn": "small CNN",
+    "strokes": "strokes",
+    "tanh_cnn": "small CNN with tanh",
+    "vgg16_tanh": "VGG-16 with tanh",
+    "words": "words",
+}
+
+VERDICTS = (
+    "reproduced",
+    "holds with a condition",
+    "not reproduced",
+    "refuted",
+    "undecided",
+    "not checkable",
+    "not run at this scale",
+)
+OPEN = ("undecided", "not run at this scale")
+
+PLURALS = {
+    "statement about runs": "statements about runs",
+    **{name: name for name in VERDICTS},
+    "holds with a condition": "hold with a condition",
+}
+
+PRIVACY = {
+    "privacy_profiles": "Privacy profiles of one release of 64 elements. An arrow is an audit of the release at "
+    "the nominal epsilon of its form: epsilon is at least this, at 99 % confidence. It is red where that is more than "
+    "the nominal epsilon. To the right of its own profile, full with full and open with dashed, it would refute that.",
+    "accuracy_ceiling": "The highest expected accuracy that a classifier can have on test records released with "
+    "epsilon-LDP, what sources claim, and our runs at their nominal and at their guaranteed epsilon.",
+}
+
+TABLES = {
+    "tldp_table5": (
+        "TLDP's Table 5: how much noise",
+        "The expected l2 norm of the noise, as the printed formula has "
+        "it, as the mechanism's own theorem gives it (exact), and as measured (mean of 400 releases), in "
+        "the unit of the data.",
+    ),
+    "tvg_table4": (
+        "TVG's Table IV: how noise grows with the record",
+        "The expected error E ||Z||² by the printed "
+        "formula, exact and measured, as a multiple of IDN's at the same size, and the fitted exponents in "
+        "I at a fixed I_1 (the column rows). UDN's error is I_1 times IDN's, so whether UDN or the Gaussian "
+        "per element has less noise depends on I_1.",
+    ),
+    "latent_table1": ("LATENT's Table 1", "Computed here, beside the printed values where there are any."),
+    "latent_table2": ("LATENT's Table 2", "Computed here, beside the printed values where there are any."),
+    "reconstruction": (
+        "Defences against reconstruction",
+        "What each defence guarantees, what it costs, and how well the best attack reconstructs.",
+    ),
+}
+
+HIGHER, LOWER = "higher is better", "lower is better"
+METRICS = {
+    "weighted_f1": ("weighted F1 on clean test records", HIGHER),
+    "weighted_f1_perturbed_test": ("weighted F1 on perturbed test records", HIGHER),
+    "accuracy": ("accuracy on clean test records", HIGHER),
+    "accuracy_perturbed_test": ("accuracy on perturbed test records", HIGHER),
+    "accuracy_ceiling": ("the highest accuracy that any classifier could have on perturbed test records", ""),
+    "train_accuracy": ("accuracy on the training records", HIGHER),
+    "train_records": ("training records", ""),
+    "largest_class": ("share of the largest class", ""),
+    "string_bits": ("bits of a record's string", ""),
+    "auc": ("area under the ROC curve", HIGHER),
+    "rss": ("residual sum of squares", LOWER),
+    "rss_noisy": ("residual sum of squares, eigenvalues of the estimate", LOWER),
+    "rss_true": ("residual sum of squares, eigenvalues of the true covariance", LOWER),
+    "frobenius": ("error of the covariance, Frobenius norm", LOWER),
+    "absolute_error": ("absolute error of the mean", LOWER),
+    "relative_error": ("relative error of the mean", LOWER),
+    "expected_absolute_error": ("absolute error of the mean by the closed form", LOWER),
+    "expected_relative_error": ("relative error of the mean by the closed form", LOWER),
+    "uploaded_megabytes": ("uploaded in the run (MB)", LOWER),
+    "participation": ("share of clients in a round", ""),
+    "shuffled_epsilon": ("central ε at δ = 1e-6 behind a trusted shuffler", LOWER),
+    "across_sources_nearest": ("public control: nearest mean on the public source that it was not fitted on", ""),
+    "across_sources_discriminant": ("public control: discriminant on the public source that it was not fitted on", ""),
+    "across_sources_network": ("public control: network on the public source that it was not fitted on", ""),
+    "across_sources_sum": ("public control: discriminant and network on the source that they were not fitted on", ""),
+    "mse": ("mean squared error", LOWER),
+    "rmse": ("root mean squared error of the reconstruction", ""),
+    "psnr": ("peak signal-to-noise ratio of the reconstruction (dB)", ""),
+    "ssim": ("structural similarity of the reconstruction", ""),
+    "identification": ("share of records that the attack identifies", ""),
+    "identification_bound": ("the largest share that the guarantee lets an attack identify", ""),
+    "label_accuracy": ("share of labels that the attack finds", ""),
+    "members": ("members among the records that the attack judges", ""),
+    "canary_auc": ("attack on canaries: area under the ROC curve", ""),
+    "noise": ("norm of the noise", ""),
+    "distortion": ("relative change of the gradient by the defence", ""),
+    "error": ("error of the reconstruction", ""),
+    "change": ("change of the gradients by one record", ""),
+    "change_a": ("change of the biases' gradients by one record", ""),
+    "change_w": ("change of the weights' gradients by one record", ""),
+    "gradient_norm": ("norm of the gradient", ""),
+    "gradient_rms": ("root mean square of the gradient", ""),
+    "tpr_at_fpr_0.01": ("attack on members: true positives at 1 % false ones", ""),
+    "tpr_at_fpr_0.1": ("attack on members: true positives at 10 % false ones", ""),
+    "canary_tpr_at_fpr_0.01": ("attack on canaries: true positives at 1 % false ones", ""),
+    "canary_tpr_at_fpr_0.1": ("attack on canaries: true positives at 10 % false ones", ""),
+    "tpr_bound_at_fpr_0.01": ("what the guarantee allows: true positives at 1 % false ones", ""),
+    "tpr_bound_at_fpr_0.1": ("what the guarantee allows: true positives at 10 % false ones", ""),
+}
+
+FACTORS = {
+    ("budget", "model"): "ε for a whole model",
+    ("budget", "run"): "ε for the whole run",
+    ("control", "public"): "public data alone",
+    ("control", "shuffled"): "labels shuffled",
+    ("private", "record"): "label private too",
+    ("private", "test"): "private test records",
+    ("private", "answer"): "private answers",
+    ("range", "printed"): "the printed range of 256",
+    ("sensitivity", "tight"): "tight sensitivity",
+    ("subspace", "identity"): "no utility subspace",
+    ("unit", "batch"): "noise for a batch",
+    ("unit", "record"): "noise for a record",
+    ("where", "server"): "noise added at the server",
+    ("where", "user"): "noise added by users",
+    ("eps", "same"): "one ε for all clients",
+    ("eps", "e1"): "clients' ε: 0.1, 0.2",
+    ("eps", "e2"): "clients' ε: 0.1 to 1",
+    ("eps", "e3"): "clients' ε: 0.9, 1",
+    ("tau", "t1"): "ranges of width 0.2, 0.4",
+    ("tau", "t2"): "ranges of width 0.2 to 2",
+    ("tau", "t3"): "ranges of width 1.8, 2",
+}
+FACTOR_NAMES = {
+    "B": "batch size",
+    "d": "input size",
+    "m": "width",
+    "tau": "range of width",
+    "eps": "clients' ε",
+    "features": "size of the features",
+}
+
+WORDS = {
+    "epsilon": "nominal ε",
+    "guarantee_epsilon": "guaranteed ε at δ = 1e-5",
+    "dataset": "data set",
+    "guarantee_pure_epsilon": "guaranteed pure ε",
+    "guarantee_unit": "unit",
+    "setting": "records",
+    "variant": "setting",
+    **{name: words for name, (words, _) in METRICS.items()},
+    "tpr": "true positives",
+    "fpr": "false positives",
+    "recovered": "record recovered",
+    "at_utility_loss": "at a loss of utility",
+    "utility_loss": "loss of accuracy",
+    "printed_over_corrected": "printed over corrected",
+    "times_idn": "times IDN's",
+    "B": "batch size",
+    "d": "input size",
+    "m": "width",
+}
+
+
+def in_order(datasets: Iterable[str]) -> list[str]:
+    """Data sets, each once, in the order of `DATASETS`; others come last, sorted."""
+    places = list(DATASETS)
+    return sorted(
+        set(map(str, datasets)), key=lambda name: (places.index(name) if name in places else len(places), name)
+    )
+
+
+def dataset_name(key: str) -> str:
+    """A data set as people write it."""
+    return DATASETS.get(key, key)
+
+
+def network_name(key: str) -> str:
+    """A network, or the features that it makes, as people write it."""
+    return NETWORKS.get(key, key.replace("_", " "))
+
+
+def metric_label(name: str) -> str:
+    """A metric in words, with its direction where it has one."""
+    words, direction = METRICS.get(name, (name.replace("_", " "), ""))
+    return f"{words} ({direction})" if direction else words
+
+
+def factor_words(key: str, value: str) -> str:
+    """A factor of a variant in words."""
+    if key in ("model", "backbone"):
+        return network_name(value) if key == "model" else f"features of {network_name(value)}"
+    return FACTORS.get((key, value)) or f"{FACTOR_NAMES.get(key, key)}: {value.replace('_', ' ')}"
+
+
+def variant_words(variant: str) -> str:
+    """A variant, as the tables of results have it, in words."""
+    if variant == "base":
+        return "as in the source"
+    return ", ".join(factor_words(*pair.split("=", 1)) for pair in variant.split(","))
+
+
+def heading(column: str) -> str:
+    """A column's name as a table's head shows it."""
+    return WORDS.get(column, column.replace("_", " "))
+
+
+def table_text(name: str) -> tuple[str, str]:
+    """The title and the caption of a table of results/tables."""
+    return TABLES.get(name, (f"Table {name.replace('_', ' ')}", f"The file results/tables/{name}.csv."))
