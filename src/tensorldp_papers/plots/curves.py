@@ -109,8 +109,7 @@ def main_setting(rows: pd.DataFrame) -> pd.DataFrame:
     own = rows[~rows["setting"].str.contains("range=printed")]
     counts = own.groupby(["dataset", "setting"]).size().reset_index(name="rows")
     best = counts.sort_values(["rows", "setting"]).groupby("dataset")["setting"].last()
-    chosen: pd.DataFrame = own[own["setting"] == own["dataset"].map(best)]
-    return chosen
+    return pd.DataFrame(own[own["setting"] == own["dataset"].map(best)])
 
 
 def most_telling(names: set[str]) -> list[str]:
