@@ -109,7 +109,7 @@ def main_setting(rows: pd.DataFrame) -> pd.DataFrame:
     own = rows[~rows["setting"].str.contains("range=printed")]
     counts = own.groupby(["dataset", "setting"]).size().reset_index(name="rows")
     best = counts.sort_values(["rows", "setting"]).groupby("dataset")["setting"].last()
-    return pd.DataFrame(own[own["setting"] == own["dataset"].map(best)])
+    return own[(own["setting"] == own["dataset"].map(best)).to_numpy()]
 
 
 def most_telling(names: set[str]) -> list[str]:
