@@ -106,10 +106,10 @@ def with_lines(rows: pd.DataFrame) -> pd.DataFrame:
 
 def main_setting(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of each data set's setting with the most of them, noise by users before noise at a server."""
-    own = rows[~rows["setting"].str.contains("range=printed")]
+    own: pd.DataFrame = rows[~rows["setting"].str.contains("range=printed")]
     counts = own.groupby(["dataset", "setting"]).size().reset_index(name="rows")
     best = counts.sort_values(["rows", "setting"]).groupby("dataset")["setting"].last()
-    return own[(own["setting"] == own["dataset"].map(best)).to_numpy()]
+    return own[own["setting"] == own["dataset"].map(best)]
 
 
 def most_telling(names: set[str]) -> list[str]:
@@ -145,7 +145,8 @@ def _as_printed(rows: pd.DataFrame) -> pd.DataFrame:
     if tldp.empty:
         return rows
     largest = rows["dataset"].map(tldp.groupby("dataset")["epsilon"].max()).fillna(tldp["epsilon"].max())
-    return rows[(rows["epsilon"] <= largest) | np.isinf(rows["epsilon"])]
+    shown: pd.DataFrame = rows[(rows["epsilon"] <= largest) | np.isinf(rows["epsilon"])]
+    return shown
 
 
 def _draw(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:

@@ -98,12 +98,14 @@ def panels(
     """
     mpl.rcParams.update(STYLE)  # type: ignore[arg-type]
     sheet = _sheet.get()
-    columns = 1 if sheet.narrow else min(columns, count)
+    if sheet.narrow and columns > 1:
+        columns, height = 1, min(height, 2.6)
+    columns = min(columns, count)
     rows = -(-count // columns)
     figure, axes = plt.subplots(
         rows,
         columns,
-        figsize=(sheet.inches, rows * min(height, 2.6 if sheet.narrow else height)),
+        figsize=(sheet.inches, rows * height),
         squeeze=False,
         layout="constrained",
         sharex=sharex,

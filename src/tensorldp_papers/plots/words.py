@@ -22,6 +22,7 @@ from tensorldp_papers.run.method_plan import SYNTHETIC
 # numbers
 
 
+DELTA = f"{REPORT_DELTA:.0e}".replace("e-0", "e-")  # as it is written
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -97,7 +98,7 @@ def true_axis(unit: str = "record", *, pure: bool = False) -> str:
         unit: what is protected.
         pure: whether delta is 0, with atoms removed; otherwise it is `REPORT_DELTA`.
     """
-    return f"guaranteed ε, of one whole {unit} ({'nats' if pure else f'nats, δ = {REPORT_DELTA:g}'})"
+    return f"guaranteed ε, of one whole {unit} ({'nats' if pure else f'nats, δ = {DELTA}'})"
 
 
 def standing_words(rows: pd.DataFrame) -> str:

@@ -17,7 +17,7 @@ from tensorldp_papers.plots.lines import DASHED, draw_level, draw_printed, shade
 from tensorldp_papers.plots.means import finite, read_metrics, study_rows, true_epsilon
 from tensorldp_papers.plots.names import dataset_name, in_order
 from tensorldp_papers.plots.printed import printed_points
-from tensorldp_papers.plots.sheets import SMALLEST, TEXT, finish, panels
+from tensorldp_papers.plots.sheets import SMALLEST, TEXT, finish, narrow, panels
 from tensorldp_papers.plots.style import PALE, QUIET, label, look, order
 from tensorldp_papers.plots.words import listed, short_number
 from tensorldp_papers.run.cell import variant_factors
@@ -239,17 +239,23 @@ def draw_mechanisms(metrics: pd.DataFrame) -> Figure:
                 ax.plot(row["value"], i, color=seen.colour, marker=seen.marker, markersize=8)
                 ax.text(1.04, i, f"{row['value']:.2f}", fontsize=TEXT, va="center", color=seen.colour)
         levels = rows[rows["dataset"] == dataset].groupby("line")["value"].mean()
-        for line, text, row_of in ((NO_PRIVACY, "no privacy", 0.0), ("none control=public", "public data alone", 0.55)):
+        for line, text, row_of in (
+            (NO_PRIVACY, "no privacy", 0.55),
+            ("none control=public", "public data alone", 0.0),
+        ):
             if line in levels:
                 ax.axvline(levels[line], color=QUIET, linewidth=1.1, linestyle=DASHED, zorder=0)
-                side: dict[str, Any] = {"ha": "right", "va": "bottom", "fontsize": SMALLEST, "color": QUIET}
-                ax.text(levels[line] - 0.015, len(names) - 0.4 + row_of, text, **side)
+                left = levels[line] > 0.6
+                side: dict[str, Any] = {"va": "bottom", "fontsize": SMALLEST, "color": QUIET}
+                place = (levels[line] + (-0.02 if left else 0.02), len(names) - 0.4 + row_of)
+                ax.text(*place, text, ha="right" if left else "left", **side)
         ahead &= set(here.index[here["value"] >= here["value"].max() - SAME])
         ax.set(xlim=(0, 1.02), ylim=(-0.6, max(len(names), 1) + 0.8), xlabel="accuracy on test records")
         ax.set_xticks([0, 0.25, 0.5, 0.75, 1.0], ["0", "0.25", "0.5", "0.75", "1"])
         ax.set_yticks(range(len(names)), [label(name) for name in names])
         ax.set_title(dataset_name(dataset))
         ax.grid(axis="y", visible=False)
+        ax.tick_params(labelleft=ax is axes[0] or narrow())
     title = "The same pipeline at a true ε of 1"
     if len(ahead) == 1 and len(names) > 1:
         title += f": {label(ahead.pop())} is best, or within {SAME:g} of it"
