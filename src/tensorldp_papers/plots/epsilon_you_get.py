@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -11,49 +10,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tensorldp_papers.plots.axes import decades
+from tensorldp_papers.plots.first_picture import FIRST_PICTURE, OTHERWISE
 from tensorldp_papers.plots.names import dataset_name, in_order
 from tensorldp_papers.plots.sheets import PANEL, SMALLEST, TEXT, finish, narrow, panels
 from tensorldp_papers.plots.style import HELD, INK, PALE, PAPER, QUIET, WEAKER
 from tensorldp_papers.plots.words import DELTA, listed, short_number, whole_number
 from tensorldp_papers.run.cell import variant_factors
 
-OTHERWISE = ("range", "labels", "augment", "control", "private", "participation", "split", "learner", "budget")
 SMALL = 10.0
 SAME = 1.01  # times an epsilon that counts as the same
-
-
-@dataclass(frozen=True)
-class Row:
-    """A mechanism at an epsilon that its paper prints.
-
-    Attributes:
-        name: in the picture.
-        study, mechanism: that ran it.
-        printed: the epsilon, or the next that a study ran.
-        factors: that its variant has.
-        metric: the accuracy that is shown.
-        of: what is protected.
-    """
-
-    name: str
-    study: str
-    mechanism: str
-    printed: float
-    factors: tuple[tuple[str, str], ...] = ()
-    metric: str = "accuracy"
-    of: str = "an image"
-
-
-ROWS = (
-    Row("TLDP-L on parameters", "tldp_type3", "tldp-l", 50.0, (("where", "user"),), of="a user's run"),
-    Row("PLDP-FL, mode e3", "pldp_fl", "pdpm", 1.0, (("eps", "e3"),), of="a client's run"),
-    Row("LATENT, read as Eq. 7", "latent", "latent", 0.5, (("reading", "B"),)),
-    Row("TLDP-L on images", "tldp_type1", "tldp-l", 1.0),
-    Row("TVG's IDN, test images", "tvg_testing", "idn", 1e6, (("unit", "batch"),), "accuracy_perturbed_test"),
-    Row("LATENT, read as Eq. 6", "latent", "latent", 0.5, (("reading", "A"),)),
-    Row("PrivUnit, public features", "frontier", "privunit", 1.0),
-)
-STUDIES = tuple(dict.fromkeys(row.study for row in ROWS))
 
 
 def epsilons(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -66,7 +31,7 @@ def epsilons(metrics: pd.DataFrame) -> pd.DataFrame:
         Columns name, of, dataset, variant, printed, guaranteed, pure, exact, metric, accuracy, low, high, seeds.
     """
     table = []
-    for row in ROWS:
+    for row in FIRST_PICTURE:
         part = metrics[
             (metrics["study"] == row.study)
             & (metrics["mechanism"] == row.mechanism)
@@ -182,7 +147,9 @@ def _note(table: pd.DataFrame) -> str:
     notes.append(f"Guaranteed at δ = {DELTA}" + ("; what is as printed, with δ = 0." if table["pure"].any() else "."))
     if not table["exact"].all():
         notes.append("≤: an upper bound.")
-    runs = [f"{row.of} by {row.name}" for row in ROWS if row.of != "an image" and row.name in set(table["name"])]
+    runs = [
+        f"{row.of} by {row.name}" for row in FIRST_PICTURE if row.of != "an image" and row.name in set(table["name"])
+    ]
     notes += [f"A record is an image, or {listed(runs)}."] if runs else []
     if table["name"].str.startswith("TVG").any():
         notes.append("TVG makes its noise for a batch of records, and its test images are private.")
