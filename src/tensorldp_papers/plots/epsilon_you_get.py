@@ -39,7 +39,7 @@ def epsilons(metrics: pd.DataFrame) -> pd.DataFrame:
         ]
         factors = part["variant"].map(variant_factors)
         fits = [all(f.get(key) == value for key, value in row.factors) and not set(f) & set(OTHERWISE) for f in factors]
-        part = part[fits]
+        part = part[pd.Series(fits, index=part.index, dtype=bool)]
         part = part[(part["epsilon"] > 0) & part["guarantee_epsilon"].map(math.isfinite)]
         if part.empty:
             continue

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
 import pandas as pd
 from IPython.display import Image, display
 from markdown_it import MarkdownIt
@@ -145,7 +144,6 @@ def show(draw: Callable[[], Figure], stem: Path | None = None) -> None:
         stream = io.BytesIO()
         figure = draw()
         figure.savefig(stream, format="png", dpi=120, metadata={"Software": None})
-        plt.close(figure)
         display(Image(data=stream.getvalue(), width=WIDTH))
         return
     save(draw, stem)

@@ -48,7 +48,7 @@ OWN_DARK = {  # on a dark page, where lighter alone would not do
 }
 FURTHER_COLOURS = ("#4b2fa5", "#5c6b00", "#661100", "#00706b", "#a03a9a", "#117733")  # of mechanisms from outside
 PROPOSED = {"TLDP": "tldp-g", "LATENT": "latent", "TVG": "idn", "PLDP-FL": "pdpm"}  # a paper's own mechanism
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,8 @@ SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def axis_number(value: float) -> str:
-    """A number on an axis: plain up to 10,000, with commas, then a power of ten."""
-    if value == 0 or 1e-3 <= abs(value) <= 1e4:
+    """A number on an axis: plain below 100,000, with commas, then a power of ten."""
+    if value == 0 or 1e-3 <= abs(value) < 1e5:
         return f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
     power = math.floor(math.log10(abs(value)) + 1e-9)
     lead = value / 10.0**power
