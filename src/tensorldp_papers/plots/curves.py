@@ -15,7 +15,7 @@ from tensorldp_papers.plots.names import METRICS, dataset_name, factor_words, in
 from tensorldp_papers.plots.printed import printed_points
 from tensorldp_papers.plots.sheets import finish, panels
 from tensorldp_papers.plots.style import look, order
-from tensorldp_papers.plots.words import listed, true_axis, whole_number
+from tensorldp_papers.plots.words import listed, refuted_words, true_axis, whole_number
 from tensorldp_papers.run.cell import variant_factors
 
 SHOWN = ("tldp-l", "tldp-g", "privunit", "laplace", "gaussian")  # with those from outside before them
@@ -61,8 +61,9 @@ def draw_study(
         *_sentences(rows, datasets),
         *_unplaced(true[true["line"] != NO_PRIVACY]),
         *_printed_range(every, datasets),
+        refuted_words(rows),
     ]
-    return finish(figure, _answer(true), source=source, datasets=datasets, note=" ".join(notes))
+    return finish(figure, _answer(true), source=source, datasets=datasets, note=" ".join(filter(None, notes)))
 
 
 def draw_every_mechanism(metrics: pd.DataFrame, study: str, *, source: str, metric: str = "weighted_f1") -> Figure:

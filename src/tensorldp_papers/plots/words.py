@@ -101,18 +101,24 @@ def true_axis(unit: str = "record", *, pure: bool = False) -> str:
     return f"guaranteed ε, of one whole {unit} ({'nats' if pure else f'nats, δ = {DELTA}'})"
 
 
-def standing_words(rows: pd.DataFrame) -> str:
-    """The sentence of a caption that names the mechanisms whose guarantee nothing tried or something refuted."""
+STANDINGS = {NOT_AUDITED: "No audit has tried the guarantee of {}.", REFUTED: "An audit refutes the guarantee of {}."}
+
+
+def standing_words(rows: pd.DataFrame, standings: Iterable[str] = tuple(STANDINGS)) -> str:
+    """A sentence for each of these standings of guarantees that some mechanisms have, with their names."""
     if "standing" not in rows:
         return ""
-    sentences = []
-    for standing, words in (
-        (NOT_AUDITED, "No audit has tried the guarantee of {}."),
-        (REFUTED, "An audit refutes the guarantee of {}."),
-    ):
-        if names := order(set(rows[rows["standing"] == standing]["mechanism"])):
-            sentences.append(words.format(listed([label(name) for name in names])))
-    return " ".join(sentences)
+    found = {standing: order(set(rows[rows["standing"] == standing]["mechanism"])) for standing in standings}
+    return " ".join(
+        STANDINGS[standing].format(listed([label(name) for name in names]))
+        for standing, names in found.items()
+        if names
+    )
+
+
+def refuted_words(rows: pd.DataFrame) -> str:
+    """The sentence under a figure that names the mechanisms whose guarantee is refuted; empty where none is."""
+    return standing_words(rows, (REFUTED,))
 
 
 # data sets of a user's own
