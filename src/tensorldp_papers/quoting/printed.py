@@ -1,4 +1,4 @@
-"""The page of the numbers that the sources print of their results, with ours and the verdicts.
+"""The numbers that the sources print of their results, with ours and the verdicts.
 
 The numbers are in `papers/<room>/printed.yaml`, where figures find those that they draw (`plots/printed.py`).
 """
@@ -14,15 +14,6 @@ from tensorldp.errors import unknown
 from tensorldp_papers.citations import PAPERS
 from tensorldp_papers.claims.statements import mean_interval
 from tensorldp_papers.quoting.values import Entry, Quotes, written
-
-HEAD = """# Printed and computed
-
-What the five sources print of their results in tables and sentences, and what the kept results (`results/reference/`)
-have for it. Made from `papers/*/printed.yaml` by `workflow/scripts/quotes.py --write`. Brackets are 95 % intervals
-over seeds (Student's t); one seed has none and decides no verdict. Values that can only be read off a figure are
-not here, and what a claim asks for is on the pages of the claims.
-"""
-
 
 class Ours(Entry):
     """A number of ours: as in docs/quotes.yaml, with what it is of and its unit."""
@@ -88,21 +79,14 @@ class Printed(BaseModel):
         return self
 
 
-def printed_page(sources: Iterable[Printed], quotes: Quotes) -> str:
-    """The Markdown page: a table for each source, with our numbers, their intervals and the verdicts.
+def printed_table(numbers: Iterable[PrintedNumber], quotes: Quotes) -> str:
+    """Markdown: what a source prints, with our numbers, their intervals and the verdicts.
 
     Raises:
         InputError: if the kept results lack a row or a claim that an entry names.
     """
-    numbers = {printed.source: printed.numbers for printed in sources}
-    text = [HEAD]
-    for source, paper in PAPERS.items():
-        if source in numbers:
-            text += [f"## {paper.short}\n", f"{paper.reference}.\n"]
-            text += ["| where | what | printed | ours | verdict |", "|---|---|---|---|---|"]
-            text += [_line(number, quotes) for number in numbers[source]]
-            text.append("")
-    return "\n".join(text)
+    head = ["| where | what | printed | ours | verdict |", "|---|---|---|---|---|"]
+    return "\n".join([*head, *(_line(number, quotes) for number in numbers)])
 
 
 def _line(number: PrintedNumber, quotes: Quotes) -> str:

@@ -1,0 +1,183 @@
+"""Pages whose numbers are filled in: `docs/templates/<page>.j2`, rendered with the kept results.
+
+A template is Markdown with `{{ q("name arguments") }}` where a number is, and tables by the functions of `Pages`. The page
+itself, in the repository, has plain text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+from jinja2 import Environment, StrictUndefined, TemplateError
+
+from tensorldp.errors import InputError, described
+from tensorldp.mechanism_table import NO_PRIVACY
+from tensorldp_papers.claims.registry import GROUPS, PLURAL
+from tensorldp_papers.plots.names import VERDICTS
+from tensorldp_papers.plots.printed import FILES
+from tensorldp_papers.quoting.printed import Printed, printed_table
+from tensorldp_papers.quoting.values import Quotes, Table, read_as
+
+FOLDER = Path("docs", "templates")
+QUOTES = Path("docs", "quotes.yaml")
+OPEN = ("undecided", "not run at this scale")
+CELL = ["variant", "mechanism", "epsilon"]
+
+
+class Pages:
+    """The pages that templates make.
+
+    Args:
+        root: the repository.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.table = read_as(root / QUOTES, Table)
+        self.quotes = Quotes(self.table, root / "results" / "reference")
+        self._printed = {printed.source: printed.numbers for printed in (read_as(path, Printed) for path in FILES)}
+        self._environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
+        self._environment.globals |= {
+            "q": self.quotes,
+            "printed_table": lambda source: printed_table(self._printed[source], self.quotes),
+            "kept_table": lambda: kept_table(self.quotes.metrics),
+            "open_table": lambda: open_table(self.quotes.claims.reset_index()),
+            "verdict_table": lambda source: verdict_table(self.quotes.claims.reset_index(), source),
+        }
+
+    def templates(self) -> dict[str, Path]:
+        """By the path of the page in the repository, its template."""
+        folder = self.root / FOLDER
+        found = {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.rglob("*.j2"))}
+        return {name if name == "README.md" else f"docs/{name}": path for name, path in found.items()}
+
+    def rendered(self, template: Path) -> str:
+        """The page of a template.
+
+        Raises:
+            InputError: naming the template, if it asks for what the kept results lack or is no template.
+        """
+        try:
+            return self._environment.from_string(template.read_text()).render()
+        except (TemplateError, InputError) as error:
+            raise InputError(f"{template.relative_to(self.root)}: {described(error)}") from None
+
+    def differing(self) -> dict[str, list[str]]:
+        """By page, the lines that differ from what its template gives; a page that is missing differs in all."""
+        wrong = {}
+        for name, template in self.templates().items():
+            page = self.root / name
+            has = page.read_text().split("\n") if page.exists() else []
+            wants = self.rendered(template).split("\n")
+            lines = [
+                f"line {i}: has {old!r}, computed {new!r}"
+                for i, (old, new) in enumerate(zip(has, wants, strict=False), 1)
+                if old != new
+            ]
+            if len(has) != len(wants):
+                lines.append(f"{len(has)} lines, computed {len(wants)}")
+            if lines:
+                wrong[name] = lines
+        return wrong
+
+
+def kept_table(metrics: pd.DataFrame) -> str:
+    """Markdown: of each study, data set and scale, how many cells are kept with how many seeds.
+
+    Args:
+        metrics: the kept rows.
+    """
+    lines = [
+        "| study | data | scale | cells and their seeds | mechanisms | networks compute in |",
+        "|---|---|---|---|---|---|",
+    ]
+    for (study, dataset, scale), rows in metrics.groupby(["study", "dataset", "scale"], observed=True):
+        seeds = rows.groupby(CELL, observed=True, dropna=False)["seed"].nunique().value_counts().sort_index()
+        counts = ", ".join(f"{cells:,} of {count} seed{'s' * (count != 1)}" for count, cells in seeds.items())
+        names = sorted(set(rows["mechanism"].astype(str)) - {NO_PRIVACY})
+        precisions = ", ".join(sorted(rows["precision"].astype(str).unique()))
+        lines.append(f"| `{study}` | {dataset} | {scale} | {counts} | {len(names)} | {precisions} |")
+    return "\n".join(lines)
+
+
+def verdict_table(claims: pd.DataFrame, source: str) -> str:
+    """Markdown: how many statements of a source have which verdict, theorems, runs and descriptions apart.
+
+    Args:
+        claims: the kept table of claims.
+        source: a key of `tensorldp_papers.citations.PAPERS`.
+    """
+    mine = claims[claims["source"] == source]
+    shown = [verdict for verdict in VERDICTS if (mine["verdict"] == verdict).any()]
+    lines = [f"| | {' | '.join(shown)} | all |", f"|---|{'---|' * (len(shown) + 1)}"]
+    for group, kinds in GROUPS.items():
+        rows = mine[mine["kind"].isin(kinds)]
+        counts = [str(int((rows["verdict"] == verdict).sum())) for verdict in shown]
+        if len(rows):
+            lines.append(f"| {PLURAL[group]} | {' | '.join(counts)} | {len(rows)} |")
+    return "\n".join(lines)
+
+
+def open_table(claims: pd.DataFrame) -> str:
+    """Markdown: the claims without a verdict, and what would give them one.
+
+    Args:
+        claims: the kept table of claims.
+    """
+    rows = claims[claims["verdict"].isin(OPEN)]
+    lines = [f"{len(rows)} of {len(claims)} claims.", "", "| claim | verdict | what it would take |", "|---|---|---|"]
+    for _, row in rows.iterrows():
+        need = row["wanted"] if isinstance(row["wanted"], str) else row["observed"]
+        short = re.split(r"; and \d+ more|, after which|; computed reason|; with ", str(need))[0]
+        lines.append(f"| {row['id']}: {row['claim']} | {row['verdict']} | {short} |".replace("\n", " "))
+    return "\n".join(lines)
+
+
+NUMBER = re.compile(r"(?<![\w.,^])[0-9][0-9,]*(?:\.[0-9]+)?(?:e-?[0-9]+)?(?![\w])")
+NOT_PROSE = (
+    re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL),
+    re.compile(r"`[^`\n]*`"),
+    re.compile(r"\]\([^)]*\)"),
+    re.compile(r"<!--.*?-->", re.DOTALL),
+    re.compile(r"\{\{.*?\}\}", re.DOTALL),
+)
+
+
+def without_sections(text: str, headings: Iterable[str]) -> str:
+    """The page without the sections under these headings, each up to the next heading of its level.
+
+    Raises:
+        InputError: if there is no such heading.
+    """
+    for heading in headings:
+        level = len(heading) - len(heading.lstrip("#"))
+        pattern = re.compile(rf"^{re.escape(heading)}$.*?(?=^#{{1,{level}}} |\Z)", re.MULTILINE | re.DOTALL)
+        text, count = pattern.subn("", text)
+        if not count:
+            raise InputError(f"no heading {heading!r}: remove it from the list of what needs no value")
+    return text
+
+
+def unmarked(text: str, allowed: Iterable[str]) -> list[str]:
+    """The numbers with a decimal point or above 100 that stand in no phrase of `allowed` and that no value fills in.
+
+    Code, the targets of links, comments and what is filled in are left out.
+
+    Raises:
+        InputError: if a phrase of `allowed` is not in the page.
+    """
+    for pattern in NOT_PROSE:
+        text = pattern.sub(" ", text)
+    text = re.sub(r"\s+", " ", text)
+    phrases = list(allowed)
+    for phrase in phrases:
+        if phrase not in text:
+            raise InputError(f"no prose has the phrase {phrase!r}: remove it from the list of what needs no value")
+    for phrase in sorted(phrases, key=len, reverse=True):
+        start = r"(?<![\w.,])" if phrase[0].isalnum() else ""  # not the end of another number
+        text = re.sub(rf"{start}{re.escape(phrase)}(?!\w)", " ", text)
+    numbers = (match[0].rstrip(",") for match in NUMBER.finditer(text))
+    return [number for number in numbers if "." in number or float(number.replace(",", "")) > 100]
