@@ -1,7 +1,7 @@
 """How long the pages are and how long their sentences: `python tests/words.py` prints a table.
 
-Counted are README.md and every page below docs/, without code, comments and formulas; words of tables count as words, but
-no sentence is looked for in them, in headings or in what is quoted.
+Counted are README.md and every page below docs/, without code, comments and formulas. Words of tables count, but no
+sentence is looked for in them, in headings or in what is quoted.
 """
 
 from __future__ import annotations
