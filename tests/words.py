@@ -78,7 +78,7 @@ def sentences(text: str) -> list[str]:
 def page(path: Path, root: Path = ROOT) -> Page:
     """The page in a file."""
     text = path.read_text()
-    counted = len(WORD.findall(without_code(text)))
+    counted = len(WORD.findall(FORMULA.sub(" ", without_code(text))))
     return Page(path.relative_to(root).as_posix(), counted, tuple(sentences(text)))
 
 
