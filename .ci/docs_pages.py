@@ -1,13 +1,15 @@
 """Pages of the documentation site that are made when it is built, and formulas as MathML; a hook of mkdocs.yml.
 
 The home page is the README, the claims' pages are made of the kept verdicts, and the reference of docstrings. Formulas
-become MathML, which browsers draw by themselves: nothing is loaded from elsewhere.
+become MathML, which browsers draw by themselves: nothing is loaded from elsewhere. Tooltips and pictures for phones:
+`docs_html.py`.
 """
 
 from __future__ import annotations
 
 import csv
 import html
+import logging
 import posixpath
 import re
 import sys
@@ -20,7 +22,9 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "src"))
+sys.path[:0] = [str(ROOT / "src"), str(Path(__file__).parent)]
+from docs_html import definitions, with_pictures, with_tooltips  # noqa: E402
+
 from tensorldp_papers.citations import PAPERS  # noqa: E402
 from tensorldp_papers.claims.registry import GROUPS, PLURAL  # noqa: E402
 
@@ -43,6 +47,7 @@ REFERENCE = {
     "attacks": ("attacks.inversion", "attacks.likelihood", "attacks.tensor", "attacks.quality"),
     "data": ("data.catalogue", "data.prepare", "data.split", "nets.registry"),
 }  # fmt: skip
+LOG = logging.getLogger("mkdocs.hooks.docs_pages")  # its warnings count as mkdocs' own
 LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
 FENCE = re.compile(r"^( *```)(\w+)[^\n]*$", re.MULTILINE)
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\s*\\([(\[])(.*?)\\[)\]]\s*</\1>', re.DOTALL)
@@ -73,11 +78,13 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
         return posixpath.relpath(target, posixpath.dirname(uri) or ".") + (found[2] or "")
 
     text = FENCE.sub(r"\1\2", LINK.sub(link, markdown))
+    for alternative in re.findall(r"!\[([^\[\]]*)\]\(OUTSIDE\)", text):
+        LOG.warning("%s: no file for the picture of %r", uri, alternative)
     return re.sub(r"\[([^\[\]]*)\]\(OUTSIDE\)", r"\1", text)
 
 
-def on_page_content(html: str, page: Any, **_: Any) -> str:
-    """Formulas as MathML.
+def on_page_content(html: str, page: Any, files: Files, **_: Any) -> str:
+    """Formulas as MathML, definitions as tooltips, and pictures with a version for phones.
 
     Raises:
         PluginError: if a command of a formula is not known, which would otherwise be shown as it is.
@@ -90,7 +97,9 @@ def on_page_content(html: str, page: Any, **_: Any) -> str:
             raise PluginError(f"{page.file.src_uri}: no MathML for {latex}")
         return text
 
-    return FORMULA.sub(formula, html)
+    terms = definitions((ROOT / "docs" / "glossary.md").read_text())
+    text = with_tooltips(FORMULA.sub(formula, html), terms)
+    return with_pictures(text, page.file.src_uri, lambda path: files.get_file_from_path(path) is not None)
 
 
 def on_post_page(output: str, page: Any, **_: Any) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import csv
+import importlib.util
 import re
 from pathlib import Path
+from types import ModuleType
 
 import yaml
 from references import ROOT
@@ -70,3 +72,65 @@ def test_nothing_is_loaded_from_elsewhere() -> None:
 def test_ci_builds_the_site() -> None:
     steps = Path(ROOT / ".github" / "workflows" / "ci.yml").read_text()
     assert "bash .ci/docs" in steps
+
+
+def changes() -> ModuleType:
+    """What the site changes in pages, in a file that needs no library."""
+    spec = importlib.util.spec_from_file_location("docs_html", HOOK.with_name("docs_html.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_templates_are_no_pages_of_the_site() -> None:
+    assert "\nexclude_docs: templates/\n" in (ROOT / "mkdocs.yml").read_text()
+
+
+def test_every_term_of_the_glossary_has_a_first_sentence_in_plain_text() -> None:
+    glossary = (ROOT / "docs" / "glossary.md").read_text()
+    found = changes().definitions(glossary)
+    assert len(found) == len(re.findall(r"^### ", glossary, re.MULTILINE))
+    for anchor, sentence in found.items():
+        assert re.fullmatch(r"[A-Z][^`*$\\\[\]]+\.", sentence), anchor
+        assert len(sentence) < 200, anchor
+    assert found["types-i-to-iii"].startswith("These are TLDP's three experiments")
+
+
+def test_a_link_to_the_glossary_shows_the_definition() -> None:
+    terms = {"atom": 'An atom is "it".'}
+    link = '<a href="../glossary.html#atom">atom</a>'
+    wanted = '<a href="../glossary.html#atom" title="An atom is &quot;it&quot;.">atom</a>'
+    assert changes().with_tooltips(link, terms) == wanted
+    assert changes().with_tooltips(wanted, terms) == wanted
+    for other in (
+        '<a href="glossary.html#none">x</a>',
+        '<a href="other.html#atom">x</a>',
+        '<a href="glossary.html">x</a>',
+    ):
+        assert changes().with_tooltips(other, terms) == other
+
+
+def test_a_figure_has_another_file_on_a_phone() -> None:
+    image = '<p><img alt="a > b" src="../figures/one.svg"></p>'.replace(" > ", " &gt; ")
+    phone = '<source media="(max-width: 600px)" srcset="../figures/one_phone.svg">'
+    asked: list[str] = []
+
+    def here(path: str) -> bool:
+        asked.append(path)
+        return path == "figures/one_phone.svg"
+
+    shown = changes().with_pictures(image, "papers/tldp.md", here)
+    assert shown == image.replace("<img", f"<picture>{phone}<img").replace("></p>", "></picture></p>")
+    assert changes().with_pictures(shown, "papers/tldp.md", here) == shown
+    assert asked == ["figures/one_phone.svg"]
+    without = '<img src="figures/two.svg"><img src="figures/one.png">'
+    assert changes().with_pictures(without, "frontier.md", here) == without
+
+
+def test_the_readmes_own_picture_is_found_on_the_site() -> None:
+    source = (
+        '<picture>\n<source media="m" srcset="docs/figures/a_phone.svg">\n<img src="docs/figures/a.svg">\n</picture>'
+    )
+    assert changes().with_pictures(source, "index.md", lambda path: True) == source.replace("docs/", "")

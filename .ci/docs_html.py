@@ -1,0 +1,63 @@
+"""What the site changes in the HTML of its pages: definitions as tooltips, and pictures with a version for phones."""
+
+from __future__ import annotations
+
+import html
+import posixpath
+import re
+from collections.abc import Callable
+
+PHONE = "(max-width: 600px)"
+ENTRY = re.compile(r"^### ([^\n]+)\n\n(.*?)(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
+TERM = re.compile(r'<a ([^>]*)href="((?:[^"#]*/)?glossary\.html#([^"]+))"([^>]*)>')
+PICTURE = re.compile(r"<picture>.*?</picture>|<img [^>]*>", re.DOTALL)
+SOURCE = re.compile(r'\b(src|srcset)="docs/([^"]*)"')
+FIGURE = re.compile(r'\bsrc="([^"]*figures/[^"/]+)\.svg"')
+
+
+def definitions(glossary: str) -> dict[str, str]:
+    """The first sentence of each entry of the glossary's Markdown, as plain text, by its anchor."""
+    found = {}
+    for term, text in ENTRY.findall(glossary):
+        anchor = re.sub(r"[^\w\- ]", "", term.strip().lower()).replace(" ", "-")
+        flat = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(text.split()))
+        flat = re.sub(r"[`*$]", "", flat).replace("\\varepsilon", "ε").replace("\\delta", "δ")
+        found[anchor] = re.split(r"(?<=[.!?])\s+(?=[A-Z])", flat)[0]
+    return found
+
+
+def with_tooltips(text: str, first_sentences: dict[str, str]) -> str:
+    """A page whose links to the glossary show the definition's first sentence under the pointer."""
+
+    def link(found: re.Match[str]) -> str:
+        before, target, anchor, after = found.groups()
+        if anchor not in first_sentences or "title=" in before + after:
+            return found[0]
+        return f'<a {before}href="{target}" title="{html.escape(first_sentences[anchor])}"{after}>'
+
+    return TERM.sub(link, text)
+
+
+def with_pictures(text: str, page: str, here: Callable[[str], bool]) -> str:
+    """A page whose figures have another file on a phone, and whose sources are relative to the page.
+
+    Args:
+        text: the page's HTML.
+        page: its path on the site.
+        here: whether the site has a file, by its path.
+    """
+    folder = posixpath.dirname(page)
+
+    def relative(found: re.Match[str]) -> str:  # of the README's own HTML, whose paths begin at the repository
+        return f'{found[1]}="{posixpath.relpath(found[2], folder or ".")}"'
+
+    def picture(found: re.Match[str]) -> str:
+        figure = FIGURE.search(found[0])
+        if found[0].startswith("<picture>") or figure is None:
+            return found[0]
+        phone = f"{figure[1]}_phone.svg"
+        if not here(posixpath.normpath(posixpath.join(folder, phone))):
+            return found[0]
+        return f'<picture><source media="{PHONE}" srcset="{phone}">{found[0]}</picture>'
+
+    return PICTURE.sub(picture, SOURCE.sub(relative, text))
