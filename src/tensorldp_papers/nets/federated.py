@@ -27,7 +27,8 @@ class ParameterRelease:
     Args:
         make: makes the mechanism on a domain at its nominal epsilon, with further options.
         name: the mechanism's registry key.
-        epsilon, delta: the nominal budget, for splitting.
+        epsilon: the nominal budget, for splitting.
+        delta: the one that goes with it.
         shapes: of the parameter tensors, in the order of the vector.
         layers: number of parameters of each layer (a module's weight and bias together), in the same order.
         clip: C; parameters are clipped to [-C, C].
