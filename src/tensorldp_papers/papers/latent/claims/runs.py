@@ -3,7 +3,7 @@
 A printed accuracy is met from 0.01 below, two standard errors on 10,000 test images, and above by anything. "Almost
 constant" is within 0.02 between any two epsilons. Both were set before the runs. Two things were set after those on
 MNIST, in the paper's favour. Table 2 may be of clean test strings or of released ones, as the paper does not say which.
-And a miss of less than 0.03 refutes nothing: a search of settings did not close it (docs/decisions/latent-settings.md),
+And a miss of less than 0.03 refutes nothing: a search of settings did not close it (docs/decisions.md#latent-settings),
 but the paper does not say how its untrained convolutions are drawn, and another draw may.
 
 The paper's section 3 can be read in two ways, and a claim holds if it holds in one of them, which it then names with
