@@ -18,6 +18,7 @@ from words import AVERAGE, LEFT_OUT, MOST_ALL, MOST_WORDS, README_WORDS, ROOT, P
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAME = [path.relative_to(ROOT).as_posix() for path in PAGES]
 MOST_NAME = 12  # words of an item that is a name and no sentence
+EXTENSIONS = ("attr_list", "tables", "sane_lists", "md_in_html")  # of mkdocs.yml
 LOWER_NAMES = ("scikit-learn", "dp-accounting")
 GITHUB = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 ITEM = re.compile(r"^( *)(?:[-*+]|\d+[.)]) +\S")
@@ -217,7 +218,7 @@ def on_the_site(text: str) -> dict[str, int]:
     import markdown  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
     shown = "\n".join(without(text, formulas=True))
-    html = markdown.markdown(shown, extensions=["attr_list", "tables", "sane_lists", "md_in_html"])
+    html = markdown.markdown(shown, extensions=[f"markdown.extensions.{name}" for name in EXTENSIONS])
     return {what: html.count(f"<{tag}") for what, tag in {"items": "li>", "tables": "table>", "rows": "tr>"}.items()}
 
 
