@@ -127,7 +127,7 @@ def fragments(markdown: str) -> list[str]:
         within = text.before == "formula" or (text.item and bool(ahead) and ahead[0].text.endswith(":"))
         more = text.item and text.text.endswith((";", ",")) and found[place + 1 :] and found[place + 1].item
         whole = WHOLE.search(text.text) or more or text.after in {"formula", "table_open"} or text.raw.endswith("$$")
-        if (text.raw[0].islower() and not within and not text.raw.startswith(LOWER_NAMES)) or not whole:
+        if (re.match("[a-z]", text.raw) and not within and not text.raw.startswith(LOWER_NAMES)) or not whole:
             wrong.append(f"line {text.line}: {text.text[:60]} ... {text.text[-40:]}")
     return wrong
 
