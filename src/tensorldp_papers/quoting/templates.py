@@ -142,7 +142,9 @@ def open_table(claims: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-MEASURED = re.compile(r"^.*\] over \d+ seeds?, the limit being [^,]*(?:, which refutes nothing: (?P<weak>.*))?$", re.DOTALL)
+MEASURED = re.compile(
+    r"^.*\] over \d+ seeds?, the limit being [^,]*(?:, which refutes nothing: (?P<weak>.*))?$", re.DOTALL
+)
 SEEDS = re.compile(r"^(?P<count>\d+) seeds would (?P<no>not )?do$")
 
 
