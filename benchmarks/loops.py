@@ -4,7 +4,9 @@ Each of the two is a process of its own (the plain one with the C library's own 
 take turns, so that other work on the machine disturbs both alike. Reports CPU time per call, its ratio, the rate of
 arithmetic beside what matrix products reach here, and each process's peak memory.
 
-    python benchmarks/loops.py [--only NAME ...] [--turns 7] [--page docs/speed.md] [--out results.json]
+    python benchmarks/loops.py [--only NAME ...] [--turns 7] [--out results.json]
+
+docs/speed.md has the ratios.
 """
 
 from __future__ import annotations
@@ -149,14 +151,10 @@ def table(rows: list[Row], peak: dict[str, float]) -> str:
     return "\n".join(lines)
 
 
-MARKS = ("<!-- loops: begin -->", "<!-- loops: end -->")
-
-
 def main() -> None:
     arg = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arg.add_argument("--only", nargs="+", default=None, choices=[case.name for case in CASES])
     arg.add_argument("--turns", type=int, default=7)
-    arg.add_argument("--page", type=Path, default=None, help="Markdown file whose marked table is replaced")
     arg.add_argument(
         "--out", type=Path, default=None, help="JSON file to write as well; rows of other loops in it stay"
     )
@@ -171,11 +169,7 @@ def main() -> None:
             known[case.name] = measure(case, args.turns)
             print(case.name, f"{known[case.name].ratio:.2f}", flush=True)
     rows = [known[case.name] for case in CASES if case.name in known]
-    text = table(rows, found)
-    print(text)
-    if args.page:
-        before, rest = args.page.read_text().split(MARKS[0])
-        args.page.write_text(f"{before}{MARKS[0]}\n\n{text}\n\n{MARKS[1]}{rest.split(MARKS[1])[1]}")
+    print(table(rows, found))
     if args.out:
         args.out.write_text(json.dumps({"peak": found, "rows": [asdict(row) for row in rows]}, indent=1))
 

@@ -49,7 +49,7 @@ def test_the_first_mechanism_is_about_twenty_lines_and_works() -> None:
 
 def test_the_lines_of_the_config_that_a_page_offers_are_read() -> None:
     page = (ROOT / "docs" / "changing-a-run.md").read_text()
-    (block,) = re.findall(r"```yaml[^\n]*\n(.*?)```", page, re.DOTALL)
+    (block,) = re.findall(r'```yaml title="config.yaml"[^\n]*\n(.*?)```', page, re.DOTALL)
     settings = Settings.model_validate({"studies": ["tldp_type1"], **yaml.safe_load(block)})
     assert settings.seeds == [0, 1, 2, 3, 4]
 

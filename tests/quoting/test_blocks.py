@@ -5,55 +5,66 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
-import pytest
 
-from tensorldp.errors import InputError
-from tensorldp_papers.quoting.marks import kept_table, open_table, with_block
+from tensorldp_papers.quoting.templates import Pages, kept_table, open_table
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_a_block_is_replaced_and_the_rest_stays() -> None:
-    text = "before\n<!-- a: begin -->\nold\n<!-- a: end -->\nafter <!-- b: begin -->\n"
-    found = with_block(text, "a", "new")
-    assert found == "before\n<!-- a: begin -->\n\nnew\n\n<!-- a: end -->\nafter <!-- b: begin -->\n"
-    assert with_block(found, "a", "new") == found
-    for wrong in ("", "<!-- a: end --><!-- a: begin -->", text + text):
-        with pytest.raises(InputError, match=r"must have <!-- a: begin --> and then <!-- a: end -->"):
-            with_block(wrong, "a", "new")
-
-
-def test_cells_are_counted_by_their_seeds() -> None:
-    own = {"study": "s", "dataset": "d", "scale": "desk", "variant": "v", "precision": "float32"}
-    cells = [("none", "inf", 0), ("m", "1", 0), ("m", "1", 1), ("m", "2", 0), ("m", "2", 1), ("n", "1", 0)]
+def test_a_study_has_one_row_with_its_cells_and_seeds() -> None:
+    own = {"study": "s", "scale": "desk", "variant": "v", "precision": "float32"}
+    cells = [
+        ("d", "none", "inf", 0),
+        ("d", "m", "1", 0),
+        ("d", "m", "1", 1),
+        ("d", "m", "2", 0),
+        ("c", "m", "2", 0),
+        ("c", "n", "1", 0),
+    ]
     rows = [
-        {**own, "mechanism": name, "epsilon": float(epsilon), "seed": seed, "metric": metric}
-        for name, epsilon, seed in cells
+        {**own, "dataset": dataset, "mechanism": name, "epsilon": float(epsilon), "seed": seed, "metric": metric}
+        for dataset, name, epsilon, seed in cells
         for metric in ("accuracy", "weighted_f1")
     ]
     rows[-1]["precision"] = "compiled"
-    line = kept_table(pd.DataFrame(rows)).splitlines()[-1]
-    assert line == "| `s` | d | desk | 2 of 1 seed, 2 of 2 seeds | 2 | compiled, float32 |"
+    metrics = pd.DataFrame(rows)
+    assert kept_table(metrics).splitlines()[2:] == ["| `s` | c, d | desk | 5 | 1 to 2 | 2 | compiled, float32 |"]
+    (line,) = kept_table(metrics[metrics["seed"] == 0]).splitlines()[2:]
+    assert line == "| `s` | c, d | desk | 5 | 1 | 2 | compiled, float32 |"
 
 
-def test_open_claims_say_what_they_need() -> None:
-    claims = pd.DataFrame(
-        {
-            "id": ["X1", "X2", "X3"],
-            "claim": ["a", "b", "c"],
-            "verdict": ["refuted", "undecided", "not run at this scale"],
-            "wanted": ["", "two seeds; and 3 more", float("nan")],
-            "observed": ["", "0.5", "needs s on d, after which the accuracy is 0.1"],
-        }
-    )
+def test_open_claims_say_how_many_seeds_and_what_else_they_need() -> None:
+    limit = "0.1 [-0.1, 0.3] over 3 seeds, the limit being -0.02 or 0.02"
+    weak = "which refutes nothing: d: 10 of 60 records; e: 1 of 10 epochs"
+    wanted = {
+        "X1": ("refuted", "", ""),
+        "X2": ("undecided", f"m on d: {limit}; 5 seeds would do; n on d: {limit}, {weak}; and 3 more", "0.5"),
+        "X3": ("undecided", f"m: {limit}; 40 seeds would not do; n: {limit}; 40 seeds would do", "0.5"),
+        "X4": ("undecided", f"m: {limit}, {weak}; n: {limit}, {weak}", "0.5"),
+        "X5": ("not run at this scale", float("nan"), "needs s on d, after which the accuracy is 0.1"),
+    }
+    rows = [(id, f"what {id} says", *row) for id, row in wanted.items()]
+    claims = pd.DataFrame(rows, columns=["id", "claim", "verdict", "wanted", "observed"])
     lines = open_table(claims).splitlines()
-    assert lines[0] == "2 of 3 claims."
-    assert lines[-2:] == ["| X2: b | undecided | two seeds |", "| X3: c | not run at this scale | needs s on d |"]
+    assert lines[0] == "4 of 5 claims are open."
+    assert lines[4:] == [
+        "| X2: what X2 says | undecided | 5 | d: 10 of 60 records; e: 1 of 10 epochs |",
+        "| X3: what X3 says | undecided | over 40 |  |",
+        "| X4: what X4 says | undecided |  | d: 10 of 60 records; e: 1 of 10 epochs |",
+        "| X5: what X5 says | not run at this scale |  | needs s on d |",
+    ]
+
+
+def test_every_kept_need_is_read() -> None:
+    claims = pd.read_csv(ROOT / "results" / "reference" / "claims.csv")
+    table = open_table(claims)
+    assert table.count("\n| ") == int(claims["verdict"].isin(["undecided", "not run at this scale"]).sum()) + 1
+    assert "the limit being" not in table
+    assert "would do" not in table
 
 
 def test_the_page_is_that_of_the_kept_results() -> None:
-    text = (ROOT / "docs" / "evidence.md").read_text()
-    reference = ROOT / "results" / "reference"
-    page = with_block(text, "kept", kept_table(pd.read_parquet(reference / "metrics.parquet")))
-    page = with_block(page, "open", open_table(pd.read_csv(reference / "claims.csv")))
-    assert page == text, "run: python workflow/scripts/quotes.py --write"
+    pages = Pages(ROOT)
+    assert pages.rendered(pages.templates()["docs/evidence.md"]) == (ROOT / "docs" / "evidence.md").read_text(), (
+        "run: python workflow/scripts/quotes.py --write"
+    )

@@ -24,7 +24,7 @@ from tensorldp_papers.quoting.values import Quotes, Table, read_as
 FOLDER = Path("docs", "templates")
 QUOTES = Path("docs", "quotes.yaml")
 OPEN = ("undecided", "not run at this scale")
-CELL = ["variant", "mechanism", "epsilon"]
+CELL = ["dataset", "variant", "mechanism", "epsilon"]
 
 
 class Pages:
@@ -85,21 +85,22 @@ class Pages:
 
 
 def kept_table(metrics: pd.DataFrame) -> str:
-    """Markdown: of each study, data set and scale, how many cells are kept with how many seeds.
+    """Markdown: how many cells of each study are kept at each scale, with how many seeds.
 
     Args:
         metrics: the kept rows.
     """
     lines = [
-        "| study | data | scale | cells and their seeds | mechanisms | networks compute in |",
-        "|---|---|---|---|---|---|",
+        "| study | data | scale | cells | seeds | mechanisms | networks compute in |",
+        "|---|---|---|---:|---:|---:|---|",
     ]
-    for (study, dataset, scale), rows in metrics.groupby(["study", "dataset", "scale"], observed=True):
-        seeds = rows.groupby(CELL, observed=True, dropna=False)["seed"].nunique().value_counts().sort_index()
-        counts = ", ".join(f"{cells:,} of {count} seed{'s' * (count != 1)}" for count, cells in seeds.items())
-        names = sorted(set(rows["mechanism"].astype(str)) - {NO_PRIVACY})
-        precisions = ", ".join(sorted(rows["precision"].astype(str).unique()))
-        lines.append(f"| `{study}` | {dataset} | {scale} | {counts} | {len(names)} | {precisions} |")
+    for (study, scale), rows in metrics.groupby(["study", "scale"], observed=True):
+        seeds = rows.groupby(CELL, observed=True, dropna=False)["seed"].nunique()
+        low, high = seeds.min(), seeds.max()
+        counts = f"{low}" if low == high else f"{low} to {high}"
+        datasets, precisions = (", ".join(sorted(rows[of].astype(str).unique())) for of in ("dataset", "precision"))
+        names = set(rows["mechanism"].astype(str)) - {NO_PRIVACY}
+        lines.append(f"| `{study}` | {datasets} | {scale} | {len(seeds):,} | {counts} | {len(names)} | {precisions} |")
     return "\n".join(lines)
 
 
@@ -122,18 +123,44 @@ def verdict_table(claims: pd.DataFrame, source: str) -> str:
 
 
 def open_table(claims: pd.DataFrame) -> str:
-    """Markdown: the claims without a verdict, and what would give them one.
+    """Markdown: the claims without a verdict, how many seeds would decide them, and what else is missing.
 
     Args:
         claims: the kept table of claims.
     """
     rows = claims[claims["verdict"].isin(OPEN)]
-    lines = [f"{len(rows)} of {len(claims)} claims.", "", "| claim | verdict | what it would take |", "|---|---|---|"]
+    lines = [
+        f"{len(rows)} of {len(claims)} claims are open.",
+        "",
+        "| claim | verdict | seeds | missing, or weaker than in the paper |",
+        "|---|---|---:|---|",
+    ]
     for _, row in rows.iterrows():
         need = row["wanted"] if isinstance(row["wanted"], str) else row["observed"]
-        short = re.split(r"; and \d+ more|, after which|; computed reason|; with ", str(need))[0]
-        lines.append(f"| {row['id']}: {row['claim']} | {row['verdict']} | {short} |".replace("\n", " "))
+        seeds, missing = _needed(str(need))
+        lines.append(f"| {row['id']}: {row['claim']} | {row['verdict']} | {seeds} | {missing} |".replace("\n", " "))
     return "\n".join(lines)
+
+
+MEASURED = re.compile(
+    r"^.*\] over \d+ seeds?, the limit being [^,]*(?:, which refutes nothing: (?P<weak>.*))?$", re.DOTALL
+)
+SEEDS = re.compile(r"^(?P<count>\d+) seeds would (?P<no>not )?do$")
+
+
+def _needed(text: str) -> tuple[str, str]:
+    """The largest number of seeds that a claim's open comparisons need, and what is missing or weaker beside them."""
+    counts: list[tuple[int, str]] = []
+    missing: list[str] = []
+    for part in re.split(r"; and \d+ more|, after which|; computed reason|; with ", text)[0].split("; "):
+        if seeds := SEEDS.match(part):
+            counts.append((int(seeds["count"]), "over " if seeds["no"] else ""))
+        elif not (measured := MEASURED.match(part)):
+            missing.append(part)
+        elif measured["weak"]:
+            missing.append(measured["weak"])
+    most = max(counts, default=None)
+    return f"{most[1]}{most[0]}" if most else "", "; ".join(dict.fromkeys(missing))
 
 
 NUMBER = re.compile(r"(?<![\w.,^])[0-9][0-9,]*(?:\.[0-9]+)?(?:e-?[0-9]+)?(?![\w])")
