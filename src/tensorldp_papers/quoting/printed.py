@@ -92,8 +92,8 @@ def printed_table(numbers: Iterable[PrintedNumber], quotes: Quotes) -> str:
 
 def _line(number: PrintedNumber, quotes: Quotes) -> str:
     values = [_value(one, quotes) for one in number.ours]
-    counts = {count for _, count in values if count}
-    shared = len(counts) == 1 and len(values) > 1
+    counts = {count for _, count in values}
+    shared = len(counts) == 1 and len(values) > 1 and counts != {0}
     told = [text if shared or not count else f"{text}, {_seeds(count)}" for text, count in values]
     ours = "; ".join(f"{one.of}: {text}" for one, text in zip(number.ours, told, strict=True)) or number.without
     notes = [f"{_seeds(counts.pop())} each"] if shared else []
