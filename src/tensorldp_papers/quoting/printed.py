@@ -110,7 +110,7 @@ def _seeds(count: int) -> str:
 
 
 def _value(one: Ours, quotes: Quotes) -> tuple[str, int]:
-    """A number and of how many seeds it is, with the half width of its interval over them; 0 of one that no run gave."""
+    """A number, with the half width of its interval over seeds, and how many seeds; 0 if a claim gave it."""
 
     def number(value: float) -> str:
         return written(value * one.scale, one.format)

@@ -1,7 +1,7 @@
 """Pages whose numbers are filled in: `docs/templates/<page>.j2`, rendered with the kept results.
 
-A template is Markdown with `{{ q("name arguments") }}` where a number is, and tables by the functions of `Pages`. The page
-itself, in the repository, has plain text.
+A template is Markdown with `{{ q("name arguments") }}` where a number is, and tables by the functions of `Pages`. The
+page itself, in the repository, has plain text.
 """
 
 from __future__ import annotations
