@@ -36,6 +36,7 @@ ELSEWHERE = {
     "SECURITY.md": "security.md",
     "config/README.md": "config.md",
 }
+CLAIMS = "results/reference/claims.csv"  # on the site, the claims' page of the paper that a page is about
 REFERENCE = {
     "mechanisms": ("domain", "mechanisms.base", "mechanisms.registry", "randomness"),
     "privacy": ("curves.guarantee", "curves.composition", "curves.shuffling", "randomizer", "audit.fit",
@@ -69,10 +70,11 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     uri = page.file.src_uri
     here = next((path for path, target in ELSEWHERE.items() if target == uri), f"docs/{uri}")
     pages = {file.src_uri for file in files}
+    claims = f"claims/{posixpath.basename(uri)}" if uri.startswith("papers/") else "claims/index.md"
 
     def link(found: re.Match[str]) -> str:
         path = posixpath.normpath(posixpath.join(posixpath.dirname(here), found[1]))
-        target = ELSEWHERE.get(path, path.removeprefix("docs/"))
+        target = claims if path == CLAIMS else ELSEWHERE.get(path, path.removeprefix("docs/"))
         if target not in pages:
             return "OUTSIDE"
         return posixpath.relpath(target, posixpath.dirname(uri) or ".") + (found[2] or "")

@@ -1,4 +1,4 @@
-"""docs/printed-numbers.md: what the sources print beside the kept results."""
+"""The tables of what the sources print beside the kept results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from tensorldp.errors import InputError
 from tensorldp_papers.citations import PAPERS
 from tensorldp_papers.plots.printed import FILES, printed_points
-from tensorldp_papers.quoting.printed import Ours, Printed, PrintedNumber, printed_page
+from tensorldp_papers.quoting.printed import Ours, Printed, PrintedNumber, printed_table
 from tensorldp_papers.quoting.values import Quotes, Table, read_as
 from tensorldp_papers.run.code_digest import source_files
 
@@ -39,20 +39,26 @@ def _number(**changes: object) -> PrintedNumber:
 
 
 def _last(quotes: Quotes, number: PrintedNumber) -> str:
-    return printed_page([Printed(source="tvg", numbers=(number,))], quotes).strip().splitlines()[-1]
+    return printed_table([number], quotes).splitlines()[-1]
 
 
 def test_ours_has_an_interval_over_seeds(quotes: Quotes) -> None:
     # mean 0.6, standard deviation 0.1, t_{0.975, 2} = 4.3027: half width 0.2484
     line = _last(quotes, _number())
-    assert line == "| Table 1 | accuracy \\| test | 90 % | ours: 60.0 % [35.2, 84.8], 3 seeds | X1 refuted |"
+    assert line == "| Table 1 | accuracy \\| test | 90 % | ours: 60.0 ± 24.8 %, 3 seeds | X1 refuted |"
+
+
+def test_numbers_of_as_many_seeds_say_so_once(quotes: Quotes) -> None:
+    again = {**_number().ours[0].model_dump(), "of": "again"}
+    line = _last(quotes, _number(ours=[_number().ours[0], again], differs="on digits"))
+    assert "| ours: 60.0 ± 24.8 %; again: 60.0 ± 24.8 % (3 seeds each; on digits) |" in line
 
 
 def test_one_seed_says_so_and_evidence_has_its_number(quotes: Quotes) -> None:
-    one = {**_number().ours[0].model_dump(), "epsilon": 2.0}
-    power = {"of": "I to the power", "claim": "X1", "after": "grows like I^", "format": ".2f"}
-    line = _last(quotes, _number(ours=[one, power], differs="on digits"))
-    assert "| ours: 90.0 %, one seed; I to the power: 3.97 (on digits) |" in line
+    one = {**_number().ours[0].model_dump(), "of": "one", "epsilon": 2.0}
+    power = {"of": "power of I", "claim": "X1", "after": "grows like I^", "format": ".2f"}
+    line = _last(quotes, _number(ours=[_number().ours[0], one, power], differs="on digits"))
+    assert "| ours: 60.0 ± 24.8 %, 3 seeds; one: 90.0 %, one seed; power of I: 3.97 (on digits) |" in line
 
 
 def test_what_was_not_computed_says_why(quotes: Quotes) -> None:
@@ -82,7 +88,7 @@ def test_a_mistake_in_the_table_is_one_sentence(tmp_path: Path, text: str, messa
         read_as(tmp_path / "printed.yaml", Printed)
 
 
-def test_what_figures_draw_is_what_the_page_prints() -> None:
+def test_what_figures_draw_is_what_the_pages_print() -> None:
     sources = [read_as(path, Printed) for path in FILES]
     assert {source.source for source in sources} == set(PAPERS)
     numbers = [number for source in sources for number in source.numbers]

@@ -1,6 +1,6 @@
 """What the papers print of their scores in words or tables: open marks in figures, with the sentences themselves.
 
-Each room, `papers/<room>/printed.yaml`, has what its paper prints; `quoting/printed.py` makes a page of the same files.
+Each room, `papers/<room>/printed.yaml`, has what its paper prints; `quoting/printed.py` makes a table of the same file.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from tensorldp_papers.citations import PAPERS
 from tensorldp_papers.claims.statements import mean_interval
 from tensorldp_papers.quoting.values import Entry, Quotes, written
 
+
 class Ours(Entry):
     """A number of ours: as in docs/quotes.yaml, with what it is of and its unit."""
 
@@ -80,7 +81,7 @@ class Printed(BaseModel):
 
 
 def printed_table(numbers: Iterable[PrintedNumber], quotes: Quotes) -> str:
-    """Markdown: what a source prints, with our numbers, their intervals and the verdicts.
+    """Markdown: what a source prints, with our numbers, the half widths of their intervals and the verdicts.
 
     Raises:
         InputError: if the kept results lack a row or a claim that an entry names.
@@ -90,28 +91,38 @@ def printed_table(numbers: Iterable[PrintedNumber], quotes: Quotes) -> str:
 
 
 def _line(number: PrintedNumber, quotes: Quotes) -> str:
-    ours = "; ".join(f"{one.of}: {_value(one, quotes)}" for one in number.ours) or number.without
-    if number.differs:
-        ours += f" ({number.differs})"
+    values = [_value(one, quotes) for one in number.ours]
+    counts = {count for _, count in values}
+    shared = len(counts) == 1 and len(values) > 1 and counts != {0}
+    told = [text if shared or not count else f"{text}, {_seeds(count)}" for text, count in values]
+    ours = "; ".join(f"{one.of}: {text}" for one, text in zip(number.ours, told, strict=True)) or number.without
+    notes = [f"{_seeds(counts.pop())} each"] if shared else []
+    notes += [number.differs] if number.differs else []
+    if notes:
+        ours += f" ({'; '.join(notes)})"
     verdicts = "; ".join(_verdict(claim, quotes) for claim in number.claims)
     cells = (number.place, number.what, number.printed, ours, verdicts)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def _value(one: Ours, quotes: Quotes) -> str:
-    """A number with its interval over seeds, if it is of kept rows."""
+def _seeds(count: int) -> str:
+    return "one seed" if count == 1 else f"{count} seeds"
+
+
+def _value(one: Ours, quotes: Quotes) -> tuple[str, int]:
+    """A number, with the half width of its interval over seeds, and how many seeds; 0 if a claim gave it."""
 
     def number(value: float) -> str:
         return written(value * one.scale, one.format)
 
     unit = f" {one.unit}" if one.unit else ""
     if one.metric is None:
-        return number(quotes.stated(one.of, one)) + unit
+        return number(quotes.stated(one.of, one)) + unit, 0
     seeds = quotes.rows(one.of, one).sort_values("seed")[one.column]
     mean = mean_interval(seeds.tolist())
     if mean.count == 1:
-        return f"{number(mean.mean)}{unit}, one seed"
-    return f"{number(mean.mean)}{unit} [{number(mean.low)}, {number(mean.high)}], {mean.count} seeds"
+        return f"{number(mean.mean)}{unit}", 1
+    return f"{number(mean.mean)} ± {number(mean.high - mean.mean)}{unit}", mean.count
 
 
 def _verdict(claim: str, quotes: Quotes) -> str:

@@ -1,7 +1,7 @@
 """Pages whose numbers are filled in: `docs/templates/<page>.j2`, rendered with the kept results.
 
-A template is Markdown with `{{ q("name arguments") }}` where a number is, and tables by the functions of `Pages`. The page
-itself, in the repository, has plain text.
+A template is Markdown with `{{ q("name arguments") }}` where a number is, and tables by the functions of `Pages`. The
+page itself, in the repository, has plain text.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 from jinja2 import Environment, StrictUndefined, TemplateError
 
-from tensorldp.errors import InputError, described
+from tensorldp.errors import InputError, described, unknown
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.claims.registry import GROUPS, PLURAL
 from tensorldp_papers.plots.names import VERDICTS
@@ -42,11 +42,16 @@ class Pages:
         self._environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
         self._environment.globals |= {
             "q": self.quotes,
-            "printed_table": lambda source: printed_table(self._printed[source], self.quotes),
+            "printed_table": self._printed_table,
             "kept_table": lambda: kept_table(self.quotes.metrics),
             "open_table": lambda: open_table(self.quotes.claims.reset_index()),
             "verdict_table": lambda source: verdict_table(self.quotes.claims.reset_index(), source),
         }
+
+    def _printed_table(self, source: str) -> str:
+        if source not in self._printed:
+            raise unknown("source", source, self._printed)
+        return printed_table(self._printed[source], self.quotes)
 
     def templates(self) -> dict[str, Path]:
         """By the path of the page in the repository, its template."""
@@ -110,8 +115,13 @@ def verdict_table(claims: pd.DataFrame, source: str) -> str:
     Args:
         claims: the kept table of claims.
         source: a key of `tensorldp_papers.citations.PAPERS`.
+
+    Raises:
+        InputError: if no claim is of that source.
     """
     mine = claims[claims["source"] == source]
+    if mine.empty:
+        raise unknown("source", source, claims["source"].unique())
     shown = [verdict for verdict in VERDICTS if (mine["verdict"] == verdict).any()]
     lines = [f"| | {' | '.join(shown)} | all |", f"|---|{'---|' * (len(shown) + 1)}"]
     for group, kinds in GROUPS.items():

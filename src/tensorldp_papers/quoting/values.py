@@ -1,4 +1,4 @@
-"""What a marked number is: an entry of docs/quotes.yaml, computed from the kept results."""
+"""What a number of a page is: an entry of docs/quotes.yaml, computed from the kept results."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Entry(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    arguments: tuple[str, ...] = ()  # keys of this entry that the mark states, in this order
+    arguments: tuple[str, ...] = ()  # keys of this entry that the template states, in this order
     format: str = ".3f"  # Python's format of the number
     scale: float = 1.0  # what it is multiplied by first, 100 for per cent
     study: str | None = None
@@ -85,7 +85,7 @@ class Entry(BaseModel):
 
 
 class Page(BaseModel):
-    """What a page whose numbers need marks says without one."""
+    """What a template whose numbers need values says without one."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -127,7 +127,7 @@ def written(number: float, form: str) -> str:
 
 
 class Quotes:
-    """The values of marks, from a table and a folder of kept results.
+    """The numbers of pages, from a table and a folder of kept results.
 
     Args:
         table: what each name means.
@@ -145,7 +145,7 @@ class Quotes:
 
     @cached_property
     def _parts(self) -> dict[Any, pd.DataFrame]:
-        """The kept rows by study and metric: each mark would search them all otherwise."""
+        """The kept rows by study and metric: each number would search them all otherwise."""
         return dict(iter(self.metrics.groupby(["study", "metric"])))
 
     @cached_property
@@ -154,7 +154,7 @@ class Quotes:
         return pd.read_csv(self.reference / CLAIMS).set_index("id")
 
     def __call__(self, mark: str) -> str:
-        """The text of a mark: a name of the table and its arguments; epsilons a,b,c make cells "x | y | z".
+        """The text of a number: a name of the table and its arguments; epsilons a,b,c make cells "x | y | z".
 
         Raises:
             InputError: if the name is unknown, arguments are wrong, or the kept results lack what it asks.
