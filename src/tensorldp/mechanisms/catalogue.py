@@ -24,15 +24,18 @@ DOMAINS = {"box": "box", "ball": "ball", "any": "any"}
 
 HEAD = """# Mechanisms
 
-For a reader who looks for a [mechanism](glossary.md#mechanism): what each releases and guarantees, and where it is from.
+For a reader who looks for a [mechanism](glossary.md#mechanism): what each releases and guarantees, and its source.
 `python -m tensorldp.mechanisms.catalogue` makes this page from the classes. Symbols are those of
 [the mathematics](mathematics.md).
 
 ## What each guarantees
 
 Guarantees are for default options. Two records attain them, unless the table says *bound*. They are
-[pure](glossary.md#pure) if finite at delta 0; an [atom](glossary.md#atom) prevents that. Where a cell is empty, the unit is
-one whole [record](glossary.md#record), and the definition is the textbook's. Domain *any* is a box or a ball.
+[pure](glossary.md#pure) if finite at delta 0; an [atom](glossary.md#atom) prevents that. Some are
+exact on some domains only; the class says which.
+
+Where a cell is empty, the unit is one whole [record](glossary.md#record), and the definition is the textbook's. Domain
+*any* is a box or a ball.
 {errors}
 
 """
@@ -103,7 +106,8 @@ def page(keys: Sequence[str] | None = None) -> str:
     entries = [entry(name) for name in (filter(_of_package, names()) if keys is None else keys)]
     lacking = " and ".join(e["key"] for e in entries if e["error"] != "closed form")
     heads = ("key", "label", "nominal epsilon of", "guarantee", "guarantee of", "acts on", "domain", "status")
-    guarantees = _table(heads, [_linked({k: "" if v in USUAL else v.removeprefix("exact, ") for k, v in e.items()}) for e in entries])
+    shown = [{k: "" if v in USUAL else v.removeprefix("exact, ") for k, v in e.items()} for e in entries]
+    guarantees = _table(heads, [_linked(e) for e in shown])
     releases = _table(("key", "release", "source"), entries)
     head = HEAD.format(errors=ERRORS.format(but=f", but for {lacking}" if lacking else ""))
     return f"{head}{guarantees}\n## What each releases\n\n{releases}"
