@@ -4,7 +4,7 @@ Run from the repository's root:
 
     python benchmarks/lies.py --seeds 2                      # how soon each lie is refuted
     python benchmarks/lies.py --false-alarms 200             # how often an honest randomizer is; goes on where it ended
-    python benchmarks/lies.py --page docs/checking.md        # the tables of both
+    python benchmarks/lies.py --page benchmarks/lies.md      # the tables of both
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ def test_the_template_paper_has_its_figure_guarantees_and_verdicts(tmp_path: Pat
     claims = pd.read_csv(tmp_path / "results" / "claims.csv").set_index("id")
     assert claims.loc["TEMPLATE1", "verdict"] == "reproduced"
     assert claims.loc["TEMPLATE2", "verdict"] in {"reproduced", "not reproduced", "undecided"}
-    assert (tmp_path / "results" / "figures" / "template_data.png").stat().st_size > 0
+    assert (tmp_path / "results" / "figures" / "template_data.svg").stat().st_size > 0
     table = pd.read_parquet(tmp_path / "results" / "studies" / "template_data" / "metrics.parquet")
     mine = table[table["mechanism"] == "template-laplace"]
     assert mine["guarantee_pure_epsilon"].tolist() == pytest.approx((mine["epsilon"] / 2).tolist(), rel=1e-9)

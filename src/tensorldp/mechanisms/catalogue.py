@@ -20,19 +20,27 @@ PAGE = Path("docs/mechanisms.md")
 # what a mechanism is tried on: every one of the package takes the first, or the ball around it
 PROBES = (Box(0.0, 1.0, (4, 4)), Box(0.0, 1.0, (16, 16)), Box(-16.0, 16.0, (4, 4)))
 CITED = re.compile(r"docs/([\w/]+\.md#[\w-]+)")
-DOMAINS = {"box": "box", "ball": "ball", "any": "box or ball"}
+DOMAINS = {"box": "box", "ball": "ball", "any": "any"}
 
 HEAD = """# Mechanisms
 
-Generated from the classes by `python -m tensorldp.mechanisms.catalogue`; a test compares it with them. Symbols are
-those of [the mathematics](mathematics.md), options those of the class in the file that the second table names.
+For a reader who looks for a [mechanism](glossary.md#mechanism): what each releases and guarantees, and its source.
+`python -m tensorldp.mechanisms.catalogue` makes this page from the classes. Symbols are those of
+[the mathematics](mathematics.md).
 
 ## What each guarantees
 
-The guarantee is that of one unit at the default options: *exact* if neighbours attain it, else a *bound*; *pure* if it
-is finite at delta 0. Where it is exact on some domains only, the class says on which. The error is the expected squared
-error at its worst record.
+Guarantees are for default options. Two records attain them, unless the table says *bound*. They are
+[pure](glossary.md#pure) if finite at delta 0; an [atom](glossary.md#atom) prevents that. Some are
+exact on some domains only; the class says which.
+
+Where a cell is empty, the unit is one whole [record](glossary.md#record), and the definition is the textbook's. Domain
+*any* is a box or a ball.
+{errors}
+
 """
+ERRORS = "The expected squared error at the worst record has a closed form{but}."
+USUAL = ("record", "textbook")  # what the first table leaves out
 
 
 def guarantee_words(tried: Sequence[Mechanism]) -> str:
@@ -67,15 +75,15 @@ def entry(name: str) -> dict[str, str]:
     return {
         "key": f"`{name}`",
         "label": cls.label,
-        "nominal epsilon of a": cls.epsilon_unit,
+        "nominal epsilon of": cls.epsilon_unit,
         "guarantee": guarantee_words(tried) if tried else "depends on the domain",
-        "of a": cls.unit,
+        "guarantee of": cls.unit,
         "acts on": cls.acts_on,
-        "domain": f"{DOMAINS[cls.domain_kind]}{', whole numbers' if cls.integer else ''}",
+        "domain": f"{DOMAINS[cls.domain_kind]}{', integers' if cls.integer else ''}",
         "error": error,
         "status": cls.status,
         "release": f"${cls.formula}$" if cls.formula else "see the class",
-        "source": CITED.sub(r"[\1](\1)", cls.source),
+        "source": CITED.sub(r"[derivation](\1)", cls.source),
         "file": f"[{Path(path).name}](../{path})" if _of_package(name) else f"`{cls.__module__}`",
     }
 
@@ -96,11 +104,19 @@ def page(keys: Sequence[str] | None = None) -> str:
         keys: registry keys, such as those of plug-ins; None takes those that this package defines.
     """
     entries = [entry(name) for name in (filter(_of_package, names()) if keys is None else keys)]
-    guarantees = _table(
-        ("key", "label", "nominal epsilon of a", "guarantee", "of a", "acts on", "domain", "error", "status"), entries
-    )
-    releases = _table(("key", "release", "source", "file"), entries)
-    return f"{HEAD}\n{guarantees}\n## What each releases\n\n{releases}"
+    lacking = " and ".join(e["key"] for e in entries if e["error"] != "closed form")
+    heads = ("key", "label", "nominal epsilon of", "guarantee", "guarantee of", "acts on", "domain", "status")
+    shown = [{k: "" if v in USUAL else v.removeprefix("exact, ") for k, v in e.items()} for e in entries]
+    guarantees = _table(heads, [_linked(e) for e in shown])
+    releases = _table(("key", "release", "source"), entries)
+    head = HEAD.format(errors=ERRORS.format(but=f", but for {lacking}" if lacking else ""))
+    return f"{head}{guarantees}\n## What each releases\n\n{releases}"
+
+
+def _linked(entry: dict[str, str]) -> dict[str, str]:
+    """The entry with its key leading to its file, if that is one of this package."""
+    target = re.search(r"\]\((.+)\)$", entry["file"])
+    return {**entry, "key": f"[{entry['key']}]({target[1]})"} if target else entry
 
 
 if __name__ == "__main__":
