@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
+STUDIES = {
+    "tldp_type1": "TLDP Type I",
+    "tldp_type2": "TLDP Type II",
+    "tldp_type3": "TLDP Type III",
+    "tvg_sgd": "TVG, gradients",
+    "tvg_features": "TVG, features",
+    "tvg_testing": "TVG, test features",
+    "tvg_covariance": "TVG, covariance",
+    "pldp_fl": "PLDP-FL, federated learning",
+    "pldp_synthetic": "PLDP-FL, means",
+    "latent": "LATENT",
+    "latent_search": "LATENT, search",
+    "reconstruction": "Attacks",
+    "frontier": "Frontier",
+}
 DATASETS = {  # in the order of figures
     "digits": "digits",
     "mnist": "MNIST",
@@ -154,6 +170,12 @@ FACTORS = {
     ("private", "test"): "private test records",
     ("private", "answer"): "private answers",
     ("range", "printed"): "the printed range of 256",
+    ("reading", "A"): "Eq. 6",
+    ("reading", "B"): "Eq. 7",
+    ("labels", "permuted"): "labels permuted",
+    ("centre", "global"): "ranges around the global model",
+    ("centre", "zero"): "ranges around zero",
+    ("augment", "1"): "augmented",
     ("sensitivity", "tight"): "tight sensitivity",
     ("subspace", "identity"): "no utility subspace",
     ("unit", "batch"): "noise for a batch",
@@ -212,6 +234,11 @@ def dataset_name(key: str) -> str:
     return DATASETS.get(key, key)
 
 
+def study_name(key: str) -> str:
+    """A study in a word or two."""
+    return STUDIES.get(key, key.replace("_", " "))
+
+
 def network_name(key: str) -> str:
     """A network, or the features that it makes, as people write it."""
     return NETWORKS.get(key, key.replace("_", " "))
@@ -245,3 +272,11 @@ def heading(column: str) -> str:
 def table_text(name: str) -> tuple[str, str]:
     """The title and the caption of a table of results/tables."""
     return TABLES.get(name, (f"Table {name.replace('_', ' ')}", f"The file results/tables/{name}.csv."))
+
+
+def without_keys(text: str) -> str:
+    """A sentence with the names that people write for the keys of studies, data sets, networks, metrics and factors."""
+    factors = r"\b(attack|augment|defence|model|backbone|strength|reading|learner|participation|[dmB])=([\w.]+\b)"
+    text = re.sub(factors, lambda found: factor_words(found[1], found[2]), text)
+    tables = {**STUDIES, **DATASETS, **NETWORKS, **{key: words for key, (words, _) in METRICS.items()}}
+    return re.sub(r"\b[a-z0-9]+_[a-z0-9_]+\b", lambda found: tables.get(found[0], found[0]), text)

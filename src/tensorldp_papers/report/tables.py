@@ -12,8 +12,18 @@ import pandas as pd
 from tensorldp.errors import InputError
 from tensorldp_papers.citations import paper
 from tensorldp_papers.claims.registry import GROUPS, NOUN, PLURAL
+from tensorldp_papers.plots.names import (
+    VERDICTS,
+    dataset_name,
+    heading,
+    metric_label,
+    study_name,
+    table_text,
+    variant_words,
+    without_keys,
+)
 from tensorldp_papers.plots.style import label
-from tensorldp_papers.plots.words import VERDICTS, heading, metric_label, table_number, table_text, variant_words
+from tensorldp_papers.plots.words import table_number
 from tensorldp_papers.run.table import SERIES
 
 CELL = ["study", "dataset", "variant", "mechanism", "epsilon"]
@@ -38,13 +48,16 @@ def mechanism_label(mechanism: str, variant: str) -> str:
 
 
 def as_table(frame: pd.DataFrame, title: str, caption: str = "") -> Table:
-    """Any data frame as a `Table`; mechanisms get the labels that figures give them, variants stand in words."""
+    """Any data frame as a `Table`, with the names that people write for studies, data sets, mechanisms and variants."""
     if "mechanism" in frame:
         variants = frame["variant"] if "variant" in frame else pd.Series("base", index=frame.index)
         names = [mechanism_label(str(m), str(v)) for m, v in zip(frame["mechanism"], variants, strict=True)]
         frame = frame.assign(mechanism=names)
     if "variant" in frame:
         frame = frame.assign(variant=frame["variant"].astype(str).map(variant_words))
+    for column, name in (("study", study_name), ("dataset", dataset_name)):
+        if column in frame:
+            frame = frame.assign(**{column: frame[column].astype(str).map(name)})
     numeric = [pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind) for kind in frame.dtypes]
     rows = [[table_number(value) for value in row] for row in frame.astype(object).itertuples(index=False, name=None)]
     return Table(title, caption or title, [heading(str(column)) for column in frame.columns], numeric, rows)
@@ -83,7 +96,7 @@ def csv_tables(tables: dict[str, pd.DataFrame]) -> dict[str, Table]:
 
 
 def check_claims(claims: pd.DataFrame) -> pd.DataFrame:
-    """The claims as text.
+    """The claims as text, without keys but in their evidence.
 
     Raises:
         InputError: if a column is missing or a verdict is not one of `VERDICTS`.
@@ -94,7 +107,10 @@ def check_claims(claims: pd.DataFrame) -> pd.DataFrame:
     other = sorted(set(claims["verdict"]) - set(VERDICTS))
     if other:
         raise InputError(f"the verdict {other[0]!r} of a claim is not one of {', '.join(VERDICTS)}")
-    return claims[CLAIMS].fillna("").astype(str)
+    text = claims[CLAIMS].fillna("").astype(str)
+    for column in ("claim", "condition", "wanted", "expected", "observed"):
+        text[column] = text[column].map(without_keys)
+    return text
 
 
 def verdict_counts(claims: pd.DataFrame, papers: Sequence[str]) -> list[dict[str, Any]]:
