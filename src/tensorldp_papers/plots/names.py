@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 STUDIES = {
@@ -176,6 +175,7 @@ FACTORS = {
     ("centre", "global"): "ranges around the global model",
     ("centre", "zero"): "ranges around zero",
     ("augment", "1"): "augmented",
+    ("limit", "60000"): "60,000 training records",
     ("sensitivity", "tight"): "tight sensitivity",
     ("subspace", "identity"): "no utility subspace",
     ("unit", "batch"): "noise for a batch",
@@ -272,11 +272,3 @@ def heading(column: str) -> str:
 def table_text(name: str) -> tuple[str, str]:
     """The title and the caption of a table of results/tables."""
     return TABLES.get(name, (f"Table {name.replace('_', ' ')}", f"The file results/tables/{name}.csv."))
-
-
-def without_keys(text: str) -> str:
-    """A sentence with the names that people write for the keys of studies, data sets, networks, metrics and factors."""
-    factors = r"\b(attack|augment|defence|model|backbone|strength|reading|learner|participation|[dmB])=([\w.]+\b)"
-    text = re.sub(factors, lambda found: factor_words(found[1], found[2]), text)
-    tables = {**STUDIES, **DATASETS, **NETWORKS, **{key: words for key, (words, _) in METRICS.items()}}
-    return re.sub(r"\b[a-z0-9]+_[a-z0-9_]+\b", lambda found: tables.get(found[0], found[0]), text)

@@ -137,8 +137,8 @@ def _looks(lines: set[str]) -> dict[str, dict[str, Any]]:
 def opening(rows: pd.DataFrame, paper_name: str) -> dict[str, Any]:
     """What the explorer shows of a study before a reader chooses.
 
-    It is the data set, metric and setting with the most lines that have a place on the true axis, five counting as
-    enough; then MNIST, then a score, then the most rows.
+    It is the data set, score and setting with the most lines that have a place on the true axis, five counting as
+    enough; then what the paper prints numbers of, then MNIST, then the most rows.
 
     Args:
         rows: of one study, of metrics with one value a seed.
@@ -159,8 +159,9 @@ def opening(rows: pd.DataFrame, paper_name: str) -> dict[str, Any]:
         dataset, metric, _ = key
         places = here.groupby("line")["guarantee_epsilon"].nunique()
         score = SCORES.index(metric) if metric in SCORES else len(SCORES)
-        order = (dataset == "mnist", -score, len(here), -datasets.index(dataset))
-        return min(int((places > 1).sum()), MOST), *map(int, order)
+        printed = bool(printed_points(str(here["study"].iloc[0]), dataset, metric))
+        order = (printed, dataset == "mnist", -score, len(here), -datasets.index(dataset))
+        return int(metric in SCORES), min(int((places > 1).sum()), MOST), *map(int, order)
 
     groups = {key: here for key, here in placed.groupby(["dataset", "metric", "setting"])}
     groups = groups or {key: here for key, here in rows.groupby(["dataset", "metric", "setting"])}

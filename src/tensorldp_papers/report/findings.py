@@ -20,6 +20,7 @@ from tensorldp_papers.plots.words import short_number
 
 IMAGES = "tldp_type1"
 PRINTED = 1.0  # the printed epsilon that the sentences speak of, or the next that a study ran
+LEVEL = 0.01  # of a score: no smaller difference is written
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,7 @@ def _label(metrics: pd.DataFrame) -> Finding | None:
     rows = rows[rows["dataset"] == (dataset := _first(rows))]
     printed = min(rows["epsilon"].unique(), key=lambda e: abs(math.log(e / PRINTED)))
     guaranteed = rows[rows["epsilon"] == printed]["guarantee_epsilon"].min()
-    name = dataset_name(dataset)
-    before = f"{label('tldp-l')}'s printed ε of {_number(printed)} guarantees one record of {name} ε = "
+    before = f"Where {label('tldp-l')} prints an ε of {_number(printed)}, one record of {dataset_name(dataset)} gets "
     return Finding(before, short_number(float(guaranteed)), ".", IMAGES, study_name(IMAGES))
 
 
@@ -94,7 +94,8 @@ def _level(metrics: pd.DataFrame) -> Finding | None:
     if not apart:
         return None
     before = f"At one true ε, F1 of {label('tldp-l')} and of plain Laplace noise on {dataset_name(dataset)} differ by "
-    return Finding(before, f"{np.median(apart):.2f}", ".", IMAGES, study_name(IMAGES))
+    gap = float(np.median(apart))
+    return Finding(before, f"{gap:.2f}" if gap >= LEVEL else f"less than {LEVEL}", ".", IMAGES, study_name(IMAGES))
 
 
 def _frontier(metrics: pd.DataFrame) -> Finding | None:

@@ -56,13 +56,13 @@ def _sheet(folder: Path, name: str, sheet: Sheet) -> dict[str, Any]:
 
 
 def _picture(folder: Path, name: str, caption: str, source: str, title: str, alt: str) -> dict[str, Any]:
-    """A figure for the page; `source` is the notebook and the table that it comes from."""
+    """A figure for the page; `source` is the notebook and the table that it comes from, if there are such."""
     sheets = {"page": _sheet(folder, name, PAGE), "phone": _sheet(folder, name, PHONE)}
     return {"name": name, "caption": caption, "source": source, "title": title, "alt": alt, **sheets}
 
 
 def _origin(study: dict[str, Any], rows: pd.DataFrame) -> str:
-    return origin(study["figure"], study["source"], rows["dataset"], study["paper"])
+    return report_tables.without_keys(origin(study["figure"], study["source"], rows["dataset"], study["paper"]))
 
 
 def _description(study: dict[str, Any], caption: str, rows: pd.DataFrame) -> str:
@@ -160,6 +160,7 @@ def render(
         {
             "key": key,
             "paper": paper(key),
+            "name": report_tables.source_name(key),
             "verdicts": [row for row in verdicts if row["key"] == key],
             "studies": [_section(study, metrics, figures) for study in studies if study["paper"] == key],
             "tables": {name: table for name, table in shown.items() if paper_of(name) == key},
@@ -168,7 +169,7 @@ def render(
     ]
     privacy = [_picture(figures, name, text, name, "privacy", text) for name, text in PRIVACY.items()]
     first = [
-        _picture(figures, name, text, name, "the first picture", text)
+        _picture(figures, name, text, name if (figures / f"{name}.csv").exists() else "", "this picture", text)
         for name, text in FIRST.items()
         if (figures / f"{name}.svg").exists()
     ]
@@ -203,10 +204,8 @@ def render(
         verdict_names=VERDICTS,
         counted=counted,
         claims=claims.to_dict("records"),
-        open_claims=claims[claims["verdict"].isin(OPEN)]
-        .sort_values("verdict", ascending=False)
-        .to_dict("records"),
-        claim_papers={key: paper(key).short for key in papers},
+        open_claims=claims[claims["verdict"].isin(OPEN)].sort_values("verdict", ascending=False).to_dict("records"),
+        claim_papers={key: report_tables.source_name(key) for key in papers},
         kinds=sorted({group_of(kind) for kind in claims["kind"]}),
         group_of=group_of,
         statistics=report_tables.run_statistics(metrics),

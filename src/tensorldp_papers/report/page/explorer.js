@@ -9,7 +9,7 @@ function explorer(data) {
   const table = liveTable(byId("explore-table"), byId("explore-rows"));
   const blank = {dataset: "", metric: "", setting: "", axis: "", lines: null};
   let view = {...blank, study: data.first, delta: "1e-05"};
-  let marks = [], at = -1, scene = null, frame = 0, pinned = false;
+  let marks = [], at = -1, scene = null, frame = 0, pinned = false, note = "";
 
   const deltaText = delta => delta === 0 ? "0 (pure, atoms counted)" : text(delta);
   function axisLabel(points) {
@@ -46,7 +46,7 @@ function explorer(data) {
     at = index;
     for (const other of marks) other.mark.classList.remove("chosen");
     near(index < 0 ? null : marks[index].group);
-    if (index < 0) { tip.replaceChildren("Point at a mark to read it."); return; }
+    if (index < 0) { tip.replaceChildren(note); return; }
     const point = marks[index];
     point.mark.classList.add("chosen");
     tip.replaceChildren(...(point.printed ? printedWords(point.printed) : pointWords(point)));
@@ -72,7 +72,7 @@ function explorer(data) {
     const claims = study.claims.length ? study.claims.slice(0, 6).flatMap(id => [element("a", {href: `#claim-${id}`}, id), " "])
       : [element("a", {href: `#paper-${study.source}`}, `claims of ${study.paper}`)];
     return facts(data.lines[point.line].label, [
-      [data.metrics[view.metric].label, point.seeds > 1 ? `${text(point.y)}, mean of ${point.seeds} seeds from ${text(point.low)} to ${text(point.high)}` : `${text(point.y)}, one seed`],
+      [data.metrics[view.metric].axis, point.seeds > 1 ? `${text(point.y)}, mean of ${point.seeds} seeds from ${text(point.low)} to ${text(point.high)}` : `${text(point.y)}, one seed`],
       ["printed ε", text(point.cell[PRINTED])],
       ["guaranteed", guaranteeWords(point.cell, view, data.deltas)],
       ["audit", auditWords(point.cell)],
@@ -122,17 +122,17 @@ function explorer(data) {
     const x = axisLabel(shown), next = sceneOf(data, {...view, lines: chosen}, points);
     const title = `${own ? `Your data, as in ${shows}` : shows}: ${metric.label} against ${x}, ${dataset}, ${data.settings[view.setting]}`;
     show(next, {x, y: metric.axis, title}, moving);
-    pinned = false;
-    say(-1);
-    byId("explore-title").textContent = `${study.title}. ${dataset}${own ? " (your data)" : ""}, ${data.settings[view.setting]}.`;
-    byId("explore-note").textContent = [
-      "Marks: means over seeds; bars: lowest to highest seed. Hollow: no audit tried it.",
+    note = [
+      "Point at a mark to read it. Marks: means over seeds; bars: lowest to highest seed. Hollow: no audit tried it.",
       next.left ? `${counted(next.left, "cell")} without a place on this axis, as ε is infinite or 0; the table has them.` : "",
       next.classes ? "Dashed curve: what no classifier can exceed at this ε." : "",
       next.printed.length ? "Open star: what the paper prints." : "",
     ].filter(Boolean).join(" ");
+    pinned = false;
+    say(-1);
+    byId("explore-title").textContent = `${study.title}. ${dataset}${own ? " (your data)" : ""}, ${data.settings[view.setting]}.`;
     byId("explore-link").href = location.href.split("#")[0] + writeAddress(view);
-    drawLegend(legend, data, lines, chosen, (lines, back) => {
+    drawLegend(legend, data, [...new Set([...openingLines(data, view, lines), ...lines])], chosen, (lines, back) => {
       view.lines = lines;
       view.emptied = Boolean(lines && !lines.length);
       update();
