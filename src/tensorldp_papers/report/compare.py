@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -177,8 +178,8 @@ def _draw_line(ax: Axes, table: pd.Series, name: str, face: str, text: str) -> N
         draw_level(ax, float(line.iloc[0]), text)
         return
     seen = look(name)
-    style = {"markeredgewidth": 1.2, "markeredgecolor": seen.colour, "markerfacecolor": face, "marker": seen.marker}
-    ax.plot(finite.index, finite, color=seen.colour, label=text, **style)
+    style: dict[str, Any] = {"markeredgewidth": 1.2, "markeredgecolor": seen.colour, "markerfacecolor": face}
+    ax.plot(finite.index, finite, color=seen.colour, marker=seen.marker, label=text, **style)
 
 
 def render_comparison(first: Run, second: Run, *, rows: int = 300) -> str:

@@ -155,18 +155,17 @@ def opening(rows: pd.DataFrame, paper_name: str) -> dict[str, Any]:
     placed = private[at & np.isfinite(private["value"].astype(float))]
     datasets = in_order(rows["dataset"])
 
-    def rank(key: tuple[str, str, str], here: pd.DataFrame) -> tuple[int, ...]:
-        dataset, metric, _ = key
+    def rank(group: tuple[Any, pd.DataFrame]) -> tuple[int, ...]:
+        (dataset, metric, _), here = group
         places = here.groupby("line")["guarantee_epsilon"].nunique()
         score = SCORES.index(metric) if metric in SCORES else len(SCORES)
         printed = bool(printed_points(str(here["study"].iloc[0]), dataset, metric))
         order = (printed, dataset == "mnist", -score, len(here), -datasets.index(dataset))
         return int(metric in SCORES), min(int((places > 1).sum()), MOST), *map(int, order)
 
-    groups = {key: here for key, here in placed.groupby(["dataset", "metric", "setting"])}
-    groups = groups or {key: here for key, here in rows.groupby(["dataset", "metric", "setting"])}
-    best = max(groups, key=lambda key: rank(key, groups[key]))
-    printed = groups[best][np.isfinite(groups[best]["epsilon"].astype(float))]
+    groups = (placed if len(placed) else rows).groupby(["dataset", "metric", "setting"])
+    best, here = max(groups, key=rank)
+    printed = np.isfinite(here["epsilon"].astype(float)).any()
     counts = placed.groupby("line")["guarantee_epsilon"].nunique()
     own = PROPOSED.get(paper_name, "")
 
@@ -176,7 +175,7 @@ def opening(rows: pd.DataFrame, paper_name: str) -> dict[str, Any]:
 
     return {
         **dict(zip(("dataset", "metric", "setting"), best, strict=True)),
-        "axis": "printed" if len(printed) else "guaranteed",
+        "axis": "printed" if printed else "guaranteed",
         "lines": sorted(set(rows["line"]), key=place),
     }
 

@@ -54,7 +54,7 @@ def source_name(key: str) -> str:
 
 
 def without_keys(text: str) -> str:
-    """A sentence with the names that people write for keys: of studies, data, networks, metrics, mechanisms, factors."""
+    """A sentence with the names that people write for keys of studies, data, networks, mechanisms and others."""
     factors = r"\b(attack|augment|defence|model|backbone|strength|reading|learner|participation|[dmB])=([\w.]+\b)"
     text = re.sub(factors, lambda found: factor_words(found[1], found[2]), text)
     names, keys = _names(tuple(MECHANISMS.names()))
