@@ -90,7 +90,9 @@ def test_the_page_has_every_figure_and_claim_and_asks_nothing_of_a_network(text:
     for sheet in (*pictures[:2], *phones[:2]):
         assert gzip.decompress(base64.b64decode(str(sheet["data-packed"]))).startswith(b"<?xml")
     assert [row["id"] for row in found.found["tr"] if "data-verdict" in row] == [f"claim-{i}" for i in claims()["id"]]
-    kept = re.sub(r'data-packed="[^"]*|<a href="https://(doi|arxiv)\.org/[^"]*"|// .*', "", text)  # pictures, links, comments
+    kept = re.sub(
+        r'data-packed="[^"]*|<a href="https://(doi|arxiv)\.org/[^"]*"|// .*', "", text
+    )  # pictures, links, comments
     assert not re.search(r"https?:|//[a-z]|@import|url\(", kept)
     assert "&lt;statement&gt; 0 &amp; more" in text
     assert len(text) < 6e6

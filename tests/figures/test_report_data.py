@@ -81,7 +81,12 @@ def test_lines_and_settings_take_the_factors_apart() -> None:
 def test_a_study_opens_on_the_score_and_setting_with_most_lines_on_the_true_axis() -> None:
     rows = metrics().query("study == 'tldp_type1'")
     found = opening(rows, "TLDP")
-    assert (found["dataset"], found["metric"], found["setting"], found["axis"]) == ("digits", "weighted_f1", "", "printed")
+    assert (found["dataset"], found["metric"], found["setting"], found["axis"]) == (
+        "digits",
+        "weighted_f1",
+        "",
+        "printed",
+    )
     assert found["lines"][:4] == ["tldp-g", "tldp-l", "privunit", "laplace"]
     few = rows[rows["mechanism"].isin(["none", "idn"])].assign(variant="model=lenet")
     other = pd.concat([few, few.assign(dataset="mnist"), rows.assign(variant="model=cnn", metric="accuracy")])
