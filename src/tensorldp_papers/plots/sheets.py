@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-import matplotlib.pyplot as plt
 from matplotlib import font_manager
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -94,22 +93,16 @@ def panels(
         height: of a panel in inches, on a page; with what is written around it.
         sharex: one range for all horizontal axes.
         sharey: one range for all vertical axes.
-        options: of `matplotlib.pyplot.subplots`.
+        options: of `matplotlib.figure.Figure.subplots`.
     """
     mpl.rcParams.update(STYLE)  # type: ignore[arg-type]
     sheet = _sheet.get()
-    columns = 1 if sheet.narrow else min(columns, count)
+    if sheet.narrow and columns > 1:
+        columns, height = 1, min(height, 2.6)
+    columns = min(columns, count)
     rows = -(-count // columns)
-    figure, axes = plt.subplots(
-        rows,
-        columns,
-        figsize=(sheet.inches, rows * min(height, 2.6 if sheet.narrow else height)),
-        squeeze=False,
-        layout="constrained",
-        sharex=sharex,
-        sharey=sharey,
-        **options,
-    )
+    figure = Figure(figsize=(sheet.inches, rows * height), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False, sharex=sharex, sharey=sharey, **options)
     _layout(figure, w_pad=0.06, h_pad=0.06, wspace=0.03, hspace=0.05)
     for ax in axes.flat:
         ax.tick_params(labelleft=True, labelbottom=True)
@@ -247,7 +240,6 @@ def save(draw: Callable[[], Figure], stem: Path) -> None:
                     darken(figure)
                 with replacing(stem.with_name(f"{name}{theme}.png")) as temporary:
                     figure.savefig(temporary, format="png", dpi=192, metadata={"Software": None})
-        plt.close(figure)
 
 
 COLOUR = re.compile(r"(fill|stroke): (#[0-9a-f]{6})")
@@ -278,7 +270,7 @@ def for_both_themes(svg: str) -> str:
 
 def darken(figure: Figure) -> None:
     """Give every artist of a figure the colour that it has on a dark page."""
-    for artist in figure.findobj():
+    for artist in figure.findobj(lambda artist: not isinstance(artist, Figure | Axes)):  # they repeat their patches
         for name in ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor"):
             _recolour(artist, name)
 
