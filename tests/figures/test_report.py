@@ -126,6 +126,9 @@ def test_the_first_pictures_are_left_out_where_a_run_has_none(figures: Path, tmp
         if not path.name.startswith("epsilon"):
             (tmp_path / path.name).write_bytes(path.read_bytes())
     assert "The epsilon that a paper" not in page(tmp_path, 1)
+    narrow = page(figures, 1)  # beside pictures of a wider run
+    assert "The epsilon that a paper" in narrow
+    assert "One image, what is released" not in narrow
 
 
 def test_verdicts_are_two_bars_with_links_to_their_claims(text: str) -> None:
@@ -271,8 +274,8 @@ def test_numbers_are_written_short() -> None:
 
 def test_the_cost_of_a_run_counts_each_seed_once() -> None:
     rows = {row[0]: row for row in run_statistics(metrics()).rows}
-    assert rows["TLDP Type I"] == ["TLDP Type I", "28", "56", "84", "1.5", "301", "cpu"]
-    assert rows["all studies"][1:4] == [str(28 * 11), str(56 * 11), "924"]
+    assert rows["TLDP Type I"] == ["TLDP Type I", "28", "56", "0.02333", "1.5", "301", "cpu"]
+    assert rows["all studies"][1:4] == [str(28 * 11), str(56 * 11), "0.2567"]
 
 
 def test_audits_are_compared_with_finite_guarantees_at_the_same_delta() -> None:

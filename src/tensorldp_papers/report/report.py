@@ -20,6 +20,8 @@ from tensorldp.errors import InputError
 from tensorldp_papers.citations import PAPERS, paper
 from tensorldp_papers.claims.base import catalogue
 from tensorldp_papers.claims.registry import group_of
+from tensorldp_papers.plots.epsilon_you_get import epsilons, sentence
+from tensorldp_papers.plots.first_picture import FIRST_PICTURE
 from tensorldp_papers.plots.names import OPEN, PRIVACY, VERDICTS, dataset_name, in_order, metric_label, study_name
 from tensorldp_papers.plots.sheets import PAGE, PHONE, Sheet
 from tensorldp_papers.plots.style import label, order
@@ -37,6 +39,7 @@ FIRST = {  # the pictures of the first screen, where the run has them
     "epsilon_in_pictures": "One image, what is released of it at a printed epsilon of one, and what an attacker makes "
     "of that.",
 }
+DRAWS = {"epsilon_you_get": {row.study for row in FIRST_PICTURE}, "epsilon_in_pictures": {"reconstruction"}}
 VIEW_BOX = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 
 
@@ -105,6 +108,17 @@ def _covered(studies: Sequence[dict[str, Any]], metrics: pd.DataFrame) -> dict[s
     return {"covered": listed(covered) or "no study", "missing": listed(others)}
 
 
+def _first_pictures(metrics: pd.DataFrame, studies: set[str], figures: Path) -> list[dict[str, Any]]:
+    """The pictures that the page begins with; none of a wider run that left its files beside this one's."""
+    pictures = []
+    for name, caption in FIRST.items():
+        if DRAWS[name] & studies and (figures / f"{name}.svg").exists():
+            words = sentence(epsilons(metrics)) if name == "epsilon_you_get" else ""
+            source = name if (figures / f"{name}.csv").exists() else ""
+            pictures.append(_picture(figures, name, caption, source, "this picture", f"{caption} {words}".strip()))
+    return pictures
+
+
 def _papers(studies: Sequence[dict[str, Any]], claims: pd.DataFrame) -> list[str]:
     """The papers of the page: the known ones in their order, then others as they come."""
     keys = dict.fromkeys([*(study["paper"] for study in studies), *claims["source"]])
@@ -168,11 +182,7 @@ def render(
         for key in papers
     ]
     privacy = [_picture(figures, name, text, name, "privacy", text) for name, text in PRIVACY.items()]
-    first = [
-        _picture(figures, name, text, name if (figures / f"{name}.csv").exists() else "", "this picture", text)
-        for name, text in FIRST.items()
-        if (figures / f"{name}.svg").exists()
-    ]
+    first = _first_pictures(metrics, {study["study"] for study in studies}, figures)
     folder = files("tensorldp_papers.report.page")
     environment = Environment(
         loader=FunctionLoader(lambda name: folder.joinpath(name).read_text()),

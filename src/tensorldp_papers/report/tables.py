@@ -181,7 +181,7 @@ def run_statistics(metrics: pd.DataFrame) -> Table:
             "study": name,
             "cells": len(part.drop_duplicates(CELL)),
             "runs (cells × seeds)": len(part),
-            "seconds of computing": float(part["seconds"].sum()),
+            "hours of computing": float(part["seconds"].sum()) / 3600,
             "slowest run (s)": float(part["seconds"].max()),
             "peak memory (MB)": float(part["peak_mb"].max()),
             "devices": ", ".join(sorted(part["device"].unique())),

@@ -6,12 +6,13 @@ const MARKS = {
   X: "M-4.4,-2.4L-2.4,-4.4L0,-2L2.4,-4.4L4.4,-2.4L2,0L4.4,2.4L2.4,4.4L0,2L-2.4,4.4L-4.4,2.4L-2,0Z",
   "*": "M0,-5.5L1.4,-1.8L5.2,-1.7L2.2,.7L3.2,4.4L0,2.2L-3.2,4.4L-2.2,.7L-5.2,-1.7L-1.4,-1.8Z",
 };
+const WIDEST = 30; // times an epsilon: across more no line is drawn, as in figures
 const markOf = look => MARKS[look.marker] || MARKS.o;
 
-// A number on an axis: plain up to 10,000, then a power of ten, as figures have it.
+// A number on an axis: plain below 100,000, then a power of ten, as figures have it.
 function axisNumber(value) {
   const size = Math.abs(value), power = Math.floor(Math.log10(size) + 1e-9);
-  if (value === 0 || (size >= 1e-3 && size <= 1e4)) return Number(value.toPrecision(3)).toLocaleString("en", {maximumFractionDigits: 6});
+  if (value === 0 || (size >= 1e-3 && size < 1e5)) return Number(value.toPrecision(3)).toLocaleString("en", {maximumFractionDigits: 6});
   const ten = "10" + [...String(power)].map(digit => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit] ?? "⁻").join(""), lead = Number((value / 10 ** power).toPrecision(3));
   return lead === 1 ? ten : `${lead} × ${ten}`;
 }
@@ -119,7 +120,7 @@ function drawChart(data, scene, width, labels) {
   for (const line of new Set(scene.placed.map(p => p.line))) {
     const look = data.lines[line], here = scene.placed.filter(p => p.line === line).sort((a, b) => a.x - b.x), group = lineOf(line);
     if (here.length > 1) group.append(drawn("path", {
-      class: "trace", d: "M" + here.map(p => `${scale.x(p.x).toFixed(1)},${scale.y(p.y).toFixed(1)}`).join("L"),
+      class: "trace", d: here.map((p, i) => `${i && p.x < WIDEST * here[i - 1].x ? "L" : "M"}${scale.x(p.x).toFixed(1)},${scale.y(p.y).toFixed(1)}`).join(""),
     }));
     for (const p of here) {
       const mark = drawn("g", {class: "mark" + (p.cell[AUDITS].length ? "" : " untried"), transform: `translate(${scale.x(p.x).toFixed(1)},${scale.y(p.y).toFixed(1)})`});
