@@ -116,22 +116,17 @@ def _cells(cells: pd.DataFrame, deltas: dict[float, str], audits: pd.DataFrame) 
 
 
 def _looks(lines: set[str]) -> dict[str, dict[str, Any]]:
-    """Each line with its mechanism's colour, and within it with a marker of its own."""
-    looks: dict[str, dict[str, Any]] = {}
-    used: dict[str, set[str]] = {}
-    for line in order(lines):
-        seen = look(line)
-        taken = used.setdefault(seen.colour, set())
-        marker = next((m for m in (seen.marker, *MARKERS) if m not in taken), seen.marker)
-        taken.add(marker)
-        looks[line] = {
+    """Each line with the look of its mechanism; the page gives those of one colour markers of their own."""
+    return {
+        line: {
             "label": line_label(line),
-            "light": seen.colour,
-            "dark": in_the_dark(seen.colour),
-            "marker": marker,
+            "light": look(line).colour,
+            "dark": in_the_dark(look(line).colour),
+            "marker": look(line).marker,
             "reference": line.split(" ")[0] == NO_PRIVACY,
         }
-    return looks
+        for line in order(lines)
+    }
 
 
 def opening(rows: pd.DataFrame, paper_name: str) -> dict[str, Any]:
@@ -161,7 +156,7 @@ def opening(rows: pd.DataFrame, paper_name: str) -> dict[str, Any]:
         score = SCORES.index(metric) if metric in SCORES else len(SCORES)
         printed = bool(printed_points(str(here["study"].iloc[0]), dataset, metric))
         order = (printed, dataset == "mnist", -score, len(here), -datasets.index(dataset))
-        return int(metric in SCORES), min(int((places > 1).sum()), MOST), *map(int, order)
+        return int(metric in SCORES), min(len(places), MOST), *map(int, order)
 
     groups = (placed if len(placed) else rows).groupby(["dataset", "metric", "setting"])
     best, here = max(groups, key=rank)
@@ -236,6 +231,7 @@ def explorer_data(
             if study["study"] in found
         },
         "datasets": {name: dataset_name(name) for name in in_order(rows["dataset"])},
+        "markers": MARKERS,
         "lines": _looks({cell[3] for cell in packed}),
         "settings": {setting: setting_words(setting) for setting in sorted({cell[2] for cell in packed})},
         "metrics": {

@@ -35,13 +35,14 @@ function linearTicks(low, high) {
   return ticks;
 }
 
-// The ends of both axes: scores between 0 and 1 fill that range, wide ranges are logarithmic.
-function endsOf(points, marks) {
+// The ends of both axes: scores between 0 and 1 fill that range, wide ranges are logarithmic, references stretch none.
+function endsOf(points, references, marks) {
   const xs = [...points.flatMap(p => p.range), ...marks.map(m => m.epsilon)].filter(x => x > 0 && x < Infinity);
-  const ys = [...points.flatMap(p => [p.low, p.high]), ...marks.map(m => m.value)];
+  const ys = [...(points.length ? points : references).flatMap(p => [p.low, p.high]), ...marks.map(m => m.value)];
   const left = xs.length ? Math.min(...xs) / 1.35 : .1, right = xs.length ? Math.max(...xs) * 1.35 : 10;
   let low = Math.min(...ys), high = Math.max(...ys);
   const log = low > 0 && high / low > 50 && high > 1;
+  if (log) [low, high] = [low / 1.5, high * 1.5];
   if (!ys.length || (!log && low >= 0 && high <= 1)) [low, high] = [0, 1];
   else if (!log && low === high) [low, high] = [low - .5, high + .5];
   else if (!log && low >= 0) low = 0;
@@ -87,7 +88,7 @@ function sceneOf(data, view, points) {
   return {
     placed: shown.filter(p => p.x > 0 && !reference(p)), references: shown.filter(reference), printed, classes,
     left: shown.filter(p => !(p.x > 0) && !reference(p)).length, delta: view.axis === "guaranteed" ? Number(view.delta) : 0,
-    ends: endsOf(shown.map(p => reference(p) ? {...p, range: []} : p), printed),
+    ends: endsOf(shown.filter(p => !reference(p)), shown.filter(reference), printed),
   };
 }
 
@@ -102,7 +103,7 @@ function onTheWay(from, to, share) {
 }
 
 // Draws a scene and returns the drawing and its marks, in the order of the arrow keys.
-function drawChart(data, scene, width, labels) {
+function drawChart(looks, scene, width, labels) {
   const height = width < 520 ? 320 : 400, size = {left: 52, top: 28, width: width - 76, height: height - 78};
   const scale = scales(scene.ends, size);
   const svg = drawn("svg", {
@@ -111,14 +112,15 @@ function drawChart(data, scene, width, labels) {
   });
   svg.append(axesOf(scale, size, labels.x, labels.y));
   const marks = [], lineOf = line => drawn("g", {
-    class: "line", style: `--light: ${data.lines[line].light}; --dark: ${data.lines[line].dark}`, "data-line": line});
+    class: "line", style: `--light: ${looks[line].light}; --dark: ${looks[line].dark}`, "data-line": line});
   for (const line of new Set(scene.references.map(p => p.line))) {
     const own = scene.references.filter(p => p.line === line), mean = own.reduce((sum, p) => sum + p.y, 0) / own.length, group = lineOf(line);
+    if (!(mean >= scene.ends.low && mean <= scene.ends.high)) continue;
     group.append(drawn("line", {class: "reference", x1: size.left, x2: size.left + size.width, y1: scale.y(mean), y2: scale.y(mean)}));
     svg.append(group);
   }
   for (const line of new Set(scene.placed.map(p => p.line))) {
-    const look = data.lines[line], here = scene.placed.filter(p => p.line === line).sort((a, b) => a.x - b.x), group = lineOf(line);
+    const look = looks[line], here = scene.placed.filter(p => p.line === line).sort((a, b) => a.x - b.x), group = lineOf(line);
     if (here.length > 1) group.append(drawn("path", {
       class: "trace", d: here.map((p, i) => `${i && p.x < WIDEST * here[i - 1].x ? "L" : "M"}${scale.x(p.x).toFixed(1)},${scale.y(p.y).toFixed(1)}`).join(""),
     }));

@@ -93,35 +93,36 @@ function explorer(data) {
     ]));
   }
 
-  function put(next, labels) {
+  function put(next, looks, labels) {
     scene = next;
-    const made = drawChart(data, scene, Math.max(300, chart.clientWidth), labels);
+    const made = drawChart(looks, scene, Math.max(300, chart.clientWidth), labels);
     chart.replaceChildren(made.svg);
     marks = made.marks;
   }
 
-  function show(next, labels, moving) {
+  function show(next, looks, labels, moving) {
     cancelAnimationFrame(frame);
     const from = scene, start = performance.now();
     const step = now => {
       const time = Math.max(0, now - start) / MOVE;
-      if (time >= 1) { put(next, labels); return; }
-      put(onTheWay(from, next, time * time * (3 - 2 * time)), labels);
+      if (time >= 1) { put(next, looks, labels); return; }
+      put(onTheWay(from, next, time * time * (3 - 2 * time)), looks, labels);
       frame = requestAnimationFrame(step);
     };
-    if (moving && from && !calm.matches) step(start); else put(next, labels);
+    if (moving && from && !calm.matches) step(start); else put(next, looks, labels);
   }
 
   function draw(moving = false) {
     const points = pointsOf(data, view), lines = Object.keys(data.lines).filter(line => points.some(p => p.line === line));
     if (view.lines) view.lines = view.lines.filter(line => lines.includes(line));
     if (view.lines && !view.lines.length && !view.emptied) view.lines = null;
-    const chosen = view.lines ?? openingLines(data, view, lines), shown = points.filter(p => chosen.includes(p.line));
+    const opening = openingLines(data, view, lines), ordered = [...new Set([...opening, ...lines])], looks = looksOf(data, ordered);
+    const chosen = view.lines ?? opening, shown = points.filter(p => chosen.includes(p.line));
     const metric = data.metrics[view.metric], study = data.studies[view.study], dataset = data.datasets[view.dataset];
     const shows = [study.paper, study.figure].filter(Boolean).join(", "), own = study.own.includes(view.dataset);
     const x = axisLabel(shown), next = sceneOf(data, {...view, lines: chosen}, points);
     const title = `${own ? `Your data, as in ${shows}` : shows}: ${metric.label} against ${x}, ${dataset}, ${data.settings[view.setting]}`;
-    show(next, {x, y: metric.axis, title}, moving);
+    show(next, looks, {x, y: metric.axis, title}, moving);
     note = [
       "Point at a mark to read it. Marks: means over seeds; bars: lowest to highest seed. Hollow: no audit tried it.",
       next.left ? `${counted(next.left, "cell")} without a place on this axis, as ε is infinite or 0; the table has them.` : "",
@@ -132,7 +133,7 @@ function explorer(data) {
     say(-1);
     byId("explore-title").textContent = `${study.title}. ${dataset}${own ? " (your data)" : ""}, ${data.settings[view.setting]}.`;
     byId("explore-link").href = location.href.split("#")[0] + writeAddress(view);
-    drawLegend(legend, data, [...new Set([...openingLines(data, view, lines), ...lines])], chosen, (lines, back) => {
+    drawLegend(legend, looks, chosen, opening.length, (lines, back) => {
       view.lines = lines;
       view.emptied = Boolean(lines && !lines.length);
       update();

@@ -14,9 +14,10 @@ function swatch(look) {
 }
 
 // `change` gets the lines that are shown from now on, null for those that the view opens with.
-function drawLegend(place, data, lines, shown, change) {
+function drawLegend(place, looks, shown, few, change) {
+  const lines = Object.keys(looks);
   place.replaceChildren(...lines.map(line => {
-    const look = data.lines[line], only = shown.length === 1 && shown[0] === line;
+    const look = looks[line], only = shown.length === 1 && shown[0] === line;
     const box = element("input", {type: "checkbox", "aria-label": `show ${look.label}`, "data-line": line});
     box.checked = shown.includes(line);
     box.addEventListener("change", () => change(
@@ -27,5 +28,5 @@ function drawLegend(place, data, lines, shown, change) {
   }));
   const all = shown.length === lines.length, more = element("button", {type: "button", class: "every"}, all ? "Show fewer" : `Show all ${lines.length}`);
   more.addEventListener("click", () => change(all ? null : lines, ".every"));
-  if (lines.length > MOST) place.append(more);
+  if (lines.length > few) place.append(more);
 }

@@ -49,11 +49,24 @@ function pointsOf(data, view) {
   return points.sort((a, b) => (a.x ?? Infinity) - (b.x ?? Infinity));
 }
 
-// The lines that a view opens with: the first of its study that it has, and all references.
+// The lines that a view opens with: the first of its study that it has, and one reference.
 function openingLines(data, view, lines) {
   const ranked = data.studies[view.study].opening.lines.filter(line => lines.includes(line));
+  const references = ranked.filter(line => data.lines[line].reference), plain = references.find(line => !line.includes(" "));
   const own = ranked.filter(line => !data.lines[line].reference).slice(0, MOST);
-  return lines.filter(line => own.includes(line) || data.lines[line].reference);
+  return lines.filter(line => own.includes(line) || line === (plain ?? references[0]));
+}
+
+// The looks of a view's lines; those of one colour have markers of their own, the first their mechanism's.
+function looksOf(data, lines) {
+  const looks = {}, taken = {};
+  for (const line of lines) {
+    const look = data.lines[line], used = taken[look.light] ??= [];
+    const marker = [look.marker, ...data.markers].find(marker => !used.includes(marker)) ?? look.marker;
+    used.push(marker);
+    looks[line] = {...look, marker};
+  }
+  return looks;
 }
 
 // What the selects may offer, each list given the choices before it.
