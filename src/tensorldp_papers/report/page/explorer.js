@@ -131,7 +131,7 @@ function explorer(data) {
     ].filter(Boolean).join(" ");
     pinned = false;
     say(-1);
-    byId("explore-title").textContent = `${study.title}. ${dataset}${own ? " (your data)" : ""}, ${data.settings[view.setting]}.`;
+    byId("explore-title").textContent = `${study.title} · ${dataset}${own ? " (your data)" : ""} · ${data.settings[view.setting]}`;
     byId("explore-link").href = location.href.split("#")[0] + writeAddress(view);
     drawLegend(legend, looks, chosen, opening.length, (lines, back) => {
       view.lines = lines;
