@@ -1,4 +1,4 @@
-"""LATENT's Figures 7 to 10 and Table 2 with its probability read as Eq. 6 and as Eq. 7, with ceilings and guarantees."""
+"""LATENT's Figures 7 to 10 and Table 2, its probability read as Eq. 6 and as Eq. 7, with ceilings and guarantees."""
 
 from __future__ import annotations
 
@@ -167,7 +167,9 @@ def _draw_end(ax: Axes, line: str, end: dict[str, float], star: PrintedPoint | N
     ax.plot(end["at"], end["test"], MARKS[line], color=colour, markersize=9, label=f"_{line}", zorder=4)
     learned = "" if math.isnan(end["training"]) else f"{_percent(end['training'])} on its training records"
     is_right = math.log(end["at"]) > sum(map(math.log, ax.get_xlim())) / 2
-    text = f"{READINGS[line]}: true ε {whole_number(end['at'])}\n{_percent(end['test'])} on clean test records\n{learned}"
+    text = (
+        f"{READINGS[line]}: true ε {whole_number(end['at'])}\n{_percent(end['test'])} on clean test records\n{learned}"
+    )
     low = end["test"] < 0.3
     place = (-9 if is_right and not narrow() else 4 if is_right else 10, -6 if low else -8)
     side = "right" if is_right else "left"
@@ -217,7 +219,7 @@ def _fact(rows: pd.DataFrame, metric: str, line: str | None = None) -> float:
 
 
 def _clean_ceiling(rows: pd.DataFrame) -> Callable[[float], float] | None:
-    """What no training on Eq. 6's strings can exceed on clean test records, by epsilon; None where sizes are unknown."""
+    """What no training on Eq. 6's strings exceeds on clean test records, by epsilon; None where sizes are unknown."""
     share, bits, records = _fact(rows, "largest_class"), _fact(rows, "string_bits"), _fact(rows, "train_records", "A")
     if math.isnan(share) or math.isnan(bits) or math.isnan(records):
         return None
@@ -260,7 +262,7 @@ def _memory(rows: pd.DataFrame, datasets: list[str]) -> str:
     if part.empty:
         return ""
     low = part.groupby(["dataset", "line", "epsilon"])["value"].mean().min()
-    return f"On their own training records all have {math.floor(100 * low)} % or more, also where test records are guessed."
+    return f"On their own training records all have {math.floor(100 * low)} % or more."
 
 
 def _seeds(rows: pd.DataFrame) -> str:
@@ -310,9 +312,7 @@ def draw_epochs(metrics: pd.DataFrame) -> Figure:
         ax.set_xlabel("epoch")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     last = table[table["epoch"] == table.groupby(["dataset", "line"])["epoch"].transform("max")]
-    return finish(
-        figure, _learned(last), source="LATENT, Figures 8 and 9", datasets=datasets, note=_seeds(table)
-    )
+    return finish(figure, _learned(last), source="LATENT, Figures 8 and 9", datasets=datasets, note=_seeds(table))
 
 
 def _learned(last: pd.DataFrame) -> str:
@@ -321,12 +321,13 @@ def _learned(last: pd.DataFrame) -> str:
     if {TRAINING, CLEAN} <= set(means.index.get_level_values(0)):
         learned, known = float(means[TRAINING].min()), float(means[CLEAN].max())
         if learned - known > 0.3:
-            return f"Read as Eq. 6 the network has {_percent(learned)} on training records, {_percent(known)} on test records"
+            scores = f"{_percent(learned)} on training records, {_percent(known)} on test records"
+            return f"Read as Eq. 6 the network has {scores}"
     return "LATENT's accuracy by epoch, by either reading of its probability"
 
 
 def draw_probability() -> Figure:
-    """Figure 7 and section 3.3: how often a released bit is true by epsilon, and the error of a value by probability."""
+    """Figure 7 and section 3.3: how often a released bit is true, by epsilon, and the error of a value."""
     figure, (left, right) = panels(2, columns=2, height=2.9)
     size, n, m = STRING
     box = Box(-(2.0**n), 2.0**n, (size,))
@@ -342,7 +343,8 @@ def draw_probability() -> Figure:
         left.plot(at, [true(float(e), reading) for e in at], color=colour, label=text)
         pairs = np.array([mean_errors(CODE_BITS, float(p), cast(Any, reading)) for p in probabilities])
         right.plot(probabilities, pairs[:, 1], color=colour, label=text)
-        draw_bound(right, probabilities, pairs[:, 0], f"Eq. 15, {text}")
+        draw_bound(right, probabilities, pairs[:, 0], f"_Eq. 15, {text}")
+        right.text(0.52, pairs[0, 0] + 7, f"{text[8:]}, by Eq. 15", fontsize=SMALLEST, color=QUIET)
     left.set(ylim=(0.48, 1.04), ylabel="share of released bits that are true")
     left.axvspan(left.get_xlim()[0], LARGEST_NOMINAL, color=PALE, linewidth=0, zorder=0)
     left.text(0.12, 1.0, "the paper's ε", fontsize=SMALLEST, color=QUIET)
@@ -350,7 +352,9 @@ def draw_probability() -> Figure:
     right.set(ylim=(-20, 420), xlabel="the paper's probability p", ylabel="mean error of a 10-bit value")
     right.set_title("A value, and its error by Eq. 15")
     toss, kept = (100 * true(LARGEST_NOMINAL, reading) for reading in READINGS)
-    title = f"At ε = {LARGEST_NOMINAL:g} a released bit is true in {toss:.1f} % of cases by Eq. 6, in {kept:.0f} % by Eq. 7"
+    title = (
+        f"At ε = {LARGEST_NOMINAL:g} a released bit is true in {toss:.1f} % of cases by Eq. 6, in {kept:.0f} % by Eq. 7"
+    )
     note = f"Computed for MNIST's strings of {size * CODE_BITS:,} bits; nothing is trained."
     return finish(figure, title, source="LATENT, Figure 7 and section 3.3", note=note)
 
