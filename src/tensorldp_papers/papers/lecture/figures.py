@@ -370,7 +370,7 @@ def draw_membership(metrics: pd.DataFrame) -> Figure:
     ax.set_xlim(-0.02, 1.04)
     ax.grid(axis="y", visible=False)
     ax.set_xlabel("share of members found")
-    beyond = (np.minimum(lows[""], lows["canary_"]) > table["bound"]) & (table["mechanism"] != NO_PRIVACY)
+    beyond = table[(np.maximum(lows[""], lows["canary_"]) > table["bound"]) & (table["mechanism"] != NO_PRIVACY)]
     note = "At 10 % false alarms. Grey tick: the most that the guarantee allows. Canaries have random labels. "
     note += "Lines: 95 % intervals. Labels are released in clear, outside the guarantee. True ε at δ = 1e-5."
     datasets = attack_rows(metrics, "membership", f"tpr_at_fpr_{RATE}")["dataset"]
@@ -383,10 +383,10 @@ def _under(row: Mapping[Any, Any]) -> str:
     return name if row["mechanism"] == NO_PRIVACY else f"{name}, true ε {whole_number(row['at'])}"
 
 
-def _found(table: pd.DataFrame, beyond: pd.Series) -> str:
+def _found(table: pd.DataFrame, beyond: pd.DataFrame) -> str:
     """The title: members found under TLDP-L and under Laplace at one printed epsilon."""
-    if beyond.any():
-        names = [label(name) for name in order(set(table[beyond]["mechanism"]))]
+    if len(beyond):
+        names = [_short(name) for name in order(set(beyond["mechanism"]))]
         return f"The attack finds more members than the guarantee of {listed(names)} allows"
     rows = table.set_index(["mechanism", "printed"])["canary_tpr"]
     shared = sorted({e for m, e in rows.index if m == "tldp-l"} & {e for m, e in rows.index if m == "laplace"})
@@ -516,8 +516,8 @@ def _draw_block(
     _put(ax, stored, picture_key(dataset, "original", any_cell), 0, top + 20, side)
     y = top + 20
     if stored:
-        beside = (side + 6, y) if narrow() else (0, y + side + 2)
-        _say(ax, *beside, "the original", QUIET)
+        x, below = (side + 6, y) if narrow() else (0.0, y + side + 2)
+        _say(ax, x, below, "the original", QUIET)
         y += side + 10 if narrow() else 0
     if not is_single:
         y -= 0 if narrow() or not stored else 20
@@ -626,7 +626,7 @@ def draw_one_victim(
         _say(ax, x + side + 8, y + side + 21 + PITCH, f"{_percent(cell['value'])} of victims named", INK, bold=True)
         x, y = (0.0, y + side + 64) if narrow() else (x + 2 * side + 8 + gap, 0.0)
     _sized(figure, ax, width, y - 14 if narrow() else side + 21 + 2 * PITCH + 2)
-    first, second = (float(cells.loc[name, "value"]) for name in names)
+    first, second = (float(cells["value"][name]) for name in names)
     guessed = first < GUESSED
     seen = "nothing is seen" if guessed else f"{_percent(first)} are named"
     title = f"Same label, ε = {epsilon:g}: under Laplace {seen}, under TLDP-L {_percent(second)} are named"
