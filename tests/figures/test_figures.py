@@ -10,7 +10,6 @@ from tensorldp.errors import InputError
 from tensorldp.mechanism_table import MECHANISMS
 from tensorldp_papers.plots.curves import draw_study
 from tensorldp_papers.plots.means import study_data
-from tensorldp_papers.plots.privacy import ceiling_table, draw_ceiling, draw_profiles, profile_table
 from tensorldp_papers.plots.style import appearance, label, order, save
 from tensorldp_papers.run.table import COLUMNS
 
@@ -105,26 +104,3 @@ def test_saved_figures_are_the_same_bytes_each_time(tmp_path: Path) -> None:
         save(draw_study(table(), "tldp_type1"), tmp_path / name)
     for kind in ("png", "svg"):
         assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
-
-
-def test_profiles_fall_and_the_ceiling_rises() -> None:
-    profiles = profile_table(("laplace", "tldp-l"), nominal=(1.0,), points=8)
-    for _, part in profiles.groupby("mechanism"):
-        assert part.sort_values("epsilon")["delta"].is_monotonic_decreasing
-    audits = pd.DataFrame([{"mechanism": "laplace", "nominal": 1.0, "epsilon_lower": 0.1, "delta": 0.0}])
-    figure = draw_profiles(profiles, audits)
-    assert len(figure.axes) == 5
-    (legend,) = figure.legends
-    said = [text.get_text() for text in legend.get_texts()]
-    assert "audit of nominal ε = 1: ε is at least this" in said
-    assert not any("more than" in text for text in said)
-    above = pd.DataFrame([{"mechanism": "laplace", "nominal": 1.0, "epsilon_lower": 1.5, "delta": 1e-5}])
-    (legend,) = draw_profiles(profiles, above).legends
-    assert any("more than" in text.get_text() for text in legend.get_texts())
-    ceiling = ceiling_table()
-    assert ceiling["pure"].is_monotonic_increasing
-    assert (ceiling["at_1e-5"] >= ceiling["pure"]).all()
-    alone = drawn(draw_ceiling(ceiling, table()))
-    assert "ceiling for ε-LDP records" in alone
-    few = table().query("epsilon > 1").assign(dataset="mnist", epsilon=7.0)
-    assert drawn(draw_ceiling(ceiling, pd.concat([table(), few]))) == alone

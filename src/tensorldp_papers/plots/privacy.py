@@ -65,7 +65,7 @@ def draw_profiles(table: pd.DataFrame, audits: pd.DataFrame) -> Figure:
         audits: rows {mechanism, nominal, epsilon_lower, delta} of audits of the same releases.
     """
     table = table.assign(delta=table["delta"].clip(lower=SMALLEST_DELTA))
-    audits = audits[(audits["epsilon_lower"] >= LEAST) & np.isfinite(audits["epsilon_lower"])]
+    audits = audits[(audits["epsilon_lower"] >= LEAST) & (audits["epsilon_lower"] < math.inf)]
     nominals = sorted(set(table["nominal"]), reverse=True)
     kept, exceeded = _by_promise(table)
     groups = {"kept": kept[:MOST_LINES], "exceeded": exceeded[:MOST_LINES]}

@@ -252,6 +252,11 @@ def _compared(rows: pd.DataFrame, datasets: list[str]) -> str:
         return f"Only read as Eq. 7 LATENT nears its printed accuracy, on {listed(near['B'])}{rest}"
     if far and not near["A"]:
         return f"By neither reading LATENT nears its printed accuracy on {listed(far)}"
+    own = rows[(rows["dataset"] == datasets[0]) & rows["line"].isin(list(READINGS))]
+    means = own[own["epsilon"] == own["epsilon"].min()].groupby("line")["value"].mean()
+    if set(means.index) == set(READINGS):
+        scores = f"{_percent(means['A'])} accuracy if read as Eq. 6, {_percent(means['B'])} as Eq. 7"
+        return f"LATENT's ε = {own['epsilon'].min():g} on {dataset_name(datasets[0])}: {scores}"
     return "LATENT's accuracy by either reading of its probability"
 
 

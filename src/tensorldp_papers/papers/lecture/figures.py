@@ -178,7 +178,7 @@ def draw_table1(metrics: pd.DataFrame) -> Figure:
     for ax, (defence, name, axis, predicted) in zip(axes, kinds, strict=True):
         part = rows[rows["defence"] == defence]
         column = "strength"
-        if defence == "mechanism":
+        if defence == "mechanism" and len(part):
             key = ["variant", "mechanism", "epsilon", "seed"]
             noise = attack_rows(metrics, "tensor", "noise")[[*key, "value"]].rename(columns={"value": "noise"})
             part, column = part.merge(noise, on=key), "noise"
@@ -277,6 +277,7 @@ def draw_cost(metrics: pd.DataFrame) -> Figure:
     """
     table = attack_table(metrics)
     rows = table[table["at_utility_loss"].isna() & (table["attack"] == "cosine")]
+    rows = rows.dropna(subset=["psnr", "utility_loss"])
     if rows.empty:
         raise InputError("the metrics table has no gradient inversion")
     dataset = max(in_order(rows["dataset"]), key=lambda name: int((rows["dataset"] == name).sum()))
@@ -324,7 +325,8 @@ def _free(rows: pd.DataFrame) -> str:
     names = [_defence(row) for row in best.sort_values("utility_loss").to_dict("records")]
     if len(names) > 3:
         return f"{len(names)} of {len(known)} defences hide the pictures and keep the accuracy"
-    return f"Only {listed([name.replace(', ε', ' at ε') for name in names])} hide pictures and keep accuracy"
+    verbs = "hides pictures and keeps" if len(names) == 1 else "hide pictures and keep"
+    return f"Only {listed([name.replace(', ε', ' at ε') for name in names])} {verbs} accuracy"
 
 
 # membership
