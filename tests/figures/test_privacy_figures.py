@@ -71,7 +71,8 @@ def test_mechanisms_that_keep_their_nominal_epsilon_stand_apart_from_those_that_
     kept, exceeded = draw_profiles(profiles, NO_AUDITS).axes
     assert kept.get_title(loc="left") == "Nominal ε = 1 is kept by"
     names = [
-        [str(line.get_label()) for line in ax.get_lines() if line.get_label()[0] != "_"] for ax in (kept, exceeded)
+        [str(line.get_label()) for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
+        for ax in (kept, exceeded)
     ]
     assert names == [["Laplace"], ["TLDP-L"]]
     assert kept.get_xlim() == exceeded.get_xlim()

@@ -179,7 +179,7 @@ def draw_ceiling(table: pd.DataFrame, metrics: pd.DataFrame) -> Figure:
     ax.annotate(words, (at, 0.3), (6, 0), textcoords="offset points", va="center", color=QUIET, fontsize=SMALLEST)
     whose = [f"{paper}'s at ε = {listed(sorted({f'{e:g}' for e, _ in claimed}))}" for paper, claimed in points.items()]
     notes = [
-        f"Stars: {listed(whose)}. The ceiling is for released test records; TLDP's are F1 on clean ones.",
+        f"Stars: {listed(whose)}. The ceiling is for released test records; TLDP's are F1 on clean ones, which it does not bind.",
         _lines_note(rows),
     ]
     within = sum(value > float(np.interp(e, table["epsilon"], table["pure"])) for e, value in every)

@@ -248,8 +248,8 @@ def _compared(rows: pd.DataFrame, datasets: list[str]) -> str:
         if not hits:
             far.append(dataset_name(dataset))
     if near["B"] and not near["A"]:
-        rest = f" but not on {listed(far)}" if far else ""
-        return f"Only read as Eq. 7 LATENT nears its printed accuracy, on {listed(near['B'])}{rest}"
+        rest = f", not {listed(far)}" if far else ""
+        return f"Only read as Eq. 7 LATENT nears its printed accuracy: on {listed(near['B'])}{rest}"
     if far and not near["A"]:
         return f"By neither reading LATENT nears its printed accuracy on {listed(far)}"
     own = rows[(rows["dataset"] == datasets[0]) & rows["line"].isin(list(READINGS))]
