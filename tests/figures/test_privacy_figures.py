@@ -133,7 +133,7 @@ def test_the_title_counts_printed_scores_above_the_ceiling() -> None:
     loose = table.assign(pure=table["pure"].clip(lower=0.95))
     assert "2 of 5 printed scores" in title(draw_ceiling(loose, runs()))
     assert "What an ε allows" in title(draw_ceiling(table.assign(pure=1.0), runs()))
-    assert "TLDP's are F1 on clean ones" in title(draw_ceiling(table, runs()))
+    assert "TLDP's stars are F1 on clean ones" in title(draw_ceiling(table, runs()))
 
 
 def test_a_table_without_such_runs_has_the_ceiling_and_the_printed_scores() -> None:

@@ -14,7 +14,7 @@ from tensorldp.deltas import REPORT_DELTA
 from tensorldp.mechanisms import Box, make
 from tensorldp.privacy import accuracy_ceiling, audits
 from tensorldp_papers.plots.axes import decades, shares
-from tensorldp_papers.plots.lines import MOST_LINES, draw_bound, draw_mechanism, draw_printed, shade
+from tensorldp_papers.plots.lines import DASHED, MOST_LINES, draw_bound, draw_mechanism, draw_printed, shade
 from tensorldp_papers.plots.means import finite, placed
 from tensorldp_papers.plots.names import dataset_name
 from tensorldp_papers.plots.printed import PrintedPoint, printed_points
@@ -74,7 +74,7 @@ def draw_profiles(table: pd.DataFrame, audits: pd.DataFrame) -> Figure:
     decades(axes, [*table["epsilon"].clip(lower=LEAST), *nominals], "ε of the whole record (nats)")
     decades(axes, [SMALLEST_DELTA, 1.0], "δ", vertical=True)
     for ax, (nominal, promise) in zip(axes, cells, strict=True):
-        ax.axvline(nominal, color=QUIET, linewidth=1.1, linestyle="--", zorder=1)
+        ax.axvline(nominal, color=QUIET, linewidth=1.1, linestyle=DASHED, zorder=1)
         ax.set_title(f"Nominal ε = {nominal:g} is {promise} by")
         group = groups[promise]
         for name in group:
@@ -179,7 +179,8 @@ def draw_ceiling(table: pd.DataFrame, metrics: pd.DataFrame) -> Figure:
     ax.annotate(words, (at, 0.3), (6, 0), textcoords="offset points", va="center", color=QUIET, fontsize=SMALLEST)
     whose = [f"{paper}'s at ε = {listed(sorted({f'{e:g}' for e, _ in claimed}))}" for paper, claimed in points.items()]
     notes = [
-        f"Stars: {listed(whose)}. The ceiling is for released test records; TLDP's are F1 on clean ones, which it does not bind.",
+        f"Stars: {listed(whose)}. The ceiling is for released test records.",
+        "TLDP's stars are F1 on clean ones, which it does not bind.",
         _lines_note(rows),
     ]
     within = sum(value > float(np.interp(e, table["epsilon"], table["pure"])) for e, value in every)

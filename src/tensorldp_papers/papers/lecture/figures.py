@@ -20,12 +20,12 @@ from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.papers.lecture.attack_pictures import columns_of, likelihood_cells, picture_datasets, picture_key
 from tensorldp_papers.papers.lecture.attack_table import RECOVERED, SIZES, STUDY, attack_table
 from tensorldp_papers.plots.axes import decades, sizes
-from tensorldp_papers.plots.lines import draw_bound, shade
+from tensorldp_papers.plots.lines import DASHED, draw_bound, shade
 from tensorldp_papers.plots.means import over_seeds
 from tensorldp_papers.plots.names import dataset_name, in_order
 from tensorldp_papers.plots.sheets import PAGE, PHONE, SMALLEST, finish, narrow, panels
 from tensorldp_papers.plots.style import BAND, INK, QUIET, label, look, order
-from tensorldp_papers.plots.words import axis_number, listed, whole_number
+from tensorldp_papers.plots.words import axis_number, counted, listed, whole_number
 from tensorldp_papers.run.cell import variant_factors
 
 SOURCE = "Lecture"
@@ -286,7 +286,7 @@ def draw_cost(metrics: pd.DataFrame) -> Figure:
     figure, (left, right) = panels(2, columns=2)
     figure.set_size_inches(figure.get_figwidth(), (2 if narrow() else 1) * (0.19 * len(rows) + 0.55))
     left.set_xlabel("PSNR of the reconstruction (dB)")
-    left.axvline(RECOVERED, color=QUIET, linestyle="--", linewidth=1.1, zorder=1)
+    left.axvline(RECOVERED, color=QUIET, linestyle=DASHED, linewidth=1.1, zorder=1)
     right.set_xlabel("accuracy lost (points)")
     for ax, values in ((left, rows["psnr"]), (right, 100 * rows["utility_loss"])):
         start = min(0.0, float(values.min()) - 2.0)
@@ -301,8 +301,9 @@ def draw_cost(metrics: pd.DataFrame) -> Figure:
     left.text(RECOVERED, -0.75, " recovered", fontsize=SMALLEST, color=QUIET, va="center")
     left.set_title("What the attacker gets")
     right.set_title("What the defence costs")
-    seeds = metrics[(metrics["study"] == STUDY) & (metrics["dataset"] == dataset)]["seed"].nunique()
-    note = f"{dataset_name(dataset)}, gradient inversion by cosine similarity; means over victims and {seeds} seeds."
+    seeds = attack_rows(metrics, "cosine", "psnr").query("dataset == @dataset")["seed"].nunique()
+    note = f"{dataset_name(dataset)}, gradient inversion by cosine similarity. "
+    note += f"Means over victims and {counted(seeds, 'seed')}."
     return finish(figure, _useless(rows), source=f"{SOURCE}, section 5.1", datasets=[dataset], note=note, names=False)
 
 
@@ -365,7 +366,7 @@ def draw_membership(metrics: pd.DataFrame) -> Figure:
     for at, (name, bound) in enumerate(zip(table["mechanism"], table["bound"], strict=True)):
         if name != NO_PRIVACY:
             ax.plot(bound, at, "|", color=QUIET, markersize=13, markeredgewidth=1.6, label="_bound")
-    ax.axvline(float(RATE), color=QUIET, linestyle="--", linewidth=1.1, zorder=1)
+    ax.axvline(float(RATE), color=QUIET, linestyle=DASHED, linewidth=1.1, zorder=1)
     ax.text(float(RATE), -0.95, " guessing", fontsize=SMALLEST, color=QUIET, va="center")
     ax.set_yticks(range(len(table)), [_under(row) for row in table.to_dict("records")])
     ax.set_ylim(len(table) - 0.2, -1.4)
