@@ -133,7 +133,7 @@ def costs(accuracy: float) -> pd.DataFrame:
 
 def test_cost_names_the_defences_that_lose_accuracy_and_hide_nothing() -> None:
     figure = draw_cost(costs(0.9))
-    assert "Clipping costs accuracy, and pictures are recovered all the same" in words(figure)
+    assert "Clipping costs accuracy, yet pictures are recovered" in words(figure)
     free = costs(0.9).replace({"value": {0.8: 0.9}})
     assert "What a defence costs, and what an attacker still gets" in words(draw_cost(free))
     left, right = figure.axes

@@ -111,7 +111,7 @@ def _beyond(table: pd.DataFrame, audits: pd.DataFrame) -> str:
     over = set(loose[loose["epsilon_lower"] > loose["nominal"]]["mechanism"])
     if not over:
         return "No audit finds more than the nominal ε of one release"
-    return f"Audits exceed the nominal ε of {_names(over)}, and contradict no profile"
+    return f"Audits exceed the nominal ε of {_names(over)}, but no profile"
 
 
 def _names(mechanisms: set[str]) -> str:
@@ -174,8 +174,8 @@ def draw_ceiling(table: pd.DataFrame, metrics: pd.DataFrame) -> Figure:
     options: dict[str, Any] = {"color": INK, "weight": "bold", "ha": "center", "va": "bottom"}
     ax.text(first, 1.02, "printed by the papers", **options)
     at = float(np.interp(0.3, table["pure"], table["epsilon"]))
-    lines = ("◂ no classifier", "gets here on", "released records")
-    words = "\n   ".join(lines) if narrow() else f"{lines[0]} {lines[1]}\n   {lines[2]}"
+    lines = ("◂ no classifier", "gets here on", "released", "records")
+    words = "\n   ".join(lines) if narrow() else f"{lines[0]} {lines[1]}\n   {lines[2]} {lines[3]}"
     ax.annotate(words, (at, 0.3), (6, 0), textcoords="offset points", va="center", color=QUIET, fontsize=SMALLEST)
     whose = [f"{paper}'s at ε = {listed(sorted({f'{e:g}' for e, _ in claimed}))}" for paper, claimed in points.items()]
     notes = [

@@ -198,7 +198,7 @@ def _wrapped(text: str, size: float, width: float, bold: bool = False) -> list[s
     lines: list[str] = []
     for part in filter(None, text.split("\n")):
         line = ""
-        for word in part.split(" "):
+        for word in re.split(r"(?<!=) (?![%=])", part):  # "95 %" and "ε = 1" stay together
             longer = f"{line} {word}".strip()
             if line and text_width(longer, size, bold) > width:
                 lines.append(line)

@@ -327,7 +327,7 @@ def _useless(rows: pd.DataFrame) -> str:
         return "What a defence costs, and what an attacker still gets"
     text = listed(found)
     verb = "costs" if len(found) == 1 and found != ["local steps"] else "cost"
-    return f"{text[:1].upper()}{text[1:]} {verb} accuracy, and pictures are recovered all the same"
+    return f"{text[:1].upper()}{text[1:]} {verb} accuracy, yet pictures are recovered"
 
 
 # membership
