@@ -24,7 +24,7 @@ from tensorldp_papers.papers.lecture.figures import (
     draw_table1,
     fitted_slope,
 )
-from tensorldp_papers.plots.sheets import PHONE, on
+from tensorldp_papers.plots.sheets import PHONE, on, save
 from tensorldp_papers.plots.style import look
 
 
@@ -221,6 +221,13 @@ def test_pictures_show_the_original_once_and_two_for_each_mechanism_and_epsilon(
         assert sum("named" in text.get_text() for text in canvas.texts) == 4
     low = words(draw_pictures(attacked(0.2), stored, "guaranteed"))
     assert "At one true ε (400), 99 % of victims are named under Laplace, 20 % under TLDP-L" in low
+
+
+def test_small_numbers_keep_their_digits_in_the_files(tmp_path: Path) -> None:
+    small = attacked().assign(guarantee_epsilon=lambda rows: rows["guarantee_epsilon"].replace(0.1, 0.00854))
+    save(lambda: draw_pictures(small, None), tmp_path / "pictures")
+    for name in ("pictures.svg", "pictures_phone.svg"):
+        assert "true ε 0.00854" in (tmp_path / name).read_text()
 
 
 def test_data_sets_with_one_epsilon_have_mechanisms_side_by_side() -> None:

@@ -124,7 +124,8 @@ def draw_guaranteed(metrics: pd.DataFrame) -> Figure:
         highest = 1.0 / (1.0 + odds * np.exp(-np.minimum(at, 700.0)))
         draw_bound(ax, at, highest, "_ceiling")
         shade(ax, at, highest, 1.0, PALE, 1.0)
-        place = (math.log(odds * 0.45 / 0.55), 0.45)
+        height = share + 0.4 * (1.0 - share)
+        place = (math.log(odds * height / (1.0 - height)), height)
         words = "◂ here no classifier gets\n   on released test records"
         ax.annotate(words, place, (6, 0), textcoords="offset points", va="center", color=QUIET, fontsize=SMALLEST)
     first = min((end["nominal"] for end in ends.values()), default=math.nan)
