@@ -79,11 +79,10 @@ PLURALS = {
 }
 
 PRIVACY = {
-    "privacy_profiles": "Privacy profiles of one release of 64 elements. An arrow is an audit of the release at "
-    "the nominal epsilon of its form: epsilon is at least this, at 99 % confidence. It is red where that is more than "
-    "the nominal epsilon. To the right of its own profile, full with full and open with dashed, it would refute that.",
-    "accuracy_ceiling": "The highest expected accuracy that a classifier can have on test records released with "
-    "epsilon-LDP, what sources claim, and our runs at their nominal and at their guaranteed epsilon.",
+    "privacy_profiles": "Privacy profiles of one release of 64 elements. A triangle is an audit of the release: its "
+    "epsilon is at least this, at 99 % confidence.",
+    "accuracy_ceiling": "The highest expected accuracy on test records released with a given epsilon, what papers "
+    "print, and our runs of TLDP at their printed and at their true epsilon.",
 }
 
 TABLES = {
