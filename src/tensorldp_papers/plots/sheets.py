@@ -251,9 +251,11 @@ def save(draw: Callable[[], Figure], stem: Path) -> None:
 
 
 COLOUR = re.compile(r"(fill|stroke): (#[0-9a-f]{6})")
-SHORTER = (  # what matplotlib writes at length
+FINE = re.compile(r"(\d+\.\d\d)\d+")
+Replacement = str | Callable[[re.Match[str]], str]
+SHORTER: tuple[tuple[re.Pattern[str], Replacement], ...] = (  # what matplotlib writes at length
     (re.compile(r"<metadata>.*?</metadata>", re.DOTALL), ""),
-    (re.compile(r"(\d+\.\d\d)\d+"), r"\1"),
+    (re.compile(r"<[^>]+>"), lambda tag: FINE.sub(r"\1", tag[0])),  # and no text
     (re.compile(r' transform="rotate\(-0 [^"]*"'), ""),
     (re.compile(r"font-family: [^;\"]*; ?"), ""),
     (re.compile(r' id="(?!name)[a-z0-9.]+_\d+"'), ""),
