@@ -198,7 +198,7 @@ def _wrapped(text: str, size: float, width: float, bold: bool = False) -> list[s
     lines: list[str] = []
     for part in filter(None, text.split("\n")):
         line = ""
-        for word in part.split(" "):
+        for word in part.replace(" %", "\u00a0%").split(" "):  # a number and its percent sign stay together
             longer = f"{line} {word}".strip()
             if line and text_width(longer, size, bold) > width:
                 lines.append(line)
@@ -206,7 +206,7 @@ def _wrapped(text: str, size: float, width: float, bold: bool = False) -> list[s
             else:
                 line = longer
         lines.append(line)
-    return lines
+    return [line.replace("\u00a0", " ") for line in lines]
 
 
 def text_width(text: str, size: float, bold: bool = False) -> float:
