@@ -280,7 +280,7 @@ def for_both_themes(svg: str) -> str:
 
 def darken(figure: Figure) -> None:
     """Give every artist of a figure the colour that it has on a dark page."""
-    for artist in figure.findobj():
+    for artist in figure.findobj(lambda artist: artist is not figure):  # whose colour is its patch's
         for name in ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor"):
             _recolour(artist, name)
 

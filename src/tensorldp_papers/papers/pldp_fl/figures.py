@@ -340,7 +340,8 @@ def draw_ledger(metrics: pd.DataFrame, *, source: str = "") -> Figure:
     title = "What each client has spent with PDPM"
     if len(table):
         last = table.sort_values("epsilon").iloc[-1]
-        title = f"A client whose ε is {last['nominal']:.2g} in the paper has spent {whole_number(last['epsilon'])} in the run"
+        spent_most = whole_number(last["epsilon"])
+        title = f"A client whose ε is {last['nominal']:.2g} in the paper has spent {spent_most} in the run"
     note = "The whole model's ε is at δ = 1e-5, one weight's is pure. Bands: least to most of all clients."
     return finish(figure, title, source=source, datasets=set(rows["dataset"]), note=note)
 
