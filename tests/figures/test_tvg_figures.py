@@ -69,7 +69,7 @@ def table(
 
 
 def title(figure: Figure) -> str:
-    return " ".join(text.get_text() for text in figure.texts if text.get_weight() == "bold")
+    return " ".join(text.get_text() for text in figure.texts if text.get_fontweight() == "bold")
 
 
 def names(ax: Axes) -> set[str]:
@@ -78,7 +78,7 @@ def names(ax: Axes) -> set[str]:
 
 def marks(ax: Axes) -> set[tuple[float, float]]:
     solid = [line for line in ax.lines if line.get_marker() not in ("None", None)]
-    points = [zip(line.get_xdata(), line.get_ydata(), strict=True) for line in solid]  # type: ignore[call-overload]
+    points = [np.column_stack([np.asarray(line.get_xdata()), np.asarray(line.get_ydata())]) for line in solid]
     return {(round(float(x), 6), round(float(y), 6)) for line in points for x, y in line if np.isfinite(y)}
 
 
@@ -168,7 +168,7 @@ def test_a_panel_has_at_most_five_lines_and_no_text_has_a_key(study: str) -> Non
         figure = draw_tvg(pd.concat([rows, rows.assign(dataset="fashion_mnist")]), study, source="TVG")
     for ax in figure.axes:
         assert len([line for line in ax.lines if not line.is_dashed()]) <= MOST_LINES
-    shown = " ".join(text.get_text() for text in figure.findobj(Text))  # type: ignore[attr-defined]
+    shown = " ".join(text.get_text() for text in figure.findobj(Text))
     assert "_" not in shown.replace("_child", "")
     assert "=" not in shown.replace(" = ", "")
 
