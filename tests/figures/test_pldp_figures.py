@@ -41,7 +41,7 @@ def table(rows: list[Row]) -> pd.DataFrame:
 
 
 def title(figure: Figure) -> str:
-    return " ".join(text.get_text() for text in figure.texts if text.get_weight() == "bold")
+    return " ".join(text.get_text() for text in figure.texts if text.get_fontweight() == "bold")
 
 
 def lines(ax: Axes) -> list[list[float]]:
@@ -294,7 +294,7 @@ def test_panels_have_few_lines_and_no_text_has_a_key() -> None:
         figures = [pldp.draw_rounds(rows), pldp.draw_comparison(rows), pldp.draw_guaranteed(guaranteed(0.2, 0.8))]
     for figure in figures:
         assert all(len(lines(ax)) <= MOST_LINES + 1 for ax in figure.axes)  # and stars
-        shown = " ".join(text.get_text() for text in figure.findobj(Text))  # type: ignore[attr-defined]
+        shown = " ".join(text.get_text() for text in figure.findobj(Text))
         assert not {"_", "e1", "e2", "e3", "pdpm"} & set(shown.replace("_", " _ ").split())
 
 
