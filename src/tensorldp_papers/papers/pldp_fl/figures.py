@@ -286,7 +286,7 @@ def draw_error_mechanisms(metrics: pd.DataFrame, *, source: str = "PLDP-FL, sect
     ax.set(xlabel=PER_VALUE, xlim=(0, 1.05))
     expected = rows[rows["metric"] == "expected_relative_error"].groupby(["mechanism", "epsilon"])["value"].mean()
     title = "The error of a mean with several mechanisms at the same ε of one value"
-    if {PDPM, "plu-fedoa"} <= set(names):
+    if {PDPM, "plu-fedoa"} <= set(expected.index.get_level_values(0)):
         ratio = float((expected[PDPM] / expected["plu-fedoa"]).median())
         title = f"At the same ε of one value PDPM's error is {ratio:.1f} times that of Laplace noise"
     note = f"PLU-FedOA, as reconstructed, adds Laplace noise. Ranges are 2 wide. Dashed: the closed form. {BANDS}"
@@ -316,6 +316,10 @@ def draw_ledger(metrics: pd.DataFrame, *, source: str = "") -> Figure:
     rows = usual(rows[(rows["mechanism"] == PDPM) & (rows["budget"] == "") & (rows["tau"] == "t1")])
     rows = rows[(rows["centre"] == "zero") & (rows["dataset"] == next(iter(in_order(rows["dataset"])), ""))]
     figure, (left, right) = panels(2, columns=2, height=3.0)
+    rows = rows[rows["metric"].str.startswith(("client_", "spent_"))]
+    if rows.empty:
+        say_empty(left, "not run at this scale")
+        return finish(figure, NOT_RUN, source=source)
     table = client_table(rows[rows["seed"] == rows["seed"].min()])
     colour = look(PDPM).colour
     for column, text, marker in (("epsilon", "its whole model", "D"), ("per_weight", "one weight", "o")):
@@ -337,11 +341,9 @@ def draw_ledger(metrics: pd.DataFrame, *, source: str = "") -> Figure:
     right.xaxis.set_major_locator(MaxNLocator(integer=True))
     left.set_title("each client after the run")
     right.set_title("over the rounds, median client")
-    title = "What each client has spent with PDPM"
-    if len(table):
-        last = table.sort_values("epsilon").iloc[-1]
-        spent_most = whole_number(last["epsilon"])
-        title = f"A client whose ε is {last['nominal']:.2g} in the paper has spent {spent_most} in the run"
+    last = table.sort_values("epsilon").iloc[-1]
+    spent_most = whole_number(last["epsilon"])
+    title = f"A client whose ε is {last['nominal']:.2g} in the paper has spent {spent_most} in the run"
     note = "The whole model's ε is at δ = 1e-5, one weight's is pure. Bands: least to most of all clients."
     return finish(figure, title, source=source, datasets=set(rows["dataset"]), note=note)
 
@@ -356,7 +358,7 @@ def _by_share(rows: pd.DataFrame) -> pd.DataFrame:
     private = (rows["mechanism"] == "pdpm") & (rows["eps"] == "e3") & (rows["tau"] == "t1")
     rows = rows[(free | private) & (rows["budget"] == "") & (rows["split"] == "") & (rows["limit"] == "")]
     shares = rows[rows["metric"] == "participation"].groupby("variant")["value"].first()
-    rows = rows.assign(share=rows["variant"].map(shares)).dropna(subset=["share"])
+    rows = rows.assign(share=rows["variant"].map(shares).astype(float)).dropna(subset=["share"])
     sent = rows[rows["metric"] == "uploaded_megabytes"]
     whole = (sent["value"] / sent["share"]).groupby([sent["dataset"], sent["variant"]]).max()
     longer = whole.index[whole > 1.001 * whole.groupby(level=0).transform("min")]

@@ -107,7 +107,7 @@ def draw_covariance(metrics: pd.DataFrame, *, source: str = "", metric: str = "r
     nominal, true = placed(rows, "nominal"), placed(rows, "guaranteed")
     true = true[true["at"] >= LEAST]
     datasets = in_order(rows["dataset"])
-    figure, axes = panels(2 * len(datasets), columns=2, height=3.2, sharey=True)
+    figure, axes = panels(2 * max(len(datasets), 1), columns=2, height=3.2, sharey=True)
     both = [*finite(nominal)["at"], *finite(true)["at"]]
     decades(axes[0::2], both, PRINTED_AXIS)
     decades(axes[1::2], both, true_axis("record"))
@@ -118,8 +118,8 @@ def draw_covariance(metrics: pd.DataFrame, *, source: str = "", metric: str = "r
             one = _on_one_line(better[better["dataset"] == dataset], SAME_ERROR, LEAST) if part is true else ()
             _draw(ax, part[part["dataset"] == dataset], "tvg_covariance", names, one)
             ax.set_title(f"{dataset_name(dataset)}, {words}")
-    note = " ".join([EIGENVALUES[metric], *what_is_drawn(rows, datasets), MATRIX])
-    return finish(figure, _covariance_answer(better), source=source, datasets=datasets, note=note)
+    notes = [EIGENVALUES[metric], *(what_is_drawn(rows, datasets) if datasets else ()), MATRIX]
+    return finish(figure, _covariance_answer(better), source=source, datasets=datasets, note=" ".join(notes))
 
 
 def draw_looseness() -> Figure:
