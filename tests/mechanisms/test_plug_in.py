@@ -18,16 +18,7 @@ from tensorldp.privacy import audit
 from tensorldp_papers.nets.federated import ParameterRelease
 from tensorldp_papers.nets.private_sgd import check_schedule, printed_noise
 from tensorldp_papers.papers.pldp_fl.clients import Preference, make_upload
-from tensorldp_papers.plots.style import (
-    MARKERS,
-    OWN_LOOKS,
-    POINT_MARKERS,
-    appearance,
-    label,
-    order,
-    own_appearance,
-    point_marker,
-)
+from tensorldp_papers.plots.style import FURTHER_COLOURS, label, look, order
 
 COMPLETE = '''
 from tensorldp.errors import check_positive
@@ -71,7 +62,7 @@ def forgotten() -> Iterator[None]:
 @pytest.mark.usefixtures("forgotten")
 def test_a_class_of_forty_lines_is_complete() -> None:
     assert len(COMPLETE.strip().splitlines()) <= 40
-    before = {name: appearance(name) for name in MECHANISMS.names()}
+    before = {name: look(name) for name in MECHANISMS.names()}
     exec(COMPLETE, {"__name__": "toy_cautious"})
     for shape in ((64,), (3, 8, 8), (1,)):
         m = contract.build("toy-cautious", shape)
@@ -90,11 +81,9 @@ def test_a_class_of_forty_lines_is_complete() -> None:
     with pytest.raises(InputError, match="unknown option of toy-cautious 'margins': did you mean 'margin'"):
         mechanisms.make("toy-cautious", epsilon=1.0, domain=Box(0, 1, (4,)), margins=1)
     assert label("toy-cautious") == "Laplace with a margin"
-    look = appearance("toy-cautious")
-    assert look["color"] not in {other["color"] for other in before.values()} | {"#000000"}
-    assert {name: appearance(name) for name in before} == before
-    assert own_appearance("toy-cautious")["color"] not in {own_appearance(name)["color"] for name in OWN_LOOKS}
-    assert point_marker("toy-cautious") not in {*POINT_MARKERS.values(), *MARKERS}
+    assert look("toy-cautious").colour == FURTHER_COLOURS[0]
+    assert FURTHER_COLOURS[0] not in {other.colour for other in before.values()}
+    assert {name: look(name) for name in before} == before
     assert order({"toy-cautious", "none", "tldp-g"}) == ["none", "tldp-g", "toy-cautious"]
     assert make_upload("toy-cautious", Preference(0, 1.0, -1, 1), size=4, budget="model").per_weight is None
     with pytest.raises(InputError, match="Gaussian noise to a tensor, not toy-cautious"):
@@ -145,8 +134,8 @@ def test_a_mechanism_that_acts_on_tensors_gets_tensors() -> None:
     assert seen == [(1, *shape) for shape in shapes]
     assert "one release per tensor, budget split equally over 3 tensors" in release.notes
     assert release.run_curve().epsilon(1e-5) < math.inf
-    assert appearance("toy-tensor")["color"] == appearance("tvg")["color"]
-    assert appearance("toy-tensor") != appearance("tvg")
+    assert look("toy-tensor").family == look("tvg").family
+    assert look("toy-tensor").colour in FURTHER_COLOURS
     noise = printed_noise("toy-tensor", shapes, 1.0, check_schedule(1.0, 1e-5, 10_000, 100, 1000))
     assert noise.sigmas[0] / noise.sigmas[1] == pytest.approx(math.sqrt(5))
 

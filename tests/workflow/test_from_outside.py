@@ -105,10 +105,8 @@ LOOK = """
 import sys
 from pathlib import Path
 
-from matplotlib.colors import to_hex
-
 from tensorldp_papers.papers.pldp_fl import figures as pldp
-from tensorldp_papers.plots.curves import draw_study
+from tensorldp_papers.plots.curves import draw_every_mechanism, draw_study
 from tensorldp_papers.plots.means import read_metrics
 from tensorldp_papers.plots.style import FURTHER_COLOURS
 from tensorldp_papers.papers.tvg.figures import draw_tvg
@@ -117,15 +115,14 @@ from tensorldp.registry import import_plugins
 
 import_plugins()
 table = read_metrics(Path(sys.argv[1]))
-figures = {name: draw_study(table, name) for name in ("tldp_type1", "tldp_type2", "tldp_type3")}
-figures["tvg_testing"] = draw_tvg(table, "tvg_testing", ["accuracy_perturbed_test"])
-figures["pldp_fl"] = pldp.draw_guaranteed(table)
-figures["pldp_fl_rounds"] = pldp.draw_rounds(table.replace({"variant": {"model=mlp": "model=mlp,eps=e2,tau=2.0"}}))
+names = ("tldp_type1", "tldp_type2", "tldp_type3")
+figures = {name: draw_study(table, name, source="TLDP") for name in names}
+figures |= {f"{name}_mechanisms": draw_every_mechanism(table, name, source="TLDP") for name in names}
+#OTHERS
 for name, figure in figures.items():
-    drawn = [pair for ax in figure.axes for pair in zip(*ax.get_legend_handles_labels())]
-    mine = [handle for handle, text in drawn if text.startswith("Laplace at half its budget")]
-    print(name, *{to_hex((handle[0] if isinstance(handle, tuple) else handle).get_color()) for handle in mine})
-print("further colours", *map(to_hex, FURTHER_COLOURS))
+    lines = [line for ax in figure.axes for line in ax.get_lines()]
+    print(name, *{line.get_color() for line in lines if str(line.get_label()).startswith("Laplace at half its budget")})
+print("further colours", *FURTHER_COLOURS)
 print(page(["half-laplace"]))
 """
 

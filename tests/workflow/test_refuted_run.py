@@ -54,14 +54,14 @@ def test_a_refuted_guarantee_stops_claims_and_report_and_keeps_what_was_computed
     standing = pd.read_csv(results / "standing.csv").set_index("mechanism")["standing"].to_dict()
     assert standing == {"none": "nothing guaranteed", "laplace": "audited", "liar": "refuted"}
     assert set(pd.read_parquet(results / "metrics.parquet")["mechanism"]) == {"none", "laplace", "liar"}
-    drawn = (results / "figures" / "tldp_type1_guaranteed.svg").read_text()
-    assert "crossed out: the guarantee is refuted" in drawn
+    drawn = (results / "figures" / "tldp_type1.svg").read_text()
+    assert "An audit refutes the guarantee of liar." in drawn
 
     project.configure(**chosen, mechanisms={"tldp_type1": ["none", "laplace"]})
     again = project.snakemake()
     assert again.returncode == 0, (again.stdout + again.stderr)[-4000:]
     assert 'role="alert"' not in (results / "report.html").read_text()
-    assert "crossed out" not in (results / "figures" / "tldp_type1_guaranteed.svg").read_text()
+    assert "refutes" not in (results / "figures" / "tldp_type1.svg").read_text()
 
 
 @pytest.mark.workflow

@@ -20,9 +20,11 @@ def metrics(project: Project) -> pd.DataFrame:
 def test_the_run_makes_every_figure_the_table_and_an_offline_page(finished: Project) -> None:
     results = finished.folder / "results"
     for study in STUDIES:
-        for view in ("", "_guaranteed", "_pure"):
-            assert (results / "figures" / f"{study}{view}.png").read_bytes()[:4] == b"\x89PNG"
-            assert "<svg" in (results / "figures" / f"{study}{view}.svg").read_text()
+        for view in ("", "_mechanisms"):
+            for theme in ("", "_dark"):
+                assert (results / "figures" / f"{study}{view}{theme}.png").read_bytes()[:4] == b"\x89PNG"
+            for sheet in ("", "_phone"):
+                assert "<svg" in (results / "figures" / f"{study}{view}{sheet}.svg").read_text()
         assert len(pd.read_csv(results / "figures" / f"{study}.csv")) > 0
     page = (results / "report.html").read_text()
     assert page.count("<img") == 11

@@ -8,8 +8,10 @@ import shlex
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 try:
+    from tensorldp_papers.plots.first_picture import FIRST_PICTURE
     from tensorldp_papers.run.cell import check_name
     from tensorldp_papers.run.grid import make_plan
     from tensorldp_papers.registries import METHODS
@@ -246,11 +248,12 @@ def notebook_source(name):
     return source_digest((Path(notebook_of(name)),), plugins=PLUGINS)
 
 
-def shown(path, category, axis):
-    """A figure as `snakemake --report` shows it, once: as a picture, under its study."""
-    if not path.endswith(".png"):
+def shown(path, category, shows):
+    """A figure as `snakemake --report` shows it, once: as a light picture, under its study."""
+    if not path.endswith(".png") or path.endswith("_dark.png"):
         return path
-    return report(path, category=category, labels={"figure": Path(path).stem, "axis": axis})
+    ending = next((view for view in shows if view and path.endswith(f"{view}.png")), "")
+    return report(path, category=category, labels={"figure": Path(path).stem, "shows": shows[ending]})
 
 
 def pictures_argument(wildcards, input):
@@ -264,9 +267,12 @@ def kept(name):
 
 
 def drawn(study):
-    """The folder of the tables that a study's figures draw: its own, but of the frontier the papers' studies too."""
+    """The folder of the tables that figures draw: a study's own, those of all where none is named.
+
+    The frontier's figures draw the papers' studies too.
+    """
     beside = Path("results/reference/metrics.parquet").exists()  # which it draws instead of those of the run
-    return "results" if study == "frontier" and not beside else f"results/studies/{study}"
+    return "results" if not study or (study == "frontier" and not beside) else f"results/studies/{study}"
 
 
 # one check a mechanism, an option making another one; a run takes account of the checks that it finds

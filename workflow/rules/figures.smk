@@ -1,55 +1,81 @@
-FIGURES = [
-    f"results/figures/{study.study}{view}.{kind}"
-    for study in PLAN.studies.values()
-    for view in study.views
-    for kind in ("png", "svg")
-]
-PRIVACY_FIGURES = [
-    f"results/figures/{figure}.{kind}"
-    for figure in ("privacy_profiles", "accuracy_ceiling")
-    for kind in ("png", "svg")
-]
-
-
-AXES = {"": "printed epsilon", "_guaranteed": "guaranteed epsilon", "_pure": "pure epsilon"}
+ENDINGS = (".png", "_dark.png", ".svg", "_phone.svg")  # of a figure's files
+SHOWS = {"": "main", "_guaranteed": "guaranteed epsilon"}  # what a figure shows, in Snakemake's own report
 # of a run's own pictures and of the table that claims look at beside them, where a study has such
 BESIDE = {"reconstruction": {"tables": "results/tables/reconstruction.csv", "pictures": "results/pictures/reconstruction.safetensors"}}
 KEPT_PIECES = list(csv.DictReader(Path(kept("pieces.csv")).open())) if kept("pieces.csv") else []
 REFERENCE_STUDIES = [load_study(STUDIES[study]) for study in sorted({piece["study"] for piece in KEPT_PIECES})]
+
+
+class Drawing(NamedTuple):
+    """What a notebook draws: the figures and tables of a study, or one of the first pictures, from tables of metrics."""
+
+    name: str
+    title: str
+    kind: str
+    out: str
+    source: str
+    views: tuple = ("",)
+    tables: tuple = ()
+    beside: dict = {}
+
+    @property
+    def figures(self):
+        return [f"{self.out}/figures/{self.name}{view}{ending}" for view in self.views for ending in ENDINGS]
+
+
+def drawings(studies, kind, out, source_of, beside_of):
+    """The drawings of some studies, and the two pictures that README and report begin with, where a study has them."""
+    found = [
+        Drawing(s.study, s.title, kind, out, source_of(s.study), tuple(s.views), tuple(s.tables), beside_of(s.study))
+        for s in studies
+    ]
+    names = {s.study for s in studies}
+    if names & {row.study for row in FIRST_PICTURE}:
+        found.append(Drawing("epsilon_you_get", "The epsilon that you get", kind, out, source_of("")))
+    if (of := "reconstruction") in names:
+        title = "An epsilon in pictures"
+        found.append(Drawing("epsilon_in_pictures", title, kind, out, source_of(of), beside=beside_of(of)))
+    return found
+
+
 # the figures of this run, and those of the kept results, which need no training and no data
-DRAWN = [(study, "figure", "results", drawn(study.study), BESIDE.get(study.study, {})) for study in PLAN.studies.values()]
-DRAWN += [
-    (study, "reference", "results/reference_figures", REFERENCE, {"pictures": kept(f"{study.study}.safetensors")})
-    for study in REFERENCE_STUDIES
+OWN = drawings(PLAN.studies.values(), "figure", "results", drawn, lambda study: BESIDE.get(study, {}))
+REFERENCE_OWN = drawings(
+    REFERENCE_STUDIES,
+    "reference",
+    "results/reference_figures",
+    lambda study: REFERENCE,
+    lambda study: {"pictures": kept(f"{study}.safetensors")},
+)
+FIGURES = [path for drawing in OWN for path in drawing.figures]
+PRIVACY_FIGURES = [
+    f"results/figures/{figure}{ending}" for figure in ("privacy_profiles", "accuracy_ceiling") for ending in ENDINGS
 ]
-# a rule for each study, because studies have different views
-for study, kind, out, tables, beside in DRAWN:
+
+# a rule for each, because they have different figures
+for drawing in OWN + REFERENCE_OWN:
 
     rule:
-        name: f"{kind}_{study.study}"
+        name: f"{drawing.kind}_{drawing.name}"
         input:
-            metrics=f"{tables}/metrics.parquet",
-            series=f"{tables}/series.parquet",
-            standing=f"{tables}/standing.csv",
-            tables=beside.get("tables", []),
-            pictures=beside.get("pictures", []),
-            notebook=notebook_of(study.study),
+            metrics=f"{drawing.source}/metrics.parquet",
+            series=f"{drawing.source}/series.parquet",
+            standing=f"{drawing.source}/standing.csv",
+            tables=drawing.beside.get("tables", []),
+            pictures=drawing.beside.get("pictures", []),
+            notebook=notebook_of(drawing.name),
         output:
-            figures=[
-                shown(f"{out}/figures/{study.study}{view}.{ending}", study.title, AXES.get(view, "its own"))
-                for view in study.views
-                for ending in ("png", "svg")
-            ],
-            data=f"{out}/figures/{study.study}.csv",
-            tables=[f"{out}/tables/{table}.csv" for table in study.tables],
-            notebook=f"{out}/notebooks/{study.study}.ipynb",
-            page=f"{out}/notebooks/{study.study}.html",
+            figures=[shown(path, drawing.title, SHOWS) for path in drawing.figures],
+            data=f"{drawing.out}/figures/{drawing.name}.csv",
+            tables=[f"{drawing.out}/tables/{table}.csv" for table in drawing.tables],
+            notebook=f"{drawing.out}/notebooks/{drawing.name}.ipynb",
+            page=f"{drawing.out}/notebooks/{drawing.name}.html",
         params:
-            source=notebook_source(study.study),
+            source=notebook_source(drawing.name),
             folder=subpath(output.data, parent=True),
             pictures=pictures_argument,
         priority: 1000
-        log: f"logs/{kind}_figures/{study.study}.log"
+        log: f"logs/{drawing.kind}_figures/{drawing.name}.log"
         conda: "../../envs/tensorldp.yaml"
         resources: mem_mb=1000
         shell:
@@ -58,7 +84,7 @@ for study, kind, out, tables, beside in DRAWN:
 
 
 rule reference_figures:
-    input: [f"results/reference_figures/figures/{study.study}.csv" for study in REFERENCE_STUDIES]
+    input: [f"results/reference_figures/figures/{drawing.name}.csv" for drawing in REFERENCE_OWN]
 
 
 # it draws runs of TLDP's first study, where they are planned; those of any other study have no such rows
@@ -71,10 +97,7 @@ rule privacy_figure:
         standing=lambda wildcards: f"{CEILING}/standing.csv" if wildcards.figure == "accuracy_ceiling" else [],
         notebook=f"{NOTEBOOKS}/{{figure}}.ipynb",
     output:
-        figures=[
-            shown("results/figures/{figure}.png", "Privacy of the mechanisms", "its own"),
-            "results/figures/{figure}.svg",
-        ],
+        figures=[shown(f"results/figures/{{figure}}{ending}", "Privacy of the mechanisms", SHOWS) for ending in ENDINGS],
         data="results/figures/{figure}.csv",
         notebook="results/notebooks/{figure}.ipynb",
         page="results/notebooks/{figure}.html",

@@ -17,7 +17,7 @@ from tensorldp_papers.plots.names import METRICS, dataset_name, factor_words, in
 from tensorldp_papers.plots.printed import printed_points
 from tensorldp_papers.plots.sheets import finish, panels
 from tensorldp_papers.plots.style import look, order
-from tensorldp_papers.plots.words import listed, true_axis, whole_number
+from tensorldp_papers.plots.words import listed, refuted_words, true_axis, whole_number
 from tensorldp_papers.run.cell import variant_factors
 
 SHOWN = ("tldp-l", "tldp-g", "privunit", "laplace", "gaussian")  # with those from outside before them
@@ -63,8 +63,9 @@ def draw_study(
         *what_is_drawn(rows, datasets),
         *_unplaced(true[true["line"] != NO_PRIVACY]),
         *_printed_range(every, datasets),
+        refuted_words(rows),
     ]
-    return finish(figure, _answer(true), source=source, datasets=datasets, note=" ".join(notes))
+    return finish(figure, _answer(true), source=source, datasets=datasets, note=" ".join(filter(None, notes)))
 
 
 def draw_every_mechanism(metrics: pd.DataFrame, study: str, *, source: str, metric: str = "weighted_f1") -> Figure:
@@ -108,11 +109,10 @@ def with_lines(rows: pd.DataFrame) -> pd.DataFrame:
 
 def main_setting(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of each data set's setting with the most of them, noise by users before noise at a server."""
-    own = rows[~rows["setting"].str.contains("range=printed")]
+    own: pd.DataFrame = rows[~rows["setting"].str.contains("range=printed")]
     counts = own.groupby(["dataset", "setting"]).size().reset_index(name="rows")
     best = counts.sort_values(["rows", "setting"]).groupby("dataset")["setting"].last()
-    chosen: pd.DataFrame = own[own["setting"] == own["dataset"].map(best)]
-    return chosen
+    return own[own["setting"] == own["dataset"].map(best)]
 
 
 def most_telling(names: set[str], shown: Sequence[str] = SHOWN) -> list[str]:
@@ -148,7 +148,8 @@ def _as_printed(rows: pd.DataFrame) -> pd.DataFrame:
     if tldp.empty:
         return rows
     largest = rows["dataset"].map(tldp.groupby("dataset")["epsilon"].max()).fillna(tldp["epsilon"].max())
-    return rows[(rows["epsilon"] <= largest) | np.isinf(rows["epsilon"])]
+    shown: pd.DataFrame = rows[(rows["epsilon"] <= largest) | np.isinf(rows["epsilon"])]
+    return shown
 
 
 def _draw(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:

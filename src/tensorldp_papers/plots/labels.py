@@ -14,6 +14,7 @@ from tensorldp_papers.plots.style import QUIET
 
 STEP = 5.0  # pixels between the points of a line, and between places that are tried
 GAP = 4.0  # pixels around a name
+FAR = 16.0  # pixels: a name that is farther from its line has a thin line to it
 COINCIDE = 0.012  # of the panel: the width of a line
 Points = NDArray[np.float64]
 
@@ -46,7 +47,9 @@ def name_lines(ax: Axes, size: float) -> list[Text]:
         place = _place((extent.width, extent.height), np.asarray(window.extents), own, others, boxes)
         x, y = ax.transData.inverted().transform(place)
         text.set_position((float(x), float(y)))
-        boxes.append(np.array([place[0], place[1], place[0] + extent.width, place[1] + extent.height]))
+        box = np.array([place[0], place[1], place[0] + extent.width, place[1] + extent.height])
+        boxes.append(box)
+        _lead(ax, box, own, str(text.get_color()))
         made.append(text)
     return made
 
@@ -92,6 +95,16 @@ def _place(
     cost += 1e3 * (np.maximum(GAP - near, 0.0) + np.maximum(GAP - far, 0.0)) + 1e5 * ~free
     best = corners[int(np.argmin(cost))]
     return float(best[0]), float(best[1])
+
+
+def _lead(ax: Axes, box: Points, own: Points, colour: str) -> None:
+    """A thin line from a name to its line, where they are far apart."""
+    edge = np.clip(own, box[:2], box[2:])
+    far = np.hypot(*(own - edge).T)
+    i = int(np.argmin(far))
+    if far[i] > FAR:
+        ends = ax.transData.inverted().transform(np.array([edge[i], own[i]]))
+        ax.plot(ends[:, 0], ends[:, 1], color=colour, linewidth=0.7, label="_lead", marker="", zorder=1)
 
 
 def _distance(corners: Points, width: float, height: float, points: Points) -> Points:

@@ -133,12 +133,18 @@ def wanted(axis: str, name: str) -> bool:
     return axis in ("", name)
 
 
-def show(draw: Callable[[], Figure], stem: Path) -> None:
-    """Save a figure for pages and phones (see `tensorldp_papers.plots.sheets.save`), and show it below the cell.
+def show(draw: Callable[[], Figure], stem: Path | None = None) -> None:
+    """Show a figure below the cell, and save it for pages and phones (see `tensorldp_papers.plots.sheets.save`).
 
     Args:
         draw: makes the figure.
-        stem: its path without the ending.
+        stem: its path without the ending; without one it is only shown.
     """
+    if stem is None:
+        stream = io.BytesIO()
+        figure = draw()
+        figure.savefig(stream, format="png", dpi=120, metadata={"Software": None})
+        display(Image(data=stream.getvalue(), width=WIDTH))
+        return
     save(draw, stem)
     display(Image(filename=str(stem.with_name(f"{stem.name}.png")), width=WIDTH))

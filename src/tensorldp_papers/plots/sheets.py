@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-import matplotlib.pyplot as plt
 from matplotlib import font_manager
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -94,22 +93,16 @@ def panels(
         height: of a panel in inches, on a page; with what is written around it.
         sharex: one range for all horizontal axes.
         sharey: one range for all vertical axes.
-        options: of `matplotlib.pyplot.subplots`.
+        options: of `matplotlib.figure.Figure.subplots`.
     """
     mpl.rcParams.update(STYLE)  # type: ignore[arg-type]
     sheet = _sheet.get()
-    columns = 1 if sheet.narrow else min(columns, count)
+    if sheet.narrow and columns > 1:
+        columns, height = 1, min(height, 2.6)
+    columns = min(columns, count)
     rows = -(-count // columns)
-    figure, axes = plt.subplots(
-        rows,
-        columns,
-        figsize=(sheet.inches, rows * min(height, 2.6 if sheet.narrow else height)),
-        squeeze=False,
-        layout="constrained",
-        sharex=sharex,
-        sharey=sharey,
-        **options,
-    )
+    figure = Figure(figsize=(sheet.inches, rows * height), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False, sharex=sharex, sharey=sharey, **options)
     _layout(figure, w_pad=0.06, h_pad=0.06, wspace=0.03, hspace=0.05)
     for ax in axes.flat:
         ax.tick_params(labelleft=True, labelbottom=True)
@@ -198,7 +191,7 @@ def _wrapped(text: str, size: float, width: float, bold: bool = False) -> list[s
     lines: list[str] = []
     for part in filter(None, text.split("\n")):
         line = ""
-        for word in part.replace(" %", "\u00a0%").split(" "):  # a number and its percent sign stay together
+        for word in part.split(" "):
             longer = f"{line} {word}".strip()
             if line and text_width(longer, size, bold) > width:
                 lines.append(line)
@@ -206,7 +199,7 @@ def _wrapped(text: str, size: float, width: float, bold: bool = False) -> list[s
             else:
                 line = longer
         lines.append(line)
-    return [line.replace("\u00a0", " ") for line in lines]
+    return lines
 
 
 def text_width(text: str, size: float, bold: bool = False) -> float:
@@ -247,15 +240,12 @@ def save(draw: Callable[[], Figure], stem: Path) -> None:
                     darken(figure)
                 with replacing(stem.with_name(f"{name}{theme}.png")) as temporary:
                     figure.savefig(temporary, format="png", dpi=192, metadata={"Software": None})
-        plt.close(figure)
 
 
 COLOUR = re.compile(r"(fill|stroke): (#[0-9a-f]{6})")
-FINE = re.compile(r"(\d+\.\d\d)\d+")
-Replacement = str | Callable[[re.Match[str]], str]
-SHORTER: tuple[tuple[re.Pattern[str], Replacement], ...] = (  # what matplotlib writes at length
+SHORTER = (  # what matplotlib writes at length
     (re.compile(r"<metadata>.*?</metadata>", re.DOTALL), ""),
-    (re.compile(r"<[^>]+>"), lambda tag: FINE.sub(r"\1", tag[0])),  # and no text
+    (re.compile(r"(\d+\.\d\d)\d+"), r"\1"),
     (re.compile(r' transform="rotate\(-0 [^"]*"'), ""),
     (re.compile(r"font-family: [^;\"]*; ?"), ""),
     (re.compile(r' id="(?!name)[a-z0-9.]+_\d+"'), ""),
@@ -280,7 +270,7 @@ def for_both_themes(svg: str) -> str:
 
 def darken(figure: Figure) -> None:
     """Give every artist of a figure the colour that it has on a dark page."""
-    for artist in figure.findobj(lambda artist: artist is not figure):  # whose colour is its patch's
+    for artist in figure.findobj(lambda artist: not isinstance(artist, Figure | Axes)):  # they repeat their patches
         for name in ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor"):
             _recolour(artist, name)
 

@@ -40,13 +40,15 @@ OWN_COLOURS = {
     "hybrid": "#9a5b00",
     "piecewise": "#9a5b00",
 }
+WEAKER, HELD = "#b3261e", COLOURS["mean estimation"]  # a guarantee beside what is printed of it
 OWN_DARK = {  # on a dark page, where lighter alone would not do
     **{PAPER: DARK_PAGE, INK: "#e8e6e3", QUIET: "#b3b8bf", PALE: "#3a4048"},
+    WEAKER: "#ff8f83",
     **{COLOURS["tldp-laplace"]: "#d3a27a", OWN_COLOURS["pdpm"]: "#f06c9b"},
 }
 FURTHER_COLOURS = ("#4b2fa5", "#5c6b00", "#661100", "#00706b", "#a03a9a", "#117733")  # of mechanisms from outside
 PROPOSED = {"TLDP": "tldp-g", "LATENT": "latent", "TVG": "idn", "PLDP-FL": "pdpm"}  # a paper's own mechanism
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 
 
 @dataclass(frozen=True)

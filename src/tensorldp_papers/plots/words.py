@@ -22,12 +22,13 @@ from tensorldp_papers.run.method_plan import SYNTHETIC
 # numbers
 
 
+DELTA = f"{REPORT_DELTA:.0e}".replace("e-0", "e-")  # as it is written
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def axis_number(value: float) -> str:
-    """A number on an axis: plain up to 10,000, with commas, then a power of ten."""
-    if value == 0 or 1e-3 <= abs(value) <= 1e4:
+    """A number on an axis: plain below 100,000, with commas, then a power of ten."""
+    if value == 0 or 1e-3 <= abs(value) < 1e5:
         return f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
     power = math.floor(math.log10(abs(value)) + 1e-9)
     lead = value / 10.0**power
@@ -97,21 +98,27 @@ def true_axis(unit: str = "record", *, pure: bool = False) -> str:
         unit: what is protected.
         pure: whether delta is 0, with atoms removed; otherwise it is `REPORT_DELTA`.
     """
-    return f"guaranteed ε, of one whole {unit} ({'nats' if pure else f'nats, δ = {REPORT_DELTA:g}'})"
+    return f"guaranteed ε, of one whole {unit} ({'nats' if pure else f'nats, δ = {DELTA}'})"
 
 
-def standing_words(rows: pd.DataFrame) -> str:
-    """The sentence of a caption that names the mechanisms whose guarantee nothing tried or something refuted."""
+STANDINGS = {NOT_AUDITED: "No audit has tried the guarantee of {}.", REFUTED: "An audit refutes the guarantee of {}."}
+
+
+def standing_words(rows: pd.DataFrame, standings: Iterable[str] = tuple(STANDINGS)) -> str:
+    """A sentence for each of these standings of guarantees that some mechanisms have, with their names."""
     if "standing" not in rows:
         return ""
-    sentences = []
-    for standing, words in (
-        (NOT_AUDITED, "No audit has tried the guarantee of {}."),
-        (REFUTED, "An audit refutes the guarantee of {}."),
-    ):
-        if names := order(set(rows[rows["standing"] == standing]["mechanism"])):
-            sentences.append(words.format(listed([label(name) for name in names])))
-    return " ".join(sentences)
+    found = {standing: order(set(rows[rows["standing"] == standing]["mechanism"])) for standing in standings}
+    return " ".join(
+        STANDINGS[standing].format(listed([label(name) for name in names]))
+        for standing, names in found.items()
+        if names
+    )
+
+
+def refuted_words(rows: pd.DataFrame) -> str:
+    """The sentence under a figure that names the mechanisms whose guarantee is refuted; empty where none is."""
+    return standing_words(rows, (REFUTED,))
 
 
 # data sets of a user's own

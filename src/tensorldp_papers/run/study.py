@@ -18,11 +18,8 @@ Factors = dict[str, list[str | int | float]]
 
 
 VIEWS = {
-    "": "Against the nominal epsilon, as the source prints it.",
-    "_guaranteed": "The same results against the guarantee of the whole record at delta 1e-5. Mechanisms whose "
-    "guarantee is infinite there have no place on this axis.",
-    "_pure": "The same results against the pure guarantee (delta 0), TLDP without its atoms. Gaussian noise has "
-    "no finite pure guarantee and is not drawn.",
+    "": "Left as the source prints it, right the same runs at what one whole record is guaranteed.",
+    "_mechanisms": "All mechanisms of the study at what one whole record is guaranteed.",
 }
 
 

@@ -1,0 +1,165 @@
+"""The first picture: the epsilon that is printed, the epsilon that is guaranteed, and the accuracy beside them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tensorldp_papers.plots.axes import decades
+from tensorldp_papers.plots.first_picture import FIRST_PICTURE, OTHERWISE
+from tensorldp_papers.plots.names import dataset_name, in_order
+from tensorldp_papers.plots.sheets import PANEL, SMALLEST, TEXT, finish, narrow, panels
+from tensorldp_papers.plots.style import HELD, INK, PALE, PAPER, QUIET, WEAKER
+from tensorldp_papers.plots.words import DELTA, listed, short_number, whole_number
+from tensorldp_papers.run.cell import variant_factors
+
+SMALL = 10.0
+SAME = 1.01  # times an epsilon that counts as the same
+
+
+def epsilons(metrics: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the picture that a table has numbers for, on MNIST, or else on the first data set of each.
+
+    Of several settings the one with the best accuracy counts. Where all that is printed is guaranteed with delta 0,
+    the pure epsilon is taken, otherwise that at `DELTA`.
+
+    Returns:
+        Columns name, of, dataset, variant, printed, guaranteed, pure, exact, metric, accuracy, low, high, seeds.
+    """
+    table = []
+    for row in FIRST_PICTURE:
+        part = metrics[
+            (metrics["study"] == row.study)
+            & (metrics["mechanism"] == row.mechanism)
+            & (metrics["metric"] == row.metric)
+        ]
+        factors = part["variant"].map(variant_factors)
+        fits = [all(f.get(key) == value for key, value in row.factors) and not set(f) & set(OTHERWISE) for f in factors]
+        part = part[pd.Series(fits, index=part.index, dtype=bool)]
+        part = part[(part["epsilon"] > 0) & part["guarantee_epsilon"].map(math.isfinite)]
+        if part.empty:
+            continue
+        dataset = "mnist" if (part["dataset"] == "mnist").any() else in_order(part["dataset"])[0]
+        part = part[part["dataset"] == dataset]
+        printed = min(part["epsilon"].unique(), key=lambda e: abs(math.log(e / row.printed)))
+        part = part[part["epsilon"] == printed]
+        best = part.groupby("variant")["value"].mean().idxmax()
+        part = part[part["variant"] == best]
+        first = part.iloc[0]
+        pure = first["guarantee_pure_epsilon"] <= SAME * printed
+        table.append(
+            {
+                "name": row.name,
+                "of": row.of,
+                "dataset": dataset,
+                "variant": best,
+                "printed": float(printed),
+                "guaranteed": float(first["guarantee_pure_epsilon"] if pure else first["guarantee_epsilon"]),
+                "pure": pure,
+                "exact": bool(first["guarantee_exact"]),
+                "metric": row.metric,
+                "accuracy": float(part["value"].mean()),
+                "low": float(part["value"].min()),
+                "high": float(part["value"].max()),
+                "seeds": part["seed"].nunique(),
+            }
+        )
+    columns = ["name", "of", "dataset", "variant", "printed", "guaranteed", "pure", "exact", "metric", "accuracy"]
+    return pd.DataFrame(table, columns=[*columns, "low", "high", "seeds"])
+
+
+def draw_epsilons(table: pd.DataFrame) -> Figure:
+    """A row for each mechanism: open dot printed, arrow to the filled dot guaranteed, accuracy at the right.
+
+    Args:
+        table: of `epsilons`.
+    """
+    count = max(len(table), 1)
+    figure, (ax,) = panels(1, height=(0.6 if narrow() else 0.38) * count + 0.75)
+    values = [0.1, 100.0, *table["printed"], *table["guaranteed"]]
+    decades(ax, [*values, (300 if narrow() else 30) * max(values)], "ε of one whole record, log scale (nats)")
+    ax.set_ylim(count - 0.4, -1.1)
+    ax.axvspan(ax.get_xlim()[0], SMALL, color=PALE, alpha=0.6, linewidth=0, zorder=0)
+    edge = ax.get_xaxis_transform()
+    head: dict[str, Any] = {"fontsize": SMALLEST, "color": QUIET, "va": "center"}
+    ax.text(SMALL * 0.85, 0.03, f"ε up to {SMALL:g}", transform=edge, ha="right", **head)
+    for i, row in enumerate(table.to_dict("records")):
+        _draw_row(ax, i, {str(key): value for key, value in row.items()})
+    if len(table):
+        ax.text(table["printed"].iloc[0], -0.85, "○ printed", ha="center", **head)
+        ax.text(table["guaranteed"].iloc[0], -0.85, "● guaranteed", ha="right" if narrow() else "center", **head)
+        ax.text(_end(), -0.85, "accuracy", transform=ax.get_yaxis_transform(), ha="right", **head)
+    ax.set_yticks(range(len(table)), ["" if narrow() else name for name in table["name"]], fontsize=TEXT, color=INK)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="y", visible=False)
+    ax.spines["left"].set_visible(False)
+    return finish(figure, _answer(table), note=_note(table), datasets=set(table["dataset"]), names=False)
+
+
+def _end() -> float:
+    """Where the column of accuracies ends, in widths of the panel."""
+    return 1.0 if narrow() else 1.09
+
+
+def _draw_row(ax: Axes, i: int, row: dict[str, Any]) -> None:
+    held = row["guaranteed"] <= SAME * row["printed"]
+    same = held and row["guaranteed"] * SAME >= row["printed"]
+    colour = HELD if held else WEAKER
+    if not same:
+        style = {"arrowstyle": "-|>", "color": colour, "linewidth": 2.0, "shrinkA": 5, "shrinkB": 4}
+        ax.annotate("", (row["guaranteed"], i), (row["printed"], i), arrowprops=style)
+        ring: dict[str, Any] = {"markerfacecolor": PAPER, "markeredgecolor": colour, "markeredgewidth": 1.8}
+        ax.plot(row["printed"], i, "o", markersize=9, **ring)
+        beside: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": SMALLEST, "color": colour}
+        ax.annotate(whole_number(row["printed"]), (row["printed"], i), xytext=(0, 7), **beside)
+    ax.plot(row["guaranteed"], i, "o", markersize=10, color=colour)
+    left = held and not same
+    place: dict[str, Any] = {"textcoords": "offset points", "va": "center", "ha": "right" if left else "left"}
+    size = TEXT if narrow() else PANEL
+    said = "as printed" if same else ("" if row["exact"] else "≤ ") + whole_number(row["guaranteed"])
+    offset = (-9 if left else 9, 0)
+    ax.annotate(said, (row["guaranteed"], i), offset, color=colour, weight="bold", fontsize=size, **place)
+    score: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "va": "center", "color": INK}
+    above = 0.42 if narrow() else 0.0
+    percent = f"{row['accuracy']:.0%}".replace("%", " %")
+    ax.text(_end(), i - above, percent, ha="right", weight="bold", fontsize=size, **score)
+    if narrow():
+        ax.text(0.0, i - above, row["name"], ha="left", fontsize=TEXT, **score)
+
+
+def _answer(table: pd.DataFrame) -> str:
+    """The title: whether any guarantee is weaker than what is printed."""
+    weaker = table[table["guaranteed"] > SAME * table["printed"]]
+    if len(weaker):
+        return "The ε on the label is not the ε you get"
+    return "The ε on the label is guaranteed" if len(table) else "No paper's mechanism is in this run"
+
+
+def _note(table: pd.DataFrame) -> str:
+    if table.empty:
+        return ""
+    where = listed([dataset_name(name) for name in in_order(table["dataset"])])
+    notes = [f"Accuracy: on the test records of {where}, mean over seeds, of the best setting that ran."]
+    notes.append(f"Guaranteed at δ = {DELTA}" + ("; what is as printed, with δ = 0." if table["pure"].any() else "."))
+    if not table["exact"].all():
+        notes.append("≤: an upper bound.")
+    runs = [
+        f"{row.of} by {row.name}" for row in FIRST_PICTURE if row.of != "an image" and row.name in set(table["name"])
+    ]
+    notes += [f"A record is an image, or {listed(runs)}."] if runs else []
+    if table["name"].str.startswith("TVG").any():
+        notes.append("TVG makes its noise for a batch of records, and its test images are private.")
+    return " ".join(notes)
+
+
+def sentence(table: pd.DataFrame) -> str:
+    """The picture in words, for those who cannot see it."""
+    rows = table[["name", "printed", "guaranteed", "accuracy"]].itertuples(index=False, name=None)
+    return "; ".join(
+        f"{name}: printed {short_number(printed)}, guaranteed {short_number(guaranteed)}, accuracy {accuracy:.0%}"
+        for name, printed, guaranteed, accuracy in rows
+    )
