@@ -134,7 +134,7 @@ def draw_comparison(metrics: pd.DataFrame, *, source: str = "PLDP-FL, Figure 6")
             _line(ax, here[here["mechanism"] == name], name, "round", label(name).split(" (")[0])
         for point in printed_points("pldp_fl", dataset):
             if point.panel == "comparison" and point.method in set(here["mechanism"]):
-                text = f"{label(point.method).split(' (')[0]}, printed"
+                text = f"printed, {label(point.method).split(' (')[0]}"
                 draw_printed(ax, min(point.round, here["round"].max()), point.value, text)
         ax.set_title(f"{dataset_name(dataset)}, {CENTRES[centre][0]}")
     _rounds_axes(axes)
