@@ -236,7 +236,7 @@ def test_pictures_on_both_axes(metrics: pd.DataFrame, folder: Path, tmp_path: Pa
         else:
             assert "digits, printed ε = 1" in said
             assert sum(text.startswith("true ε") for text in said) == 2
-    (one,) = draw_one_victim(metrics, stored, dataset="digits").axes
+    (one,) = draw_one_victim(metrics, stored).axes
     assert len(one.images) == 5
 
 

@@ -603,7 +603,8 @@ def one_victim(metrics: pd.DataFrame, epsilon: float = 1.0) -> pd.DataFrame:
         shared = both.index[both == len(LABELLED)]
         if len(shared):
             at = min(shared, key=lambda e: abs(math.log(e / epsilon)))
-            return cells[cells["epsilon"] == at].assign(dataset=dataset)
+            chosen: pd.DataFrame = cells[cells["epsilon"] == at].assign(dataset=dataset)
+            return chosen
     return pd.DataFrame(columns=["dataset", "mechanism", "epsilon", "guarantee_epsilon", "value"])
 
 
