@@ -109,6 +109,5 @@ def test_the_notebook_that_teaches_an_epsilon_finds_what_it_shows(monkeypatch: p
     assert said.split() == " ".join(printed).split()
     assert "epsilon 382.3" in said
     assert "784" in said
-    assert len(shown) == sum(
-        "image/png" in output.get("data", {}) for cell in cells for output in cell.get("outputs", [])
-    )
+    pictures = [output for cell in cells for output in cell.get("outputs", []) if "image/png" in output.get("data", {})]
+    assert len(shown) == len(pictures)

@@ -32,20 +32,14 @@ PALETTE = {
     *(style.COLOURS.values()),
     *(style.OWN_COLOURS.values()),
 }
-# keys that are words, too
-PLAIN_WORDS = {
-    *("none", "linear", "words", "strokes", "gradients", "digits", "adult", "credit", "laplace", "gaussian", "hybrid"),
-    *("matrix", "optimized", "piecewise", "synthetic", "latent", "accuracy", "noise", "error", "change", "members"),
-    *("distortion", "testing", "learning", "attacks", "covariance", "frontier", "centroid"),
-}
 KEYS = {
     key
     for keys in (MECHANISMS.names(), dataset_names(), MODELS.names(), METHODS.names(), NETWORKS, METRICS, study_files())
     for key in keys
-} - PLAIN_WORDS
-KEY = re.compile(
-    rf"(?<![\w-])(?:{'|'.join(sorted(map(re.escape, KEYS), key=len, reverse=True))})(?![\w-])|\w+_\w+=|=\w+_"
-)
+    if re.search(r"[_0-9-]", key)  # others are words, too
+} | {"mnist", "imdb", "svhn", "ctg", "idn", "udn", "mvg", "pdpm", "privunit", "projunit", "duchi", "llagp", "lenet"}
+ANY_KEY = "|".join(sorted(map(re.escape, KEYS), key=len, reverse=True))
+KEY = re.compile(rf"(?<![\w-])(?:{ANY_KEY})(?![\w-])|\w+_\w+=|=\w+_")
 
 
 @dataclass
