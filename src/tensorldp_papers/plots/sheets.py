@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -202,6 +203,7 @@ def _wrapped(text: str, size: float, width: float, bold: bool = False) -> list[s
     return lines
 
 
+@cache
 def text_width(text: str, size: float, bold: bool = False) -> float:
     """The width of one line of text in points."""
     font = font_manager.get_font(
