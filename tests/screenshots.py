@@ -32,6 +32,14 @@ def shot(browser: Browser, path: Path, width: int, height: int, top: int = 0, *,
     picture.quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
+def drawn(browser: Browser) -> None:
+    """Wait until the figures at the top are unpacked and drawn."""
+    browser.run("""return (async () => {
+      while (document.querySelector("[data-packed]")) await new Promise(done => setTimeout(done, 20));
+      await Promise.all([...document.images].filter(image => image.loading === "eager").map(image => image.decode()));
+    })()""")
+
+
 def top_of(browser: Browser, name: str) -> int:
     """Pixels of the page above an element."""
     above: float = browser.run(f"return document.getElementById('{name}').getBoundingClientRect().top + scrollY")
@@ -43,12 +51,14 @@ def take(results: Path, folder: Path) -> list[Path]:
     report, made = results / "report.html", []
     with open_browser() as browser:
         browser.open(report, DESKTOP)
+        drawn(browser)
         for name, dark in (("first-screen", False), ("first-screen-dark", True)):
             shot(browser, folder / f"{name}.png", DESKTOP, 800, dark=dark)
             made.append(folder / f"{name}.png")
         shot(browser, folder / "explorer.png", DESKTOP, 900, top_of(browser, "explore"))
         shot(browser, folder / "explorer-dark.png", DESKTOP, 900, top_of(browser, "explore"), dark=True)
         browser.open(report, PHONE)
+        drawn(browser)
         shot(browser, folder / "first-screen-phone.png", PHONE, 844)
         shot(browser, folder / "explorer-phone.png", PHONE, 1400, top_of(browser, "explore"))
         made += [

@@ -7,13 +7,14 @@ import math
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
-from tensorldp_papers.plots.style import save, use_style
-from tensorldp_papers.plots.words import PRIVACY, VERDICTS
-from tensorldp_papers.report.report import render
+from tensorldp_papers.plots.names import PRIVACY, VERDICTS
+from tensorldp_papers.plots.sheets import finish, panels, save
+from tensorldp_papers.plots.style import look
+from tensorldp_papers.report.report import FIRST, render
 from tensorldp_papers.run.audit_table import COLUMNS as AUDIT_COLUMNS
 from tensorldp_papers.run.study import VIEWS, paper_of
 from tensorldp_papers.run.table import COLUMNS
@@ -128,7 +129,7 @@ def studies() -> list[dict[str, Any]]:
     return [
         {
             "study": name,
-            "title": f"The study <{name}>",
+            "title": f"The study <{name.replace('_', ' ')}>",
             "source": "section 5",
             "figure": "Figure 1",
             "views": VIEWS,
@@ -138,23 +139,26 @@ def studies() -> list[dict[str, Any]]:
     ]
 
 
-def draw(folder: Path, panels: int = 3) -> None:
-    """Figures of dense panels, one picture for all names."""
-    use_style()
-    figure, axes = plt.subplots(1, panels, figsize=(5.2 * panels, 3.7), layout="constrained", squeeze=False)
-    for ax in axes.flat:
-        for shift, name in enumerate(MECHANISMS):
-            values = 1 / (1 + np.exp(shift - np.arange(10)))
-            ax.plot(values, marker="o", label=name)
-            ax.fill_between(range(10), values - 0.1, values + 0.1, alpha=0.15)
-        ax.legend()
-    save(figure, folder / "picture")
-    plt.close(figure)
-    for name in [*(f"{study}{view}" for study in STUDIES for view in VIEWS), *PRIVACY]:
-        (folder / f"{name}.png").write_bytes((folder / "picture.png").read_bytes())
+def draw(folder: Path, count: int = 3) -> None:
+    """Figures of dense panels, one for all names."""
+
+    def dense() -> Figure:
+        figure, axes = panels(count, columns=2)
+        for ax in axes:
+            for shift, name in enumerate(MECHANISMS):
+                values = 1 / (1 + np.exp(shift - np.arange(10)))
+                ax.plot(values, marker="o", color=look(name).colour, label=f"_{name}")
+                ax.fill_between(range(10), values - 0.1, values + 0.1, color=look(name).colour, alpha=0.15)
+        return finish(figure, "A sentence that answers what the figure asks", source="TLDP, Figure 1")
+
+    folder.mkdir(exist_ok=True)
+    save(dense, folder / "picture")
+    for name in [*(f"{study}{view}" for study in STUDIES for view in VIEWS), *PRIVACY, *FIRST]:
+        for ending in (".svg", "_phone.svg"):
+            (folder / f"{name}{ending}").write_bytes((folder / f"picture{ending}").read_bytes())
 
 
 def page(figures: Path, count: int = 11, **changes: Any) -> str:
     """The report's HTML with the first `count` studies; figures must have been drawn into the folder."""
     given: dict[str, Any] = {"tables": tables(), "claims": claims(), "audits": audits(), **changes}
-    return render(metrics(), figures, studies()[:count], json.dumps({"scale": "quick"}), **given)
+    return render(given.pop("metrics", metrics()), figures, studies()[:count], json.dumps({"scale": "quick"}), **given)

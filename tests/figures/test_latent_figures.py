@@ -1,23 +1,28 @@
 """LATENT's figures and Table 2 show what the metrics say, with true epsilons and ceilings."""
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 from tensorldp.errors import InputError
 from tensorldp.privacy import accuracy_ceiling
 from tensorldp_papers.papers.latent.figures import (
     draw_accuracy,
     draw_epochs,
+    draw_guaranteed,
     draw_probability,
     epoch_table,
     latent_rows,
     table2,
 )
 from tensorldp_papers.plots.printed import printed_points
+from tensorldp_papers.plots.sheets import PHONE, on
 from tensorldp_papers.run.table import COLUMNS, SERIES
 
 ARMS = {
@@ -78,33 +83,85 @@ def metrics(dataset: str = "mnist") -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*COLUMNS, *SERIES])
 
 
-def test_both_readings_are_drawn_with_their_true_epsilon_and_the_papers_claims() -> None:
-    figure = draw_accuracy(metrics())
-    legend = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert any("reading A: true ε = nominal" in text for text in legend)
-    assert any("reading B: true ε ≥ 1,000" in text and "900 at δ = 1e-5" in text for text in legend)
-    assert "LATENT, Table 2 (test)" in legend
-    lines = {str(line.get_label()): line for line in figure.axes[0].get_lines()}
-    reading = lines["LATENT, reading A: true ε = nominal ε"]
-    assert np.asarray(reading.get_xdata()).tolist() == [0.5, 2.0]  # 500 is beyond the figure
-    assert reading.get_ydata() == pytest.approx([0.61, 0.61])
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    yield
+    plt.close("all")
 
 
-def test_ceilings_are_those_of_the_closed_forms() -> None:
-    clean, released = draw_accuracy(metrics("digits")).axes[:2]
-    bound = {str(line.get_label()): line for line in released.get_lines()}["ceiling for ε-LDP test records"]
-    for epsilon, value in zip(np.asarray(bound.get_xdata()), np.asarray(bound.get_ydata()), strict=True):
-        assert value == pytest.approx(accuracy_ceiling(float(epsilon), 10), rel=1e-9)
-    training = {str(line.get_label()): line for line in clean.get_lines()}["ceiling for reading A alone"]
-    at, value = float(np.asarray(training.get_xdata())[0]), float(np.asarray(training.get_ydata())[0])
-    assert value == pytest.approx(0.1 + math.sqrt(100 * at**2 / (8 * 2560) / 2), rel=1e-3)
+def lines(figure: Figure, panel: int = 0) -> dict[str, tuple[list[float], list[float]]]:
+    """The lines of a panel by their names."""
+    return {
+        str(line.get_label()): (np.atleast_1d(line.get_xdata()).tolist(), np.atleast_1d(line.get_ydata()).tolist())
+        for line in figure.axes[panel].get_lines()
+    }
 
 
-def test_the_guaranteed_axis_has_every_point_at_its_pure_epsilon() -> None:
-    lines = draw_accuracy(metrics(), axis="pure").axes[0].get_lines()
-    found = {str(line.get_label()).split(":")[0]: list(map(float, np.asarray(line.get_xdata()))) for line in lines}
-    assert found["LATENT, reading A"] == [0.5, 2.0, 500.0]
-    assert found["LATENT, reading B"] == [1000.5, 1002.0]
+def words(figure: Figure) -> str:
+    """All that stands around and in the panels of a figure, in one line."""
+    texts = [text.get_text() for ax in figure.axes for text in ax.texts]
+    return " ".join([*(text.get_text() for text in figure.texts), *texts])
+
+
+def changed(reading: str, metric: str, value: float, **options: str) -> pd.DataFrame:
+    """The metrics with one score of a reading changed."""
+    rows = metrics(**options)
+    mine = rows["variant"].str.endswith(f"reading={reading}") & (rows["metric"] == metric)
+    return rows.assign(value=rows["value"].where(~mine, value))
+
+
+def test_figure_10_has_both_readings_at_their_printed_epsilon_with_the_papers_stars() -> None:
+    found = lines(draw_accuracy(metrics()))
+    assert found["read as Eq. 6"][0] == [0.5, 2.0]  # 500 is beyond the figure
+    assert found["read as Eq. 7"][1] == pytest.approx([0.61, 0.61])
+    assert sorted(found["printed by the paper"][0]) == [0.5, 2.0]
+    assert {"no privacy", "most that Eq. 6 allows"} <= set(found)
+    assert "printed by the paper" not in lines(draw_accuracy(metrics("digits")))
+
+
+def test_the_title_of_figure_10_says_which_reading_nears_what_is_printed() -> None:
+    assert "By neither reading" in words(draw_accuracy(metrics()))
+    only = pd.concat([changed("B", "accuracy", 0.95), metrics("cifar10")])
+    assert "Only read as Eq. 7 LATENT nears its printed accuracy: on MNIST, not CIFAR-10" in words(draw_accuracy(only))
+    assert "ε = 0.5 on digits: 61 % accuracy if read as Eq. 6, 61 % as Eq. 7" in words(draw_accuracy(metrics("digits")))
+
+
+def test_the_clean_ceiling_is_that_of_the_closed_form() -> None:
+    at, values = lines(draw_accuracy(metrics("digits")))["most that Eq. 6 allows"]
+    assert values[0] == pytest.approx(0.1 + math.sqrt(100 * at[0] ** 2 / (8 * 2560) / 2), rel=1e-3)
+
+
+def test_the_fork_leads_to_a_pure_epsilon_and_to_the_one_at_delta() -> None:
+    figure = draw_guaranteed(changed("A", "accuracy", 0.1))
+    found = lines(figure)
+    assert found["_A"][0] == [0.5]
+    assert found["_A"][1] == pytest.approx([0.1])
+    assert found["_B"][0] == pytest.approx([0.9 * 1000.5])
+    assert found["_B"][1] == pytest.approx([0.61])
+    assert found["_printed"] == ([0.5], [0.9626])
+    assert "LATENT's ε = 0.5: 10 % accuracy if read as Eq. 6, ε = 900 if read as Eq. 7" in words(figure)
+    assert "91 % on its training records" in words(figure)
+    assert "(at δ = 0: 1,000)" in words(figure).replace("\n", " ")
+
+
+def test_no_classifier_enters_the_region_above_the_closed_form() -> None:
+    at, values = lines(draw_guaranteed(metrics()))["_ceiling"]
+    for epsilon, value in zip(at[::40], values[::40], strict=True):
+        assert value == pytest.approx(accuracy_ceiling(epsilon, 10), rel=1e-9)
+
+
+def test_the_fork_is_of_the_data_set_whose_scores_are_printed() -> None:
+    more = pd.concat([metrics("digits"), metrics("digits").assign(seed=7), metrics()])
+    assert draw_guaranteed(more).axes[0].get_title(loc="left") == "MNIST"
+    assert draw_guaranteed(metrics("digits")).axes[0].get_title(loc="left") == "digits"
+
+
+def test_one_reading_alone_and_one_seed_are_drawn() -> None:
+    alone = metrics().query("seed == 0 and not variant.str.contains('reading=B')")
+    assert "at what one record is guaranteed" in words(draw_guaranteed(alone))
+    assert "One seed." in words(draw_accuracy(alone))
+    with on(PHONE):
+        assert "_A" in lines(draw_guaranteed(alone))
 
 
 def test_epochs_are_read_at_the_smallest_epsilon() -> None:
@@ -112,18 +169,32 @@ def test_epochs_are_read_at_the_smallest_epsilon() -> None:
     assert set(table["curve"]) == {"accuracy", "accuracy_perturbed_test", "train_accuracy"}
     assert set(table["epoch"]) == {1, 4}
     assert set(table["epsilon"]) == {0.5}
-    assert len(draw_epochs(metrics()).axes) == 2
+    figure = draw_epochs(metrics())
+    titles = [ax.get_title(loc="left") for ax in figure.axes]
+    assert titles == ["MNIST, read as Eq. 6, printed ε 0.5", "MNIST, read as Eq. 7, printed ε 0.5"]
+    assert set(lines(figure)) == {"training records", "clean test records", "released ones"}
+    assert "by either reading" in words(draw_epochs(changed("A", "accuracy_by_epoch", 0.8)))
+    memory = changed("A", "accuracy_by_epoch", 0.1)
+    assert "91 % on training records, 10 % on test records" in words(draw_epochs(memory))
     without = metrics()
     with pytest.raises(InputError, match="checkpoints above 1"):
         draw_epochs(without[~without["metric"].str.contains("epoch")])
 
 
-def test_the_probability_figure_has_both_readings_and_data_sets() -> None:
-    left, right = draw_probability().axes
-    assert len(left.get_lines()) == 4
-    assert len(right.get_lines()) == 4
-    first = [float(np.asarray(line.get_ydata())[0]) for line in left.get_lines()]
-    assert first == pytest.approx([0.5, 0.75, 0.5, 0.75], abs=1e-4)
+def test_the_probability_figure_has_both_readings() -> None:
+    figure = draw_probability()
+    first = {name: values[0] for name, (_, values) in lines(figure).items()}
+    assert first == {"read as Eq. 6": pytest.approx(0.5, abs=1e-4), "read as Eq. 7": pytest.approx(0.75, abs=1e-4)}
+    assert {"_Eq. 15, read as Eq. 6", "read as Eq. 6"} <= set(lines(figure, 1))
+    assert "in 50.0 % of cases by Eq. 6, in 75 % by Eq. 7" in words(figure)
+
+
+def test_no_key_stands_in_a_figure() -> None:
+    both = pd.concat([metrics(), metrics("cifar10")])
+    for figure in (draw_accuracy(both), draw_guaranteed(both), draw_epochs(both), draw_probability()):
+        texts = words(figure) + " ".join(ax.get_title(loc="left") + ax.get_ylabel() for ax in figure.axes)
+        assert not {"_", "cifar10", "mnist", "reading="} & set(texts.replace("=", "= ").split())
+        assert "_" not in texts
 
 
 def test_table_2_has_ours_beside_the_printed() -> None:
@@ -170,12 +241,5 @@ def test_networks_that_learned_from_altered_images_are_lines_of_their_own() -> N
     altered = altered.assign(variant="augment=1,model=ann,reading=B", value=altered["value"] + 0.1)
     both = pd.concat([metrics(), own, altered])
     assert set(latent_rows(both)["line"]) == {"cnn", "ann", "A", "B", "centroid", "ann altered", "B altered"}
-    top, _, bottom, _ = draw_accuracy(both).axes
-    assert not any("altered" in str(line.get_label()) for line in bottom.get_lines())  # of mnist, below
-    lines = {str(line.get_label()): line for line in top.get_lines()}
-    name = "LATENT, reading B, altered images too, cifar10: true ε ≥ 1,000\n(900 at δ = 1e-5)"
-    assert lines[name].get_ydata() == pytest.approx([0.71, 0.71])
-    assert lines["ANN on all bits (p = 1), altered images too: no privacy"].get_ydata() == pytest.approx([0.71, 0.71])
-    shown = [ax.get_title() for ax in draw_epochs(both).axes if ax.get_visible()]
-    assert len(shown) == 5
-    assert sum("altered" in title for title in shown) == 1
+    assert set(epoch_table(both)["line"]) == {"A", "B", "B altered"}
+    assert lines(draw_accuracy(both), 1)["read as Eq. 7"][1] == pytest.approx([0.61, 0.61])

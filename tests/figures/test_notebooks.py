@@ -7,15 +7,18 @@ import re
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 from tensorldp.errors import InputError
 from tensorldp_papers.plots import notebook
-from tensorldp_papers.plots.notebook import load, page, page_of, show, wanted
+from tensorldp_papers.plots.notebook import load, page, page_of, show
+from tensorldp_papers.plots.sheets import finish, panels
 
-NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+FOLDER = Path(__file__).parents[2] / "notebooks"
+TEACHES = FOLDER / "what_epsilon_means.ipynb"  # it draws no figure of a run
+NOTEBOOKS = sorted(set(FOLDER.glob("*.ipynb")) - {TEACHES})
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -31,7 +34,7 @@ def test_a_paragraph_stands_before_each_step(path: Path) -> None:
     assert "load(metrics, folder" in source or "Path(folder)" in source
     assert "show(" in source
     assert not re.search(r"\bsave\(", source)
-    if path.stem not in ("privacy_profiles", "accuracy_ceiling", "frontier"):
+    if path.stem not in ("privacy_profiles", "accuracy_ceiling", "frontier", "epsilon_you_get", "epsilon_in_pictures"):
         assert 'dataset = ""' in source
 
 
@@ -52,21 +55,22 @@ def test_without_a_run_the_kept_results_are_read(tmp_path: Path) -> None:
         load(str(tmp_path / "metrics.parquet"), str(tmp_path / "figures"))
 
 
-def test_an_axis_is_one_of_three() -> None:
-    assert wanted("", "pure")
-    assert wanted("pure", "pure")
-    assert not wanted("pure", "nominal")
-    with pytest.raises(InputError, match="axis must be one of nominal, guaranteed, pure"):
-        wanted("mu", "nominal")
-
-
 def test_a_figure_is_saved_and_shown_inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[Any] = []
     monkeypatch.setattr(notebook, "display", shown.append)
-    figure, _ = plt.subplots()
-    show(figure, tmp_path / "figure")
-    assert (tmp_path / "figure.svg").exists()
+
+    def draw() -> Figure:
+        figure, _ = panels(1)
+        return finish(figure, "A figure")
+
+    show(draw, tmp_path / "figure")
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *("figure.png", "figure_dark.png", "figure.svg", "figure_phone.svg")
+    }
     assert shown[0].data == (tmp_path / "figure.png").read_bytes()
+    show(draw)
+    assert len(shown) == 2
+    assert len(list(tmp_path.iterdir())) == 4
 
 
 def test_a_page_has_words_code_and_pictures_and_asks_for_nothing(tmp_path: Path) -> None:
@@ -90,3 +94,20 @@ def test_a_page_has_words_code_and_pictures_and_asks_for_nothing(tmp_path: Path)
     (tmp_path / "bad.ipynb").write_text("[]")
     with pytest.raises(InputError, match="is not a notebook"):
         page_of(tmp_path / "bad.ipynb")
+
+
+def test_the_notebook_that_teaches_an_epsilon_finds_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = json.loads(TEACHES.read_text())["cells"]
+    said = "".join(line for cell in cells for output in cell.get("outputs", []) for line in output.get("text", []))
+    printed: list[str] = []
+    shown: list[Figure] = []
+    monkeypatch.setattr(notebook, "show", lambda draw: shown.append(draw()))
+    space: dict[str, Any] = {"print": lambda *words: printed.append(" ".join(words))}
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), space)
+    assert said.split() == " ".join(printed).split()
+    assert "epsilon 382.3" in said
+    assert "784" in said
+    pictures = [output for cell in cells for output in cell.get("outputs", []) if "image/png" in output.get("data", {})]
+    assert len(shown) == len(pictures)

@@ -5,48 +5,44 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
 import pytest
-import test_figures
-import test_tvg_figures
+from made_up import table, words
 from report_page import audits, claims, metrics
 
 from tensorldp_papers.papers.tvg.figures import draw_tvg
 from tensorldp_papers.plots.curves import draw_study
 from tensorldp_papers.plots.notebook import load
-from tensorldp_papers.plots.words import origin, own_data, titled
+from tensorldp_papers.plots.words import origin, own_data, with_own_data
 from tensorldp_papers.report.data import explorer_data
 from tensorldp_papers.report.report import _description
 
-TITLE = "TLDP Figure 1. Type I: trained on perturbed images"
+SOURCE = "TLDP, Figure 1"
 
 
 @pytest.mark.parametrize(
     ("datasets", "said"),
     [
-        (["mnist", "digits"], TITLE),
-        (["mine"], f"Your data, as in {TITLE}"),
-        (["mine", "digits"], f"{TITLE}\nmine: your own data, by the same method"),
+        (["mnist", "digits"], SOURCE),
+        (["mine"], f"Your data, as in {SOURCE}"),
+        (["mine", "digits"], f"{SOURCE}; your own data: mine"),
     ],
 )
 def test_a_title_that_names_a_paper_says_that_the_data_are_the_users(datasets: list[str], said: str) -> None:
-    assert titled(TITLE, datasets) == said
+    assert with_own_data(SOURCE, datasets) == said
 
 
 def test_a_study_of_the_users_own_is_called_what_the_user_calls_it() -> None:
-    assert titled("Irises", ["mine"]) == "Irises"
+    assert with_own_data("Irises", ["mine"]) == "Irises"
     assert own_data(["mine"], "my-paper") == []
     assert origin("Figure 1", "ours", ["mine"], "my-paper") == "Figure 1 of the source (ours)."
 
 
 def test_figures_of_each_paper_pass_their_data_sets_on() -> None:
-    mine = test_figures.table().assign(dataset="mine")
-    figures = [draw_study(mine, "tldp_type1", title=TITLE)]
-    tvg = test_tvg_figures.table().assign(dataset="mine")
-    figures.append(draw_tvg(tvg, str(tvg["study"].iloc[0]), ["accuracy"], title="TVG Figure 4"))
+    mine = table(dataset="mine")
+    tvg = table([("idn", (1.0, 2.0), 1.0)], study="tvg_features", dataset="mine", variant="unit=batch")
+    figures = [draw_study(mine, "tldp_type1", source=SOURCE), draw_tvg(tvg, "tvg_features", source="TVG, Figure 4")]
     for figure in figures:
-        assert str(figure.get_suptitle()).startswith("Your data, as in T")
-        plt.close(figure)
+        assert any(text.startswith("Your data, as in T") for text in words(figure))
 
 
 def test_the_report_and_its_explorer_say_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

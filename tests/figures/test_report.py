@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import html
 import math
 import re
@@ -16,8 +18,10 @@ from report_page import STUDIES, audits, claims, draw, metrics, page
 from tensorldp.errors import InputError
 from tensorldp_papers.citations import PAPERS
 from tensorldp_papers.claims.base import Verdict
+from tensorldp_papers.plots.names import DATASETS, METRICS, NETWORKS, PRIVACY, VERDICTS, heading, metric_label
 from tensorldp_papers.plots.style import label
-from tensorldp_papers.plots.words import PRIVACY, VERDICTS, heading, metric_label, table_number
+from tensorldp_papers.plots.words import table_number
+from tensorldp_papers.report.report import FIRST
 from tensorldp_papers.report.tables import (
     as_table,
     audit_summary,
@@ -25,6 +29,7 @@ from tensorldp_papers.report.tables import (
     run_statistics,
     series,
     verdict_counts,
+    without_keys,
 )
 from tensorldp_papers.run.study import VIEWS, load_study, paper_of, study_files
 
@@ -45,36 +50,93 @@ def text(figures: Path) -> str:
 
 
 class Reader(HTMLParser):
-    """The attributes of every element by tag, and the elements that were left open."""
+    """The attributes of every element by tag, elements that were left open, and texts that are no code or evidence."""
 
-    VOID = frozenset({"meta", "link", "img", "input", "br"})
+    VOID = frozenset({"meta", "link", "img", "input", "br", "source"})
+    NOT_READ = frozenset({"script", "style", "code"})
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.found: dict[str, list[dict[str, str | None]]] = {}
         self.open: list[str] = []
+        self.texts: list[str] = []
+        self.quoted: list[str] = []
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.found.setdefault(tag, []).append(dict(attrs))
         if tag not in self.VOID:
             self.open.append(tag)
+            quoted = tag in self.NOT_READ or dict(attrs).get("class") == "evidence"
+            self.quoted += [tag] if quoted or self.quoted else []
+
+    def handle_data(self, data: str) -> None:
+        if not self.quoted:
+            self.texts.append(data)
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
+        if self.quoted:
+            self.quoted.pop()
 
 
 def test_the_page_has_every_figure_and_claim_and_asks_nothing_of_a_network(text: str) -> None:
     found = Reader(text)
     assert found.open == []
-    pictures = found.found["img"]
-    assert len(pictures) == len(STUDIES) * len(VIEWS) + len(PRIVACY)
-    assert all(str(p["src"]).startswith("data:image/webp;base64,") and p["alt"] for p in pictures)
+    pictures, phones = ([p for p in found.found[tag] if "data-packed" in p] for tag in ("img", "source"))
+    assert len(pictures) == len(phones) == len(STUDIES) * len(VIEWS) + len(PRIVACY) + len(FIRST)
+    assert all(p["alt"] and p["width"] == "830" for p in pictures)
+    assert all(p["media"] == "(max-width: 600px)" and p["width"] == "360" for p in phones)
+    for sheet in (*pictures[:2], *phones[:2]):
+        assert gzip.decompress(base64.b64decode(str(sheet["data-packed"]))).startswith(b"<?xml")
     assert [row["id"] for row in found.found["tr"] if "data-verdict" in row] == [f"claim-{i}" for i in claims()["id"]]
-    kept = re.sub(r'base64,[^"]*|<a href="https://(doi|arxiv)\.org/[^"]*"|// .*', "", text)  # pictures, links, comments
+    kept = re.sub(
+        r'data-packed="[^"]*|<a href="https://(doi|arxiv)\.org/[^"]*"|// .*', "", text
+    )  # pictures, links, comments
     assert not re.search(r"https?:|//[a-z]|@import|url\(", kept)
     assert "&lt;statement&gt; 0 &amp; more" in text
-    assert len(text) < 20e6
+    assert len(text) < 6e6
+
+
+def test_no_key_is_read_on_the_page(text: str, figures: Path) -> None:
+    keys = [key for key in {*STUDIES, *study_files(), *DATASETS, *NETWORKS, *METRICS} if "_" in key]
+    factor = r"\b(attack|backbone|model|where|reading|defence|eps|tau|learner|range|form)=[a-z]\w*"
+    told = claims(5).assign(observed="needs tldp_type1 on fashion_mnist, model=small_cnn")
+    rows = metrics().assign(variant="model=small_cnn,where=user", dataset="fashion_mnist")
+    for made in (text, page(figures, claims=told, metrics=rows)):
+        seen = " ".join(Reader(made).texts)
+        assert not [key for key in keys if re.search(rf"(?<!\w){re.escape(key)}(?!\w)", seen)]
+        assert not re.search(factor, seen)
+    assert "needs TLDP Type I on Fashion-MNIST, small CNN" in seen
+    assert without_keys("eps_1 = eps=1 of x_i") == "eps_1 = eps=1 of x_i"  # as papers write
+
+
+def test_the_page_begins_with_a_picture_and_says_which_studies_it_covers(text: str, figures: Path) -> None:
+    parts = ('alt="The epsilon that a paper', '<h2 id="findings"', 'alt="One image', '<h2 id="explore"')
+    places = [text.index(part) for part in parts]
+    assert places == sorted(places)
+    assert "This page covers: TLDP Type I (digits), " in text
+    assert "Not part of this run: Frontier and LATENT, search." in text
+    narrow = page(figures, 1)
+    assert "This page covers: TLDP Type I (digits). Not part of this run: " in html.unescape(narrow)
+
+
+def test_the_first_pictures_are_left_out_where_a_run_has_none(figures: Path, tmp_path: Path) -> None:
+    for path in figures.glob("*.svg"):
+        if not path.name.startswith("epsilon"):
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+    assert "The epsilon that a paper" not in page(tmp_path, 1)
+    narrow = page(figures, 1)  # beside pictures of a wider run
+    assert "The epsilon that a paper" in narrow
+    assert "One image, what is released" not in narrow
+
+
+def test_verdicts_are_two_bars_with_links_to_their_claims(text: str) -> None:
+    part = text[text.index('<h2 id="verdicts"') : text.index("The same counts by source")]
+    assert part.count('class="bar"') == 2
+    assert "<h3>37 theorems</h3>" in part
+    assert "<h3>72 statements about runs</h3>" in part
+    assert 'data-kind="theorem" data-verdict="refuted"' in part
 
 
 def test_links_lead_to_the_data_and_the_notebook_of_each_figure(text: str) -> None:
@@ -83,6 +145,7 @@ def test_links_lead_to_the_data_and_the_notebook_of_each_figure(text: str) -> No
         assert targets.count(f"figures/{study}.csv") == len(VIEWS)
         assert targets.count(f"notebooks/{study}.ipynb") == len(VIEWS)
         assert targets.count(f"notebooks/{study}.html") == 1
+    assert not [target for target in targets if target.startswith("notebooks/epsilon")]
     assert {"claims.csv", "privacy/audits.csv", "tables/tldp_table5.csv", "tables/footnotes.csv"} <= set(targets)
     assert not [target for target in targets if target.startswith("/")]
 
@@ -123,8 +186,8 @@ def test_claims_of_a_paper_that_nobody_knows_have_a_section(figures: Path) -> No
 def test_mistakes_are_named(figures: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is missing"):
         page(tmp_path, 1)
-    (tmp_path / "tldp_type1.png").write_bytes(b"no picture")
-    with pytest.raises(InputError, match=r"tldp_type1\.png is not a PNG"):
+    (tmp_path / "tldp_type1.svg").write_bytes(b"no picture")
+    with pytest.raises(InputError, match=r"tldp_type1\.svg is not a figure's SVG"):
         page(tmp_path, 1)
     with pytest.raises(InputError, match="no column evidence"):
         page(figures, 0, claims=claims().drop(columns="evidence"))
@@ -211,11 +274,11 @@ def test_numbers_are_written_short() -> None:
 
 def test_the_cost_of_a_run_counts_each_seed_once() -> None:
     rows = {row[0]: row for row in run_statistics(metrics()).rows}
-    assert rows["tldp_type1"] == ["tldp_type1", "28", "56", "84", "1.5", "301", "cpu"]
-    assert rows["all studies"][1:4] == [str(28 * 11), str(56 * 11), "924"]
+    assert rows["TLDP Type I"] == ["TLDP Type I", "28", "56", "0.02333", "1.5", "301", "cpu"]
+    assert rows["all studies"][1:4] == [str(28 * 11), str(56 * 11), "0.2567"]
 
 
 def test_audits_are_compared_with_finite_guarantees_at_the_same_delta() -> None:
-    assert audit_summary(audits()).rows == [["tldp_type1", "2", "1", "0", "0.5"]]
+    assert audit_summary(audits()).rows == [["TLDP Type I", "2", "1", "0", "0.5"]]
     above = audits().assign(epsilon_lower=3.0)
-    assert audit_summary(above).rows == [["tldp_type1", "2", "2", "2", "1.5"]]
+    assert audit_summary(above).rows == [["TLDP Type I", "2", "2", "2", "1.5"]]

@@ -13,12 +13,13 @@ from report_page import audits, claims, metrics, studies
 from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.deltas import PROFILE_DELTAS
 from tensorldp_papers.plots.printed import printed_points
-from tensorldp_papers.plots.style import COLOURS, contrast, readable
+from tensorldp_papers.plots.style import COLOURS, contrast, in_the_dark, look, readable
 from tensorldp_papers.report.data import (
     explorer_data,
     gaussian_mu,
     line_and_setting,
     line_label,
+    opening,
     packed_json,
     setting_words,
     with_profiles,
@@ -75,6 +76,44 @@ def test_lines_and_settings_take_the_factors_apart() -> None:
     assert line_label("gaussian form=table5") != line_label("gaussian")
     assert line_label("idn unit=batch") == "IDN, noise for a batch"
     assert setting_words("eps=e1,tau=t1") == "clients' ε: 0.1, 0.2, ranges of width 0.2, 0.4"
+
+
+def test_a_study_opens_on_the_score_and_setting_with_most_lines_on_the_true_axis() -> None:
+    rows = metrics().query("study == 'tldp_type1'")
+    found = opening(rows, "TLDP")
+    assert (found["dataset"], found["metric"], found["setting"], found["axis"]) == (
+        "digits",
+        "weighted_f1",
+        "",
+        "printed",
+    )
+    assert found["lines"][:4] == ["tldp-g", "tldp-l", "privunit", "laplace"]
+    few = rows[rows["mechanism"].isin(["none", "idn"])].assign(variant="model=lenet")
+    other = pd.concat([few, few.assign(dataset="mnist"), rows.assign(variant="model=cnn", metric="accuracy")])
+    found = opening(other, "TVG")
+    assert (found["dataset"], found["metric"], found["setting"]) == ("digits", "accuracy", "model=cnn")
+    assert found["lines"][0] == "idn"
+    nowhere = rows.assign(guarantee_epsilon=math.inf, epsilon=math.inf)
+    assert opening(nowhere, "TLDP")["axis"] == "guaranteed"
+
+
+def test_the_explorer_opens_on_tldp_where_a_run_has_it() -> None:
+    def first(*names: str) -> str:
+        chosen = [study for study in studies() if study["study"] in names]
+        data = explorer_data(metrics(), chosen, claims=claims(), audits=audits(), guarantees=None)
+        return str(data["first"])
+
+    assert first("latent", "tldp_type1") == "tldp_type1"
+    assert first("latent", "tvg_sgd") == "tvg_sgd"
+    assert first() == ""
+
+
+def test_a_line_has_its_mechanisms_look() -> None:
+    rows = metrics().query("study == 'tvg_sgd'").assign(variant="unit=batch")
+    looks = explorer_data(rows, studies(), claims=claims(), audits=audits(), guarantees=None)["lines"]
+    idn = looks["idn unit=batch"]
+    assert (idn["light"], idn["dark"]) == (look("idn").colour, in_the_dark(look("idn").colour))
+    assert idn["marker"] == look("idn").marker
 
 
 def test_claims_that_name_a_study_are_linked_to_it() -> None:

@@ -1,84 +1,72 @@
-"""The sentences and pictures of the first screen say what the tables say."""
+"""The sentences of the first screen say what the tables say, in few words."""
 
 from __future__ import annotations
 
 import math
-import re
 
 import pandas as pd
 import pytest
 from report_page import audits, claims, metrics
 
-from tensorldp_papers.plots.words import VERDICTS, short_number
-from tensorldp_papers.report.findings import epsilons_at, findings, picture_rows
-from tensorldp_papers.report.pictures import epsilons_picture, scores_picture
+from tensorldp_papers.report.findings import findings
 
 
-def test_what_a_printed_epsilon_guarantees_is_taken_from_the_rows() -> None:
-    found = epsilons_at(metrics()).set_index(["study", "mechanism"])
-    assert found.loc[("tldp_type1", "tldp-l"), "printed"] == 1.0
-    assert found.loc[("tldp_type1", "tldp-l"), "low"] == 64.0
-    text = findings(metrics(), claims(), audits(), VERDICTS)
-    assert "TLDP 64 (printed 1, a record)" in text[0]
+def sentences(rows: pd.DataFrame | None = None, told: pd.DataFrame | None = None) -> list[str]:
+    """All sentences of the invented run, or of other rows or claims."""
+    given = metrics() if rows is None else rows
+    return [finding.text for finding in findings(given, claims() if told is None else told, audits())]
 
 
-def test_the_best_score_is_within_the_true_epsilon() -> None:
-    rows = metrics().assign(guarantee_pure_epsilon=lambda t: t["epsilon"])
-    rows.loc[(rows["mechanism"] == "privunit") & (rows["epsilon"] == 10.0), "value"] = 0.75
-    rows.loc[(rows["mechanism"] == "privunit") & (rows["epsilon"] == 1.0), "value"] = 0.5
-    control = rows[rows["mechanism"] == "none"].assign(variant="control=public", value=0.0)
-    text = findings(pd.concat([rows, control]), claims(), audits(), VERDICTS)[1]
-    assert "0.500 (PrivUnit) at ε ≤ 1, 0.750 (PrivUnit) at ε ≤ 10; without privacy 0.375." in text
-    alone = control.assign(variant="backbone=strokes,control=public", value=0.625)
-    text = findings(pd.concat([rows, control, alone]), claims(), audits(), VERDICTS)[1]
-    assert text.endswith("without privacy 0.375; from public data alone 0.625.")
+def frontier() -> pd.DataFrame:
+    """Runs of PrivUnit at three epsilons, on MNIST."""
+    rows = metrics().query("study == 'latent' and mechanism == 'privunit'")
+    return rows.assign(
+        study="frontier", dataset="mnist", guarantee_pure_epsilon=rows["epsilon"], value=0.1 * rows["epsilon"] ** 0.5
+    )
 
 
-def test_verdicts_and_audits_are_counted() -> None:
-    *_, verdicts, tried = findings(metrics(), claims(), audits(), VERDICTS)
-    assert verdicts.startswith("Of 37 theorems of the sources: ")
-    assert "Of 72 statements about runs of the sources: " in verdicts
-    assert "may be wrong by chance" in verdicts
-    assert tried.startswith("2 audits tried")
-    assert "0 found more" in tried
+def test_sentences_are_short_and_each_leads_somewhere() -> None:
+    found = findings(pd.concat([metrics(), frontier()]), claims(), audits())
+    assert len(found) == 5
+    assert all(len(finding.text.split()) <= 20 and finding.number and finding.place for finding in found)
 
 
-def test_one_claim_and_one_audit_are_counted_as_one() -> None:
-    one = claims().query("verdict == 'holds with a condition'").head(1)
-    *_, verdicts, tried = findings(metrics(), one, audits().head(1), VERDICTS)
-    assert verdicts.startswith("Of 1 statement about runs of the sources: 1 holds with a condition. ")
-    assert tried.startswith("1 audit tried")
-
-
-def test_a_run_without_their_studies_has_no_sentence_and_no_picture() -> None:
-    none = metrics()[:0]
-    assert findings(none, claims()[:0], audits()[:0], VERDICTS) == []
-    assert epsilons_picture(none) == scores_picture(none) == ""
-
-
-def test_the_pictures_hold_every_row_and_say_it_in_words() -> None:
-    rows, picture = picture_rows(metrics()), epsilons_picture(metrics())
-    assert len(re.findall('class="printed"', picture)) == len(rows) > 3
-    assert "TLDP-L, Type I, a record: 1 to 64" in picture
-    assert 'role="img" aria-label="Scores at true epsilons on digits' in scores_picture(metrics())
-
-
-def test_runs_with_settings_of_their_own_are_not_joined_by_a_line() -> None:
+def test_what_tldp_guarantees_is_taken_from_its_rows() -> None:
+    assert sentences()[0] == "Where TLDP-L prints an ε of one, one record of digits gets 64."
     rows = metrics()
-    federated = rows[rows["mechanism"] == "tldp-g"].assign(study="pldp_fl", mechanism="pdpm", metric="accuracy")
-    assert len(federated)
-    before, after = scores_picture(rows), scores_picture(pd.concat([rows, federated]))
-    assert "PLDP-FL: PDPM" in after
-    assert after.count('class="trace"') == before.count('class="trace"')
+    both = pd.concat([rows, rows.assign(dataset="mnist", guarantee_epsilon=784.0)])
+    assert sentences(both)[0].endswith("one record of MNIST gets 784.")
+    assert "gets ∞" in sentences(rows.assign(guarantee_epsilon=math.inf))[0]
 
 
-@pytest.mark.parametrize(
-    ("value", "text"), [(0.0273, "0.0273"), (4941.0, "4,940"), (math.inf, "∞"), (1e6, "1,000,000")]
-)
-def test_numbers_have_three_digits(value: float, text: str) -> None:
-    assert short_number(value) == text
+def test_tldp_and_laplace_are_compared_at_one_true_epsilon() -> None:
+    assert sentences()[1].endswith("of plain Laplace noise on digits differ by less than 0.01.")
+    rows = metrics()
+    rows.loc[rows["mechanism"] == "tldp-l", "value"] += 0.2
+    assert sentences(rows)[1].endswith("differ by 0.20.")
+    rows.loc[rows["mechanism"] == "laplace", "guarantee_epsilon"] *= 7
+    assert not [sentence for sentence in sentences(rows) if "differ" in sentence]
 
 
-def test_an_infinite_guarantee_is_no_point_of_the_picture() -> None:
-    rows = metrics().assign(guarantee_epsilon=math.inf)
-    assert picture_rows(pd.DataFrame(rows)) == []
+def test_what_a_true_epsilon_buys_is_the_frontiers_number_nearest_to_one() -> None:
+    found = sentences(pd.concat([metrics(), frontier()]))[2]
+    assert found == "At a true ε of one, PrivUnit on public features reaches 10 % accuracy on MNIST."
+
+
+@pytest.mark.parametrize(("count", "text"), [(0, "None of the"), (1, "1 of the"), (2, "2 of the")])
+def test_refuted_theorems_are_counted(count: int, text: str) -> None:
+    told = claims(4).assign(kind="theorem", verdict=["refuted"] * count + ["reproduced"] * (4 - count))
+    assert sentences(told=told)[-2].startswith(text)
+
+
+def test_audits_that_exceed_a_guarantee_are_compared_with_chance() -> None:
+    assert sentences()[-1] == "None of 2 audits found more than its guarantee allows."
+    above = findings(metrics(), claims(), audits().assign(epsilon_lower=3.0))[-1].text
+    assert above == "Audits exceed a guarantee 2 times, more than chance explains."
+    many = pd.concat([audits()] * 20)
+    many.iloc[:1, many.columns.get_loc("epsilon_lower")] = 3.0  # type: ignore[index]
+    assert findings(metrics(), claims(), many)[-1].text.endswith("1 time, no more than chance explains.")
+
+
+def test_a_run_without_their_studies_has_no_sentence() -> None:
+    assert findings(metrics()[:0], claims()[:0], audits()[:0]) == []

@@ -118,7 +118,9 @@ table = read_metrics(Path(sys.argv[1]))
 names = ("tldp_type1", "tldp_type2", "tldp_type3")
 figures = {name: draw_study(table, name, source="TLDP") for name in names}
 figures |= {f"{name}_mechanisms": draw_every_mechanism(table, name, source="TLDP") for name in names}
-#OTHERS
+figures["tvg_testing"] = draw_tvg(table, "tvg_testing")
+compared = table.replace({"variant": {"model=mlp": "model=mlp,eps=e2,tau=2.0"}})
+figures["pldp_fl_comparison"] = pldp.draw_comparison(compared)
 for name, figure in figures.items():
     lines = [line for ax in figure.axes for line in ax.get_lines()]
     print(name, *{line.get_color() for line in lines if str(line.get_label()).startswith("Laplace at half its budget")})

@@ -35,6 +35,8 @@ def test_a_small_run_makes_every_figure(project: Project) -> None:
         "pldp_synthetic",
         "pldp_synthetic_mechanisms",
         "pldp_fl",
+        "pldp_fl_zero",
+        "pldp_fl_comparison",
         "pldp_fl_guaranteed",
         "pldp_fl_ledger",
         "pldp_fl_participation",

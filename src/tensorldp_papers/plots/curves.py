@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -58,7 +60,7 @@ def draw_study(
             ax.set_title(f"{dataset_name(dataset)}, {words}")
         _draw_printed(axes[2 * i], study, dataset, metric)
     notes = [
-        *_sentences(rows, datasets),
+        *what_is_drawn(rows, datasets),
         *_unplaced(true[true["line"] != NO_PRIVACY]),
         *_printed_range(every, datasets),
         refuted_words(rows),
@@ -91,7 +93,7 @@ def draw_every_mechanism(metrics: pd.DataFrame, study: str, *, source: str, metr
         _draw(ax, rows[rows["dataset"] == dataset], group)
         ax.set_title(dataset_name(dataset))
     title = f"All {len(set(rows['line']) - {NO_PRIVACY})} mechanisms at their true ε, {len(groups)} groups"
-    return finish(figure, title, source=source, datasets=datasets, note=" ".join(_sentences(rows, datasets)))
+    return finish(figure, title, source=source, datasets=datasets, note=" ".join(what_is_drawn(rows, datasets)))
 
 
 def with_lines(rows: pd.DataFrame) -> pd.DataFrame:
@@ -113,10 +115,10 @@ def main_setting(rows: pd.DataFrame) -> pd.DataFrame:
     return own[own["setting"] == own["dataset"].map(best)]
 
 
-def most_telling(names: set[str]) -> list[str]:
-    """At most `MOST_LINES` mechanisms of these: those from outside, then `SHOWN`, in the order of their mention."""
+def most_telling(names: set[str], shown: Sequence[str] = SHOWN) -> list[str]:
+    """At most `MOST_LINES` mechanisms of these: those from outside, then those shown, in the order of their mention."""
     outside = sorted(n for n in names if n in MECHANISMS and MECHANISMS.module(n) is None)
-    wanted = [*outside, *(name for name in SHOWN if name in names)]
+    wanted = [*outside, *(name for name in shown if name in names)]
     wanted += [name for name in order(names - {NO_PRIVACY}) if name not in wanted and not wanted]
     return order(set(wanted[:MOST_LINES]))
 
@@ -199,8 +201,13 @@ def _leads(rows: pd.DataFrame) -> dict[str, float]:
     return {name: float(np.median(found)) for name, found in leads.items()}
 
 
-def _sentences(rows: pd.DataFrame, datasets: list[str]) -> list[str]:
-    """What is drawn of each data set, and what a band is."""
+def what_is_drawn(rows: pd.DataFrame, datasets: list[str]) -> list[str]:
+    """What is drawn of each data set, and what a band is, in sentences.
+
+    Args:
+        rows: with the columns of `with_lines`.
+        datasets: in their order.
+    """
     settings = {d: rows[rows["dataset"] == d]["setting"].iloc[0] for d in datasets}
     words = {
         d: ", ".join(factor_words(*pair.split("=", 1)) for pair in s.split(",") if pair) for d, s in settings.items()

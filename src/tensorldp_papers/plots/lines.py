@@ -29,6 +29,7 @@ def draw_mechanism(
     text: str | None = None,
     marker: str | None = None,
     middle: str = "mean",
+    widest: float = WIDEST,
 ) -> None:
     """A mechanism at the finite places of its rows: means, and a band from the lowest to the highest seed.
 
@@ -42,11 +43,12 @@ def draw_mechanism(
         text: the line's name, the mechanism's own if None; one that begins with "_" is not written.
         marker: another than the mechanism's.
         middle: `mean` or `median`.
+        widest: times an epsilon; a line is drawn across no more.
     """
     rows = finite(rows, at)
     if rows.empty:
         return
-    means = with_gaps(over_seeds(rows, at, middle), at)
+    means = with_gaps(over_seeds(rows, at, middle), at, widest)
     seen = look(name)
     alone = "seed" in rows and rows["seed"].nunique() == 1
     ax.plot(
@@ -61,10 +63,10 @@ def draw_mechanism(
         shade(ax, means[at], means["min"], means["max"], seen.colour)
 
 
-def with_gaps(means: pd.DataFrame, at: str) -> pd.DataFrame:
-    """Means with an empty row wherever nothing was run over more than `WIDEST` of a logarithmic axis."""
+def with_gaps(means: pd.DataFrame, at: str, widest: float = WIDEST) -> pd.DataFrame:
+    """Means with an empty row wherever nothing was run over more than `widest` times a place."""
     places = means[at].to_numpy(dtype=float)
-    wide = np.flatnonzero((places[:-1] > 0) & (places[1:] > WIDEST * places[:-1]))
+    wide = np.flatnonzero((places[:-1] > 0) & (places[1:] > widest * places[:-1]))
     empty = pd.DataFrame({at: np.sqrt(places[wide] * places[wide + 1])}, index=wide + 0.5)
     return pd.concat([means, empty]).sort_index() if len(wide) else means
 

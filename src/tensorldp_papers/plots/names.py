@@ -4,6 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+STUDIES = {
+    "tldp_type1": "TLDP Type I",
+    "tldp_type2": "TLDP Type II",
+    "tldp_type3": "TLDP Type III",
+    "tvg_sgd": "TVG, gradients",
+    "tvg_features": "TVG, features",
+    "tvg_testing": "TVG, test features",
+    "tvg_covariance": "TVG, covariance",
+    "pldp_fl": "PLDP-FL, federated learning",
+    "pldp_synthetic": "PLDP-FL, means",
+    "latent": "LATENT",
+    "latent_search": "LATENT, search",
+    "reconstruction": "Attacks",
+    "frontier": "Frontier",
+}
 DATASETS = {  # in the order of figures
     "digits": "digits",
     "mnist": "MNIST",
@@ -64,11 +79,10 @@ PLURALS = {
 }
 
 PRIVACY = {
-    "privacy_profiles": "Privacy profiles of one release of 64 elements. An arrow is an audit of the release at "
-    "the nominal epsilon of its form: epsilon is at least this, at 99 % confidence. It is red where that is more than "
-    "the nominal epsilon. To the right of its own profile, full with full and open with dashed, it would refute that.",
-    "accuracy_ceiling": "The highest expected accuracy that a classifier can have on test records released with "
-    "epsilon-LDP, what sources claim, and our runs at their nominal and at their guaranteed epsilon.",
+    "privacy_profiles": "Privacy profiles of one release of 64 elements. A triangle is an audit of the release: its "
+    "epsilon is at least this, at 99 % confidence.",
+    "accuracy_ceiling": "The highest expected accuracy on test records released with a given epsilon, what papers "
+    "print, and our runs of TLDP at their printed and at their true epsilon.",
 }
 
 TABLES = {
@@ -154,6 +168,13 @@ FACTORS = {
     ("private", "test"): "private test records",
     ("private", "answer"): "private answers",
     ("range", "printed"): "the printed range of 256",
+    ("reading", "A"): "Eq. 6",
+    ("reading", "B"): "Eq. 7",
+    ("labels", "permuted"): "labels permuted",
+    ("centre", "global"): "ranges around the global model",
+    ("centre", "zero"): "ranges around zero",
+    ("augment", "1"): "augmented",
+    ("limit", "60000"): "60,000 training records",
     ("sensitivity", "tight"): "tight sensitivity",
     ("subspace", "identity"): "no utility subspace",
     ("unit", "batch"): "noise for a batch",
@@ -210,6 +231,11 @@ def in_order(datasets: Iterable[str]) -> list[str]:
 def dataset_name(key: str) -> str:
     """A data set as people write it."""
     return DATASETS.get(key, key)
+
+
+def study_name(key: str) -> str:
+    """A study in a word or two."""
+    return STUDIES.get(key, key.replace("_", " "))
 
 
 def network_name(key: str) -> str:

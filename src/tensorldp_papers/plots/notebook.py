@@ -90,7 +90,6 @@ def page_of(path: Path) -> str:
         raise InputError(f"{path} is not a notebook that can be read") from None
 
 
-AXES = ("nominal", "guaranteed", "pure")
 WIDTH = 830  # pixels of a figure in a notebook
 
 
@@ -120,17 +119,6 @@ def load(metrics: str, folder: str, study: str = "", dataset: str = "") -> tuple
     for place in (out, out.parent / "tables"):
         place.mkdir(parents=True, exist_ok=True)
     return table, out
-
-
-def wanted(axis: str, name: str) -> bool:
-    """Whether a figure on the axis `name` is to be drawn; "" asks for every axis.
-
-    Raises:
-        InputError: if the axis is none of `AXES`.
-    """
-    if axis and axis not in AXES:
-        raise InputError(f"axis must be one of {', '.join(AXES)} or empty, got {axis!r}")
-    return axis in ("", name)
 
 
 def show(draw: Callable[[], Figure], stem: Path | None = None) -> None:

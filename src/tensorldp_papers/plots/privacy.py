@@ -3,38 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from tensorldp.deltas import REPORT_DELTA
 from tensorldp.mechanisms import Box, make
 from tensorldp.privacy import accuracy_ceiling, audits
-from tensorldp_papers.plots.lines import shade
-from tensorldp_papers.plots.panels import drawn, grid, legend_below
-from tensorldp_papers.plots.printed import printed_points
-from tensorldp_papers.plots.style import (
-    BLUE,
-    DARK_GREY,
-    DOTTED,
-    FAINT,
-    INK,
-    PINK,
-    RED,
-    SHORT_DASHED,
-    appearance,
-    label,
-    order,
-)
+from tensorldp_papers.plots.axes import decades, shares
+from tensorldp_papers.plots.lines import DASHED, MOST_LINES, draw_bound, draw_mechanism, draw_printed, shade
+from tensorldp_papers.plots.means import finite, placed
+from tensorldp_papers.plots.names import dataset_name
+from tensorldp_papers.plots.printed import PrintedPoint, printed_points
+from tensorldp_papers.plots.sheets import SMALLEST, finish, narrow, panels
+from tensorldp_papers.plots.style import PALE, QUIET, look, order
+from tensorldp_papers.plots.words import listed
 
 PROFILED = ("laplace", "gaussian", "gaussian-analytic", "idn", "mvg", "tldp-l", "tldp-g", "privunit", "duchi", "hybrid")
 NOMINAL = (0.1, 1.0)  # epsilons of the releases
 RECORD = Box(0.0, 1.0, (8, 8))
 SMALLEST_DELTA = 1e-12
+LEAST = 0.01  # epsilon that is drawn
 
 
 def profile_table(
@@ -66,73 +58,74 @@ def audit_points() -> pd.DataFrame:
 
 
 def draw_profiles(table: pd.DataFrame, audits: pd.DataFrame) -> Figure:
-    """One panel per mechanism: delta against epsilon, the nominal epsilon, and the audits' lower bounds.
+    """delta against epsilon, a few mechanisms in each panel, with the audits' lower bounds as triangles.
 
     Args:
         table: of `profile_table`.
         audits: rows {mechanism, nominal, epsilon_lower, delta} of audits of the same releases.
     """
-    names = order(set(table["mechanism"]))
-    columns = 5
-    height = math.ceil(len(names) / columns)
-    figure, axes = grid(height, columns, (2.9 * columns, 2.7 * height + 0.6), sharey=True)
-    nominals = sorted(table["nominal"].unique())
-    audits = audits[(audits["epsilon_lower"] > 0) & np.isfinite(audits["epsilon_lower"])]
-    audits = audits.assign(
-        beyond=(audits["epsilon_lower"] > audits["nominal"]) & (audits["delta"] >= REPORT_DELTA),
-        shown_delta=audits["delta"].clip(lower=SMALLEST_DELTA),
+    table = table.assign(delta=table["delta"].clip(lower=SMALLEST_DELTA))
+    audits = audits[(audits["epsilon_lower"] >= LEAST) & (audits["epsilon_lower"] < math.inf)]
+    nominals = sorted(set(table["nominal"]), reverse=True)
+    kept, exceeded = _by_promise(table)
+    groups = {"kept": kept[:MOST_LINES], "exceeded": exceeded[:MOST_LINES]}
+    cells = [(nominal, promise) for nominal in nominals for promise, names in groups.items() if names]
+    figure, axes = panels(len(cells), columns=2, height=3.0, sharey=True)
+    decades(axes, [*table["epsilon"].clip(lower=LEAST), *nominals], "ε of the whole record (nats)")
+    decades(axes, [SMALLEST_DELTA, 1.0], "δ", vertical=True)
+    for ax, (nominal, promise) in zip(axes, cells, strict=True):
+        ax.axvline(nominal, color=QUIET, linewidth=1.1, linestyle=DASHED, zorder=1)
+        ax.set_title(f"Nominal ε = {nominal:g} is {promise} by")
+        group = groups[promise]
+        for name in group:
+            part = table[(table["mechanism"] == name) & (table["nominal"] == nominal) & (table["epsilon"] >= LEAST)]
+            found = audits[(audits["mechanism"] == name) & (audits["nominal"] == nominal)]
+            colour = look(name).colour
+            ax.plot(part["epsilon"], part["delta"], color=colour, label=look(name).label.split(" (")[0])
+            at = found["delta"].clip(lower=1.6 * SMALLEST_DELTA)
+            ax.plot(found["epsilon_lower"], at, ">", color=colour, markersize=6, label="_audit", zorder=4)
+    note = (
+        "One release of 64 elements. A triangle is an audit: ε is at least this, at 99 % confidence, at its δ: 1e-5, "
     )
-    shades = dict(zip(nominals, ("-", SHORT_DASHED, DOTTED), strict=False))
-    for ax, name in zip(axes.flat, names, strict=False):
-        colour = appearance(name)["color"]
-        for nominal in nominals:
-            part = table[(table["mechanism"] == name) & (table["nominal"] == nominal)]
-            shown = part[part["delta"] >= SMALLEST_DELTA]
-            ax.plot(shown["epsilon"], shown["delta"], color=colour, linestyle=shades[nominal], linewidth=1.4)
-            ax.axvline(nominal, color=FAINT, linestyle=shades[nominal], linewidth=0.8)
-            arrows = audits[(audits["mechanism"] == name) & (audits["nominal"] == nominal)]
-            edges = np.where(arrows["beyond"], RED, INK)
-            faces = edges if nominal == nominals[0] else "white"
-            at, delta = arrows["epsilon_lower"], arrows["shown_delta"]
-            ax.scatter(at, delta, marker=">", s=26, facecolors=faces, edgecolors=edges, zorder=3)
-        ax.set_xscale("log")
-        ax.set_yscale("log")
-        ax.set_ylim(SMALLEST_DELTA / 3, 2.0)
-        ax.set_title(label(name), fontsize=9)
-    for ax in axes.flat[len(names) :]:
-        ax.set_visible(False)
-    lines = [
-        Line2D([], [], color=DARK_GREY, linestyle=shades[n], label=f"profile, nominal ε = {n:g}") for n in nominals
-    ]
-    lines.append(Line2D([], [], color=FAINT, linewidth=0.8, label="the nominal ε itself"))
-    for nominal in nominals:
-        if (audits["nominal"] == nominal).any():
-            text = f"audit of nominal ε = {nominal:g}: ε is at least this"
-            lines.append(_arrow(text, INK, INK if nominal == nominals[0] else "white"))
-    if audits["beyond"].any():
-        lines.append(_arrow("red: more than the nominal ε of its own release", RED, RED))
-    figure.legend(handles=lines, loc="outside lower center", ncols=3, fontsize=8.5)
-    for ax in axes[-1]:
-        ax.set_xlabel("ε of the whole record (nats)", fontsize=9)
-    figure.supylabel("δ(ε)", fontsize=10)
-    figure.suptitle(
-        "What one release of 64 elements guarantees: profiles and audits (δ down to 1e-12)\n"
-        "Arrows stand at the audit's δ, 1e-5, or on the lower edge for δ = 0. To the right of the profile of its own "
-        "release one would refute that profile. TLDP's nominal ε is of one element.",
-        fontsize=9.5,
-    )
-    return figure
+    note += "or 0 (at the bottom). To the right of its own line one at 1e-5 would contradict that. "
+    note += "Dashed: the nominal ε; TLDP's is of one element."
+    if cut := {*kept[MOST_LINES:], *exceeded[MOST_LINES:]}:
+        note += f" Not drawn: {_names(cut)}."
+    return finish(figure, _beyond(table, audits), note=note)
 
 
-def _arrow(text: str, edge: str, face: str) -> Line2D:
-    return Line2D([], [], color=edge, marker=">", linestyle="", markerfacecolor=face, label=text)
+def _by_promise(table: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """Mechanisms whose nominal epsilon holds at delta 1e-5, and the others; those of `PROFILED` first, in its order."""
+    loose = table[table["epsilon"] > 1.01 * table["nominal"]]
+    over = set(loose[loose["delta"] > REPORT_DELTA]["mechanism"])
+    names = sorted(set(table["mechanism"]), key=lambda n: PROFILED.index(n) if n in PROFILED else len(PROFILED))
+    return [n for n in names if n not in over], [n for n in names if n in over]
 
 
-# papers, where they claim accuracies at an epsilon, whether the ceiling binds these, colour and marker
-CLAIMS = (
-    ("LATENT", "LATENT, Table 2", "", PINK, "P"),
-    ("TLDP", "TLDP, section 5.3.1", ", on clean test records (not bound)", BLUE, "X"),
-)
+def _beyond(table: pd.DataFrame, audits: pd.DataFrame) -> str:
+    """The title: whose nominal epsilon audits at delta 1e-5 exceed, and whether one contradicts a profile."""
+    loose = audits[audits["delta"] >= REPORT_DELTA]
+    against = {row["mechanism"] for row in loose.to_dict("records") if _contradicts(table, row)}
+    if against:
+        return f"An audit contradicts the profile of {_names(against)}"
+    over = set(loose[loose["epsilon_lower"] > loose["nominal"]]["mechanism"])
+    if not over:
+        return "No audit finds more than the nominal ε of one release"
+    return f"Audits exceed the nominal ε of {_names(over)}, but no profile"
+
+
+def _names(mechanisms: set[str]) -> str:
+    return listed([look(name).label.split(" (")[0] for name in order(mechanisms)])
+
+
+def _contradicts(table: pd.DataFrame, audit: Mapping[Any, Any]) -> bool:
+    """Whether the audit's lower bound on epsilon is where its own profile has a smaller delta."""
+    own = table[(table["mechanism"] == audit["mechanism"]) & (table["nominal"] == audit["nominal"])]
+    own = own.sort_values("epsilon")
+    return len(own) > 0 and float(np.interp(audit["epsilon_lower"], own["epsilon"], own["delta"])) < audit["delta"]
+
+
+CEILING_STUDY, RELEASED = "tldp_type1", "accuracy_perturbed_test"
 
 
 def ceiling_table(classes: int = 10) -> pd.DataFrame:
@@ -148,37 +141,57 @@ def ceiling_table(classes: int = 10) -> pd.DataFrame:
 
 
 def draw_ceiling(table: pd.DataFrame, metrics: pd.DataFrame) -> Figure:
-    """The ceiling, the sources' claims at their nominal epsilon, and our runs at nominal and guaranteed epsilon.
+    """The ceiling, what papers print at their epsilon, and our runs of TLDP at their printed and true epsilons.
 
     Args:
         table: of `ceiling_table`.
         metrics: the metrics table; rows of `accuracy_perturbed_test` of TLDP's Type I are drawn, of the data set and
             network that have most of them.
     """
-    figure, ((ax,),) = grid(1, 1, (7.2, 5.2))
-    ax.plot(table["epsilon"], table["pure"], color=INK, linewidth=1.6, label="ceiling for ε-LDP records")
-    shade(ax, table["epsilon"], table["pure"], 1.0, INK, 0.06)
-    rows = metrics[(metrics["metric"] == "accuracy_perturbed_test") & (metrics["study"] == "tldp_type1")]
+    rows = metrics[(metrics["metric"] == RELEASED) & (metrics["study"] == CEILING_STUDY)]
+    rows = rows[rows["mechanism"].isin(["tldp-l", "tldp-g"])]
     if len(rows):
         place = rows["dataset"].astype(str) + " " + rows["variant"].astype(str)
         rows = rows[place == place.value_counts().sort_index().idxmax()]
-    for name in order({"tldp-l", "tldp-g"} & set(rows["mechanism"])):
-        part = rows[rows["mechanism"] == name].groupby(["epsilon", "guarantee_epsilon"])["value"].mean().reset_index()
-        colour, marker = appearance(name)["color"], appearance(name)["marker"]
-        style: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 5, "linewidth": 1.0}
-        ax.plot(part["epsilon"], part["value"], label=f"{label(name)}, ours, at the nominal ε", **style)
-        finite = part[np.isfinite(part["guarantee_epsilon"])]
-        style |= {"linestyle": (0, (3, 2)), "markerfacecolor": "white"}
-        text = f"{label(name)}, ours, at the guaranteed ε"
-        ax.plot(finite["guarantee_epsilon"], finite["value"], label=text, **style)
-    for paper, claimed_in, bound, colour, marker in CLAIMS:
-        points = {(p.epsilon, p.value) for p in printed_points() if p.paper == paper and p.proposed}
-        at, value = zip(*sorted(points), strict=True)
-        ax.scatter(at, value, color=colour, marker=marker, s=60, zorder=4, label=f"claimed: {claimed_in}{bound}")
-    ax.set_xscale("log")
-    ax.set_ylim(0.0, 1.02)
-    ax.set_xlabel("ε of the whole record (nats)")
-    ax.set_ylabel("accuracy on released test records, ten classes")
-    ax.set_title("On average no classifier gets into the grey area from ε-LDP records")
-    legend_below(ax, drawn([ax]), gap=38.0, width=7.2 * 72)
-    return figure
+    figure, (ax,) = panels(1, height=4.0)
+    true = finite(placed(rows, "guaranteed"))
+    decades(ax, [*table["epsilon"], *true["at"]], "ε of the whole record (nats)")
+    shares(ax, "accuracy, ten classes")
+    ax.set_ylim(-0.02, 1.14)
+    ends = ax.get_xlim()
+    edge = np.array([ends[0], *table["epsilon"], ends[1]])
+    top = np.array([table["pure"].iloc[0], *table["pure"], table["pure"].iloc[-1]])
+    shade(ax, edge, top, 1.0, PALE, 1.0)
+    draw_bound(ax, edge, top, "_ceiling")
+    for name in order(set(rows["mechanism"])):
+        own = look(name).label
+        draw_mechanism(ax, placed(rows[rows["mechanism"] == name], "nominal"), name, text=f"{own}, printed ε")
+        draw_mechanism(ax, true[true["mechanism"] == name], name, text=f"{own}, true ε")
+    points = {paper: _claims(paper) for paper in ("LATENT", "TLDP")}
+    for paper, claimed in points.items():
+        draw_printed(ax, [e for e, _ in claimed], [v for _, v in claimed], f"printed by {paper}")
+    at = float(np.interp(0.3, table["pure"], table["epsilon"]))
+    lines = ("◂ no classifier", "gets here on", "released", "records")
+    words = "\n   ".join(lines) if narrow() else f"{lines[0]} {lines[1]}\n   {lines[2]} {lines[3]}"
+    ax.annotate(words, (at, 0.3), (6, 0), textcoords="offset points", va="center", color=QUIET, fontsize=SMALLEST)
+    notes = [
+        "The ceiling is for released test records of ten classes; of clean ones it says nothing.",
+        "TLDP prints F1 on clean ones, and LATENT does not say whether its test records are released.",
+        _lines_note(rows),
+    ]
+    allowed = float(np.interp(1.0, table["epsilon"], table["pure"]))
+    title = f"From records released at a true ε of 1 no classifier gets above {100 * allowed:.0f} %"
+    return finish(figure, title, note=" ".join(filter(None, notes)))
+
+
+def _claims(paper: str) -> list[tuple[float, float]]:
+    """The test scores of what a paper proposes at an epsilon, each once."""
+    found: set[PrintedPoint] = {p for p in printed_points() if p.paper == paper and p.proposed}
+    return sorted({(p.epsilon, p.value) for p in found})
+
+
+def _lines_note(rows: pd.DataFrame) -> str:
+    if rows.empty:
+        return ""
+    name = dataset_name(str(rows["dataset"].iloc[0]))
+    return f"Lines: ours on released test records of {name}, means over seeds; bands: lowest to highest."

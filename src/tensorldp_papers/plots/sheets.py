@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -191,7 +192,7 @@ def _wrapped(text: str, size: float, width: float, bold: bool = False) -> list[s
     lines: list[str] = []
     for part in filter(None, text.split("\n")):
         line = ""
-        for word in part.split(" "):
+        for word in re.split(r"(?<!=) (?![%=])", part):  # "95 %" and "ε = 1" stay together
             longer = f"{line} {word}".strip()
             if line and text_width(longer, size, bold) > width:
                 lines.append(line)
@@ -202,6 +203,7 @@ def _wrapped(text: str, size: float, width: float, bold: bool = False) -> list[s
     return lines
 
 
+@cache
 def text_width(text: str, size: float, bold: bool = False) -> float:
     """The width of one line of text in points."""
     font = font_manager.get_font(
@@ -243,9 +245,9 @@ def save(draw: Callable[[], Figure], stem: Path) -> None:
 
 
 COLOUR = re.compile(r"(fill|stroke): (#[0-9a-f]{6})")
+TAG, DIGITS = re.compile(r"<[^<>]*>"), re.compile(r"(\d+\.\d\d)\d+")
 SHORTER = (  # what matplotlib writes at length
     (re.compile(r"<metadata>.*?</metadata>", re.DOTALL), ""),
-    (re.compile(r"(\d+\.\d\d)\d+"), r"\1"),
     (re.compile(r' transform="rotate\(-0 [^"]*"'), ""),
     (re.compile(r"font-family: [^;\"]*; ?"), ""),
     (re.compile(r' id="(?!name)[a-z0-9.]+_\d+"'), ""),
@@ -257,6 +259,7 @@ SHORTER = (  # what matplotlib writes at length
 
 def for_both_themes(svg: str) -> str:
     """An SVG of matplotlib, shorter, with fonts that every reader has and colours for pages that are dark."""
+    svg = TAG.sub(lambda tag: DIGITS.sub(r"\1", tag.group()), svg)  # and not the numbers that people read
     for pattern, short in SHORTER:
         svg = pattern.sub(short, svg)
     rules = "".join(

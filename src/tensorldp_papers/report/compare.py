@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from jinja2 import Environment, FunctionLoader, StrictUndefined
@@ -16,10 +16,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tensorldp.errors import InputError, described
+from tensorldp_papers.plots.axes import decades
+from tensorldp_papers.plots.curves import by_family
+from tensorldp_papers.plots.lines import draw_level
+from tensorldp_papers.plots.names import dataset_name, heading, metric_label, study_name, variant_words
 from tensorldp_papers.plots.notebook import as_svg
-from tensorldp_papers.plots.panels import by_family, epsilon_ticks, finish_columns
-from tensorldp_papers.plots.style import PALE, label, order, own_appearance
-from tensorldp_papers.plots.words import heading, metric_label, variant_words
+from tensorldp_papers.plots.sheets import finish, panels
+from tensorldp_papers.plots.style import PAPER, label, look
+from tensorldp_papers.plots.words import printed_axis
 
 CELL = ["study", "dataset", "variant", "mechanism", "epsilon"]
 POINT = [*CELL, "metric"]
@@ -138,49 +142,44 @@ def _same(first: pd.Series, second: pd.Series) -> pd.Series:
 
 
 def draw(first: Run, second: Run, most: int = 24) -> Iterator[tuple[str, Figure]]:
-    """Each study, data set, variant and metric that changed, over epsilon; the first run solid, the second dashed.
+    """The mechanisms that changed of each study, data set, variant and metric, over the epsilon that is printed.
 
     No more than `most` pictures, those of the largest relative differences.
     """
     changed = values_table(first, second)
-    panels = ["study", "dataset", "variant", "metric"]
-    for key in changed[panels].drop_duplicates().head(most).itertuples(index=False):
+    keys = ["study", "dataset", "variant", "metric"]
+    for key in changed[keys].drop_duplicates().head(most).itertuples(index=False):
         tables = []
         for run in (first, second):
-            chosen = (run.metrics[panels] == list(key)).all(axis=1)
+            chosen = (run.metrics[keys] == list(key)).all(axis=1)
             tables.append(run.metrics[chosen].groupby(["mechanism", "epsilon"])["value"].mean())
-        moved = set(changed[(changed[panels] == list(key)).all(axis=1)]["mechanism"])
-        still = {name for table in tables for name, _ in table.index} - moved
-        groups = by_family(moved)
-        figure = Figure(figsize=(max(4.2 * len(groups), 6.0), 3.9), layout="constrained")
-        axes = figure.subplots(1, len(groups), squeeze=False, sharex=True, sharey=True)
-        for ax, group in zip(axes[0], groups, strict=True):
-            for name in order(still):
-                _draw_line(ax, tables[0] if name in tables[0].index else tables[1], name, "-", {"color": PALE})
-            for name in order(set(group)):
-                for table, dashes, run in zip(tables, ("-", "--"), (first, second), strict=True):
-                    look = {**own_appearance(name), "label": f"{label(name)}, {run.name}"}
-                    _draw_line(ax, table, name, dashes, look)
-            if still:
-                names = "not changed: " + ", ".join(map(label, order(still)))
-                ax.plot([], [], color=PALE, label="\n".join(textwrap.wrap(names, 64)))
-            epsilon_ticks(ax, {float(epsilon) for table in tables for _, epsilon in table.index})
-        finish_columns(axes, (), "nominal ε (nats)", 1)
+        groups = by_family(set(changed[(changed[keys] == list(key)).all(axis=1)]["mechanism"]))
+        figure, axes = panels(len(groups), columns=2, sharey=True)
+        decades(axes, [float(epsilon) for table in tables for _, epsilon in table.index], printed_axis())
         words = metric_label(str(key.metric))
-        axes[0][0].set_ylabel("\n".join(textwrap.wrap(words, 44)), fontsize=8.5)
-        yield f"{key.study}, {key.dataset}, {variant_words(str(key.variant))}: {words}", figure
+        for ax, group in zip(axes, groups, strict=True):
+            for name in group:
+                for table, face, run in zip(tables, (PAPER, look(name).colour), (first, second), strict=True):
+                    _draw_line(ax, table, name, face, f"{label(name)}, {run.name}")
+            ax.set_ylabel(words)
+        place = [study_name(str(key.study)), dataset_name(str(key.dataset)), variant_words(str(key.variant))]
+        note = f"Means over seeds; open marks: {first.name}, filled marks: {second.name}."
+        yield ", ".join([*place, words]), finish(figure, ", ".join(place), note=note)
+        plt.close(figure)
 
 
-def _draw_line(ax: Axes, table: pd.Series, name: str, dashes: str, look: Mapping[str, Any]) -> None:
+def _draw_line(ax: Axes, table: pd.Series, name: str, face: str, text: str) -> None:
     """A mechanism's means of one run over epsilon, or a level line where it has none."""
     if name not in table.index.get_level_values(0):
         return
     line = table.loc[name].sort_index()
     finite = line[np.isfinite(line.index)]
-    if len(finite):
-        ax.plot(finite.index, finite, dashes, ms=4, linewidth=1.3, **look)
-    else:
-        ax.axhline(line.iloc[0], ls=dashes, **{k: v for k, v in look.items() if k != "marker"})
+    if finite.empty:
+        draw_level(ax, float(line.iloc[0]), text)
+        return
+    seen = look(name)
+    style: dict[str, Any] = {"markeredgewidth": 1.2, "markeredgecolor": seen.colour, "markerfacecolor": face}
+    ax.plot(finite.index, finite, color=seen.colour, marker=seen.marker, label=text, **style)
 
 
 def render_comparison(first: Run, second: Run, *, rows: int = 300) -> str:
@@ -224,6 +223,7 @@ def render_comparison(first: Run, second: Run, *, rows: int = 300) -> str:
 def _plain(table: pd.DataFrame) -> list[list[str]]:
     """Heads and rows as text."""
     labels = {"variant": variant_words, "metric": metric_label, "mechanism": label}
+    labels |= {"study": study_name, "dataset": dataset_name}
     shown = table.assign(**{key: table[key].astype(str).map(words) for key, words in labels.items() if key in table})
     rows = [[f"{v:.5g}" if isinstance(v, float) else str(v) for v in row] for row in shown.itertuples(index=False)]
     return [[heading(str(c)) if c in POINT else str(c) for c in table.columns], *rows]

@@ -16,9 +16,11 @@ from tensorldp.curves.gaussian import mu_of
 from tensorldp.deltas import REPORT_DELTA
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.citations import paper
+from tensorldp_papers.plots.curves import SHOWN
+from tensorldp_papers.plots.names import METRICS, dataset_name, factor_words, in_order, metric_label, study_name
 from tensorldp_papers.plots.printed import printed_points
-from tensorldp_papers.plots.style import DARK_PAGE, LIGHT_PAGE, appearance, label, order, readable
-from tensorldp_papers.plots.words import HIGHER, METRICS, factor_words, json_number, metric_label, own_data
+from tensorldp_papers.plots.style import MARKERS, PROPOSED, in_the_dark, label, look, order
+from tensorldp_papers.plots.words import json_number, own_data
 from tensorldp_papers.run.cell import variant_factors
 from tensorldp_papers.run.table import CELL, PROFILE, SERIES
 
@@ -28,6 +30,9 @@ SETTINGS = (
     *("split", "participation"),
 )
 PRINTED = ("study", "dataset", "metric", "epsilon", "value", "place", "sentence", "paper")
+SCORES = ("weighted_f1", "accuracy", "accuracy_perturbed_test", "auc", "rss_noisy", "relative_error", "psnr")
+FIRST = "tldp_type1"  # the study that the explorer opens on, if a run has it
+MOST = 5  # lines that a study opens on
 BALANCED = {"digits": 10, "mnist": 10, "fashion_mnist": 10, "cifar10": 10, "imdb": 2}  # data sets with even classes
 
 
@@ -111,21 +116,63 @@ def _cells(cells: pd.DataFrame, deltas: dict[float, str], audits: pd.DataFrame) 
 
 
 def _looks(lines: set[str]) -> dict[str, dict[str, Any]]:
-    looks = {}
-    for line in order(lines):
-        mechanism, *rest = line.split(" ")
-        known = label(line) != line
-        look = appearance(line if known else mechanism)
-        dashes = look["dashes"] or ((5, 2) if rest and not known else "")
-        looks[line] = {
+    """Each line with the look of its mechanism; the page gives those of one colour markers of their own."""
+    return {
+        line: {
             "label": line_label(line),
-            "light": readable(look["color"], LIGHT_PAGE),
-            "dark": readable(look["color"], DARK_PAGE),
-            "marker": look["marker"],
-            "dashes": dashes,
-            "reference": mechanism == NO_PRIVACY,
+            "light": look(line).colour,
+            "dark": in_the_dark(look(line).colour),
+            "marker": look(line).marker,
+            "reference": line.split(" ")[0] == NO_PRIVACY,
         }
-    return looks
+        for line in order(lines)
+    }
+
+
+def opening(rows: pd.DataFrame, paper_name: str) -> dict[str, Any]:
+    """What the explorer shows of a study before a reader chooses.
+
+    It is the data set, score and setting with the most lines that have a place on the true axis, five counting as
+    enough; then what the paper prints numbers of, then MNIST, then the most rows.
+
+    Args:
+        rows: of one study, of metrics with one value a seed.
+        paper_name: the short name of its paper.
+
+    Returns:
+        `dataset`, `metric`, `setting`, `axis`, and `lines`, all in the order in which they are to be shown: what the
+        paper proposes, `plots.curves.SHOWN`, then those with the most places.
+    """
+    split = [line_and_setting(m, v) for m, v in zip(rows["mechanism"], rows["variant"], strict=True)]
+    rows = rows.assign(line=[line for line, _ in split], setting=[setting for _, setting in split])
+    private = rows[rows["mechanism"] != NO_PRIVACY]
+    at = np.isfinite(private["guarantee_epsilon"].astype(float)) & (private["guarantee_epsilon"] > 0)
+    placed = private[at & np.isfinite(private["value"].astype(float))]
+    datasets = in_order(rows["dataset"])
+
+    def rank(group: tuple[Any, pd.DataFrame]) -> tuple[int, ...]:
+        (dataset, metric, _), here = group
+        places = here.groupby("line")["guarantee_epsilon"].nunique()
+        score = SCORES.index(metric) if metric in SCORES else len(SCORES)
+        printed = bool(printed_points(str(here["study"].iloc[0]), dataset, metric))
+        order = (printed, dataset == "mnist", -score, len(here), -datasets.index(dataset))
+        return int(metric in SCORES), min(len(places), MOST), *map(int, order)
+
+    groups = (placed if len(placed) else rows).groupby(["dataset", "metric", "setting"])
+    best, here = max(groups, key=rank)
+    printed = np.isfinite(here["epsilon"].astype(float)).any()
+    counts = placed.groupby("line")["guarantee_epsilon"].nunique()
+    own = PROPOSED.get(paper_name, "")
+
+    def place(line: str) -> tuple[Any, ...]:
+        known = SHOWN.index(line) if line in SHOWN else len(SHOWN)
+        return line.split(" ")[0] != own, known, -int(counts.get(line, 0)), line
+
+    return {
+        **dict(zip(("dataset", "metric", "setting"), best, strict=True)),
+        "axis": "printed" if printed else "guaranteed",
+        "lines": sorted(set(rows["line"]), key=place),
+    }
 
 
 def _claims_of(study: str, claims: pd.DataFrame) -> list[str]:
@@ -165,23 +212,30 @@ def explorer_data(
     for (metric, *cell), seeds in grouped:
         if np.isfinite(seeds).any():
             values.setdefault(str(metric), []).append([place[tuple(cell)], *(json_number(v) for v in seeds)])
+    found = set(rows["study"])
     packed = _cells(cells, deltas, audits)
     return {
         "deltas": list(deltas),
+        "first": FIRST if FIRST in found else next((s["study"] for s in studies if s["study"] in found), ""),
         "studies": {
             study["study"]: {
                 **{key: study[key] for key in ("title", "figure")},
+                "name": study_name(study["study"]),
                 "paper": paper(study["paper"]).short,
+                "opening": opening(rows[rows["study"] == study["study"]], paper(study["paper"]).short),
                 "source": study["paper"],
                 "own": own_data(rows.loc[rows["study"] == study["study"], "dataset"], study["paper"]),
                 "claims": _claims_of(study["study"], claims),
             }
             for study in studies
+            if study["study"] in found
         },
+        "datasets": {name: dataset_name(name) for name in in_order(rows["dataset"])},
+        "markers": MARKERS,
         "lines": _looks({cell[3] for cell in packed}),
         "settings": {setting: setting_words(setting) for setting in sorted({cell[2] for cell in packed})},
         "metrics": {
-            metric: {"label": metric_label(metric), "higher": METRICS.get(metric, ("", ""))[1] == HIGHER}
+            metric: {"label": metric_label(metric), "axis": METRICS.get(metric, (metric_label(metric), ""))[0]}
             for metric in sorted(values)
         },
         "cells": packed,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import base64
-import io
+import gzip
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from importlib.resources import files
@@ -14,50 +15,57 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
-from PIL import Image
 
 from tensorldp.errors import InputError
 from tensorldp_papers.citations import PAPERS, paper
 from tensorldp_papers.claims.base import catalogue
 from tensorldp_papers.claims.registry import group_of
-from tensorldp_papers.plots import words
+from tensorldp_papers.plots.epsilon_you_get import epsilons, sentence
+from tensorldp_papers.plots.first_picture import FIRST_PICTURE
+from tensorldp_papers.plots.names import OPEN, PRIVACY, VERDICTS, dataset_name, in_order, metric_label, study_name
+from tensorldp_papers.plots.sheets import PAGE, PHONE, Sheet
 from tensorldp_papers.plots.style import label, order
+from tensorldp_papers.plots.words import counted, listed, origin, standing_words
 from tensorldp_papers.report import tables as report_tables
 from tensorldp_papers.report.data import explorer_data, packed_json
 from tensorldp_papers.report.findings import findings
-from tensorldp_papers.report.pictures import epsilons_picture, scores_picture
 from tensorldp_papers.run.provenance import commit, versions
-from tensorldp_papers.run.study import paper_of
+from tensorldp_papers.run.study import paper_of, study_files
 
 SCRIPTS = ("basics", "view", "chart", "legend", "table", "explorer", "calculator", "claims", "pictures", "start")
-SHARPNESS = 1.5  # pixels of a figure (150 an inch) for one of the page
+FIRST = {  # the pictures of the first screen, where the run has them
+    "epsilon_you_get": "The epsilon that a paper prints and the epsilon that one record really gets, mechanism by "
+    "mechanism, with what each scores.",
+    "epsilon_in_pictures": "One image, what is released of it at a printed epsilon of one, and what an attacker makes "
+    "of that.",
+}
+DRAWS = {"epsilon_you_get": {row.study for row in FIRST_PICTURE}, "epsilon_in_pictures": {"reconstruction"}}
+VIEW_BOX = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 
 
-def _picture(folder: Path, name: str, caption: str, source: str, alt: str) -> dict[str, Any]:
-    """A figure for the page; `source` is the notebook and the table that it comes from."""
-    path = folder / f"{name}.png"
+def _sheet(folder: Path, name: str, sheet: Sheet) -> dict[str, Any]:
+    """The figure on one sheet, packed: an eighth of its bytes, which the page unpacks."""
+    path = folder / f"{name}{sheet.ending}.svg"
     try:
-        with Image.open(path, formats=["PNG"]) as image:
-            packed = io.BytesIO()  # the same pixels in half the bytes, in 0.1 s
-            image.convert("RGB").save(packed, "WEBP", lossless=True, method=1, quality=0)
-            width, height = image.size
+        content = path.read_bytes()
     except FileNotFoundError:
         raise InputError(f"the figure {path} is missing: run the figures first") from None
-    except OSError:
-        raise InputError(f"the figure {path} is not a PNG file: delete it and run again") from None
-    return {
-        "name": name,
-        "caption": caption,
-        "source": source,
-        "alt": alt,
-        "width": round(width / SHARPNESS),
-        "height": round(height / SHARPNESS),
-        "data": base64.b64encode(packed.getvalue()).decode(),
-    }
+    found = VIEW_BOX.search(content[:2000].decode(errors="replace"))
+    if not found:
+        raise InputError(f"the figure {path} is not a figure's SVG file: delete it and run again")
+    width, height = map(float, found.groups())
+    packed = base64.b64encode(gzip.compress(content, mtime=0)).decode()
+    return {"data": packed, "width": sheet.pixels, "height": round(sheet.pixels * height / width)}
+
+
+def _picture(folder: Path, name: str, caption: str, source: str, title: str, alt: str) -> dict[str, Any]:
+    """A figure for the page; `source` is the notebook and the table that it comes from, if there are such."""
+    sheets = {"page": _sheet(folder, name, PAGE), "phone": _sheet(folder, name, PHONE)}
+    return {"name": name, "caption": caption, "source": source, "title": title, "alt": alt, **sheets}
 
 
 def _origin(study: dict[str, Any], rows: pd.DataFrame) -> str:
-    return words.origin(study["figure"], study["source"], rows["dataset"], study["paper"])
+    return report_tables.without_keys(origin(study["figure"], study["source"], rows["dataset"], study["paper"]))
 
 
 def _description(study: dict[str, Any], caption: str, rows: pd.DataFrame) -> str:
@@ -65,25 +73,50 @@ def _description(study: dict[str, Any], caption: str, rows: pd.DataFrame) -> str
     drawn = ", ".join(label(name) for name in order(set(rows["mechanism"])))
     return (
         f"{study['title']}. {_origin(study, rows)} {caption} Mechanisms: {drawn}. "
-        f"Data: {', '.join(sorted(set(rows['dataset'])))}. The values are in the tables of numbers below."
+        f"Data: {_datasets(rows)}. The values are in the tables of numbers below."
     )
+
+
+def _datasets(rows: pd.DataFrame) -> str:
+    return ", ".join(map(dataset_name, in_order(rows["dataset"])))
 
 
 def _section(study: dict[str, Any], metrics: pd.DataFrame, figures: Path) -> dict[str, Any]:
     rows = metrics[metrics["study"] == study["study"]]
-    standing = words.standing_words(rows)
+    standing = standing_words(rows)
     views = {view: f"{caption} {standing}".strip() for view, caption in study["views"].items()}
+    key, name = study["study"], study_name(study["study"])
     pictures = [
-        _picture(figures, f"{study['study']}{view}", caption, study["study"], _description(study, caption, rows))
+        _picture(figures, f"{key}{view}", caption, key, name, _description(study, caption, rows))
         for view, caption in views.items()
     ]
     return {
         **study,
+        "name": name,
         "origin": _origin(study, rows),
         "pictures": pictures,
         "numbers": report_tables.numbers(rows),
-        "series": report_tables.series(rows),
+        "series": [metric_label(metric) for metric in report_tables.series(rows)],
     }
+
+
+def _covered(studies: Sequence[dict[str, Any]], metrics: pd.DataFrame) -> dict[str, str]:
+    """The studies of the page with their data, and those that are not part of the run."""
+    keys = [study["study"] for study in studies]
+    covered = [f"{study_name(key)} ({_datasets(metrics[metrics['study'] == key])})" for key in keys]
+    others = [study_name(key) for key in study_files() if key not in keys]
+    return {"covered": listed(covered) or "no study", "missing": listed(others)}
+
+
+def _first_pictures(metrics: pd.DataFrame, studies: set[str], figures: Path) -> list[dict[str, Any]]:
+    """The pictures that the page begins with; none of a wider run that left its files beside this one's."""
+    pictures = []
+    for name, caption in FIRST.items():
+        if DRAWS[name] & studies and (figures / f"{name}.svg").exists():
+            words = sentence(epsilons(metrics)) if name == "epsilon_you_get" else ""
+            source = name if (figures / f"{name}.csv").exists() else ""
+            pictures.append(_picture(figures, name, caption, source, "this picture", f"{caption} {words}".strip()))
+    return pictures
 
 
 def _papers(studies: Sequence[dict[str, Any]], claims: pd.DataFrame) -> list[str]:
@@ -95,7 +128,7 @@ def _papers(studies: Sequence[dict[str, Any]], claims: pd.DataFrame) -> list[str
     ]
 
 
-def _facts(metrics: pd.DataFrame, settings: str) -> dict[str, str]:
+def _facts(metrics: pd.DataFrame) -> dict[str, str]:
     return {
         "scale": ", ".join(sorted(metrics["scale"].unique())),
         "rows of metrics": f"{len(metrics):,}",
@@ -103,7 +136,6 @@ def _facts(metrics: pd.DataFrame, settings: str) -> dict[str, str]:
         "commits of the cells": ", ".join(sorted(metrics["commit"].unique())),
         "commit of this page": commit(),
         "versions": ", ".join(f"{k} {v}" for k, v in versions().items()),
-        "settings": settings,
     }
 
 
@@ -122,7 +154,7 @@ def render(
 
     Args:
         metrics: the metrics table.
-        figures: the folder of the figures' PNG files.
+        figures: the folder of the figures' SVG files, of a page and of a phone.
         studies: {study, title, source, figure, views, paper} of each study.
         settings: the run's settings, as JSON text.
         tables: those of results/tables by name, shown with their paper.
@@ -134,7 +166,7 @@ def render(
     Raises:
         InputError: if a figure is missing, or the claims lack a column.
     """
-    claims = report_tables.check_claims(claims)
+    evidence, claims = claims, report_tables.check_claims(claims)
     papers = _papers(studies, claims)
     verdicts = report_tables.verdict_counts(claims, papers)
     shown = report_tables.csv_tables(tables)
@@ -142,13 +174,15 @@ def render(
         {
             "key": key,
             "paper": paper(key),
+            "name": report_tables.source_name(key),
             "verdicts": [row for row in verdicts if row["key"] == key],
             "studies": [_section(study, metrics, figures) for study in studies if study["paper"] == key],
             "tables": {name: table for name, table in shown.items() if paper_of(name) == key},
         }
         for key in papers
     ]
-    privacy = [_picture(figures, name, caption, name, caption) for name, caption in words.PRIVACY.items()]
+    privacy = [_picture(figures, name, text, name, "privacy", text) for name, text in PRIVACY.items()]
+    first = _first_pictures(metrics, {study["study"] for study in studies}, figures)
     folder = files("tensorldp_papers.report.page")
     environment = Environment(
         loader=FunctionLoader(lambda name: folder.joinpath(name).read_text()),
@@ -159,7 +193,7 @@ def render(
     )
     curves = json.loads(folder.joinpath("curves.json").read_text())
     data = {
-        "explorer": explorer_data(metrics, studies, claims=claims, audits=audits, guarantees=guarantees),
+        "explorer": explorer_data(metrics, studies, claims=evidence, audits=audits, guarantees=guarantees),
         "calculator": curves,
         "labels": {name: label(name) for name in (*curves["curves"], *curves["laws"])},
     }
@@ -168,26 +202,25 @@ def render(
         style=Markup("".join(folder.joinpath(f"{name}.css").read_text() for name in ("report", "explorer"))),
         script=Markup(f'(() => {{\n"use strict";\n{script}}})();'),
         data=Markup(packed_json(data)),
-        findings=findings(metrics, claims, audits, words.VERDICTS),
-        epsilons_picture=epsilons_picture(metrics),
-        scores_picture=scores_picture(metrics),
+        first=first,
+        findings=findings(metrics, claims, audits),
+        **_covered(studies, metrics),
         places={name: claim.place for name, claim in catalogue().items()},
         has_guarantees=guarantees is not None,
         sections=sections,
         known=[paper(key) for key in papers if key in PAPERS],
         privacy=privacy,
         verdicts=verdicts,
-        verdict_names=words.VERDICTS,
-        counted=words.counted,
+        verdict_names=VERDICTS,
+        counted=counted,
         claims=claims.to_dict("records"),
-        open_claims=claims[claims["verdict"].isin(words.OPEN)]
-        .sort_values("verdict", ascending=False)
-        .to_dict("records"),
-        claim_papers={key: paper(key).short for key in papers},
+        open_claims=claims[claims["verdict"].isin(OPEN)].sort_values("verdict", ascending=False).to_dict("records"),
+        claim_papers={key: report_tables.source_name(key) for key in papers},
         kinds=sorted({group_of(kind) for kind in claims["kind"]}),
         group_of=group_of,
         statistics=report_tables.run_statistics(metrics),
         audits=report_tables.audit_summary(audits),
-        facts=_facts(metrics, settings),
+        facts=_facts(metrics),
+        settings=settings,
         other_tables={name: table for name, table in shown.items() if paper_of(name) not in papers},
     )

@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pandas as pd
 
 from tensorldp.errors import InputError
-from tensorldp_papers.citations import paper
+from tensorldp.mechanism_table import MECHANISMS
+from tensorldp_papers.citations import PAPERS, paper
 from tensorldp_papers.claims.registry import GROUPS, NOUN, PLURAL
+from tensorldp_papers.plots.names import (
+    DATASETS,
+    METRICS,
+    NETWORKS,
+    STUDIES,
+    VERDICTS,
+    dataset_name,
+    factor_words,
+    heading,
+    metric_label,
+    study_name,
+    table_text,
+    variant_words,
+)
 from tensorldp_papers.plots.style import label
-from tensorldp_papers.plots.words import VERDICTS, heading, metric_label, table_number, table_text, variant_words
+from tensorldp_papers.plots.words import table_number
 from tensorldp_papers.run.table import SERIES
 
 CELL = ["study", "dataset", "variant", "mechanism", "epsilon"]
@@ -31,6 +48,29 @@ class Table:
     rows: list[list[str]]
 
 
+def source_name(key: str) -> str:
+    """The short name of a paper, or of what else has claims and studies."""
+    return paper(key).short if key in PAPERS else study_name(key)
+
+
+def without_keys(text: str) -> str:
+    """A sentence with the names that people write for keys of studies, data, networks, mechanisms and others."""
+    factors = r"\b(attack|augment|defence|model|backbone|strength|reading|learner|participation|[dmB])=([\w.]+\b)"
+    text = re.sub(factors, lambda found: factor_words(found[1], found[2]), text)
+    names, keys = _names(tuple(MECHANISMS.names()))
+    return keys.sub(lambda key: names[key[0]], text)
+
+
+@cache
+def _names(mechanisms: tuple[str, ...]) -> tuple[dict[str, str], re.Pattern[str]]:
+    """What people write for each key, and where a text has one that is no common word."""
+    names = {**STUDIES, **DATASETS, **NETWORKS, **{key: words for key, (words, _) in METRICS.items()}}
+    names |= {name: label(name) for name in mechanisms} | {key: source.short for key, source in PAPERS.items()}
+    keys = [key for key in names if re.search("[_-]", key)] + ["mnist", "cifar10", "svhn", "imdb", "ctg", "privunit"]
+    found = "|".join(map(re.escape, sorted(keys, key=len, reverse=True)))
+    return names, re.compile(rf"(?<![\w-])(?:{found})(?![\w-])")
+
+
 def mechanism_label(mechanism: str, variant: str) -> str:
     """What figures call a mechanism, with the option of its variant that its class has a label for."""
     names = (f"{mechanism} {pair}" for pair in variant.split(","))
@@ -38,15 +78,19 @@ def mechanism_label(mechanism: str, variant: str) -> str:
 
 
 def as_table(frame: pd.DataFrame, title: str, caption: str = "") -> Table:
-    """Any data frame as a `Table`; mechanisms get the labels that figures give them, variants stand in words."""
+    """Any data frame as a `Table`, with the names that people write for studies, data sets, mechanisms and variants."""
     if "mechanism" in frame:
         variants = frame["variant"] if "variant" in frame else pd.Series("base", index=frame.index)
         names = [mechanism_label(str(m), str(v)) for m, v in zip(frame["mechanism"], variants, strict=True)]
         frame = frame.assign(mechanism=names)
     if "variant" in frame:
         frame = frame.assign(variant=frame["variant"].astype(str).map(variant_words))
+    for column, name in (("study", study_name), ("dataset", dataset_name)):
+        if column in frame:
+            frame = frame.assign(**{column: frame[column].astype(str).map(name)})
     numeric = [pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind) for kind in frame.dtypes]
-    rows = [[table_number(value) for value in row] for row in frame.astype(object).itertuples(index=False, name=None)]
+    values = frame.astype(object).itertuples(index=False, name=None)
+    rows = [[without_keys(v) if isinstance(v, str) else table_number(v) for v in row] for row in values]
     return Table(title, caption or title, [heading(str(column)) for column in frame.columns], numeric, rows)
 
 
@@ -83,7 +127,7 @@ def csv_tables(tables: dict[str, pd.DataFrame]) -> dict[str, Table]:
 
 
 def check_claims(claims: pd.DataFrame) -> pd.DataFrame:
-    """The claims as text.
+    """The claims as text, without keys but in their evidence.
 
     Raises:
         InputError: if a column is missing or a verdict is not one of `VERDICTS`.
@@ -94,7 +138,10 @@ def check_claims(claims: pd.DataFrame) -> pd.DataFrame:
     other = sorted(set(claims["verdict"]) - set(VERDICTS))
     if other:
         raise InputError(f"the verdict {other[0]!r} of a claim is not one of {', '.join(VERDICTS)}")
-    return claims[CLAIMS].fillna("").astype(str)
+    text = claims[CLAIMS].fillna("").astype(str)
+    for column in ("claim", "condition", "wanted", "expected", "observed"):
+        text[column] = text[column].map(without_keys)
+    return text
 
 
 def verdict_counts(claims: pd.DataFrame, papers: Sequence[str]) -> list[dict[str, Any]]:
@@ -120,7 +167,7 @@ def verdict_counts(claims: pd.DataFrame, papers: Sequence[str]) -> list[dict[str
     rows = []
     for group, kinds in GROUPS.items():
         mine = claims[claims["kind"].isin(kinds)]
-        rows += [count(group, key, paper(key).short, mine[mine["source"] == key]) for key in papers]
+        rows += [count(group, key, source_name(key), mine[mine["source"] == key]) for key in papers]
         rows.append(count(group, "", "all", mine))
     return [row for row in rows if row["total"]]
 
@@ -134,7 +181,7 @@ def run_statistics(metrics: pd.DataFrame) -> Table:
             "study": name,
             "cells": len(part.drop_duplicates(CELL)),
             "runs (cells × seeds)": len(part),
-            "seconds of computing": float(part["seconds"].sum()),
+            "hours of computing": float(part["seconds"].sum()) / 3600,
             "slowest run (s)": float(part["seconds"].max()),
             "peak memory (MB)": float(part["peak_mb"].max()),
             "devices": ", ".join(sorted(part["device"].unique())),

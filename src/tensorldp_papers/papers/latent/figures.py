@@ -1,4 +1,4 @@
-"""LATENT's Figures 7 to 10 and Table 2 under both readings of its probability, with ceilings and true guarantees."""
+"""LATENT's Figures 7 to 10 and Table 2, its probability read as Eq. 6 and as Eq. 7, with ceilings and guarantees."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, NullLocator
+from matplotlib.ticker import MaxNLocator
 
 from tensorldp.errors import InputError
 from tensorldp.mechanism_table import NO_PRIVACY
@@ -18,56 +18,29 @@ from tensorldp.mechanisms import Box
 from tensorldp.mechanisms.bits import mean_errors
 from tensorldp.mechanisms.latent import Latent
 from tensorldp.privacy import clean_test_ceiling
-from tensorldp_papers.plots.lines import draw_band, draw_level, mark_standing, shade
-from tensorldp_papers.plots.means import Axis, finite, over_seeds, placed, study_rows
-from tensorldp_papers.plots.panels import grid, head, side_legend
+from tensorldp_papers.plots.axes import decades, epsilons, shares
+from tensorldp_papers.plots.lines import draw_bound, draw_level, draw_mechanism, draw_printed, shade
+from tensorldp_papers.plots.means import finite, placed, study_rows
+from tensorldp_papers.plots.names import METRICS, dataset_name, in_order
 from tensorldp_papers.plots.printed import PrintedPoint, printed_points
-from tensorldp_papers.plots.style import (
-    BLUE,
-    DOTTED,
-    GREEN,
-    GREY,
-    INK,
-    PINK,
-    PLAIN,
-    QUIET,
-    SHORT_DASHED,
-    SKY,
-    VERMILION,
-    label,
-)
-from tensorldp_papers.plots.words import epsilon_label, whole_number
+from tensorldp_papers.plots.sheets import SMALLEST, finish, narrow, panels
+from tensorldp_papers.plots.style import INK, PALE, QUIET, look
+from tensorldp_papers.plots.words import listed, printed_axis, whole_number
 from tensorldp_papers.run.cell import variant_factors
 
 STUDY = "latent"
-CLAIMED = PINK  # ceilings, and what the paper claims
 CLEAN, RELEASED, TRAINING = "accuracy", "accuracy_perturbed_test", "train_accuracy"
-READINGS = {"A": "reading A", "B": "reading B", "B altered": "reading B, altered images too"}
-READING_COLOURS = {"A": VERMILION, "B": BLUE}
+READINGS = {"A": "read as Eq. 6", "B": "read as Eq. 7"}
+MARKS = {"A": "o", "B": "s"}
+CURVES = {TRAINING: ("training records", "D"), CLEAN: ("clean test records", "o"), RELEASED: ("released ones", "s")}
 LARGEST_NOMINAL = 10.0  # Figure 10 ends there
-TESTS = {CLEAN: "clean test records", RELEASED: "released test records"}
-# line: colour, marker, dashes; Wong 2011
-LOOKS: dict[str, tuple[str, str, tuple[float, ...]]] = {
-    "cnn": (INK, "", (4, 2)),
-    "ann": (QUIET, "", (1, 1)),
-    "A": (READING_COLOURS["A"], "o", ()),
-    "B": (READING_COLOURS["B"], "s", ()),
-    "ann altered": (QUIET, "", (4, 1, 1, 1)),
-    "B altered": (SKY, "D", ()),
-    "centroid": (GREEN, "^", ()),
-    "centroid none": (GREEN, "", (1, 1)),
-}
-CURVES = {  # of Figures 8 and 9: colour, marker, words
-    TRAINING: (GREY, "D", "training (released records, while training)"),
-    CLEAN: (GREEN, "o", TESTS[CLEAN]),
-    RELEASED: (SKY, "s", TESTS[RELEASED]),
-}
-STRINGS = {"MNIST": (9216, 4, 5), "CIFAR-10": (2304, 2, 7)}  # values of a record; bits before and after the point
-CODE_BITS = 10  # of one value, in both
+NEAR = 0.05  # of an accuracy that counts as near to a printed one
+STRING = (9216, 4, 5)  # MNIST's values of a record; bits before and after the point
+CODE_BITS = 10  # of one value
 
 
 def latent_rows(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The study's rows with `projections` and `line`, the key of `LOOKS`.
+    """The study's rows with `projections` and `line`: cnn, ann, A, B or centroid, and whether altered or none.
 
     Permuted labels are left out.
 
@@ -89,68 +62,156 @@ def _line(factors: dict[str, str], mechanism: str) -> str:
     return name + ending
 
 
-def draw_accuracy(metrics: pd.DataFrame, *, axis: Axis = "nominal", title: str = "") -> Figure:
-    """Figure 10: one row of panels per data set, on clean and on released test records.
+def draw_accuracy(metrics: pd.DataFrame) -> Figure:
+    """Figure 10: accuracy on clean test records against the printed epsilon, one panel for each data set.
+
+    Args:
+        metrics: the metrics table.
 
     Raises:
         InputError: if the table has no rows of the study.
     """
-    every = placed(latent_rows(metrics), axis)
-    rows = every[every["metric"].isin(list(TESTS))]
-    if axis == "nominal":
-        rows = rows[(rows["epsilon"] <= LARGEST_NOMINAL) | np.isinf(rows["epsilon"])]
-    datasets = sorted(set(rows["dataset"]))
-    figure, axes = grid(len(datasets), 2, (11.2, 3.6 * len(datasets) + 0.5), sharey=True)
-    for line_of_axes, dataset in zip(axes, datasets, strict=True):
-        here = every[every["dataset"] == dataset]
-        for ax, (metric, where) in zip(line_of_axes, TESTS.items(), strict=True):
-            part = rows[(rows["dataset"] == dataset) & (rows["metric"] == metric)]
-            for line in LOOKS:
-                points = part[part["line"] == line]
-                if len(points):
-                    _draw(ax, points, line, line_label(points, line, f", {dataset}" if len(datasets) > 1 else ""))
-            _draw_ceiling(ax, here, metric, finite(part)["at"])
-            claimed = [p for p in printed_points(STUDY, dataset, CLEAN) if p.proposed]
-            if axis == "nominal" and claimed:
-                at, value = [p.epsilon for p in claimed], [p.value for p in claimed]
-                ax.scatter(at, value, marker="*", s=70, color=CLAIMED, zorder=4, label="LATENT, Table 2 (test)")
-            ax.set_xscale("log")
-            if axis == "nominal":
-                ax.set_xticks(sorted(e for e in set(part["epsilon"]) if e <= LARGEST_NOMINAL))
-                ax.xaxis.set_major_formatter("{x:g}")
-                ax.xaxis.set_minor_locator(NullLocator())
-            ax.set_ylim(-0.02, 1.04)
-            ax.set_title(f"{dataset}: {where}", fontsize=9)
-    head(figure, title, rows["dataset"], epsilon_label(axis, "record", of=" of the whole record"), "accuracy")
-    side_legend(figure, axes, loc="outside right center", fontsize=8.5)
-    return figure
+    every = placed(latent_rows(metrics), "nominal")
+    rows = every[(every["metric"] == CLEAN) & ((every["at"] <= LARGEST_NOMINAL) | np.isinf(every["at"]))]
+    datasets = in_order(rows["dataset"])
+    figure, axes = panels(len(datasets), columns=2, height=3.0, sharey=True)
+    of_latent = rows[rows["line"].isin(list(READINGS))]
+    epsilons(axes, finite(of_latent)["at"], printed_axis())
+    shares(axes, METRICS[CLEAN][0])
+    for ax, dataset in zip(axes, datasets, strict=True):
+        here = rows[rows["dataset"] == dataset]
+        draw_level(ax, here[here["line"] == "cnn"]["value"], "no privacy")
+        bound = _clean_ceiling(every[every["dataset"] == dataset])
+        if bound is not None:
+            at = np.geomspace(*ax.get_xlim(), 120)
+            values = np.array([bound(float(e)) for e in at])
+            draw_bound(ax, at[values < 1.0], values[values < 1.0], "most that Eq. 6 allows")
+        for line, text in READINGS.items():
+            draw_mechanism(ax, here[here["line"] == line], "latent", text=text, marker=MARKS[line])
+        points = _claimed(dataset)
+        if points:
+            draw_printed(ax, [p.epsilon for p in points], [p.value for p in points], "printed by the paper")
+        ax.set_title(dataset_name(dataset))
+    note = f"{_memory(every, datasets)} {_seeds(of_latent)} Settings of our networks are those of our own search."
+    return finish(figure, _compared(rows, datasets), source="LATENT, Figure 10", datasets=datasets, note=note.strip())
 
 
-def line_label(part: pd.DataFrame, line: str, where: str = "") -> str:
-    """How a line is called in the legend, with its true epsilon; `where` is put behind names whose epsilon varies."""
-    if line == "cnn":
-        return "NPCNN: no privacy"
-    altered = ", altered images too" if line.endswith(" altered") else ""
-    if line.startswith("ann"):
-        return f"ANN on all bits (p = 1){altered}: no privacy"
-    if line == "centroid none":
-        return "class means of projections: no privacy"
-    if line == "A":
-        return "LATENT, reading A: true ε = nominal ε"
-    if line.startswith("B"):
-        low, high = part["guarantee_pure_epsilon"].min(), part["guarantee_epsilon"].min()
-        return f"LATENT, reading B{altered}{where}: true ε ≥ {whole_number(low)}\n({whole_number(high)} at δ = 1e-5)"
-    size = part["projections"].iloc[0]
-    return f"{label(part['mechanism'].iloc[0])} on {size} projections of\nthe same features: true ε = nominal ε"
+def draw_guaranteed(metrics: pd.DataFrame) -> Figure:
+    """What the smallest printed epsilon of one data set is by either reading, beside what no classifier can do.
+
+    The data set is the one with the most rows among those of which the paper prints scores, if there are any. Eq. 6
+    stands at its pure epsilon, Eq. 7 at its guarantee at delta 1e-5.
+
+    Args:
+        metrics: the metrics table.
+
+    Raises:
+        InputError: if the table has no rows of the study.
+    """
+    every = latent_rows(metrics)
+    counts = every.groupby("dataset").size()
+    dataset = max(in_order(every["dataset"]), key=lambda name: (bool(_claimed(name)), counts[name]))
+    here = every[every["dataset"] == dataset]
+    ends = {line: end for line in READINGS if (end := _end(here, line)) is not None}
+    figure, (ax,) = panels(1, height=3.4)
+    epsilons(ax, [0.5, 1e5, *(end["at"] for end in ends.values())], "true ε of one record (nats)")
+    shares(ax, "accuracy")
+    ax.set_ylim(-0.02, 1.16)
+    at = np.geomspace(*ax.get_xlim(), 400)
+    share = _fact(here, "largest_class")
+    if not math.isnan(share):
+        odds = (1.0 - share) / share
+        highest = 1.0 / (1.0 + odds * np.exp(-np.minimum(at, 700.0)))
+        draw_bound(ax, at, highest, "_ceiling")
+        shade(ax, at, highest, 1.0, PALE, 1.0)
+        height = share + 0.4 * (1.0 - share)
+        place = (math.log(odds * height / (1.0 - height)), height)
+        words = "◂ here no classifier gets\n   on released test records"
+        ax.annotate(words, place, (6, 0), textcoords="offset points", va="center", color=QUIET, fontsize=SMALLEST)
+    first = min((end["nominal"] for end in ends.values()), default=math.nan)
+    star = next((p for p in _claimed(dataset) if p.epsilon == first), None)
+    for line, end in ends.items():
+        _draw_end(ax, line, end, star)
+    if star is not None:
+        draw_printed(ax, star.epsilon, star.value, "_printed", markersize=14)
+        words = f"printed: {star.value:.0%} at ε = {star.epsilon:g}".replace("%", " %")
+        ax.annotate(words, (star.epsilon, star.value), (0, 9), textcoords="offset points", color=INK, weight="bold")
+    ax.set_title(dataset_name(dataset))
+    notes = [_kinds(ends), _price(here), "The grey area binds scores on released test records, not on clean ones."]
+    source = "LATENT, Table 2 and Figure 10"
+    title = _fork(ends, first)
+    return finish(figure, title, source=source, datasets=[dataset], note=" ".join(filter(None, notes)), names=False)
 
 
-def _draw(ax: Axes, part: pd.DataFrame, line: str, text: str) -> None:
-    colour, marker, dashes = LOOKS[line]
-    if np.isinf(part["epsilon"]).all():
-        draw_level(ax, part["value"], text, colour, linewidth=1.1, linestyle=(0, dashes), zorder=1)
-        return
-    draw_band(ax, over_seeds(finite(part), "at"), "at", colour=colour, text=text, marker=marker)
-    mark_standing(ax, part, at="at", colour=colour, marker=marker)
+def _end(rows: pd.DataFrame, line: str) -> dict[str, float] | None:
+    """A reading at its smallest printed epsilon: `nominal`, `at`, `pure`, `test` and `training`; None if not run."""
+    part = rows[(rows["line"] == line) & rows["metric"].isin([CLEAN, TRAINING])]
+    part = part[part["epsilon"] == part["epsilon"].min()]
+    means = part.groupby("metric")["value"].mean()
+    if CLEAN not in means:
+        return None
+    pure, loose = (float(part[column].iloc[0]) for column in ("guarantee_pure_epsilon", "guarantee_epsilon"))
+    return {
+        "nominal": float(part["epsilon"].iloc[0]),
+        "at": pure if line == "A" else loose,
+        "pure": pure,
+        "test": float(means[CLEAN]),
+        "training": float(means.get(TRAINING, math.nan)),
+    }
+
+
+def _draw_end(ax: Axes, line: str, end: dict[str, float], star: PrintedPoint | None) -> None:
+    colour = look("latent").colour
+    if star is not None:
+        arrow = {"arrowstyle": "-|>", "color": colour, "linewidth": 1.6, "shrinkA": 9, "shrinkB": 5}
+        ax.annotate("", (end["at"], end["test"]), (star.epsilon, star.value), arrowprops=arrow, zorder=2)
+    ax.plot(end["at"], end["test"], MARKS[line], color=colour, markersize=9, label=f"_{line}", zorder=4)
+    learned = "" if math.isnan(end["training"]) else f"{_percent(end['training'])} on its training records"
+    is_right = math.log(end["at"]) > sum(map(math.log, ax.get_xlim())) / 2
+    text = (
+        f"{READINGS[line]}: true ε {whole_number(end['at'])}\n{_percent(end['test'])} on clean test records\n{learned}"
+    )
+    low = end["test"] < 0.3
+    place = (-9 if is_right and not narrow() else 4 if is_right else 10, -6 if low else -8)
+    side = "right" if is_right else "left"
+    options: dict[str, Any] = {"textcoords": "offset points", "color": colour, "weight": "bold", "ha": side}
+    ax.annotate(text.strip(), (end["at"], end["test"]), place, va="bottom" if low else "top", **options)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _fork(ends: dict[str, dict[str, float]], first: float) -> str:
+    if set(ends) != set(READINGS) or len({end["nominal"] for end in ends.values()}) > 1:
+        return "LATENT's accuracy at what one record is guaranteed"
+    test, at = (_percent(ends["A"]["test"]), whole_number(ends["B"]["at"]))
+    return f"LATENT's ε = {first:g}: {test} accuracy if read as Eq. 6, ε = {at} if read as Eq. 7"
+
+
+def _kinds(ends: dict[str, dict[str, float]]) -> str:
+    """Which epsilons are pure."""
+    if set(ends) != set(READINGS):
+        return ""
+    return f"Eq. 6's true ε is at δ = 0, that of Eq. 7 at δ = 1e-5 (at δ = 0: {whole_number(ends['B']['pure'])})."
+
+
+def _price(rows: pd.DataFrame) -> str:
+    """Where Eq. 6 does as well as Eq. 7, if it was run there."""
+    part = rows[(rows["metric"] == CLEAN) & rows["line"].isin(list(READINGS))]
+    means = part.groupby(["line", "guarantee_pure_epsilon"])["value"].mean()
+    if {"A", "B"} - set(part["line"]):
+        return ""
+    own = means["A"]
+    level = own[own >= means["B"].min() - 0.01]
+    if level.empty:
+        return ""
+    at, value = float(level.index[0]), float(level.iloc[0])
+    return f"Read as Eq. 6 it has {_percent(value)} at ε = {whole_number(at)} (δ = 0)."
+
+
+def _claimed(dataset: str) -> list[PrintedPoint]:
+    return [p for p in printed_points(STUDY, dataset, CLEAN) if p.proposed]
 
 
 def _fact(rows: pd.DataFrame, metric: str, line: str | None = None) -> float:
@@ -158,14 +219,10 @@ def _fact(rows: pd.DataFrame, metric: str, line: str | None = None) -> float:
     return float(values.iloc[0]) if len(values) else math.nan
 
 
-def _ceiling(rows: pd.DataFrame, metric: str) -> tuple[str, Callable[[float], float]] | None:
-    """What no classifier can exceed at a record's epsilon, from the study's own sizes; None where it is unknown."""
-    share = _fact(rows, "largest_class")
-    if metric == RELEASED:
-        odds = (1.0 - share) / share
-        return "ceiling for ε-LDP test records", lambda e: 1.0 / (1.0 + odds * math.exp(-min(e, 700.0)))
-    bits, records = _fact(rows, "string_bits"), _fact(rows, "train_records", "A")
-    if math.isnan(bits) or math.isnan(records):
+def _clean_ceiling(rows: pd.DataFrame) -> Callable[[float], float] | None:
+    """What no training on Eq. 6's strings exceeds on clean test records, by epsilon; None where sizes are unknown."""
+    share, bits, records = _fact(rows, "largest_class"), _fact(rows, "string_bits"), _fact(rows, "train_records", "A")
+    if math.isnan(share) or math.isnan(bits) or math.isnan(records):
         return None
     box = Box(-1.0, 1.0, (int(bits) // 2,))  # only the number of bits matters: codes of two
 
@@ -173,25 +230,59 @@ def _ceiling(rows: pd.DataFrame, metric: str) -> tuple[str, Callable[[float], fl
         code = Latent(epsilon=epsilon, domain=box, whole=0, fraction=1)
         return clean_test_ceiling(int(records), code.information, share)
 
-    return "ceiling for reading A alone", bound
+    return bound
 
 
-def _draw_ceiling(ax: Axes, here: pd.DataFrame, metric: str, at: pd.Series) -> None:
-    ceiling = _ceiling(here, metric)
-    if ceiling is None or at.empty:
-        return
-    text, bound = ceiling
-    fine = np.geomspace(at.min(), at.max(), 120)
-    values = np.array([bound(float(e)) for e in fine])
-    ax.plot(fine, values, color=CLAIMED, linewidth=1.3, linestyle=(0, (6, 2)) if metric == CLEAN else "-", label=text)
-    if metric == RELEASED:  # binds every mechanism, the other one reading A alone
-        shade(ax, fine, values, 1.04, CLAIMED, 0.10)
+def _compared(rows: pd.DataFrame, datasets: list[str]) -> str:
+    """The title: which reading comes near to what the paper prints at its smallest epsilon, and where."""
+    near: dict[str, list[str]] = {line: [] for line in READINGS}
+    far: list[str] = []
+    for dataset in datasets:
+        point = min(_claimed(dataset), key=lambda p: p.epsilon, default=None)
+        part = rows[(rows["dataset"] == dataset) & (rows["epsilon"] == (point.epsilon if point else math.nan))]
+        means = part.groupby("line")["value"].mean()
+        if point is None or not set(READINGS) <= set(means.index):
+            continue
+        hits = [line for line in READINGS if means[line] >= point.value - NEAR]
+        for line in hits:
+            near[line].append(dataset_name(dataset))
+        if not hits:
+            far.append(dataset_name(dataset))
+    if near["B"] and not near["A"]:
+        rest = f", not {listed(far)}" if far else ""
+        return f"Only read as Eq. 7 LATENT nears its printed accuracy: on {listed(near['B'])}{rest}"
+    if far and not near["A"]:
+        return f"By neither reading LATENT nears its printed accuracy on {listed(far)}"
+    own = rows[(rows["dataset"] == datasets[0]) & rows["line"].isin(list(READINGS))]
+    means = own[own["epsilon"] == own["epsilon"].min()].groupby("line")["value"].mean()
+    if set(means.index) == set(READINGS):
+        scores = f"{_percent(means['A'])} accuracy if read as Eq. 6, {_percent(means['B'])} as Eq. 7"
+        return f"LATENT's ε = {own['epsilon'].min():g} on {dataset_name(datasets[0])}: {scores}"
+    return "LATENT's accuracy by either reading of its probability"
+
+
+def _memory(rows: pd.DataFrame, datasets: list[str]) -> str:
+    """A sentence on training accuracy, beside which the test accuracy stands."""
+    part = rows[(rows["metric"] == TRAINING) & rows["line"].isin(list(READINGS)) & rows["dataset"].isin(datasets)]
+    part = part[part["epsilon"] <= LARGEST_NOMINAL]
+    if part.empty:
+        return ""
+    low = part.groupby(["dataset", "line", "epsilon"])["value"].mean().min()
+    return f"On their own training records all have {math.floor(100 * low)} % or more."
+
+
+def _seeds(rows: pd.DataFrame) -> str:
+    seeds = rows.groupby(["dataset", "line", "epsilon"])["seed"].nunique()
+    if seeds.empty or seeds.max() == 1:
+        return "One seed."
+    many = f"{seeds.min()} to {seeds.max()}" if seeds.min() < seeds.max() else f"{seeds.max()}"
+    return f"Means of {many} seeds; bands: lowest to highest."
 
 
 def epoch_table(metrics: pd.DataFrame) -> pd.DataFrame:
     """Figures 8 and 9's numbers at the smallest epsilon of each data set: dataset, line, curve, epoch, value, seed."""
     rows = latent_rows(metrics)
-    rows = rows[rows["line"].isin(list(READINGS))]
+    rows = rows[rows["line"].isin([*READINGS, "B altered"])]
     rows = rows[rows["metric"].str.endswith("_by_epoch")]
     rows = rows.assign(curve=rows["metric"].str.removesuffix("_by_epoch"))
     rows = rows[rows["epsilon"] == rows.groupby("dataset")["epsilon"].transform("min")]
@@ -199,8 +290,11 @@ def epoch_table(metrics: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(epoch=rows["epoch"].astype(int))[columns]
 
 
-def draw_epochs(metrics: pd.DataFrame, *, title: str = "") -> Figure:
-    """Figures 8 and 9: one panel per data set and reading, and of networks that learned from altered images too.
+def draw_epochs(metrics: pd.DataFrame) -> Figure:
+    """Figures 8 and 9: accuracy by epoch at the smallest printed epsilon, one panel for each data set and reading.
+
+    Args:
+        metrics: the metrics table.
 
     Raises:
         InputError: if no model was scored at more than one epoch.
@@ -208,59 +302,67 @@ def draw_epochs(metrics: pd.DataFrame, *, title: str = "") -> Figure:
     table = epoch_table(metrics)
     if table.empty:
         raise InputError("no model of study latent was scored by epoch: set checkpoints above 1 in its training")
-    datasets = sorted(set(table["dataset"]))
-    lines = [line for line in READINGS if line != "B altered" or line in set(table["line"])]
-    size = (2.4 + 4.1 * len(lines), 3.2 * len(datasets) + 0.5)
-    figure, axes = grid(len(datasets), len(lines), size, sharey=True)
-    for line_of_axes, dataset in zip(axes, datasets, strict=True):
-        for ax, line in zip(line_of_axes, lines, strict=True):
-            part = table[(table["dataset"] == dataset) & (table["line"] == line)]
-            if part.empty:
-                ax.set_visible(False)
-                continue
-            for curve, (colour, marker, text) in CURVES.items():
-                means = over_seeds(part[part["curve"] == curve], "epoch")
-                draw_band(ax, means, "epoch", colour=colour, text=text, marker=marker, **PLAIN | {"markersize": 4})
-            ax.set_title(f"{dataset}: {READINGS[line]}, nominal ε = {part['epsilon'].iloc[0]:g}", fontsize=9)
-            ax.set_ylim(-0.02, 1.04)
-            ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    head(figure, title, table["dataset"], "epoch of the ANN module", "accuracy")
-    side_legend(figure, axes, loc="outside right center", fontsize=8.5)
-    return figure
+    table = table[table["line"].isin(list(READINGS))]
+    datasets = in_order(table["dataset"])
+    figure, axes = panels(2 * len(datasets), columns=2, height=2.5, sharey=True)
+    shares(axes, "accuracy")
+    for i, (dataset, line) in enumerate((d, line) for d in datasets for line in READINGS):
+        ax, part = axes[i], table[(table["dataset"] == dataset) & (table["line"] == line)]
+        if part.empty:
+            ax.set_visible(False)
+            continue
+        for curve, (text, marker) in CURVES.items():
+            rows = part[part["curve"] == curve]
+            draw_mechanism(ax, rows, "latent", at="epoch", text=text, marker=marker)
+        ax.set_title(f"{dataset_name(dataset)}, {READINGS[line]}, printed ε {part['epsilon'].iloc[0]:g}")
+        ax.set_xlabel("epoch")
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    last = table[table["epoch"] == table.groupby(["dataset", "line"])["epoch"].transform("max")]
+    return finish(figure, _learned(last), source="LATENT, Figures 8 and 9", datasets=datasets, note=_seeds(table))
 
 
-def draw_probability(title: str = "") -> Figure:
-    """Left, the probability that a released bit is true; right, the error of estimation, for values of 10 bits."""
-    figure, ((left, right),) = grid(1, 2, (11.0, 4.4))
-    epsilons = np.geomspace(0.1, 1e6, 80)
-    for line, (name, (size, n, m)) in zip(("-", SHORT_DASHED), STRINGS.items(), strict=True):
-        for reading, colour in READING_COLOURS.items():
-            box = Box(-(2.0**n), 2.0**n, (size,))
-            true = [
-                1.0 - Latent(epsilon=float(e), domain=box, whole=n, fraction=m, reading=reading).flip  # type: ignore[arg-type]
-                for e in epsilons
-            ]
-            what = "A: p" if reading == "A" else "B: (1 + p) / 2"
-            left.plot(epsilons, true, color=colour, linestyle=line, linewidth=1.4, label=f"{name}, {what}")
-    left.axvspan(epsilons[0], 10.0, color=INK, alpha=0.06, linewidth=0)
-    left.text(1.0, 0.93, "the paper's ε", ha="center", fontsize=8.5)
-    left.set_xscale("log")
-    left.set_ylim(0.48, 1.02)
-    left.set_xlabel("nominal ε of one record (nats)")
-    left.set_ylabel("probability that a released bit is true")
+def _learned(last: pd.DataFrame) -> str:
+    """The title, from what Eq. 6's networks have at their last epochs."""
+    means = last[last["line"] == "A"].groupby(["curve", "dataset"])["value"].mean()
+    if {TRAINING, CLEAN} <= set(means.index.get_level_values(0)):
+        learned, known = float(means[TRAINING].min()), float(means[CLEAN].max())
+        if learned - known > 0.3:
+            scores = f"{_percent(learned)} on training records, {_percent(known)} on test records"
+            return f"Read as Eq. 6 the network has {scores}"
+    return "LATENT's accuracy by epoch, by either reading of its probability"
+
+
+def draw_probability() -> Figure:
+    """Figure 7 and section 3.3: how often a released bit is true, by epsilon, and the error of a value."""
+    figure, (left, right) = panels(2, columns=2, height=2.9)
+    size, n, m = STRING
+    box = Box(-(2.0**n), 2.0**n, (size,))
+    at = np.geomspace(0.1, 1e6, 80)
+
+    def true(epsilon: float, reading: Any) -> float:
+        return 1.0 - Latent(epsilon=epsilon, domain=box, whole=n, fraction=m, reading=reading).flip
+
+    decades(left, at, printed_axis())
     probabilities = np.linspace(0.5, 1.0, 26)[1:]
-    for reading, colour in READING_COLOURS.items():
-        pairs = np.array([mean_errors(CODE_BITS, float(p), reading) for p in probabilities])  # type: ignore[arg-type]
-        style: dict[str, Any] = {"color": colour, "linewidth": 1.4}
-        right.plot(probabilities, pairs[:, 1], label=f"reading {reading}: true error |x' - x|", **style)
-        text = f"reading {reading}: estimated by Eq. 15"
-        right.plot(probabilities, pairs[:, 0], label=text, linestyle=DOTTED, **style)
-    right.set_xlabel("probability of randomization p")
-    right.set_ylabel("mean error of a 10-bit value (last bits)")
-    for ax in (left, right):
-        ax.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
-    head(figure, title, ())
-    return figure
+    colour = look("latent").colour
+    for reading, text in READINGS.items():
+        left.plot(at, [true(float(e), reading) for e in at], color=colour, label=text)
+        pairs = np.array([mean_errors(CODE_BITS, float(p), cast(Any, reading)) for p in probabilities])
+        right.plot(probabilities, pairs[:, 1], color=colour, label=text)
+        draw_bound(right, probabilities, pairs[:, 0], f"_Eq. 15, {text}")
+        right.text(0.52, pairs[0, 0] + 7, f"{text[8:]}, by Eq. 15", fontsize=SMALLEST, color=QUIET)
+    left.set(ylim=(0.48, 1.04), ylabel="share of released bits that are true")
+    left.axvspan(left.get_xlim()[0], LARGEST_NOMINAL, color=PALE, linewidth=0, zorder=0)
+    left.text(0.12, 1.0, "the paper's ε", fontsize=SMALLEST, color=QUIET)
+    left.set_title("A bit, Figure 7")
+    right.set(ylim=(-20, 420), xlabel="the paper's probability p", ylabel="mean error of a 10-bit value")
+    right.set_title("A value, and its error by Eq. 15")
+    toss, kept = (100 * true(LARGEST_NOMINAL, reading) for reading in READINGS)
+    title = (
+        f"At ε = {LARGEST_NOMINAL:g} a released bit is true in {toss:.1f} % of cases by Eq. 6, in {kept:.0f} % by Eq. 7"
+    )
+    note = f"Computed for MNIST's strings of {size * CODE_BITS:,} bits; nothing is trained."
+    return finish(figure, title, source="LATENT, Figure 7 and section 3.3", note=note)
 
 
 EPSILONS = (0.5, 2.0, math.inf)

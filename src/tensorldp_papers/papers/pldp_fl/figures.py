@@ -1,52 +1,44 @@
-"""PLDP-FL's figures: accuracy over rounds, by guarantee and by share of clients, error of a mean, what is spent."""
+"""PLDP-FL's figures: accuracy over rounds, at one guarantee and by share of clients, error of a mean, what is spent."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
-from tensorldp.mechanism_table import MECHANISMS, NO_PRIVACY
-from tensorldp_papers.plots.lines import (
-    draw_band,
-    draw_chance,
-    draw_level,
-    draw_printed,
-    mark_standing,
-    say_empty,
-)
+from tensorldp.mechanism_table import NO_PRIVACY
+from tensorldp_papers.plots.axes import decades, shares
+from tensorldp_papers.plots.curves import most_telling
+from tensorldp_papers.plots.lines import draw_bound, draw_mechanism, draw_printed, say_empty, shade
 from tensorldp_papers.plots.means import over_seeds, study_rows
-from tensorldp_papers.plots.panels import decade_ticks, drawn, finish_columns, grid, head, legend_below, panel_title
-from tensorldp_papers.plots.printed import PrintedPoint, printed_points
-from tensorldp_papers.plots.style import ARMS, DASHED, DOTTED, GREY, INK, MARKERS, PLAIN, appearance, label, order
+from tensorldp_papers.plots.names import METRICS, dataset_name, in_order
+from tensorldp_papers.plots.printed import printed_points
+from tensorldp_papers.plots.sheets import TEXT, finish, panels
+from tensorldp_papers.plots.style import PALE, label, look
+from tensorldp_papers.plots.words import listed, whole_number
 from tensorldp_papers.run.cell import variant_factors
 
-MODE_WORDS = {
-    "e1": "ε: 0.1, 0.2",
-    "e2": "ε: 0.1 to 1",
-    "e3": "ε: 0.9, 1",
-    "same": "one ε for all",
-    "t1": "τ₁: widths 0.2, 0.4",
-    "t2": "τ₂: widths 0.2 to 2",
-    "t3": "τ₃: widths 1.8, 2",
+PDPM, PRIVUNIT = "pdpm", "privunit"
+MODES = {"e1": "ε of 0.1 or 0.2", "e2": "ε of 0.1 to 1", "e3": "ε of 0.9 or 1"}  # of clients
+RANGES = {"t1": ("τ₁", "o"), "t2": ("τ₂", "s"), "t3": ("τ₃", "^")}
+WIDTHS = "Safe ranges: τ₁ 0.2 or 0.4 wide, τ₂ 0.2 to 2, τ₃ 1.8 or 2"
+CENTRES = {
+    "global": ("around the weights sent", "o"),
+    "zero": ("around 0", "s"),
+    "": ("in their own unit", "^"),  # of a mechanism without safe ranges, such as a plug-in
 }
-CENTRES = {"zero": "around 0", "global": "around the weights sent"}
-CENTRE_LINES: dict[str, Any] = {"zero": DOTTED, "global": "-"}
-PER_VALUE = "ε of every participant, per value (nats)"
-ERROR = "relative error of the mean (1 = as large as it)"
-
-
-def apart(names: set[str]) -> list[tuple[str, str, str]]:
-    """Names in the legend's order, with colours and markers that tell them apart, but for one from outside."""
-    package = [name for name in order(names) if name not in MECHANISMS or MECHANISMS.module(name) is not None]
-    looks = dict(zip(package, zip(ARMS, MARKERS, strict=False), strict=False))
-    for name in names - set(looks):
-        looks[name] = (appearance(name)["color"], appearance(name)["marker"])
-    return [(name, *looks[name]) for name in order(names)]
+COMPARED = ("pdpm", "plu-fedoa", "duchi", "piecewise")
+PER_VALUE = "ε of every participant, of one value (nats)"
+ERROR = "relative error of the mean"
+BANDS = "Lines: means over seeds; bands: lowest to highest."
+LEARNS = 1 / 3  # of the accuracy without privacy
+NEAR = 1.15  # times a guarantee that counts as the same
 
 
 def pldp_rows(metrics: pd.DataFrame, study: str) -> pd.DataFrame:
@@ -76,178 +68,229 @@ def over_rounds(rows: pd.DataFrame, stem: str = "accuracy") -> pd.DataFrame:
     return series.assign(round=series["round"].astype(float))
 
 
-def draw_rounds(metrics: pd.DataFrame, title: str = "") -> Figure:
-    """Figures 4, 5 and 6: accuracy over rounds, one row of panels for each data set, a line style for each centre.
+def draw_rounds(metrics: pd.DataFrame, *, centre: str = "global", source: str = "PLDP-FL, Figures 4 and 5") -> Figure:
+    """Accuracy over rounds: a row for each data set, a panel for each mode of epsilon, a line for each of safe ranges.
 
-    Figure 6 has a panel for each centre, so that no panel has more than `MOST_BANDS` bands.
+    Args:
+        metrics: the metrics table.
+        centre: of the safe ranges: `global`, the weights that the server has sent, or `zero`.
+        source: the figures that it repeats.
+
+    Raises:
+        InputError: if the table has no rows of the study.
     """
     rows = pldp_rows(metrics, "pldp_fl")
-    rows = rows[rows["budget"] == ""]
-    more = rows[rows["limit"] != ""]
-    rows = usual(rows)
-    datasets = sorted(set(rows["dataset"]))
-    compared = (rows["eps"] == "e2") & (rows["tau"] == "2.0")
-    centres = [centre for centre in ("zero", "global", "") if (rows[compared]["centre"] == centre).any()]
-    columns = 3 + len(centres)
-    figure, axes = grid(len(datasets), columns, (3.4 * columns, 3.0 * len(datasets) + 1.2), sharey=True, sharex=True)
-    for line, dataset in zip(axes, datasets, strict=True):
-        here = over_rounds(rows[rows["dataset"] == dataset])
-        free = over_seeds(here[here["mechanism"] == NO_PRIVACY], "round")
-        other = over_rounds(more[more["dataset"] == dataset])
-        for ax, mode in zip(line, ("e1", "e2", "e3", *centres), strict=True):
-            ax.plot(free["round"], free["mean"], color=GREY, linestyle=DASHED, linewidth=1.2, label="no privacy")
-            draw_chance(ax)
-            comparison = mode in centres
-            if comparison:
-                part = here[compared.reindex(here.index) & (here["centre"] == mode)]
-                for name, colour, marker in apart(set(part["mechanism"])):
-                    _by_centre(ax, part[part["mechanism"] == name], colour, marker, label(name))
-                text = f"{dataset}: e2 on ranges of width 2" + (f" {CENTRES[mode]}" if mode else "")
-            else:
-                for tau, colour, marker in zip(("t1", "t2", "t3"), ARMS, MARKERS, strict=False):
-                    part = here[(here["mechanism"] == "pdpm") & (here["eps"] == mode) & (here["tau"] == tau)]
-                    _by_centre(ax, part, colour, marker, MODE_WORDS[tau])
-                    _with_more_records(ax, other[(other["eps"] == mode) & (other["tau"] == tau)], colour, tau)
-                text = f"{dataset}: PDPM, {mode} ({MODE_WORDS[mode]})"
-            panel = "comparison" if comparison else mode
-            for point in printed_points("pldp_fl", dataset):
-                if point.panel == panel and (not comparison or point.method in set(part["mechanism"])):
-                    _printed(ax, point, here["round"].max())
-            ax.set_ylim(-0.02, 1.02)
-            ax.set_xticks(sorted(set(here["round"])) if here["round"].nunique() <= 8 else ax.get_xticks())
-            panel_title(ax, text, 46)
-    finish_columns(axes, (), "round", 1)
-    head(figure, title, rows["dataset"], ylabel="accuracy on the test records")
-    return figure
+    rows = over_rounds(rows[(rows["budget"] == "") & (rows["participation"] == "") & (rows["split"] == "")])
+    free = rows[(rows["mechanism"] == NO_PRIVACY) & (rows["limit"] == "")]
+    rows = rows[(rows["mechanism"] == PDPM) & (rows["centre"] == centre) & rows["tau"].isin(RANGES)]
+    datasets = in_order([*rows["dataset"], *free["dataset"]])
+    figure, axes = panels(len(MODES) * max(len(datasets), 1), columns=len(MODES), height=2.3, sharey=True)
+    last = rows["round"].max() if len(rows) else free["round"].max()
+    for ax, (dataset, mode) in zip(axes, [(d, m) for d in datasets for m in MODES], strict=False):
+        here = rows[(rows["dataset"] == dataset) & (rows["eps"] == mode)]
+        _draw_free(ax, free[(free["dataset"] == dataset) & (free["round"] <= last)])
+        for tau, (text, marker) in RANGES.items():
+            part = here[here["tau"] == tau]
+            _line(ax, part[part["limit"] == ""], PDPM, "round", text, marker)
+            for limit, more in part[part["limit"] != ""].groupby("limit"):
+                _line(ax, more, PDPM, "round", f"{text}, {int(str(limit)):,} images", "v")
+        for point in printed_points("pldp_fl", dataset):
+            if point.panel == mode and len(here):
+                draw_printed(ax, min(point.round, last), point.value, "_")
+        ax.set_title(f"{dataset_name(dataset)}, {MODES[mode]}")
+    _rounds_axes(axes)
+    notes = [f"{WIDTHS}, {CENTRES[centre][0]}. {BANDS}"]
+    if any(printed_points("pldp_fl", dataset) for dataset in datasets):
+        notes.append("Stars: what the paper prints.")
+    if (rows["limit"] != "").any():
+        notes.append("Where no number of images is said, they are fewer than the paper's.")
+    return finish(figure, _rounds_answer(rows, free, datasets), source=source, datasets=datasets, note=" ".join(notes))
 
 
-def _by_centre(ax: Axes, part: pd.DataFrame, colour: str, marker: str, text: str) -> None:
-    for centre, words in CENTRES.items():
-        rows = part[part["centre"] == centre]
-        if len(rows):
-            line, named = CENTRE_LINES[centre], f"{text}, {words}"
-            draw_band(ax, over_seeds(rows, "round"), "round", colour=colour, text=named, marker=marker, linestyle=line)
+def draw_comparison(metrics: pd.DataFrame, *, source: str = "PLDP-FL, Figure 6") -> Figure:
+    """Accuracy over rounds of several mechanisms on ranges of width 2, a panel for each data set and centre.
 
+    Args:
+        metrics: the metrics table.
+        source: the figure that it repeats.
 
-def _with_more_records(ax: Axes, part: pd.DataFrame, colour: str, tau: str) -> None:
-    """Thin lines of cells with another number of records than the study's."""
-    for (limit, centre), rows in part.groupby(["limit", "centre"]):
-        means = over_seeds(rows, "round")
-        text = f"{MODE_WORDS[tau]}, {CENTRES[str(centre)]}, {int(str(limit)):,} training records"
-        line = CENTRE_LINES[str(centre)]
-        ax.plot(means["round"], means["mean"], color=colour, linestyle=line, linewidth=0.8, label=text)
-
-
-def _printed(ax: Axes, point: PrintedPoint, last: float) -> None:
-    """A star at what the paper prints; at the last round of a run that has fewer."""
-    at = min(point.round, last)
-    whose = f"{label(point.method).split(' (')[0]}: " if point.panel == "comparison" else ""
-    draw_printed(ax, at, point.value, "_printed", marker="*", markerfacecolor=INK)
-    ax.annotate(
-        f"{whose}{100 * point.value:.1f} % printed, round {point.round}",
-        (at, point.value),
-        xytext=(-4, -11),
-        textcoords="offset points",
-        ha="right",
-        fontsize=7.5,
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.8},
-    )
-
-
-KINDS = (  # budget, centre, words, marker (empty: the mechanism's own), how it is filled
-    ("", "zero", "per weight, ranges around 0", "", "full"),
-    ("", "global", "per weight, around the weights sent", "", "left"),
-    ("", "", "in its own unit", "", "full"),  # a mechanism without safe ranges, such as a plug-in
-    ("model", "", "per model", "o", "full"),
-    ("run", "", "per run", "D", "full"),
-)
-
-
-def draw_guaranteed(metrics: pd.DataFrame, title: str = "") -> Figure:
-    """Final accuracy against the guarantee of the largest client's whole model over the whole run.
-
-    Marks are filled where epsilon is of a weight (half where the range is around the weights sent), else open.
+    Raises:
+        InputError: if the table has no rows of the study.
     """
     rows = pldp_rows(metrics, "pldp_fl")
-    rows = usual(rows[rows["metric"] == "accuracy"])
-    datasets = sorted(set(rows["dataset"]))
-    figure, axes = grid(len(datasets), 2, (9.6, 3.4 * len(datasets) + 1.6), sharex=True, sharey=True)
-    cells = [(dataset, whole) for dataset in datasets for whole in (False, True)]
-    for ax, (dataset, whole) in zip(axes.flat, cells, strict=True):
-        here = rows[rows["dataset"] == dataset]
-        draw_level(ax, here[here["mechanism"] == NO_PRIVACY]["value"], "no privacy", linewidth=1.2)
-        draw_chance(ax)
-        private = here[np.isfinite(here["guarantee_epsilon"]) & (here["mechanism"] != NO_PRIVACY)]
-        for budget, centre, words, shape, fill in KINDS:
-            if (budget != "") != whole:
+    rows = over_rounds(usual(rows[rows["budget"] == ""]))
+    free = rows[rows["mechanism"] == NO_PRIVACY]
+    rows = rows[(rows["eps"] == "e2") & (rows["tau"] == "2.0") & (rows["mechanism"] != NO_PRIVACY)]
+    names = most_telling(set(rows["mechanism"]), COMPARED)
+    rows = rows[rows["mechanism"].isin(names)]
+    datasets = in_order(rows["dataset"])
+    centres = [centre for centre in CENTRES if (rows["centre"] == centre).any()]
+    cells = [(dataset, centre) for dataset in datasets for centre in centres]
+    figure, axes = panels(max(len(cells), 1), columns=max(len(centres), 1), height=2.5, sharey=True)
+    for ax, (dataset, centre) in zip(axes, cells, strict=False):
+        here = rows[(rows["dataset"] == dataset) & (rows["centre"] == centre)]
+        _draw_free(ax, free[free["dataset"] == dataset])
+        for name in names:
+            _line(ax, here[here["mechanism"] == name], name, "round", label(name).split(" (")[0])
+        for point in printed_points("pldp_fl", dataset):
+            if point.panel == "comparison" and point.method in set(here["mechanism"]):
+                text = f"printed, {label(point.method).split(' (')[0]}"
+                draw_printed(ax, min(point.round, here["round"].max()), point.value, text)
+        ax.set_title(f"{dataset_name(dataset)}, {CENTRES[centre][0]}")
+    _rounds_axes(axes)
+    if not cells:
+        say_empty(axes[0], "not run at this scale")
+    learned = [name for name in names if _learns(rows[rows["mechanism"] == name], free)]
+    title = f"On ranges of width 2 no mechanism learns in {rows['round'].max():.0f} rounds" if len(rows) else NOT_RUN
+    printed = [p for p in printed_points("pldp_fl") if p.panel == "comparison" and p.dataset in datasets]
+    if learned:
+        title = f"On ranges of width 2 only {listed([label(name) for name in learned])} learns"
+    if len(learned) == len(names) > 0:
+        title = "On ranges of width 2 all mechanisms learn"
+    if printed and not learned:
+        title += f"; the paper prints {listed([f'{_percent(p.value, 1)}' for p in printed])}"
+    note = f"Clients have an ε of 0.1 to 1 for each weight. {BANDS}"
+    return finish(figure, title, source=source, datasets=datasets, note=note)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """PDPM and PrivUnit at nearly one guarantee: accuracies (mean, lowest, highest) and PDPM's guarantee."""
+
+    dataset: str
+    mode: str
+    epsilon: float
+    pdpm: tuple[float, float, float]
+    privunit: tuple[float, float, float]
+
+
+def pairs(metrics: pd.DataFrame) -> list[Pair]:
+    """For each data set and mode of epsilon PDPM with its best ranges, and PrivUnit at nearly that guarantee or less.
+
+    The guarantee is the largest client's, of its whole model over the whole run.
+
+    Args:
+        metrics: the metrics table.
+
+    Raises:
+        InputError: if the table has no rows of the study.
+    """
+    rows = pldp_rows(metrics, "pldp_fl")
+    rows = usual(rows[(rows["metric"] == "accuracy") & np.isfinite(rows["guarantee_epsilon"])])
+    nine = rows[(rows["mechanism"] == PDPM) & (rows["budget"] == "") & rows["tau"].isin(RANGES)]
+    other = rows[(rows["mechanism"] == PRIVUNIT) & (rows["budget"] == "model")]
+    found = []
+    for dataset in in_order(nine["dataset"]):
+        at = _by_cell(other[other["dataset"] == dataset])
+        for mode in MODES:
+            own = _by_cell(nine[(nine["dataset"] == dataset) & (nine["eps"] == mode)])
+            if own.empty:
                 continue
-            kind = private[(private["budget"] == budget) & (private["centre"] == centre)]
-            for name in order(set(kind["mechanism"])):
-                part = kind[kind["mechanism"] == name]
-                table = over_seeds(part, ["guarantee_epsilon", "variant"])
-                look = appearance(name)
-                ax.errorbar(
-                    table["guarantee_epsilon"],
-                    table["mean"],
-                    yerr=[table["mean"] - table["min"], table["max"] - table["mean"]],
-                    color=look["color"],
-                    marker=shape or look["marker"],
-                    fillstyle=fill,
-                    linewidth=1.0,
-                    linestyle="-" if budget == "model" else "",
-                    markersize=6,
-                    capsize=2,
-                    markerfacecolor=look["color"] if budget == "" else "white",
-                    markerfacecoloralt="white",
-                    label=f"{label(name)}, ε {words}",
-                )
-                mark_standing(ax, part, at="guarantee_epsilon", colour=look["color"], marker=look["marker"], size=6)
-        ax.set(xscale="log", ylim=(-0.02, 1.02))
-        panel_title(ax, f"{dataset}: ε set for {'a whole model or run' if whole else 'each weight or value'}")
-    decade_ticks(axes[0][0])
-    finish_columns(axes, (), "guaranteed ε of the largest client's whole model, whole run, at δ = 1e-5 (nats)", 1)
-    head(figure, title, rows["dataset"], ylabel="accuracy on the test records")
-    return figure
+            best = own.sort_values("mean").iloc[-1]
+            ratio = at["guarantee_epsilon"] / best["guarantee_epsilon"]
+            near = at[(ratio < 1.01) & (ratio > 1 / NEAR)]
+            if len(near):
+                twin = near.sort_values("guarantee_epsilon").iloc[-1]
+                found.append(Pair(dataset, mode, best["guarantee_epsilon"], _three(best), _three(twin)))
+    return found
 
 
-def draw_errors(metrics: pd.DataFrame, title: str = "") -> Figure:
-    """Figure 2: relative error against epsilon by modes of safe ranges, and against the range by modes of epsilon."""
+def draw_guaranteed(metrics: pd.DataFrame, *, source: str = "") -> Figure:
+    """PDPM and PrivUnit at nearly one guarantee: a row for each mode of epsilon, two dots with a line between them.
+
+    Args:
+        metrics: the metrics table.
+        source: the figure that it extends.
+
+    Raises:
+        InputError: if the table has no rows of the study.
+    """
+    found = pairs(metrics)
+    datasets = in_order(pair.dataset for pair in found)
+    figure, axes = panels(max(len(datasets), 1), columns=2, height=2.3, sharex=True)
+    for ax, dataset in zip(axes, datasets, strict=False):
+        here = [pair for pair in found if pair.dataset == dataset]
+        places = np.arange(len(here))[::-1]
+        for place, pair in zip(places, here, strict=True):
+            ax.plot([pair.pdpm[0], pair.privunit[0]], [place] * 2, color=PALE, linewidth=5, zorder=1, label="_")
+        for name, values in ((PDPM, [p.pdpm for p in here]), (PRIVUNIT, [p.privunit for p in here])):
+            colour = look(name).colour
+            means = [value[0] for value in values]
+            ax.plot(means, places, color=colour, marker="o", markersize=8, linestyle="None", label="_")
+            ax.hlines(places, [v[1] for v in values], [v[2] for v in values], color=colour, linewidth=2)
+            _write(ax, label(name), (means[0], places[0]), 8, colour, "bold")
+            for place, mean in zip(places, means, strict=True):
+                _write(ax, _percent(mean), (mean, place), -16, colour)
+        ax.set_yticks(places, [f"{MODES[p.mode]}:\ntrue ε {whole_number(p.epsilon)}" for p in here])
+        ax.set_ylim(-0.7, len(here) - 0.3)
+        ax.tick_params(axis="y", length=0)
+        ax.grid(False, axis="y")
+        ax.set_title(dataset_name(dataset))
+        ax.set_xlim(0.0, 1.04)
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.0f} %"))
+        ax.set_xlabel(METRICS["accuracy"][0])
+    if not found:
+        say_empty(axes[0], "not run at this scale")
+    note = (
+        "True ε: of the largest client's whole model over the whole run, at δ = 1e-5; of PrivUnit the same or up to "
+        f"{100 * (1 - 1 / NEAR):.0f} % less. PDPM spends the printed ε on each weight, with its best safe ranges; "
+        "PrivUnit its own on a whole model. Bars: lowest to highest seed."
+    )
+    return finish(figure, _pairs_answer(found), source=source, datasets=datasets, note=note)
+
+
+def draw_errors(metrics: pd.DataFrame, *, source: str = "PLDP-FL, Figure 2") -> Figure:
+    """Relative error against epsilon by modes of safe ranges, and against the range by modes of epsilon.
+
+    Args:
+        metrics: the metrics table.
+        source: the figure that it repeats.
+
+    Raises:
+        InputError: if the table has no rows of the study.
+    """
     rows = pldp_rows(metrics, "pldp_synthetic")
-    rows = rows[rows["mechanism"] == "pdpm"]
-    figure, ((left, right),) = grid(1, 2, (9.2, 3.8), sharey=True)
-    for mode, colour, marker in zip(("t1", "t2", "t3"), ARMS, MARKERS, strict=False):
-        part = rows[(rows["eps"] == "same") & (rows["tau"] == mode)]
-        _errors(left, part, "epsilon", colour, marker, MODE_WORDS[mode])
-    for mode, colour, marker in zip(("e1", "e2", "e3"), ARMS, MARKERS, strict=False):
-        part = rows[rows["eps"] == mode]
-        _errors(right, part.assign(width=part["tau"].astype(float)), "width", colour, marker, MODE_WORDS[mode])
-    left.set(yscale="log", xlabel=PER_VALUE, ylabel=ERROR)
-    right.set(xlabel="width of every participant's safe range")
-    for ax in (left, right):
-        ax.legend(fontsize=8.5)
-    head(figure, title, rows["dataset"])
-    return figure
+    rows = rows[rows["mechanism"] == PDPM]
+    figure, (left, right) = panels(2, columns=2, height=2.9, sharey=True)
+    for mode, (text, marker) in RANGES.items():
+        _errors(left, rows[(rows["eps"] == "same") & (rows["tau"] == mode)], PDPM, "epsilon", text, marker)
+    by_width = rows[rows["eps"].isin(MODES)]
+    by_width = by_width.assign(width=by_width["tau"].astype(float))
+    for (mode, text), (_, marker) in zip(MODES.items(), RANGES.values(), strict=True):
+        _errors(right, by_width[by_width["eps"] == mode], PDPM, "width", text, marker)
+    decades([left, right], _drawn_errors(rows), ERROR, vertical=True)
+    left.set(title="one ε for all", xlabel=PER_VALUE, xlim=(0, 1.05))
+    right.set(title="one safe range for all", xlabel="width of the safe range", xlim=(0, 2.1))
+    note = f"Dashed: the closed form. {WIDTHS}. An error of 1 is as large as the mean. {BANDS}"
+    return finish(figure, _errors_answer(rows), source=source, note=note)
 
 
-def draw_error_mechanisms(metrics: pd.DataFrame, title: str = "") -> Figure:
-    """The same error of all mechanisms on ranges of width 2, one epsilon for all."""
+def draw_error_mechanisms(metrics: pd.DataFrame, *, source: str = "PLDP-FL, section 2") -> Figure:
+    """The same error of several mechanisms on ranges of width 2, with one epsilon for all.
+
+    Args:
+        metrics: the metrics table.
+        source: what it is about.
+
+    Raises:
+        InputError: if the table has no rows of the study.
+    """
     rows = pldp_rows(metrics, "pldp_synthetic")
     rows = rows[(rows["eps"] == "same") & (rows["tau"] == "2.0")]
-    figure, ((ax,),) = grid(1, 1, (5.6, 3.8))
-    for name, colour, marker in apart(set(rows["mechanism"])):
-        _errors(ax, rows[rows["mechanism"] == name], "epsilon", colour, marker, label(name))
-    ax.set(yscale="log", xlabel=PER_VALUE, ylabel=ERROR)
-    ax.legend(fontsize=8.5)
-    head(figure, title, rows["dataset"])
-    return figure
-
-
-def _errors(ax: Axes, rows: pd.DataFrame, at: str, colour: str, marker: str, text: str) -> None:
-    """Measured errors as points with their band, and the closed form through them."""
-    expected = over_seeds(rows[rows["metric"] == "expected_relative_error"], at)
-    ax.plot(expected[at], expected["mean"], color=colour, linewidth=1.2)
-    measured = over_seeds(rows[rows["metric"] == "relative_error"], at)
-    draw_band(ax, measured, at, colour=colour, text=text, marker=marker, linestyle="", markersize=5, band=0.2)
+    names = most_telling(set(rows["mechanism"]), COMPARED)
+    rows = rows[rows["mechanism"].isin(names)]
+    figure, (ax,) = panels(1, height=3.0)
+    for name in names:
+        _errors(ax, rows[rows["mechanism"] == name], name, "epsilon", None)
+    decades(ax, _drawn_errors(rows), ERROR, vertical=True)
+    ax.set(xlabel=PER_VALUE, xlim=(0, 1.05))
+    expected = rows[rows["metric"] == "expected_relative_error"].groupby(["mechanism", "epsilon"])["value"].mean()
+    title = "The error of a mean with several mechanisms at the same ε of one value"
+    if {PDPM, "plu-fedoa"} <= set(expected.index.get_level_values(0)):
+        ratio = float((expected[PDPM] / expected["plu-fedoa"]).median())
+        title = f"At the same ε of one value PDPM's error is {ratio:.1f} times that of Laplace noise"
+    note = f"PLU-FedOA, as reconstructed, adds Laplace noise. Ranges are 2 wide. Dashed: the closed form. {BANDS}"
+    return finish(figure, title, source=source, note=note)
 
 
 def client_table(rows: pd.DataFrame) -> pd.DataFrame:
@@ -259,47 +302,50 @@ def client_table(rows: pd.DataFrame) -> pd.DataFrame:
     return table.assign(nominal=table["per_weight"] / table["uploads"])
 
 
-def draw_ledger(metrics: pd.DataFrame, title: str = "") -> Figure:
-    """What clients have spent: per client against its nominal epsilon, and over the rounds."""
+def draw_ledger(metrics: pd.DataFrame, *, source: str = "") -> Figure:
+    """What clients have spent with PDPM: each at the end against its epsilon in the paper, and over the rounds.
+
+    Args:
+        metrics: the metrics table.
+        source: the figure that it extends.
+
+    Raises:
+        InputError: if the table has no rows of the study.
+    """
     rows = pldp_rows(metrics, "pldp_fl")
-    rows = usual(rows[(rows["mechanism"] == "pdpm") & (rows["budget"] == "") & (rows["tau"] == "t1")])
-    rows = rows[rows["centre"] == "zero"]
-    rows = rows[rows["dataset"] == sorted(set(rows["dataset"]))[0]]
-    figure, ((left, right),) = grid(1, 2, (10.4, 4.0))
+    rows = usual(rows[(rows["mechanism"] == PDPM) & (rows["budget"] == "") & (rows["tau"] == "t1")])
+    rows = rows[(rows["centre"] == "zero") & (rows["dataset"] == next(iter(in_order(rows["dataset"])), ""))]
+    figure, (left, right) = panels(2, columns=2, height=3.0)
+    rows = rows[rows["metric"].str.startswith(("client_", "spent_"))]
+    if rows.empty:
+        say_empty(left, "not run at this scale")
+        return finish(figure, NOT_RUN, source=source)
     table = client_table(rows[rows["seed"] == rows["seed"].min()])
-    for mode, colour, marker in zip(("e1", "e2", "e3"), ARMS, MARKERS, strict=False):
-        part = table[table["eps"] == mode]
-        filled: dict[str, Any] = {"s": 22, "color": colour, "alpha": 0.6, "linewidths": 0}
-        hollow: dict[str, Any] = {"s": 16, "facecolors": "none", "edgecolors": colour, "linewidths": 0.8}
-        for column, words, style in (
-            ("epsilon", "its whole model, δ = 1e-5", filled),
-            ("per_weight", "one weight, pure", hollow),
-        ):
-            left.scatter(part["nominal"], part[column], marker=marker, label=f"{mode}: {words}", **style)
+    colour = look(PDPM).colour
+    for column, text, marker in (("epsilon", "its whole model", "D"), ("per_weight", "one weight", "o")):
+        left.plot(table["nominal"], table[column], marker, markersize=4, color=colour, label=text)
+    draw_bound(left, [0.1, 1.0], [0.1, 1.0], "the ε that the paper states")
+    spent_now = []
+    for (mode, text), (_, marker) in zip(MODES.items(), RANGES.values(), strict=True):
         spent = rows[rows["eps"] == mode]
         least, median, most = (
             over_seeds(over_rounds(spent, f"spent_{word}"), "round") for word in ("least", "median", "most")
         )
-        spread = median.assign(min=least["mean"], max=most["mean"])
-        style = {**PLAIN, "marker": marker, "markersize": 4.5, "markeredgecolor": "white"}
-        draw_band(right, spread, "round", colour=colour, text=f"{mode}: median client", **style)
-    at = np.array([0.1, 1.0])
-    left.plot(at, at, color=GREY, linestyle=DASHED, linewidth=1.2, label="what the paper calls the budget")
-    left.set(
-        xscale="log",
-        yscale="log",
-        xlabel="the client's ε in the paper (nats per weight and upload)",
-        ylabel="ε that the client has spent in the run (nats)",
-    )
-    left.set_xticks([0.1, 0.2, 0.5, 1.0], ["0.1", "0.2", "0.5", "1"])
-    left.minorticks_off()
+        right.plot(median["round"], median["mean"], color=colour, marker=marker, label=text)
+        shade(right, median["round"], least["mean"], most["mean"], colour)
+        spent_now += [*least["mean"], *most["mean"]]
+    decades(left, [0.1, 1.0], "the client's ε in the paper (nats)")
+    decades(left, [*table["epsilon"], *table["per_weight"], 0.1], "ε spent in the run (nats)", vertical=True)
+    decades(right, spent_now, "ε of the whole model so far (nats)", vertical=True)
+    right.set(xlabel="round")
     right.xaxis.set_major_locator(MaxNLocator(integer=True))
-    right.set(yscale="log", xlabel="round", ylabel="ε of the whole model so far, δ = 1e-5 (nats)")
-    right.legend(fontsize=8, title="bands: least to most", title_fontsize=8)
-    left.set_ylim(bottom=2e-3)
-    left.legend(fontsize=7.5, loc="lower right", ncols=2, columnspacing=1.0)
-    head(figure, title, rows["dataset"])
-    return figure
+    left.set_title("each client after the run")
+    right.set_title("over the rounds, median client")
+    last = table.sort_values("epsilon").iloc[-1]
+    spent_most = whole_number(last["epsilon"])
+    title = f"A client whose ε is {last['nominal']:.2g} in the paper has spent {spent_most} in the run"
+    note = "The whole model's ε is at δ = 1e-5, one weight's is pure. Bands: least to most of all clients."
+    return finish(figure, title, source=source, datasets=set(rows["dataset"]), note=note)
 
 
 def _by_share(rows: pd.DataFrame) -> pd.DataFrame:
@@ -312,7 +358,7 @@ def _by_share(rows: pd.DataFrame) -> pd.DataFrame:
     private = (rows["mechanism"] == "pdpm") & (rows["eps"] == "e3") & (rows["tau"] == "t1")
     rows = rows[(free | private) & (rows["budget"] == "") & (rows["split"] == "") & (rows["limit"] == "")]
     shares = rows[rows["metric"] == "participation"].groupby("variant")["value"].first()
-    rows = rows.assign(share=rows["variant"].map(shares)).dropna(subset=["share"])
+    rows = rows.assign(share=rows["variant"].map(shares).astype(float)).dropna(subset=["share"])
     sent = rows[rows["metric"] == "uploaded_megabytes"]
     whole = (sent["value"] / sent["share"]).groupby([sent["dataset"], sent["variant"]]).max()
     longer = whole.index[whole > 1.001 * whole.groupby(level=0).transform("min")]
@@ -320,36 +366,171 @@ def _by_share(rows: pd.DataFrame) -> pd.DataFrame:
     return rows if rows["share"].nunique() > 1 else rows[:0]
 
 
-def draw_participation(metrics: pd.DataFrame, title: str = "") -> Figure:
-    """Figure 3 against the share of clients: communication, the same for both centres, and each data set's accuracy."""
+def draw_participation(metrics: pd.DataFrame, *, source: str = "PLDP-FL, Figure 3") -> Figure:
+    """Against the share of clients in a round: what is uploaded, and each data set's accuracy.
+
+    Args:
+        metrics: the metrics table.
+        source: the figure that it repeats.
+
+    Raises:
+        InputError: if the table has no rows of the study.
+    """
     rows = _by_share(pldp_rows(metrics, "pldp_fl"))
-    datasets = sorted(set(rows["dataset"]))
-    count = max(len(datasets), 1)
-    figure, ((left, *others),) = grid(1, 1 + count, (4.6 * (1 + count), 4.4))
+    datasets = in_order(rows["dataset"])
+    figure, axes = panels(1 + max(len(datasets), 1), columns=3, height=2.6)
+    left, others = axes[0], axes[1:]
+    accuracy, sent = rows[rows["metric"] == "accuracy"], rows[rows["metric"] == "uploaded_megabytes"]
+    first = sent[sent["dataset"] == datasets[0]] if datasets else sent
+    _line(left, first[first["mechanism"] == PDPM], PDPM, "share", "_")
+    for ax, dataset in zip(others, datasets, strict=False):
+        here = accuracy[accuracy["dataset"] == dataset]
+        free = over_seeds(here[here["mechanism"] == NO_PRIVACY], "share")
+        if len(free):
+            draw_bound(ax, free["share"], free["mean"], label(NO_PRIVACY))
+        for centre, (text, marker) in CENTRES.items():
+            part = here[(here["mechanism"] == PDPM) & (here["centre"] == centre)]
+            _line(ax, part, PDPM, "share", f"PDPM,\n{text}", marker)
+        ax.set_title(dataset_name(dataset))
+    shares(others, METRICS["accuracy"][0])
+    left.set(title="communication", ylabel="uploaded in the run (MB)", ylim=(0.0, None if len(rows) else 1.0))
+    at = sorted(set(rows["share"])) if len(rows) else []
+    for ax in axes:
+        ax.set(xlabel="share of clients in a round", xlim=(0.0, 1.05))
+        ax.xaxis.set_major_locator(FixedLocator(at or [0.0, 1.0]))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        if not len(rows):
+            say_empty(ax, "not run at this scale")
+    note = f"PDPM with {MODES['e3']} and ranges 0.2 or 0.4 wide. {BANDS}"
+    return finish(figure, _shares_answer(accuracy, datasets), source=source, datasets=datasets, note=note)
+
+
+# parts of figures
+
+
+def _line(ax: Axes, rows: pd.DataFrame, name: str, at: str, text: str | None, marker: str | None = None) -> None:
+    if len(rows):
+        draw_mechanism(ax, rows, name, at=at, text=text, marker=marker, widest=np.inf)
+
+
+def _draw_free(ax: Axes, rows: pd.DataFrame) -> None:
+    """The curve without privacy, as a reference."""
+    means = over_seeds(rows, "round")
+    if len(means):
+        draw_bound(ax, means["round"], means["mean"], label(NO_PRIVACY))
+
+
+def _rounds_axes(axes: Sequence[Axes]) -> None:
+    shares(axes, METRICS["accuracy"][0])
+    for ax in axes:
+        ax.set(xlabel="round", xlim=(0.0, None))
+        ax.xaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 5, 10], integer=True))
+
+
+def _errors(ax: Axes, rows: pd.DataFrame, name: str, at: str, text: str | None, marker: str | None = None) -> None:
+    """Measured errors with the closed form."""
+    expected = over_seeds(rows[rows["metric"] == "expected_relative_error"], at)
+    if len(expected):
+        draw_bound(ax, expected[at], expected["mean"], "_")
+    _line(ax, rows[rows["metric"] == "relative_error"], name, at, text, marker)
+
+
+def _drawn_errors(rows: pd.DataFrame) -> pd.Series:
+    return rows[rows["metric"].isin(["relative_error", "expected_relative_error"])]["value"]
+
+
+def _write(ax: Axes, text: str, at: tuple[float, float], above: float, colour: str, weight: str = "normal") -> None:
+    """A text centred above a place, so many points."""
+    place: dict[str, Any] = {"xytext": (0, above), "textcoords": "offset points", "ha": "center"}
+    ax.annotate(text, at, color=colour, weight=weight, fontsize=TEXT, **place)
+
+
+def _by_cell(rows: pd.DataFrame) -> pd.DataFrame:
+    return over_seeds(rows, ["guarantee_epsilon", "variant"])
+
+
+def _three(row: pd.Series) -> tuple[float, float, float]:
+    return float(row["mean"]), float(row["min"]), float(row["max"])
+
+
+def _percent(value: float, digits: int = 0) -> str:
+    return f"{100 * value:.{digits}f} %"
+
+
+# titles
+
+NOT_RUN = "Not run at this scale"
+
+
+def _final(rows: pd.DataFrame) -> pd.Series:
+    """The mean accuracy of each data set and variant at its last round."""
+    last = rows[rows["round"] == rows.groupby(["dataset", "mechanism", "variant"])["round"].transform("max")]
+    means: pd.Series = last.groupby(["dataset", "mechanism", "variant"])["value"].mean()
+    return means
+
+
+def _learns(rows: pd.DataFrame, free: pd.DataFrame) -> bool:
+    """Whether on some data set the best variant gets a third of what there is without privacy."""
+    best = _final(rows).groupby("dataset").max()
+    level = _final(free).groupby("dataset").max().reindex(best.index)
+    return bool((best >= LEARNS * level).any())
+
+
+def _rounds_answer(rows: pd.DataFrame, free: pd.DataFrame, datasets: list[str]) -> str:
+    """The title: with which mixes of epsilon PDPM learns, and how well at best."""
     if rows.empty:
-        for ax in (left, *others):
-            say_empty(ax, "not run at this scale", GREY)
-    for dataset, right in zip(datasets, others, strict=False):
-        for name, centre, line in ((NO_PRIVACY, "", DASHED), *(("pdpm", *pair) for pair in CENTRE_LINES.items())):
-            part = rows[(rows["mechanism"] == name) & (rows["dataset"] == dataset) & (rows["centre"] == centre)]
-            if part.empty:
-                continue
-            look = appearance(name)
-            text = f"{dataset}: {label(name)}" + (f" e3, t1 {CENTRES[centre]}" if centre else "")
-            for ax, metric in ((left, "uploaded_megabytes"), (right, "accuracy")):
-                means = over_seeds(part[part["metric"] == metric], "share")
-                style = {**PLAIN, "linewidth": 1.4, "marker": look["marker"], "linestyle": line}
-                draw_band(ax, means, "share", colour=look["color"], text=text, **style)
-    left.set(xlabel="share of clients in a round", ylabel="uploaded in the run (MB, 32 bits a weight)")
-    for right in others:
-        right.set(xlabel="share of clients in a round", ylabel="accuracy on the test records", ylim=(-0.02, 1.02))
-    shares = sorted(set(rows["share"])) if not rows.empty else []
-    for ax in (left, *others):
-        ax.set_xlim(0.0, 1.05)
-        if shares:
-            ax.set_xticks(shares, [f"{share:g}" for share in shares])
-        panel_title(ax, "")
-        legend_below(ax, drawn([ax]), 1, 38.0)
-    left.set_ylim(bottom=0.0, top=None if not rows.empty else 1.0)
-    head(figure, title, rows["dataset"])
-    return figure
+        return NOT_RUN
+    learned = [mode for mode in MODES if _learns(rows[rows["eps"] == mode], free)]
+    printed = [p for p in printed_points("pldp_fl") if p.panel in MODES and p.dataset in datasets]
+    if not learned:
+        top = max((p.value for p in printed), default=None)
+        return "PDPM hardly learns at any mix of ε" + (f"; the paper prints up to {_percent(top, 1)}" if top else "")
+    finals = _final(rows[rows["eps"] == learned[-1]]).groupby("dataset").max()
+    dataset = str(finals.idxmax())
+    said = "at every mix of ε" if len(learned) == len(MODES) else f"only with {listed([MODES[m] for m in learned])}"
+    there = [p.value for p in printed if p.dataset == dataset and p.panel == learned[-1]]
+    title = f"PDPM learns {said}: at best {_percent(finals.max())} on {dataset_name(dataset)}"
+    return title + (f" ({_percent(max(there), 1)} printed)" if there else "")
+
+
+def _pairs_answer(found: list[Pair]) -> str:
+    """The title: how much more PrivUnit has at one guarantee."""
+    if not found:
+        return NOT_RUN
+    strict = min(found, key=lambda pair: pair.epsilon)
+    if all(pair.privunit[1] > pair.pdpm[2] for pair in found):
+        return (
+            f"At one true ε PrivUnit is ahead: {_percent(strict.privunit[0])} to PDPM's {_percent(strict.pdpm[0])} on "
+            f"{dataset_name(strict.dataset)} at {whole_number(strict.epsilon)}"
+        )
+    return "PDPM and PrivUnit at nearly one true ε"
+
+
+def _errors_answer(rows: pd.DataFrame) -> str:
+    """The title: whether the error behaves as its closed form says."""
+    means = rows.groupby(["metric", "variant", "epsilon"])["value"].mean()
+    if not {"relative_error", "expected_relative_error"} <= set(rows["metric"]):
+        return "The error of a mean under personal budgets"
+    apart = float((means["relative_error"] / means["expected_relative_error"] - 1).abs().median())
+    if apart < 0.1:
+        return f"PDPM's error of a mean follows its closed form: half of the settings within {_percent(apart)}"
+    return f"PDPM's error of a mean is off its closed form: half of the settings by over {_percent(apart)}"
+
+
+def _shares_answer(accuracy: pd.DataFrame, datasets: list[str]) -> str:
+    """The title: what more clients in a round give with PDPM, where its accuracy is highest."""
+    own = accuracy[accuracy["mechanism"] == PDPM]
+    if own.empty:
+        return NOT_RUN
+    best = own.sort_values("value").iloc[-1]
+    line = own[(own["dataset"] == best["dataset"]) & (own["centre"] == best["centre"])].groupby("share")["value"].mean()
+    dataset = str(best["dataset"])
+    low, high = line.index.min(), line.index.max()
+    return (
+        f"With {_share(low)} of the clients in a round PDPM has {_percent(line[low])} on {dataset_name(dataset)}, "
+        f"with {_share(high)} {_percent(line[high])}"
+    )
+
+
+def _share(share: float) -> str:
+    return "all" if share == 1 else _percent(share)

@@ -1,201 +1,296 @@
-"""TVG's figures: one line for each mechanism and unit, in panels of data set, metric, unit and family."""
+"""TVG's figures: scores at the printed and at the true epsilon side by side, and how loose the mechanisms are."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tensorldp.mechanism_table import NO_PRIVACY
-from tensorldp_papers.plots.lines import draw_level, draw_mechanism
-from tensorldp_papers.plots.means import Axis, finite, placed, study_rows
-from tensorldp_papers.plots.panels import (
-    by_family,
-    decade_ticks,
-    epsilon_ticks,
-    finish_columns,
-    footnote,
-    grid,
-    head,
-    panel_title,
-)
-from tensorldp_papers.plots.printed import printed_sentences
-from tensorldp_papers.plots.style import DOTTED, GREY, label, order, own_appearance
-from tensorldp_papers.plots.words import METRICS, epsilon_label, family_words
+from tensorldp_papers.papers.tvg.looseness import looseness
+from tensorldp_papers.plots.axes import SMALLEST_EPSILON, decades, epsilons, shares
+from tensorldp_papers.plots.curves import main_setting, most_telling, what_is_drawn, with_lines
+from tensorldp_papers.plots.lines import draw_bound, draw_level, draw_mechanism
+from tensorldp_papers.plots.means import finite, placed, study_rows
+from tensorldp_papers.plots.names import METRICS, dataset_name, in_order
+from tensorldp_papers.plots.sheets import TEXT, finish, panels
+from tensorldp_papers.plots.style import INK, look, order
+from tensorldp_papers.plots.words import axis_number, listed, short_number, true_axis
 from tensorldp_papers.run.cell import variant_factors
 
-METRIC_LABELS = {
-    "rss_noisy": "RSS, eigenvalues of the estimate",
-    "rss_true": "RSS, eigenvalues of the true covariance",
-    "auc": "AUC on clean test records",
-    "accuracy_perturbed_test": "accuracy on private test features",
+SHOWN = {
+    "tvg_sgd": ("idn", "udn", "mvg", "optimized", "gaussian-analytic"),
+    "tvg_covariance": ("idn", "udn", "mvg", "gaussian-per-element", "jl"),
 }
-NAMES = {
-    ("tvg_sgd", "gaussian"): "Gaussian, moments accountant",
-    ("tvg_sgd", "gaussian-analytic"): "DP-SGD, l2 clipping",
+OTHERWISE = ("idn", "udn", "mvg", "gaussian-per-element", "gaussian-analytic")
+SCORES = {"tvg_sgd": ("auc", "accuracy"), "tvg_testing": ("accuracy_perturbed_test",)}  # the first that a data set has
+TEXTS = {("tvg_sgd", "gaussian-analytic"): "DP-SGD"}
+PRINTED_AXIS = "ε as TVG prints it (nats)"
+UNITS = {"batch": "Noise is made for a whole batch, as TVG does.", "record": "Noise is made for one record."}
+CLIPPING = "DP-SGD clips the norm of a record's gradient; TVG clips each element, also where there is no privacy."
+EIGENVALUES = {
+    "rss_noisy": "Residuals with the eigenvalues of the estimate, as TVG prints the formula.",
+    "rss_true": "Residuals with the eigenvalues of the true covariance, as the paper of MVG has them.",
 }
-UNIT = {"batch": "noise for a batch", "record": "noise for a record"}
-SUBSPACE = {"": "", "identity": ", W = E"}
-PANELS = ("model", "backbone")
-SIZES = {"gaussian-per-element": 8.0, "udn": 6.0}  # larger where lines of equal noise lie on each other
-SMALLEST = 1e-5  # no point is drawn at a guarantee below this
+MATRIX = "Without a subspace to favour, the matrix mechanism is the Gaussian per element."
+NEUTRAL = "The same runs at the ε that TVG prints and at their true ε"
+WIDEST = 1000.0  # times an epsilon: what was run is two decades apart in places
+ALIKE = 0.06  # of a score that counts as the same
+SAME_ERROR = 0.3  # of an error's logarithm: a factor of 2, where errors span decades
+HIGHEST = 0.995  # where a ceiling stops telling anything
+LEAST = 1e-5  # where the covariance's true axis begins
 
 
-def draw_tvg(
-    metrics: pd.DataFrame,
-    study: str,
-    shown: list[str],
-    *,
-    axis: Axis = "nominal",
-    log: bool = False,
-    ceiling: bool = False,
-    title: str = "",
-) -> Figure:
-    """A row of panels for each data set, model and metric, side by side the units and families of mechanisms.
-
-    Bands reach over the seeds; no panel has more than `MOST_BANDS` of them.
+def draw_tvg(metrics: pd.DataFrame, study: str, *, source: str = "", unit: str = "batch") -> Figure:
+    """Two panels for each data set: scores at epsilon as printed, and the same runs at what one record is guaranteed.
 
     Args:
         metrics: the metrics table.
-        study: the rows of this study are drawn.
-        shown: metrics, one row of panels each.
-        axis: which epsilon the horizontal axis shows.
-        log: a logarithmic value axis, on which "none" is not drawn.
-        ceiling: draw the rows of the metric `accuracy_ceiling` as dotted lines: what no classifier can exceed.
-        title: of the figure.
+        study: whose rows are drawn, in each data set's main setting.
+        source: the figure that it repeats, such as "TVG, Figure 4".
+        unit: what noise is made for, where the study has both: a batch, as in the paper, or a record.
 
     Raises:
         InputError: if the table has no such rows.
     """
-    rows = placed(_lines(metrics, study, shown), axis)
-    limits = placed(_lines(metrics, study, ["accuracy_ceiling"]), axis) if ceiling else rows.iloc[:0]
-    panels = [
-        (place, metric)
-        for metric in shown
-        for place in sorted(set(rows["where"]))
-        if ((rows["where"] == place) & (rows["metric"] == metric)).any()
-    ]
-    private = rows[rows["mechanism"] != NO_PRIVACY]
-    groups = [
-        (unit, group)
-        for unit in sorted(set(private["unit"])) or [""]
-        for group in by_family(set(private[private["unit"] == unit]["mechanism"])) or [[]]
-    ]
-    cells = [(place, metric, unit, group) for place, metric in panels for unit, group in groups]
-    several = len(groups) > 1
-    columns = len(groups) if several else min(3, len(panels))
-    height = math.ceil(len(cells) / columns)
-    size = (max(4.2 * columns, 6.0), 3.0 * height + 1.3)
-    figure, axes = grid(height, columns, size, sharex=several, sharey="row" if several else False)
-    for ax, (place, metric, unit, group) in zip(axes.flat, cells, strict=False):
-        here = rows[(rows["where"] == place) & (rows["metric"] == metric)]
-        drawn = here["mechanism"].isin(group) & (here["unit"] == unit)
-        if group and not drawn.any():
-            ax.set_visible(False)
-            continue
-        _draw(ax, here[drawn | (here["mechanism"] == NO_PRIVACY)], log)
-        bound = limits[(limits["where"] == place) & limits["mechanism"].isin(group) & (limits["unit"] == unit)]
-        _draw_ceiling(ax, bound, axis, f" ({unit})" if unit else "")
-        ax.set_xscale("log")
-        if log:
-            ax.set_yscale("log")
-        else:
-            ax.set_ylim(-0.02, 1.02)
-        ax.set_ylabel(METRIC_LABELS.get(metric) or METRICS.get(metric, (metric, ""))[0], fontsize=9)
-        if several:
-            ax.label_outer()
-    for ax, (place, metric, unit, group) in zip(axes.flat, cells, strict=False):
-        which = [UNIT[unit]] if unit else []
-        if len([other for other, _ in groups if other == unit]) > 1:
-            which.append(family_words(group))
-        panel_title(ax, ": ".join([place, ", ".join(which)]) if which else place)
-        here = rows[(rows["metric"] == metric) & (rows["where"] == place)]
-        at = _drawable(rows if several else here)["at"]
-        if axis == "nominal":
-            epsilon_ticks(ax, set(at))
-        elif len(at):
-            decade_ticks(ax)
-    for ax in axes.flat[len(cells) :]:
-        ax.set_visible(False)
-    finish_columns(
-        axes,
-        [_label(study, name, subspace) for name, _, subspace in _order(rows)],
-        epsilon_label(axis, " or ".join(sorted(set(rows["guarantee_unit"])))),
+    scores = SCORES.get(study, ("accuracy",))
+    rows = main_setting(_first_score(_with_unit(study_rows(_with_clean(metrics), study, *scores), unit), scores))
+    names = most_telling(set(rows["mechanism"]), SHOWN.get(study, OTHERWISE))
+    rows = rows[rows["mechanism"].isin([*names, NO_PRIVACY])]
+    limits = placed(
+        _with_unit(metrics[(metrics["study"] == study) & (metrics["metric"] == "accuracy_ceiling")], unit), "guaranteed"
     )
-    head(figure, title, rows["dataset"])
-    notes = ["Dotted ceilings: no classifier has a higher expected accuracy at that guarantee."] if len(limits) else []
-    if axis == "nominal" and study in printed_sentences():
-        place, sentence = printed_sentences()[study]
-        notes.append(f"TVG prints no score of this figure as a number. In {place} it says: “{sentence}”")
-    footnote(figure, "\n".join(notes))
-    return figure
+    nominal, true = placed(rows, "nominal"), placed(rows, "guaranteed")
+    datasets = in_order(rows["dataset"])
+    figure, axes = panels(2 * len(datasets), columns=2, height=2.6, sharey=True)
+    both = [*finite(nominal)["at"], *finite(true)["at"]]
+    epsilons(axes[0::2], both, PRINTED_AXIS)
+    epsilons(axes[1::2], both, true_axis("record"))
+    for i, dataset in enumerate(datasets):
+        left, right = axes[2 * i : 2 * i + 2]
+        here = true[true["dataset"] == dataset]
+        for ax, part, words in ((left, nominal[nominal["dataset"] == dataset], "as printed"), (right, here, "true ε")):
+            draw_level(ax, part[part["mechanism"] == NO_PRIVACY]["value"], "no privacy")
+            _draw(ax, part, study, names, _on_one_line(here, ALIKE) if ax is right else ())
+            shares(ax, METRICS[str(part["metric"].iloc[0])][0])
+            ax.set_title(f"{dataset_name(dataset)}, {words}")
+        limit = finite(limits[limits["dataset"] == dataset]).groupby("at")["value"].max()
+        if len(limit) > 1:
+            below = limit.iloc[: int((limit < HIGHEST).sum()) + 1]
+            draw_bound(right, below.index, below, "no classifier\nenters here")
+    notes = (
+        [UNITS[unit]] if (rows["unit"] != "").any() else [CLIPPING, *_guaranteed(true)] if study == "tvg_sgd" else []
+    )
+    notes += what_is_drawn(rows, datasets)
+    return finish(figure, _answer(study, true), source=source, datasets=datasets, note=" ".join(notes))
 
 
-def _lines(metrics: pd.DataFrame, study: str, shown: list[str]) -> pd.DataFrame:
-    """The rows of some metrics with the unit, the subspace and the place of each."""
-    clean = metrics[(metrics["mechanism"] == NO_PRIVACY) & (metrics["metric"] == "accuracy")]
-    without = clean.assign(metric="accuracy_perturbed_test")  # what there would be without noise
-    rows = study_rows(pd.concat([metrics, without]), study, *shown)
-    split = [variant_factors(variant) for variant in rows["variant"]]
-    rows["unit"] = [f.get("unit", "") for f in split]
-    rows["subspace"] = [f.get("subspace", "") for f in split]
-    rows["where"] = [
-        ", ".join([d, *(f[k].replace("_", " ") for k in PANELS if k in f)])
-        for d, f in zip(rows["dataset"], split, strict=True)
-    ]
-    return rows
+def draw_covariance(metrics: pd.DataFrame, *, source: str = "", metric: str = "rss_noisy") -> Figure:
+    """Errors of a covariance at epsilon as printed, and the same releases at what one record is guaranteed.
+
+    Args:
+        metrics: the metrics table.
+        source: the figure that it repeats.
+        metric: of the error, with the eigenvalues of the estimate, as TVG has it, or of the true covariance.
+
+    Raises:
+        InputError: if the table has no such rows.
+    """
+    rows = study_rows(metrics, "tvg_covariance", metric)
+    tight = rows["variant"].map(lambda variant: "sensitivity" in variant_factors(variant)).astype(bool)
+    rows = with_lines(rows[~tight & (rows["mechanism"] != NO_PRIVACY)].copy())
+    names = most_telling(set(rows["mechanism"]), SHOWN["tvg_covariance"])
+    rows = rows[rows["mechanism"].isin(names)]
+    nominal, true = placed(rows, "nominal"), placed(rows, "guaranteed")
+    true = true[true["at"] >= LEAST]
+    datasets = in_order(rows["dataset"])
+    figure, axes = panels(2 * max(len(datasets), 1), columns=2, height=3.2, sharey=True)
+    both = [*finite(nominal)["at"], *finite(true)["at"]]
+    decades(axes[0::2], both, PRINTED_AXIS)
+    decades(axes[1::2], both, true_axis("record"))
+    decades(axes, [rows["value"].min() / 3, rows["value"].max() * 3], "residual sum of squares", vertical=True)
+    better = true.assign(value=-np.log10(true["value"]))
+    for i, dataset in enumerate(datasets):
+        for ax, part, words in zip(axes[2 * i : 2 * i + 2], (nominal, true), ("as printed", "true ε"), strict=True):
+            one = _on_one_line(better[better["dataset"] == dataset], SAME_ERROR, LEAST) if part is true else ()
+            _draw(ax, part[part["dataset"] == dataset], "tvg_covariance", names, one)
+            ax.set_title(f"{dataset_name(dataset)}, {words}")
+    notes = [EIGENVALUES[metric], *(what_is_drawn(rows, datasets) if datasets else ()), MATRIX]
+    return finish(figure, _covariance_answer(better), source=source, datasets=datasets, note=" ".join(notes))
 
 
-def _drawable(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows that have a place on the axis."""
-    return finite(rows[rows["at"] >= SMALLEST])
-
-
-def _draw(ax: Axes, part: pd.DataFrame, log: bool) -> None:
-    for name, unit, subspace in _order(part):
-        rows = part[(part["mechanism"] == name) & (part["unit"] == unit) & (part["subspace"] == subspace)]
-        look = own_appearance(name)
-        colour, marker = look["color"], look["marker"]
-        text = _label(str(rows["study"].iloc[0]), name, subspace)
-        if name == NO_PRIVACY:
-            if not log:
-                draw_level(ax, rows["value"], text, colour)
-            continue
-        draw_mechanism(
-            ax,
-            _drawable(rows),
-            colour=colour,
-            marker=marker,
-            text=text,
-            markersize=SIZES.get(name, 4.5),
-            markeredgecolor=colour,
-            markeredgewidth=0.8,
-            linewidth=1.3,
-            linestyle=DOTTED if subspace else (0, (3, 1.5)) if unit == "record" else "-",
+def draw_looseness() -> Figure:
+    """How many times the noise of the analytic Gaussian mechanism each mechanism adds, at one guarantee: bars."""
+    loose = looseness()
+    names = sorted(loose, key=lambda name: loose[name])
+    figure, (ax,) = panels(1, height=2.3)
+    decades(ax, [1.0, *loose.values(), 3 * max(loose.values())], "times the analytic Gaussian's noise")
+    ax.set_xlim(left=1.0)
+    for place, name in enumerate(reversed(names)):
+        ax.barh(place, loose[name] - 1, left=1, height=0.62, color=look(name).colour)
+        ax.annotate(
+            f"{_times(loose[name])} times",
+            (loose[name], place),
+            xytext=(6, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=TEXT,
+            weight="bold",
         )
+    ax.set_yticks(range(len(names)), [look(name).label for name in reversed(names)])
+    ax.tick_params(axis="y", length=0, labelsize=TEXT, labelcolor=INK)
+    ax.grid(False, axis="y")
+    ours = [loose[name] for name in ("idn", "udn", "tvg")]
+    title = (
+        f"TVG's three mechanisms add {_times(min(ours))} to {_times(max(ours))} times the noise needed; "
+        f"MVG adds {_times(loose['mvg'])}"
+    )
+    return finish(
+        figure, title, note="Standard deviation of an element's noise at ε = 1 and δ = 1e-5, for 28 × 28 elements."
+    )
 
 
-def _order(rows: pd.DataFrame) -> list[tuple[str, str, str]]:
-    """The mechanisms, units and subspaces of some rows, in the legend's order."""
-    lines = {(str(m), str(u), str(s)) for m, u, s in rows[["mechanism", "unit", "subspace"]].to_numpy()}
-    return [line for name in order({m for m, _, _ in lines}) for line in sorted(lines) if line[0] == name]
+def _draw(ax: Axes, rows: pd.DataFrame, study: str, names: list[str], one: Sequence[str] = ()) -> None:
+    """Each mechanism's line with its name; those that are one line as marks, with one name for all."""
+    together = " = ".join(dict.fromkeys(look(name).label.split(",")[0] for name in one))
+    for name in names:
+        text = TEXTS.get((study, name)) if name not in one else together if name == one[0] else "_"
+        widest = 1.0 if name in one else WIDEST
+        draw_mechanism(ax, rows[rows["mechanism"] == name], name, text=text, widest=widest)
 
 
-def _label(study: str, name: str, subspace: str) -> str:
-    return NAMES.get((study, name), label(name)) + SUBSPACE.get(subspace, subspace)
+def _with_clean(metrics: pd.DataFrame) -> pd.DataFrame:
+    """The metrics, with clean accuracies without privacy as those on perturbed records as well."""
+    clean = metrics[(metrics["mechanism"] == NO_PRIVACY) & (metrics["metric"] == "accuracy")]
+    return pd.concat([metrics, clean.assign(metric="accuracy_perturbed_test")])
 
 
-def _draw_ceiling(ax: Axes, limits: pd.DataFrame, axis: Axis, of: str) -> None:
-    """What no classifier can exceed: of each mechanism at its nominal epsilon, or at a guaranteed one."""
-    bound = limits[limits["mechanism"] != NO_PRIVACY]
-    if axis == "nominal":
-        for name, rows in bound.groupby("mechanism"):
-            curve = _drawable(rows).groupby("at")["value"].mean()
-            colour = own_appearance(str(name))["color"]
-            text = f"ceiling of each{of}" if name == bound["mechanism"].min() else None
-            ax.plot(curve.index, curve, color=colour, linewidth=1.0, linestyle=":", label=text)
-    elif len(bound):
-        curve = _drawable(bound).groupby("at")["value"].max()
-        ax.plot(curve.index, curve, color=GREY, linewidth=1.2, linestyle=":", label=f"ceiling{of}")
+def _with_unit(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
+    """The rows with noise for a unit, or for the only one that there is, and without those of another subspace."""
+    factors = rows["variant"].map(variant_factors)
+    units = factors.map(lambda f: f.get("unit", ""))
+    wanted = unit if unit in set(units) else next(iter(sorted(set(units) - {""})), "")
+    here = units.isin(["", wanted]) & factors.map(lambda f: "subspace" not in f)
+    return with_lines(rows.assign(unit=units)[here.astype(bool)].copy())
+
+
+def _first_score(rows: pd.DataFrame, wanted: Sequence[str]) -> pd.DataFrame:
+    """The rows of each data set's first score of those wanted."""
+    has = rows.groupby("dataset")["metric"].agg(lambda found: min(found, key=list(wanted).index))
+    return rows[rows["metric"] == rows["dataset"].map(has)]
+
+
+# titles
+
+
+def _answer(study: str, true: pd.DataFrame) -> str:
+    """The title: whether at one true epsilon all score alike, all but one, or one mechanism leads."""
+    private = true[true["mechanism"] != NO_PRIVACY]
+    names = order(set(private["mechanism"]))
+    if private["seed"].nunique() < 2:
+        return NEUTRAL
+    one = _on_one_line(private, ALIKE)
+    if len(one) == len(names):
+        return f"At one true ε all mechanisms score alike{_relabelled(private)}"
+    if one:
+        (other,) = set(names) - set(one)
+        return f"At one true ε all score alike but {look(other).label}, which scores less"
+    for name in names:
+        if _leads(private, name):
+            text = TEXTS.get((study, name)) or look(name).label
+            where = listed([dataset_name(d) for d in in_order(private["dataset"])])
+            return f"At one true ε {text} scores highest on {where}"
+    return NEUTRAL
+
+
+def _covariance_answer(better: pd.DataFrame) -> str:
+    """The title: whether at one true epsilon all errors are the same, or all but one."""
+    names = order(set(better["mechanism"]))
+    one = _on_one_line(better, SAME_ERROR, LEAST)
+    if not one or better["seed"].nunique() < 2:
+        return NEUTRAL
+    said = listed([look(name).label.split(",")[0] for name in one])
+    others = [look(name).label.split(" ")[0] for name in names if name not in one]
+    return f"At one true ε {said} have one error" + (f"; {others[0]}'s is larger" if others else "")
+
+
+def _on_one_line(rows: pd.DataFrame, within: float, least: float = SMALLEST_EPSILON) -> list[str]:
+    """The mechanisms that lie on one rising line in every data set: all, all but one that lies below, or none."""
+    rows = rows[rows["mechanism"] != NO_PRIVACY]
+    names = order(set(rows["mechanism"]))
+    for without in ["", *names]:
+        rest = rows[rows["mechanism"] != without]
+        if _rises(rest, within, least) and (not without or _below(rows, without, within, least)):
+            return [name for name in names if name != without]
+    return []
+
+
+def _means(rows: pd.DataFrame, least: float) -> pd.DataFrame:
+    """Mean values by true epsilon and mechanism, in that order."""
+    rows = finite(rows[rows["at"] >= least])
+    return rows.groupby(["at", "mechanism"])["value"].mean().reset_index()
+
+
+def _rises(rows: pd.DataFrame, within: float, least: float) -> bool:
+    """Whether in each data set more epsilon never has a value less by more than this, whichever mechanism it is of."""
+    for _, here in rows.groupby("dataset"):
+        means = _means(here, least)
+        values = means["value"]
+        if means["mechanism"].nunique() < 2 or values.max() - values.min() < 3 * within:
+            return False
+        if (values.cummax() - values).max() > within:
+            return False
+    return len(rows) > 0
+
+
+def _below(rows: pd.DataFrame, name: str, within: float, least: float) -> bool:
+    """Whether in no data set a mechanism has more than the others at its epsilons."""
+    for _, here in rows.groupby("dataset"):
+        means = _means(here, least)
+        own, others = means[means["mechanism"] == name], means[means["mechanism"] != name]
+        if (own["value"] - np.interp(np.log(own["at"]), np.log(others["at"]), others["value"])).max() > within:
+            return False
+    return True
+
+
+def _leads(rows: pd.DataFrame, name: str) -> bool:
+    """Whether in each data set no other mechanism has more at one epsilon, and most have clearly less."""
+    for _, here in rows.groupby("dataset"):
+        means = _means(here, SMALLEST_EPSILON)
+        own, others = means[means["mechanism"] == name], means[means["mechanism"] != name]
+        others = others[others["at"].between(own["at"].min(), own["at"].max())]
+        if len(own) < 2 or len(others) < 3:
+            return False
+        lead = np.interp(np.log(others["at"]), np.log(own["at"]), own["value"]) - others["value"]
+        if lead.min() < 0 or np.median(lead) < ALIKE / 2:
+            return False
+    return len(rows) > 0
+
+
+def _relabelled(rows: pd.DataFrame) -> str:
+    """What IDN guarantees at the largest printed epsilon, if that is something else."""
+    idn = rows[rows["mechanism"] == "idn"]
+    idn = finite(idn[idn["epsilon"] == idn["epsilon"].max()])
+    if idn.empty or idn["at"].max() > idn["epsilon"].max() / 2:
+        return ""
+    printed = axis_number(idn["epsilon"].max())
+    return f"; IDN's printed {printed} is a true {_span(short_number(idn['at'].min()), short_number(idn['at'].max()))}"
+
+
+def _guaranteed(rows: pd.DataFrame) -> list[str]:
+    """What a printed epsilon of 1 guarantees with IDN."""
+    one = finite(rows[(rows["mechanism"] == "idn") & (rows["epsilon"] == 1.0)])["at"]
+    if one.empty or one.min() <= 0:
+        return []
+    return [f"IDN's printed ε of 1 is a true {_span(f'{one.min():.2g}', f'{one.max():.2g}')}."]
+
+
+def _span(low: str, high: str) -> str:
+    return low if low == high else f"{low} to {high}"
+
+
+def _times(value: float) -> str:
+    return f"{value:.1f}" if value < 10 else short_number(round(value))

@@ -67,7 +67,7 @@ function guaranteed(stored, mechanism, shape, epsilon, delta, uses) {
 
 function calculator(stored, labels) {
   const box = key => byId(`calculate-${key}`), answer = byId("calculate-answer");
-  fill(box("mechanism"), Object.entries(labels), "laplace");
+  fill(box("mechanism"), Object.entries(labels), "tldp-l");
   fill(box("shape"), Object.keys(Object.values(stored.curves)[0]).map(shape => [shape, shape.replaceAll("x", " × ")]), "28x28");
   fill(box("delta"), [0, ...stored.deltas].map(delta => [String(delta), text(delta)]), "0.00001");
   const low = stored.epsilons[0], high = stored.epsilons.at(-1), most = stored.uses.at(-1);

@@ -6,13 +6,22 @@ const MARKS = {
   X: "M-4.4,-2.4L-2.4,-4.4L0,-2L2.4,-4.4L4.4,-2.4L2,0L4.4,2.4L2.4,4.4L0,2L-2.4,4.4L-4.4,2.4L-2,0Z",
   "*": "M0,-5.5L1.4,-1.8L5.2,-1.7L2.2,.7L3.2,4.4L0,2.2L-3.2,4.4L-2.2,.7L-5.2,-1.7L-1.4,-1.8Z",
 };
+const WIDEST = 30; // times an epsilon: across more no line is drawn, as in figures
 const markOf = look => MARKS[look.marker] || MARKS.o;
 
-// 1, 10, 100, ... and what lies between where there are few.
-function logTicks(low, high) {
-  const ticks = [], decades = Math.log10(high / low), steps = decades < 1.2 ? [1, 2, 5] : decades < 3 ? [1, 3] : [1];
-  const every = decades > 8 ? 2 : 1;
-  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
+// A number on an axis: plain below 100,000, then a power of ten, as figures have it.
+function axisNumber(value) {
+  const size = Math.abs(value), power = Math.floor(Math.log10(size) + 1e-9);
+  if (value === 0 || (size >= 1e-3 && size < 1e5)) return Number(value.toPrecision(3)).toLocaleString("en", {maximumFractionDigits: 6});
+  const ten = "10" + [...String(power)].map(digit => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit] ?? "⁻").join(""), lead = Number((value / 10 ** power).toPrecision(3));
+  return lead === 1 ? ten : `${lead} × ${ten}`;
+}
+
+// Decades, with 2 and 5 where there are few; every second or third where there is no room for `most`.
+function logTicks(low, high, most) {
+  const ticks = [], steps = Math.log10(high / low) < 2 ? [1, 2, 5] : [1];
+  const first = Math.floor(Math.log10(low)), last = Math.ceil(Math.log10(high)), every = Math.ceil((last - first) / most);
+  for (let power = first; power <= last; power++) {
     if (power % every) continue;
     for (const step of steps) if (step * 10 ** power >= low * .999 && step * 10 ** power <= high * 1.001) ticks.push(step * 10 ** power);
   }
@@ -26,23 +35,26 @@ function linearTicks(low, high) {
   return ticks;
 }
 
-// Maps of values to pixels with their ticks. Scores between 0 and 1 fill that range, wide ranges are logarithmic.
-function scales(points, marks, size) {
-  const xs = [...points.map(p => p.x), ...marks.map(m => m.epsilon)].filter(x => x > 0);
-  const ys = [...points.flatMap(p => [p.low, p.high]), ...marks.map(m => m.value)];
-  const left = xs.length ? Math.min(...xs) / 1.3 : .1, right = xs.length ? Math.max(...xs) * 1.3 : 10;
+// The ends of both axes: scores between 0 and 1 fill that range, wide ranges are logarithmic, references stretch none.
+function endsOf(points, references, marks) {
+  const xs = [...points.flatMap(p => p.range), ...marks.map(m => m.epsilon)].filter(x => x > 0 && x < Infinity);
+  const ys = [...(points.length ? points : references).flatMap(p => [p.low, p.high]), ...marks.map(m => m.value)];
+  const left = xs.length ? Math.min(...xs) / 1.35 : .1, right = xs.length ? Math.max(...xs) * 1.35 : 10;
   let low = Math.min(...ys), high = Math.max(...ys);
   const log = low > 0 && high / low > 50 && high > 1;
-  if (!log) {
-    if (low >= 0 && high <= 1) [low, high] = [0, 1];
-    else if (low === high) [low, high] = [low - .5, high + .5];
-    else if (low >= 0) low = 0;
-  }
-  const across = Math.log(right / left), up = log ? Math.log(high / low) : high - low;
+  if (log) [low, high] = [low / 1.5, high * 1.5];
+  if (!ys.length || (!log && low >= 0 && high <= 1)) [low, high] = [0, 1];
+  else if (!log && low === high) [low, high] = [low - .5, high + .5];
+  else if (!log && low >= 0) low = 0;
+  return {left, right, low, high, log};
+}
+
+function scales(ends, size) {
+  const {left, right, low, high, log} = ends, across = Math.log(right / left), up = log ? Math.log(high / low) : high - low;
   return {
     x: value => size.left + size.width * Math.log(value / left) / across,
     y: value => size.top + size.height * (1 - (log ? Math.log(value / low) : value - low) / up),
-    xTicks: logTicks(left, right), yTicks: log ? logTicks(low, high) : linearTicks(low, high), left, right,
+    xTicks: logTicks(left, right, size.width / 56), yTicks: log ? logTicks(low, high, size.height / 30) : linearTicks(low, high), left, right,
   };
 }
 
@@ -50,14 +62,10 @@ function axesOf(scale, size, xLabel, yLabel) {
   const group = drawn("g", {class: "axes"});
   for (const at of scale.yTicks) group.append(
     drawn("line", {x1: size.left, x2: size.left + size.width, y1: scale.y(at), y2: scale.y(at)}),
-    drawn("text", {x: size.left - 8, y: scale.y(at) + 4, "text-anchor": "end"}, text(at)));
-  let last = -Infinity;
-  for (const at of scale.xTicks) {
-    group.append(drawn("line", {x1: scale.x(at), x2: scale.x(at), y1: size.top, y2: size.top + size.height}));
-    if (scale.x(at) - last < 34) continue;
-    last = scale.x(at);
-    group.append(drawn("text", {x: last, y: size.top + size.height + 18, "text-anchor": "middle"}, text(at)));
-  }
+    drawn("text", {x: size.left - 8, y: scale.y(at) + 4, "text-anchor": "end"}, axisNumber(at)));
+  for (const at of scale.xTicks) group.append(
+    drawn("line", {x1: scale.x(at), x2: scale.x(at), y1: size.top, y2: size.top + size.height}),
+    drawn("text", {x: scale.x(at), y: size.top + size.height + 18, "text-anchor": "middle"}, axisNumber(at)));
   group.append(
     drawn("text", {x: size.left + size.width / 2, y: size.top + size.height + 40, "text-anchor": "middle"}, xLabel),
     drawn("text", {class: "head", x: 2, y: 14}, yLabel));
@@ -71,49 +79,66 @@ function ceilingPath(scale, classes, delta) {
   return "M" + steps.map(at => `${scale.x(at).toFixed(1)},${scale.y(Math.min(1, highest(at))).toFixed(1)}`).join("L");
 }
 
-// Draws the shown lines and returns the drawing and its marks, in the order of the arrow keys.
-function drawChart(data, view, points, width, labels) {
-  const height = width < 520 ? 320 : 400, size = {left: 52, top: 28, width: width - 76, height: height - 78};
-  const shown = points.filter(p => !view.lines || view.lines.includes(p.line));
-  const placed = shown.filter(p => p.x > 0 && !data.lines[p.line].reference);
+// What the chosen lines of a view show, and between which ends.
+function sceneOf(data, view, points) {
+  const shown = points.filter(p => view.lines.includes(p.line)), reference = p => data.lines[p.line].reference;
   const printed = view.axis === "mu" ? [] : data.printed.filter(
     p => p.study === view.study && p.dataset === view.dataset && p.metric === view.metric);
-  const scale = scales(placed.length ? placed.concat(shown.filter(p => data.lines[p.line].reference).map(p => ({...p, x: 0}))) : shown.map(p => ({...p, x: 0})), printed, size);
+  const classes = view.metric === "accuracy_perturbed_test" && view.axis !== "mu" ? data.classes[view.dataset] : 0;
+  return {
+    placed: shown.filter(p => p.x > 0 && !reference(p)), references: shown.filter(reference), printed, classes,
+    left: shown.filter(p => !(p.x > 0) && !reference(p)).length, delta: view.axis === "guaranteed" ? Number(view.delta) : 0,
+    ends: endsOf(shown.filter(p => !reference(p)), shown.filter(reference), printed),
+  };
+}
+
+// The scene between two others: points and ends on their way, on logarithmic axes; what has no place in both is left out.
+function onTheWay(from, to, share) {
+  const mix = (a, b) => Math.exp(Math.log(a) * (1 - share) + Math.log(b) * share);
+  const old = new Map(from.placed.map(p => [p.cell, p.x])), {left, right} = from.ends;
+  return {
+    ...to, placed: to.placed.filter(p => old.has(p.cell)).map(p => ({...p, x: mix(old.get(p.cell), p.x)})),
+    ends: {...to.ends, left: mix(left, to.ends.left), right: mix(right, to.ends.right)},
+  };
+}
+
+// Draws a scene and returns the drawing and its marks, in the order of the arrow keys.
+function drawChart(looks, scene, width, labels) {
+  const height = width < 520 ? 320 : 400, size = {left: 52, top: 28, width: width - 76, height: height - 78};
+  const scale = scales(scene.ends, size);
   const svg = drawn("svg", {
     viewBox: `0 0 ${width} ${height}`, width, height, role: "img", tabindex: 0, "aria-label": labels.title,
     "aria-describedby": "explore-keys",
   });
   svg.append(axesOf(scale, size, labels.x, labels.y));
-  const marks = [];
-  for (const line of [...new Set(shown.map(p => p.line))]) {
-    const look = data.lines[line], own = shown.filter(p => p.line === line);
-    const group = drawn("g", {class: "line", style: `--light: ${look.light}; --dark: ${look.dark}`, "data-line": line});
-    if (look.reference) {
-      const mean = own.reduce((sum, p) => sum + p.y, 0) / own.length;
-      group.append(drawn("line", {class: "reference", x1: size.left, x2: size.left + size.width, y1: scale.y(mean), y2: scale.y(mean)}));
-    }
-    const here = placed.filter(p => p.line === line);
+  const marks = [], lineOf = line => drawn("g", {
+    class: "line", style: `--light: ${looks[line].light}; --dark: ${looks[line].dark}`, "data-line": line});
+  for (const line of new Set(scene.references.map(p => p.line))) {
+    const own = scene.references.filter(p => p.line === line), mean = own.reduce((sum, p) => sum + p.y, 0) / own.length, group = lineOf(line);
+    if (!(mean >= scene.ends.low && mean <= scene.ends.high)) continue;
+    group.append(drawn("line", {class: "reference", x1: size.left, x2: size.left + size.width, y1: scale.y(mean), y2: scale.y(mean)}));
+    svg.append(group);
+  }
+  for (const line of new Set(scene.placed.map(p => p.line))) {
+    const look = looks[line], here = scene.placed.filter(p => p.line === line).sort((a, b) => a.x - b.x), group = lineOf(line);
     if (here.length > 1) group.append(drawn("path", {
-      class: "trace", d: "M" + here.map(p => `${scale.x(p.x).toFixed(1)},${scale.y(p.y).toFixed(1)}`).join("L"),
-      "stroke-dasharray": look.dashes ? [...look.dashes].map(n => 1.6 * n).join(" ") : "none",
+      class: "trace", d: here.map((p, i) => `${i && p.x < WIDEST * here[i - 1].x ? "L" : "M"}${scale.x(p.x).toFixed(1)},${scale.y(p.y).toFixed(1)}`).join(""),
     }));
     for (const p of here) {
       const mark = drawn("g", {class: "mark" + (p.cell[AUDITS].length ? "" : " untried"), transform: `translate(${scale.x(p.x).toFixed(1)},${scale.y(p.y).toFixed(1)})`});
       if (p.seeds > 1) group.append(drawn("line", {class: "seeds", x1: scale.x(p.x), x2: scale.x(p.x), y1: scale.y(p.low), y2: scale.y(p.high)}));
       mark.append(drawn("path", {d: markOf(look)}));
       group.append(mark);
-      marks.push({...p, mark, px: scale.x(p.x), py: scale.y(p.y)});
+      marks.push({...p, mark, group, px: scale.x(p.x), py: scale.y(p.y)});
     }
     svg.append(group);
   }
-  const classes = data.classes[view.dataset], bounded = view.metric === "accuracy_perturbed_test" && view.axis !== "mu";
-  if (classes && bounded) svg.append(drawn("path", {
-    class: "ceiling", d: ceilingPath(scale, classes, view.axis === "guaranteed" ? Number(view.delta) : 0)}));
-  for (const point of printed) {
+  if (scene.classes) svg.append(drawn("path", {class: "ceiling", d: ceilingPath(scale, scene.classes, scene.delta)}));
+  for (const point of scene.printed) {
     const mark = drawn("g", {class: "mark printed", transform: `translate(${scale.x(point.epsilon)},${scale.y(point.value)})`});
     mark.append(drawn("path", {d: MARKS["*"]}));
     svg.append(mark);
     marks.push({printed: point, mark, px: scale.x(point.epsilon), py: scale.y(point.value)});
   }
-  return {svg, marks, left: shown.filter(p => !(p.x > 0) && !data.lines[p.line].reference).length, ceiling: Boolean(classes && bounded), printed: printed.length};
+  return {svg, marks};
 }

@@ -1,52 +1,60 @@
-// The explorer: selects, chart, legend, the words about one point, and the table of the same numbers.
+// The explorer: selects, the switch of axes, chart, legend, the words about one point, and the table of the same numbers.
+const MOVE = 500; // milliseconds from one axis to another
+
 function explorer(data) {
+  if (!data.first) return;
   const selects = Object.fromEntries(["study", "dataset", "metric", "setting", "axis", "delta"].map(key => [key, byId(`explore-${key}`)]));
   const chart = byId("explore-chart"), tip = byId("explore-tip"), legend = byId("explore-legend");
+  const sides = document.querySelectorAll("button[data-axis]"), calm = matchMedia("(prefers-reduced-motion: reduce)");
   const table = liveTable(byId("explore-table"), byId("explore-rows"));
-  const first = Object.keys(data.studies)[0];
-  let view = {study: first, dataset: "", metric: "", setting: "", axis: "guaranteed", delta: "1e-05", lines: null};
-  let marks = [], at = -1;
+  const blank = {dataset: "", metric: "", setting: "", axis: "", lines: null};
+  let view = {...blank, study: data.first, delta: "1e-05"};
+  let marks = [], at = -1, scene = null, frame = 0, pinned = false, note = "";
 
   const deltaText = delta => delta === 0 ? "0 (pure, atoms counted)" : text(delta);
-  function axisLabel() {
-    if (view.axis === "guaranteed") return `guaranteed ε at δ = ${text(Number(view.delta))} (nats)`;
-    if (view.axis === "mu") return `μ of the Gaussian release with the same ε at δ = ${text(Number(view.delta))}`;
-    return AXES[view.axis];
+  function axisLabel(points) {
+    const unit = [...new Set(points.map(p => p.cell[UNIT]))].join(" or ") || "record", delta = `at δ = ${text(Number(view.delta))}`;
+    if (view.axis === "guaranteed") return `${AXES.guaranteed} ${unit} ${delta} (nats)`;
+    if (view.axis === "pure") return `${AXES.pure} ${unit} (nats)`;
+    return view.axis === "mu" ? `${AXES.mu} ${delta}` : AXES.printed;
   }
 
   // Makes the choices fit each other and the lists of the selects fit the choices.
   function settle() {
     const words = {
-      study: name => `${data.studies[name].paper}: ${[data.studies[name].figure, name].filter(Boolean).join(", ")}`,
-      dataset: name => name, metric: name => data.metrics[name].label, setting: name => data.settings[name],
+      study: name => data.studies[name].name, dataset: name => data.datasets[name],
+      metric: name => data.metrics[name].label, setting: name => data.settings[name],
     };
-    const preferred = {metric: ["weighted_f1", "accuracy", "accuracy_perturbed_test", "rss_noisy", "relative_error"]};
     for (const key of ["study", "dataset", "metric", "setting"]) {
-      let options = offered(data, view)[key];
-      if (!options.includes(view[key])) view[key] = (preferred[key] || []).find(name => options.includes(name)) ?? options[0];
+      const options = offered(data, view)[key], opening = (data.studies[view.study] || {}).opening || {};
+      if (!options.includes(view[key])) view[key] = key === "study" ? data.first : options.includes(opening[key]) ? opening[key] : options[0];
       fill(selects[key], options.map(name => [name, words[key](name)]), view[key]);
     }
-    if (!(view.axis in AXES)) view.axis = "guaranteed";
+    if (!(view.axis in AXES)) view.axis = data.studies[view.study].opening.axis;
     if (view.axis === "mu" && Number(view.delta) === 0) view.delta = "1e-05";
     const deltas = data.deltas.filter(delta => view.axis !== "mu" || delta > 0);
     if (!deltas.includes(Number(view.delta))) view.delta = String(deltas.includes(1e-5) ? 1e-5 : deltas[0]);
     view.delta = String(Number(view.delta));
     selects.axis.value = view.axis;
+    for (const side of sides) side.setAttribute("aria-pressed", String(side.dataset.axis === view.axis));
     fill(selects.delta, deltas.map(delta => [String(delta), deltaText(delta)]), view.delta);
     selects.delta.disabled = !["guaranteed", "mu"].includes(view.axis);
   }
 
+  // The words about a mark, above the chart, and its line before the others; without one, how to get them.
   function say(index) {
     at = index;
     for (const other of marks) other.mark.classList.remove("chosen");
-    tip.hidden = index < 0;
-    if (index < 0) return;
+    near(index < 0 ? null : marks[index].group);
+    if (index < 0) { tip.replaceChildren(note); return; }
     const point = marks[index];
     point.mark.classList.add("chosen");
     tip.replaceChildren(...(point.printed ? printedWords(point.printed) : pointWords(point)));
-    const left = Math.min(Math.max(point.px - tip.offsetWidth / 2, 0), chart.clientWidth - tip.offsetWidth);
-    tip.style.left = `${Math.max(0, left)}px`;
-    tip.style.top = `${point.py + 14}px`;
+  }
+
+  function near(group) {
+    chart.classList.toggle("hushed", Boolean(group));
+    for (const mark of marks) mark.group?.classList.toggle("near", mark.group === group);
   }
 
   function facts(title, pairs) {
@@ -64,17 +72,17 @@ function explorer(data) {
     const claims = study.claims.length ? study.claims.slice(0, 6).flatMap(id => [element("a", {href: `#claim-${id}`}, id), " "])
       : [element("a", {href: `#paper-${study.source}`}, `claims of ${study.paper}`)];
     return facts(data.lines[point.line].label, [
-      [data.metrics[view.metric].label, point.seeds > 1 ? `${text(point.y)}, mean of ${point.seeds} seeds from ${text(point.low)} to ${text(point.high)}` : `${text(point.y)}, one seed`],
+      [data.metrics[view.metric].axis, point.seeds > 1 ? `${text(point.y)}, mean of ${point.seeds} seeds from ${text(point.low)} to ${text(point.high)}` : `${text(point.y)}, one seed`],
       ["printed ε", text(point.cell[PRINTED])],
       ["guaranteed", guaranteeWords(point.cell, view, data.deltas)],
       ["audit", auditWords(point.cell)],
       ["claims", claims],
-      ["made by", [element("a", {href: `notebooks/${view.study}.html`}, `notebook ${view.study}`)]],
+      ["made by", [element("a", {href: `notebooks/${view.study}.html`, "aria-label": `notebook of ${study.name}`}, "notebook")]],
     ]);
   }
 
-  function fillTable(points) {
-    const delta = Number(view.delta), column = data.deltas.indexOf(delta), own = points.filter(p => !view.lines || view.lines.includes(p.line));
+  function fillTable(own) {
+    const delta = Number(view.delta), column = data.deltas.indexOf(delta);
     const number = value => ({value: value === INFINITE ? Infinity : value, text: text(value)});
     const words = value => ({value, text: value});
     const heads = ["mechanism", "printed ε", `guaranteed ε at δ = ${text(delta)}`, "is", "pure ε, atoms removed", `μ at δ = ${text(delta)}`, "mean", "lowest seed", "highest seed", "seeds", "audit"];
@@ -85,65 +93,89 @@ function explorer(data) {
     ]));
   }
 
-  function draw() {
+  function put(next, looks, labels) {
+    scene = next;
+    const made = drawChart(looks, scene, Math.max(300, chart.clientWidth), labels);
+    chart.replaceChildren(made.svg);
+    marks = made.marks;
+  }
+
+  function show(next, looks, labels, moving) {
+    cancelAnimationFrame(frame);
+    const from = scene, start = performance.now();
+    const step = now => {
+      const time = Math.max(0, now - start) / MOVE;
+      if (time >= 1) { put(next, looks, labels); return; }
+      put(onTheWay(from, next, time * time * (3 - 2 * time)), looks, labels);
+      frame = requestAnimationFrame(step);
+    };
+    if (moving && from && !calm.matches) step(start); else put(next, looks, labels);
+  }
+
+  function draw(moving = false) {
     const points = pointsOf(data, view), lines = Object.keys(data.lines).filter(line => points.some(p => p.line === line));
     if (view.lines) view.lines = view.lines.filter(line => lines.includes(line));
-    if (view.lines && !view.lines.length && lines.length) view.lines = view.emptied ? [] : null;
-    const metric = data.metrics[view.metric], study = data.studies[view.study];
-    const shows = [study.paper, study.figure].filter(Boolean).join(", ");
-    const title = `${study.own.includes(view.dataset) ? `Your data, as in ${shows}` : shows}: ${metric.label} against ${axisLabel()}, ${view.dataset}, ${data.settings[view.setting]}`;
-    const made = drawChart(data, view, points, Math.max(300, chart.clientWidth), {x: axisLabel(), y: metric.label, title});
-    chart.querySelector("svg")?.remove();
-    chart.prepend(made.svg);
-    marks = made.marks;
-    say(-1);
-    byId("explore-title").textContent = `${study.title}. ${view.dataset}${study.own.includes(view.dataset) ? " (your data)" : ""}, ${data.settings[view.setting]}.`;
-    byId("explore-note").textContent = [
-      "Marks are means over seeds, bars reach from the lowest to the highest seed. A hollow mark: no audit tried this cell.",
-      made.left ? `${counted(made.left, "cell")} without a place on this axis, as ε is infinite or 0. The table has them all.` : "",
-      made.ceiling ? "Dotted: what no classifier can exceed at this ε, for classes of one size." : "",
-      made.printed ? "An open star: what the paper prints." : "",
+    if (view.lines && !view.lines.length && !view.emptied) view.lines = null;
+    const opening = openingLines(data, view, lines), ordered = [...new Set([...opening, ...lines])], looks = looksOf(data, ordered);
+    const chosen = view.lines ?? opening, shown = points.filter(p => chosen.includes(p.line));
+    const metric = data.metrics[view.metric], study = data.studies[view.study], dataset = data.datasets[view.dataset];
+    const shows = [study.paper, study.figure].filter(Boolean).join(", "), own = study.own.includes(view.dataset);
+    const x = axisLabel(shown), next = sceneOf(data, {...view, lines: chosen}, points);
+    const title = `${own ? `Your data, as in ${shows}` : shows}: ${metric.label} against ${x}, ${dataset}, ${data.settings[view.setting]}`;
+    show(next, looks, {x, y: metric.axis, title}, moving);
+    note = [
+      "Point at a mark to read it. Marks: means over seeds; bars: lowest to highest seed. Hollow: no audit tried it.",
+      next.left ? `${counted(next.left, "cell")} without a place on this axis, as ε is infinite or 0; the table has them.` : "",
+      next.classes ? "Dashed curve: what no classifier can exceed at this ε." : "",
+      next.printed.length ? "Open star: what the paper prints." : "",
     ].filter(Boolean).join(" ");
+    pinned = false;
+    say(-1);
+    byId("explore-title").textContent = `${study.title} · ${dataset}${own ? " (your data)" : ""} · ${data.settings[view.setting]}`;
     byId("explore-link").href = location.href.split("#")[0] + writeAddress(view);
-    drawLegend(legend, data, lines, view.lines, (next, back) => {
-      view.lines = next;
-      view.emptied = Boolean(next && !next.length);
+    drawLegend(legend, looks, chosen, opening.length, (lines, back) => {
+      view.lines = lines;
+      view.emptied = Boolean(lines && !lines.length);
       update();
       legend.querySelector(back)?.focus();
     });
-    fillTable(points);
+    fillTable(shown);
   }
 
-  function update() {
+  function update(moving) {
     settle();
-    draw();
+    draw(moving);
     history.replaceState(null, "", writeAddress(view));
   }
 
   function open(wanted, move) {
-    view = {...view, lines: null, ...wanted};
+    view = {...view, ...blank, ...wanted};
     settle();
     draw();
     if (move) byId("explore").scrollIntoView();
   }
 
   for (const [key, select] of Object.entries(selects)) select.addEventListener("change", () => {
-    view = {...view, [key]: select.value, lines: ["study", "dataset"].includes(key) ? null : view.lines};
-    update();
+    view = {...view, ...(key === "study" ? blank : {}), [key]: select.value};
+    if (key === "dataset") view.lines = null;
+    update(["axis", "delta"].includes(key));
+  });
+  for (const side of sides) side.addEventListener("click", () => {
+    view.axis = side.dataset.axis;
+    update(true);
   });
   const nearest = event => {
     const box = chart.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
     const far = marks.map(mark => Math.hypot(mark.px - x, mark.py - y)), best = far.indexOf(Math.min(...far));
     return far[best] < 26 ? best : -1;
   };
-  let pinned = false;
   chart.addEventListener("pointermove", event => {
-    if (pinned || tip.contains(event.target)) return;
+    if (pinned) return;
     const found = nearest(event);
-    if (found !== at) say(found);
+    if (found >= 0 && found !== at) say(found);
   });
+  chart.addEventListener("pointerleave", () => { if (!pinned) near(null); });
   chart.addEventListener("click", event => {
-    if (tip.contains(event.target)) return;
     const found = nearest(event);
     pinned = found >= 0;
     say(found);
@@ -164,7 +196,7 @@ function explorer(data) {
   });
   for (const link of document.querySelectorAll("a[data-study]")) link.addEventListener("click", event => {
     event.preventDefault();
-    view = {...view, study: link.dataset.study, dataset: "", metric: "", setting: "", lines: null};
+    view = {...view, ...blank, study: link.dataset.study};
     update();
     byId("explore").scrollIntoView();
   });

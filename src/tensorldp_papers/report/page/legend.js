@@ -4,7 +4,7 @@ function swatch(look) {
   const group = drawn("g", {class: "line", style: `--light: ${look.light}; --dark: ${look.dark}`});
   if (look.reference) group.append(drawn("line", {class: "reference", x1: 1, x2: 33, y1: 7, y2: 7}));
   else {
-    group.append(drawn("path", {class: "trace", d: "M1,7H33", "stroke-dasharray": look.dashes ? [...look.dashes].map(n => 1.6 * n).join(" ") : "none"}));
+    group.append(drawn("path", {class: "trace", d: "M1,7H33"}));
     const mark = drawn("g", {class: "mark", transform: "translate(17,7)"});
     mark.append(drawn("path", {d: markOf(look)}));
     group.append(mark);
@@ -13,19 +13,20 @@ function swatch(look) {
   return svg;
 }
 
-// `change` gets the lines that are shown from now on, null for all.
-function drawLegend(place, data, lines, shown, change) {
-  const visible = line => !shown || shown.includes(line);
+// `change` gets the lines that are shown from now on, null for those that the view opens with.
+function drawLegend(place, looks, shown, few, change) {
+  const lines = Object.keys(looks);
   place.replaceChildren(...lines.map(line => {
-    const look = data.lines[line], only = shown && shown.length === 1 && shown[0] === line;
+    const look = looks[line], only = shown.length === 1 && shown[0] === line;
     const box = element("input", {type: "checkbox", "aria-label": `show ${look.label}`, "data-line": line});
-    box.checked = visible(line);
-    box.addEventListener("change", () => {
-      const next = lines.filter(other => other === line ? box.checked : visible(other));
-      change(next.length === lines.length ? null : next, `input[data-line="${CSS.escape(line)}"]`);
-    });
-    const name = element("button", {type: "button", "data-line": line, "aria-pressed": String(Boolean(only)), title: only ? "show all again" : "show this one alone"}, swatch(look), look.label);
+    box.checked = shown.includes(line);
+    box.addEventListener("change", () => change(
+      lines.filter(other => other === line ? box.checked : shown.includes(other)), `input[data-line="${CSS.escape(line)}"]`));
+    const name = element("button", {type: "button", "data-line": line, "aria-pressed": String(only), title: only ? "show several again" : "show this one alone"}, swatch(look), look.label);
     name.addEventListener("click", () => change(only ? null : [line], `button[data-line="${CSS.escape(line)}"]`));
-    return element("div", visible(line) ? {} : {class: "off"}, box, name);
+    return element("div", shown.includes(line) ? {} : {class: "off"}, box, name);
   }));
+  const all = shown.length === lines.length, more = element("button", {type: "button", class: "every"}, all ? "Show fewer" : `Show all ${lines.length}`);
+  more.addEventListener("click", () => change(all ? null : lines, ".every"));
+  if (lines.length > few) place.append(more);
 }

@@ -1,20 +1,13 @@
-// Figures that are shown smaller than they are get a button that enlarges them.
+// Figures are packed, a sheet for pages and one for phones; unpacked, they follow the reader's theme by themselves.
+async function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text), letter => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return "data:image/svg+xml," + encodeURIComponent(await new Response(stream).text());
+}
+
 function pictures() {
-  for (const picture of document.querySelectorAll(".picture")) {
-    const button = document.createElement("button"), image = picture.querySelector("img");
-    button.type = "button";
-    button.className = "enlarge";
-    button.textContent = "Enlarge";
-    button.setAttribute("aria-pressed", "false");
-    button.setAttribute("aria-label", "Enlarge the figure: " + image.alt.split(".")[0]);
-    button.addEventListener("click", () => {
-      const large = picture.classList.toggle("large");
-      button.setAttribute("aria-pressed", String(large));
-      picture.tabIndex = large ? 0 : -1;
-    });
-    new ResizeObserver(() => {
-      button.hidden = !picture.classList.contains("large") && picture.clientWidth > .9 * image.getAttribute("width");
-    }).observe(picture);
-    picture.after(button);
-  }
+  for (const sheet of document.querySelectorAll("[data-packed]")) unpacked(sheet.dataset.packed).then(address => {
+    sheet[sheet.localName === "img" ? "src" : "srcset"] = address;
+    delete sheet.dataset.packed;
+  });
 }

@@ -1,11 +1,12 @@
 // What the explorer shows: the choices, kept in the page's address, and the points that they single out.
 const AXES = {
-  printed: "printed ε, as the source writes it (nats)",
-  guaranteed: "guaranteed ε (nats)",
-  pure: "guaranteed pure ε, atoms removed (nats)",
+  printed: "printed ε, as the paper writes it (nats)",
+  guaranteed: "true ε of one whole",
+  pure: "true pure ε, atoms removed, of one whole",
   mu: "μ of the Gaussian release with the same ε",
 };
 const ADDRESS = "#explore?";
+const MOST = 5; // lines that a view opens with
 const [STUDY, DATASET, SETTING, LINE, PRINTED, UNIT, EXACT, PURE, PROFILE, MUS, AUDITS] = Array(11).keys();
 
 function readAddress(hash) {
@@ -29,7 +30,7 @@ function position(cell, view, deltas) {
   return (view.axis === "mu" ? cell[MUS] : cell[PROFILE])[at];
 }
 
-// Every value of the chosen study, data set, metric and setting, one point a cell.
+// Every value of the chosen study, data set, metric and setting, one point a cell; `range` has all that the axis shows.
 function pointsOf(data, view) {
   const points = [];
   for (const [index, ...values] of data.values[view.metric] || []) {
@@ -37,8 +38,10 @@ function pointsOf(data, view) {
     if (cell[STUDY] !== view.study || cell[DATASET] !== view.dataset || cell[SETTING] !== view.setting) continue;
     const seen = values.filter(value => value !== INFINITE);
     if (!seen.length) continue;
+    const compared = ["printed", "guaranteed"].includes(view.axis); // on one range, so that what moves is seen to move
     points.push({
       cell, line: cell[LINE], x: position(cell, view, data.deltas),
+      range: (compared ? ["printed", "guaranteed"] : [view.axis]).map(axis => position(cell, {...view, axis}, data.deltas)),
       y: seen.reduce((sum, value) => sum + value, 0) / seen.length,
       low: Math.min(...seen), high: Math.max(...seen), seeds: seen.length, values: seen,
     });
@@ -46,14 +49,34 @@ function pointsOf(data, view) {
   return points.sort((a, b) => (a.x ?? Infinity) - (b.x ?? Infinity));
 }
 
+// The lines that a view opens with: the first of its study that it has, and one reference.
+function openingLines(data, view, lines) {
+  const ranked = data.studies[view.study].opening.lines.filter(line => lines.includes(line));
+  const references = ranked.filter(line => data.lines[line].reference), plain = references.find(line => !line.includes(" "));
+  const own = ranked.filter(line => !data.lines[line].reference).slice(0, MOST);
+  return lines.filter(line => own.includes(line) || line === (plain ?? references[0]));
+}
+
+// The looks of a view's lines; those of one colour have markers of their own, the first their mechanism's.
+function looksOf(data, lines) {
+  const looks = {}, taken = {};
+  for (const line of lines) {
+    const look = data.lines[line], used = taken[look.light] ??= [];
+    const marker = [look.marker, ...data.markers].find(marker => !used.includes(marker)) ?? look.marker;
+    used.push(marker);
+    looks[line] = {...look, marker};
+  }
+  return looks;
+}
+
 // What the selects may offer, each list given the choices before it.
 function offered(data, view) {
-  const studies = Object.keys(data.studies).filter(name => data.cells.some(cell => cell[STUDY] === name));
   const of = test => data.cells.filter(test);
   const unique = values => [...new Set(values)];
+  const places = Object.keys(data.datasets);
   return {
-    study: studies,
-    dataset: unique(of(cell => cell[STUDY] === view.study).map(cell => cell[DATASET])),
+    study: Object.keys(data.studies),
+    dataset: unique(of(cell => cell[STUDY] === view.study).map(cell => cell[DATASET])).sort((a, b) => places.indexOf(a) - places.indexOf(b)),
     metric: Object.keys(data.metrics).filter(metric => data.values[metric].some(
       ([index]) => data.cells[index][STUDY] === view.study && data.cells[index][DATASET] === view.dataset)),
     setting: unique((data.values[view.metric] || []).map(([index]) => data.cells[index])
