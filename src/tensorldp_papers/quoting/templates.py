@@ -178,6 +178,7 @@ NOT_PROSE = (
     re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL),
     re.compile(r"`[^`\n]*`"),
     re.compile(r"\]\([^)]*\)"),
+    re.compile(r"<[^>\n]+>"),
     re.compile(r"<!--.*?-->", re.DOTALL),
     re.compile(r"\{\{.*?\}\}", re.DOTALL),
 )
