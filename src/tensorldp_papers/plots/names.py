@@ -99,6 +99,10 @@ TABLES = {
         "I at a fixed I_1 (the column rows). UDN's error is I_1 times IDN's, so whether UDN or the Gaussian "
         "per element has less noise depends on I_1.",
     ),
+    "tvg_looseness": (
+        "How loose each mechanism is",
+        "The standard deviation of its noise over the analytic Gaussian's, for 28 x 28 elements at ε = 1, δ = 1e-5.",
+    ),
     "latent_table1": ("LATENT's Table 1", "Computed here, beside the printed values where there are any."),
     "latent_table2": ("LATENT's Table 2", "Computed here, beside the printed values where there are any."),
     "reconstruction": (

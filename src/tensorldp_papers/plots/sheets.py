@@ -140,7 +140,7 @@ def finish(
     room = 72 * width - 8
     source = with_own_data(source, datasets)
     heading = _wrapped(title, TITLE, room, bold=True)
-    above, below = _wrapped(source, TEXT, room), _wrapped(note, SMALLEST, room)
+    above, below = _wrapped(source, TEXT, room), _wrapped(note[:1].upper() + note[1:], SMALLEST, room)
     head = 4 + LINE * (TEXT * len(above) + TITLE * len(heading)) + 5
     foot = (6 + LINE * SMALLEST * len(below)) if below else 2
     whole = height + (head + foot) / 72
