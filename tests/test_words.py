@@ -11,9 +11,22 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from keys import KEY
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from words import AVERAGE, LEFT_OUT, MOST_ALL, MOST_WORDS, README_WORDS, ROOT, Page, page, pages, sentences
+from words import (
+    AVERAGE,
+    LEFT_OUT,
+    MOST_ALL,
+    MOST_WORDS,
+    README_WORDS,
+    ROOT,
+    Page,
+    page,
+    pages,
+    sentences,
+    without_code,
+)
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAME = [path.relative_to(ROOT).as_posix() for path in PAGES]
@@ -52,6 +65,12 @@ class Text:
 @cache
 def counted() -> dict[str, Page]:
     return {found.name: found for found in pages()}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=NAME)
+def test_a_key_is_always_code(path: Path) -> None:
+    text = re.sub(r"`[^`]*`", " ", without_code(path.read_text()))
+    assert not KEY.findall(text)
 
 
 def test_all_pages_are_short() -> None:

@@ -18,7 +18,16 @@ from report_page import STUDIES, audits, claims, draw, metrics, page
 from tensorldp.errors import InputError
 from tensorldp_papers.citations import PAPERS
 from tensorldp_papers.claims.base import Verdict
-from tensorldp_papers.plots.names import DATASETS, METRICS, NETWORKS, PRIVACY, VERDICTS, heading, metric_label
+from tensorldp_papers.plots.names import (
+    DATASETS,
+    METRICS,
+    NETWORKS,
+    PRIVACY,
+    VERDICTS,
+    heading,
+    metric_label,
+    without_keys,
+)
 from tensorldp_papers.plots.style import label
 from tensorldp_papers.plots.words import table_number
 from tensorldp_papers.report.report import FIRST
@@ -29,7 +38,6 @@ from tensorldp_papers.report.tables import (
     run_statistics,
     series,
     verdict_counts,
-    without_keys,
 )
 from tensorldp_papers.run.study import VIEWS, load_study, paper_of, study_files
 

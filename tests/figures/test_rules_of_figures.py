@@ -10,16 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from keys import KEY
 from matplotlib.figure import Figure
 
 from tensorldp.mechanism_table import MECHANISMS
-from tensorldp_papers.data.catalogue import names as dataset_names
 from tensorldp_papers.plots import notebook, style
 from tensorldp_papers.plots.lines import MOST_LINES
-from tensorldp_papers.plots.names import METRICS, NETWORKS
 from tensorldp_papers.plots.sheets import PAGE, PHONE, PIXEL, on
-from tensorldp_papers.registries import METHODS, MODELS
-from tensorldp_papers.run.study import study_files
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "results" / "reference"
@@ -32,14 +29,6 @@ PALETTE = {
     *(style.COLOURS.values()),
     *(style.OWN_COLOURS.values()),
 }
-KEYS = {
-    key
-    for keys in (MECHANISMS.names(), dataset_names(), MODELS.names(), METHODS.names(), NETWORKS, METRICS, study_files())
-    for key in keys
-    if re.search(r"[_0-9-]", key)  # others are words, too
-} | {"mnist", "imdb", "svhn", "ctg", "idn", "udn", "mvg", "pdpm", "privunit", "projunit", "duchi", "llagp", "lenet"}
-ANY_KEY = "|".join(sorted(map(re.escape, KEYS), key=len, reverse=True))
-KEY = re.compile(rf"(?<![\w-])(?:{ANY_KEY})(?![\w-])|\w+_\w+=|=\w+_")
 
 
 @dataclass

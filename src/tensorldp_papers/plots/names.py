@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from functools import cache
+
+from tensorldp.mechanism_table import MECHANISMS
+from tensorldp_papers.citations import PAPERS
+from tensorldp_papers.plots.style import label
 
 STUDIES = {
     "tldp_type1": "TLDP Type I",
@@ -275,3 +281,21 @@ def heading(column: str) -> str:
 def table_text(name: str) -> tuple[str, str]:
     """The title and the caption of a table of results/tables."""
     return TABLES.get(name, (f"Table {name.replace('_', ' ')}", f"The file results/tables/{name}.csv."))
+
+
+def without_keys(text: str) -> str:
+    """A sentence with the names that people write for keys of studies, data, networks, mechanisms and others."""
+    factors = r"\b(attack|augment|defence|model|backbone|strength|reading|learner|participation|[dmB])=([\w.]+\b)"
+    text = re.sub(factors, lambda found: factor_words(found[1], found[2]), text)
+    names, keys = _names(tuple(MECHANISMS.names()))
+    return keys.sub(lambda key: names[key[0]], text)
+
+
+@cache
+def _names(mechanisms: tuple[str, ...]) -> tuple[dict[str, str], re.Pattern[str]]:
+    """What people write for each key, and where a text has one that is no common word."""
+    names = {**STUDIES, **DATASETS, **NETWORKS, **{key: words for key, (words, _) in METRICS.items()}}
+    names |= {name: label(name) for name in mechanisms} | {key: source.short for key, source in PAPERS.items()}
+    keys = [key for key in names if re.search("[_-]", key)] + ["mnist", "cifar10", "svhn", "imdb", "ctg", "privunit"]
+    found = "|".join(map(re.escape, sorted(keys, key=len, reverse=True)))
+    return names, re.compile(rf"(?<![\w-])(?:{found})(?![\w-])")

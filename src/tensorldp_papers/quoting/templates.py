@@ -16,7 +16,7 @@ from jinja2 import Environment, StrictUndefined, TemplateError
 from tensorldp.errors import InputError, described, unknown
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.claims.registry import GROUPS, PLURAL
-from tensorldp_papers.plots.names import VERDICTS
+from tensorldp_papers.plots.names import VERDICTS, dataset_name, in_order, without_keys
 from tensorldp_papers.plots.printed import FILES
 from tensorldp_papers.quoting.printed import Printed, printed_table
 from tensorldp_papers.quoting.values import Quotes, Table, read_as
@@ -103,7 +103,8 @@ def kept_table(metrics: pd.DataFrame) -> str:
         seeds = rows.groupby(CELL, observed=True, dropna=False)["seed"].nunique()
         low, high = seeds.min(), seeds.max()
         counts = f"{low}" if low == high else f"{low} to {high}"
-        datasets, precisions = (", ".join(sorted(rows[of].astype(str).unique())) for of in ("dataset", "precision"))
+        datasets = ", ".join(dataset_name(name) for name in in_order(rows["dataset"]))
+        precisions = ", ".join(sorted(rows["precision"].astype(str).unique()))
         names = set(rows["mechanism"].astype(str)) - {NO_PRIVACY}
         lines.append(f"| `{study}` | {datasets} | {scale} | {len(seeds):,} | {counts} | {len(names)} | {precisions} |")
     return "\n".join(lines)
@@ -148,7 +149,8 @@ def open_table(claims: pd.DataFrame) -> str:
     for _, row in rows.iterrows():
         need = row["wanted"] if isinstance(row["wanted"], str) else row["observed"]
         seeds, missing = _needed(str(need))
-        lines.append(f"| {row['id']}: {row['claim']} | {row['verdict']} | {seeds} | {missing} |".replace("\n", " "))
+        line = without_keys(f"| {row['id']}: {row['claim']} | {row['verdict']} | {seeds} | {missing} |")
+        lines.append(line.replace("\n", " "))
     return "\n".join(lines)
 
 

@@ -22,7 +22,16 @@ from tensorldp_papers.claims.base import catalogue
 from tensorldp_papers.claims.registry import group_of
 from tensorldp_papers.plots.epsilon_you_get import epsilons, sentence
 from tensorldp_papers.plots.first_picture import FIRST_PICTURE
-from tensorldp_papers.plots.names import OPEN, PRIVACY, VERDICTS, dataset_name, in_order, metric_label, study_name
+from tensorldp_papers.plots.names import (
+    OPEN,
+    PRIVACY,
+    VERDICTS,
+    dataset_name,
+    in_order,
+    metric_label,
+    study_name,
+    without_keys,
+)
 from tensorldp_papers.plots.sheets import PAGE, PHONE, Sheet
 from tensorldp_papers.plots.style import label, order
 from tensorldp_papers.plots.words import counted, listed, origin, standing_words
@@ -65,7 +74,7 @@ def _picture(folder: Path, name: str, caption: str, source: str, title: str, alt
 
 
 def _origin(study: dict[str, Any], rows: pd.DataFrame) -> str:
-    return report_tables.without_keys(origin(study["figure"], study["source"], rows["dataset"], study["paper"]))
+    return without_keys(origin(study["figure"], study["source"], rows["dataset"], study["paper"]))
 
 
 def _description(study: dict[str, Any], caption: str, rows: pd.DataFrame) -> str:

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import pandas as pd
 
 from tensorldp.errors import InputError
-from tensorldp.mechanism_table import MECHANISMS
 from tensorldp_papers.citations import PAPERS, paper
 from tensorldp_papers.claims.registry import GROUPS, NOUN, PLURAL
 from tensorldp_papers.plots.names import (
-    DATASETS,
-    METRICS,
-    NETWORKS,
-    STUDIES,
     VERDICTS,
     dataset_name,
-    factor_words,
     heading,
     metric_label,
     study_name,
     table_text,
     variant_words,
+    without_keys,
 )
 from tensorldp_papers.plots.style import label
 from tensorldp_papers.plots.words import table_number
@@ -51,24 +44,6 @@ class Table:
 def source_name(key: str) -> str:
     """The short name of a paper, or of what else has claims and studies."""
     return paper(key).short if key in PAPERS else study_name(key)
-
-
-def without_keys(text: str) -> str:
-    """A sentence with the names that people write for keys of studies, data, networks, mechanisms and others."""
-    factors = r"\b(attack|augment|defence|model|backbone|strength|reading|learner|participation|[dmB])=([\w.]+\b)"
-    text = re.sub(factors, lambda found: factor_words(found[1], found[2]), text)
-    names, keys = _names(tuple(MECHANISMS.names()))
-    return keys.sub(lambda key: names[key[0]], text)
-
-
-@cache
-def _names(mechanisms: tuple[str, ...]) -> tuple[dict[str, str], re.Pattern[str]]:
-    """What people write for each key, and where a text has one that is no common word."""
-    names = {**STUDIES, **DATASETS, **NETWORKS, **{key: words for key, (words, _) in METRICS.items()}}
-    names |= {name: label(name) for name in mechanisms} | {key: source.short for key, source in PAPERS.items()}
-    keys = [key for key in names if re.search("[_-]", key)] + ["mnist", "cifar10", "svhn", "imdb", "ctg", "privunit"]
-    found = "|".join(map(re.escape, sorted(keys, key=len, reverse=True)))
-    return names, re.compile(rf"(?<![\w-])(?:{found})(?![\w-])")
 
 
 def mechanism_label(mechanism: str, variant: str) -> str:
