@@ -9,6 +9,7 @@ from scipy.special import betainc
 from scipy.stats import kstest, norm
 from typed import make_as
 
+from tensorldp import privacy
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Box, make
 from tensorldp.mechanisms.privunit import (
@@ -271,3 +272,14 @@ def test_a_large_record() -> None:
     assert math.sqrt(m.squared_error() / m.size) == pytest.approx(2.52, rel=3e-3)
     assert float(y.double().square().sum()) == pytest.approx(m.squared_error(), rel=0.02)
     assert make_as(ProjUnit, epsilon=1.0, domain=Ball(1.0, (300_000,))).k == 1000
+
+
+def test_a_check_offers_the_sphere_to_a_mechanism_that_takes_nothing_else() -> None:
+    mechanism = make("privunit", epsilon=2.0, domain=Ball(3.0, (4,), centre=1.0), lift=False)
+    batch = torch.tensor([[9.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0], [0.0, 0.5, 1.0, 2.0]], dtype=torch.float64)
+    nearest = mechanism.nearest_records(batch)
+    assert torch.allclose((nearest - 1.0).norm(dim=1), torch.full((3,), 3.0, dtype=torch.float64))
+    assert torch.equal(nearest[0], torch.tensor([4.0, 1.0, 1.0, 1.0], dtype=torch.float64))
+    assert not privacy.check(mechanism, rounds=1, starts=2).refuted
+    lifted = make("privunit", epsilon=2.0, domain=Ball(3.0, (4,)))
+    assert torch.equal(lifted.nearest_records(batch[2:] / 3), batch[2:] / 3)

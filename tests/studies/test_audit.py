@@ -114,7 +114,7 @@ def test_a_mechanism_without_density_is_audited_as_a_black_box() -> None:
     assert row["kind"] == "black box"
     assert row["samples"] > 0
     assert 0.0 < row["epsilon_lower"] <= row["guarantee_pure_epsilon"]
-    assert "no tractable output density" in row["note"]
+    assert "defines no log_likelihood_ratio" in row["note"]
 
 
 def test_a_claim_of_a_hundredth_without_density_is_caught() -> None:

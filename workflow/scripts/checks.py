@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +17,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--out", type=Path, required=True, help="HTML file to write")
     args = arg.parse_args(arguments)
     write_text(args.out, summary(args.verdicts))
+    for path in args.verdicts:
+        verdict = json.loads(path.read_text())
+        if verdict["refuted"]:
+            print(f"warning: the guarantee of {verdict['subject']} is refuted: {args.out}")
 
 
 if __name__ == "__main__":

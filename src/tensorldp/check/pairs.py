@@ -81,7 +81,7 @@ def _inside(target: Target, record: Tensor) -> Tensor:
     shape = target.domain.shape
     if tuple(record.shape) != shape:
         raise InputError(f"a record of the pair must have the shape {shape}, got {tuple(record.shape)}")
-    inside = target.domain.project(record.double().unsqueeze(0)).squeeze(0)
+    inside = target.nearest(record.unsqueeze(0)).squeeze(0)
     return inside.round() if target.integer else inside
 
 

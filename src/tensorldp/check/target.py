@@ -92,6 +92,12 @@ class Target:
         """The columns of a release; those of a record until there is a release."""
         return self.size if self.form is None else self.form.width
 
+    def nearest(self, records: Tensor) -> Tensor:
+        """The records that it takes nearest to those of a batch, float64 (batch, *shape)."""
+        of_mechanism = getattr(self.mechanism, "nearest_records", self.domain.project)
+        inside: Tensor = of_mechanism(records.double())
+        return inside
+
     def release(self, batch: Tensor, generator: torch.Generator) -> Tensor:
         """The releases of a batch, (batch, width), int64 where they are whole by their type and else float64.
 

@@ -94,10 +94,12 @@ class Verdict:
 
     def __str__(self) -> str:
         word = "REFUTED" if self.refuted else "not refuted"
+        there = [f.epsilon for f in self.findings if f.kind in f.REFUTES and f.delta == self.delta_lower]
+        claimed = "".join(f", where the claim has {epsilon:.4g}" for epsilon in there[:1] if epsilon is not None)
         lines = [
             f"{self.subject}: {word}",
             f"  claimed: {self.claim}",
-            f"  proved:  epsilon >= {self.epsilon_lower:.4g} at delta {self.delta_lower:.3g} "
+            f"  proved:  epsilon >= {self.epsilon_lower:.4g} at delta {self.delta_lower:.3g}{claimed} "
             f"(confidence {self.confidence:g})",
         ]
         lines += [f"  {finding.kind}: {finding.text}" for finding in self.findings]

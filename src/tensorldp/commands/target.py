@@ -108,5 +108,5 @@ def _settings(given: Sequence[str]) -> dict[str, Any]:
         try:
             settings[key] = json.loads(value)
         except (ValueError, RecursionError):  # no JSON, or more digits or brackets than Python reads
-            settings[key] = value
+            settings[key] = {"True": True, "False": False}.get(value, value)
     return settings

@@ -307,6 +307,10 @@ class Mechanism(ABC):
         """Two records, float64 of shape `shape`, that attain or approach the profile; by default two far corners."""
         return self.domain.farthest()
 
+    def nearest_records(self, x: Tensor) -> Tensor:
+        """For each record of a batch the nearest that the mechanism takes: in its domain, or in a part of that."""
+        return self.domain.project(x)
+
     def worst_input(self) -> Tensor:
         """A record, float64 of shape `shape`, at which `squared_error` is attained."""
         return self.worst_pair()[0]
@@ -317,11 +321,11 @@ class Mechanism(ABC):
         x and x' are single records of shape `shape` or batches like y.
 
         Raises:
-            InputError: if the mechanism has no tractable density.
+            InputError: if the mechanism does not define it.
         """
         raise InputError(
-            f"{self.name} has no tractable output density, so its likelihood ratio cannot be computed "
-            "and it cannot be audited by likelihood"
+            f"{self.name} defines no log_likelihood_ratio, so it cannot be audited by likelihood; "
+            "tensorldp.privacy.check needs none"
         )
 
     def privacy_profile(self, epsilon: float) -> float:

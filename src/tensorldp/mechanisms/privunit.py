@@ -213,6 +213,15 @@ class _UnitVector(Mechanism):
     @abstractmethod
     def _calibrate(self) -> Cap: ...
 
+    def nearest_records(self, x: Tensor) -> Tensor:
+        inside = super().nearest_records(x)
+        if self.lift:
+            return inside
+        away = inside.reshape(inside.shape[0], -1).double() - self.ball.centre
+        away[(away == 0.0).all(dim=1), 0] = 1.0  # of the centre all points of the sphere are nearest
+        unit = away / torch.linalg.vector_norm(away, dim=1, keepdim=True)
+        return (self.ball.centre + self.ball.radius * unit).reshape(inside.shape).to(inside.dtype)
+
     def _unit(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """The first d coordinates (rows, d) of the unit vectors and the lifted one (rows, 1), in float64 if small."""
         work = torch.float64 if x.dtype == torch.float64 or self.size < 64 else torch.float32
@@ -412,4 +421,4 @@ class ProjUnit(_UnitVector):
         return self.cap.curve(exact=False)
 
     def _log_density(self, y: Tensor, x: Tensor) -> Tensor:
-        raise InputError("projunit has no tractable output density, so its likelihood ratio cannot be computed")
+        raise InputError("projunit defines no log_likelihood_ratio: the density of its releases has no closed form")

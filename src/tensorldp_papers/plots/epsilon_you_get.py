@@ -108,7 +108,7 @@ def _end() -> float:
 def _draw_row(ax: Axes, i: int, row: dict[str, Any]) -> None:
     held = row["guaranteed"] <= SAME * row["printed"]
     same = held and row["guaranteed"] * SAME >= row["printed"]
-    colour = HELD if held else WEAKER
+    colour = WEAKER if not held else HELD if row["guaranteed"] <= SMALL else QUIET
     if not same:
         style = {"arrowstyle": "-|>", "color": colour, "linewidth": 2.0, "shrinkA": 5, "shrinkB": 4}
         ax.annotate("", (row["guaranteed"], i), (row["printed"], i), arrowprops=style)

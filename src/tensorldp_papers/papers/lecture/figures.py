@@ -642,15 +642,18 @@ def draw_one_victim(metrics: pd.DataFrame, pictures: Path | None, epsilon: float
         ):
             _put(ax, stored, picture_key(dataset, kind, cell), x + i * (side + 8), y + 18, side)
             _say(ax, x + i * (side + 8), y + side + 21, words, QUIET)
-        _say(ax, x, y + side + 21 + PITCH, f"true ε {whole_number(cell['guarantee_epsilon'])}", INK, bold=True)
+        kept = max(cell["guarantee_pure_epsilon"], cell["guarantee_epsilon"]) <= 1.01 * epsilon
+        true = f"{epsilon:g}, as printed" if kept else whole_number(cell["guarantee_epsilon"])
+        _say(ax, x, y + side + 21 + PITCH, f"true ε {true}", INK, bold=True)
         _say(ax, x + side + 8, y + side + 21 + PITCH, f"{_percent(cell['value'])} of victims named", INK, bold=True)
         x, y = (0.0, y + side + 64) if narrow() else (x + 2 * side + 8 + gap, 0.0)
     _sized(figure, ax, width, y - 14 if narrow() else side + 21 + 2 * PITCH + 2)
     first, second = (float(cells["value"][name]) for name in names)
-    guessed = first < GUESSED
-    seen = "nothing is seen" if guessed else f"{_percent(first)} are named"
-    title = f"Same label, ε = {epsilon:g}: under Laplace {seen}, under TLDP-L {_percent(second)} are named"
-    note = f"{dataset_name(dataset)}; true ε of the whole picture at δ = 1e-5. Named: told from the other candidates"
-    note += f", which a guess does for {_percent(first)}." if guessed else "."
+    title = (
+        f"Same label, ε = {epsilon:g}: an attacker names {_percent(first)} of victims under Laplace, "
+        f"{_percent(second)} under TLDP-L"
+    )
+    note = f"{dataset_name(dataset)}; true ε of the whole picture: at δ = 1e-5, or pure where it is as printed. "
+    note += "Named: told from the other candidates" + (", no better than a guess." if first < GUESSED else ".")
     note += " Releases are stretched to the range of grey." if stored else f" {MISSING}"
     return finish(figure, title, datasets=[dataset], note=note, names=False)
