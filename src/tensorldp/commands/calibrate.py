@@ -31,9 +31,10 @@ def run(options: argparse.Namespace) -> int:
 
     first = build(wanted)
     if math.isinf(first.curve().epsilon(delta)):
+        atom = first.curve().atom
+        than = f" than {atom:.3g}, the probability of its atom at epsilon {wanted:g}" if atom > delta else ""
         raise InputError(
-            f"{first.name} guarantees a record no finite epsilon at delta {delta:g}: give a larger --delta"
-            + (" than its atom's probability" if first.curve().atom > delta else "")
+            f"{first.name} guarantees a record no finite epsilon at delta {delta:g}: give a larger --delta{than}"
         )
     mechanism = calibrate(build, wanted, delta, epsilon_of=lambda m, d: m.curve().epsilon(d))
     reached = mechanism.guarantee(delta)

@@ -220,7 +220,8 @@ class _UnitVector(Mechanism):
         away = inside.reshape(inside.shape[0], -1).double() - self.ball.centre
         away[(away == 0.0).all(dim=1), 0] = 1.0  # of the centre all points of the sphere are nearest
         unit = away / torch.linalg.vector_norm(away, dim=1, keepdim=True)
-        return (self.ball.centre + self.ball.radius * unit).reshape(inside.shape).to(inside.dtype)
+        nearest: Tensor = self.ball.centre + self.ball.radius * unit
+        return nearest.reshape(inside.shape).to(inside.dtype)
 
     def _unit(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """The first d coordinates (rows, d) of the unit vectors and the lifted one (rows, 1), in float64 if small."""
