@@ -135,7 +135,7 @@ def test_calibrate_gives_a_record_what_was_asked_for(capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("tldp-l", "--record-epsilon", "1"), "give a larger --delta than 0.00"),
+        (("tldp-l", "--record-epsilon", "1"), "give a larger --delta than 0.0937, the probability of its atom"),
         (("laplace", "--record-epsilon", "-1"), "record-epsilon must be a number"),
         (("laplace", "--record-epsilon", "1", "--delta", "1"), "delta must be at least 0 and below 1"),
     ],
