@@ -38,7 +38,7 @@ def described(error: BaseException) -> str:
 def blamed(what: str) -> Iterator[None]:
     """Run code that somebody else wrote: whatever it raises becomes an `InputError` that says what failed.
 
-    `SystemExit` does, too; the user's own interruption does not.
+    That includes `SystemExit`, but not the user's own interruption.
     """
     try:
         yield

@@ -22,7 +22,7 @@ from tensorldp.errors import InputError
 
 
 class FullDiskError(InputError):
-    """There is no space left, which is no fault of what was to be written."""
+    """There is no space left; what was to be written is not at fault."""
 
 
 @contextmanager

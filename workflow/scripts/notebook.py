@@ -56,7 +56,7 @@ class OwnEngine(NBClientEngine):  # type: ignore[misc]
             if not str(error).startswith("Kernel died"):
                 raise
             sys.exit(
-                f"error: the kernel of {options['input_path']} died, most likely for want of memory; run again with "
+                f"error: the kernel of {options['input_path']} died, most likely for lack of memory; run again with "
                 "fewer --cores, everything finished is kept"
             )
 

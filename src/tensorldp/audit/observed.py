@@ -1,6 +1,6 @@
-"""What code under test returned, as exact numbers, or a sentence that says why it cannot be looked at.
+"""What code under test returned, as exact numbers, or a sentence that says why it cannot be examined.
 
-Nothing that a release is made of may be lost before somebody looks at it. Integers of any width and booleans become
+Nothing in a release may be lost before it is examined. Integers of any width and booleans become
 int64 (uint64 modulo 2^64, which loses nothing either), floats of any format become float64, and of complex numbers both
 parts become columns. Whatever has no such form, or would lose something on the way, is refused.
 """
@@ -25,8 +25,8 @@ class Form:
     """What one release is made of.
 
     Attributes:
-        dtype: of its numbers.
-        shape: of one release.
+        dtype: the type of its numbers.
+        shape: the shape of one release.
     """
 
     dtype: torch.dtype
@@ -34,17 +34,17 @@ class Form:
 
     @property
     def whole(self) -> bool:
-        """Whether its numbers are whole by their type."""
+        """Whether the type of its numbers is one of whole numbers."""
         return not (self.dtype.is_floating_point or self.dtype.is_complex)
 
     @property
     def floats(self) -> torch.dtype:
-        """The format of its floats, which of a complex number is that of both parts."""
+        """The format of its floats; for a complex number, that of its two parts."""
         return self.dtype.to_real() if self.dtype.is_complex else self.dtype
 
     @property
     def width(self) -> int:
-        """The columns that it is looked at in."""
+        """How many columns it is examined in."""
         return math.prod(self.shape) * (2 if self.dtype.is_complex else 1)
 
     def __str__(self) -> str:
@@ -52,7 +52,7 @@ class Form:
 
 
 def observed(name: str, out: object, rows: int, each: str = "release a record") -> tuple[Form, Tensor]:
-    """The form of the releases and the releases themselves, an own copy on the CPU that nobody else writes into.
+    """The form of the releases and the releases themselves, as a copy on the CPU that nobody else writes into.
 
     Args:
         name: whose releases they are, for messages.
@@ -61,7 +61,7 @@ def observed(name: str, out: object, rows: int, each: str = "release a record") 
         each: what they are, for messages.
 
     Returns:
-        The form, and a tensor (rows, width) of int64 where the numbers are whole by their type, else of float64.
+        The form, and a tensor (rows, width) of int64 if their type is one of whole numbers, else of float64.
     """
     values = _tensor(name, out)
     if values.dim() == 0 or values.shape[0] != rows:

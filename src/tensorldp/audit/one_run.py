@@ -23,15 +23,15 @@ Training = Callable[[Tensor, torch.Generator], Tensor]
 
 @dataclass(frozen=True)
 class OneRun:
-    """What canaries say of one training.
+    """What canaries say about one training.
 
     Attributes:
         epsilon_lower: no (epsilon, delta) guarantee below this holds, at `confidence`; in nats.
         epsilon_upper: what the accountant says at `delta`.
-        delta: of both.
+        delta: the delta of both.
         refuted: whether the lower bound exceeds the upper one.
         canaries: how many there were.
-        guesses, correct: of the share of canaries that gave the bound.
+        guesses, correct: the guesses, and the correct ones, among the share of canaries that gave the bound.
         confidence: the chance, before the run, that epsilon_lower does not exceed the truth.
     """
 
@@ -104,9 +104,9 @@ def one_run_audit(
             in. A coin decides between two neighbours: a record in or out, or a user's upload and its opposite.
         curve: what the whole training is said to guarantee for such neighbours.
         canaries: how many, >= 10.
-        delta: of the comparison, in (0, 1).
+        delta: the delta of the comparison, in (0, 1).
         confidence: in (0, 1).
-        seed: of the coins and the training.
+        seed: for the coins and the training.
 
     Raises:
         InputError: if an argument is out of range, or the training does not return a score for each canary.

@@ -61,7 +61,7 @@ class ThresholdEvent:
 
 
 def quantum_of(values: Reals) -> float:
-    """What differences of these values are no rounding errors from."""
+    """The size from which differences of these values are no rounding errors."""
     sizes = np.abs(values)
     return QUANTUM * float(np.max(sizes, where=np.isfinite(sizes), initial=0.0))
 

@@ -1,4 +1,4 @@
-"""The sequential search: releases of many pairs are looked at, and capital is bet on what looks like a breach.
+"""The sequential search: releases of many pairs are examined, and capital is bet on what looks like a breach.
 
 One gambler, with a capital for each observer. Before each bet the event, the claimed point and the stake are fixed from
 earlier releases; the bet is settled on fresh ones. Under a true claim each capital is a supermartingale, so one of V
@@ -32,11 +32,11 @@ class Budget:
     """Processor time, releases of each record for one pair, and the releases drawn so far.
 
     Attributes:
-        seconds: of processor time, and a tenth of the wall time that is allowed.
+        seconds: the processor time that is allowed, which is a tenth of the wall time that is allowed.
         samples: releases of each record that one pair may be given to learn from.
-        rounds: of a search at most, None for as many as there is time for; a search that ends by them and not by the
-            time draws the same on every machine.
-        starts: pairs that a search starts from at most, None for all.
+        rounds: the most rounds of a search, None for as many as there is time for; a search that they end, and not the
+            time, draws the same on every machine.
+        starts: the most pairs that a search starts from, None for all.
     """
 
     seconds: float
@@ -58,11 +58,11 @@ class Budget:
         return self.spent >= self.seconds
 
     def ends(self, rounds: int) -> bool:
-        """Whether the time or the rounds are up after so many of these."""
+        """Whether the time or the rounds are up after this many rounds."""
         return self.over or (self.rounds is not None and rounds >= self.rounds)
 
     def part(self, share: float) -> Budget:
-        """A budget of a share of what is left."""
+        """A budget that is a share of what is left."""
         return Budget(max(0.0, self.seconds - self.spent) * share, self.samples, self.rounds, self.starts)
 
 
@@ -126,7 +126,7 @@ class Search:
         observers: how releases are observed.
         distinguishers: where statistics come from.
         error: the chance that a true claim is refuted.
-        seed: of pairs and releases.
+        seed: for pairs and releases.
         budget: when to stop.
         given: a pair of the user's.
         progress: called with a line after each round.
@@ -195,7 +195,7 @@ class Search:
         return None
 
     def best(self) -> list[Trail]:
-        """The trails that looked at the changed record's own releases, the most promising first."""
+        """The trails on the changed record's own releases, the most promising first."""
         seen = [trail for trail in self.trails if trail.samples and not trail.observer.local]
         return sorted(seen, key=lambda trail: trail.score, reverse=True)
 

@@ -1,4 +1,4 @@
-"""Whether a release says something beside its value: by its running time, or by depending on other releases."""
+"""Whether a release tells more than its value: by its running time, or by depending on other releases."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def dependence(target: Target, record: Tensor, samples: int, seed: int) -> tuple
 
     Args:
         target: what is checked.
-        record: is released again and again.
+        record: the record that is released again and again.
         samples: releases on each side of a comparison.
-        seed: of the releases.
+        seed: for the releases.
     """
     first = derive_seed("check", "independence", target.name, seed)
     source, other = (torch.Generator().manual_seed((first + k) % (1 << 63)) for k in (0, 1))

@@ -19,7 +19,7 @@ from tensorldp.files import write_json, write_text
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is not as it was claimed.
+    """One thing that differs from what was claimed.
 
     Attributes:
         kind: "guarantee" where the claim is refuted, "locality" where a release depends on other records,
@@ -112,7 +112,7 @@ SHOWN = 64  # elements of a record that a report keeps
 
 
 def breach_finding(kind: str, breach: Breach, histogram: dict[str, list[float]] | None) -> Finding:
-    """The finding that a breach is."""
+    """The finding for a breach."""
     trail, lead, event = breach.trail, breach.lead, breach.lead.event
     first, second = ("x'", "x") if event.swapped else ("x", "x'")
     share, other = lead.hits / lead.trials, lead.other_hits / lead.trials

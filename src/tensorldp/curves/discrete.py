@@ -22,7 +22,7 @@ from tensorldp.curves.loss_distribution import (
 from tensorldp.errors import InputError, check_positive, check_whole
 
 SUM_TOLERANCE = 1e-6
-SMALL = 1e-7  # a loss of which a difference of logs has nine digits; of smaller ones it has fewer
+SMALL = 1e-7  # a loss that a difference of logs gives to nine digits; smaller ones have fewer
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class DiscreteCurve(RepeatedCurve):
 
         Args:
             log_p: logs of two or three masses, the likelier end first.
-            loss: of the first outcome.
+            loss: the loss of the first outcome.
             count: independent uses.
             exact: whether the mechanism attains the pair.
         """
@@ -196,7 +196,7 @@ class DiscreteGaussianCurve(RepeatedCurve):
     noise is log-concave, so each set {Z <= t} has less mass under a farther record.
 
     Args:
-        sigma: of one element's noise, in steps, a whole number of at least 64.
+        sigma: that of one element's noise, in steps, a whole number of at least 64.
         shift: how far two records' elements may lie apart, in steps.
         count: elements that may be shifted.
     """

@@ -1,4 +1,4 @@
-"""Mechanisms that add i.i.d. noise of one scale to every element: the laws of the noise, and what follows from them."""
+"""Mechanisms that add i.i.d. noise of one scale to every element: the laws of the noise and their consequences."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class AdditiveNoise(Mechanism):
 
 
 class StatedRange(AdditiveNoise):
-    """Noise computed from a range Delta that need not be the domain's.
+    """Noise computed from a range Delta that may differ from the domain's.
 
     Args:
         delta_range: Delta, the range that the formula uses; None is the domain's, high - low.

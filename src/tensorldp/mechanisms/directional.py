@@ -23,7 +23,7 @@ ORTHOGONALITY = 1e-4  # how far W^T W may be from the identity before it counts 
 
 
 def numbers(value: object, refusal: str) -> Tensor:
-    """`value` in float64 on the CPU; `refusal` is what a message says of anything but numbers."""
+    """`value` in float64 on the CPU; `refusal` is what a message says about anything but numbers."""
     try:
         return torch.as_tensor(value, dtype=torch.float64).cpu()
     except (TypeError, ValueError, RuntimeError):
@@ -60,7 +60,7 @@ def orthogonal(name: str, value: object, length: int) -> Tensor:
 
 @dataclass(frozen=True)
 class ModeFactor:
-    """U = W diag(sigma), the square root of one mode's covariance; `directions` None stands for W = E.
+    """U = W diag(sigma), the square root of one mode's covariance; `directions` None means W = E.
 
     Attributes:
         sigma: float64 standard deviation along each direction, > 0.

@@ -198,7 +198,7 @@ class Pdpm(Mechanism):
 class PluFedOa(AdditiveNoise):
     """PLU-FedOA: Lap(2c / epsilon) per parameter clipped to [-c, c]; the server's weights are `fedoa_weights`.
 
-    Rebuilt from what PLDP-FL says of it. The nominal epsilon is per element: a record of I elements has I epsilon.
+    Rebuilt from what PLDP-FL says about it. The nominal epsilon is per element: a record of I elements has I epsilon.
     """
 
     name = "plu-fedoa"

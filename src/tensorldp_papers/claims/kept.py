@@ -1,4 +1,4 @@
-"""Verdicts from the reference results: the metrics that are kept of the largest runs, decided with today's checks.
+"""Verdicts from the reference results: the metrics kept from the largest runs, decided with today's checks.
 
 All claims are decided again whenever a run is added, so that no verdict depends on the order in which runs came, and a
 reason why something was not run is always that of the rows that are there.
@@ -53,12 +53,12 @@ class NotKept(NotRun):
 
 
 def _cells(metrics: pd.DataFrame, trained: Mapping[Name, str]) -> Iterator[AnyCell]:
-    """The cells that have rows, with the training that is noted of them or that their study's file plans for them."""
+    """The cells that have rows, with the training that is noted for them or that their study's file plans for them."""
     table = cells_as_planned(metrics)
     planned = dict(zip(names(table), table["cell"], strict=True))
     for name, seeds in metrics.groupby(CELL, sort=False, observed=True)["seed"]:
         if name not in planned:
-            raise InputError(f"kept rows are of a cell that no arm plans: {' '.join(map(str, name[:4]))}")
+            raise InputError(f"kept rows belong to a cell that no arm plans: {' '.join(map(str, name[:4]))}")
         yield replace(as_trained(planned[name], trained), seeds=tuple(sorted({int(seed) for seed in seeds})))
 
 
@@ -79,7 +79,7 @@ class KeptEvidence(Evidence):
         return _exact(name).copy()
 
     def split_sizes(self, dataset: str) -> tuple[int, list[int]]:
-        """Those of the release, of a data set that has kept rows: `prepare` refuses files with other numbers."""
+        """Those of the release, for a data set that has kept rows: `prepare` refuses files with other numbers."""
         if dataset not in {cell.dataset for cell in self.plan.cells}:
             raise self.lacks(dataset)
         train, test = get(dataset).sizes

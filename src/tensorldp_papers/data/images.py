@@ -94,7 +94,7 @@ def _cifar_raw(files: Files, images: str, labels: str) -> Arrays:
     pixels = b"".join(decompressed(files[name]) for name in parts)
     if len(pixels) != len(y) * (_CIFAR_RECORD - 1):
         raise InputError(
-            f"the files {', '.join(parts)} hold {len(pixels)} bytes for {len(y)} labels, expected are "
+            f"the files {', '.join(parts)} hold {len(pixels)} bytes for {len(y)} labels, expected "
             f"{_CIFAR_RECORD - 1} per label"
         )
     return np.frombuffer(pixels, np.uint8).reshape(-1, 32, 32, 3), y

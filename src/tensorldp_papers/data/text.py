@@ -39,8 +39,8 @@ def parse_imdb(files: Mapping[str, Path], options: Options) -> Parsed:
 
     Index 0 is padding and every word without an index. With GloVe 6B among the files, a word's index is its line
     (400,001 indices) and `embedding.safetensors` gets the vectors; otherwise the training vocabulary is used, and
-    `train_public_words.safetensors` and its like of the test split have the same reviews with the most frequent words
-    of the public reviews alone, the last `PUBLIC_TEXTS` of the training split: no other review influences these.
+    `train_public_words.safetensors` and its counterpart for the test split have the same reviews with the most frequent
+    words of the public reviews alone, the last `PUBLIC_TEXTS` of the training split: no other review influences these.
 
     `expect_full` insists on GloVe's 400,000 words; `limit` is the number of reviews of each split and class, the first
     by number, None for all.
@@ -134,7 +134,7 @@ def read_glove(path: Path, expected: int | None) -> tuple[list[str], NDArray[np.
         words.append(word)
         rows.append(row)
     if expected is not None and len(words) != expected:
-        raise InputError(f"the file {path} has {len(words)} words, expected are {expected}")
+        raise InputError(f"the file {path} has {len(words)} words, expected {expected}")
     return words, np.stack(rows)
 
 

@@ -240,6 +240,6 @@ class Quotes:
         means = rows.groupby(CELL)[entry.column].mean()
         if entry.statistic == "mean":
             if len(means) > 1:
-                raise InputError(f"the quote {mark!r}: {len(means)} cells, where a mean over seeds is of one")
+                raise InputError(f"the quote {mark!r}: {len(means)} cells, but a mean over seeds covers one")
             return float(means.iloc[0])
         return float(means.min() if entry.statistic == "lowest" else means.max())

@@ -20,14 +20,14 @@ except ImportError:  # PyYAML without libyaml
 
 
 class _Loader(SafeLoader):
-    """Refuses a key that stands twice: YAML forbids it, and PyYAML lets the last one win in silence."""
+    """Refuses a key that occurs twice: YAML forbids it, and PyYAML lets the last one win in silence."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
                 if key.value in seen:
-                    raise yaml.constructor.ConstructorError(None, None, f"{key.value} stands twice", key.start_mark)
+                    raise yaml.constructor.ConstructorError(None, None, f"{key.value} occurs twice", key.start_mark)
                 seen.add(key.value)
         return super().construct_mapping(node, deep)
 

@@ -89,7 +89,7 @@ class Failures:
         ]
         if told[MOST:]:
             print(*told[MOST:], sep="\n", file=sys.stderr)
-            told = [*told[:MOST], f"{len(told) - MOST} more are told in the log"]
+            told = [*told[:MOST], f"{len(told) - MOST} more are in the log"]
         raise InputError(
             f"{len(self.found)} of {len(tasks)} cells failed, the results of the others are kept: {' '.join(told)}"
         )
@@ -313,7 +313,7 @@ def _write_model(path: Path, task: Task, trained: Trained, record: Mapping[str, 
         print(
             f"warning: the training of {cell.study} on {cell.dataset} diverged, {cell.mechanism} at epsilon "
             f"{cell.epsilon}, seed {seed}: {name} has elements that are not finite or above {LARGEST:g}; "
-            "its scores say nothing of the mechanism",
+            "its scores say nothing about the mechanism",
             file=sys.stderr,
         )
     write_arrays(path, trained.arrays, {"facts": json.dumps(trained.facts), "record": json.dumps(record)})

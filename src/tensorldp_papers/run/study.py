@@ -37,7 +37,7 @@ class Arm(Strict):
     scales: list[Scale] | None = None
     epsilons: dict[Scale, list[Epsilon]] | None = Field(default=None, description="this arm's own grid, by scale")
     factors: dict[str, str | int | float | list[str | int | float]] = Field(
-        default_factory=dict, description="of this arm alone; a list stands for each of its values in turn"
+        default_factory=dict, description="for this arm alone; a list means each of its values in turn"
     )
     options: dict[str, Any] = Field(default_factory=dict)
 
@@ -66,7 +66,7 @@ class Study(Strict):
     title: str
     source: str
     release: Release
-    figure: str = Field(description="of the source, which it draws; empty where no source has it")
+    figure: str = Field(description="the source's figure that it draws; empty where no source has it")
     paper: str | None = Field(
         default=None,
         min_length=1,

@@ -55,7 +55,7 @@ def columns_of(metrics: pd.DataFrame, dataset: str) -> pd.DataFrame:
     rows = rows[rows["dataset"] == dataset]
     anchor = next((name for name in ANCHORS if name in set(rows["mechanism"])), None)
     if anchor is None:
-        raise InputError("the metrics table has no attacked releases of TLDP, whose epsilons the pictures stand at")
+        raise InputError("the metrics table has no attacked releases of TLDP, whose epsilons place the pictures")
     cells = rows[rows["mechanism"] == anchor].drop_duplicates("epsilon").sort_values("epsilon").tail(COLUMNS)
     target = cells["guarantee_epsilon"].where(np.isfinite(cells["guarantee_epsilon"]), cells["guarantee_pure_epsilon"])
     return cells.assign(target=target)[["mechanism", "epsilon", "guarantee_epsilon", "target"]].reset_index(drop=True)

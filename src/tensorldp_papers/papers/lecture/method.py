@@ -78,7 +78,7 @@ class Attacks(MeasureMethod[AttackTraining, AttackFactors]):
             return self._mechanism(cell, data), ""
         return (
             mechanism_on(cell, Ball(needed(cell, "strength", cell.factors.strength), (STAND_IN,))),
-            "audited on a gradient of 64 elements, whose own guarantee stands beside it",
+            "audited on a gradient of 64 elements, whose own guarantee is given beside it",
         )
 
 

@@ -220,8 +220,8 @@ def make_upload(
         return _weight(name, preference.epsilon, preference.low, preference.high, size, delta, centre == "global")
     if centre != "zero":
         raise InputError(
-            f"centre is {centre!r}, but a budget of a {budget} has no safe ranges: allowed is zero, as what is clipped "
-            "there is the model's change in any case"
+            f"centre is {centre!r}, but a budget of a {budget} has no safe ranges: only zero is allowed, as the "
+            "model's change is clipped in any case"
         )
     epsilon = preference.epsilon / rounds if budget == "run" else preference.epsilon
     return _whole(name, epsilon, clip, size, delta)

@@ -107,7 +107,7 @@ class PldpFl(InsideMethod[PldpTraining, PldpFactors]):
         notes = [
             upload_of(cell, client_preferences(cell)[client], size).mechanism.note,
             f"client {client}, with the weakest guarantee: {uploads} uploads of {size} weights, composed",
-            f"epsilon of a client is of one {cell.factors.budget}",
+            f"a client's epsilon covers one {cell.factors.budget}",
             LABELS,
         ]
         return describe(curve, "run", notes)

@@ -91,8 +91,8 @@ def client_preferences(cell: PldpCell) -> list[Preference]:
     settings = cell.training
     if cell.factors.centre == "global" and settings.range_centre != 0.0:
         raise InputError(
-            f"range_centre of {cell.study} is {settings.range_centre:g} where the factor centre is global: a range "
-            "around the weight that the server has sent has range_centre: 0"
+            f"range_centre of {cell.study} is {settings.range_centre:g} but the factor centre is global: a range "
+            "around the weight that the server has sent needs range_centre: 0"
         )
     return preferences(
         settings.client_epsilons or cell.factors.eps,

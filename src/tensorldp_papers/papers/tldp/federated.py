@@ -56,7 +56,7 @@ class Federated(InsideMethod[LearningTraining, FederatedFactors]):
         clip = cell.training.clip
         return (
             mechanism_on(cell, Box(-clip, clip, STAND_IN)),
-            "audited on a record of 64 elements, whose own guarantee stands beside it",
+            "audited on a record of 64 elements, whose own guarantee is given beside it",
         )
 
 

@@ -531,7 +531,7 @@ def almost_the_same(evidence: Evidence) -> Finding:
 @claim(
     "P17",
     expected="an accuracy of 0.903",
-    reason="PLU-FedOA is known here from what the paper says of it alone; ours is a reconstruction, so that its "
+    reason="PLU-FedOA is known here only from what the paper says about it; ours is a reconstruction, so its "
     "accuracy says nothing about the one that the paper compares with",
 )
 @claim(

@@ -148,7 +148,7 @@ def model_protection() -> Finding:
     curve = pdpm(1.0, 2.0, WEIGHTS).curve()
     return Finding(
         curve.pure_epsilon <= 1 + ROUNDING,
-        f"epsilon_i = 1 is of one weight: the {WEIGHTS:,} weights of one upload have "
+        f"epsilon_i = 1 covers one weight: the {WEIGHTS:,} weights of one upload have "
         f"{curve.pure_epsilon:,.0f} (at most {curve.epsilon(1e-5):,.0f} at delta 1e-5), 50 uploads "
         f"{50 * curve.pure_epsilon:,.0f} (at most {curve.compose(50).epsilon(1e-5):,.0f})",
         f"{TESTS}::test_many_rounds_of_the_cnn",

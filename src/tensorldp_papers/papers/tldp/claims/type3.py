@@ -212,7 +212,7 @@ def missing_subspace(evidence: Evidence) -> Finding:
         others.append(str(scores.gap("idn", TIGHT)))
     return finding(
         AllOf(parts),
-        joined([*others, _looseness(), "of TLDP's own tasks no subspace is known"]),
+        joined([*others, _looseness(), "no subspace is known for TLDP's own tasks"]),
         SUBSPACE_TEST,
         condition="on private test features, where TVG states the subspace",
     )
