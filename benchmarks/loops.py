@@ -33,7 +33,7 @@ from tensorldp_papers.run.precision import instruction_set
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured of a loop; times in milliseconds of CPU per call, rates in GFLOP/s, memory in MB."""
+    """What was measured for a loop; times in milliseconds of CPU per call, rates in GFLOP/s, memory in MB."""
 
     name: str
     what: str

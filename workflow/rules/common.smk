@@ -117,7 +117,7 @@ def weights_of(cell):
 
 
 def records_of(wildcards):
-    """The data of a batch: small files stand for it, as large ones would be compared by time."""
+    """The data of a batch: small files represent it, as large ones would be compared by time."""
     folders = sorted({folder for cell in cells_of(wildcards) if (folder := data_folder(cell))})
     splits = [f"{folder}/{split}.safetensors" for folder in folders for split in ("train", "test")]
     weights = sorted({f"{folder}/source.json" for cell in cells_of(wildcards) if (folder := weights_of(cell))})

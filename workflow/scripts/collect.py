@@ -1,4 +1,4 @@
-"""Gather the results of a study's batches: metrics, series, guarantees, audits, and where each guarantee stands."""
+"""Gather the results of a study's batches: metrics, series, guarantees, audits, and the standing of each guarantee."""
 
 from __future__ import annotations
 

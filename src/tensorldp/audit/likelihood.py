@@ -28,7 +28,7 @@ from tensorldp.randomness import generator
 Statistic = Callable[[Tensor], Tensor]
 BATCH_ELEMENTS = 1 << 20
 MAX_BATCH = 1 << 16
-COORDINATES = 8  # single coordinates to look at, evenly spaced
+COORDINATES = 8  # single coordinates to examine, evenly spaced
 
 
 def releases(mechanism: Randomizer, record: Tensor, count: int, *seed: object) -> Iterator[Tensor]:

@@ -17,7 +17,7 @@ from torch import Tensor
 from tensorldp.errors import InputError
 from tensorldp.memory import check_memory
 
-LARGE = 1 << 24  # numbers that there is memory for in any case
+LARGE = 1 << 24  # numbers that always fit in memory
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _tensor(name: str, out: object) -> Tensor:
 
 def _array(name: str, out: np.ndarray) -> Tensor:
     """A NumPy array as a tensor of the same numbers."""
-    allowed = {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16}  # bytes of a number at most: torch has no wider ones
+    allowed = {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16}  # most bytes of a number: torch has no wider ones
     if out.dtype.itemsize > allowed.get(out.dtype.kind, 0):
         raise InputError(f"{name} must return numbers of at most 64 bits, got an array of {out.dtype}")
     return torch.from_numpy(np.array(out, dtype=out.dtype.newbyteorder("="), order="C"))

@@ -16,7 +16,7 @@ from tensorldp.errors import InputError, check_real, check_whole
 from tensorldp.randomness import generator
 
 SHARES = (1.0, 0.5, 0.2)  # of the canaries that are guessed, the rest being left open; the error is split over them
-LARGEST = 50.0  # nats: no bound is looked for above
+LARGEST = 50.0  # nats: no bound is searched above
 
 Training = Callable[[Tensor, torch.Generator], Tensor]
 

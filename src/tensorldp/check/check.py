@@ -28,7 +28,7 @@ from tensorldp.randomness import generator
 
 SHARES = {"search": 0.5, "floating point": 0.2, "declarations": 0.2, "bound": 0.1}  # of the error
 PARTS = 7.0  # of the declarations: two for the curve, one each for density, error, noise, independence, running time
-DRAWS = 100  # elements of noise that are looked at, for each of `samples`
+DRAWS = 100  # elements of noise that are examined, for each of `samples`
 TIMES = {"search": 0.7, "floating point": 0.5, "declarations": 0.5}  # of the time that is left when each starts
 BOUNDED = 1 << 29  # elements that a test releases of a record, or as few releases as there may be
 BYTES = 8 * 40  # of memory for each element of a record: a few pairs, a release, and what is computed from it

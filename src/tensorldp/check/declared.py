@@ -19,8 +19,8 @@ from tensorldp.check.pairs import Pair
 from tensorldp.check.target import Declared, Target
 from tensorldp.randomness import generator
 
-ROUNDING = 1e-6  # of a loss: a larger excess is no rounding error
-MATERIAL = 0.02  # of the stated squared error: less is nobody's concern
+ROUNDING = 1e-6  # of a loss: a larger excess is not a rounding error
+MATERIAL = 0.02  # of the stated squared error: less does not matter
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ Observations = npt.NDArray[Any]
 """Observations (n, columns), int64 where a release is whole by its type and else float64."""
 Statistic = Callable[[Observations], Reals]
 Columns = dict[str, Statistic]
-TINY = 1e-300  # added to what a logarithm is taken of
+TINY = 1e-300  # added to arguments of logarithms
 
 
 @dataclass(frozen=True)
@@ -238,8 +238,8 @@ def _equals(place: int, value: float, y: Reals) -> Reals:
 
 MODULI = (3, 5, 7, 10, 16)
 STEPS = 1 << 20  # of a grid whose step is no power of two, from end to end at most
-ROOM = 1 << 10  # roundings that such a step is larger than
-SOME = 512  # values that a step is looked for in
+ROOM = 1 << 10  # such a step is larger than this many roundings
+SOME = 512  # values in which a step is searched
 SLACK = 0.02  # of a step: how far from a point of the grid a number may lie
 
 
@@ -321,7 +321,7 @@ def grid_of(values: Observations, dtype: torch.dtype) -> Grid | None:
         return None
     mantissa = round(-math.log2(torch.finfo(dtype).eps))
     if dtype == torch.float64 and bool((values.astype(np.float32) == values).all()):
-        mantissa = 23  # computed in float32, for all one knows
+        mantissa = 23  # possibly computed in float32
     step = _residue_unit(values)
     if largest / step < 2.0**mantissa:
         return Grid(0.0, step)
@@ -498,7 +498,7 @@ class Kernel(Distinguisher):
         source = np.random.default_rng(0)
         frequencies = source.standard_normal((places.size, self.features))
         frequencies *= source.uniform(0.5, 4.0, self.features) / np.sqrt(places.size)
-        frequencies = frequencies.astype(np.float32)  # sines and cosines are what it takes time for
+        frequencies = frequencies.astype(np.float32)  # sines and cosines take most of its time
 
         def table(y: Reals) -> Reals:
             angles = np.tanh((y[:, places] - middle) / (2.0 * spread)).astype(np.float32) @ frequencies

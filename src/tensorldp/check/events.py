@@ -10,7 +10,7 @@ from tensorldp.audit.thresholds import Reals, ThresholdEvent, log_ratio_bound, t
 from tensorldp.check.betting import Bet, make_bet, scores, smoothed
 
 THRESHOLDS = 96
-CONSIDERED = 24  # events that are looked at closely
+CONSIDERED = 24  # events that are examined closely
 CHOICES = tuple((above, swapped) for above in (True, False) for swapped in (False, True))
 
 

@@ -17,8 +17,8 @@ from tensorldp.check.target import Declared, Target
 from tensorldp.randomness import generator, numpy_generator
 
 LEVELS = tuple(10.0**-k for k in range(1, 8))  # of the tails
-MOST = 2 * 10**7  # elements that tails are counted among
-KEPT = 1 << 16  # elements that all else is computed from
+MOST = 2 * 10**7  # elements among which tails are counted
+KEPT = 1 << 16  # elements from which all else is computed
 DIRECTIONS = 3  # random ones
 
 Tail = Callable[[Reals], Reals]
@@ -47,9 +47,10 @@ def noise_misfit(
 
     Each |z| is turned into its tail probability and that into a standard normal variable w, so that any projection of
     a release's w is normal and its squared norm is chi-square. Examined are the law of single elements
-    (Kolmogorov-Smirnov), how many lie beyond the levels 0.1 to 1e-7 and with which signs (exact binomial tests), the
-    mean and random directions, the norm, and rank correlations between neighbouring elements and records. Among 2 10^7
-    elements a tail that ends at 1e-6 shows, and in 99 of 100 checks one that is ten times too heavy at 1e-7 alone.
+    (Kolmogorov-Smirnov), and how many lie beyond the levels 0.1 to 1e-7 and with which signs (exact binomial tests).
+    The mean, random directions, the norm, and rank correlations between neighbouring elements and records are examined
+    too. Among 2 10^7 elements a tail that ends at 1e-6 shows, and in 99 of 100 checks one that is ten times too heavy
+    at 1e-7 alone.
 
     Args:
         target: what is checked.

@@ -19,9 +19,9 @@ from tensorldp.randomness import derive_seed, generator, numpy_generator
 Places = npt.NDArray[np.int64]
 ELEMENTS = 1 << 20  # released at once
 ROWS = 1 << 14
-MOST = 1 << 14  # columns of a release that are looked at
-AMONG = 8  # elements of a record that are looked at among other records
-ODD = 64  # columns of a release of another size that are looked at among others
+MOST = 1 << 14  # columns of a release that are examined
+AMONG = 8  # elements of a record that are examined among other records
+ODD = 64  # columns of a release of another size that are examined among others
 
 
 def releases(target: Target, record: Tensor, count: int, source: torch.Generator) -> Iterator[Tensor]:

@@ -2,8 +2,8 @@
 
 One gambler, with a capital for each observer. Before each bet the event, the claimed point and the stake are fixed from
 earlier releases; the bet is settled on fresh ones. Under a true claim each capital is a supermartingale, so one of V
-capitals reaches V / error with a chance of at most `error`, however pairs, statistics and events were searched and
-whenever the search stops.
+capitals reaches V / error with a chance of at most `error`. That holds however pairs, statistics and events were
+searched, and whenever the search stops.
 """
 
 from __future__ import annotations
@@ -67,13 +67,13 @@ class Budget:
 
 
 FAST, SLOW, GROWTH = 400, 64, 4  # releases of each record at first, fast or not, and the factor between rounds
-SLOW_PAIRS = 2  # pairs that are looked at among other records
+SLOW_PAIRS = 2  # pairs that are examined among other records
 SLOW_TOO = ("two random points", "centre and all high")  # which differ in size, not only in sign
 VALUES = 1 << 23  # numbers of one pair's observations that are kept
 RELEASED = 1 << 26  # elements of a record's first releases at most, or as few releases as there may be
 BETS = 40  # bets on one event in a row
-LOSS = 1.5  # nats lost on an event before it is left
-NOTHING = ((0.0, 0.0),)  # what a local guarantee says of the releases of other records
+LOSS = 1.5  # nats lost on an event before it is given up
+NOTHING = ((0.0, 0.0),)  # what a local guarantee says about the releases of other records
 
 
 @dataclass

@@ -102,7 +102,7 @@ def _most_frequent(values: Reals) -> tuple[float, int]:
 
 
 def _elements_of_releases(target: Target, record: Tensor, samples: int, source: torch.Generator) -> Reals:
-    """The first two elements of releases, a middle one and the last; at least two releases are of one batch."""
+    """The first two elements of releases, a middle one and the last; at least two releases come from one batch."""
     step = max(2, ELEMENTS // max(target.size, target.width) // 2 * 2)
     blocks = []
     for start in range(0, samples, step):

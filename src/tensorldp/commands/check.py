@@ -39,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the verdict; 1 where the claim is refuted."""
-    if options.out is not None:  # what the page lacks, packages or a folder, is better said before the check than after
+    if (
+        options.out is not None
+    ):  # whether the page lacks packages or a folder is better said before the check than after
         import jinja2  # noqa: F401
 
         verdict_folder(options.out)

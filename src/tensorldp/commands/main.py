@@ -45,7 +45,7 @@ def exit_code(arguments: Sequence[str] | None = None) -> int:
     try:
         try:
             options = _parser(given).parse_args(given)
-        except SystemExit as stop:  # --help, or a mistake that argparse has told
+        except SystemExit as stop:  # --help, or a mistake that argparse has reported
             return int(stop.code or 0)
         code: int = _module(options.command).run(options)
         sys.stdout.flush()
@@ -65,7 +65,7 @@ def exit_code(arguments: Sequence[str] | None = None) -> int:
                 "pip install 'tensorldp[pipeline]'"
             )
         return _crashed(command, error)
-    except BaseException as error:  # SystemExit, too: nobody but this function decides on the exit code
+    except BaseException as error:  # SystemExit, too: only this function decides the exit code
         return _crashed(command, error)
 
 

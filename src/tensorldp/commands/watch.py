@@ -36,7 +36,7 @@ def watched(run: Callable[[], int]) -> int:
     def pass_on(number: int, frame: FrameType | None) -> None:
         passed_on.append(number)
         with suppress(ProcessLookupError):
-            os.kill(child, number)  # of Ctrl-C it hears twice, and once where this process alone was told
+            os.kill(child, number)  # it gets Ctrl-C twice, or once if only this process got it
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, pass_on)

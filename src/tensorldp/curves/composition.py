@@ -6,7 +6,7 @@ from tensorldp.curves.guarantee import Guarantee
 from tensorldp.errors import check_whole
 from tensorldp.randomizer import Randomizer, check_randomizer
 
-RUN_OF = frozenset({"record", "step"})  # units of which several uses make a run
+RUN_OF = frozenset({"record", "step"})  # units whose repeated use makes a run
 
 
 def compose(mechanism: Randomizer, *, count: int, delta: float) -> Guarantee:

@@ -189,11 +189,11 @@ SMALLEST = 64  # of the standard deviation: below it the tail's expansion is not
 class DiscreteGaussianCurve(RepeatedCurve):
     """`count` whole numbers, each moved by up to `shift` and released with noise P(Z = k) ~ exp(-k^2 / (2 sigma^2)).
 
-    The loss of a shift in every element is linear in the sum T of their noises, so that delta(epsilon) =
-    P(T >= m) - e^epsilon P(T >= m + count shift) with m the first whole number at which the loss exceeds epsilon. T
-    is discrete Gaussian of variance count sigma^2 up to a relative error of count e^(-pi^2 sigma^2)
-    (Kairouz, Liu and Steinke, ICML 2021), which no float shows for sigma of at least 64. No smaller shift is worse: the
-    noise is log-concave, so each set {Z <= t} has less mass under a farther record.
+    The loss of a shift in every element is linear in the sum T of their noises. So delta(epsilon) = P(T >= m) -
+    e^epsilon P(T >= m + count shift), with m the first whole number at which the loss exceeds epsilon. T is discrete
+    Gaussian of variance count sigma^2 up to a relative error of count e^(-pi^2 sigma^2) (Kairouz, Liu and Steinke, ICML
+    2021), which no float shows for sigma of at least 64. No smaller shift is worse: the noise is log-concave, so each
+    set {Z <= t} has less mass under a farther record.
 
     Args:
         sigma: that of one element's noise, in steps, a whole number of at least 64.

@@ -243,7 +243,7 @@ class Mechanism(ABC):
         Raises:
             InputError: if x is not floating point, sparse, nested or without numbers, not finite, of another shape or
                 outside the domain (unless `clip`), if it has elements between the whole numbers an integer mechanism
-                takes or its precision does not have all of them, if the generator is on another device, or if the
+                takes or its precision cannot hold all of them, if the generator is on another device, or if the
                 release leaves the range of the precision.
         """
         x, domain = self._examined(x)
@@ -262,7 +262,7 @@ class Mechanism(ABC):
                 raise
             raise self._out_of_range(x.dtype) from error
         if out.numel() and not all(math.isfinite(float(end)) for end in torch.aminmax(out)):
-            raise self._out_of_range(x.dtype)  # what is told follows from the release alone, noise and all
+            raise self._out_of_range(x.dtype)  # the message depends only on the release, noise included
         return out
 
     def _out_of_range(self, dtype: torch.dtype) -> InputError:

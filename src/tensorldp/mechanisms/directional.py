@@ -139,8 +139,8 @@ class DirectionalGaussian(Mechanism):
 
     A subclass sets `factors` in `_prepare`, one per leading mode; modes beyond have U = E. A factor may also be as
     long as the whole record, which gives every element its own standard deviation. The covariance of the noise is the
-    Kronecker product of U_k U_k^T, so the privacy loss between x and x' is Gaussian with the Mahalanobis norm mu of
-    x - x', and the guarantee is that of the worst shift in the domain: docs/mathematics/curves.md#directional-gaussian
+    Kronecker product of U_k U_k^T, so the privacy loss between x and x' is Gaussian with the Mahalanobis norm mu of x -
+    x'. The guarantee is that of the worst shift in the domain: docs/mathematics/curves.md#directional-gaussian
     """
 
     family = "directional"

@@ -122,7 +122,7 @@ class GaussianSecure(OnGrid):
 
     A record is rounded to the grid, which depends on the domain, epsilon and delta alone; the noise has P(Z = k)
     proportional to exp(-k^2 / (2 sigma^2)) with a whole sigma, at least that of the analytic Gaussian and at most one
-    step more, and is drawn from random whole numbers without rounding. The curve is that of the discrete law.
+    step more. It is drawn from random whole numbers without rounding. The curve is that of the discrete law.
     """
 
     name = "gaussian-secure"

@@ -56,7 +56,7 @@ def optimal_strategy(workload: Array) -> Array:
         slope = -2.0 * unit @ (product @ inverse)
         return float(np.trace(product)), ((slope - unit * (unit * slope).sum(axis=0)) / norms).ravel()
 
-    start = (vectors * values**0.25) @ vectors.T  # X proportional to (W^T W)^(1/2), optimal but for its diagonal
+    start = (vectors * values**0.25) @ vectors.T  # X proportional to (W^T W)^(1/2), optimal except for its diagonal
     best = minimize(
         objective,
         start.ravel(),

@@ -29,10 +29,10 @@ class PdpmCurve(RepeatedCurve):
     """`count` PDPM elements, each at either end of its interval.
 
     An element's two outcomes (the positive one, or either of the others) have the log ratios (epsilon,
-    -ln((E+1)/2)) from the upper end and (ln((E+1)/2), -epsilon) from the lower, E = e^epsilon, so the profile is the
-    largest over the number of elements that start from the upper end. All upper is the worst but for an effect of
-    the lattice; above 128 elements that effect is bounded by moving epsilon up by one lattice step, which holds
-    wherever it was compared with the full maximum (tests), and the curve is marked as not exact.
+    -ln((E+1)/2)) from the upper end and (ln((E+1)/2), -epsilon) from the lower, E = e^epsilon. So the profile is the
+    largest over the number of elements that start from the upper end. All upper is the worst but for an effect of the
+    lattice; above 128 elements that effect is bounded by moving epsilon up by one lattice step, and the curve is marked
+    as not exact. The bound holds wherever it was compared with the full maximum (tests).
     """
 
     nominal: float

@@ -43,7 +43,7 @@ from tensorldp_papers.claims.statements import (
 from tensorldp_papers.data.catalogue import get
 from tensorldp_papers.run.cell import AnyCell, variant_factors
 
-FLAT = 0.01  # a gain of accuracy in the second half of a training below which more of it is no help
+FLAT = 0.01  # a gain of accuracy in the second half of a training below which more training does not help
 
 
 @dataclass(frozen=True)

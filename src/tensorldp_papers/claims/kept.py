@@ -1,7 +1,7 @@
 """Verdicts from the reference results: the metrics kept from the largest runs, decided with today's checks.
 
-All claims are decided again whenever a run is added, so that no verdict depends on the order in which runs came, and a
-reason why something was not run is always that of the rows that are there.
+All claims are decided again whenever a run is added. So no verdict depends on the order in which runs came, and a
+reason why something was not run always matches the rows that are there.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tensorldp_papers.run.grid import Plan
 from tensorldp_papers.run.settings import parse_settings
 from tensorldp_papers.run.table import CELL, read_rows
 
-# claims read the exact columns of these alone
+# claims read only the exact columns of these
 EXACT: dict[str, Callable[..., pd.DataFrame]] = {
     "tldp_table5": error_table,
     "tvg_table4": growth_table,
@@ -106,7 +106,7 @@ def decide_again(reference: Path, earlier: pd.DataFrame | None = None) -> pd.Dat
     scale, commits = evidence.scale, " ".join(sorted(metrics["commit"].unique()))
     rows = []
     for claim in catalogue().values():
-        # what the grid has by now is not what was run
+        # today's grid is not what was run
         row = {
             key: text.replace(f"the {scale} grid does not have", "the kept results do not have")
             for key, text in decide(claim, evidence).items()

@@ -68,7 +68,7 @@ def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Interval
 ALPHA = 0.05  # the usual level
 # of ALPHA what each look spends, by its number of seeds: most at the first, where an interval of Student's is widest
 LOOKS = {3: 0.6, 5: 0.2, 10: 0.1, 20: 0.05, 40: 0.05}
-LEAST_SEEDS = min(LOOKS)  # two have one degree of freedom: an interval thirteen standard errors to each side
+LEAST_SEEDS = min(LOOKS)  # two have one degree of freedom: an interval of thirteen standard errors to each side
 DECIDED = ("reproduced", "holds with a condition", "not reproduced")
 SHOWN = 4  # comparisons that a text lists
 

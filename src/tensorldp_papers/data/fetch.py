@@ -164,7 +164,7 @@ def _connect(url: str, target: Path, start: int, deadline: float, label: str | N
                     if time.monotonic() > deadline:
                         raise NoNetworkError(f"{url} took longer than {LONGEST:g} seconds")
     except urllib.error.HTTPError as error:
-        if error.code == 416 and start:  # what is there is no part of the file
+        if error.code == 416 and start:  # what is there is not part of the file
             target.unlink()
             return _connect(url, target, 0, deadline, label)
         raise NoNetworkError(f"{url} answered {error.code} {error.reason}") from None

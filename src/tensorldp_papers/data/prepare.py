@@ -54,7 +54,7 @@ def prepare(
         raise InputError(f"the data set {name} needs the folder of its files: download it first")
     else:
         files, source, deviation = _source(dataset, source_dir)
-    parse: Parser = PARSERS.get(name)  # imports its module alone: pandas, scipy and spaCy take seconds to load
+    parse: Parser = PARSERS.get(name)  # imports only its module: pandas, scipy and spaCy take seconds to load
     parsed = parse(files, Options(expect_full, limit, endpoints, check_whole("seed", seed)))
     if expect_full:
         sizes = len(parsed.train[0]), len(parsed.test[0])
@@ -125,7 +125,7 @@ def _check_split(dataset: Dataset, split: str, arrays: Arrays) -> None:
         raise InputError(
             f"the {split} labels of {dataset.name} must lie in 0 .. {dataset.classes - 1}, found {y.min()} to {y.max()}"
         )
-    # Darknet alone drops columns that are constant
+    # only Darknet drops constant columns
     if x.shape[1:] != dataset.shape and dataset.name != "darknet":
         raise InputError(
             f"the {split} records of {dataset.name} have the shape {x.shape[1:]}, expected {dataset.shape}"

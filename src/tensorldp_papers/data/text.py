@@ -38,9 +38,10 @@ def parse_imdb(files: Mapping[str, Path], options: Options) -> Parsed:
     """IMDB reviews: x (N, 500) int32 token indices, y 1 for positive; negative and positive alternate.
 
     Index 0 is padding and every word without an index. With GloVe 6B among the files, a word's index is its line
-    (400,001 indices) and `embedding.safetensors` gets the vectors; otherwise the training vocabulary is used, and
-    `train_public_words.safetensors` and its counterpart for the test split have the same reviews with the most frequent
-    words of the public reviews alone, the last `PUBLIC_TEXTS` of the training split: no other review influences these.
+    (400,001 indices) and `embedding.safetensors` gets the vectors; otherwise the training vocabulary is used.
+    `train_public_words.safetensors` and its counterpart for the test split then have the same reviews with the most
+    frequent words of only the public reviews, the last `PUBLIC_TEXTS` of the training split: no other review influences
+    these.
 
     `expect_full` insists on GloVe's 400,000 words; `limit` is the number of reviews of each split and class, the first
     by number, None for all.

@@ -111,7 +111,7 @@ def cells_as_planned(metrics: pd.DataFrame) -> pd.DataFrame:
         try:
             settings = parse_settings(asked)
             cells = make_plan(settings).cells
-        except InputError:  # a study, a scale or a data set that the files have no more
+        except InputError:  # a study, a scale or a data set that the files no longer have
             continue
         planned = {name_of(cell): cell for cell in cells}
         alike = {name[:4]: cell for name, cell in planned.items()}

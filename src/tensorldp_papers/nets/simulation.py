@@ -177,7 +177,7 @@ class ClientSimulation:
         batches = [self._batches(client, order(client)) for client in clients]
         out = torch.empty((len(batches), self.size), dtype=start.dtype, device=start.device)
         if self.strategy == "batched":
-            # clients with as many steps together: none waits for another
+            # clients with equally many steps together: none waits for another
             ranked = sorted(range(len(batches)), key=lambda i: -len(batches[i]))
             for first in range(0, len(ranked), self.chunk):
                 places = ranked[first : first + self.chunk]

@@ -64,7 +64,7 @@ def _render(characters: list[str], names: tuple[str, ...] = FONTS) -> tuple[list
 
 @cache
 def rendered() -> Letters:
-    """Every letter of DejaVu Sans that has no decomposition, in all fonts that have it, centred: 56 x 56 pixels."""
+    """Every letter of DejaVu Sans that has no decomposition, in all fonts that contain it, centred: 56 x 56 pixels."""
     import matplotlib
     from matplotlib.ft2font import FT2Font
 

@@ -49,7 +49,7 @@ class Table:
 
 
 def source_name(key: str) -> str:
-    """The short name of a paper, or of what else has claims and studies."""
+    """The short name of a paper, or of anything else that has claims and studies."""
     return paper(key).short if key in PAPERS else study_name(key)
 
 
@@ -63,7 +63,7 @@ def without_keys(text: str) -> str:
 
 @cache
 def _names(mechanisms: tuple[str, ...]) -> tuple[dict[str, str], re.Pattern[str]]:
-    """What people write for each key, and where a text has one that is no common word."""
+    """What people write for each key, and where a text has a key that is not a common word."""
     names = {**STUDIES, **DATASETS, **NETWORKS, **{key: words for key, (words, _) in METRICS.items()}}
     names |= {name: label(name) for name in mechanisms} | {key: source.short for key, source in PAPERS.items()}
     keys = [key for key in names if re.search("[_-]", key)] + ["mnist", "cifar10", "svhn", "imdb", "ctg", "privunit"]
@@ -95,7 +95,7 @@ def as_table(frame: pd.DataFrame, title: str, caption: str = "") -> Table:
 
 
 def series(rows: pd.DataFrame) -> list[str]:
-    """The metrics of which a cell has a value for each round, epoch or client, sorted."""
+    """The metrics for which a cell has a value in each round, epoch or client, sorted."""
     keys = [key for key in SERIES if key in rows]
     return sorted(set(rows.loc[rows[keys].notna().any(axis=1), "metric"])) if keys else []
 
@@ -103,7 +103,7 @@ def series(rows: pd.DataFrame) -> list[str]:
 def numbers(rows: pd.DataFrame) -> list[Table]:
     """For each metric of a study its mean, lowest and highest over the seeds of each cell; without `series`.
 
-    Columns that say the same in every row are left out; the unit of the guarantee then stands in the caption.
+    Columns that say the same in every row are left out; the unit of the guarantee is then in the caption.
     """
     keys = ["dataset", "variant", "mechanism", "epsilon", "guarantee_epsilon", "guarantee_unit"]
     tables = []

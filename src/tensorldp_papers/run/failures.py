@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-MOST = 3  # causes that are told
+MOST = 3  # causes that are reported
 UNSAID = ("interrupted", "KeyboardInterrupt")  # of jobs that end because the run does
 MADE = {"report": "results/report.html", "figures": "results/figures/", "numbers": "results/metrics.parquet"}
 STEPS = re.compile(r"^(\d+) of (\d+) steps", re.MULTILINE)
@@ -78,7 +78,7 @@ def last_words(logs: Sequence[str]) -> str:
 
 
 def finished(started: float) -> str:
-    """The last line of a run: what of the results was made since it started, and where that truly is."""
+    """The last line of a run: which results were made since it started, and where they really are."""
     made = [
         f"{kind}: {place}"
         for kind, place in MADE.items()

@@ -22,7 +22,7 @@ class Records:
     Attributes:
         x: (records, *shape), the stored type.
         y: (records,) class indices.
-        name: of the data set.
+        name: the name of the data set.
         classes: number of classes.
         low, high: the public range of an element.
         kind: image, tabular, text or features.

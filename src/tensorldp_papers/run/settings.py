@@ -101,7 +101,7 @@ class Strict(BaseModel):
 
 
 class Settings(Strict):
-    """config.yaml. An empty value means: as the study states for this scale."""
+    """config.yaml. An empty value means what the study states for this scale."""
 
     scale: Scale = Field("quick", description="quick, desk or paper")
     studies: list[str] = Field(min_length=1, description="the studies to run, by the names of their files")
@@ -160,7 +160,7 @@ NUMERIC = ("seeds", "cells_per_job", "epsilons", "factors", "training", "check_m
 
 
 def _typed(value: Any) -> Any:
-    """Numbers and truth values for their texts: inside lists and mappings, `snakemake --config` gives text alone."""
+    """Numbers and truth values for their texts: inside lists and mappings, `snakemake --config` gives only text."""
     if isinstance(value, dict):
         return {key: _typed(inner) for key, inner in value.items()}
     if isinstance(value, list):

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from tensorldp_papers.run.records import Records
 
 AUDITED = [0.0, 1e-5]  # the deltas of audits
-MOST = 3  # failures that are told in full
+MOST = 3  # failures that are reported in full
 
 
 class Failures:
     """Cells that failed in a batch.
 
     Args:
-        folders: of the stages before, which tell what failed there.
+        folders: the folders of earlier stages, which tell what failed there.
     """
 
     def __init__(self, *folders: Path | None) -> None:
@@ -134,7 +134,7 @@ def train_shared(tasks: Sequence[Task], store: Store, out: Path, device: str) ->
     """Train models that other cells share, and keep them among the results.
 
     Args:
-        tasks: the cells that they are of.
+        tasks: the cells that they belong to.
         store: where results go.
         out: the manifest to write: which models these are.
         device: where models are trained: auto, cpu or cuda.

@@ -83,7 +83,7 @@ def public_texts(records: Records) -> Tensor:
         raise InputError(f"the representation words takes texts, but {records.name} holds {records.kind}")
     if len(records.x) <= PUBLIC_TEXTS:
         raise InputError(
-            f"{records.name} has {len(records.x)} training texts, of which words needs {PUBLIC_TEXTS} as public"
+            f"{records.name} has {len(records.x)} training texts, but words needs {PUBLIC_TEXTS} of them as public"
         )
     return records.x[-PUBLIC_TEXTS:]
 
@@ -149,9 +149,10 @@ def public_arrays(
 
     `task_x` and `task_y` choose the dimension: class k % 10 of task k // 10. For `strokes`, `centre`,
     `directions` and `scales` are the projection fitted on other letters, and `named_x`, `named_y` and `named_source`
-    labelled digits, which that fit and the rule do not read: they serve a control. Beside the private data set `digits`
-    they are of fonts alone, as scikit-learn's digits are then not public. `embed` is as `represent` takes it, `public`
-    the public texts for `words`.
+    labelled digits, which neither that fit nor the rule reads: they serve a control. Beside the private data set
+        `digits`
+    they come from fonts alone, as scikit-learn's digits are then not public. `embed` is as `represent` takes it,
+    `public` the public texts for `words`.
     """
     embed = embed or extractor(backbone, public=public)
 

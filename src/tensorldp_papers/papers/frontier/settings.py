@@ -23,7 +23,7 @@ class FrontierTraining(Training):
 
 
 class FrontierFactors(Factors):
-    """What is released of what, over which representation."""
+    """What is released from what, over which representation."""
 
     backbone: Backbone = Field(description="the public representation")
     private: Literal["features", "record", "test", "answer", "client"] = Field(

@@ -1,4 +1,4 @@
-"""Which attacked releases stand side by side, and one victim's pictures in each of them."""
+"""Which attacked releases are shown side by side, and one victim's pictures in each of them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def columns_of(metrics: pd.DataFrame, dataset: str) -> pd.DataFrame:
     """The columns of a data set's grid: TLDP-L's cells (TLDP-G's if there are none), with the true epsilon `target`.
 
     The target is the guarantee at delta 1e-5. Where atoms heavier than delta leave none, it is the pure epsilon
-    without the atoms, so that the other mechanisms have a place to stand.
+    without the atoms, so that the other mechanisms have a column.
     """
     rows = _attacked(metrics)
     rows = rows[rows["dataset"] == dataset]
@@ -100,7 +100,7 @@ def pictures(metrics: pd.DataFrame, folder: Path) -> dict[str, NDArray[Any]]:
 
     Args:
         metrics: the metrics table, with the study's rows.
-        folder: of the prepared data sets.
+        folder: the folder of the prepared data sets.
     """
     found = {}
     for dataset in picture_datasets(metrics):

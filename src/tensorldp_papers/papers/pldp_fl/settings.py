@@ -70,14 +70,14 @@ Tau = Annotated[int | float | RangeMode, BeforeValidator(_tau)]
 
 
 class SyntheticFactors(Factors):
-    """What the participants ask for."""
+    """What the participants choose."""
 
     eps: EpsilonMode = Field("same", description="mode of the participants' epsilons")
     tau: Tau = Field(2.0, description="mode of the safe ranges, or one width for all")
 
 
 class PldpFactors(ModelFactors):
-    """What the clients ask for; `participation` and `split` are training settings that a grid may vary."""
+    """What the clients choose; `participation` and `split` are training settings that a grid may vary."""
 
     eps: EpsilonMode = Field("same", description="mode of the clients' epsilons")
     tau: Tau = Field(2.0, description="mode of the safe ranges, or one width for all: [-1, 1] (6.2.4)")

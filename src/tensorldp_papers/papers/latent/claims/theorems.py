@@ -227,8 +227,8 @@ def membership() -> Finding:
     """A server that holds all releases asks whether a record is behind one of them.
 
     Its statistic is the least distance of a release from the record's own string; half of the records asked about are
-    members. The bound is of any attack on one release, and an attack on a network that was trained on the releases is
-    weaker.
+    members. The bound holds for any attack on one release, and an attack on a network that was trained on the releases
+    is weaker.
     """
     allowed = math.tanh(0.5 / 2)
     bound = {reading: latent(0.5, reading).curve().delta(0.0) for reading in "AB"}

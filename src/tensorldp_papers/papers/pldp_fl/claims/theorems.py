@@ -210,7 +210,7 @@ def functionality() -> Finding:
 @claim("P20", expected="a guess between two models 0.04 apart in each weight no better than epsilon_i = 1 allows")
 def server_cannot_infer() -> Finding:
     def success(epsilon: float, length: float, gap: float, rounds: int) -> float:
-        """Of the best guess between the models -gap/2 and +gap/2, of which each is as likely."""
+        """The success of the best guess between the equally likely models -gap/2 and +gap/2."""
         made = pdpm(epsilon, length)
         low, high = (made.positive_probability(v) for v in (-gap / 2, gap / 2))
         hits = np.arange(WEIGHTS * rounds + 1)
