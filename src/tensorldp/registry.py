@@ -36,7 +36,7 @@ def import_plugins(modules: Sequence[str] | None = None) -> None:
     The working directory is searched last: a user's own module lies beside config.yaml.
 
     Raises:
-        InputError: if a module cannot be imported, registers nothing, or is another than the one beside config.yaml.
+        InputError: if a module cannot be imported, registers nothing, or is not the one beside config.yaml.
     """
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))

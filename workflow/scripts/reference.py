@@ -1,6 +1,6 @@
 """Merge the numbers of finished runs into results/reference, from which `snakemake reference_figures` draws.
 
-All claims are then decided again from the numbers that are kept; --decide does that alone. Rows that do not fit the
+All claims are then decided again from the numbers that are kept; --decide does only that. Rows that do not fit the
 kept ones, because settings, code or data differ, are refused with one sentence, and nothing of that run is written.
 """
 

@@ -48,7 +48,7 @@ def releases(mechanism: Randomizer, record: Tensor, count: int, *seed: object) -
 def statistics(mechanism: Randomizer, x: Tensor, x_prime: Tensor, likelihood: bool) -> dict[str, Statistic]:
     """What the audit looks at in a release; each is larger, if anything, under x than under x'.
 
-    Only "likelihood ratio" believes the mechanism. The others see the releases alone: how far they lie towards x
+    Only "likelihood ratio" believes the mechanism. The others see only the releases: how far they lie towards x
     along x - x', all together and coordinate by coordinate, and how many elements equal x rather than x'.
     """
     change = (x - x_prime).reshape(-1)

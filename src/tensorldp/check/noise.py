@@ -50,7 +50,7 @@ def noise_misfit(
     (Kolmogorov-Smirnov), and how many lie beyond the levels 0.1 to 1e-7 and with which signs (exact binomial tests).
     The mean, random directions, the norm, and rank correlations between neighbouring elements and records are examined
     too. Among 2 10^7 elements a tail that ends at 1e-6 shows, and in 99 of 100 checks one that is ten times too heavy
-    at 1e-7 alone.
+    only at 1e-7.
 
     Args:
         target: what is checked.

@@ -152,7 +152,7 @@ class Search:
         self.draws = 0
         self.trails: list[Trail] = []
         for index, pair in enumerate(subset(pairs(target, seed, given), budget.starts, seed)):
-            turned = Pair(pair.name, pair.x_prime, pair.x) if index % 2 else pair  # x is the record that stands beside
+            turned = Pair(pair.name, pair.x_prime, pair.x) if index % 2 else pair  # x is the record that is beside
             for observer in observers:
                 if observer.fast or index < SLOW_PAIRS or pair.name in SLOW_TOO:
                     points = NOTHING if observer.local else claim.countable

@@ -71,7 +71,7 @@ class Verdict:
         epsilon_lower: no guarantee below this epsilon holds at `delta_lower`, at `confidence`.
         findings: what is wrong, claims first.
         attempts: what was tried.
-        floating_point: whether floats are part of the claim (True) or leaks by floats alone are reported beside it.
+        floating_point: whether floats are part of the claim (True) or leaks only by floats are reported separately.
         samples, seconds: releases of each record, and processor time.
     """
 

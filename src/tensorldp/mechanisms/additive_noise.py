@@ -98,7 +98,7 @@ class AdditiveNoise(Mechanism):
         return self.law.add(x, self.scale, generator)
 
     def noise_tail(self, size: Reals) -> Reals | None:
-        """P(|Z| > size) of one element's noise Z; None where a release is not x plus independent noise alone."""
+        """P(|Z| > size) of one element's noise Z; None if a release is more than x plus independent noise."""
         return self.law.tail(size, self.scale) if self.additive and self.retention == 0.0 else None
 
     def squared_error(self) -> float:

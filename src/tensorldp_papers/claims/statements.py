@@ -280,7 +280,7 @@ class _Parts:
 
 @dataclass(frozen=True)
 class AllOf(_Parts):
-    """That all parts hold; parts of weak runs alone that are not seen to hold are left out where there are others."""
+    """That all parts hold; parts with only weak runs that are not seen to hold are left out if there are others."""
 
     def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
         counted = [part for part in self.parts if not _is_weak(part)] or self.parts

@@ -1,4 +1,4 @@
-"""Parsers of the tabular data sets: float32 rows, scaled with the training split alone."""
+"""Parsers of the tabular data sets: float32 rows, scaled with only the training split."""
 
 from __future__ import annotations
 

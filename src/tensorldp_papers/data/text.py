@@ -149,7 +149,7 @@ def _lines(path: Path) -> Iterable[str]:
 
 
 def _alternating(y: NDArray[np.int64]) -> list[int]:
-    """Positions so that the classes take turns, for studies that take the first records alone."""
+    """Positions so that the classes take turns, for studies that take only the first records."""
     rank = np.zeros(len(y), np.int64)
     for label in (0, 1):
         rank[y == label] = np.arange((y == label).sum())

@@ -91,9 +91,9 @@ def plan_table(runs: pd.DataFrame, measured: Iterable[Measured]) -> pd.DataFrame
 
     Returns:
         The columns `PLAN_COLUMNS`. The counts `done`, `kept`, `other` and `left` count runs; `other` ones have to run
-        again and count as left. `hours` and `hours_left` cover runs whose seconds can be estimated, from training or
-        measuring alone; the columns of `LEVELS` and `unknown` count the runs by kind of estimate. `data_mb` is the size
-        of the prepared records, `releases_mb` that of the largest cell's releases; empty where they are not known.
+        again and count as left. `hours` and `hours_left` cover runs whose seconds can be estimated, only from training
+        or measuring; the columns of `LEVELS` and `unknown` count the runs by kind of estimate. `data_mb` is the size of
+        the prepared records, `releases_mb` that of the largest cell's releases; empty where they are not known.
     """
     estimates = estimate_seconds(dict.fromkeys(runs["cell"]), measured)
     seconds, hows = zip(*(estimates[cell] for cell in runs["cell"]), strict=True)

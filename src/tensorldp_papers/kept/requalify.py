@@ -65,7 +65,7 @@ def requalify(
 ) -> str:
     """Compute some cells of a kept study on a data set anew, and give all the digest of today's code if they are equal.
 
-    A seed, and cells that are kept with it, are drawn from the rows with today's settings, and these alone get the
+    A seed, and cells that are kept with it, are drawn from the rows with today's settings, and only these get the
     digest. All rows keep their commits. requalified.csv says what was drawn and how it was compared.
 
     Args:

@@ -42,7 +42,7 @@ def arithmetic(precision: str, device: torch.device) -> AbstractContextManager[o
 def flushing_denormals() -> Iterator[None]:
     """Within it, this thread takes float32 numbers below 1.2e-38 for 0, which make a processor many times slower.
 
-    For networks alone: privacy curves need numbers that small.
+    Only for networks: privacy curves need numbers that small.
     """
     torch.set_flush_denormal(True)
     try:

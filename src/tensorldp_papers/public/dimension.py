@@ -1,4 +1,4 @@
-"""How many directions to release at an epsilon: a rule that reads public records and the randomizer's error alone."""
+"""How many directions to release at an epsilon: a rule that reads only public records and the randomizer's error."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A word is kept if enough public texts contain it. Counts are damped, 1 + ln(count), weighted by the inverse share of
 public texts with the word, and scaled to unit length. They are then projected to the leading singular directions of the
-public texts: latent semantic analysis [deerwester1990]. The map is then a function of one text alone.
+public texts: latent semantic analysis [deerwester1990]. The map is then a function of a single text.
 """
 
 from __future__ import annotations

@@ -222,6 +222,6 @@ def audit_summary(audits: pd.DataFrame) -> Table:
     )
     return as_table(
         table,
-        "Audits at δ = 1e-5 beside the guarantees that they could falsify; each bound holds with "
+        "Audits at δ = 1e-5 beside the guarantees that they could falsify. Each bound holds with "
         "95 % confidence, so a few in a hundred may exceed by chance.",
     )

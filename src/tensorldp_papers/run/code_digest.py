@@ -101,7 +101,7 @@ def source_files(
 
 
 def _closure(files: Iterable[Path], names: frozenset[str] | None) -> set[Path]:
-    """These files and all that they may import, where something can be chosen by `names` alone."""
+    """These files and all that they may import, where something can be chosen only by `names`."""
     waiting = list(files)
     found: set[Path] = set()
     while waiting:

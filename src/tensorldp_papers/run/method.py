@@ -178,7 +178,7 @@ class InsideMethod(_OnRecords[T, F]):
 
 
 class SharedMethod(_OnRecords[T, F]):
-    """The cell of `none` alone is trained; every cell is scored with its models, the mechanism inside the scoring."""
+    """Only the cell of `none` is trained; every cell is scored with its models, the mechanism inside the scoring."""
 
     rules = SHARED
 
@@ -277,7 +277,7 @@ def audited_of(cell: AnyCell, data: Path | None, models: Sequence[Path] | None =
 
 
 def _inputs(cell: AnyCell, data: Path | None, models: Sequence[Path] | None) -> tuple[Any, ...]:
-    """What `guarantee` and `audited` of a method take beside the cell."""
+    """What `guarantee` and `audited` of a method take besides the cell."""
     plan = plan_of(cell.method)
     if plan.rules == MEASURE:
         return (data,)

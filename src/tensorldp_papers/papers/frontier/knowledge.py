@@ -156,7 +156,7 @@ def _plan(data: Path, key: str, cell: FrontierCell) -> Plan:
 
 
 def plan_of(cell: FrontierCell, data: Path) -> Plan:
-    """The cell's dimension, exponent and ridge: by public records and the mechanism's error alone.
+    """The cell's dimension, exponent and ridge: chosen by only public records and the mechanism's error.
 
     Of the private records it reads their number, and of the data set the number of its classes.
     """

@@ -104,7 +104,7 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
     ) -> tuple[float, int, Rows]:
         """The accuracy of a classifier without any mechanism, its dimension, and what chose it.
 
-        From public records alone: where some have labels of the task, half of them, drawn by the seed, teach the best
+        From only public records: where some have labels of the task, half of them, drawn by the seed, teach the best
         of a few learners, chosen across their sources. Otherwise clusters of the unlabelled ones, named as suits the
         test labels best: what these clusters would have if somebody named them.
         """

@@ -463,7 +463,7 @@ def draw_pictures(metrics: pd.DataFrame, pictures: Path | None, axis: str = "nom
 
     Args:
         metrics: the metrics table.
-        pictures: the arrays of `attack_pictures.py`; where there are none, the figure has the numbers alone.
+        pictures: the arrays of `attack_pictures.py`; without any, the figure has only the numbers.
         axis: `nominal` or `guaranteed`.
 
     Raises:

@@ -111,7 +111,7 @@ def _net(cell: TestingCell, records: Records, trained: Trained) -> SplitNet:
 
 
 class Testing(SharedMethod[TestingTraining, TestingFactors]):
-    """`train` runs for the cell of `none` alone; all cells of a data set and a model share what it gives.
+    """`train` runs only for the cell of `none`; all cells of a data set and a model share what it gives.
 
     Metrics: accuracy and weighted F1 on clean features for `none`, else on private ones (`..._perturbed_test`) with
     `accuracy_ceiling`, which no classifier of such features can exceed.

@@ -310,7 +310,7 @@ _IN_ONE_READING = "at least {:g} and {:g} in one reading, on clean or on release
     printed={2.0: 0.9173, 0.5: 0.9147},
 )
 def table2(evidence: Evidence, dataset: str, printed: dict[float, float]) -> Finding:
-    """Reading A's strings carry too little for any classifier that learns from them alone: no run is needed there."""
+    """Reading A's strings carry too little for any classifier that learns only from them: no run is needed there."""
     planned(evidence, STUDY, [dataset], f"{STUDY} on {dataset}", mechanism="latent", reading="A")
     least = min(printed)
     limit, cannot = _ceiling(dataset, least)
@@ -345,7 +345,7 @@ def without_privacy(evidence: Evidence) -> Finding:
 
 @claim("A14", expected="training accuracies of at least the printed ones less 0.01, in one of the readings")
 def training_accuracy(evidence: Evidence) -> Finding:
-    """Reached with the coins of Eq. 6 beside a test accuracy at chance, they are memorised noise."""
+    """If they are reached with the coins of Eq. 6 while test accuracy is at chance, they are memorised noise."""
     printed = {"mnist": {2.0: 0.9923, 0.5: 0.9942}, "cifar10": {2.0: 0.9562, 0.5: 0.9577}}
     names = run_on(evidence, "latent", "ann")
 

@@ -402,7 +402,7 @@ def _without_table5(made: list[Scores]) -> Finding:
 
 @claim("T44", expected=f"F1 below {LOW} at every epsilon, with one form of the Gaussian for all of a data set")
 def type2_baselines(evidence: Evidence) -> Finding:
-    """The noise of Table 5's Gaussian is several times that of Theorem 2's: one form decides alone only in favour."""
+    """Table 5's Gaussian has several times the noise of Theorem 2's: one form by itself decides only in favour."""
     made = each(evidence, TYPE2, IMAGES, BASELINES)
     low = [below(scores, name, LOW) for scores in made for name in BASELINES]
     absent = any(scores.of("gaussian", "table5").empty for scores in made)
