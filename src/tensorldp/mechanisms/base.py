@@ -161,7 +161,7 @@ class Mechanism(ABC):
         self.clip = check_flag(f"clip of {self.name}", self.clip)
         self._prepare()
         notes = (
-            "reconstructed from what others say of it" if self.status == "reconstructed" else "",
+            "reconstructed from what others say about it" if self.status == "reconstructed" else "",
             self.note,
             "records outside the domain are clipped to it first" if self.clip else "",
         )

@@ -100,7 +100,7 @@ class MatrixMechanism(DirectionalGaussian):
         check_word("sensitivity of matrix", self.sensitivity, "record", "column", "element")
         parts = self.size if self.sensitivity == "element" else 1
         if self.sensitivity == "column":
-            self.note = "the nominal epsilon speaks of one element, the guarantee of the whole record"
+            self.note = "the nominal epsilon covers one element, the guarantee the whole record"
         given, self.constant = self.constant, check_positive("constant of matrix", self.constant)
         if self.constant <= self.delta:
             raise InputError(f"constant of matrix must exceed delta, got {given!r} and delta {self.delta:g}")

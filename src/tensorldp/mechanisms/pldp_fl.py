@@ -207,7 +207,7 @@ class PluFedOa(AdditiveNoise):
     domain_kind = "box"
     law = LAPLACE
     server_weights = "inverse variance"
-    source = "[yang2021], after what PLDP-FL says of it"
+    source = "[yang2021], from what PLDP-FL says about it"
     status = "reconstructed"
     note = "the nominal epsilon is per element (one parameter), not per record"
 
