@@ -216,7 +216,7 @@ def private_step() -> Case:
 
 
 def round_trip(count: int) -> Case:
-    """A release of images written to a file and read again; both calls are alike but for memory."""
+    """A release of images written to a file and read again; both calls are alike except for memory."""
 
     def call() -> Call:
         x = torch.rand(count, 28, 28, generator=gen(1))

@@ -81,5 +81,5 @@ def _of_process() -> float:
 def _number(path: Path) -> float | None:
     try:
         return float(path.read_text())
-    except (OSError, ValueError):  # "max" is no number
+    except (OSError, ValueError):  # "max" is not a number
         return None

@@ -124,7 +124,7 @@ def accuracy_audit(
 
 
 def _epsilon_of_ceiling(accuracy: float, shares: Sequence[float]) -> float:
-    """The smallest epsilon whose ceiling is no less than an accuracy below 1."""
+    """The smallest epsilon whose ceiling reaches an accuracy below 1."""
     from scipy.optimize import brentq
 
     if accuracy <= class_ceiling(0.0, 0.0, shares) or accuracy >= 1.0:

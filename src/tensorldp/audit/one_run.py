@@ -57,7 +57,7 @@ def one_run_bound(correct: int, guesses: int, canaries: int, *, confidence: floa
     """The largest epsilon that `correct` right guesses rule out, 0 if they rule out none.
 
     Each canary is in the training by a fair coin of its own, and some of the coins are guessed from the outcome. Under
-    (epsilon, delta) the number of right guesses is at most v - 1 but for a chance of P(W >= v) + 2 m delta max_i
+    (epsilon, delta) the number of right guesses is at most v - 1 except with a chance of P(W >= v) + 2 m delta max_i
     P(v - i <= W < v) / i, with W binomial of `guesses` trials at e^epsilon / (1 + e^epsilon) and m canaries.
 
     Raises:

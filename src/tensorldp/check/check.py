@@ -240,7 +240,7 @@ class _Check:
     def _declared(
         self, name: str, outcomes: Sequence[declared.Contradiction | None], parts: float, samples: int, start: float
     ) -> None:
-        """Note tests of declarations that have so many parts of the error, and what they found."""
+        """Note tests of declarations with their parts of the error, and what they found."""
         wrong = [one for one in outcomes if one is not None]
         for one in wrong:
             kind = "declaration" if one.about == "curve" else one.about

@@ -237,7 +237,7 @@ def _equals(place: int, value: float, y: Reals) -> Reals:
 
 
 MODULI = (3, 5, 7, 10, 16)
-STEPS = 1 << 20  # of a grid whose step is no power of two, from end to end at most
+STEPS = 1 << 20  # most steps of a grid whose step is not a power of two, from end to end
 ROOM = 1 << 10  # such a step is larger than this many roundings
 SOME = 512  # values in which a step is searched
 SLACK = 0.02  # of a step: how far from a point of the grid a number may lie

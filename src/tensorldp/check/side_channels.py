@@ -86,7 +86,7 @@ def dependence(target: Target, record: Tensor, samples: int, seed: int) -> tuple
 
 
 def _p_value(one: Reals, two: Reals) -> float:
-    """Of independence. Ranks that are mostly ties have no normal limit at hand: two rare values may coincide."""
+    """Of independence. Ranks that are mostly ties have no usable normal limit: two rare values may coincide."""
     usual = [_most_frequent(side) for side in (one, two)]
     if max(count for _, count in usual) <= one.size / 2:
         return float(stats.spearmanr(one, two).pvalue)

@@ -62,7 +62,7 @@ def target_of(options: argparse.Namespace, domain: Domain) -> Any:
             return target(epsilon=float(options.epsilon), domain=domain, delta=options.nominal_delta, **settings)
     if settings:
         raise InputError(
-            f"{options.target} is no class of a mechanism: it takes no --option, got {options.option[0]!r}"
+            f"{options.target} is not a mechanism's class: it takes no --option, got {options.option[0]!r}"
         )
     return target
 

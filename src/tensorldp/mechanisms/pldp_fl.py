@@ -21,7 +21,7 @@ from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
 from tensorldp.randomness import uniform
 
-MIXED_COUNT = 128  # up to so many elements, every mixture of directions is tried
+MIXED_COUNT = 128  # up to this many elements, every mixture of directions is tried
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class PdpmCurve(RepeatedCurve):
 
     An element's two outcomes (the positive one, or either of the others) have the log ratios (epsilon,
     -ln((E+1)/2)) from the upper end and (ln((E+1)/2), -epsilon) from the lower, E = e^epsilon. So the profile is the
-    largest over the number of elements that start from the upper end. All upper is the worst but for an effect of the
-    lattice; above 128 elements that effect is bounded by moving epsilon up by one lattice step, and the curve is marked
-    as not exact. The bound holds wherever it was compared with the full maximum (tests).
+    largest over the number of elements that start from the upper end. All upper is the worst except for an effect of
+    the lattice; above 128 elements that effect is bounded by moving epsilon up by one lattice step, and the curve is
+    marked as not exact. The bound holds wherever it was compared with the full maximum (tests).
     """
 
     nominal: float

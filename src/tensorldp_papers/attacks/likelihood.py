@@ -111,7 +111,7 @@ def record_losses(model: nn.Module, x: Tensor, y: Tensor) -> Tensor:
 def true_positive_rate(members: Tensor, others: Tensor, false_positive_rate: float) -> float:
     """The share of members named by an attacker who calls a record a member if its loss is low enough.
 
-    The threshold is the largest that names at most that share of the records that are no members.
+    The threshold is the largest that names at most that share of the records that are not members.
     """
     allowed = int(false_positive_rate * len(others) + 1e-9)
     ordered = others.sort().values

@@ -137,7 +137,7 @@ def shortfall(cells: Iterable[AnyCell], *, settled: bool = False) -> str:
 
     Args:
         cells: the cells.
-        settled: whether their scores had stopped rising, so that a shorter training is no shortfall.
+        settled: whether their scores had stopped rising, so that a shorter training is not a shortfall.
     """
     least: dict[str, tuple[float, str]] = {}
     name = ""

@@ -84,7 +84,7 @@ def wrong_by_chance(claims: pd.DataFrame) -> float:
 
 
 def look(seeds: int) -> int:
-    """The number of seeds of the last look that so many complete; all of them where they are too few for a look."""
+    """The number of seeds of the last look that these complete; all of them if they are too few for a look."""
     return max((count for count in LOOKS if count <= seeds), default=seeds)
 
 

@@ -478,7 +478,7 @@ def _folder(path: Path, where: str) -> Content:
     )
     if rest:
         content.warnings.append(
-            f"{len(rest)} files or folders in {path} are no images of a class and are left out, the first is {rest[0]}"
+            f"{len(rest)} files or folders in {path} are not images of a class and are left out, the first is {rest[0]}"
         )
     return content
 

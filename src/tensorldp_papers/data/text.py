@@ -22,7 +22,7 @@ GLOVE_WIDTH = 100
 VOCABULARY = 20_000
 """Most frequent training words that get an index of their own where there is no GloVe."""
 PUBLIC_TEXTS = 5000
-"""The last so many training reviews are public without their labels, for studies that learn from public texts."""
+"""How many of the last training reviews are public, without their labels, for studies that learn from public texts."""
 
 _REVIEW = re.compile(r"aclImdb/(train|test)/(neg|pos)/(\d+)_\d+\.txt")
 _GLOVE = "glove.6B.100d.txt"

@@ -65,7 +65,7 @@ def table_number(value: Any) -> str:
 
 
 def json_number(value: float, digits: int = 6) -> float | None:
-    """A number to so many digits for JSON, None where it is not finite."""
+    """A number to a given count of digits for JSON, None where it is not finite."""
     return float(f"{value:.{digits}g}") if math.isfinite(value) else None
 
 
@@ -127,7 +127,8 @@ KNOWN = {SYNTHETIC, *(entry.name for entry in ENTRIES)}
 
 
 def own_data(datasets: Iterable[str], source: str) -> list[str]:
-    """Those of the data sets that do not come with this package, sorted; none where the study is no known paper's.
+    """Those of the data sets that do not come with this package, sorted; none where the study belongs to no known
+    paper.
 
     Args:
         datasets: those that a study has.

@@ -171,7 +171,7 @@ class Digits:
 
 
 def public_digits(*, handwriting: bool, font_copies: int = 160, hand_copies: int = 6) -> Digits:
-    """Deformed digits of two sources: so many copies of each digit in each font, or of each handwritten one.
+    """Deformed digits of two sources: several copies of each digit in each font, or of each handwritten one.
 
     With `handwriting` fonts are one source and scikit-learn's 1,797 digits the other; without, where those are the
     private records, DejaVu's fonts are one and STIX's the other.

@@ -77,7 +77,7 @@ class Projection:
 
 
 def principal(features: Tensor, dimension: int = WIDEST) -> Projection:
-    """The directions, so many at most, along which public features, labelled or not, spread most."""
+    """The directions, at most `dimension`, along which public features, labelled or not, spread most."""
     check_features(features, "public features")
     if len(features) < 2:
         raise InputError("principal directions need at least two public records")

@@ -63,7 +63,7 @@ class Pages:
         """The page of a template.
 
         Raises:
-            InputError: naming the template, if it asks for what the kept results lack or is no template.
+            InputError: naming the template, if it needs what the kept results lack or is not a template.
         """
         try:
             return self._environment.from_string(template.read_text()).render()

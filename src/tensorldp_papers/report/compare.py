@@ -60,7 +60,7 @@ def read_run(folder: Path, name: str) -> Run:
     except (OSError, ValueError) as error:
         raise InputError(f"the run {folder} has no readable {path}: {described(error)}") from None
     if missing := sorted({*POINT, *GUARANTEES, "value", "seed"} - set(metrics.columns)):
-        raise InputError(f"{path} is no table of metrics, it lacks the column {missing[0]}")
+        raise InputError(f"{path} is not a table of metrics, it lacks the column {missing[0]}")
     verdicts = inner / "claims.csv"
     columns = ["claim", "verdict", "observed"]
     claims = pd.DataFrame(columns=columns)

@@ -127,7 +127,7 @@ def csv_tables(tables: dict[str, pd.DataFrame]) -> dict[str, Table]:
 
 
 def check_claims(claims: pd.DataFrame) -> pd.DataFrame:
-    """The claims as text, without keys but in their evidence.
+    """The claims as text, without keys except in their evidence.
 
     Raises:
         InputError: if a column is missing or a verdict is not one of `VERDICTS`.

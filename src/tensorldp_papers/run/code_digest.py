@@ -208,7 +208,7 @@ def _imported(node: ast.Import | ast.ImportFrom, path: Path) -> Iterator[Path]:
 
 @cache
 def _module(folder: Path, name: str) -> tuple[Path, ...]:
-    """The file of a module that a folder holds and those of the packages around it; none where it is no module."""
+    """The file of a module that a folder holds and those of the packages around it; none where it is not a module."""
     parts = name.split(".") if name else []
     around = [folder.joinpath(*parts[:i], "__init__.py") for i in range(1, len(parts))]
     own = [folder.joinpath(*parts, "__init__.py"), *([folder.joinpath(*parts).with_suffix(".py")] if parts else [])]

@@ -28,11 +28,11 @@ Number = Annotated[int | float, BeforeValidator(_number)]  # an int stays one, i
 class Training(Strict):
     """Settings of every method; a method adds its own."""
 
-    limit: Limit = Field(None, description="the first so many training records")
+    limit: Limit = Field(None, description="how many of the first training records to use")
 
     @property
     def scored(self) -> int | None:
-        """The first so many test records that models are scored on; None is all."""
+        """How many of the first test records models are scored on; None is all."""
         return None
 
 

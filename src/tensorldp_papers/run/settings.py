@@ -181,7 +181,7 @@ def _typed(value: Any) -> Any:
 
 
 def _typed_own(value: Any) -> Any:
-    """Entries of `own_datasets` with numbers for their texts, but for names: a column `01` is not the number 1."""
+    """Entries of `own_datasets` with numbers for their texts, except for names: a column `01` is not the number 1."""
     if not isinstance(value, dict):
         return value
     return {

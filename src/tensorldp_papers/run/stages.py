@@ -45,7 +45,7 @@ class Failures:
 
     @contextmanager
     def of(self, task: Task, stage: str) -> Iterator[None]:
-        """Note what a cell raises, and go on; a full disk is no fault of a cell."""
+        """Note what a cell raises, and go on; a full disk is not a cell's fault."""
         try:
             yield
         except FullDiskError:

@@ -53,7 +53,7 @@ class ScalePlan(Strict):
     per_factor: dict[str, dict[str, Any]] = Field(
         default_factory=dict, description="'key=value' of a factor: training settings and a limit only for it"
     )
-    limit: int | None = Field(None, ge=10, description="the first so many training records; None is all")
+    limit: int | None = Field(None, ge=10, description="how many of the first training records to use; None is all")
     cells_per_job: int | None = Field(
         None, ge=1, description="how many cells a job computes; None is all of a data set"
     )

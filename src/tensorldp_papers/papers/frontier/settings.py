@@ -17,7 +17,7 @@ class FrontierTraining(Training):
     """The public side of a run."""
 
     public_records: Annotated[int, Field(ge=0)] = Field(
-        5000, description="the last so many training records are public without their labels; `strokes` uses none"
+        5000, description="how many of the last training records are public, without their labels; `strokes` uses none"
     )
     clients: Count = Field(1000, description="that share the records, where clients are protected")
 

@@ -440,7 +440,7 @@ def _drawn_errors(rows: pd.DataFrame) -> pd.Series:
 
 
 def _write(ax: Axes, text: str, at: tuple[float, float], above: float, colour: str, weight: str = "normal") -> None:
-    """A text centred above a place, so many points."""
+    """A text centred above a place, at a distance in points."""
     place: dict[str, Any] = {"xytext": (0, above), "textcoords": "offset points", "ha": "center"}
     ax.annotate(text, at, color=colour, weight=weight, fontsize=TEXT, **place)
 

@@ -116,7 +116,7 @@ def mode_rows(
 def learned(
     evidence: Evidence, dataset: str, taus: Iterable[str | float], eps: str = "e2", limit: int | None = None
 ) -> At:
-    """That a mode of epsilon leaves chance with one of these safe ranges, on the study's records or on so many."""
+    """That a mode of epsilon leaves chance with one of these safe ranges, on the study's records or that many."""
     on = "" if limit is None else f" on {limit:,} records"
     return lambda centre: AnyOf(
         [
