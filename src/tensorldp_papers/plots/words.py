@@ -127,8 +127,7 @@ KNOWN = {SYNTHETIC, *(entry.name for entry in ENTRIES)}
 
 
 def own_data(datasets: Iterable[str], source: str) -> list[str]:
-    """Those of the data sets that do not come with this package, sorted; none where the study belongs to no known
-    paper.
+    """Those of the data sets that do not come with this package, sorted; none if the study has no known paper.
 
     Args:
         datasets: those that a study has.
