@@ -308,7 +308,7 @@ def test_a_range_must_suit_floats(tmp_path: Path) -> None:
     assert "beyond float32" in refusal(tmp_path, "t.csv", label="tree", range=[0, 1e300])
     put(tmp_path, TABLE.assign(a=0.0, b=0.0, c=0.0, d=0.0))
     assert "beyond float32" in refusal(tmp_path, "t.csv", label="tree", range=[0, 1e-42])
-    assert "one number in float64" in refusal(tmp_path, "t.csv", label="tree", range=[2**60, 2**60 + 100])
+    assert "same number in float64" in refusal(tmp_path, "t.csv", label="tree", range=[2**60, 2**60 + 100])
 
 
 def test_a_value_outside_is_told_in_full_with_its_place(tmp_path: Path) -> None:
