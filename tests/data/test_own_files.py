@@ -174,7 +174,7 @@ def test_mistakes_around_files(tmp_path: Path) -> None:
         ("t.npz", {"label": "tree"}, ["own_datasets.mine.values must name one array", "tree, x, y"]),
         ("damaged.npz", {"label": "tree"}, ["not an NPZ file"]),
         ("empty", {}, ["one folder for each class"]),
-        ("trees", {"label": "tree"}, ["own_datasets.mine.label", "not for a folder"]),
+        ("trees", {"label": "tree"}, ["own_datasets.mine.label", "does not apply to a folder"]),
         ("trees", {"range": [0, 255]}, ["one size", "6 x 6", "5 x 6"]),
     ):
         with pytest.raises(InputError) as caught:
