@@ -99,8 +99,9 @@ def find_lies(cases: Sequence[Any], seeds: int, out: Path, **options: Any) -> No
 def count_alarms(cases: Sequence[Any], runs: int, out: Path) -> None:
     """Check each honest randomizer with seeds 0, 1, ...; seeds that the file counts are not repeated.
 
-    Findings beside the claim are counted too: of floats where the claim leaves them out, which are real leaks, and
-    of declarations, which are false alarms, with the error that each check allows them. `code` says at which seed
+    Findings beside the claim are counted too: those about floats where the claim leaves them out, which are real leaks,
+        and those about declarations, which are false alarms, with the error that each check allows them. `code` says at
+        which seed
     the code of a commit took over.
     """
     old = read_json(out) if out.exists() else {"rows": [], "code": {}}
@@ -134,7 +135,7 @@ def write_page(page: Path, lies: list[dict[str, Any]], honest: dict[str, Any]) -
 
 
 def origin(honest: dict[str, Any]) -> str:
-    """In words: the findings beside the claim, and which code the checks of honest randomizers are of."""
+    """In words: the findings beside the claim, and which code checked the honest randomizers."""
     rows = honest["rows"]
     wrong = sum(count for row in rows for kind, count in row["beside"].items() if kind != "floating point")
     allowed = sum(row["error_beside"] * row["runs"] for row in rows)

@@ -29,7 +29,7 @@ Call = Callable[[], Any]
 
 @dataclass(frozen=True)
 class Case:
-    """A loop: what it is called, what a call is, how often as fast it should be, and what makes the two calls."""
+    """A loop: what it is called, what a call is, how many times as fast it should be, and what makes the two calls."""
 
     name: str
     what: str
@@ -55,7 +55,7 @@ def records(task: Task, count: int) -> tuple[Tensor, Tensor]:
 
 
 def textbook(model: nn.Module) -> nn.Module:
-    """The layers as a textbook has them, pooling after the activation and plain convolutions, in place."""
+    """The layers as in a textbook, pooling after the activation and plain convolutions, in place."""
     for module in model.modules():
         if isinstance(module, (Pointwise, Depthwise)):
             module.__class__ = nn.Conv2d  # type: ignore[assignment]
@@ -216,7 +216,7 @@ def private_step() -> Case:
 
 
 def round_trip(count: int) -> Case:
-    """A release of images written to a file and read again; both calls are alike but for memory."""
+    """A release of images written to a file and read again; both calls are alike except for memory."""
 
     def call() -> Call:
         x = torch.rand(count, 28, 28, generator=gen(1))

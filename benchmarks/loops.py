@@ -33,7 +33,7 @@ from tensorldp_papers.run.precision import instruction_set
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured of a loop; times in milliseconds of CPU per call, rates in GFLOP/s, memory in MB."""
+    """What was measured for a loop; times in milliseconds of CPU per call, rates in GFLOP/s, memory in MB."""
 
     name: str
     what: str
@@ -142,7 +142,7 @@ def table(rows: list[Row], peak: dict[str, float]) -> str:
         "|---|---|---:|---:|---:|---:|---:|---:|",
     ]
     for row in rows:
-        rate = f"{row.rate:.0f}" if row.rate >= 1.0 else "-"  # LSTMs are not counted, and noise is no product
+        rate = f"{row.rate:.0f}" if row.rate >= 1.0 else "-"  # LSTMs are not counted, and noise is not a product
         lines.append(
             f"| {row.name} | {row.what} | {row.plain_ms:.1f} | {row.quick_ms:.1f} | **{row.ratio:.1f}** "
             f"({row.low:.1f} to {row.high:.1f}) | {row.goal:g} | {rate} | "

@@ -119,7 +119,7 @@ def peers(x: Tensor, device: str) -> list[Row]:
 
 
 def fitting(row: Row, data: Tensor, seconds: float, device: str) -> int:
-    """How many records one run of the row may have: all, or fewer for a slow one (and never fewer than a pilot)."""
+    """How many records one run of the row may have: all, or fewer for a slow one (but never fewer than a pilot)."""
     count = PILOT
     timed(row, data[:count], device)
     while count < data.shape[0]:

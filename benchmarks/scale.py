@@ -1,8 +1,9 @@
 """What Snakemake itself costs on large grids: python benchmarks/scale.py [CELLS ...] [-- SNAKEMAKE ARGUMENTS]
 
-Plans the default targets of a grid of so many cells in batches of 100, of one study with many epsilons, in a temporary
-copy of the workflow. It prints the jobs, the wall-clock and processor seconds, and the peak memory of Snakemake: of a
-run until it has planned and would start its first job, when it is stopped, and of a dry run, which prints every job.
+Plans the default targets of a grid of that many cells in batches of 100, of one study with many epsilons, in a
+temporary copy of the workflow. It prints the jobs, the wall-clock and processor seconds, and the peak memory of
+Snakemake: of a run until it has planned and would start its first job, when it is stopped, and of a dry run, which
+prints every job.
 """
 
 from __future__ import annotations

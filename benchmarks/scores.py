@@ -165,7 +165,7 @@ def interval(values: list[float]) -> tuple[float, float]:
 def main() -> None:
     arg = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arg.add_argument("--data", type=Path, default=None, help="folder of a prepared data set of images")
-    arg.add_argument("--records", type=int, default=2000, help="the first so many of either split")
+    arg.add_argument("--records", type=int, default=2000, help="how many of the first records of either split")
     arg.add_argument("--seeds", type=int, default=5)
     arg.add_argument("--only", nargs="+", default=list(ARMS), choices=list(ARMS))
     args = arg.parse_args()

@@ -4,10 +4,10 @@
     python benchmarks/workflow.py --target figures
     python benchmarks/workflow.py --config scale=desk "studies=['tldp_type2']" --more tldp_type2=2
 
-Compute is the time inside the scripts of the stages (from the call of `main` to its end, without starting processes or
-importing torch), or their CPU time where several threads make that more; everything else, the figures' notebooks too,
-is counted as overhead. `--more` then asks for one more
-epsilon of a study and compares the second run with the compute of its new cells.
+Compute is the time inside the stages' scripts, from the call of `main` to its end, without starting processes or
+importing torch. It is their CPU time where several threads make that more. Everything else, the figures' notebooks too,
+counts as overhead. `--more` then asks for one more epsilon of a study and compares the second run with the compute of
+its new cells.
 """
 
 from __future__ import annotations

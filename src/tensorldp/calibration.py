@@ -1,4 +1,4 @@
-"""Mechanisms whose true guarantee, not whose nominal epsilon, is the one asked for."""
+"""Mechanisms with a requested true guarantee rather than a requested nominal epsilon."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TOLERANCE = 1e-6  # of epsilon, relative
 
 
 def true_epsilon(mechanism: Mechanism, delta: float) -> float:
-    """The pure epsilon, atoms removed in the mechanism's favour, or where there is none the epsilon at `delta`."""
+    """The pure epsilon, atoms removed in the mechanism's favour; where there is none, the epsilon at `delta`."""
     curve = mechanism.curve()
     return curve.pure_epsilon if math.isfinite(curve.pure_epsilon) else curve.epsilon(delta)
 
@@ -34,7 +34,7 @@ def calibrate(
         epsilon_of: the true epsilon of a mechanism at a delta.
 
     Raises:
-        InputError: if no nominal epsilon between 1e-9 and 1e9 of it gives that guarantee.
+        InputError: if no nominal epsilon between 1e-9 and 1e9 gives that guarantee.
     """
     mechanism = build(epsilon)
     if abs(epsilon_of(mechanism, delta) - epsilon) <= TOLERANCE * epsilon:

@@ -14,7 +14,7 @@ from tensorldp.errors import InputError, check_real
 TOLERANCE = 1e-5
 DTYPES = (torch.float32, torch.float64, torch.bfloat16)  # of records; float16 ends at 65,504, which noise exceeds
 NORM_BYTES = 1 << 20  # bytes of a batch whose norms are taken at once: twice or four times as many in float64
-FARTHEST, NARROWEST = 1e30, 1e-30  # of domains: squares and products of what follows from them stay floats
+FARTHEST, NARROWEST = 1e30, 1e-30  # of domains: squares and products of values derived from them stay floats
 
 
 def blocks(x: Tensor, size: int) -> Iterator[slice]:

@@ -28,7 +28,7 @@ def described(error: BaseException) -> str:
     """An exception as a message shows it: its class and what it says, on one line and not too long."""
     try:
         text = " ".join(str(error).split())
-    except Exception:  # an exception of somebody's own may not even say what it is
+    except Exception:  # a user's own exception may not even say what it is
         text = ""
     text = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return text if len(text) <= 300 else f"{text[:296]} ..."
@@ -38,7 +38,7 @@ def described(error: BaseException) -> str:
 def blamed(what: str) -> Iterator[None]:
     """Run code that somebody else wrote: whatever it raises becomes an `InputError` that says what failed.
 
-    `SystemExit` does, too; the user's own interruption does not.
+    That includes `SystemExit`, but not the user's own interruption.
     """
     try:
         yield
@@ -83,7 +83,7 @@ def check_real(
             raise TypeError
         number = float(value)  # type: ignore[arg-type]
         value = value if isinstance(value, (int, float)) else number
-    except (OverflowError, TypeError, ValueError):  # an int beyond the range of floats is a slip and not infinity
+    except (OverflowError, TypeError, ValueError):  # an int beyond the range of floats is a mistake, not infinity
         number = math.nan
     inside = (number > low if open_low else number >= low) and (number < high if open_high else number <= high)
     if infinite and number == math.inf:

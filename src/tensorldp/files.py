@@ -22,7 +22,7 @@ from tensorldp.errors import InputError
 
 
 class FullDiskError(InputError):
-    """There is no space left, which is no fault of what was to be written."""
+    """There is no space left; what was to be written is not at fault."""
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def replacing(path: Path) -> Iterator[Path]:
         yield temporary
         temporary.chmod(mode)
         temporary.replace(path)
-    except Exception as error:  # of a full disk safetensors tells in words and by an error of its own
+    except Exception as error:  # safetensors reports a full disk in words and with its own error
         full = (errno.ENOSPC, errno.EDQUOT)
         if getattr(error, "errno", None) in full or any(f"(os error {code})" in str(error) for code in full):
             raise FullDiskError(

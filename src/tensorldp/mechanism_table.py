@@ -15,10 +15,10 @@ class Listed(NamedTuple):
     Attributes:
         module: in `tensorldp.mechanisms`, which defines its class.
         label: what a legend calls it.
-        family: of those that share a colour.
+        family: mechanisms of one family share a colour.
         variant_labels: what a legend calls it with options other than the default ones, by "option=value".
-        integer: as of its class, whether records are whole numbers.
-        only_for: as of its class, the methods of studies that can use its release; empty for all.
+        integer: as in its class, whether records are whole numbers.
+        only_for: as in its class, the methods of studies that can use its release; empty for all.
     """
 
     module: str

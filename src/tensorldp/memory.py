@@ -40,10 +40,10 @@ def free_memory() -> float:
 
 
 def check_memory(name: str, elements: int, each: int) -> None:
-    """Refuse what there is no memory for, before any of it is taken.
+    """Refuse what does not fit in memory, before any of it is allocated.
 
     Args:
-        name: of what needs it, for the message.
+        name: what needs it, for the message.
         elements: how many there are.
         each: bytes that are needed for one of them.
     """
@@ -81,5 +81,5 @@ def _of_process() -> float:
 def _number(path: Path) -> float | None:
     try:
         return float(path.read_text())
-    except (OSError, ValueError):  # "max" is no number
+    except (OSError, ValueError):  # "max" is not a number
         return None

@@ -1,4 +1,4 @@
-"""What audits and composition ask of a mechanism. `tensorldp.mechanisms`, which uses the curves, lies above."""
+"""What audits and composition need from a mechanism. `tensorldp.mechanisms`, which uses the curves, lies above."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Randomizer(Protocol):
 
     @property
     def note(self) -> str:
-        """What else is to be said of the guarantee."""
+        """What else there is to say about the guarantee."""
 
     @property
     def size(self) -> int:
@@ -45,10 +45,10 @@ class Randomizer(Protocol):
 
 
 def check_randomizer(caller: str, mechanism: object) -> None:
-    """Refuse what is no mechanism, such as a class in place of an instance.
+    """Refuse what is not a mechanism, such as a class instead of an instance.
 
     Args:
-        caller: who asks, for the message.
+        caller: who calls, for the message.
         mechanism: what was given.
     """
     if isinstance(mechanism, type) or not isinstance(mechanism, Randomizer):

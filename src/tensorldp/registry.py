@@ -1,4 +1,4 @@
-"""Names to members of one kind: the own ones, those of a user's plug-in modules and those of entry points."""
+"""Names to members of one kind: the package's own, those of a user's plug-in modules and those of entry points."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def import_plugins(modules: Sequence[str] | None = None) -> None:
     The working directory is searched last: a user's own module lies beside config.yaml.
 
     Raises:
-        InputError: if a module cannot be imported, registers nothing, or is another than the one beside config.yaml.
+        InputError: if a module cannot be imported, registers nothing, or is not the one beside config.yaml.
     """
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))
@@ -69,13 +69,13 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")  # names become parts of file n
 class Registry(Generic[T]):
     """The members of one kind by name.
 
-    A module is imported when one of its members is asked for: a list of names costs no import. Members from outside
+    A module is imported when one of its members is first used: listing names imports nothing. Members from outside
     register themselves when their module is imported, as a plug-in or through an entry point whose name is the
     member's.
 
     Args:
         kind: what a member is called in messages.
-        group: of the entry points.
+        group: the group of the entry points.
         own: the names that each module defines, or a function that says so.
     """
 
@@ -98,7 +98,7 @@ class Registry(Generic[T]):
 
         Args:
             name: its key.
-            member: what the key stands for.
+            member: what the key refers to.
             module: where it is defined; a class or a function says that itself.
 
         Raises:
@@ -134,7 +134,7 @@ class Registry(Generic[T]):
         """All names, sorted. Plug-ins are imported; the package's own modules and entry points are not.
 
         Raises:
-            InputError: if a plug-in is no good (see `import_plugins`).
+            InputError: if a plug-in cannot be used (see `import_plugins`).
         """
         import_plugins()
         return sorted({*self._own, *self._points, *self._members})
@@ -209,5 +209,5 @@ class Registry(Generic[T]):
 
 
 def _origin(member: object) -> object:
-    """What a definition is to be compared by: its name, as a module that is imported again defines it again."""
+    """What to compare a definition by: its name, as a module that is imported again defines it again."""
     return getattr(member, "__qualname__", member)

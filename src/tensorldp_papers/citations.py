@@ -13,7 +13,7 @@ class Paper:
         short: the name by which code and figures call it.
         title: its full title.
         authors: in the order of the source, "First Last" each.
-        year: of publication.
+        year: the year of publication.
         venue: journal, archive or occasion.
         identifier: its DOI or archive number; empty where there is none.
         citation: its key in `docs/references.bib`.

@@ -1,4 +1,4 @@
-"""The kinds of thing that a package or a user's module may add to the reproduction, beside mechanisms."""
+"""The kinds of thing that a package or a user's module may add to the reproduction, besides mechanisms."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def ended(*arguments: str) -> subprocess.CompletedProcess[str]:
     ("name", "code", "message"),
     [
         ("the_process_is_left", 2, "error: the process ended without an answer: it ended itself with exit code 0"),
-        ("the_process_is_killed", 2, "signal 9 (Killed) ended it, as the system sends where memory runs out"),
+        ("the_process_is_killed", 2, "signal 9 (Killed) ended it, as the system sends when memory runs out"),
         ("the_argument_itself_is_returned", 1, ""),
         ("everything_is_nan", 0, ""),
     ],

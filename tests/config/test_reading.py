@@ -19,8 +19,8 @@ def test_merged_keys_and_anchors_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: 1\nb: 2\na: 3\n", "line 3: a stands twice"),
-        ("a:\n  b: 1\n  b: 2\n", "line 3: b stands twice"),
+        ("a: 1\nb: 2\na: 3\n", "line 3: a occurs twice"),
+        ("a:\n  b: 1\n  b: 2\n", "line 3: b occurs twice"),
         ("a: [1\nb: 2\n", "not valid YAML at line 2"),
         ("a: !!python/object/apply:os.system [x]\n", "not valid YAML at line 1"),
     ],

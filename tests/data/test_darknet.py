@@ -31,7 +31,7 @@ def test_cleaning_and_standardising(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         ({"Label": "Onion"}, "has the label 'Onion', allowed are Non-Tor, NonVPN, Tor, VPN"),
-        ({"Flow Duration": "long"}, "column 'Flow Duration' of .* must hold numbers alone"),
+        ({"Flow Duration": "long"}, "column 'Flow Duration' of .* must hold only numbers"),
     ],
 )
 def test_mistakes(tmp_path: Path, changes: dict[str, str], message: str) -> None:
@@ -42,7 +42,7 @@ def test_mistakes(tmp_path: Path, changes: dict[str, str], message: str) -> None
 
 def test_another_release_is_refused(tmp_path: Path) -> None:
     tiny.write_darknet(tmp_path / "Darknet.CSV")
-    with pytest.raises(InputError, match="has 700 rows and 12 columns, expected are 141530 and 85"):
+    with pytest.raises(InputError, match="has 700 rows and 12 columns, expected 141530 and 85"):
         prepare("darknet", tmp_path, tmp_path / "out")
     (tmp_path / "Darknet.CSV").write_text("Flow ID,Src IP\n1,2\n")
     with pytest.raises(InputError, match="lacks the column 'Dst IP'"):

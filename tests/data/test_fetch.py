@@ -57,7 +57,7 @@ def test_flipped_byte_is_named_and_not_kept(
     use(monkeypatch, dataset)
     bad = mirror_folder / "mnist" / FILES[2]
     flip(bad)
-    with pytest.raises(InputError, match=r"t10k-images.*has the SHA-256 [0-9a-f]{64}, expected is the SHA-256"):
+    with pytest.raises(InputError, match=r"t10k-images.*has the SHA-256 [0-9a-f]{64}, expected the SHA-256"):
         fetch("mnist", tmp_path / "out", mirror=mirror_folder, offline=True)
     assert bad.is_file()
     assert not (tmp_path / "out" / FILES[2]).exists()
@@ -119,7 +119,7 @@ def test_a_supplied_file_is_recorded_and_held_to_it(tmp_path: Path) -> None:
 def test_a_hash_beside_a_supplied_file_counts(tmp_path: Path) -> None:
     tiny.write_credit(tmp_path / "credit" / "creditcard.csv")
     (tmp_path / "credit" / "creditcard.csv.sha256").write_text("0" * 64 + "  creditcard.csv\n")
-    with pytest.raises(InputError, match="expected is the SHA-256 0000"):
+    with pytest.raises(InputError, match="expected the SHA-256 0000"):
         fetch("credit", tmp_path / "out", mirror=tmp_path)
     (tmp_path / "credit" / "creditcard.csv.sha256").write_text("abc\n")
     with pytest.raises(InputError, match="64 hexadecimal digits"):

@@ -23,7 +23,7 @@ def test_idx_files(tmp_path: Path) -> None:
     assert (train.y.tolist(), train.y.dtype) == ([*range(10), 0, 1], np.int64)
     assert train.metadata["dataset"] == "mnist"
     assert (train.metadata["low"], train.metadata["high"]) == ("0", "255")
-    with pytest.raises(InputError, match="12 training and 5 test records, expected are 60000 and 10000"):
+    with pytest.raises(InputError, match="12 training and 5 test records, expected 60000 and 10000"):
         prepare("mnist", tmp_path / "src", tmp_path / "out")
 
 

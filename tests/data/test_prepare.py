@@ -54,7 +54,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         prepare("mnist", None, tmp_path)
     with pytest.raises(InputError, match="none with the files of mnist does not exist"):
         prepare("mnist", tmp_path / "none", tmp_path)
-    with pytest.raises(InputError, match=r"lacks files of svhn, expected are train_32x32\.mat, test_32x32\.mat"):
+    with pytest.raises(InputError, match=r"lacks files of svhn, expected train_32x32\.mat, test_32x32\.mat"):
         prepare("svhn", tmp_path, tmp_path)
 
 
@@ -76,7 +76,7 @@ def test_a_file_that_changed_after_it_was_fetched(tmp_path: Path) -> None:
 def test_nothing_is_written_when_the_content_is_wrong(tmp_path: Path) -> None:
     tiny.write_mnist(tmp_path / "src")
     tiny.write_idx(tmp_path / "src" / "t10k-labels-idx1-ubyte.gz", np.full(5, 10, np.uint8))
-    with pytest.raises(InputError, match=r"test labels of mnist must lie in 0 \.\. 9, found are 10 to 10"):
+    with pytest.raises(InputError, match=r"test labels of mnist must lie in 0 \.\. 9, found 10 to 10"):
         prepare("mnist", tmp_path / "src", tmp_path / "out", expect_full=False)
     assert not (tmp_path / "out").exists()
 
@@ -87,8 +87,8 @@ MADE_UP = Dataset("made_up", "tabular", 2, (3,), 0, 1, (4, 4), "https://example.
 @pytest.mark.parametrize(
     ("x", "y", "words"),
     [
-        (np.zeros((4, 3)), np.array([0.0, 1.0, 0.5, 1.0]), "whole numbers, found is 0.5"),
-        (np.zeros((4, 3)), np.array([0.0, 1.0, np.nan, 1.0]), "whole numbers, found is nan"),
+        (np.zeros((4, 3)), np.array([0.0, 1.0, 0.5, 1.0]), "whole numbers, found 0.5"),
+        (np.zeros((4, 3)), np.array([0.0, 1.0, np.nan, 1.0]), "whole numbers, found nan"),
         (np.zeros((4, 3)), np.array(["0", "1", "0", "1"]), "must be numbers"),
         (np.zeros((4, 3)), np.array([0, 1]), "a record for each label"),
         (np.zeros((4, 3)), np.array([[0, 1, 0, 1]]), "a record for each label"),

@@ -39,7 +39,7 @@ def test_adult_mistakes(tmp_path: Path) -> None:
     for old, new, message in (
         ("Private", "Pirate", "'workclass' of .* holds 'Pirate'"),
         ("<=50K", "50", "<=50K or >50K"),
-        ("30,", "thirty,", "'age' of .* must hold numbers alone"),
+        ("30,", "thirty,", "'age' of .* must hold only numbers"),
     ):
         data.write_text(text.replace(old, new))
         with pytest.raises(InputError, match=message):
@@ -65,7 +65,7 @@ def test_credit_is_standardised_with_training_statistics(tmp_path: Path) -> None
     ("old", "new", "message"),
     [
         ("V7", "W7", "lacks the column 'V7'"),
-        (",0\n", ",2\n", "must hold 0 and 1 alone"),
+        (",0\n", ",2\n", "must hold only 0 and 1"),
         ("Time,V1", "Time;V1", "lacks the column 'V1'|not the expected CSV"),
     ],
 )

@@ -92,7 +92,7 @@ def test_glove(tmp_path: Path, zipped: bool) -> None:
     assert weight[:, 0].tolist() == [0, 0, 0.5, 1]
     assert weight.shape == (4, 100)
     assert not (tmp_path / "out" / "train_public_words.safetensors").exists()  # GloVe's words are public
-    with pytest.raises(InputError, match="has 3 words, expected are 400000"):
+    with pytest.raises(InputError, match="has 3 words, expected 400000"):
         prepare("imdb", tmp_path, tmp_path / "out", limit=1)
 
 

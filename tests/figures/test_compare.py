@@ -112,5 +112,5 @@ def test_mistakes(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="both be called 'a'"):
         render_comparison(run, run)
     pd.DataFrame({"value": [1]}).to_parquet(tmp_path / "a" / "metrics.parquet")
-    with pytest.raises(InputError, match="is no table of metrics, it lacks the column dataset"):
+    with pytest.raises(InputError, match="is not a table of metrics, it lacks the column dataset"):
         read_run(tmp_path / "a", "a")

@@ -139,7 +139,7 @@ def test_pictures_are_kept_as_long_as_rows_that_they_belong_to(tmp_path: Path) -
 
 def test_results_that_no_commit_made_are_refused_unless_allowed(tmp_path: Path) -> None:
     run, kept = finish(tmp_path / "1", tiny(), commit="c+"), tmp_path / "reference"
-    with pytest.raises(InputError, match=r"no commit has \(c\+\): run them again from a clean tree"):
+    with pytest.raises(InputError, match=r"are in no commit \(c\+\): run them again from a clean tree"):
         merge_run(run, kept)
     assert not kept.exists()
     assert merge_run(run, kept, allow_dirty=True) == ["tldp_type1"]

@@ -72,7 +72,7 @@ def test_a_result_of_an_earlier_version_is_not_done_and_is_not_merged(tmp_path: 
         old.write_text(json.dumps({**made, "cell": {**made["cell"], "limit": 100}}))
     row = table_of(cells, tmp_path).iloc[0]
     assert (row["done"], row["left"]) == (len(cells[1].seeds), row["runs"] - len(cells[1].seeds))
-    with pytest.raises(InputError, match=r"is of another version: delete it and run again"):
+    with pytest.raises(InputError, match=r"comes from another version: delete it and run again"):
         merge_run(results, tmp_path / "reference")
 
 

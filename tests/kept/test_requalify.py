@@ -104,9 +104,9 @@ def test_values_of_another_processor_are_compared_with_the_tolerance_that_is_giv
 def test_rows_with_other_settings_are_not_drawn_and_not_requalified(tmp_path: Path) -> None:
     longer = tiny(training={"tldp_type1": {"epochs": 9}})
     merge_run(finish(tmp_path / "run", longer, code="old"), tmp_path / "reference")
-    with pytest.raises(InputError, match=r"nothing is kept of tldp_type1 on digits with the settings of today's files"):
+    with pytest.raises(InputError, match=r"nothing is kept for tldp_type1 on digits with the settings in today"):
         requalify(tmp_path / "reference", WORKFLOW, PIECE, Computer(), 2, 0, 0.0)
-    with pytest.raises(InputError, match=r"nothing is kept of tldp_type1 on mnist"):
+    with pytest.raises(InputError, match=r"nothing is kept for tldp_type1 on mnist"):
         requalify(tmp_path / "reference", WORKFLOW, ("tldp_type1", "mnist"), Computer(), 2, 0, 0.0)
 
 

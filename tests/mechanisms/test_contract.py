@@ -100,7 +100,7 @@ def test_whole_numbers_that_the_precision_lacks_are_refused(name: str) -> None:
         wide, fits = (
             mechanisms.make(name, epsilon=1, domain=mechanisms.Box(0, top, (4,))) for top in (2**bits + 2, 2**bits)
         )
-        with pytest.raises(InputError, match=f"every whole number of it, {dtype} has them up to {2**bits}"):
+        with pytest.raises(InputError, match=f"all of its whole numbers, {dtype} holds them up to {2**bits}"):
             wide.privatize(torch.zeros(2, 4, dtype=dtype), generator("whole"))
         assert fits.privatize(torch.zeros(2, 4, dtype=dtype), generator("whole")).dtype == dtype
     with pytest.raises(InputError, match=r"between -2\^53 and 2\^53"):

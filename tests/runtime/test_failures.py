@@ -57,7 +57,7 @@ def test_the_sentence_stands_last_and_alone_below_what_is_kept_and_how_to_go_on(
     told = words(job(f"dumps\n{SENTENCE}\nExit\n"), block=block).splitlines()
     assert told[-2:] == ["", SENTENCE]
     kept = (
-        "Done and kept: 3 of 7 jobs. To go on, after mending what is said below: "
+        "Done and kept: 3 of 7 jobs. To go on, after fixing what is named below: "
         "snakemake --cores 2 figures -- 'a file'"
     )
     assert told[:-2] == ["", kept]
@@ -72,7 +72,7 @@ def test_an_error_that_no_sentence_tells_is_named_with_its_log() -> None:
     path = job("Traceback (most recent call last):\n  File\nValueError: broken\n\n")
     assert cause(Path(path)) == f"error: a job failed with ValueError: broken ({path})"
     silent = job("", "silent.log")
-    assert cause(Path(silent)) == f"error: a job failed without a word ({silent})"
+    assert cause(Path(silent)) == f"error: a job failed without a message ({silent})"
 
 
 def test_each_cause_is_told_once_and_of_many_the_first() -> None:

@@ -126,7 +126,7 @@ def test_ranges_about_the_weights_sent_learn_more_at_the_same_guarantee(records:
 
 
 def test_a_range_has_one_centre(folder: Path) -> None:
-    with pytest.raises(InputError, match="range_centre of pldp_fl is 1 where the factor centre is global"):
+    with pytest.raises(InputError, match="range_centre of pldp_fl is 1 but the factor centre is global"):
         LEARNING.guarantee(learning(training={"range_centre": 1.0}, centre="global"), folder)
 
 

@@ -116,7 +116,7 @@ def test_no_private_text_influences_the_map_of_words(tmp_path: Path, monkeypatch
 
 
 def test_words_need_enough_texts() -> None:
-    with pytest.raises(InputError, match="made has 50 training texts, of which words needs 5000 as public"):
+    with pytest.raises(InputError, match="made has 50 training texts, but words needs 5000 of them as public"):
         public_texts(made_texts(50))
     with pytest.raises(InputError, match="the representation words takes texts, but made holds image"):
         public_texts(images())

@@ -232,7 +232,7 @@ def test_an_error_of_any_kind_in_any_stage_stops_one_cell(
 def test_of_many_failures_the_first_are_told_and_the_others_are_in_the_log(
     run: Run, data: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(InputError, match=r"^5 of 5 cells failed.* 2 more are told in the log$") as raised:
+    with pytest.raises(InputError, match=r"^5 of 5 cells failed.* 2 more are in the log$") as raised:
         run([task(cell(epsilon=epsilon, nonsense=1), data) for epsilon in "12345"])
     assert str(raised.value).count("To repeat it alone") == 3
     assert capfd.readouterr().err.count("To repeat it alone") == 2

@@ -53,7 +53,7 @@ rule report:
         "--settings {params.settings:q} --out {output} > {log} 2>&1"
 
 
-# what the configuration has to run, printed; no output, as it follows from what lies there now
+# what the configuration has to run, printed; no output, as it depends on what is there now
 rule plan:
     params:
         settings=PLAN.settings.model_dump_json(exclude={"mirror", "check_minutes"}),

@@ -82,7 +82,7 @@ wildcard_constraints:
 
 
 def cells_of(wildcards):
-    """The cells of a batch; the end of the run with one sentence, if it has none such."""
+    """The cells of a batch; the end of the run with one sentence, if it has none."""
     key = (wildcards.study, wildcards.dataset, wildcards.batch)
     if key in BATCHES:
         return BATCHES[key]
@@ -117,7 +117,7 @@ def weights_of(cell):
 
 
 def records_of(wildcards):
-    """The data of a batch: small files stand for it, as large ones would be compared by time."""
+    """The data of a batch: small files represent it, as large ones would be compared by time."""
     folders = sorted({folder for cell in cells_of(wildcards) if (folder := data_folder(cell))})
     splits = [f"{folder}/{split}.safetensors" for folder in folders for split in ("train", "test")]
     weights = sorted({f"{folder}/source.json" for cell in cells_of(wildcards) if (folder := weights_of(cell))})
@@ -141,7 +141,7 @@ def models_of(wildcards):
 
 
 # A job has one parameter that Snakemake compares: the file of its batch, whose name is a digest of the settings and the
-# code of its cells. What of them is computed, the store decides (tensorldp_papers.run.store).
+# code of its cells. The store decides which of them are computed (tensorldp_papers.run.store).
 def source(*scripts, names=None):
     """The digest of the code of scripts, which choose mechanisms and methods by these names, or else any."""
     return source_digest(tuple(SCRIPTS / f"{script}.py" for script in scripts), names, PLUGINS)
@@ -173,7 +173,7 @@ def batch(kind):
 
 
 def studies_that(chosen):
-    """A wildcard constraint that admits the studies whose method is so."""
+    """A wildcard constraint that admits the studies with such a method."""
     return one_of(study.study for study in PLAN.studies.values() if chosen(METHODS[study.method]))
 
 
@@ -235,7 +235,7 @@ def weights_argument(wildcards, input):
 
 
 def notebook_of(name):
-    """The notebook of a figure: of ours in `notebooks`, of a paper from outside in its room."""
+    """The notebook of a figure: of ours in `notebooks`, of a paper from outside, in its room."""
     room = STUDIES[name].parent if name in STUDIES else NOTEBOOKS
     path = next((path for path in (NOTEBOOKS / f"{name}.ipynb", room / f"{name}.ipynb") if path.is_file()), None)
     if path is None:
@@ -257,7 +257,7 @@ def shown(path, category, shows):
 
 
 def pictures_argument(wildcards, input):
-    """The parameter of a notebook that shows pictures; without it, it draws the numbers alone."""
+    """The parameter of a notebook that shows pictures; without it, it draws only the numbers."""
     return f"-p pictures {shlex.quote(str(input.pictures))}" if input.pictures else ""
 
 

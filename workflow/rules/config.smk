@@ -1,4 +1,4 @@
-# Snakemake reads config.yaml itself, but says neither where it is wrong nor that a key stands twice.
+# Snakemake reads config.yaml itself, but says neither where it is wrong nor that a key occurs twice.
 import os
 import sys
 from pathlib import Path

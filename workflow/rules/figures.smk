@@ -1,6 +1,6 @@
 ENDINGS = (".png", "_dark.png", ".svg", "_phone.svg")  # of a figure's files
 SHOWS = {"": "main", "_guaranteed": "guaranteed epsilon"}  # what a figure shows, in Snakemake's own report
-# of a run's own pictures and of the table that claims look at beside them, where a study has such
+# of a run's own pictures and of the table that claims read with them, where a study has such
 BESIDE = {"reconstruction": {"tables": "results/tables/reconstruction.csv", "pictures": "results/pictures/reconstruction.safetensors"}}
 KEPT_PIECES = list(csv.DictReader(Path(kept("pieces.csv")).open())) if kept("pieces.csv") else []
 REFERENCE_STUDIES = [load_study(STUDIES[study]) for study in sorted({piece["study"] for piece in KEPT_PIECES})]

@@ -12,7 +12,7 @@ from tensorldp_papers.run.store import Store, read_manifests, scores_of
 
 def main(arguments: Sequence[str] | None = None) -> None:
     arg = parser(__doc__)
-    arg.add_argument("--scores", type=Path, required=True, help="what evaluate or measure wrote of the cell")
+    arg.add_argument("--scores", type=Path, required=True, help="what evaluate or measure wrote for the cell")
     arg.add_argument("--results", type=Path, default=Path("results"), help="folder that holds the results")
     arg.add_argument("--out", type=Path, required=True, help="JSON file to write")
     args = arg.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""Gather the results of a study's batches: metrics, series, guarantees, audits, and where each guarantee stands."""
+"""Gather the results of a study's batches: metrics, series, guarantees, audits, and the standing of each guarantee."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tensorldp_papers.run.table import guarantees_table, metrics_table, series_t
 
 def main(arguments: Sequence[str] | None = None) -> None:
     arg = parser(__doc__)
-    arg.add_argument("--scores", type=Path, nargs="+", required=True, help="what evaluate or measure wrote of batches")
-    arg.add_argument("--privacy", type=Path, nargs="+", required=True, help="what privacy wrote of them")
+    arg.add_argument("--scores", type=Path, nargs="+", required=True, help="what evaluate or measure wrote for batches")
+    arg.add_argument("--privacy", type=Path, nargs="+", required=True, help="what privacy wrote for them")
     arg.add_argument("--checks", type=Path, nargs="*", default=[], help="verdicts of checks, in folders of their names")
     arg.add_argument("--results", type=Path, default=Path("results"), help="folder that holds the results")
     arg.add_argument("--scale", required=True)

@@ -12,7 +12,7 @@ from tensorldp_papers.run.cli import parser, run
 
 def main(arguments: Sequence[str] | None = None) -> None:
     arg = parser(__doc__)
-    arg.add_argument("first", type=Path, help="folder of a run's results, or that above it")
+    arg.add_argument("first", type=Path, help="folder of a run's results, or the folder above it")
     arg.add_argument("second", type=Path, help="the same of the other run")
     arg.add_argument(
         "--names", nargs=2, default=None, metavar="NAME", help="what the page calls them; else the folders"

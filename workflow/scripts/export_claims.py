@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--out", type=Path, required=True, help="folder for the three files")
     args = arg.parse_args(arguments)
     if not args.claims.is_file():
-        raise InputError(f"--claims {args.claims} is no file: run the workflow first, or leave the option out")
+        raise InputError(f"--claims {args.claims} is not a file: run the workflow first, or leave the option out")
     load_checks()  # claims of plug-ins are known from here on
     claims = claim_set(pd.read_csv(args.claims, dtype=str, keep_default_na=False), catalogue())
     args.out.mkdir(parents=True, exist_ok=True)

@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--backbone", required=True)
     arg.add_argument("--weights", type=Path, default=None, help="folder of ImageNet weights")
     arg.add_argument("--device", default=device_wish(), help="auto, cpu or cuda")
-    arg.add_argument("--threads", type=int, default=1, help="of the CPU; the features do not depend on it")
+    arg.add_argument("--threads", type=int, default=1, help="CPU threads; the features do not depend on them")
     arg.add_argument("--out", type=Path, required=True, help="folder to write")
     args = arg.parse_args(arguments)
     watch, device = Stopwatch(), resolve_device(args.device)

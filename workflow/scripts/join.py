@@ -1,4 +1,4 @@
-"""Join tables of studies into those of the whole run: of each name one file, below all others."""
+"""Join the studies' tables into those of the whole run, one file for each name."""
 
 from __future__ import annotations
 

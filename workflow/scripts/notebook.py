@@ -2,8 +2,8 @@
 
 Beside OUTPUT it writes the same as a page, with the ending .html.
 
-Kernel and papermill talk through sockets in a folder of their own: of TCP, Jupyter looks for free ports, gives them
-back and lets the kernel take them, which another kernel may have done meanwhile.
+Kernel and papermill talk through sockets in a folder of their own. With TCP, Jupyter looks for free ports, gives them
+back and lets the kernel take them, but another kernel may have taken them meanwhile.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class OwnEngine(NBClientEngine):  # type: ignore[misc]
             if not str(error).startswith("Kernel died"):
                 raise
             sys.exit(
-                f"error: the kernel of {options['input_path']} died, most likely for want of memory; run again with "
+                f"error: the kernel of {options['input_path']} died, most likely for lack of memory; run again with "
                 "fewer --cores, everything finished is kept"
             )
 

@@ -1,6 +1,6 @@
 """Merge the numbers of finished runs into results/reference, from which `snakemake reference_figures` draws.
 
-All claims are then decided again from the numbers that are kept; --decide does that alone. Rows that do not fit the
+All claims are then decided again from the numbers that are kept; --decide does only that. Rows that do not fit the
 kept ones, because settings, code or data differ, are refused with one sentence, and nothing of that run is written.
 """
 
@@ -22,9 +22,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg = parser(__doc__)
     arg.add_argument("--results", type=Path, nargs="+", default=[Path("results")], help="folders of finished runs")
     arg.add_argument("--reference", type=Path, default=Path("results/reference"), help="folder to keep the numbers in")
-    arg.add_argument("--only", nargs="+", default=[], metavar="STUDY", help="take rows of these studies alone")
-    arg.add_argument("--allow-dirty", action="store_true", help="also keep results of sources that no commit has")
-    arg.add_argument("--decide", action="store_true", help="take no run over, decide the claims of what is kept again")
+    arg.add_argument("--only", nargs="+", default=[], metavar="STUDY", help="take only rows of these studies")
+    arg.add_argument("--allow-dirty", action="store_true", help="also keep results from sources that are in no commit")
+    arg.add_argument("--decide", action="store_true", help="take over no run, only decide the claims again")
     args = arg.parse_args(arguments)
     earlier = [args.reference / CLAIMS]
     for results in [] if args.decide else args.results:

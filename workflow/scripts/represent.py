@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--data", type=Path, required=True, help="folder with train.safetensors and test.safetensors")
     arg.add_argument("--backbone", required=True)
     arg.add_argument("--weights", type=Path, default=None, help="folder of ImageNet weights")
-    arg.add_argument("--threads", type=int, default=1, help="of the CPU; the features do not depend on it")
+    arg.add_argument("--threads", type=int, default=1, help="CPU threads; the features do not depend on them")
     arg.add_argument("--out", type=Path, required=True, help="folder to write")
     args = arg.parse_args(arguments)
     watch = Stopwatch()

@@ -1,8 +1,8 @@
 """Requalify a kept piece, a study on a data set, after a change of the code that left its numbers as they were.
 
 Some of its cells, drawn by a stated seed, are computed anew by Snakemake, with the data in resources/ of the working
-directory. If their values are those that are kept, to the last bit on the same kind of processor, the rows of the piece
-with today's settings get the digest of today's code; otherwise one sentence names the first value that differs.
+directory. If their values equal the kept ones (to the last bit, on the same kind of processor), the piece's rows with
+today's settings get the digest of today's code. Otherwise one sentence names the first value that differs.
 """
 
 from __future__ import annotations

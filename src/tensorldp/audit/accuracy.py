@@ -20,10 +20,10 @@ DELTAS = (1e-1, 3e-2, 1e-2, 1e-3, 1e-5, 1e-9)
 def class_ceiling(epsilon: float, delta: float, shares: Sequence[float]) -> float:
     """The highest accuracy over classes of these shares when each record comes through an (epsilon, delta) channel.
 
-    With q_c the chance that a record of class c is classified rightly, a record of class c' is called c with a chance
-    of at least e^-epsilon (q_c - delta), and those chances sum to at most 1 for every c': a linear program in q.
-    For balanced classes it is (e^epsilon + (K - 1) delta) / (e^epsilon + K - 1). With delta = 0 it is tight
-    wherever it was compared with the programme over all channels; with delta > 0 it is an upper bound.
+    Let q_c be the chance that a record of class c is classified correctly. A record of class c' is called c with a
+    chance of at least e^-epsilon (q_c - delta). Those chances sum to at most 1 for every c': a linear program in q. For
+    balanced classes it is (e^epsilon + (K - 1) delta) / (e^epsilon + K - 1). With delta = 0 it is tight wherever it was
+    compared with the programme over all channels; with delta > 0 it is an upper bound.
 
     See docs/mathematics/audits.md#ceiling-on-released-inputs.
     """
@@ -124,7 +124,7 @@ def accuracy_audit(
 
 
 def _epsilon_of_ceiling(accuracy: float, shares: Sequence[float]) -> float:
-    """The smallest epsilon whose ceiling is no less than an accuracy below 1."""
+    """The smallest epsilon whose ceiling reaches an accuracy below 1."""
     from scipy.optimize import brentq
 
     if accuracy <= class_ceiling(0.0, 0.0, shares) or accuracy >= 1.0:

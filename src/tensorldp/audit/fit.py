@@ -32,7 +32,7 @@ def goodness_of_fit(
     Args:
         values: independent draws.
         law: a vectorised cdf, or a mapping from each value to its probability.
-        false_alarm: the chance that a right sampler is refused, in (0, 1).
+        false_alarm: the chance that a correct sampler is refused, in (0, 1).
 
     Raises:
         InputError: if there are fewer than 2 draws, a draw is not finite, or the masses do not sum to 1.

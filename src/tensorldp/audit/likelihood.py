@@ -28,7 +28,7 @@ from tensorldp.randomness import generator
 Statistic = Callable[[Tensor], Tensor]
 BATCH_ELEMENTS = 1 << 20
 MAX_BATCH = 1 << 16
-COORDINATES = 8  # single coordinates to look at, evenly spaced
+COORDINATES = 8  # single coordinates to examine, evenly spaced
 
 
 def releases(mechanism: Randomizer, record: Tensor, count: int, *seed: object) -> Iterator[Tensor]:
@@ -48,7 +48,7 @@ def releases(mechanism: Randomizer, record: Tensor, count: int, *seed: object) -
 def statistics(mechanism: Randomizer, x: Tensor, x_prime: Tensor, likelihood: bool) -> dict[str, Statistic]:
     """What the audit looks at in a release; each is larger, if anything, under x than under x'.
 
-    Only "likelihood ratio" believes the mechanism. The others see the releases alone: how far they lie towards x
+    Only "likelihood ratio" believes the mechanism. The others see only the releases: how far they lie towards x
     along x - x', all together and coordinate by coordinate, and how many elements equal x rather than x'.
     """
     change = (x - x_prime).reshape(-1)
@@ -81,7 +81,7 @@ def _coordinate(place: int, sign: float) -> Statistic:
 def collect(
     mechanism: Randomizer, record: Tensor, count: int, wanted: dict[str, Statistic], *seed: object
 ) -> dict[str, Reals]:
-    """Each statistic of `count` releases; a statistic that is not a number counts as 0, as if it told nothing."""
+    """Each statistic of `count` releases; a statistic that is not a number counts as 0, which tells nothing."""
     out = {name: np.empty(count) for name in wanted}
     start = 0
     for y in releases(mechanism, record, count, *seed):
@@ -103,7 +103,7 @@ class Audit:
 
     Attributes:
         epsilon_lower: no (epsilon, delta) guarantee below this holds, at `confidence`; in nats.
-        delta: the delta of the guarantee that is put to the test.
+        delta: the delta of the guarantee under test.
         pair: the two records that were released.
         event: the set of releases that tells them apart.
         confidence: the chance, before sampling, that epsilon_lower does not exceed the truth.
@@ -111,8 +111,8 @@ class Audit:
         unit: the unit that the pair differs in.
         atom_lower: at the same confidence, a lower bound on the chance that a release is impossible under the other
             record, if the mechanism's own likelihood ratio is right about which releases are.
-        hits, other_hits: how many releases of the second half lie in the event, of the record that is likelier to
-            and of the other.
+        hits, other_hits: how many releases of the second half lie in the event: those of the record for which it is
+            likelier, and those of the other.
     """
 
     epsilon_lower: float
@@ -155,12 +155,12 @@ def audit(
     so that nothing chosen after seeing data needs a correction. The mechanism's guarantee is never consulted.
 
     Args:
-        mechanism: what is put to the test.
+        mechanism: the mechanism under test.
         samples: releases of each record, >= 20.
         confidence: in (0, 1).
-        seed: of the releases.
+        seed: for the releases.
         delta: in [0, 1).
-        likelihood: False leaves the mechanism's own likelihood ratio out, for one that has none.
+        likelihood: False leaves out the mechanism's own likelihood ratio, for mechanisms without one.
         pair: two records to use instead of `mechanism.worst_pair()`.
 
     Raises:
@@ -274,7 +274,7 @@ def _checked(
 
 
 def _best(name: str, mine: Reals, other: Reals, error: float, delta: float) -> tuple[float, ThresholdEvent]:
-    """The threshold of a statistic, and the direction, whose bound would be the largest on these samples."""
+    """The threshold and direction of a statistic whose bound would be the largest on these samples."""
     quantum, thresholds, counts = tail_counts(mine, other, MAX_THRESHOLDS)
     candidates = []
     for above in (True, False):  # a statistic is larger under x, if anything, and smaller under x'

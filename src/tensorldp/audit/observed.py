@@ -1,6 +1,6 @@
-"""What code under test returned, as exact numbers, or a sentence that says why it cannot be looked at.
+"""What code under test returned, as exact numbers, or a sentence that says why it cannot be examined.
 
-Nothing that a release is made of may be lost before somebody looks at it. Integers of any width and booleans become
+Nothing in a release may be lost before it is examined. Integers of any width and booleans become
 int64 (uint64 modulo 2^64, which loses nothing either), floats of any format become float64, and of complex numbers both
 parts become columns. Whatever has no such form, or would lose something on the way, is refused.
 """
@@ -17,7 +17,7 @@ from torch import Tensor
 from tensorldp.errors import InputError
 from tensorldp.memory import check_memory
 
-LARGE = 1 << 24  # numbers that there is memory for in any case
+LARGE = 1 << 24  # numbers that always fit in memory
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Form:
     """What one release is made of.
 
     Attributes:
-        dtype: of its numbers.
-        shape: of one release.
+        dtype: the type of its numbers.
+        shape: the shape of one release.
     """
 
     dtype: torch.dtype
@@ -34,17 +34,17 @@ class Form:
 
     @property
     def whole(self) -> bool:
-        """Whether its numbers are whole by their type."""
+        """Whether the type of its numbers is one of whole numbers."""
         return not (self.dtype.is_floating_point or self.dtype.is_complex)
 
     @property
     def floats(self) -> torch.dtype:
-        """The format of its floats, which of a complex number is that of both parts."""
+        """The format of its floats; for a complex number, that of its two parts."""
         return self.dtype.to_real() if self.dtype.is_complex else self.dtype
 
     @property
     def width(self) -> int:
-        """The columns that it is looked at in."""
+        """How many columns it is examined in."""
         return math.prod(self.shape) * (2 if self.dtype.is_complex else 1)
 
     def __str__(self) -> str:
@@ -52,7 +52,7 @@ class Form:
 
 
 def observed(name: str, out: object, rows: int, each: str = "release a record") -> tuple[Form, Tensor]:
-    """The form of the releases and the releases themselves, an own copy on the CPU that nobody else writes into.
+    """The form of the releases and the releases themselves, as a copy on the CPU that nobody else writes into.
 
     Args:
         name: whose releases they are, for messages.
@@ -61,7 +61,7 @@ def observed(name: str, out: object, rows: int, each: str = "release a record") 
         each: what they are, for messages.
 
     Returns:
-        The form, and a tensor (rows, width) of int64 where the numbers are whole by their type, else of float64.
+        The form, and a tensor (rows, width) of int64 if their type is one of whole numbers, else of float64.
     """
     values = _tensor(name, out)
     if values.dim() == 0 or values.shape[0] != rows:
@@ -100,7 +100,7 @@ def _tensor(name: str, out: object) -> Tensor:
 
 def _array(name: str, out: np.ndarray) -> Tensor:
     """A NumPy array as a tensor of the same numbers."""
-    allowed = {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16}  # bytes of a number at most: torch has no wider ones
+    allowed = {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16}  # most bytes of a number: torch has no wider ones
     if out.dtype.itemsize > allowed.get(out.dtype.kind, 0):
         raise InputError(f"{name} must return numbers of at most 64 bits, got an array of {out.dtype}")
     return torch.from_numpy(np.array(out, dtype=out.dtype.newbyteorder("="), order="C"))

@@ -16,22 +16,22 @@ from tensorldp.errors import InputError, check_real, check_whole
 from tensorldp.randomness import generator
 
 SHARES = (1.0, 0.5, 0.2)  # of the canaries that are guessed, the rest being left open; the error is split over them
-LARGEST = 50.0  # nats: no bound is looked for above
+LARGEST = 50.0  # nats: no bound is searched above
 
 Training = Callable[[Tensor, torch.Generator], Tensor]
 
 
 @dataclass(frozen=True)
 class OneRun:
-    """What canaries say of one training.
+    """What canaries say about one training.
 
     Attributes:
         epsilon_lower: no (epsilon, delta) guarantee below this holds, at `confidence`; in nats.
         epsilon_upper: what the accountant says at `delta`.
-        delta: of both.
+        delta: the delta of both.
         refuted: whether the lower bound exceeds the upper one.
         canaries: how many there were.
-        guesses, correct: of the share of canaries that gave the bound.
+        guesses, correct: the guesses, and the correct ones, among the share of canaries that gave the bound.
         confidence: the chance, before the run, that epsilon_lower does not exceed the truth.
     """
 
@@ -57,7 +57,7 @@ def one_run_bound(correct: int, guesses: int, canaries: int, *, confidence: floa
     """The largest epsilon that `correct` right guesses rule out, 0 if they rule out none.
 
     Each canary is in the training by a fair coin of its own, and some of the coins are guessed from the outcome. Under
-    (epsilon, delta) the number of right guesses is at most v - 1 but for a chance of P(W >= v) + 2 m delta max_i
+    (epsilon, delta) the number of right guesses is at most v - 1 except with a chance of P(W >= v) + 2 m delta max_i
     P(v - i <= W < v) / i, with W binomial of `guesses` trials at e^epsilon / (1 + e^epsilon) and m canaries.
 
     Raises:
@@ -104,9 +104,9 @@ def one_run_audit(
             in. A coin decides between two neighbours: a record in or out, or a user's upload and its opposite.
         curve: what the whole training is said to guarantee for such neighbours.
         canaries: how many, >= 10.
-        delta: of the comparison, in (0, 1).
+        delta: the delta of the comparison, in (0, 1).
         confidence: in (0, 1).
-        seed: of the coins and the training.
+        seed: for the coins and the training.
 
     Raises:
         InputError: if an argument is out of range, or the training does not return a score for each canary.

@@ -14,13 +14,13 @@ CONFIDENCE = 0.95  # of the audits of a run
 
 
 def lower_bound(hits: npt.ArrayLike, trials: int, error: float) -> Reals:
-    """The p with P(Binomial(trials, p) >= hits) = error: below the true one but for a chance of `error`."""
+    """The p with P(Binomial(trials, p) >= hits) = error: below the true one except with a chance of `error`."""
     k: npt.NDArray[Any] = np.asarray(hits, dtype=np.float64)
     return np.where(k > 0, betaincinv(np.maximum(k, 1.0), trials - k + 1.0, error), 0.0)
 
 
 def upper_bound(hits: npt.ArrayLike, trials: int, error: float) -> Reals:
-    """The p with P(Binomial(trials, p) <= hits) = error: above the true one but for a chance of `error`."""
+    """The p with P(Binomial(trials, p) <= hits) = error: above the true one except with a chance of `error`."""
     k: npt.NDArray[Any] = np.asarray(hits, dtype=np.float64)
     return np.where(k < trials, betaincinv(k + 1.0, np.maximum(trials - k, 1.0), 1.0 - error), 1.0)
 
@@ -61,7 +61,7 @@ class ThresholdEvent:
 
 
 def quantum_of(values: Reals) -> float:
-    """What differences of these values are no rounding errors from."""
+    """The size from which differences of these values are not rounding errors."""
     sizes = np.abs(values)
     return QUANTUM * float(np.max(sizes, where=np.isfinite(sizes), initial=0.0))
 

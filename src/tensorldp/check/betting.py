@@ -21,7 +21,7 @@ import numpy.typing as npt
 from tensorldp.audit.thresholds import Reals
 
 STEPS = 40
-CAUTION = 3.5  # standard errors that are taken off an effect before it is bet on: searching finds flukes
+CAUTION = 3.5  # standard errors that are subtracted from an effect before it is bet on: searching finds flukes
 
 
 @dataclass(frozen=True)

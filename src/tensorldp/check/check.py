@@ -1,4 +1,4 @@
-"""One call that tries to prove a claimed guarantee wrong, with everything there is, within a time budget."""
+"""One call that tries to prove a claimed guarantee wrong, with every method there is, within a time budget."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tensorldp.randomness import generator
 
 SHARES = {"search": 0.5, "floating point": 0.2, "declarations": 0.2, "bound": 0.1}  # of the error
 PARTS = 7.0  # of the declarations: two for the curve, one each for density, error, noise, independence, running time
-DRAWS = 100  # elements of noise that are looked at, for each of `samples`
+DRAWS = 100  # elements of noise that are examined, for each of `samples`
 TIMES = {"search": 0.7, "floating point": 0.5, "declarations": 0.5}  # of the time that is left when each starts
 BOUNDED = 1 << 29  # elements that a test releases of a record, or as few releases as there may be
 BYTES = 8 * 40  # of memory for each element of a record: a few pairs, a release, and what is computed from it
@@ -55,26 +55,27 @@ def check(
 ) -> Verdict:
     """Try to prove a claimed guarantee wrong.
 
-    The claim is that of one release of one record, over the real numbers. What only the released floats give away is
-    reported beside it, and counts as a refutation if `floating_point` is True. A claim that is not refuted is not
+    The claim covers one release of one record, over the real numbers. What only the released floats give away is
+    reported separately, and counts as a refutation if `floating_point` is True. A claim that is not refuted is not
     proved: the verdict says what was tried.
 
     Args:
         checked: a mechanism, or a function of a batch (batch, *shape) and a generator that returns the releases.
         domain: where records live; needed for a function.
-        claim_epsilon: of the claim; a mechanism's own curve is the claim if there is none.
-        claim_delta: of the claim.
+        claim_epsilon: the epsilon of the claim; without one, the claim is the mechanism's own curve.
+        claim_delta: the delta of the claim.
         minutes: processor time for all of it, > 0; a gross lie takes seconds.
-        samples: releases of each record of one pair that are kept to learn from, >= 256.
-        rounds: of the searches at most, >= 1; with enough minutes for them the verdict does not depend on the machine.
-        starts: pairs of records that the searches start from, at most, chosen at random; all where it is None.
+        samples: how many releases of each record of a pair are kept to learn from, >= 256.
+        rounds: the most rounds of the searches, >= 1; with enough minutes for them the verdict does not depend on the
+            machine.
+        starts: the most pairs of records that the searches start from, chosen at random; None for all.
         confidence: the chance, before sampling, that nothing true is called refuted.
-        seed: of pairs and releases.
+        seed: for pairs and releases.
         floating_point: whether the claim includes the floats.
         timing: also compare running times, which other programs disturb.
-        dtypes: the formats whose floats are looked at.
+        dtypes: the formats whose floats are examined.
         pair: two records to try first.
-        progress: called with a line now and then.
+        progress: called with a line from time to time.
 
     Raises:
         InputError: if an argument is out of range, a function has no domain or claim, or the code under test fails.
@@ -154,7 +155,7 @@ class _Check:
         )
 
     def _first_look(self) -> None:
-        """What a release is made of, and whether there is memory for what is looked at."""
+        """What a release is made of, and whether there is memory for what is examined."""
         check_memory(f"a check of {self.target.name} on records", self.target.size, BYTES)
         record = pairs(self.target, self.seed, self.pair)[0].x
         self.target.release(record.expand(2, *record.shape), generator("check", "first look", self.seed))
@@ -239,7 +240,7 @@ class _Check:
     def _declared(
         self, name: str, outcomes: Sequence[declared.Contradiction | None], parts: float, samples: int, start: float
     ) -> None:
-        """Note tests of declarations that have so many parts of the error, and what they found."""
+        """Note tests of declarations with their parts of the error, and what they found."""
         wrong = [one for one in outcomes if one is not None]
         for one in wrong:
             kind = "declaration" if one.about == "curve" else one.about

@@ -18,7 +18,7 @@ class Claim:
     """A claimed guarantee.
 
     Attributes:
-        points: pairs (epsilon, delta) that are all said to hold for replacing one record by any other.
+        points: pairs (epsilon, delta) that are all claimed to hold for replacing one record by any other.
         unit: the unit of the claim.
         text: the claim in words.
         curve: the whole privacy curve, where one is claimed.

@@ -1,4 +1,4 @@
-"""What a mechanism declares, held against itself and against its releases: curve, density and error."""
+"""What a mechanism declares, compared with itself and with its releases: curve, density and error."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tensorldp.check.pairs import Pair
 from tensorldp.check.target import Declared, Target
 from tensorldp.randomness import generator
 
-ROUNDING = 1e-6  # of a loss: a larger excess is no rounding error
-MATERIAL = 0.02  # of the stated squared error: less is nobody's concern
+ROUNDING = 1e-6  # of a loss: a larger excess is not a rounding error
+MATERIAL = 0.02  # of the stated squared error: less does not matter
 
 
 @dataclass(frozen=True)
 class Contradiction:
-    """Two declarations, or a declaration and releases, that do not go together.
+    """Two declarations, or a declaration and releases, that contradict each other.
 
     Attributes:
         about: "curve", "density" or "squared error".
@@ -166,7 +166,7 @@ def stated_error(
     """Whether the mean squared error at the worst input is the stated one, and no other record's is larger.
 
     By Johnson's t, as squared errors have no bound: the error rate is that of its normal approximation. Differences
-    below 2 % of the stated error are let pass.
+    below 2 % of the stated error are accepted.
     """
     stated = mechanism.squared_error()
     if stated is None:

@@ -1,4 +1,4 @@
-"""Statistics of a release that may tell two records apart, fixed or learned from releases set aside for it."""
+"""Statistics of a release that may tell two records apart, either fixed or learned from releases set aside for that."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ Observations = npt.NDArray[Any]
 """Observations (n, columns), int64 where a release is whole by its type and else float64."""
 Statistic = Callable[[Observations], Reals]
 Columns = dict[str, Statistic]
-TINY = 1e-300  # added to what a logarithm is taken of
+TINY = 1e-300  # added to arguments of logarithms
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What an observer knows beside the observations.
+    """What an observer knows besides the observations.
 
     Attributes:
         x, x_prime: the two observations without noise, flat; None where a release has another size than a record.
         low, high: the ends of the domain.
-        dtype: of the releases.
+        dtype: the type of the releases.
         likelihood: the mechanism's own log likelihood ratio of observations, if it declares one.
     """
 
@@ -48,7 +48,7 @@ class Distinguisher(ABC):
     """A family of statistics. What it learns, it learns from releases that no test uses.
 
     Attributes:
-        exact: whether it takes releases that are whole by their type as int64, which above 2^53 are no floats.
+        exact: whether it takes releases of an integer type as int64; above 2^53 these are not floats.
     """
 
     exact: ClassVar[bool] = False
@@ -99,7 +99,7 @@ def _equal_where(record: Reals, differs: npt.NDArray[np.bool_], width: float, y:
 
 
 class Repeats(Distinguisher):
-    """Whether values came up under x or under x' before: a log ratio for each value, summed over coordinates.
+    """Whether values occurred under x or under x' before: a log ratio for each value, summed over coordinates.
 
     Only coordinates with repeated values take part, and whole releases where those repeat.
     """
@@ -150,7 +150,7 @@ def log_ratios(mine: Observations, other: Observations) -> tuple[Observations, R
 
 
 def lookup(y: Observations, values: Observations, ratios: Reals) -> Reals:
-    """The ratio of each value, 0 for one that did not come up before."""
+    """The ratio of each value, 0 for one that did not occur before."""
     at = np.searchsorted(values, y).clip(0, values.size - 1)
     return np.where(values[at] == y, ratios[at], 0.0)
 
@@ -200,7 +200,7 @@ class Floats(Distinguisher):
 
 
 def pattern(values: Reals, dtype: torch.dtype) -> tuple[Whole, int]:
-    """The bits of values that are numbers of the format, and how many of them are the mantissa's.
+    """The bits of values that are numbers of the format, and how many of them belong to the mantissa.
 
     The exponent has the width that float64 has, in which every number of the other formats is a normal one.
     """
@@ -237,9 +237,9 @@ def _equals(place: int, value: float, y: Reals) -> Reals:
 
 
 MODULI = (3, 5, 7, 10, 16)
-STEPS = 1 << 20  # of a grid whose step is no power of two, from end to end at most
-ROOM = 1 << 10  # roundings that such a step is larger than
-SOME = 512  # values that a step is looked for in
+STEPS = 1 << 20  # most steps of a grid whose step is not a power of two, from end to end
+ROOM = 1 << 10  # such a step is larger than this many roundings
+SOME = 512  # values in which a step is searched
 SLACK = 0.02  # of a step: how far from a point of the grid a number may lie
 
 
@@ -251,7 +251,7 @@ class Grid:
     step: float = 1.0
 
     def index(self, values: Observations) -> Whole:
-        """k of the nearest point; numbers that are whole by their type are their own index."""
+        """k of the nearest point; numbers of an integer type are their own index."""
         if values.dtype == np.int64:
             return values
         return np.rint((values - self.start) / self.step).clip(-(2.0**62), 2.0**62).astype(np.int64)
@@ -261,13 +261,13 @@ class Grid:
 class Residues(Distinguisher):
     """The bits that differ most and residues of elements on a grid, of a few alone, of many together and of their sum.
 
-    Whole numbers of steps have bits and remainders over the ideal reals as well: a record that they give away is no
-    matter of floating point.
+    Whole numbers of steps have bits and remainders over the ideal reals too, so a record that they give away is not an
+    issue of floating point.
 
     Attributes:
-        places: elements that are looked at alone.
-        together: elements that are looked at together.
-        bits: that are kept of each.
+        places: elements that are examined alone.
+        together: elements that are examined together.
+        bits: how many bits of each are kept.
     """
 
     exact: ClassVar[bool] = True
@@ -321,7 +321,7 @@ def grid_of(values: Observations, dtype: torch.dtype) -> Grid | None:
         return None
     mantissa = round(-math.log2(torch.finfo(dtype).eps))
     if dtype == torch.float64 and bool((values.astype(np.float32) == values).all()):
-        mantissa = 23  # computed in float32, for all one knows
+        mantissa = 23  # possibly computed in float32
     step = _residue_unit(values)
     if largest / step < 2.0**mantissa:
         return Grid(0.0, step)
@@ -431,7 +431,7 @@ class Shapes(Distinguisher):
 
 @dataclass(frozen=True)
 class Coordinates(Distinguisher):
-    """Single coordinates, those that differ most in mean or in spread: all are looked at, a few are kept.
+    """Single coordinates, those that differ most in mean or in spread: all are examined, a few are kept.
 
     Attributes:
         kept: how many by each criterion.
@@ -478,8 +478,8 @@ class Kernel(Distinguisher):
     Attributes:
         width: coordinates that take part, at most.
         features: random frequencies, with a sine and a cosine each.
-        most: releases of each record that it is trained on at most.
-        ridge: of the discriminant, in mean eigenvalues of the features' covariance.
+        most: the most releases of each record that it is trained on.
+        ridge: the ridge of the discriminant, in mean eigenvalues of the features' covariance.
     """
 
     width: int = 16
@@ -498,7 +498,7 @@ class Kernel(Distinguisher):
         source = np.random.default_rng(0)
         frequencies = source.standard_normal((places.size, self.features))
         frequencies *= source.uniform(0.5, 4.0, self.features) / np.sqrt(places.size)
-        frequencies = frequencies.astype(np.float32)  # sines and cosines are what it takes time for
+        frequencies = frequencies.astype(np.float32)  # sines and cosines take most of its time
 
         def table(y: Reals) -> Reals:
             angles = np.tanh((y[:, places] - middle) / (2.0 * spread)).astype(np.float32) @ frequencies

@@ -10,7 +10,7 @@ from tensorldp.audit.thresholds import Reals, ThresholdEvent, log_ratio_bound, t
 from tensorldp.check.betting import Bet, make_bet, scores, smoothed
 
 THRESHOLDS = 96
-CONSIDERED = 24  # events that are looked at closely
+CONSIDERED = 24  # events that are examined closely
 CHOICES = tuple((above, swapped) for above in (True, False) for swapped in (False, True))
 
 
@@ -19,7 +19,7 @@ class Event(ThresholdEvent):
     """An event of a statistic, more likely under x, or under x' if `swapped`.
 
     Attributes:
-        epsilon, delta: the claimed point that the event speaks against.
+        epsilon, delta: the claimed point that the event is evidence against.
     """
 
     swapped: bool
@@ -59,7 +59,7 @@ def lead_of(event: Event, hits: int, other_hits: int, trials: int) -> Lead:
 
 
 def best_lead(columns: dict[str, tuple[Reals, Reals]], points: tuple[tuple[float, float], ...]) -> Lead | None:
-    """The event that speaks loudest against any of the claimed points.
+    """The event with the strongest evidence against any of the claimed points.
 
     Args:
         columns: for each statistic its values on releases of x and of x', equally many.

@@ -17,8 +17,8 @@ from tensorldp.check.target import Declared, Target
 from tensorldp.randomness import generator, numpy_generator
 
 LEVELS = tuple(10.0**-k for k in range(1, 8))  # of the tails
-MOST = 2 * 10**7  # elements that tails are counted among
-KEPT = 1 << 16  # elements that all else is computed from
+MOST = 2 * 10**7  # elements among which tails are counted
+KEPT = 1 << 16  # elements from which all else is computed
 DIRECTIONS = 3  # random ones
 
 Tail = Callable[[Reals], Reals]
@@ -43,20 +43,21 @@ def declared_tail(mechanism: Declared) -> Tail | None:
 def noise_misfit(
     target: Target, tail: Tail, records: tuple[Tensor, Tensor], *, elements: int, seed: int
 ) -> tuple[str, float, int]:
-    """What fits the declared law least, its p-value corrected for all that was looked at, and how many elements.
+    """What fits the declared law least, its p-value corrected for all that was examined, and how many elements.
 
     Each |z| is turned into its tail probability and that into a standard normal variable w, so that any projection of
-    a release's w is normal and its squared norm is chi-square. Looked at: the law of single elements
-    (Kolmogorov-Smirnov), how many lie beyond the levels 0.1 to 1e-7 and with which signs (exact binomial tests), the
-    mean and random directions, the norm, and rank correlations between neighbouring elements and records. Among 2 10^7
-    elements a tail that ends at 1e-6 shows, and in 99 of 100 checks one that is ten times too heavy at 1e-7 alone.
+    a release's w is normal and its squared norm is chi-square. Examined are the law of single elements
+    (Kolmogorov-Smirnov), and how many lie beyond the levels 0.1 to 1e-7 and with which signs (exact binomial tests).
+    The mean, random directions, the norm, and rank correlations between neighbouring elements and records are examined
+    too. Among 2 10^7 elements a tail that ends at 1e-6 shows, and in 99 of 100 checks one that is ten times too heavy
+    only at 1e-7.
 
     Args:
         target: what is checked.
         tail: the declared law.
-        records: half of the releases are of each.
-        elements: of noise to draw, at most 2 10^7.
-        seed: of the releases and directions.
+        records: two records, each with half of the releases.
+        elements: how many elements of noise to draw, at most 2 10^7.
+        seed: for the releases and directions.
     """
     counts = np.zeros((len(LEVELS), 2), dtype=np.int64)
     kept: list[Reals] = []
@@ -96,7 +97,7 @@ def _tails(counts: npt.NDArray[np.int64], total: int) -> list[tuple[float, str]]
 
 
 def _shape(w: Reals, seed: int) -> list[tuple[float, str]]:
-    """p-values of what follows from w (records, elements) being independent and standard normal."""
+    """p-values of consequences of w (records, elements) being independent and standard normal."""
     size = w.shape[1]
     p_values = [(float(stats.kstest(w.reshape(-1), "norm").pvalue), "single elements")]
     pairs = [("one record and the next", w[:-1], w[1:])]

@@ -19,9 +19,9 @@ from tensorldp.randomness import derive_seed, generator, numpy_generator
 Places = npt.NDArray[np.int64]
 ELEMENTS = 1 << 20  # released at once
 ROWS = 1 << 14
-MOST = 1 << 14  # columns of a release that are looked at
-AMONG = 8  # elements of a record that are looked at among other records
-ODD = 64  # columns of a release of another size that are looked at among others
+MOST = 1 << 14  # columns of a release that are examined
+AMONG = 8  # elements of a record that are examined among other records
+ODD = 64  # columns of a release of another size that are examined among others
 
 
 def releases(target: Target, record: Tensor, count: int, source: torch.Generator) -> Iterator[Tensor]:
@@ -37,7 +37,7 @@ class Observer(ABC):
 
     Attributes:
         name: in findings, and part of the seeds.
-        fast: whether an observation is one row of a batch, and not calls of its own.
+        fast: whether an observation is one row of a batch rather than separate calls.
         local: whether the observation leaves the changed record's own release out, so that nothing may differ.
     """
 
@@ -51,15 +51,15 @@ class Observer(ABC):
 
     @abstractmethod
     def expected(self, target: Target, pair: Pair, second: bool) -> Observations | None:
-        """The observation without noise, to judge distances by; None where a release has not the record's size."""
+        """The observation without noise, to judge distances by; None if a release does not have the record's size."""
 
 
 @dataclass(frozen=True)
 class OneRelease(Observer):
     """Independent releases of the record, many in a batch.
 
-    Of more than `MOST` elements those are looked at in which the records differ most, some others, and the sum along
-    the difference of the records.
+    Of more than `MOST` elements, it examines those in which the records differ most, some others, and the sum along the
+    difference of the records.
     """
 
     name: str = "one release"

@@ -30,11 +30,11 @@ class Pair:
 def pairs(target: Target, seed: int, given: tuple[Tensor, Tensor] | None = None) -> list[Pair]:
     """The pairs that every check starts from, without repetitions, the most promising first.
 
-    Of records of more than two million elements there are fewer, so that half a gigabyte or three pairs hold them.
+    Records of more than two million elements have fewer pairs: as many as fit in half a gigabyte, or three.
 
     Args:
         target: what is checked.
-        seed: of the random records.
+        seed: for the random records.
         given: a pair of the user's, tried first.
     """
     chosen: list[Pair] = []
@@ -52,7 +52,7 @@ def pairs(target: Target, seed: int, given: tuple[Tensor, Tensor] | None = None)
 
 
 def subset(candidates: list[Pair], most: int | None, seed: int) -> list[Pair]:
-    """A random choice of `most` pairs, in their order; all where there is no such number."""
+    """A random choice of `most` pairs, in their order; all if `most` is None."""
     if most is None or most >= len(candidates):
         return candidates
     order = torch.randperm(len(candidates), generator=generator("check", "some pairs", seed))

@@ -1,9 +1,9 @@
-"""The sequential search: releases of many pairs are looked at, and capital is bet on what looks like a breach.
+"""The sequential search: releases of many pairs are examined, and capital is bet on what looks like a breach.
 
 One gambler, with a capital for each observer. Before each bet the event, the claimed point and the stake are fixed from
 earlier releases; the bet is settled on fresh ones. Under a true claim each capital is a supermartingale, so one of V
-capitals reaches V / error with a chance of at most `error`, however pairs, statistics and events were searched and
-whenever the search stops.
+capitals reaches V / error with a chance of at most `error`. That holds however pairs, statistics and events were
+searched, and whenever the search stops.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class Budget:
     """Processor time, releases of each record for one pair, and the releases drawn so far.
 
     Attributes:
-        seconds: of processor time, and a tenth of the wall time that is allowed.
+        seconds: the processor time that is allowed, which is a tenth of the wall time that is allowed.
         samples: releases of each record that one pair may be given to learn from.
-        rounds: of a search at most, None for as many as there is time for; a search that ends by them and not by the
-            time draws the same on every machine.
-        starts: pairs that a search starts from at most, None for all.
+        rounds: the most rounds of a search, None for as many as there is time for; a search that they end, and not the
+            time, draws the same on every machine.
+        starts: the most pairs that a search starts from, None for all.
     """
 
     seconds: float
@@ -58,22 +58,22 @@ class Budget:
         return self.spent >= self.seconds
 
     def ends(self, rounds: int) -> bool:
-        """Whether the time or the rounds are up after so many of these."""
+        """Whether the time or the rounds are up after this many rounds."""
         return self.over or (self.rounds is not None and rounds >= self.rounds)
 
     def part(self, share: float) -> Budget:
-        """A budget of a share of what is left."""
+        """A budget that is a share of what is left."""
         return Budget(max(0.0, self.seconds - self.spent) * share, self.samples, self.rounds, self.starts)
 
 
 FAST, SLOW, GROWTH = 400, 64, 4  # releases of each record at first, fast or not, and the factor between rounds
-SLOW_PAIRS = 2  # pairs that are looked at among other records
+SLOW_PAIRS = 2  # pairs that are examined among other records
 SLOW_TOO = ("two random points", "centre and all high")  # which differ in size, not only in sign
 VALUES = 1 << 23  # numbers of one pair's observations that are kept
 RELEASED = 1 << 26  # elements of a record's first releases at most, or as few releases as there may be
 BETS = 40  # bets on one event in a row
-LOSS = 1.5  # nats lost on an event before it is left
-NOTHING = ((0.0, 0.0),)  # what a local guarantee says of the releases of other records
+LOSS = 1.5  # nats lost on an event before it is given up
+NOTHING = ((0.0, 0.0),)  # what a local guarantee says about the releases of other records
 
 
 @dataclass
@@ -126,7 +126,7 @@ class Search:
         observers: how releases are observed.
         distinguishers: where statistics come from.
         error: the chance that a true claim is refuted.
-        seed: of pairs and releases.
+        seed: for pairs and releases.
         budget: when to stop.
         given: a pair of the user's.
         progress: called with a line after each round.
@@ -152,7 +152,7 @@ class Search:
         self.draws = 0
         self.trails: list[Trail] = []
         for index, pair in enumerate(subset(pairs(target, seed, given), budget.starts, seed)):
-            turned = Pair(pair.name, pair.x_prime, pair.x) if index % 2 else pair  # x is the record that stands beside
+            turned = Pair(pair.name, pair.x_prime, pair.x) if index % 2 else pair  # x is the record that is beside
             for observer in observers:
                 if observer.fast or index < SLOW_PAIRS or pair.name in SLOW_TOO:
                     points = NOTHING if observer.local else claim.countable
@@ -195,7 +195,7 @@ class Search:
         return None
 
     def best(self) -> list[Trail]:
-        """The trails that looked at the changed record's own releases, the most promising first."""
+        """The trails on the changed record's own releases, the most promising first."""
         seen = [trail for trail in self.trails if trail.samples and not trail.observer.local]
         return sorted(seen, key=lambda trail: trail.score, reverse=True)
 

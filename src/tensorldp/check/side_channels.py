@@ -1,4 +1,4 @@
-"""Whether a release says something beside its value: by its running time, or by depending on other releases."""
+"""Whether a release tells more than its value: by its running time, or by depending on other releases."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def dependence(target: Target, record: Tensor, samples: int, seed: int) -> tuple
 
     Args:
         target: what is checked.
-        record: is released again and again.
+        record: the record that is released again and again.
         samples: releases on each side of a comparison.
-        seed: of the releases.
+        seed: for the releases.
     """
     first = derive_seed("check", "independence", target.name, seed)
     source, other = (torch.Generator().manual_seed((first + k) % (1 << 63)) for k in (0, 1))
@@ -86,7 +86,7 @@ def dependence(target: Target, record: Tensor, samples: int, seed: int) -> tuple
 
 
 def _p_value(one: Reals, two: Reals) -> float:
-    """Of independence. Ranks that are mostly ties have no normal limit at hand: two rare values may coincide."""
+    """Of independence. Ranks that are mostly ties have no usable normal limit: two rare values may coincide."""
     usual = [_most_frequent(side) for side in (one, two)]
     if max(count for _, count in usual) <= one.size / 2:
         return float(stats.spearmanr(one, two).pvalue)
@@ -102,7 +102,7 @@ def _most_frequent(values: Reals) -> tuple[float, int]:
 
 
 def _elements_of_releases(target: Target, record: Tensor, samples: int, source: torch.Generator) -> Reals:
-    """The first two elements of releases, a middle one and the last; at least two releases are of one batch."""
+    """The first two elements of releases, a middle one and the last; at least two releases come from one batch."""
     step = max(2, ELEMENTS // max(target.size, target.width) // 2 * 2)
     blocks = []
     for start in range(0, samples, step):

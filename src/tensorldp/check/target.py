@@ -41,7 +41,7 @@ class Declared(Randomizer, Protocol):
 
 
 def is_mechanism(checked: object) -> TypeGuard[Declared]:
-    """Whether this is a mechanism, and not a plain function or a class."""
+    """Whether this is a mechanism, rather than a plain function or a class."""
     return isinstance(checked, Declared) and not isinstance(checked, type)
 
 
@@ -55,7 +55,7 @@ class Target:
         domain: where records live.
         integer: whether elements are whole numbers.
         dtype: what the function is given.
-        mechanism: the mechanism, if it is one; what it declares is then put to the test as well.
+        mechanism: the mechanism, if it is one; what it declares is then tested as well.
         form: what a release is made of, known from the first one on.
     """
 
@@ -69,7 +69,7 @@ class Target:
 
     @classmethod
     def of(cls, checked: Declared | Release, domain: Domain | None) -> Target:
-        """The target that a mechanism or a function is; a function needs a domain."""
+        """The target for a mechanism or a function; a function needs a domain."""
         if is_mechanism(checked):
             if not checked.same_shape:
                 raise InputError(
@@ -89,7 +89,7 @@ class Target:
 
     @property
     def width(self) -> int:
-        """The columns of a release; those of a record until there is a release."""
+        """How many columns a release has; those of a record until there is a release."""
         return self.size if self.form is None else self.form.width
 
     def nearest(self, records: Tensor) -> Tensor:

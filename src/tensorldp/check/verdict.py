@@ -19,7 +19,7 @@ from tensorldp.files import write_json, write_text
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is not as it was claimed.
+    """One thing that differs from what was claimed.
 
     Attributes:
         kind: "guarantee" where the claim is refuted, "locality" where a release depends on other records,
@@ -71,7 +71,7 @@ class Verdict:
         epsilon_lower: no guarantee below this epsilon holds at `delta_lower`, at `confidence`.
         findings: what is wrong, claims first.
         attempts: what was tried.
-        floating_point: whether floats are part of the claim (True) or leaks by floats alone are reported beside it.
+        floating_point: whether floats are part of the claim (True) or leaks only by floats are reported separately.
         samples, seconds: releases of each record, and processor time.
     """
 
@@ -114,7 +114,7 @@ SHOWN = 64  # elements of a record that a report keeps
 
 
 def breach_finding(kind: str, breach: Breach, histogram: dict[str, list[float]] | None) -> Finding:
-    """The finding that a breach is."""
+    """The finding for a breach."""
     trail, lead, event = breach.trail, breach.lead, breach.lead.event
     first, second = ("x'", "x") if event.swapped else ("x", "x'")
     share, other = lead.hits / lead.trials, lead.other_hits / lead.trials

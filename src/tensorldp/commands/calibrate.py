@@ -1,4 +1,4 @@
-"""`python -m tensorldp calibrate`: the nominal setting that gives a record exactly the guarantee asked for."""
+"""`python -m tensorldp calibrate`: the nominal setting that gives a record exactly the requested guarantee."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tensorldp.mechanisms import Mechanism
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     add_target_arguments(parser, epsilon=None)
-    parser.add_argument("--record-epsilon", type=float, required=True, help="what one record shall be guaranteed")
-    parser.add_argument("--delta", type=float, default=0.0, help="of that guarantee (default: 0, a pure one)")
+    parser.add_argument("--record-epsilon", type=float, required=True, help="the epsilon to guarantee to one record")
+    parser.add_argument("--delta", type=float, default=0.0, help="delta of that guarantee (default: 0, a pure one)")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -22,24 +22,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     add_target_arguments(parser, epsilon=False)
     parser.add_argument("--claim-epsilon", type=float, help="the claim, in place of the mechanism's own curve")
-    parser.add_argument("--claim-delta", type=float, default=0.0, help="with --claim-epsilon (default: 0)")
-    parser.add_argument("--minutes", type=float, default=2.0, help="processor time at most (default: 2)")
-    parser.add_argument("--samples", type=int, default=200_000, help="releases of a pair that are learned from")
-    parser.add_argument("--rounds", type=int, help="of the searches at most; with them the clock need not decide")
+    parser.add_argument("--claim-delta", type=float, default=0.0, help="delta of that claim (default: 0)")
+    parser.add_argument("--minutes", type=float, default=2.0, help="most processor time to use (default: 2)")
+    parser.add_argument("--samples", type=int, default=200_000, help="releases of a pair to learn from")
+    parser.add_argument("--rounds", type=int, help="most rounds of the searches, so that the clock need not end them")
     parser.add_argument("--starts", type=int, help="pairs of records to start from, chosen at random (default: all)")
-    parser.add_argument("--confidence", type=float, default=0.95, help="of all that is said (default: 0.95)")
+    parser.add_argument("--confidence", type=float, default=0.95, help="confidence of the verdict (default: 0.95)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--floating-point", action="store_true", help="the claim includes the floats themselves")
     parser.add_argument(
-        "--dtypes", nargs="+", choices=FORMATS, default=["float64", "float32"], help="whose floats are looked at"
+        "--dtypes", nargs="+", choices=FORMATS, default=["float64", "float32"], help="formats whose floats are examined"
     )
     parser.add_argument("--timing", action="store_true", help="compare running times too")
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="write verdict.json and verdict.html there")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="folder for verdict.json and verdict.html")
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the verdict; 1 where the claim is refuted."""
-    if options.out is not None:  # what the page lacks, packages or a folder, is better said before the check than after
+    if (
+        options.out is not None
+    ):  # whether the page lacks packages or a folder is better said before the check than after
         import jinja2  # noqa: F401
 
         verdict_folder(options.out)

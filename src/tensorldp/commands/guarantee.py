@@ -19,7 +19,7 @@ FLOATS = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     add_target_arguments(parser, epsilon=True)
-    parser.add_argument("--delta", type=float, default=REPORT_DELTA, help="of the guarantee (default: 1e-5)")
+    parser.add_argument("--delta", type=float, default=REPORT_DELTA, help="delta of the guarantee (default: 1e-5)")
     parser.add_argument("--uses", type=int, default=1, help="releases of the same record (default: 1)")
 
 

@@ -1,4 +1,4 @@
-"""The commands of `python -m tensorldp`; studies are run by Snakemake and not from here."""
+"""The commands of `python -m tensorldp`; Snakemake runs the studies, not these commands."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ def exit_code(arguments: Sequence[str] | None = None) -> int:
     """Run a command; whatever goes wrong is told in one sentence.
 
     Returns:
-        0 where it did what was asked and refuted nothing, 1 where a claim is refuted, 2 where it could not be done, be
-        it a mistake of the user or a crash; beside these 130 after an interruption by Ctrl-C, and 141 where the reader
-        of its output, such as `head`, has had enough.
+        0 if it did what was asked and refuted nothing, 1 if a claim is refuted, 2 if it could not be done, be it a
+        mistake of the user or a crash. Apart from these, 130 after an interruption by Ctrl-C, and 141 if the reader of
+        its output, such as `head`, stopped reading.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     command = given[0] if given and given[0] in COMMANDS else "this command"
     try:
         try:
             options = _parser(given).parse_args(given)
-        except SystemExit as stop:  # --help, or a mistake that argparse has told
+        except SystemExit as stop:  # --help, or a mistake that argparse has reported
             return int(stop.code or 0)
         code: int = _module(options.command).run(options)
         sys.stdout.flush()
@@ -65,7 +65,7 @@ def exit_code(arguments: Sequence[str] | None = None) -> int:
                 "pip install 'tensorldp[pipeline]'"
             )
         return _crashed(command, error)
-    except BaseException as error:  # SystemExit, too: nobody but this function decides on the exit code
+    except BaseException as error:  # SystemExit, too: only this function decides the exit code
         return _crashed(command, error)
 
 

@@ -1,4 +1,4 @@
-"""What a command speaks of: a mechanism by its key, or a class, object or function of a user's module."""
+"""What a command is about: a mechanism by its key, or a class, object or function of a user's module."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add_target_arguments(parser: argparse.ArgumentParser, *, epsilon: bool | Non
     parser.add_argument(
         "--nominal-delta", type=float, default=NOMINAL_DELTA, help="the nominal delta, where it has one"
     )
-    parser.add_argument("--shape", type=int, nargs="+", default=[4], help="of one record (default: 4)")
+    parser.add_argument("--shape", type=int, nargs="+", default=[4], help="shape of one record (default: 4)")
     domain = parser.add_mutually_exclusive_group()
     domain.add_argument("--box", type=float, nargs=2, metavar=("LOW", "HIGH"), help="range of elements (default: 0 1)")
     domain.add_argument("--ball", type=float, metavar="RADIUS", help="l2 ball in place of a box")
@@ -62,7 +62,7 @@ def target_of(options: argparse.Namespace, domain: Domain) -> Any:
             return target(epsilon=float(options.epsilon), domain=domain, delta=options.nominal_delta, **settings)
     if settings:
         raise InputError(
-            f"{options.target} is no class of a mechanism: it takes no --option, got {options.option[0]!r}"
+            f"{options.target} is not a mechanism's class: it takes no --option, got {options.option[0]!r}"
         )
     return target
 

@@ -14,7 +14,7 @@ FAILED = 2
 
 
 def watched(run: Callable[[], int]) -> int:
-    """The exit code that `run` returns in a child process; 2 and a sentence where the child ends without a word.
+    """The exit code that `run` returns in a child process; 2 and a sentence where the child ends without an answer.
 
     So neither `os._exit(0)` in a user's module, nor a crash of the interpreter, nor the system that kills a process
     for its memory can be taken for a verdict. Where processes cannot be forked, `run` runs in this one.
@@ -36,7 +36,7 @@ def watched(run: Callable[[], int]) -> int:
     def pass_on(number: int, frame: FrameType | None) -> None:
         passed_on.append(number)
         with suppress(ProcessLookupError):
-            os.kill(child, number)  # of Ctrl-C it hears twice, and once where this process alone was told
+            os.kill(child, number)  # it gets Ctrl-C twice, or once if only this process got it
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, pass_on)
@@ -56,7 +56,7 @@ def _end(code: int) -> str:
     """How a process ended, in words."""
     if code >= 0:
         return f"it ended itself with exit code {code}"
-    memory = ", as the system sends where memory runs out" if -code == signal.SIGKILL else ""
+    memory = ", as the system sends when memory runs out" if -code == signal.SIGKILL else ""
     return f"signal {-code} ({signal.strsignal(-code)}) ended it{memory}"
 
 

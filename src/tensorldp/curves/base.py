@@ -11,8 +11,8 @@ from scipy.special import ndtri
 
 from tensorldp.errors import check_real, check_whole
 
-FLOOR = -1e12  # stands for log 0: finite, so that a bracket may end there
-DELTA_FLOOR = 1e-300  # stands for a delta of 0 where its log is taken
+FLOOR = -1e12  # used for log 0: finite, so that a bracket may end there
+DELTA_FLOOR = 1e-300  # used for a delta of 0 where its log is taken
 
 
 def epsilon_at(
@@ -23,7 +23,7 @@ def epsilon_at(
     Args:
         log_delta: decreasing in epsilon; -inf allowed.
         log_target: in nats, below 0.
-        mean: of the privacy loss; the search starts at its normal approximation.
+        mean: the mean of the privacy loss; the search starts at its normal approximation.
         spread: standard deviation of the privacy loss.
         top: an epsilon at which delta is 0, if there is one.
     """
@@ -96,7 +96,7 @@ class PrivacyCurve(ABC):
             share: in (0, 1].
 
         Returns:
-            None for a law that it is not known of.
+            None for a law for which it is not known.
         """
         return None
 

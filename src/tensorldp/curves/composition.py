@@ -6,16 +6,16 @@ from tensorldp.curves.guarantee import Guarantee
 from tensorldp.errors import check_whole
 from tensorldp.randomizer import Randomizer, check_randomizer
 
-RUN_OF = frozenset({"record", "step"})  # units of which several uses make a run
+RUN_OF = frozenset({"record", "step"})  # units whose repeated use makes a run
 
 
 def compose(mechanism: Randomizer, *, count: int, delta: float) -> Guarantee:
     """The guarantee of `count` adaptive uses of a mechanism on the same record, such as weights x rounds.
 
     Args:
-        mechanism: the one that is used again and again.
+        mechanism: the mechanism that is used repeatedly.
         count: number of uses, >= 1.
-        delta: of the whole composition, in [0, 1); 0 asks for the pure guarantee.
+        delta: the delta of the whole composition, in [0, 1); 0 asks for the pure guarantee.
 
     Returns:
         A guarantee whose unit is "run" where several uses of a record or step compose, else the mechanism's own.

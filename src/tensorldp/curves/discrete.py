@@ -22,7 +22,7 @@ from tensorldp.curves.loss_distribution import (
 from tensorldp.errors import InputError, check_positive, check_whole
 
 SUM_TOLERANCE = 1e-6
-SMALL = 1e-7  # a loss of which a difference of logs has nine digits; of smaller ones it has fewer
+SMALL = 1e-7  # a loss that a difference of logs gives to nine digits; smaller ones have fewer
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class DiscreteCurve(RepeatedCurve):
 
         Args:
             log_p: logs of two or three masses, the likelier end first.
-            loss: of the first outcome.
+            loss: the loss of the first outcome.
             count: independent uses.
             exact: whether the mechanism attains the pair.
         """
@@ -189,14 +189,14 @@ SMALLEST = 64  # of the standard deviation: below it the tail's expansion is not
 class DiscreteGaussianCurve(RepeatedCurve):
     """`count` whole numbers, each moved by up to `shift` and released with noise P(Z = k) ~ exp(-k^2 / (2 sigma^2)).
 
-    The loss of a shift in every element is linear in the sum T of their noises, so that delta(epsilon) =
-    P(T >= m) - e^epsilon P(T >= m + count shift) with m the first whole number at which the loss exceeds epsilon. T
-    is discrete Gaussian of variance count sigma^2 up to a relative error of count e^(-pi^2 sigma^2)
-    (Kairouz, Liu and Steinke, ICML 2021), which no float shows for sigma of at least 64. No smaller shift is worse: the
-    noise is log-concave, so each set {Z <= t} has less mass under a farther record.
+    The loss of a shift in every element is linear in the sum T of their noises. So delta(epsilon) = P(T >= m) -
+    e^epsilon P(T >= m + count shift), with m the first whole number at which the loss exceeds epsilon. T is discrete
+    Gaussian of variance count sigma^2 up to a relative error of count e^(-pi^2 sigma^2) (Kairouz, Liu and Steinke, ICML
+    2021), which no float shows for sigma of at least 64. No smaller shift is worse: the noise is log-concave, so each
+    set {Z <= t} has less mass under a farther record.
 
     Args:
-        sigma: of one element's noise, in steps, a whole number of at least 64.
+        sigma: that of one element's noise, in steps, a whole number of at least 64.
         shift: how far two records' elements may lie apart, in steps.
         count: elements that may be shifted.
     """

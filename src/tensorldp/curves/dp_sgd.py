@@ -121,7 +121,7 @@ def noise_multiplier_for(
     )
 
 
-@cache  # seconds of accounting, wanted again for every seed
+@cache  # seconds of accounting, needed again for every seed
 def _least_multiplier(
     epsilon: float, delta: float, sampling_rate: float, steps: int, accountant: Literal["pld", "rdp"]
 ) -> float:
@@ -131,7 +131,7 @@ def _least_multiplier(
         return DpSgdCurve(math.exp(log_z), sampling_rate, steps, accountant).epsilon(delta) - epsilon
 
     low = high = 0.0
-    if accountant == "pld":  # starts where the cheap accountant ends, which asks for a little more noise
+    if accountant == "pld":  # starts where the cheap accountant ends, which needs a little more noise
         high = math.log(_least_multiplier(epsilon, delta, sampling_rate, steps, "rdp")) + 1e-3
         low = high - 0.15
     while excess(low) <= 0.0:

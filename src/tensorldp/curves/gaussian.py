@@ -11,7 +11,7 @@ from tensorldp.curves.base import PrivacyCurve, epsilon_at
 from tensorldp.errors import check_positive, check_real
 
 CLOSE = 1e-6  # of the larger term's log: where the logs of delta's two terms are closer, digits of delta are lost
-LEAST_LOG = -800.0  # of the larger term: smaller ones are of no delta that float64 has
+LEAST_LOG = -800.0  # of the larger term: smaller ones belong to no delta that float64 has
 FAR = 20.0  # standard deviations from which the asymptotic series is exact to rounding
 PLACES = (0.04691007703066802, 0.23076534494715845, 0.5, 0.7692346550528415, 0.953089922969332)  # Gauss-Legendre
 WEIGHTS = (0.11846344252809454, 0.23931433524968324, 0.28444444444444444, 0.23931433524968324, 0.11846344252809454)

@@ -41,7 +41,7 @@ class Guarantee:
         """What a privacy curve guarantees at `delta`.
 
         Args:
-            curve: of everything that is released.
+            curve: the curve of everything that is released.
             delta: in [0, 1); 0 asks for the pure guarantee.
             unit: what the curve's neighbours differ in, one of `UNITS`.
             note: what the guarantee leaves out.

@@ -139,7 +139,7 @@ def _log_top(n: int, t: float) -> float:
     return peak + math.log(max(total, 1e-300)) - n * math.log(2.0)
 
 
-SMOOTH = 25.0  # so many elements expected strictly inside their loss range make the contour's integrand die out
+SMOOTH = 25.0  # with this many elements expected strictly inside their loss range, the contour's integrand dies out
 
 
 @dataclass(frozen=True)

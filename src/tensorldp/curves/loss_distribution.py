@@ -85,7 +85,7 @@ class LatticeSum:
         if start > self.last or epsilon >= self.top:
             return -math.inf
         if self._kept is None or abs(epsilon - self._kept.epsilon) > NEAR * self._kept.spread:
-            self._kept = self._window_at(epsilon)  # a search for epsilon asks for many that are near each other
+            self._kept = self._window_at(epsilon)  # a search for epsilon needs many that are near each other
         t, log_total, low, mass = self._kept.tilt, self._kept.log_total, self._kept.low, self._kept.mass
         index = np.arange(max(low, start), low + mass.size)
         above = self.base - epsilon + self.step * index
@@ -174,10 +174,10 @@ def loss_law(log_p: Reals, log_q: Reals, losses: Reals | None = None) -> LossLaw
 def envelope(first: LossLaw, second: LossLaw) -> LossLaw:
     """The law whose delta(epsilon) is the larger of two laws' at every real epsilon.
 
-    Between neighbouring losses each delta is alpha - beta e^epsilon, so the larger one is piecewise of that form with
-    further corners where the two cross, and a corner's mass is e^epsilon times the fall of beta. A larger profile
-    still composes to a larger one ([zhu2022], Theorem 10), so that n uses of this law bound
-    every mixture of n uses of either.
+    Between neighbouring losses each delta is alpha - beta e^epsilon, so the larger one is piecewise of that form, with
+    further corners where the two cross. A corner's mass is e^epsilon times the fall of beta. A larger profile still
+    composes to a larger one ([zhu2022], Theorem 10), so that n uses of this law bound every mixture of n uses of
+    either.
     """
     corners = np.unique(np.concatenate((first.loss, second.loss)))
     if float(np.abs(corners).max(initial=0.0)) > HUGE:

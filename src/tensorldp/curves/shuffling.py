@@ -2,8 +2,8 @@
 
 Each of the other n - 1 releases of an epsilon0-LDP mechanism is with probability e^-epsilon0 a clone of one of the two
 releases to be told apart [feldman2021]. What is left to tell apart are two mixtures of binomial counts, and their
-privacy profile bounds that of the shuffled releases. It is of another trust model than the local guarantee: whoever
-holds the releases before the shuffler has the local one alone.
+privacy profile bounds that of the shuffled releases. Its trust model is not that of the local guarantee: against
+whoever holds the releases before the shuffler, only the local one holds.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def shuffled_delta(epsilon: float, local_epsilon: float, records: int) -> float:
     """An upper bound on delta(epsilon) of the shuffled releases for replacing one record.
 
     Args:
-        epsilon: of the central guarantee, >= 0.
+        epsilon: the epsilon of the central guarantee, >= 0.
         local_epsilon: the pure local guarantee of one release.
         records: how many releases are shuffled, each of its own record.
     """

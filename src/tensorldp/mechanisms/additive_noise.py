@@ -1,4 +1,4 @@
-"""Mechanisms that add i.i.d. noise of one scale to every element: the laws of the noise, and what follows from them."""
+"""Mechanisms that add i.i.d. noise of one scale to every element: the laws of the noise and their consequences."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class AdditiveNoise(Mechanism):
         return self.law.add(x, self.scale, generator)
 
     def noise_tail(self, size: Reals) -> Reals | None:
-        """P(|Z| > size) of one element's noise Z; None where a release is not x plus independent noise alone."""
+        """P(|Z| > size) of one element's noise Z; None if a release is more than x plus independent noise."""
         return self.law.tail(size, self.scale) if self.additive and self.retention == 0.0 else None
 
     def squared_error(self) -> float:
@@ -113,7 +113,7 @@ class AdditiveNoise(Mechanism):
 
 
 class StatedRange(AdditiveNoise):
-    """Noise computed from a range Delta that need not be the domain's.
+    """Noise computed from a range Delta that may differ from the domain's.
 
     Args:
         delta_range: Delta, the range that the formula uses; None is the domain's, high - low.

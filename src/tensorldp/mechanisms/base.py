@@ -42,7 +42,7 @@ FLAGS = ("private", "additive", "integer", "same_shape", "scheduled", "on_grid")
 
 
 def check_traits(cls: type[Any]) -> None:
-    """Hold the traits that a class states in its body to their vocabulary; what it inherits was checked before."""
+    """Check the traits in a class's body against their vocabulary; what it inherits was checked before."""
     for trait in (*WORDS, *TEXTS, *FLAGS):
         if "ClassVar" not in str(cls.__annotations__.get(trait, "ClassVar")):
             raise InputError(f"{trait} of {cls.__name__} is a trait of the class: write it without an annotation")
@@ -73,7 +73,7 @@ class Mechanism(ABC):
     Args:
         epsilon: the nominal epsilon, > 0, in the unit that the source uses (`epsilon_unit`).
         domain: where records live; converted to the shape of domain that the mechanism is made for.
-        delta: the nominal delta in (0, 1); ignored by mechanisms that have none.
+        delta: the nominal delta in (0, 1); ignored by mechanisms without one.
         clip: project records that lie outside the domain instead of refusing them.
 
     Attributes:
@@ -81,7 +81,7 @@ class Mechanism(ABC):
         label: what a legend calls it; by default the name.
         family: mechanisms of one family share a colour; by default it is alone in a family of its name.
         variant_labels: what a legend calls it with options other than the default ones, by "option=value".
-        epsilon_unit: what the nominal epsilon is of: a whole record, one of its elements, or a run of many uses.
+        epsilon_unit: what the nominal epsilon covers: a whole record, one of its elements, or a run of many uses.
         acts_on: what it randomises: each element alike, a vector, a matrix (mode 1 by the rest) or a tensor by its
             modes. A model's parameters reach the last two tensor by tensor, with their first mode, and the others as
             one vector.
@@ -161,14 +161,14 @@ class Mechanism(ABC):
         self.clip = check_flag(f"clip of {self.name}", self.clip)
         self._prepare()
         notes = (
-            "reconstructed from what others say of it" if self.status == "reconstructed" else "",
+            "reconstructed from what others say about it" if self.status == "reconstructed" else "",
             self.note,
             "records outside the domain are clipped to it first" if self.clip else "",
         )
         self.note = "; ".join(filter(None, notes))
 
     def _prepare(self) -> None:  # noqa: B027  # most mechanisms have nothing to prepare
-        """Check the options and compute what follows from them, once epsilon, delta and domain are checked."""
+        """Check the options and compute what depends on them, once epsilon, delta and domain are checked."""
 
     @classmethod
     def options(cls) -> frozenset[str]:
@@ -243,7 +243,7 @@ class Mechanism(ABC):
         Raises:
             InputError: if x is not floating point, sparse, nested or without numbers, not finite, of another shape or
                 outside the domain (unless `clip`), if it has elements between the whole numbers an integer mechanism
-                takes or its precision does not have all of them, if the generator is on another device, or if the
+                takes or its precision cannot hold all of them, if the generator is on another device, or if the
                 release leaves the range of the precision.
         """
         x, domain = self._examined(x)
@@ -252,8 +252,8 @@ class Mechanism(ABC):
             raise InputError(f"{self.name} takes whole numbers, got an element between two of them")
         if self.integer and max(abs(self.box.low), abs(self.box.high)) > (exact := 2.0 / torch.finfo(x.dtype).eps):
             raise InputError(
-                f"{self.name} on {self.domain} takes records of a precision that has every whole number of it, "
-                f"{x.dtype} has them up to {exact:.0f}"
+                f"{self.name} on {self.domain} takes records in a precision that holds all of its whole numbers, "
+                f"{x.dtype} holds them up to {exact:.0f}"
             )
         try:
             out = self._released(x, domain, generator)
@@ -262,7 +262,7 @@ class Mechanism(ABC):
                 raise
             raise self._out_of_range(x.dtype) from error
         if out.numel() and not all(math.isfinite(float(end)) for end in torch.aminmax(out)):
-            raise self._out_of_range(x.dtype)  # what is told follows from the release alone, noise and all
+            raise self._out_of_range(x.dtype)  # the message depends only on the release, noise included
         return out
 
     def _out_of_range(self, dtype: torch.dtype) -> InputError:
@@ -352,31 +352,31 @@ class Mechanism(ABC):
     def step_sigma(cls, run: Schedule, domain: Box, **options: Any) -> float | None:
         """The noise that TVG's accounting of gradient descent gives one tensor of a lot's gradients (its Type I).
 
-        By default that of the mechanism at the budget of a step by simple composition over the steps.
+        By default, that of the mechanism at a step's budget under simple composition over the steps.
 
         Args:
             run: the nominal budget of a run, and its lots.
-            domain: of the tensor, clipped element by element.
+            domain: the domain of the tensor, clipped element by element.
             options: the mechanism's own.
 
         Returns:
-            The standard deviation per element of i.i.d. Gaussian noise, or None where the noise is of another kind.
+            The standard deviation per element of i.i.d. Gaussian noise, or None if the noise is of another kind.
         """
         epsilon, delta = step_budget(cls.name, run, simple_budget)
         return cls(epsilon=epsilon, delta=delta, domain=domain, **options).isotropic_sigma
 
     @classmethod
     def round_options(cls, *, index: int, rounds: int, epsilon: float, layers: Sequence[int]) -> dict[str, Any]:
-        """What the mechanism of one round of training is made with, where it is `scheduled`.
+        """The arguments for the mechanism of one round of training, if it is `scheduled`.
 
         Args:
-            index: of the round, from 0.
-            rounds: of the whole run.
+            index: the number of the round, from 0.
+            rounds: the number of rounds of the whole run.
             epsilon: the nominal budget of one round.
             layers: number of parameters of each layer, in the order of the vector.
 
         Returns:
-            Keyword arguments beside the domain, which replace the usual ones.
+            Keyword arguments besides the domain, which replace the usual ones.
         """
         return {}
 

@@ -1,4 +1,4 @@
-"""Fixed-point bit strings of floats, packed eight bits to a byte, and LATENT's error of estimation of them (3.3)."""
+"""Fixed-point bit strings of floats, packed eight bits to a byte, and LATENT's error of estimating them (3.3)."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def decode_bits(
     fraction_bits: int = 5,
     dtype: torch.dtype = torch.float32,
 ) -> Tensor:
-    """The floats (batch, *shape) that packed bit strings stand for; a set sign bit on 0 gives -0.0."""
+    """The floats (batch, *shape) that packed bit strings represent; a set sign bit on 0 gives -0.0."""
     bits, size = bit_count(whole_bits, fraction_bits), math.prod(shape)
     check_packed(f"packed bits of shape {tuple(shape)} must be", packed, size * bits)
     codes = _unpack(packed, size, bits)
@@ -140,9 +140,9 @@ Reading = Literal["A", "B"]
 
 
 def nth_with_ones(length: int, ones: int, index: int) -> int:
-    """F(l, k, i) of Eq. 10: the i-th number, from 0 and in increasing order, of l bits of which k are 1.
+    """F(l, k, i) of Eq. 10: the i-th number, from 0 and in increasing order, of l bits with k ones.
 
-    The base case l = k is 2^k - 1; the printed 2^(k-1) is one of the bits only.
+    The base case l = k is 2^k - 1; the printed 2^(k-1) is only one of the bits.
     """
     number = 0
     while 0 < ones < length:

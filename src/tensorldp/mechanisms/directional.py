@@ -23,7 +23,7 @@ ORTHOGONALITY = 1e-4  # how far W^T W may be from the identity before it counts 
 
 
 def numbers(value: object, refusal: str) -> Tensor:
-    """`value` in float64 on the CPU; `refusal` is what a message says of anything but numbers."""
+    """`value` in float64 on the CPU; `refusal` is what a message says about anything but numbers."""
     try:
         return torch.as_tensor(value, dtype=torch.float64).cpu()
     except (TypeError, ValueError, RuntimeError):
@@ -60,7 +60,7 @@ def orthogonal(name: str, value: object, length: int) -> Tensor:
 
 @dataclass(frozen=True)
 class ModeFactor:
-    """U = W diag(sigma), the square root of one mode's covariance; `directions` None stands for W = E.
+    """U = W diag(sigma), the square root of one mode's covariance; `directions` None means W = E.
 
     Attributes:
         sigma: float64 standard deviation along each direction, > 0.
@@ -139,8 +139,8 @@ class DirectionalGaussian(Mechanism):
 
     A subclass sets `factors` in `_prepare`, one per leading mode; modes beyond have U = E. A factor may also be as
     long as the whole record, which gives every element its own standard deviation. The covariance of the noise is the
-    Kronecker product of U_k U_k^T, so the privacy loss between x and x' is Gaussian with the Mahalanobis norm mu of
-    x - x', and the guarantee is that of the worst shift in the domain: docs/mathematics/curves.md#directional-gaussian
+    Kronecker product of U_k U_k^T, so the privacy loss between x and x' is Gaussian with the Mahalanobis norm mu of x -
+    x'. The guarantee is that of the worst shift in the domain: docs/mathematics/curves.md#directional-gaussian
     """
 
     family = "directional"

@@ -106,7 +106,7 @@ def odds_below(epsilon: float, others: int) -> tuple[int, int]:
 
 
 class OnGrid(Mechanism):
-    """g (round(x / g) + Z) with whole Z, drawn exactly: a release is a function of whole numbers alone.
+    """g (round(x / g) + Z) with whole Z, drawn exactly: a release is a function only of whole numbers.
 
     A subclass states how Z is drawn. The record has no part in the grid.
     """

@@ -120,9 +120,9 @@ MOST_SIGMA = 1 << 25  # that 64-bit integers hold
 class GaussianSecure(OnGrid):
     """Discrete Gaussian noise in whole steps of a grid: (epsilon, delta)-DP for the whole record, floats included.
 
-    A record is rounded to the grid, which depends on the domain, epsilon and delta alone; the noise has P(Z = k)
+    A record is rounded to the grid, which depends only on the domain, epsilon and delta; the noise has P(Z = k)
     proportional to exp(-k^2 / (2 sigma^2)) with a whole sigma, at least that of the analytic Gaussian and at most one
-    step more, and is drawn from random whole numbers without rounding. The curve is that of the discrete law.
+    step more. It is drawn from random whole numbers without rounding. The curve is that of the discrete law.
     """
 
     name = "gaussian-secure"

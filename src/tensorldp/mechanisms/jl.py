@@ -21,9 +21,9 @@ TABLE_BYTES = 8 << 20  # bytes of rows scaled and multiplied at once
 
 @dataclass(frozen=True)
 class StatedCurve(RepeatedCurve):
-    """`count` uses of something of which only an (epsilon, delta) statement is known.
+    """`count` uses of something known only by an (epsilon, delta) statement.
 
-    No such thing has a larger profile than randomized response of that epsilon beside an atom of delta ([kairouz2015],
+    Its profile is never larger than that of randomized response of that epsilon beside an atom of delta ([kairouz2015],
     Theorem 3.3): delta(e) = a + (1 - a) E (1 - exp(e - L))_+ with a = 1 - (1 - delta)^k and
     L = (2 B - k) epsilon, B binomial.
     """
@@ -74,7 +74,7 @@ class JohnsonLindenstrauss(Mechanism):
     one row; the guarantee is the theorem's (epsilon, delta), an upper bound that is very loose on a bounded domain.
 
     Args:
-        eta: the multiplicative error that r is chosen for, in (0, 1); a guess, the sources give none.
+        eta: the multiplicative error that r is chosen for, in (0, 1); a guess, as the sources give none.
         nu: the probability of a larger error, in (0, 1); a guess.
         centre: "domain" subtracts the public centre; "mean" the column means, as in the source's algorithm, which
             the guarantee then leaves out.
@@ -141,7 +141,7 @@ class JohnsonLindenstrauss(Mechanism):
 
         Args:
             x: (N, *shape), one record per row, N >= 1.
-            generator: of the projection.
+            generator: for the projection.
 
         Raises:
             InputError: as `gram`, or if the table is empty.

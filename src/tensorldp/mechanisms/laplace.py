@@ -45,7 +45,7 @@ class LaplaceSecure(OnGrid):
 
     A record is rounded to the grid, which does not depend on it; the noise has P(Z = k) proportional to exp(-|k| s)
     with a rational s = epsilon / (1024 I), rounded down, and is drawn from random whole numbers without rounding. The
-    release is a function of the resulting whole numbers alone.
+    release depends only on the resulting whole numbers.
     """
 
     name = "laplace-secure"

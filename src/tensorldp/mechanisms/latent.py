@@ -25,7 +25,7 @@ __all__ = ["Latent", "decode_bits", "encode_bits"]
 
 @lru_cache(maxsize=4096)
 def _farthest(low: int, high: int, low_other: int, high_other: int, bits: int) -> tuple[int, int]:
-    """One number of each interval of `bits`-bit numbers, such that the two differ in most bits."""
+    """One number from each interval of `bits`-bit numbers, such that the two differ in the most bits."""
     if bits == 0:
         return 0, 0
     half = 1 << (bits - 1)
@@ -148,7 +148,7 @@ class Latent(Mechanism):
     def expected_release(self, x: Tensor) -> Tensor:
         """E M(x) = (2q-1) s ((2q-1) c + (1-q) L), s the sign of an element, c its coded magnitude, L the largest one.
 
-        A release is biased: who learns from releases compares their means with this, which is known of any x.
+        A release is biased: whoever learns from releases compares their means with this, which is known for any x.
         """
         coded = code_numbers(x.abs(), self.whole, self.fraction).to(x.dtype) / float(1 << self.fraction)
         size = self.signal * (self.signal * coded + self.flip * self.largest)
@@ -182,7 +182,7 @@ class Latent(Mechanism):
         return self.box.constant(self._worst_value())
 
     def _widest_pair(self) -> tuple[float, float, int]:
-        """Two values of the domain whose codes differ in most bits, and in how many."""
+        """Two values of the domain whose codes differ in the most bits, and in how many."""
         sign, unit = 1 << (self.bits - 1), 2.0**-self.fraction
         low, high = self.box.low, self.box.high
         sides: list[tuple[int, int]] = []

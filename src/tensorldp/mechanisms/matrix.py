@@ -56,7 +56,7 @@ def optimal_strategy(workload: Array) -> Array:
         slope = -2.0 * unit @ (product @ inverse)
         return float(np.trace(product)), ((slope - unit * (unit * slope).sum(axis=0)) / norms).ravel()
 
-    start = (vectors * values**0.25) @ vectors.T  # X proportional to (W^T W)^(1/2), optimal but for its diagonal
+    start = (vectors * values**0.25) @ vectors.T  # X proportional to (W^T W)^(1/2), optimal except for its diagonal
     best = minimize(
         objective,
         start.ravel(),
@@ -80,7 +80,7 @@ class MatrixMechanism(DirectionalGaussian):
         workload: W (J x I_1), the queries along mode 1; None is the identity.
         strategy: A (p x I_1) of full column rank; None optimises it for W, for I_1 up to 160.
         sensitivity: "record" has s_A = sup ||A (x - x')||_F over the domain (an upper bound where A mixes elements);
-            "column" has the source's ||A||_2col times the width, which speaks of one element; "element" does the same
+            "column" has the source's ||A||_2col times the width, which covers one element; "element" does the same
             at (epsilon / I, delta / I), TVG's basic composition over elements.
         constant: 2 in the source, 1.25 in TVG's code.
     """
@@ -100,7 +100,7 @@ class MatrixMechanism(DirectionalGaussian):
         check_word("sensitivity of matrix", self.sensitivity, "record", "column", "element")
         parts = self.size if self.sensitivity == "element" else 1
         if self.sensitivity == "column":
-            self.note = "the nominal epsilon speaks of one element, the guarantee of the whole record"
+            self.note = "the nominal epsilon covers one element, the guarantee the whole record"
         given, self.constant = self.constant, check_positive("constant of matrix", self.constant)
         if self.constant <= self.delta:
             raise InputError(f"constant of matrix must exceed delta, got {given!r} and delta {self.delta:g}")
@@ -119,7 +119,7 @@ class MatrixMechanism(DirectionalGaussian):
 
     @classmethod
     def step_sigma(cls, run: Schedule, domain: Box, **options: Any) -> float | None:
-        """As TVG's code has it: half of a step's budget, and that split over the elements."""
+        """As in TVG's code: half of a step's budget, split over the elements."""
         epsilon, delta = step_budget(cls.name, run, simple_budget)
         return cls(epsilon=epsilon / (2.0 * domain.size), delta=delta, domain=domain, **options).isotropic_sigma
 

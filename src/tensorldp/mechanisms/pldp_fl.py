@@ -21,7 +21,7 @@ from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
 from tensorldp.randomness import uniform
 
-MIXED_COUNT = 128  # up to so many elements, every mixture of directions is tried
+MIXED_COUNT = 128  # up to this many elements, every mixture of directions is tried
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,10 @@ class PdpmCurve(RepeatedCurve):
     """`count` PDPM elements, each at either end of its interval.
 
     An element's two outcomes (the positive one, or either of the others) have the log ratios (epsilon,
-    -ln((E+1)/2)) from the upper end and (ln((E+1)/2), -epsilon) from the lower, E = e^epsilon, so the profile is the
-    largest over the number of elements that start from the upper end. All upper is the worst but for an effect of
-    the lattice; above 128 elements that effect is bounded by moving epsilon up by one lattice step, which holds
-    wherever it was compared with the full maximum (tests), and the curve is marked as not exact.
+    -ln((E+1)/2)) from the upper end and (ln((E+1)/2), -epsilon) from the lower, E = e^epsilon. So the profile is the
+    largest over the number of elements that start from the upper end. All upper is the worst except for an effect of
+    the lattice; above 128 elements that effect is bounded by moving epsilon up by one lattice step, and the curve is
+    marked as not exact. The bound holds wherever it was compared with the full maximum (tests).
     """
 
     nominal: float
@@ -198,7 +198,7 @@ class Pdpm(Mechanism):
 class PluFedOa(AdditiveNoise):
     """PLU-FedOA: Lap(2c / epsilon) per parameter clipped to [-c, c]; the server's weights are `fedoa_weights`.
 
-    Rebuilt from what PLDP-FL says of it. The nominal epsilon is per element: a record of I elements has I epsilon.
+    Rebuilt from what PLDP-FL says about it. The nominal epsilon is per element: a record of I elements has I epsilon.
     """
 
     name = "plu-fedoa"
@@ -207,7 +207,7 @@ class PluFedOa(AdditiveNoise):
     domain_kind = "box"
     law = LAPLACE
     server_weights = "inverse variance"
-    source = "[yang2021], after what PLDP-FL says of it"
+    source = "[yang2021], from what PLDP-FL says about it"
     status = "reconstructed"
     note = "the nominal epsilon is per element (one parameter), not per record"
 

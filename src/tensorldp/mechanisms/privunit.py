@@ -99,7 +99,7 @@ def log_expm1(epsilon: float) -> float:
 
 @lru_cache(maxsize=256)
 def sphere_cap(epsilon: float, d: int) -> Cap:
-    """The cap of PrivUnit on the sphere of R^d with the largest m, hence the least error.
+    """The cap of PrivUnit on the sphere of R^d with the largest m, so the least error.
 
     m(g) = kappa_d (1 - g^2)^((d-1)/2) / (q + 1/(e^epsilon - 1)); it rises while m > g and falls after, so that the
     optimum is the one root of m(g) = g.

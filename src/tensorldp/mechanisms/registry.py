@@ -17,7 +17,7 @@ def register(cls: M) -> M:
     """Make a mechanism known under its `name`; use as a class decorator.
 
     Raises:
-        InputError: if the class is no `Mechanism`, has no name, or another class already has it.
+        InputError: if the class is no `Mechanism`, has no name, or its name is taken by another class.
     """
     if not (isinstance(cls, type) and issubclass(cls, Mechanism)):
         raise InputError(f"only a class derived from Mechanism can be registered as one, got {cls!r}")

@@ -355,7 +355,7 @@ HYBRID_THRESHOLD = math.log(
 class Hybrid(SampledCoordinates):
     """Piecewise with probability 1 - e^(-epsilon/(2k)), else Duchi's two points, on k sampled coordinates.
 
-    Up to the threshold it is Duchi's two points alone; above it the variance is constant in the coordinate.
+    Up to the threshold it is only Duchi's two points; above it the variance is constant in the coordinate.
     """
 
     name = "hybrid"

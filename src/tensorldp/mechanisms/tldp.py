@@ -1,7 +1,7 @@
 """TLDP, Algorithms 1 and 2: keep each element with probability p, else add Laplace or Gaussian noise.
 
 As printed they are not epsilon-LDP for the tensor: the noise is calibrated per element, and an element that is kept
-exactly gives its record away with certainty. `curve` says what is true.
+exactly gives its record away with certainty. `curve` gives the true guarantee.
 """
 
 from __future__ import annotations

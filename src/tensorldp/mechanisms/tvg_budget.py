@@ -20,7 +20,7 @@ class Schedule:
     """A run's nominal budget and its lots.
 
     Attributes:
-        epsilon, delta: of the whole run.
+        epsilon, delta: the budget of the whole run.
         rate: q, the probability that a record is in a lot.
         steps: T, number of lots.
     """

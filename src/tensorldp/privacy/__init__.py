@@ -1,6 +1,6 @@
 """Privacy: what a mechanism guarantees, what many uses guarantee, and an audit that could prove it wrong.
 
-Names are imported when they are asked for: a curve needs none of what tries to refute it.
+Names are imported on first use: a curve needs none of the code that tries to refute it.
 """
 
 from importlib import import_module

@@ -149,7 +149,7 @@ def invert(
         gradient: (parameters,) as sent; elements that are exactly 0 count as not sent.
         shape: (batch, ...) of the records; of one record where its label is inferred.
         how: the distance, the optimiser and what is done about labels.
-        generator: of the random start.
+        generator: for the random start.
         mask: the dropout mask that the attacker reads off the gradient.
     """
     if not bool(torch.isfinite(gradient).all()):

@@ -16,7 +16,7 @@ from tensorldp.mechanisms import Mechanism
 
 @dataclass(frozen=True)
 class Prior:
-    """What an attacker knows of records from public ones: mean, principal directions and what is left."""
+    """What an attacker knows about records from public ones: mean, principal directions and what is left."""
 
     mean: Tensor  # (I,) float64
     directions: Tensor  # (I, k), orthonormal
@@ -83,7 +83,7 @@ def identify(mechanism: Mechanism, released: Tensor, candidates: Tensor) -> Tens
 
 @dataclass(frozen=True)
 class SuccessBound:
-    """The most that a guarantee lets an attack succeed that succeeds at some base rate without the record.
+    """How often a guarantee lets an attack succeed at most, if it succeeds at some base rate without the record.
 
     min over epsilon of e^epsilon base_rate + delta(epsilon), at most 1: with base_rate = 1/N for naming one of N
     equally likely candidates, with the false positive rate for the true positive rate of a membership attack.
@@ -109,9 +109,9 @@ def record_losses(model: nn.Module, x: Tensor, y: Tensor) -> Tensor:
 
 
 def true_positive_rate(members: Tensor, others: Tensor, false_positive_rate: float) -> float:
-    """The share of members that an attacker names who calls a record a member if its loss is low enough.
+    """The share of members named by an attacker who calls a record a member if its loss is low enough.
 
-    The threshold is the largest that names at most that share of the records that are no members.
+    The threshold is the largest that names at most that share of the records that are not members.
     """
     allowed = int(false_positive_rate * len(others) + 1e-9)
     ordered = others.sort().values

@@ -65,7 +65,7 @@ def hermite_coefficient(name: str, order: int) -> float:
 
 
 def tensor_coefficients(name: str) -> tuple[float, float]:
-    """(h_2, h_3) of an activation for which the second and the third moment both see the data."""
+    """(h_2, h_3) of an activation for which both the second and the third moment depend on the data."""
     found = {order: hermite_coefficient(name, order) for order in (2, 3)}
     missing = [order for order, value in found.items() if value == 0.0]
     if missing:

@@ -59,8 +59,8 @@ class Finding:
             the reason in `observed`.
         observed: the numbers, in words.
         evidence: a test, a file of the results or a function of the library; the runs used are added by themselves.
-        condition: what a claim needs to hold; the table has it of one that holds alone.
-        wanted: what would decide a claim of which `holds` is None; empty where nothing could.
+        condition: what a claim needs to hold; the table has it only for claims that hold.
+        wanted: what would decide a claim whose `holds` is None; empty where nothing could.
     """
 
     holds: bool | None
@@ -92,7 +92,7 @@ def claim(statement: str | Claim, *, expected: str, **options: Any) -> Callable[
     Args:
         statement: the id of a line of a claims.csv, or from outside the package the whole `Claim`.
         expected: what the results would show if the claim holds, in words of the claims table.
-        options: what the check of several claims is given for this one.
+        options: what a check of several claims gets for this one.
 
     Raises:
         InputError: if the id is not in the catalogue, or the claim has a check already.

@@ -21,7 +21,7 @@ CellKey = tuple[str, str, str, str, str]
 
 
 def key_of(cell: AnyCell) -> CellKey:
-    """The name of a cell, as `rows_by_cell` has it."""
+    """The name of a cell, as in `rows_by_cell`."""
     return cell.study, cell.dataset, cell.variant, cell.mechanism, cell.epsilon
 
 
@@ -61,7 +61,7 @@ class Evidence:
         self._keeps: Callable[[AnyCell], bool] = lambda _: True
 
     def only(self, keeps: Callable[[AnyCell], bool], ways: int) -> Evidence:
-        """The same outputs, as if the cells for which `keeps` is false were not planned, one of so many such views."""
+        """The same outputs, as if the cells for which `keeps` is false were not planned; one of several such views."""
         view = copy(self)
         view.ways, view.used = ways, []
         view._keeps = lambda cell: self._keeps(cell) and keeps(cell)
@@ -160,7 +160,7 @@ class Evidence:
     def by_mark(rows: pd.DataFrame, metric: str, mark: Literal["round", "epoch"] = "round") -> pd.DataFrame:
         """A metric after each round or epoch at which it was taken: a row a seed and a column a mark, rising.
 
-        Of several cells it is the mean.
+        For several cells it is the mean.
 
         Raises:
             NotRun: if it was not taken along the training.
@@ -184,9 +184,9 @@ class Evidence:
         return pd.read_csv(path)
 
     def split_sizes(self, dataset: str) -> tuple[int, list[int]]:
-        """The records that `prepare` wrote of a data set for training, and the numbers that TLDP's cells scored.
+        """The number of training records that `prepare` wrote for a data set, and the numbers that TLDP's cells scored.
 
-        Of these cells those without perturbation count.
+        Only cells without perturbation count.
 
         Raises:
             NotRun: if no such cell is planned or has results, or the data set is not prepared.

@@ -1,12 +1,12 @@
-"""What stands for a source's run, and what makes a run of ours too weak to decide: one rule for the five sources.
+"""What counts as a source's run, and what makes a run of ours too weak to decide: one rule for the five sources.
 
-*Which runs.* A run stands for the source's if it has its network, its training records, its length and its settings
-(`PRINTED`). One that falls short in any of these is weak (`shortfall`): what holds of it supports a claim, with the
-shortfall as a condition, and what does not hold of it decides nothing (`statements.Between.weak`, `weakly`). A shorter
-run still stands for the source's where its score had stopped rising (`settled`). What a source does not say is no
+*Which runs.* A run counts as the source's if it has its network, its training records, its length and its settings
+(`PRINTED`). One that falls short in any of these is weak (`shortfall`): what holds for it supports a claim, with the
+shortfall as a condition, and what does not hold for it decides nothing (`statements.Between.weak`, `weakly`). A shorter
+run still counts as the source's where its score had stopped rising (`settled`). What a source does not say is no
 shortfall, but where it may change a result the claim says so itself.
 
-*Chance.* Networks that learned nothing say nothing of an order: where both of two are at chance (`at_chance`), their
+*Chance.* Networks that learned nothing say nothing about an order: where both of two are at chance (`at_chance`), their
 comparison is undecidable (`Scores.gap`).
 
 *Each data set by itself.* A statement is about every data set that its source names; those that were not run become a
@@ -43,18 +43,18 @@ from tensorldp_papers.claims.statements import (
 from tensorldp_papers.data.catalogue import get
 from tensorldp_papers.run.cell import AnyCell, variant_factors
 
-FLAT = 0.01  # a gain of accuracy in the second half of a training below which more of it is no help
+FLAT = 0.01  # a gain of accuracy in the second half of a training below which more training does not help
 
 
 @dataclass(frozen=True)
 class Printed:
-    """What a source says of its runs on one data set, and what a network without knowledge has there.
+    """What a source says about its runs on one data set, and what a network without knowledge scores there.
 
     Attributes:
         networks: the names, or the beginnings of the names, that its network has here; empty where any will do.
         records: its training records; 0 where it does not say.
         least: training settings with the least values that it has, such as how long it trains.
-        chance: a score that a network does not exceed which learned nothing; 0 where no claim asks for it.
+        chance: a score that a network that learned nothing does not exceed; 0 where no claim needs it.
     """
 
     networks: tuple[str, ...] = ()
@@ -109,18 +109,18 @@ UNTRAINED = "features of an untrained network, of which the paper says nothing"
 
 
 def printed_of(study: str, dataset: str, network: str = "") -> Printed | None:
-    """What the source of a study says of a data set; None where it does not have that one."""
+    """What the source of a study says about a data set; None if it does not use that one."""
     return PRINTED.get((study, dataset, network)) or PRINTED.get((study, dataset))
 
 
 def is_papers(study: str, dataset: str, variant: str) -> bool:
-    """Whether a variant's network is the source's; where the source has not that data set, none is."""
+    """Whether a variant's network is the source's; if the source does not use that data set, none is."""
     printed = printed_of(study, dataset)
     return printed is not None and _network(variant).startswith(printed.networks)
 
 
 def at_chance(study: str, dataset: str, network: str = "") -> float:
-    """The score that a network does not exceed which learned nothing."""
+    """The score that a network that learned nothing does not exceed."""
     printed = printed_of(study, dataset, network)
     return printed.chance if printed else 1 / get(dataset).classes + ERRORS
 
@@ -133,11 +133,11 @@ def _network(variant: str) -> str:
 def shortfall(cells: Iterable[AnyCell], *, settled: bool = False) -> str:
     """How cells of one study and data set fall short of the source's run, in words; empty if they do not.
 
-    Where several cells fall short in different degrees, the largest one is told.
+    Where several cells fall short to different degrees, the largest shortfall is named.
 
     Args:
         cells: the cells.
-        settled: whether their scores had stopped rising, so that a shorter training is no shortfall.
+        settled: whether their scores had stopped rising, so that a shorter training is not a shortfall.
     """
     least: dict[str, tuple[float, str]] = {}
     name = ""
@@ -152,7 +152,7 @@ def shortfall(cells: Iterable[AnyCell], *, settled: bool = False) -> str:
 
 
 def _shortfalls(cell: AnyCell) -> Iterable[tuple[str, float, str]]:
-    """What a cell lacks: of what kind, which share of the source's it has, and in words."""
+    """What a cell lacks: the kind, which share of the source's it has, and in words."""
     factors = variant_factors(cell.variant)
     if cell.study in DELTA and cell.private and "range" not in factors:
         yield "range", 0.0, RANGE
@@ -176,7 +176,7 @@ def _shortfalls(cell: AnyCell) -> Iterable[tuple[str, float, str]]:
 def settled(evidence: Evidence, study: str, metric: str, **arm: Any) -> bool:
     """Whether a score rose by less than `FLAT` in the second half of an arm's training, on average over its epsilons.
 
-    It did not, as far as one knows, where the score was not taken along the training.
+    Where the score was not recorded during training, it is taken not to have settled.
     """
     rows = evidence.rows(study, **arm)
     try:
@@ -189,7 +189,7 @@ def settled(evidence: Evidence, study: str, metric: str, **arm: Any) -> bool:
 
 
 def weakly(statement: Statement, weak: str) -> Statement:
-    """The statement with this weakness on each of its comparisons, beside what they have."""
+    """The statement with this weakness added to each of its comparisons."""
     if not weak:
         return statement
     if isinstance(statement, Between):
@@ -208,7 +208,7 @@ def not_run(names: Iterable[str], present: Iterable[str]) -> str:
 
 
 def best_of(options: Mapping[str, Statement]) -> tuple[Statement, list[str]]:
-    """That a statement holds in one of some readings, forms or arms, and the names of those in which it is seen to."""
+    """That a statement holds in one of some readings, forms or arms, and the names of those in which it does."""
     holding = [name for name, statement in options.items() if statement.decide(ALPHA / len(options), ALPHA)]
     statements = list(options.values())
     return AnyOf(statements) if len(statements) > 1 else statements[0], holding
@@ -233,12 +233,12 @@ class Scores:
     Attributes:
         study: its name.
         dataset: its name.
-        rows: of the metrics table, of one network; baselines in another form have `form` in their variant.
+        rows: rows of the metrics table for one network; baselines in another form have `form` in their variant.
         weak: how the runs fall short of the source's, see `shortfall`.
         arm: its name, where there are several.
-        ways: how many choices of runs a claim is tried on, of which this is one.
-        sign: what stands between the two mechanisms of a difference in words.
-        all_epsilons: whether differences are of all epsilons, and not of those alone at which one is above chance.
+        ways: how many choices of runs a claim is tried on, including this one.
+        sign: the word or sign between the two mechanisms of a difference.
+        all_epsilons: whether differences cover all epsilons, not only those at which one is above chance.
     """
 
     study: str

@@ -1,7 +1,7 @@
-"""Verdicts from the reference results: the metrics that are kept of the largest runs, decided with today's checks.
+"""Verdicts from the reference results: the metrics kept from the largest runs, decided with today's checks.
 
-All claims are decided again whenever a run is added, so that no verdict depends on the order in which runs came, and a
-reason why something was not run is always that of the rows that are there.
+All claims are decided again whenever a run is added. So no verdict depends on the order in which runs came, and a
+reason why something was not run always matches the rows that are there.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tensorldp_papers.run.grid import Plan
 from tensorldp_papers.run.settings import parse_settings
 from tensorldp_papers.run.table import CELL, read_rows
 
-# claims read the exact columns of these alone
+# claims read only the exact columns of these
 EXACT: dict[str, Callable[..., pd.DataFrame]] = {
     "tldp_table5": error_table,
     "tvg_table4": growth_table,
@@ -53,12 +53,12 @@ class NotKept(NotRun):
 
 
 def _cells(metrics: pd.DataFrame, trained: Mapping[Name, str]) -> Iterator[AnyCell]:
-    """The cells that have rows, with the training that is noted of them or that their study's file plans for them."""
+    """The cells that have rows, with the training that is noted for them or that their study's file plans for them."""
     table = cells_as_planned(metrics)
     planned = dict(zip(names(table), table["cell"], strict=True))
     for name, seeds in metrics.groupby(CELL, sort=False, observed=True)["seed"]:
         if name not in planned:
-            raise InputError(f"kept rows are of a cell that no arm plans: {' '.join(map(str, name[:4]))}")
+            raise InputError(f"kept rows belong to a cell that no arm plans: {' '.join(map(str, name[:4]))}")
         yield replace(as_trained(planned[name], trained), seeds=tuple(sorted({int(seed) for seed in seeds})))
 
 
@@ -79,7 +79,7 @@ class KeptEvidence(Evidence):
         return _exact(name).copy()
 
     def split_sizes(self, dataset: str) -> tuple[int, list[int]]:
-        """Those of the release, of a data set that has kept rows: `prepare` refuses files with other numbers."""
+        """Those of the release, for a data set that has kept rows: `prepare` refuses files with other numbers."""
         if dataset not in {cell.dataset for cell in self.plan.cells}:
             raise self.lacks(dataset)
         train, test = get(dataset).sizes
@@ -106,7 +106,7 @@ def decide_again(reference: Path, earlier: pd.DataFrame | None = None) -> pd.Dat
     scale, commits = evidence.scale, " ".join(sorted(metrics["commit"].unique()))
     rows = []
     for claim in catalogue().values():
-        # what the grid has by now is not what was run
+        # today's grid is not what was run
         row = {
             key: text.replace(f"the {scale} grid does not have", "the kept results do not have")
             for key, text in decide(claim, evidence).items()

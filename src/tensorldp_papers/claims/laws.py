@@ -1,4 +1,4 @@
-"""Small finite laws that several claims enumerate, and mechanisms that they ask for."""
+"""Small finite laws that several claims enumerate, and mechanisms that they use."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def cifar_latent(epsilon: float, reading: str) -> Latent:
 
 
 def squared_error(name: str, domain: Box, epsilon: float = 1.0, **options: Any) -> float:
-    """The expected squared error of a mechanism that has a closed form of it."""
+    """The expected squared error of a mechanism with a closed form for it."""
     error = make(name, epsilon=epsilon, domain=domain, **options).squared_error()
     assert error is not None
     return error

@@ -21,7 +21,7 @@ def group_of(kind: str) -> str:
     return next(group for group, kinds in GROUPS.items() if kind in kinds)
 
 
-# In the order of the table. Each package stands here by its name, by which `run.code_digest` knows what is read.
+# In the order of the table. Each package is named here, so that `run.code_digest` knows what is read.
 ROOMS = {
     "tldp": files("tensorldp_papers.papers.tldp"),
     "pldp_fl": files("tensorldp_papers.papers.pldp_fl"),

@@ -12,7 +12,7 @@ looked at with the first 3, 5, 10, 20 and 40 seeds and with no other numbers, an
 Seeds beyond the last look that is complete wait for the next one.
 
 *Weak runs.* A run that is weaker than the source's (`Between.weak`, from `fairness`) may support a claim and never
-refutes it. Where some comparisons are of runs as the source's, those of weak runs that do not agree are left out.
+refutes it. Where some comparisons use runs like the source's, those of weak runs that do not agree are left out.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Interval
 ALPHA = 0.05  # the usual level
 # of ALPHA what each look spends, by its number of seeds: most at the first, where an interval of Student's is widest
 LOOKS = {3: 0.6, 5: 0.2, 10: 0.1, 20: 0.05, 40: 0.05}
-LEAST_SEEDS = min(LOOKS)  # two have one degree of freedom: an interval thirteen standard errors to each side
+LEAST_SEEDS = min(LOOKS)  # two have one degree of freedom: an interval of thirteen standard errors to each side
 DECIDED = ("reproduced", "holds with a condition", "not reproduced")
 SHOWN = 4  # comparisons that a text lists
 
@@ -84,7 +84,7 @@ def wrong_by_chance(claims: pd.DataFrame) -> float:
 
 
 def look(seeds: int) -> int:
-    """The number of seeds of the last look that so many complete; all of them where they are too few for a look."""
+    """The number of seeds of the last look that these complete; all of them if they are too few for a look."""
     return max((count for count in LOOKS if count <= seeds), default=seeds)
 
 
@@ -93,8 +93,8 @@ class Estimate:
     """A mean over the seeds of a look, its standard error with its degrees of freedom, and the number of these seeds.
 
     Attributes:
-        mean, error, freedom, seeds: of the look.
-        samples: what it is a combination of: independent samples, one value a seed, with their factors.
+        mean, error, freedom, seeds: those of the look.
+        samples: the independent samples that it combines, one value a seed, with their factors.
     """
 
     mean: float
@@ -181,7 +181,7 @@ def paired(first: Sequence[float], second: Sequence[float]) -> Estimate:
         InputError: if the two have different lengths.
     """
     if len(first) != len(second):
-        raise InputError(f"paired values must be as many on both sides, got {len(first)} and {len(second)}")
+        raise InputError(f"paired values must be equally many on both sides, got {len(first)} and {len(second)}")
     return estimate([a - b for a, b in zip(first, second, strict=True)])
 
 
@@ -195,7 +195,7 @@ class Statement(Protocol):
         """The comparisons in it."""
 
     def telling(self) -> list[Between]:
-        """The comparisons that it stands or falls with: of alternatives the best one."""
+        """The comparisons that decide it; among alternatives, the best one."""
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ class Between:
     """That a mean lies above `low` and below `high`.
 
     Attributes:
-        name: what the mean is of, in words.
+        name: what is averaged, in words.
         value: its estimate.
         low, high: the limits that the source sets.
         undecidable: why it decides nothing, whatever the seeds (both at chance); empty as a rule.
@@ -280,7 +280,7 @@ class _Parts:
 
 @dataclass(frozen=True)
 class AllOf(_Parts):
-    """That all parts hold; parts of weak runs alone that are not seen to hold are left out where there are others."""
+    """That all parts hold; parts with only weak runs that are not seen to hold are left out if there are others."""
 
     def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
         counted = [part for part in self.parts if not _is_weak(part)] or self.parts
@@ -306,7 +306,7 @@ class AnyOf(_Parts):
 
 @dataclass(frozen=True)
 class Alternative:
-    """One of several alternatives that are decided apart from each other.
+    """One of several alternatives that are decided separately.
 
     Attributes:
         part: the statement.
@@ -331,7 +331,7 @@ def _is_weak(statement: Statement) -> bool:
 
 
 def weaknesses(statement: Statement, alpha: float = ALPHA) -> str:
-    """How the runs behind a statement that holds are weaker than the source's, and which of them count for nothing."""
+    """How the runs behind a statement that holds are weaker than the source's, and which of them do not count."""
     leaves = statement.telling()
     agree = {text: all(leaf.decide(alpha) for leaf in leaves if leaf.weak == text) for text in _weak_texts(leaves)}
     return joined([*_grouped(t for t in agree if agree[t]), *(f"without {t}" for t in agree if not agree[t])])
@@ -351,7 +351,7 @@ def _weak_texts(leaves: Iterable[Between]) -> list[str]:
 
 
 def words(statement: Statement) -> str:
-    """The comparisons that a statement stands or falls with, of many those closest to failing, and how many more."""
+    """The comparisons that decide a statement; of many, those closest to failing, and how many more."""
     telling, total = statement.telling(), len(statement.leaves())
     shown = telling if len(telling) <= SHOWN else sorted(telling, key=Between.slack)[: SHOWN - 1]
     more = total - len(shown)
@@ -359,7 +359,7 @@ def words(statement: Statement) -> str:
 
 
 def needs(statement: Statement) -> str:
-    """What would decide a statement: of the comparisons that it stands or falls with the open ones."""
+    """What would decide a statement: the open ones among the comparisons that decide it."""
     telling, total = statement.telling(), len(statement.leaves())
     open_ = [leaf for leaf in telling if leaf.decide(ALPHA / total, ALPHA / total) is None] or telling
     shown = sorted(open_, key=lambda leaf: (leaf.value.seeds, leaf.slack()))[: SHOWN - 1]
@@ -376,8 +376,8 @@ def finding(
         statement: what the claim says.
         observed: further observations; they decide nothing.
         evidence: as in `Finding`.
-        condition: what the statement was found under, if it holds, beside the weakness of its runs.
-        wanted: what would decide it, beside seeds, if it is undecided.
+        condition: the condition under which the statement was found to hold, besides the weakness of its runs.
+        wanted: what would decide it, besides seeds, if it is undecided.
     """
     text = "; ".join(filter(None, [words(statement), observed]))
     holds = statement.decide()
@@ -389,7 +389,7 @@ def finding(
 def per_seed(rows: pd.DataFrame, statistic: str = "mean") -> Estimate:
     """The estimate from one number of each seed's rows, which are not independent: their mean, or another statistic.
 
-    Means are of the seeds with the most rows: one that some cells lack would be the mean of other cells.
+    Means use the seeds with the most rows: for a seed that some cells lack, the mean would cover other cells.
 
     Raises:
         InputError: if there are no rows.

@@ -107,7 +107,7 @@ def claim_set(table: pd.DataFrame, catalogue: dict[str, Claim]) -> ClaimSet:
         catalogue: the claims that are known here, by id, for their places.
 
     Raises:
-        InputError: if a column is missing, an id stands twice, or a value is not allowed.
+        InputError: if a column is missing, an id occurs twice, or a value is not allowed.
     """
     given = set(ClaimRecord.model_fields) - {"identifier", "place", "scale"}
     if missing := sorted(given - set(table.columns)):

@@ -59,7 +59,7 @@ def zip_lines(path: Path, member: str) -> Iterator[str]:
     """The lines of one UTF-8 member of a zip archive, without line ends."""
     try:
         with zipfile.ZipFile(path) as archive, archive.open(member) as file:
-            _refuse_large(path, archive.getinfo(member).file_size)  # no more than this is unpacked, whatever comes
+            _refuse_large(path, archive.getinfo(member).file_size)  # no more than this is unpacked, in any case
             for line in file:
                 yield line.decode("utf-8").rstrip("\n")
     except KeyError:

@@ -55,7 +55,7 @@ class Source:
 
     Attributes:
         label: the name of the source in source.json and in the metadata of prepared files.
-        files: all of them are needed but the optional ones.
+        files: all of them are needed except the optional ones.
         deviation: how the bytes differ from the publisher's release; empty if they do not.
     """
 
@@ -65,7 +65,7 @@ class Source:
 
     @property
     def required(self) -> tuple[File, ...]:
-        """The files without which the source is of no use."""
+        """The files that the source cannot do without."""
         return tuple(file for file in self.files if not file.optional)
 
     @property
@@ -82,7 +82,8 @@ class Dataset:
         name: the key in config and folders.
         kind: image, tabular or text.
         classes: number of classes; labels are 0 .. classes - 1.
-        shape: of one record; of `darknet` an upper bound, because columns that are constant in training are dropped.
+        shape: the shape of one record; for `darknet` an upper bound, because columns that are constant in training are
+            dropped.
         low, high: public range of one element; infinite where standardising leaves none.
         sizes: records in train and test.
         homepage: the publisher's page.
@@ -207,7 +208,7 @@ ENTRIES = (
                 "t10k-labels-idx1-ubyte.gz": "sha256:67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5"},
                 "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
                 "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/")),)),
-    # the binary version: the python version is a pickle; its MD5 stands on the publisher's page.
+    # the binary version: the python version is a pickle; its MD5 is on the publisher's page.
     # Raw uint8 images and labels are what a mirror may hold in place of the archive.
     Dataset("cifar10", "image", 10, (32, 32, 3), 0, 255, (50000, 10000),
             "https://www.cs.toronto.edu/~kriz/cifar.html",

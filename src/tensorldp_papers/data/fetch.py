@@ -81,7 +81,7 @@ def matches(expected: str, found: Digest) -> bool:
 
 
 def mismatch(what: str, expected: str, found: Digest, pinned: bool) -> InputError:
-    """The error for a file with another hash than expected."""
+    """The error for a file whose hash differs from the expected one."""
     algorithm, value = expected.split(":")
     got = found.md5 if algorithm == "md5" else found.sha256
     label = {"md5": "MD5", "sha256": "SHA-256"}.get(algorithm, "SHA-256 beginning with")
@@ -90,7 +90,7 @@ def mismatch(what: str, expected: str, found: Digest, pinned: bool) -> InputErro
         if pinned
         else "it has changed since its first use; delete the .sha256 file if that is intended"
     )
-    return InputError(f"{what} has the {label.split()[0]} {got}, expected is the {label} {value}: {advice}")
+    return InputError(f"{what} has the {label.split()[0]} {got}, expected the {label} {value}: {advice}")
 
 
 TIMEOUT = 60.0
@@ -164,7 +164,7 @@ def _connect(url: str, target: Path, start: int, deadline: float, label: str | N
                     if time.monotonic() > deadline:
                         raise NoNetworkError(f"{url} took longer than {LONGEST:g} seconds")
     except urllib.error.HTTPError as error:
-        if error.code == 416 and start:  # what is there is no part of the file
+        if error.code == 416 and start:  # what is there is not part of the file
             target.unlink()
             return _connect(url, target, 0, deadline, label)
         raise NoNetworkError(f"{url} answered {error.code} {error.reason}") from None
@@ -205,7 +205,7 @@ def fetch(
     A file that is already there and right stays. Otherwise the mirror's files are copied, or, where the mirror has no
     complete source, the publisher's are downloaded. The best source that is complete wins (see `catalogue`). A file
     without a pinned checksum is the user's to supply through the mirror; its SHA-256 is kept in `<name>.sha256` at
-    first use (one that lies beside it in the mirror counts before that) and it is held to it ever after.
+    first use (one that lies beside it in the mirror counts before that) and is required from then on.
 
     Args:
         name: a data set or weights of the catalogue.
@@ -216,7 +216,7 @@ def fetch(
 
     Raises:
         InputError: if the name is unknown, the mirror does not exist, a file is not what its checksum says (the bad
-            copy is not kept), or the files are neither in the mirror nor to be downloaded.
+            copy is not kept), or the files are neither in the mirror nor downloadable.
     """
     entry = catalogue.find(name)
     if mirror is not None and not mirror.is_dir():
@@ -289,11 +289,11 @@ class _Folder:
         self._right: dict[str, FileRecord | None] = {}
 
     def reachable(self, file: File) -> bool:
-        """Whether the file is to be had without the network."""
+        """Whether the file is available without the network."""
         return self._in_mirror(file) is not None or self._present(file) is not None
 
     def take(self, file: File) -> FileRecord | None:
-        """The file in the destination, checked; None for an optional one that is not to be had."""
+        """The file in the destination, checked; None for an optional one that is not available."""
         if (present := self._present(file)) is not None:
             return present
         if (origin := self._in_mirror(file)) is not None:

@@ -79,7 +79,7 @@ def _cifar_archive(path: Path) -> Parsed:
                 raise InputError(f"the archive {path} has no member {name}: it must be the binary version")
             if len(content[name]) % _CIFAR_RECORD:
                 raise InputError(
-                    f"the member {name} of {path} has {len(content[name])} bytes, which is no multiple "
+                    f"the member {name} of {path} has {len(content[name])} bytes, which is not a multiple "
                     f"of {_CIFAR_RECORD}"
                 )
         rows = np.frombuffer(b"".join(content[name] for name in names), np.uint8).reshape(-1, _CIFAR_RECORD)
@@ -94,7 +94,7 @@ def _cifar_raw(files: Files, images: str, labels: str) -> Arrays:
     pixels = b"".join(decompressed(files[name]) for name in parts)
     if len(pixels) != len(y) * (_CIFAR_RECORD - 1):
         raise InputError(
-            f"the files {', '.join(parts)} hold {len(pixels)} bytes for {len(y)} labels, expected are "
+            f"the files {', '.join(parts)} hold {len(pixels)} bytes for {len(y)} labels, expected "
             f"{_CIFAR_RECORD - 1} per label"
         )
     return np.frombuffer(pixels, np.uint8).reshape(-1, 32, 32, 3), y

@@ -1,4 +1,4 @@
-"""What config.yaml says of a user's own data set; light, as the workflow reads it at every start."""
+"""What config.yaml says about a user's own data set; light, as the workflow reads it at every start."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _interval(value: object) -> list[float]:
     except InputError:
         raise InputError(f"must be {PUBLIC}") from None
     if low == high and value[0] != value[1]:
-        raise InputError("has ends that are one number in float64: count the data from another zero first")
+        raise InputError("has ends that are the same number in float64: count the data from another zero first")
     if not (low < high and math.isfinite(high - low)):
         raise InputError(f"must be {PUBLIC}")
     return [low, high]
@@ -73,9 +73,12 @@ class OwnDataset(BaseModel):
         default_factory=list, description="the columns of a table to leave out, such as an index"
     )
     shape: list[Annotated[int, Field(ge=1)]] | None = Field(
-        None, min_length=1, max_length=3, description="of one record, where it is not as stored: [8, 8] of 64 columns"
+        None,
+        min_length=1,
+        max_length=3,
+        description="the shape of one record, where it is not as stored: [8, 8] for 64 columns",
     )
-    test: Annotated[float, Field(gt=0, lt=1)] = Field(0.2, description="the share of test records, of each class")
+    test: Annotated[float, Field(gt=0, lt=1)] = Field(0.2, description="the share of test records in each class")
     seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = Field(0, description="of the split")
 
     @model_validator(mode="before")
@@ -126,8 +129,8 @@ def check_own(own: Mapping[str, OwnDataset], known: Iterable[str]) -> None:
             for key in ("label", "values", "drop", "shape"):
                 if getattr(entry, key):
                     raise InputError(
-                        f"{where}.{key} = {shown(getattr(entry, key))} is not for a folder, whose folders' names are "
-                        "the classes and whose images are the records: leave it out"
+                        f"{where}.{key} = {shown(getattr(entry, key))} does not apply to a folder, where the "
+                        "folders' names are the classes and the images are the records: leave it out"
                     )
         elif suffix not in (*TABLES, *ARRAYS):
             raise InputError(
@@ -142,7 +145,7 @@ def check_own(own: Mapping[str, OwnDataset], known: Iterable[str]) -> None:
             if isinstance(entry.range, dict):
                 raise InputError(f"{where}.range: only a table's columns have ranges by name, else it must be {PUBLIC}")
             if entry.drop:
-                raise InputError(f"{where}.drop = {shown(entry.drop)} is for a table's columns: leave it out")
+                raise InputError(f"{where}.drop = {shown(entry.drop)} applies only to a table's columns: leave it out")
         if entry.values and entry.drop:
             raise InputError(f"{where} has both values and drop: name the columns to take or those to leave out")
 

@@ -44,7 +44,7 @@ class Content:
         x: records, as stored; those of a table are float64.
         labels: their classes, whole numbers or text.
         place: what a message calls a record, by its position.
-        columns: the names of the elements of a record, of a table alone.
+        columns: the names of the elements of a record; only for a table.
         untyped: whether numbers among the labels are text because the format has nothing else.
         warnings: what the user should know.
     """
@@ -147,7 +147,7 @@ def _merged(values: NDArray[Any], zero: float, width: float, what: str) -> tuple
     step = width * float(np.spacing(np.abs(kept[len(kept) // 2])))
     if step > FINE * np.subtract(*np.percentile(distinct, [75, 25])):
         raise InputError(
-            f"{what} holds {_text(pair[0])} and {_text(pair[1])}, which float32 makes one number on so wide a range: "
+            f"{what} holds {_text(pair[0])} and {_text(pair[1])}, which are one number in float32 on so wide a range: "
             "state the public range that the records need, or leave it out"
         )
     return pair if (distinct % 1 == 0).all() else None
@@ -211,7 +211,7 @@ def _classes(content: Content, where: str) -> tuple[NDArray[np.int64], list[str]
         raise InputError(f"{where}: the label of {place(int(missing[0]))} is missing")
     if labels.dtype.kind == "f":
         if (strange := np.flatnonzero((labels % 1 != 0) | (np.abs(labels) > 2**53))).size:
-            raise InputError(f"{where}: labels must be whole numbers or words, found is {labels[strange[0]]:g}")
+            raise InputError(f"{where}: labels must be whole numbers or words, found {labels[strange[0]]:g}")
         labels = labels.astype(np.int64)
     found, first, y, counts = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
     classes = [str(label) for label in found]
@@ -222,45 +222,45 @@ def _classes(content: Content, where: str) -> tuple[NDArray[np.int64], list[str]
         if (twin := meanings.setdefault(meaning, k)) != k:
             raise InputError(
                 f"{where}: the label {shown(classes[twin])} of {place(int(first[twin]))} and {shown(text)} of "
-                f"{place(int(first[k]))} differ in spaces, case or the form of a number alone: write one class in one "
-                "way, and two classes with words that differ in more"
+                f"{place(int(first[k]))} differ only in spaces, case or the form of a number: write each class in one "
+                "way, and make the words of two classes differ in more than that"
             )
     numbers = [meaning for meaning in meanings if isinstance(meaning, Decimal)]
     if content.untyped and len(numbers) == len(classes):
         for text, number in zip(classes, numbers, strict=True):
             if number != number.to_integral_value():
-                raise InputError(f"{where}: labels must be whole numbers or words, found is {text}")
+                raise InputError(f"{where}: labels must be whole numbers or words, found {text}")
         order = sorted(range(len(classes)), key=numbers.__getitem__)
         classes, counts, y = [classes[k] for k in order], counts[order], np.argsort(order)[y]
     if len(classes) < 2:
-        raise InputError(f"{where} has one class alone, {shown(classes[0]) if classes else 'none'}: two are needed")
+        raise InputError(f"{where} has only one class, {shown(classes[0]) if classes else 'none'}: two are needed")
     if counts.min() < 2:
         lone = classes[int(counts.argmin())]
-        raise InputError(f"{where} has one record alone of the class {shown(lone)}: both splits need one")
+        raise InputError(f"{where} has only one record of the class {shown(lone)}: both splits need one")
     return y.astype(np.int64), classes
 
 
 def _meaning(text: str) -> str | Decimal:
-    """What two labels share that a reader would take for one: a number's value, or a word without spaces and case."""
+    """What two labels that a reader would take for one share: a number's value, or a word without spaces and case."""
     plain = " ".join(unicodedata.normalize("NFC", text).casefold().split())
     return Decimal(plain) if _NUMBER.fullmatch(plain) else plain
 
 
 def _csv(path: Path, entry: OwnDataset, where: str) -> Content:
-    """A CSV file: its labels are text as it stands there."""
+    """A CSV file: its labels are text exactly as in the file."""
     options: dict[str, Any] = {"na_filter": False, "index_col": False, "low_memory": False}
     header = read_csv(path, header=None, nrows=1, dtype=str, **options).iloc[0].tolist()
     if any("\0" in name for name in header):
         raise InputError(f"{where}: {path} is not UTF-8 text: save it as UTF-8")
     if len(header) == 1 and (other := re.search(r"[;\t|]", header[0])):
-        raise InputError(f"{where}: the columns of {path} must be separated by commas, found is {other.group()!r}")
+        raise InputError(f"{where}: the columns of {path} must be separated by commas, found {other.group()!r}")
     _check_once([name for name in header if name], path, where)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", pd.errors.ParserWarning)
         table = read_csv(path, dtype={entry.label: str}, **options)
     if any(issubclass(warning.category, pd.errors.ParserWarning) for warning in told):  # pandas drops the fields
         raise InputError(
-            f"{where}: {path} has rows of more fields than its header: name every column, and quote text with commas"
+            f"{where}: {path} has rows with more fields than its header: name every column, and quote text with commas"
         )
     return _table(table, path, entry, where, untyped=True)
 
@@ -279,7 +279,7 @@ def _parquet(path: Path, entry: OwnDataset, where: str) -> Content:
 
 def _check_once(columns: list[str], path: Path, where: str) -> None:
     if twice := [column for k, column in enumerate(columns) if column in columns[:k]]:
-        raise InputError(f"{where}: {path} has two columns {twice[0]!r}: give each a name of its own")
+        raise InputError(f"{where}: {path} has two columns {twice[0]!r}: give each its own name")
 
 
 def _table(table: pd.DataFrame, path: Path, entry: OwnDataset, where: str, *, untyped: bool) -> Content:
@@ -296,7 +296,7 @@ def _table(table: pd.DataFrame, path: Path, entry: OwnDataset, where: str, *, un
                 raise unknown(f"column {where}.{key} of {path}", column, others)
     chosen = entry.values or [column for column in others if column not in entry.drop]
     if not chosen:
-        raise InputError(f"{where}: {path} has no column but the label {entry.label!r}")
+        raise InputError(f"{where}: {path} has no column other than the label {entry.label!r}")
     if not len(table):
         raise InputError(f"{where}: {path} has no rows")
     x = np.column_stack([_column(table[column], column, path, where) for column in chosen])
@@ -330,7 +330,7 @@ def _labels(column: pd.Series[Any], path: Path, where: str) -> NDArray[Any]:
         return _plain(column)
     labels = column.to_numpy(object)
     if strange := [label for label in labels if not isinstance(label, str)]:
-        raise InputError(f"{where}: the labels of {path} must be whole numbers or words, found is {shown(strange[0])}")
+        raise InputError(f"{where}: the labels of {path} must be whole numbers or words, found {shown(strange[0])}")
     return labels
 
 
@@ -357,13 +357,13 @@ def _column(column: pd.Series[Any], name: str, path: Path, where: str) -> NDArra
     if not strange:  # whole numbers of more than 64 bits, or text of another format than CSV
         for row, text in enumerate(texts):
             if text.lstrip("+-").isdigit() and Decimal(float(text)) != Decimal(text):
-                raise InputError(f"{at(row)} is {text}, which float64 does not hold: {UNITS}")
+                raise InputError(f"{at(row)} is {text}, which float64 cannot hold: {UNITS}")
         return np.array(texts, np.float64)
     row = strange[0]
     comma = re.fullmatch(r"[+-]?\d[\d., '’]*", texts[row])
     if len(strange) == len(texts) and not comma:
         raise InputError(
-            f"{where}: the column {name!r} of {path} must hold numbers, found is {shown(texts[row])}: leave it out "
+            f"{where}: the column {name!r} of {path} must hold numbers, found {shown(texts[row])}: leave it out "
             "under drop, or make it the label"
         )
     if not texts[row]:
@@ -381,7 +381,7 @@ def _check_exact(x: NDArray[Any], place: Callable[[tuple[int, ...]], str]) -> No
         bad = np.argwhere((near >= float(np.iinfo(x.dtype).max)) | (near.astype(x.dtype) != x))
     if len(bad):
         raise InputError(
-            f"{place(tuple(int(k) for k in bad[0]))} is {x[tuple(bad[0])]}, which float64 does not hold: {UNITS}"
+            f"{place(tuple(int(k) for k in bad[0]))} is {x[tuple(bad[0])]}, which float64 cannot hold: {UNITS}"
         )
 
 
@@ -478,7 +478,7 @@ def _folder(path: Path, where: str) -> Content:
     )
     if rest:
         content.warnings.append(
-            f"{len(rest)} files or folders in {path} are no images of a class and are left out, the first is {rest[0]}"
+            f"{len(rest)} files or folders in {path} are not images of a class and are left out, the first is {rest[0]}"
         )
     return content
 
@@ -494,11 +494,11 @@ def _picture(path: Path, where: str) -> NDArray[np.uint8]:
     except InputError:
         raise
     except Exception:  # Pillow raises many kinds on damaged files
-        raise InputError(f"{where}: the image {path} cannot be read: repair it or take it away") from None
+        raise InputError(f"{where}: the image {path} cannot be read: repair it or remove it") from None
 
 
 def _strange(image: Image.Image) -> str:
-    """What of an image, not yet loaded, 8 bits of grey or of red, green and blue would lose."""
+    """What an image, not yet loaded, would lose in 8 bits of grey or of red, green and blue."""
     deep = _DEEP.search(str(getattr(image, "tile", "")))
     if deep or image.mode not in ("1", "L", "LA", "P", "PA", "RGB", "RGBA", "RGBX"):
         return f"must be grey or RGB with 8 bits in each channel, it is {deep.group(1) if deep else image.mode}"

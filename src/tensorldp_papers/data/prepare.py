@@ -27,9 +27,9 @@ def prepare(
 ) -> None:
     """Write train.safetensors and test.safetensors, each with `x`, `y` (int64) and metadata.
 
-    Images are uint8, (N, H, W) or (N, H, W, C); tables are float32, scaled with the training split alone; text is
+    Images are uint8, (N, H, W) or (N, H, W, C); tables are float32, scaled with only the training split; text is
     int32, (N, 500) token indices, with embedding.safetensors beside it where GloVe was supplied. Where it was not,
-    train_public_words.safetensors and test_public_words.safetensors have indices that public texts alone make.
+    train_public_words.safetensors and test_public_words.safetensors have indices made only from public texts.
     The metadata are dataset, kind, classes, low, high, source, deviation, split, and for text vocabulary, words and
     padding.
     The same files and arguments give the same bytes.
@@ -39,9 +39,9 @@ def prepare(
         source_dir: the folder that `fetch` filled; None for an embedded data set.
         out_dir: folder to write, made if need be.
         expect_full: insist on the sizes of the release.
-        limit: reviews of each split and class, for `imdb` alone.
+        limit: reviews of each split and class, only for `imdb`.
         endpoints: keep ports and protocol among the features, for `darknet`.
-        seed: of the splits that the release does not fix.
+        seed: for the splits that the release does not fix.
     """
     dataset = catalogue.get(name)
     if limit is not None:
@@ -54,7 +54,7 @@ def prepare(
         raise InputError(f"the data set {name} needs the folder of its files: download it first")
     else:
         files, source, deviation = _source(dataset, source_dir)
-    parse: Parser = PARSERS.get(name)  # imports its module alone: pandas, scipy and spaCy take seconds to load
+    parse: Parser = PARSERS.get(name)  # imports only its module: pandas, scipy and spaCy take seconds to load
     parsed = parse(files, Options(expect_full, limit, endpoints, check_whole("seed", seed)))
     if expect_full:
         sizes = len(parsed.train[0]), len(parsed.test[0])
@@ -62,7 +62,7 @@ def prepare(
         if sizes != expected:
             raise InputError(
                 f"the files of {dataset.name} give {sizes[0]} training and {sizes[1]} test records, expected "
-                f"are {expected[0]} and {expected[1]}"
+                f"{expected[0]} and {expected[1]}"
             )
     write_splits(dataset, parsed, source, out_dir, deviation=deviation)
 
@@ -107,7 +107,7 @@ def _source(dataset: Dataset, folder: Path) -> tuple[dict[str, Path], str, str]:
             present = {file.name: folder / file.name for file in source.files if (folder / file.name).is_file()}
             return present, f"{source.label}, not verified", source.deviation
     wanted = " or ".join(", ".join(file.name for file in source.required) for source in dataset.sources)
-    raise InputError(f"the folder {folder} lacks files of {dataset.name}, expected are {wanted}")
+    raise InputError(f"the folder {folder} lacks files of {dataset.name}, expected {wanted}")
 
 
 def _check_split(dataset: Dataset, split: str, arrays: Arrays) -> None:
@@ -116,20 +116,19 @@ def _check_split(dataset: Dataset, split: str, arrays: Arrays) -> None:
         raise InputError(f"the {split} split of {dataset.name} has no records")
     if x.dtype.kind not in "buif" or y.dtype.kind not in "buif" or y.shape != x.shape[:1]:
         raise InputError(
-            f"the {split} split of {dataset.name} must be numbers, a record for each label, found are records of the "
+            f"the {split} split of {dataset.name} must be numbers, a record for each label, found records of the "
             f"shape {x.shape} of {x.dtype}, and labels of the shape {y.shape} of {y.dtype}"
         )
     if (y % 1 != 0).any():
-        raise InputError(f"the {split} labels of {dataset.name} must be whole numbers, found is {y[y % 1 != 0][0]}")
+        raise InputError(f"the {split} labels of {dataset.name} must be whole numbers, found {y[y % 1 != 0][0]}")
     if y.min() < 0 or y.max() >= dataset.classes:
         raise InputError(
-            f"the {split} labels of {dataset.name} must lie in 0 .. {dataset.classes - 1}, found are "
-            f"{y.min()} to {y.max()}"
+            f"the {split} labels of {dataset.name} must lie in 0 .. {dataset.classes - 1}, found {y.min()} to {y.max()}"
         )
-    # Darknet alone drops columns that are constant
+    # only Darknet drops constant columns
     if x.shape[1:] != dataset.shape and dataset.name != "darknet":
         raise InputError(
-            f"the {split} records of {dataset.name} have the shape {x.shape[1:]}, expected is {dataset.shape}"
+            f"the {split} records of {dataset.name} have the shape {x.shape[1:]}, expected {dataset.shape}"
         )
     if x.dtype.kind == "f" and not np.isfinite(x).all():
         raise InputError(f"the {split} records of {dataset.name} hold NaN or infinite values")

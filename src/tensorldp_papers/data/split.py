@@ -1,4 +1,4 @@
-"""What a parser is told, and what it hands to `prepare`."""
+"""What a parser is given, and what it hands to `prepare`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Parsed:
     """Both splits of a data set: x (records, *shape) and y (records,).
 
     Attributes:
-        metadata: text that replaces or adds to what the catalogue says of the data set.
+        metadata: text that replaces or adds to what the catalogue says about the data set.
         extra: further arrays for a file of their own, by file name without suffix.
     """
 
@@ -34,7 +34,7 @@ class Parsed:
 
 @dataclass(frozen=True)
 class Options:
-    """What a parser may be told; see `tensorldp_papers.data.prepare.prepare`."""
+    """What a parser may be given; see `tensorldp_papers.data.prepare.prepare`."""
 
     expect_full: bool = True
     limit: int | None = None

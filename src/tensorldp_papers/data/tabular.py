@@ -1,4 +1,4 @@
-"""Parsers of the tabular data sets: float32 rows, scaled with the training split alone."""
+"""Parsers of the tabular data sets: float32 rows, scaled with only the training split."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def numbers(table: pd.DataFrame, path: Path) -> NDArray[np.float64]:
     """The columns of a table as float64."""
     for name in table.columns:
         if not pd.api.types.is_numeric_dtype(table[name]):
-            raise InputError(f"the column {name!r} of {path} must hold numbers alone")
+            raise InputError(f"the column {name!r} of {path} must hold only numbers")
     return table.to_numpy(np.float64)
 
 
@@ -58,7 +58,7 @@ def parse_credit(files: Mapping[str, Path], options: Options) -> Parsed:
         raise InputError(f"the file {path} lacks the column {missing[0]!r}")
     x, y = numbers(table[columns], path), table["Class"].to_numpy()
     if not np.isin(y, (0, 1)).all():
-        raise InputError(f"the column 'Class' of {path} must hold 0 and 1 alone")
+        raise InputError(f"the column 'Class' of {path} must hold only 0 and 1")
     (train, y_train), (test, y_test) = stratified(x, y, 0.3, options.seed)
     train, test = standardise(train, test)
     return Parsed((train, y_train), (test, y_test))
@@ -89,7 +89,7 @@ def _adult_columns(path: Path) -> dict[str, list[str] | None]:
     for name, values in re.findall(r"^([a-z-]+): (.+)\.\s*$", text, re.MULTILINE):
         columns[name] = None if values == "continuous" else [value.strip() for value in values.split(",")]
     if not columns:
-        raise InputError(f"the file {path} describes no columns, expected are lines such as 'sex: Female, Male.'")
+        raise InputError(f"the file {path} describes no columns, expected lines such as 'sex: Female, Male.'")
     return columns
 
 
@@ -146,7 +146,7 @@ def ctg_table(rows: Sequence[Sequence[Any]], path: Path, seed: int) -> Parsed:
     except ValueError:
         raise InputError(f"the first row of the sheet 'Data' of {path} must number the columns 1 to 21") from None
     state = list(rows[1]).index("NSP")
-    # below the records stand sums without a state
+    # below the records are sums without a state
     records = [row for row in rows[2:] if row[state] in (1.0, 2.0, 3.0)]
     try:
         x = np.array([[float(row[k]) for k in columns] for row in records])
@@ -179,13 +179,13 @@ def parse_darknet(files: Mapping[str, Path], options: Options) -> Parsed:
     The second label, the application, is dropped with the other text columns, because it would give the class away.
     Rows with NaN or infinite values are dropped, duplicates are kept. Columns that are constant in training are
     dropped. `expect_full` insists on the row and column counts of the release that the paper used; `endpoints` keeps
-    the ports and the protocol among the features; `seed` is of the shuffle in the split.
+    the ports and the protocol among the features; `seed` is for the shuffle in the split.
     """
     path = files["Darknet.CSV"]
     table = read_csv(path, low_memory=False)
     if options.expect_full and table.shape != RAW_SHAPE:
         raise InputError(
-            f"the file {path} has {table.shape[0]} rows and {table.shape[1]} columns, expected are "
+            f"the file {path} has {table.shape[0]} rows and {table.shape[1]} columns, expected "
             f"{RAW_SHAPE[0]} and {RAW_SHAPE[1]}: it must be the release of CIC-Darknet2020 with that size"
         )
     for name in (*_TEXT, *_ENDPOINTS):
@@ -199,7 +199,7 @@ def parse_darknet(files: Mapping[str, Path], options: Options) -> Parsed:
     clean = np.isfinite(x).all(axis=1) & (y >= 0)
     if options.expect_full and clean.sum() != CLEAN_ROWS:
         raise InputError(
-            f"the file {path} has {clean.sum()} rows without NaN and infinite values, expected are {CLEAN_ROWS}"
+            f"the file {path} has {clean.sum()} rows without NaN and infinite values, expected {CLEAN_ROWS}"
         )
     (train, y_train), (test, y_test) = interspersed(x[clean], y[clean], options.seed)
     if not len(train) or not len(test):

@@ -22,7 +22,7 @@ GLOVE_WIDTH = 100
 VOCABULARY = 20_000
 """Most frequent training words that get an index of their own where there is no GloVe."""
 PUBLIC_TEXTS = 5000
-"""The last so many training reviews are public without their labels, for studies that learn from public texts."""
+"""How many of the last training reviews are public, without their labels, for studies that learn from public texts."""
 
 _REVIEW = re.compile(r"aclImdb/(train|test)/(neg|pos)/(\d+)_\d+\.txt")
 _GLOVE = "glove.6B.100d.txt"
@@ -38,9 +38,10 @@ def parse_imdb(files: Mapping[str, Path], options: Options) -> Parsed:
     """IMDB reviews: x (N, 500) int32 token indices, y 1 for positive; negative and positive alternate.
 
     Index 0 is padding and every word without an index. With GloVe 6B among the files, a word's index is its line
-    (400,001 indices) and `embedding.safetensors` gets the vectors; otherwise the training vocabulary is used, and
-    `train_public_words.safetensors` and its like of the test split have the same reviews with the most frequent words
-    of the public reviews alone, the last `PUBLIC_TEXTS` of the training split: no other review influences these.
+    (400,001 indices) and `embedding.safetensors` gets the vectors; otherwise the training vocabulary is used.
+    `train_public_words.safetensors` and its counterpart for the test split then have the same reviews with the most
+    frequent words of only the public reviews, the last `PUBLIC_TEXTS` of the training split: no other review influences
+    these.
 
     `expect_full` insists on GloVe's 400,000 words; `limit` is the number of reviews of each split and class, the first
     by number, None for all.
@@ -134,7 +135,7 @@ def read_glove(path: Path, expected: int | None) -> tuple[list[str], NDArray[np.
         words.append(word)
         rows.append(row)
     if expected is not None and len(words) != expected:
-        raise InputError(f"the file {path} has {len(words)} words, expected are {expected}")
+        raise InputError(f"the file {path} has {len(words)} words, expected {expected}")
     return words, np.stack(rows)
 
 
@@ -148,7 +149,7 @@ def _lines(path: Path) -> Iterable[str]:
 
 
 def _alternating(y: NDArray[np.int64]) -> list[int]:
-    """Positions so that the classes take turns, for studies that take the first records alone."""
+    """Positions so that the classes take turns, for studies that take only the first records."""
     rank = np.zeros(len(y), np.int64)
     for label in (0, 1):
         rank[y == label] = np.arange((y == label).sum())

@@ -30,16 +30,16 @@ MACHINE = ["device", "isa", "precision"]
 
 
 def merge_run(results: Path, reference: Path, *, allow_dirty: bool = False, only: Sequence[str] = ()) -> list[str]:
-    """Put the rows of a finished run among the kept results; returns the studies of which rows were taken over.
+    """Put the rows of a finished run among the kept results; returns the studies from which rows were taken over.
 
     A run at a larger scale replaces all rows of a study, one at a smaller scale leaves them. At the same scale, a
-    cell's seeds take the place of the same seeds and stand beside others of the same settings, code and data; what the
+    cell's seeds replace the same seeds and join others with the same settings, code and data; what the
     run does not have stays. The claims are decided from the kept rows (`claims/kept.py`), not merged.
 
     Args:
         results: the folder of the run.
         reference: the folder that holds the kept results.
-        allow_dirty: also take results of sources that no commit has, whose `commit` ends in "+".
+        allow_dirty: also take results from sources that are in no commit, whose `commit` ends in "+".
         only: the studies to take; all of the run's without.
 
     Raises:
@@ -58,7 +58,7 @@ def merge_run(results: Path, reference: Path, *, allow_dirty: bool = False, only
     dirty = sorted({str(commit) for commit in metrics["commit"] if str(commit).endswith("+")})
     if dirty and not allow_dirty:
         raise InputError(
-            f"results in {results} are of changed sources that no commit has ({', '.join(dirty)}): run "
+            f"results in {results} come from changed sources that are in no commit ({', '.join(dirty)}): run "
             "them again from a clean tree, or give --allow-dirty"
         )
     scale = SCALES.index(metrics["scale"].iloc[0])
@@ -95,7 +95,7 @@ def write_table(path: Path, table: pd.DataFrame) -> None:
 
 
 def summarise(reference: Path) -> None:
-    """Write what is kept of each study, data set and seed: scale, cells, seconds, commits, machine and digests."""
+    """Write what is kept for each study, data set and seed: scale, cells, seconds, commits, machine and digests."""
     runs = provenance.with_origins(pd.read_parquet(reference / METRICS), reference).sort_values(SEEDED)
     rows = []
     for piece, part in runs.fillna(dict.fromkeys(MACHINE, "")).groupby(["study", "dataset", "seed"], observed=True):
@@ -139,7 +139,7 @@ def _origins_of_run(results: Path, metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def _check_seeds(kept: pd.DataFrame, new: pd.DataFrame) -> None:
-    """Refuse a run that would leave seeds of one cell of different settings, code or data beside each other."""
+    """Refuse a run that would leave one cell with seeds from different settings, code or data."""
     both = kept[~among(kept, new, SEEDED)].merge(new.drop_duplicates(CELL), on=CELL, suffixes=("", "_new"))
     unknown, settings = (both["settings"] == "") | (both["source"] == ""), both["settings"] != both["settings_new"]
     source, data = both["source"] != both["source_new"], (both["data"] != "") & (both["data"] != both["data_new"])
@@ -157,9 +157,9 @@ def _check_seeds(kept: pd.DataFrame, new: pd.DataFrame) -> None:
 
 
 def _check_training(kept: pd.DataFrame, new: pd.DataFrame) -> None:
-    """Refuse cells that were trained in another way than those of the same variant beside which they would stand.
+    """Refuse cells that were trained differently from the cells of the same variant that they would join.
 
-    Kept rows of which nothing is noted count as trained in the way that their study's file has it.
+    Kept rows without a note count as trained as their study's file says.
     """
     stays = kept[~among(kept, new, SEEDED)]
     unnoted = stays[stays["training"] == ""]
@@ -169,8 +169,8 @@ def _check_training(kept: pd.DataFrame, new: pd.DataFrame) -> None:
     for group in dict.fromkeys(names(new, CELL[:3])):
         if groups[group] > 1:
             raise InputError(
-                f"the training settings of this run for {' '.join(group)} are not those of the cells that are kept of "
-                "it: cells of a variant are compared with each other, so run all of them with the same settings"
+                f"the training settings of this run for {' '.join(group)} are not those of its kept cells: "
+                "cells of a variant are compared with each other, so run all of them with the same settings"
             )
 
 

@@ -1,4 +1,4 @@
-"""What a configuration has to run: of each study and data set its cells, seeds, hours and disk, done and left."""
+"""What a configuration has to run: for each study and data set its cells, seeds, hours and disk, done and left."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Measured = tuple[AnyCell, float]  # the seconds of a seed, and the cell with the
 def computed(
     cells: Sequence[AnyCell], results: Path, reference: Path, workflow: Path, plugins: tuple[str, ...] = ()
 ) -> tuple[pd.DataFrame, list[Measured]]:
-    """What is computed of a plan.
+    """Which part of a plan is computed.
 
     Args:
         cells: those that are planned.
@@ -90,10 +90,10 @@ def plan_table(runs: pd.DataFrame, measured: Iterable[Measured]) -> pd.DataFrame
     """One row per study and data set, in the order of the runs, from what `computed` returns.
 
     Returns:
-        The columns `PLAN_COLUMNS`. The counts `done`, `kept`, `other` and `left` are of runs; `other` ones have to run
-        again and count as left. `hours` and `hours_left` are of runs whose seconds can be estimated, from training
-        or measuring alone; the columns of `LEVELS` and `unknown` count the runs by kind of estimate. `data_mb` is of
-        the prepared records, `releases_mb` of the largest cell's releases; empty where they are not known.
+        The columns `PLAN_COLUMNS`. The counts `done`, `kept`, `other` and `left` count runs; `other` ones have to run
+        again and count as left. `hours` and `hours_left` cover runs whose seconds can be estimated, only from training
+        or measuring; the columns of `LEVELS` and `unknown` count the runs by kind of estimate. `data_mb` is the size of
+        the prepared records, `releases_mb` that of the largest cell's releases; empty where they are not known.
     """
     estimates = estimate_seconds(dict.fromkeys(runs["cell"]), measured)
     seconds, hows = zip(*(estimates[cell] for cell in runs["cell"]), strict=True)
@@ -201,6 +201,6 @@ def plan_text(table: pd.DataFrame) -> str:
     return (
         f"{shown.to_string(index=False)}\n\n"
         f"A run is a cell with one seed. {OTHER}: kept with settings or code that are not today's or were not noted; "
-        "it is to run again and counts as left.\n"
+        "it has to run again and counts as left.\n"
         f"Runs whose hours are: {estimates}.{least}\n"
     )

@@ -1,4 +1,4 @@
-"""The files of the kept results, and what made each number: of a cell and seed its settings, code and data."""
+"""The files of the kept results, and what made each number: the settings, code and data of its cell and seed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def names(table: pd.DataFrame, columns: list[str] = CELL) -> list[tuple[Any, ...
 
 
 def among(rows: pd.DataFrame, others: pd.DataFrame, columns: list[str]) -> pd.Series:
-    """Of each row, whether some other has the same values in some columns."""
+    """For each row, whether another one has the same values in some columns."""
     found = set(names(others, columns))
     return pd.Series([name in found for name in names(rows, columns)], index=rows.index, dtype=bool)
 
@@ -70,7 +70,7 @@ def read_result(path: Path) -> dict[str, Any]:
     except (KeyError, TypeError):
         raise InputError(f"the result {path} does not say what made it: delete the file and run again") from None
     except InputError as error:
-        raise InputError(f"the result {path} is of another version: delete it and run again ({error})") from None
+        raise InputError(f"the result {path} comes from another version: delete it and run again ({error})") from None
 
 
 def read_table(path: Path) -> pd.DataFrame | None:
@@ -95,7 +95,7 @@ def noted_training(reference: Path) -> dict[Name, str]:
 
 
 def as_trained(cell: AnyCell, noted: Mapping[Name, str]) -> AnyCell:
-    """A cell as its study's file plans it, with the training settings that are noted of its rows, if any."""
+    """A cell as its study's file plans it, with the training settings that are noted for its rows, if any."""
     text = noted.get(name_of(cell))
     return replace(cell, training=plan_of(cell.method).training.model_validate_json(text)) if text else cell
 
@@ -103,7 +103,7 @@ def as_trained(cell: AnyCell, noted: Mapping[Name, str]) -> AnyCell:
 def cells_as_planned(metrics: pd.DataFrame) -> pd.DataFrame:
     """`described` of the kept cells, at the scales of their rows, as the studies' files plan them today.
 
-    What the files plan at other epsilons is so at that of the row. Of what they do not plan there is no row.
+    What the files plan at other epsilons is taken at the row's epsilon. What they do not plan has no row.
     """
     found = []
     for (study, scale), part in metrics.groupby(["study", "scale"], observed=True):
@@ -111,7 +111,7 @@ def cells_as_planned(metrics: pd.DataFrame) -> pd.DataFrame:
         try:
             settings = parse_settings(asked)
             cells = make_plan(settings).cells
-        except InputError:  # a study, a scale or a data set that the files have no more
+        except InputError:  # a study, a scale or a data set that the files no longer have
             continue
         planned = {name_of(cell): cell for cell in cells}
         alike = {name[:4]: cell for name, cell in planned.items()}

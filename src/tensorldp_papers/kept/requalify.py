@@ -65,14 +65,14 @@ def requalify(
 ) -> str:
     """Compute some cells of a kept study on a data set anew, and give all the digest of today's code if they are equal.
 
-    A seed, and cells that are kept with it, are drawn from the rows with today's settings, and these alone get the
+    A seed, and cells that are kept with it, are drawn from the rows with today's settings, and only these get the
     digest. All rows keep their commits. requalified.csv says what was drawn and how it was compared.
 
     Args:
         reference: the folder that holds the kept results.
         workflow: the folder with scripts/.
         piece: a study and a data set.
-        compute: gives what `results/metrics/<cell>.json` says of cells, for a config and their paths.
+        compute: gives what `results/metrics/<cell>.json` says about cells, for a config and their paths.
         count: how many cells to draw, fewer where fewer are kept.
         drawn_by: the seed of the draw.
         tolerance: largest difference, relative or absolute, to values that were kept on another kind of processor, or
@@ -93,7 +93,7 @@ def requalify(
     runs, planned = with_origins(rows, reference), cells_as_planned(rows)
     todays = runs.merge(planned[[*CELL, "settings", "cell"]], on=[*CELL, "settings"])
     if todays.empty:
-        raise InputError(f"nothing is kept of {' on '.join(piece)} with the settings of today's files: run it")
+        raise InputError(f"nothing is kept for {' on '.join(piece)} with the settings in today's files: run it")
     draw = random.Random(drawn_by)
     seed = draw.choice(sorted(set(todays["seed"])))
     candidates = todays[todays["seed"] == seed].sort_values(CELL)
@@ -141,7 +141,7 @@ def _is_equal(kept: pd.DataFrame, run: dict[str, Any], made: dict[str, Any], tol
         ):
             raise InputError(
                 f"{key} of {run['cell'].path}, seed {run['seed']}, is kept as {old!r} and now {new!r} (then on {then}, "
-                f"now on {now}): the kept rows are not of today's code, so nothing was written"
+                f"now on {now}): the kept rows do not come from today's code, so nothing was written"
             )
     return before == after
 

@@ -65,9 +65,9 @@ def dp_sgd_canaries(
 def federated_canaries(release: ParameterRelease) -> Callable[[Tensor, torch.Generator], Tensor]:
     """Users who upload one corner of the clipped range or the opposite one, by their coins, in every round.
 
-    With `release.where` = user the server sees each upload, and a canary's score is how far its releases lie to the
-    first corner. Behind a server only the average is seen: each canary is a user whose own element is at one end, so
-    that the release needs an element and a user for each canary.
+    With `release.where` = user the server sees each upload, and a canary's score is how far its releases lie towards
+    the first corner. Behind a server only the average is seen: each canary is a user whose own element is at one end,
+    so that the release needs an element and a user for each canary.
     """
 
     def train(coins: Tensor, source: torch.Generator) -> Tensor:
@@ -94,22 +94,22 @@ FEATURES = 8  # of an ordinary record
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument("training", choices=("dp-sgd", "federated"))
-    parser.add_argument("--canaries", type=int, default=500, help="each in or out by a coin (default: 500)")
-    parser.add_argument("--delta", type=float, default=REPORT_DELTA, help="of both bounds (default: 1e-5)")
-    parser.add_argument("--confidence", type=float, default=0.95, help="of the lower bound (default: 0.95)")
+    parser.add_argument("--canaries", type=int, default=500, help="how many, each in or out by a coin (default: 500)")
+    parser.add_argument("--delta", type=float, default=REPORT_DELTA, help="delta of both bounds (default: 1e-5)")
+    parser.add_argument("--confidence", type=float, default=0.95, help="confidence of the lower bound (default: 0.95)")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--clip", type=float, default=1.0, help="of gradients, or of each parameter (default: 1)")
+    parser.add_argument("--clip", type=float, default=1.0, help="clipping of gradients or parameters (default: 1)")
     sgd = parser.add_argument_group("dp-sgd")
-    sgd.add_argument("--noise-multiplier", type=float, default=4.0, help="that the accountant is told (default: 4)")
-    sgd.add_argument("--true-noise", type=float, help="that the training uses (default: the same); 0 forgets it")
-    sgd.add_argument("--records", type=int, default=500, help="beside the canaries (default: 500)")
+    sgd.add_argument("--noise-multiplier", type=float, default=4.0, help="what the accountant is told (default: 4)")
+    sgd.add_argument("--true-noise", type=float, help="what the training uses (default: the same); 0 forgets the noise")
+    sgd.add_argument("--records", type=int, default=500, help="records beside the canaries (default: 500)")
     sgd.add_argument("--lot", type=int, default=500, help="expected lot size (default: 500)")
     sgd.add_argument("--steps", type=int, default=40, help="(default: 40)")
     fed = parser.add_argument_group("federated")
     fed.add_argument("--mechanism", default="laplace", help="a mechanism's key (default: laplace)")
-    fed.add_argument("--epsilon", type=float, default=1.0, help="its nominal epsilon of a round (default: 1)")
+    fed.add_argument("--epsilon", type=float, default=1.0, help="its nominal epsilon in a round (default: 1)")
     fed.add_argument("--rounds", type=int, default=2, help="(default: 2)")
-    fed.add_argument("--parameters", type=int, default=16, help="of a user's model (default: 16)")
+    fed.add_argument("--parameters", type=int, default=16, help="parameters of a user's model (default: 16)")
 
 
 def run(options: argparse.Namespace) -> int:

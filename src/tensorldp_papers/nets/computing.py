@@ -42,7 +42,7 @@ def arithmetic(precision: str, device: torch.device) -> AbstractContextManager[o
 def flushing_denormals() -> Iterator[None]:
     """Within it, this thread takes float32 numbers below 1.2e-38 for 0, which make a processor many times slower.
 
-    For networks alone: privacy curves need numbers that small.
+    Only for networks: privacy curves need numbers that small.
     """
     torch.set_flush_denormal(True)
     try:
@@ -54,7 +54,7 @@ def flushing_denormals() -> Iterator[None]:
 def pool_first(layers: Sequence[nn.Module]) -> list[nn.Module]:
     """The layers with each 2 x 2 maximum before the monotone activation that it followed.
 
-    The same function and, but for ties, the same gradient, with a quarter of the activations.
+    The same function and, except for ties, the same gradient, with a quarter of the activations.
     """
     out = list(layers)
     for i, (first, second) in enumerate(itertools.pairwise(layers)):

@@ -5,8 +5,8 @@ gradient by the weights: an outer product for a linear layer, whose norm needs n
 product for a convolution.
 
 A lot's noise hides what one example may change of the sum as it is computed. Norms, scalings and sums are therefore in
-float64, where no rounding that depends on the other examples comes near the noise, and an example whose gradient is
-not finite counts as zero.
+float64, where no rounding that depends on the other examples comes near the noise. An example whose gradient is not
+finite counts as zero.
 """
 
 from __future__ import annotations

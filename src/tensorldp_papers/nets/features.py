@@ -36,8 +36,8 @@ def extract(
 
     `tanh_cnn` is seeded and untrained. `mobilenet_v2_tanh` is MobileNetV2 with every ReLU6 replaced by tanh, no
     fine-tuning, in evaluation mode (TLDP 5.2.2); `mobilenet_v2` has its ReLU6, as it was trained. The ImageNet weights
-    of both come from `weights`. TVG's tanh networks are seeded and untrained, their bodies alone. All are functions of
-    one record alone.
+    of both come from `weights`. TVG's tanh networks are seeded and untrained, only their bodies. All are functions of a
+    single record.
 
     `weights` is the file of ImageNet weights, without which they are seeded, and `workers` the threads that share the
     records on a CPU, each on batches of its own: the features do not depend on it.

@@ -28,8 +28,8 @@ class ParameterRelease:
         make: makes the mechanism on a domain at its nominal epsilon, with further options.
         name: the mechanism's registry key.
         epsilon: the nominal budget, for splitting.
-        delta: the one that goes with it.
-        shapes: of the parameter tensors, in the order of the vector.
+        delta: the delta that goes with it.
+        shapes: the shapes of the parameter tensors, in the order of the vector.
         layers: number of parameters of each layer (a module's weight and bias together), in the same order.
         clip: C; parameters are clipped to [-C, C].
         users: number of users whose parameters are averaged.

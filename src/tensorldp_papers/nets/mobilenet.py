@@ -57,7 +57,7 @@ def mobilenet_v2(task: Task) -> MobileNet:
 def imagenet_normalise(x: Tensor) -> Tensor:
     """Images in [0, 1], (batch, 1 or 3, height, width), as ImageNet models take them: three channels, standardised.
 
-    The constants are public, so this keeps a record's features a function of that record alone.
+    The constants are public, so a record's features remain a function of only that record.
     """
     mean, std = (torch.tensor(v, device=x.device).reshape(3, 1, 1) for v in (IMAGENET_MEAN, IMAGENET_STD))
     return (x.expand(-1, 3, -1, -1) - mean) / std

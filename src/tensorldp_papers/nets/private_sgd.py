@@ -1,8 +1,8 @@
 """Private SGD: DP-SGD [abadi2016], and any clipping with any Gaussian noise per tensor (TVG, Type I).
 
-TVG's accounting gives each step a budget by composition over the steps and amplification by sampling, and every tensor
+TVG's accounting gives each step a budget by composition over the steps and amplification by sampling. Every tensor gets
 that whole budget at s2 = 2 C sqrt(I) for gradients clipped to [-C, C] in each element (its Eq. 35). What a run really
-guarantees is computed from the noise alone, over all tensors and steps (`GradientNoise.curve`).
+guarantees is computed only from the noise, over all tensors and steps (`GradientNoise.curve`).
 
 Networks of linear layers and convolutions have their clipped sums from `ExampleGradients`; others from opacus.
 """

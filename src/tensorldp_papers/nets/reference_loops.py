@@ -1,4 +1,4 @@
-"""The loops as a tutorial writes them: what the quick ones are tested against and measured beside."""
+"""The loops as a tutorial writes them: what the quick ones are tested and measured against."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ COPIES = 8  # an activation, its gradient, and what vmap lays out anew on the wa
 class ClientSimulation:
     """Every client's local training: SGD on cross-entropy, from given global weights, on its own records.
 
-    Which way is taken depends on the device and the model alone (`auto`): on a GPU all clients are one batched
+    Which way is taken depends only on the device and the model (`auto`): on a GPU all clients are one batched
     computation; on a CPU they follow each other in the loop in C++ if it is allowed. Without it, a convolution is bound
     by arithmetic, so that clients follow each other with the least overhead per step, while small dense layers are
     bound by overhead and are batched.
@@ -171,13 +171,13 @@ class ClientSimulation:
     def train(self, start: Tensor, clients: Sequence[int], order: Callable[[int], torch.Generator]) -> Tensor:
         """The weights of each given client after its local training, (clients, I).
 
-        A client's result depends on its own records and generator alone, not on who else is trained with it. `start`
+        A client's result depends only on its own records and generator, not on who else is trained with it. `start`
         holds the global weights, (I,), and `order` gives a CPU generator of a client's batches in this round.
         """
         batches = [self._batches(client, order(client)) for client in clients]
         out = torch.empty((len(batches), self.size), dtype=start.dtype, device=start.device)
         if self.strategy == "batched":
-            # clients with as many steps together: none waits for another
+            # clients with equally many steps together: none waits for another
             ranked = sorted(range(len(batches)), key=lambda i: -len(batches[i]))
             for first in range(0, len(ranked), self.chunk):
                 places = ranked[first : first + self.chunk]

@@ -1,4 +1,4 @@
-"""The names that people write, in figures and on pages: one table each; what is not here stands for itself."""
+"""The names that people write, in figures and on pages: one table each; other names are shown as they are."""
 
 from __future__ import annotations
 
@@ -94,16 +94,14 @@ PRIVACY = {
 TABLES = {
     "tldp_table5": (
         "TLDP's Table 5: how much noise",
-        "The expected l2 norm of the noise, as the printed formula has "
-        "it, as the mechanism's own theorem gives it (exact), and as measured (mean of 400 releases), in "
-        "the unit of the data.",
+        "The expected l2 norm of the noise in the unit of the data: by the printed formula, by the mechanism's own "
+        "theorem (exact), and as measured (mean of 400 releases).",
     ),
     "tvg_table4": (
         "TVG's Table IV: how noise grows with the record",
-        "The expected error E ||Z||² by the printed "
-        "formula, exact and measured, as a multiple of IDN's at the same size, and the fitted exponents in "
-        "I at a fixed I_1 (the column rows). UDN's error is I_1 times IDN's, so whether UDN or the Gaussian "
-        "per element has less noise depends on I_1.",
+        "The expected error E ||Z||² by the printed formula, exact and measured, as a multiple of IDN's at the same "
+        "size. The exponents in I are fitted at a fixed I_1 (the column rows). UDN's error is I_1 times IDN's, so "
+        "I_1 decides whether UDN or the Gaussian per element has less noise.",
     ),
     "tvg_looseness": (
         "How loose each mechanism is",
@@ -267,7 +265,7 @@ def factor_words(key: str, value: str) -> str:
 
 
 def variant_words(variant: str) -> str:
-    """A variant, as the tables of results have it, in words."""
+    """A variant from the tables of results, in words."""
     if variant == "base":
         return "as in the source"
     return ", ".join(factor_words(*pair.split("=", 1)) for pair in variant.split(","))

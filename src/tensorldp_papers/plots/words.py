@@ -1,6 +1,6 @@
 """Numbers, axes and sentences as people read them, in figures and on pages.
 
-A user's own data are named as such: nobody is to take them for what a paper shows.
+A user's own data are named as such, so that nobody takes them for what a paper shows.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def table_number(value: Any) -> str:
 
 
 def json_number(value: float, digits: int = 6) -> float | None:
-    """A number to so many digits for JSON, None where it is not finite."""
+    """A number to a given count of digits for JSON, None where it is not finite."""
     return float(f"{value:.{digits}g}") if math.isfinite(value) else None
 
 
@@ -86,7 +86,7 @@ def printed_axis(part: str = "record") -> str:
     """The title of an axis of epsilons as a source prints them.
 
     Args:
-        part: what they are of.
+        part: what they cover.
     """
     return f"printed ε, of one {part} (nats)"
 
@@ -127,7 +127,7 @@ KNOWN = {SYNTHETIC, *(entry.name for entry in ENTRIES)}
 
 
 def own_data(datasets: Iterable[str], source: str) -> list[str]:
-    """Those of the data sets that do not come with this package, sorted; none where the study is no known paper's.
+    """Those of the data sets that do not come with this package, sorted; none if the study has no known paper.
 
     Args:
         datasets: those that a study has.
@@ -137,7 +137,7 @@ def own_data(datasets: Iterable[str], source: str) -> list[str]:
 
 
 def with_own_data(source: str, datasets: Iterable[str]) -> str:
-    """What a figure repeats, such as "TLDP, Figure 1", with a word on what of its data is a user's own."""
+    """What a figure repeats, such as "TLDP, Figure 1", with a note on which of its data are a user's own."""
     names = set(map(str, datasets))
     own = own_data(names, next((key for key, paper in PAPERS.items() if source.startswith(paper.short)), ""))
     if own and names == set(own):
@@ -146,10 +146,10 @@ def with_own_data(source: str, datasets: Iterable[str]) -> str:
 
 
 def origin(figure: str, stated: str, datasets: Iterable[str], source: str) -> str:
-    """A sentence on what of its source a study draws, and whether of a user's own data.
+    """A sentence on what a study draws from its source, and whether it has a user's own data.
 
     Args:
-        figure: of the source; empty where no source has it.
+        figure: the source's figure; empty where no source has it.
         stated: where the study's numbers come from, in words.
         datasets: those that are drawn.
         source: the key of the study's paper.

@@ -1,4 +1,4 @@
-"""How many directions to release at an epsilon: a rule that reads public records and the randomizer's error alone."""
+"""How many directions to release at an epsilon: a rule that reads only public records and the randomizer's error."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Error = Callable[[int], float]  # the expected squared error of one release of a
 class PublicTask:
     """Public labelled features, (records, columns), of a task like the private one, in two halves."""
 
-    x: Tensor  # what stands for the private records
+    x: Tensor  # what takes the place of the private records
     y: Tensor
     x_test: Tensor  # and for the test records
     y_test: Tensor
@@ -43,7 +43,7 @@ class Plan:
 
     dimension: int  # how many directions
     exponent: float  # how far they are whitened, see `Projection.weighted`
-    ridge: float  # of the learner's public metric; infinite is the plain distance
+    ridge: float  # of the learner's public metric; infinite gives the plain distance
     accuracy: float  # what the public tasks promise
 
 
@@ -105,7 +105,7 @@ def choose_dimension(
         records: how many private records there will be.
         dimensions: what to choose from; those beyond a projection are left out.
         exponents: how far to whiten, see `Projection.weighted`.
-        ridges: of the learner's public metric; infinite is the plain distance.
+        ridges: ridges of the learner's public metric; infinite gives the plain distance.
         labels_private: whether labels are released with the records.
     """
     most = min(task.projection.dimension for task in tasks)

@@ -5,8 +5,8 @@ second moment of the records is that of the releases, less b I and over a: it co
 having where the noise of dimension^2 entries has averaged out, that is, from epsilon of about 4 on for 60,000 records;
 below, the ridge takes over and the result is close to the nearest mean.
 
-The discriminant estimates the covariance within the classes from it: without public unlabelled records it takes the
-place of theirs.
+The discriminant estimates the covariance within the classes from it: without public unlabelled records it replaces
+theirs.
 """
 
 from __future__ import annotations

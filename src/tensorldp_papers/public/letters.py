@@ -64,7 +64,7 @@ def _render(characters: list[str], names: tuple[str, ...] = FONTS) -> tuple[list
 
 @cache
 def rendered() -> Letters:
-    """Every letter of DejaVu Sans that has no decomposition, in all fonts that have it, centred: 56 x 56 pixels."""
+    """Every letter of DejaVu Sans that has no decomposition, in all fonts that contain it, centred: 56 x 56 pixels."""
     import matplotlib
     from matplotlib.ft2font import FT2Font
 
@@ -171,7 +171,7 @@ class Digits:
 
 
 def public_digits(*, handwriting: bool, font_copies: int = 160, hand_copies: int = 6) -> Digits:
-    """Deformed digits of two sources: so many copies of each digit in each font, or of each handwritten one.
+    """Deformed digits of two sources: several copies of each digit in each font, or of each handwritten one.
 
     With `handwriting` fonts are one source and scikit-learn's 1,797 digits the other; without, where those are the
     private records, DejaVu's fonts are one and STIX's the other.

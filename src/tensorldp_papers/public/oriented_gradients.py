@@ -28,9 +28,9 @@ def align(images: Tensor, *, size: int = 28, spread: float = 5.5) -> Tensor:
     """Each image about its centre of mass, with upright second moments of a standard size: (images, size, size).
 
     The map is affine: a shear that removes the correlation of rows and columns, then a scaling that takes the larger
-    standard deviation of the ink to `spread` pixels and the smaller one half of the way there. It is a function of one
-    image alone, so a mechanism after it guarantees what it guarantees without. Images, (images, height, width), are in
-    [0, 1], dark where nothing is drawn.
+    standard deviation of the ink to `spread` pixels and the smaller one half of the way there. It is a function of a
+    single image, so a mechanism after it guarantees what it guarantees without it. Images, (images, height, width), are
+    in [0, 1], dark where nothing is drawn.
     """
     check_images(images)
     count, height, width = images.shape
@@ -80,7 +80,7 @@ def oriented_energies(images: Tensor) -> Tensor:
 
     An image is blurred at two scales; its gradient's length goes to the two nearest of 8 directions, in linear shares;
     each direction is averaged with Gaussian windows on a grid of 7 x 7 places; the square root of all is divided by
-    its norm. A function of one image alone, for images (images, height, width) in [0, 1].
+    its norm. A function of a single image, for images (images, height, width) in [0, 1].
     """
     check_images(images)
     height, width = images.shape[1:]

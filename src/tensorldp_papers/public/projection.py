@@ -17,7 +17,7 @@ def check_features(features: Tensor, what: str = "features") -> None:
     """Finite float rows (records, columns)."""
     if features.dim() != 2 or not features.is_floating_point() or not len(features):
         raise InputError(f"{what} must be float rows (records, columns), got {features.dtype} {tuple(features.shape)}")
-    # a sum is finite only if all terms are, and costs less to look at; one that overflows proves nothing
+    # a sum is finite only if all terms are, and is cheaper to check; one that overflows proves nothing
     if not bool(torch.isfinite(features.sum())) and not bool(torch.isfinite(features).all()):
         raise InputError(f"{what} must be finite")
 
@@ -77,7 +77,7 @@ class Projection:
 
 
 def principal(features: Tensor, dimension: int = WIDEST) -> Projection:
-    """The directions, so many at most, along which public features, labelled or not, spread most."""
+    """The directions, at most `dimension`, along which public features, labelled or not, spread most."""
     check_features(features, "public features")
     if len(features) < 2:
         raise InputError("principal directions need at least two public records")

@@ -1,8 +1,8 @@
 """Texts as weighted counts of words and their latent directions, fitted on public texts without labels.
 
-A word is kept if enough public texts have it. Counts are damped, 1 + ln(count), weighted by the inverse share of public
-texts with the word, scaled to unit length, and projected to the leading singular directions of the public texts: latent
-semantic analysis [deerwester1990]. The map is then a function of one text alone.
+A word is kept if enough public texts contain it. Counts are damped, 1 + ln(count), weighted by the inverse share of
+public texts with the word, and scaled to unit length. They are then projected to the leading singular directions of the
+public texts: latent semantic analysis [deerwester1990]. The map is then a function of a single text.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from torch import Tensor
 
 from tensorldp.errors import InputError
 
-PADDING = 0  # the index that stands for no word, or for one without an index
+PADDING = 0  # the index for no word, or for one without an index
 LEAST_TEXTS = 20  # public texts that a kept word occurs in
 DIRECTIONS = 256
 

@@ -1,4 +1,4 @@
-"""The numbers that the sources print of their results, with ours and the verdicts.
+"""The numbers that the sources print about their results, with ours and the verdicts.
 
 The numbers are in `papers/<room>/printed.yaml`, where figures find those that they draw (`plots/printed.py`).
 """
@@ -17,7 +17,7 @@ from tensorldp_papers.quoting.values import Entry, Quotes, written
 
 
 class Ours(Entry):
-    """A number of ours: as in docs/quotes.yaml, with what it is of and its unit."""
+    """A number of ours: as in docs/quotes.yaml, with what it describes and its unit."""
 
     of: str
     unit: str = ""
@@ -27,10 +27,10 @@ class PrintedNumber(BaseModel):
     """A number that a source prints.
 
     Attributes:
-        place, what: where it stands, and of what it is.
+        place, what: where it is printed, and what it describes.
         printed: as printed.
         sentence: what the source says there, if figures quote it.
-        points: what figures draw of it: the attributes of a `PrintedPoint`.
+        points: what figures draw from it: the attributes of a `PrintedPoint`.
         ours: what was computed here for it; empty where `without` says why there is nothing.
         differs: how our settings differ.
         claims: ids of the claims that have the verdict.
@@ -56,7 +56,7 @@ class PrintedNumber(BaseModel):
 
 
 class Said(BaseModel):
-    """What a source says of a figure of which it states no number."""
+    """What a source says about a figure for which it states no number."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -63,7 +63,7 @@ class Pages:
         """The page of a template.
 
         Raises:
-            InputError: naming the template, if it asks for what the kept results lack or is no template.
+            InputError: naming the template, if it needs what the kept results lack or is not a template.
         """
         try:
             return self._environment.from_string(template.read_text()).render()
@@ -118,7 +118,7 @@ def verdict_table(claims: pd.DataFrame, source: str) -> str:
         source: a key of `tensorldp_papers.citations.PAPERS`.
 
     Raises:
-        InputError: if no claim is of that source.
+        InputError: if no claim belongs to that source.
     """
     mine = claims[claims["source"] == source]
     if mine.empty:
@@ -161,7 +161,7 @@ SEEDS = re.compile(r"^(?P<count>\d+) seeds would (?P<no>not )?do$")
 
 
 def _needed(text: str) -> tuple[str, str]:
-    """The largest number of seeds that a claim's open comparisons need, and what is missing or weaker beside them."""
+    """The largest number of seeds that a claim's open comparisons need, and what else is missing or weaker."""
     counts: list[tuple[int, str]] = []
     missing: list[str] = []
     for part in re.split(r"; and \d+ more|, after which|; computed reason|; with ", text)[0].split("; "):
@@ -202,7 +202,7 @@ def without_sections(text: str, headings: Iterable[str]) -> str:
 
 
 def unmarked(text: str, allowed: Iterable[str]) -> list[str]:
-    """The numbers with a decimal point or above 100 that stand in no phrase of `allowed` and that no value fills in.
+    """The numbers with a decimal point or above 100 that are in no phrase of `allowed` and that no value fills in.
 
     Code, the targets of links, comments and what is filled in are left out.
 

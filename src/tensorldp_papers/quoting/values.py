@@ -1,4 +1,4 @@
-"""What a number of a page is: an entry of docs/quotes.yaml, computed from the kept results."""
+"""What a page's number is: an entry of docs/quotes.yaml, computed from the kept results."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Entry(BaseModel):
     but: tuple[str, ...] = ()  # mechanisms that are left out
     metric: str | None = None
     epsilon: float | None = None
-    up_to: float | None = None  # the largest nominal epsilon, in the place of one
+    up_to: float | None = None  # the largest nominal epsilon, instead of one
     column: Literal["value", "guarantee_epsilon", "guarantee_pure_epsilon"] = "value"
     statistic: Literal["mean", "lowest", "highest", "seeds"] = "mean"
     claim: str | None = None
@@ -157,7 +157,7 @@ class Quotes:
         """The text of a number: a name of the table and its arguments; epsilons a,b,c make cells "x | y | z".
 
         Raises:
-            InputError: if the name is unknown, arguments are wrong, or the kept results lack what it asks.
+            InputError: if the name is unknown, arguments are wrong, or the kept results lack what it needs.
         """
         name, *given = mark.split()
         if name not in self.table.entries:
@@ -240,6 +240,6 @@ class Quotes:
         means = rows.groupby(CELL)[entry.column].mean()
         if entry.statistic == "mean":
             if len(means) > 1:
-                raise InputError(f"the quote {mark!r}: {len(means)} cells, where a mean over seeds is of one")
+                raise InputError(f"the quote {mark!r}: {len(means)} cells, but a mean over seeds covers one")
             return float(means.iloc[0])
         return float(means.min() if entry.statistic == "lowest" else means.max())

@@ -60,7 +60,7 @@ def read_run(folder: Path, name: str) -> Run:
     except (OSError, ValueError) as error:
         raise InputError(f"the run {folder} has no readable {path}: {described(error)}") from None
     if missing := sorted({*POINT, *GUARANTEES, "value", "seed"} - set(metrics.columns)):
-        raise InputError(f"{path} is no table of metrics, it lacks the column {missing[0]}")
+        raise InputError(f"{path} is not a table of metrics, it lacks the column {missing[0]}")
     verdicts = inner / "claims.csv"
     columns = ["claim", "verdict", "observed"]
     claims = pd.DataFrame(columns=columns)
@@ -94,7 +94,7 @@ def _listed(metrics: pd.DataFrame, study: str, key: str) -> list[str]:
 def values_table(first: Run, second: Run) -> pd.DataFrame:
     """The means over seeds that both runs have and that differ, the largest difference first.
 
-    The difference stands beside its standard error from both runs' seeds, NaN where a run has one seed.
+    The difference comes with its standard error from both runs' seeds, NaN where a run has one seed.
     """
     both = _means(first.metrics).join(_means(second.metrics), how="inner", lsuffix="_a", rsuffix="_b").reset_index()
     both = both[~_same(both["mean_a"], both["mean_b"])]
@@ -121,7 +121,7 @@ def guarantees_table(first: Run, second: Run) -> pd.DataFrame:
 
 
 def verdicts_table(first: Run, second: Run) -> pd.DataFrame:
-    """The claims with another verdict, and what each run observed."""
+    """The claims whose verdict changed, and what each run observed."""
     both = first.claims.join(second.claims, how="inner", lsuffix="_a", rsuffix="_b")
     both = both[both["verdict_a"] != both["verdict_b"]].reset_index()
     columns = ["id", "claim_a", "verdict_a", "verdict_b", "observed_a", "observed_b"]
@@ -188,7 +188,7 @@ def render_comparison(first: Run, second: Run, *, rows: int = 300) -> str:
     Args:
         first: a run.
         second: the other run.
-        rows: of each table at most; the page says how many there are.
+        rows: the most rows of each table; the page says how many there are.
 
     Raises:
         InputError: if both runs have one name.
@@ -201,7 +201,7 @@ def render_comparison(first: Run, second: Run, *, rows: int = 300) -> str:
     tables: Sequence[tuple[str, str, pd.DataFrame]] = (
         ("Settings", "What one run has and the other lacks, by study.", settings_table(first, second)),
         ("Verdicts", "Claims with another verdict.", verdicts_table(first, second)),
-        ("Guarantees", "Cells of both runs with another guarantee.", guarantees_table(first, second)),
+        ("Guarantees", "Cells whose guarantee differs between the runs.", guarantees_table(first, second)),
         ("Values", "Means over seeds that differ, the largest relative difference first.", values),
     )
     page = files("tensorldp_papers.report.page")

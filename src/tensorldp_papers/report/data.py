@@ -31,7 +31,7 @@ SETTINGS = (
 )
 PRINTED = ("study", "dataset", "metric", "epsilon", "value", "place", "sentence", "paper")
 SCORES = ("weighted_f1", "accuracy", "accuracy_perturbed_test", "auc", "rss_noisy", "relative_error", "psnr")
-FIRST = "tldp_type1"  # the study that the explorer opens on, if a run has it
+FIRST = "tldp_type1"  # the study that the explorer opens on, if it is in the run
 MOST = 5  # lines that a study opens on
 BALANCED = {"digits": 10, "mnist": 10, "fashion_mnist": 10, "cifar10": 10, "imdb": 2}  # data sets with even classes
 
@@ -130,13 +130,13 @@ def _looks(lines: set[str]) -> dict[str, dict[str, Any]]:
 
 
 def opening(rows: pd.DataFrame, paper_name: str) -> dict[str, Any]:
-    """What the explorer shows of a study before a reader chooses.
+    """What the explorer shows for a study before a reader chooses.
 
     It is the data set, score and setting with the most lines that have a place on the true axis, five counting as
     enough; then what the paper prints numbers of, then MNIST, then the most rows.
 
     Args:
-        rows: of one study, of metrics with one value a seed.
+        rows: rows of one study, for metrics with one value a seed.
         paper_name: the short name of its paper.
 
     Returns:
@@ -201,7 +201,7 @@ def explorer_data(
     Returns:
         Plain values for JSON. A cell is [study, data set, setting, line, printed epsilon, unit, exact, pure epsilon,
         epsilons, mus, audits], its lists in the order of `deltas`; an audit is [epsilon, delta, kind, samples,
-        confidence]; None stands for infinity.
+        confidence]; None means infinity.
     """
     rows = single_values(metrics)
     rows = rows[rows["study"].isin([study["study"] for study in studies])]
@@ -251,5 +251,5 @@ def setting_words(setting: str) -> str:
 
 
 def packed_json(value: Any) -> str:
-    """JSON that may stand in a script element."""
+    """JSON that is safe inside a script element."""
     return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")

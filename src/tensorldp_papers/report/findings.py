@@ -31,7 +31,7 @@ class Finding:
         before, number, after: the sentence.
         place: an id of the page.
         words: what is there.
-        verdict: of claims that the place shows, where it is the table of claims.
+        verdict: the verdict of the claims that the place shows, if it is the table of claims.
     """
 
     before: str
@@ -64,7 +64,7 @@ def _number(epsilon: float) -> str:
 
 
 def _first(rows: pd.DataFrame) -> str:
-    """The data set that a sentence speaks of: MNIST, or the first one."""
+    """The data set that a sentence is about: MNIST, or the first one."""
     names = in_order(rows["dataset"])
     return "mnist" if "mnist" in names else names[0]
 

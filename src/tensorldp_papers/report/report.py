@@ -78,7 +78,7 @@ def _origin(study: dict[str, Any], rows: pd.DataFrame) -> str:
 
 
 def _description(study: dict[str, Any], caption: str, rows: pd.DataFrame) -> str:
-    """The text that stands for a study's figure: what is drawn, of what, on which data."""
+    """The text alternative of a study's figure: what is drawn, about what, on which data."""
     drawn = ", ".join(label(name) for name in order(set(rows["mechanism"])))
     return (
         f"{study['title']}. {_origin(study, rows)} {caption} Mechanisms: {drawn}. "
@@ -118,7 +118,7 @@ def _covered(studies: Sequence[dict[str, Any]], metrics: pd.DataFrame) -> dict[s
 
 
 def _first_pictures(metrics: pd.DataFrame, studies: set[str], figures: Path) -> list[dict[str, Any]]:
-    """The pictures that the page begins with; none of a wider run that left its files beside this one's."""
+    """The pictures that the page begins with; none from a wider run that left its files beside this one's."""
     pictures = []
     for name, caption in FIRST.items():
         if DRAWS[name] & studies and (figures / f"{name}.svg").exists():

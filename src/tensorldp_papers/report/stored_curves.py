@@ -23,7 +23,7 @@ MOST_USES = 1024
 DIGITS = 5
 COORDINATE = 2.5  # the epsilon of each coordinate that is sampled [wang2019]
 STEPPED = {"privunit": None, "duchi": None, "hybrid": COORDINATE}
-"""Mechanisms of which one part of a use has a loss of l, 0 or -l; a part is one use, or so much of its epsilon.
+"""Mechanisms for which one part of a use has a loss of l, 0 or -l; a part is one use, or so much of its epsilon.
 
 Their epsilon moves in steps with the uses, which no interpolation follows: the page composes them from the
 probability of 0.
@@ -41,11 +41,11 @@ def curves_of(name: str, shape: tuple[int, ...]) -> dict[str, list[float | None]
 
     Args:
         name: its registry key.
-        shape: of the record.
+        shape: the shape of the record.
 
     Returns:
         `epsilon`: for each of `EPSILONS`, each of `USES` and each of `PROFILE_DELTAS`, the last the quickest;
-        `pure`: for each of `EPSILONS`, of one use. None stands for infinity.
+        `pure`: for each of `EPSILONS`, for one use. None means infinity.
 
     Raises:
         InputError: if the name is unknown, or no mechanism of it has such a domain.

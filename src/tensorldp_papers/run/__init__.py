@@ -1,1 +1,1 @@
-"""What a user may set, what a study states, and the cells that follow from both."""
+"""What a user may set, what a study states, and the cells that result from both."""

@@ -15,7 +15,7 @@ SNAKEMAKE = Path(".snakemake")
 
 
 def hold() -> IO[str] | None:
-    """What to keep as long as the run lives; None where the file system has no such locks."""
+    """What to keep as long as the run lives; None if the file system has no such locks."""
     SNAKEMAKE.mkdir(exist_ok=True)
     return _locked(fcntl.LOCK_SH)
 

@@ -166,7 +166,7 @@ def refutations(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def stop_if_refuted(standing: Path, page: Path) -> None:
-    """End what rests on guarantees if one is refuted; a page that says so takes the place of the report.
+    """End what rests on guarantees if one is refuted; a page that says so replaces the report.
 
     Args:
         standing: the table of `standing_table`, as CSV.

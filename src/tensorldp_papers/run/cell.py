@@ -51,7 +51,7 @@ class Cell(Generic[T_co, F_co]):
         method: a name of `METHODS`.
         delta: the nominal delta.
         options: further arguments of the mechanism.
-        seeds: those that are wanted.
+        seeds: the seeds that are wanted.
         training: the method's settings.
         factors: what the method reads of the variant.
         base: the variant of the cell of `none` whose models this one uses, where a method shares them.

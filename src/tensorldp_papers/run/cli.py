@@ -55,7 +55,7 @@ def _note_time(main: Callable[[Sequence[str] | None], None], seconds: float, cpu
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
     with Path(times).open("a") as file:
-        file.write(json.dumps(line) + "\n")  # one short write, so that jobs do not mix
+        file.write(json.dumps(line) + "\n")  # one short write, so that jobs' lines do not mix
 
 
 def run(main: Callable[[Sequence[str] | None], None], arguments: Sequence[str] | None = None) -> None:

@@ -1,6 +1,6 @@
 """A digest of the code that a job runs: the files that it may import, read without running them.
 
-A file counts if a file that counts imports it, wherever the import stands, or if it defines something that the job
+A file counts if a file that counts imports it, wherever the import is, or if it defines something that the job
 chooses by name: its method, its mechanism, its network. Comments and docstrings do not count. When in doubt a file
 counts: too much is computed again rather than too little.
 """
@@ -34,15 +34,15 @@ KINDS: dict[str, Registry[Any]] = {
     "METHODS": METHODS,
 }
 RUNS_METHODS = ROOT / "tensorldp_papers" / "run" / "method.py"  # which imports the module that a plan names
-CHOSEN = ("MECHANISMS", "METHODS")  # of which a cell has one
-MAKERS = ("make", "build", "get")  # calls that choose something by a name that stands in the code
+CHOSEN = ("MECHANISMS", "METHODS")  # a cell has one of each
+MAKERS = ("make", "build", "get")  # calls that choose something by a name in the code
 
 
 class Source(NamedTuple):
-    """What one file says.
+    """What one file contains.
 
     Attributes:
-        digest: of its syntax tree without docstrings; of its bytes, if it is no Python.
+        digest: that of its syntax tree without docstrings, or of its bytes if it is not Python.
         files: what it imports, and the data of packages that it reads.
         chosen: names that it gives to one of `MAKERS`.
         kinds: the registries that it imports.
@@ -70,7 +70,7 @@ def code_of_cell(cell: AnyCell, scripts: Path, plugins: tuple[str, ...] = (), st
     """The digest of the code that computes a cell, which has one method, one mechanism and one network.
 
     Args:
-        cell: of any study.
+        cell: a cell of any study.
         scripts: the folder of the stages' scripts.
         plugins: names of a user's modules.
         stages: which stages; without any, those that its scores pass through.
@@ -86,8 +86,8 @@ def source_files(
 
     Args:
         scripts: Python files or notebooks.
-        names: what a cell chooses: method, mechanism, network, data set; of mechanisms and methods no others count
-            then. None where a job may choose any.
+        names: what a cell chooses: method, mechanism, network, data set; then no other mechanisms and methods count.
+            None where a job may choose any.
         plugins: names of a user's modules in the working directory; each counts if it contains one of `names`, or a
             module beside it that it imports does.
     """
@@ -101,7 +101,7 @@ def source_files(
 
 
 def _closure(files: Iterable[Path], names: frozenset[str] | None) -> set[Path]:
-    """These files and all that they may import, where something can be chosen by `names` alone."""
+    """These files and all that they may import, where something can be chosen only by `names`."""
     waiting = list(files)
     found: set[Path] = set()
     while waiting:
@@ -208,7 +208,7 @@ def _imported(node: ast.Import | ast.ImportFrom, path: Path) -> Iterator[Path]:
 
 @cache
 def _module(folder: Path, name: str) -> tuple[Path, ...]:
-    """The file of a module that a folder holds and those of the packages around it; none where it is no module."""
+    """The file of a module that a folder holds and those of the packages around it; none where it is not a module."""
     parts = name.split(".") if name else []
     around = [folder.joinpath(*parts[:i], "__init__.py") for i in range(1, len(parts))]
     own = [folder.joinpath(*parts, "__init__.py"), *([folder.joinpath(*parts).with_suffix(".py")] if parts else [])]

@@ -58,12 +58,12 @@ def precision() -> tuple[Precision, ...]:
 
 
 def device() -> str:
-    """The device that the run asked for, `auto` where there is no run."""
+    """The device that the run requested, `auto` where there is no run."""
     return os.environ.get("TENSORLDP_DEVICE", "auto")
 
 
 def shell_functions(scripts: Path) -> str:
-    """A Bash function for rules, as a prefix that Snakemake formats (hence doubled braces): `stage train ...`."""
+    """A Bash function for rules, as a prefix that Snakemake formats (so braces are doubled): `stage train ...`."""
     python, folder = (
         shlex.quote(path).replace("{", "{{").replace("}", "}}") for path in (sys.executable, str(scripts))
     )

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-MOST = 3  # causes that are told
+MOST = 3  # causes that are reported
 UNSAID = ("interrupted", "KeyboardInterrupt")  # of jobs that end because the run does
 MADE = {"report": "results/report.html", "figures": "results/figures/", "numbers": "results/metrics.parquet"}
 STEPS = re.compile(r"^(\d+) of (\d+) steps", re.MULTILINE)
@@ -58,7 +58,9 @@ def cause(log: Path) -> str:
         return sentences[-1]
     if lines and lines[-1] in UNSAID:
         return ""
-    return f"error: a job failed with {lines[-1]} ({log})" if lines else f"error: a job failed without a word ({log})"
+    return (
+        f"error: a job failed with {lines[-1]} ({log})" if lines else f"error: a job failed without a message ({log})"
+    )
 
 
 def last_words(logs: Sequence[str]) -> str:
@@ -70,13 +72,13 @@ def last_words(logs: Sequence[str]) -> str:
         causes[MOST - 1 :] = [f"error: {len(causes) - MOST + 1} more causes are in the files under logs"]
     steps = STEPS.findall(text)
     done = f"{steps[-1][0]} of {steps[-1][1]} jobs" if steps else "what was finished"
-    mend = ", after mending what is said below" if causes else ""
+    mend = ", after fixing what is named below" if causes else ""
     told = f"\nDone and kept: {done}. To go on{mend}: {command()}\n"
     return told + "".join(["\n", *(f"{text}\n" for text in causes)] if causes else [])
 
 
 def finished(started: float) -> str:
-    """The last line of a run: what of the results was made since it started, and where that truly is."""
+    """The last line of a run: which results were made since it started, and where they really are."""
     made = [
         f"{kind}: {place}"
         for kind, place in MADE.items()

@@ -158,7 +158,7 @@ def study_cells(study: Study, settings: Settings) -> list[AnyCell]:
 
 
 def _model_cell(cell: AnyCell, study: Study, settings: Settings, factors: dict[str, Any]) -> AnyCell:
-    """The cell of `none` that trains the models which a cell shares, whether or not it is asked for."""
+    """The cell of `none` that trains the models which a cell shares, whether or not the run includes it."""
     plan = study.scales[settings.scale]
     own = {key: factors[key] for key in plan.factors}
     return replace(
@@ -244,7 +244,7 @@ def make_plan(settings: Settings, precision: tuple[Precision, ...] = ()) -> Plan
 
     Args:
         settings: the run's.
-        precision: of the networks that may compute in it: the first of these, else PyTorch's float32.
+        precision: for the networks that may compute in it: the first of these, else PyTorch's float32.
     """
     available, mechanisms, datasets = study_files(), MECHANISMS.names(), dataset_names()
     for name in settings.studies:

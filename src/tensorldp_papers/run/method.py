@@ -57,7 +57,7 @@ class Method(ABC, Generic[T, F]):
     and `noise_stream`.
     """
 
-    rules: ClassVar[tuple[str, ...]]  # as its plan has them
+    rules: ClassVar[tuple[str, ...]]  # as in its plan
 
 
 class ReleaseMethod(Method[T, F]):
@@ -90,7 +90,7 @@ class ReleaseMethod(Method[T, F]):
             cell: the cell that is computed.
             records: the data set's training records.
             released: what `perturb` wrote for the seed.
-            seed: of everything random.
+            seed: for everything random.
             device: where the model is trained.
             weights: a file of pretrained weights, where the cell asks for them.
         """
@@ -145,7 +145,7 @@ class _OnRecords(Method[T, F]):
         Args:
             cell: the cell that is computed.
             records: the data set's training records.
-            seed: of everything random.
+            seed: for everything random.
             device: where the model is trained.
             weights: a file of pretrained weights, where the cell asks for them.
         """
@@ -178,7 +178,7 @@ class InsideMethod(_OnRecords[T, F]):
 
 
 class SharedMethod(_OnRecords[T, F]):
-    """The cell of `none` alone is trained; every cell is scored with its models, the mechanism inside the scoring."""
+    """Only the cell of `none` is trained; every cell is scored with its models, the mechanism inside the scoring."""
 
     rules = SHARED
 
@@ -193,7 +193,7 @@ class SharedMethod(_OnRecords[T, F]):
 
     @abstractmethod
     def guarantee(self, cell: Cell[T, F], data: Path, models: list[Trained]) -> dict[str, Any]:
-        """As of `ReleaseMethod`; the mechanisms may follow the shared models, of which there is one for each seed."""
+        """As of `ReleaseMethod`; the mechanisms may follow the shared models, one for each seed."""
 
     @abstractmethod
     def audited(self, cell: Cell[T, F], data: Path, models: list[Trained]) -> Audited:
@@ -210,7 +210,7 @@ class MeasureMethod(Method[T, F]):
         """Stage `measure`: all in one step, from the folder of a prepared data set."""
 
     def test_labels(self, cell: Cell[T, F], data: Path | None) -> torch.Tensor | None:
-        """The labels of the test records that `accuracy_perturbed_test` is of, where a method has that metric."""
+        """The labels of the test records behind `accuracy_perturbed_test`, for a method with that metric."""
         return None
 
     @abstractmethod
@@ -277,7 +277,7 @@ def audited_of(cell: AnyCell, data: Path | None, models: Sequence[Path] | None =
 
 
 def _inputs(cell: AnyCell, data: Path | None, models: Sequence[Path] | None) -> tuple[Any, ...]:
-    """What `guarantee` and `audited` of a method take beside the cell."""
+    """What `guarantee` and `audited` of a method take besides the cell."""
     plan = plan_of(cell.method)
     if plan.rules == MEASURE:
         return (data,)

@@ -28,16 +28,16 @@ Number = Annotated[int | float, BeforeValidator(_number)]  # an int stays one, i
 class Training(Strict):
     """Settings of every method; a method adds its own."""
 
-    limit: Limit = Field(None, description="the first so many training records")
+    limit: Limit = Field(None, description="how many of the first training records to use")
 
     @property
     def scored(self) -> int | None:
-        """The first so many test records that models are scored on; None is all."""
+        """How many of the first test records models are scored on; None is all."""
         return None
 
 
 class ModelTraining(Training):
-    """Of methods whose network may start from ImageNet weights."""
+    """For methods whose network may start from ImageNet weights."""
 
     pretrained: bool = False
 
@@ -54,7 +54,7 @@ class Factors(Strict):
 
 
 class ModelFactors(Factors):
-    """Of methods that train a network of the registry."""
+    """For methods that train a network of the registry."""
 
     model: str = Field(description="the network, a name of tensorldp_papers.nets")
 
@@ -75,12 +75,12 @@ class MethodPlan(Generic[T_co, F_co]):
     """How the cells of a study are computed.
 
     Attributes:
-        name: as studies give it.
+        name: the name that studies use.
         training: its settings.
         factors: what its computation reads of a cell's variant.
         rules: `RELEASE`, `INSIDE`, `SHARED` or `MEASURE`.
         module: that has what its stages do, as `METHOD`; empty for methods from outside, which register it.
-        data: whether cells read a prepared data set; the dataset `synthetic` stands for none in any case.
+        data: whether cells read a prepared data set; the dataset `synthetic` means none in any case.
         reduced: the values of the factor `model` whose networks may compute in bfloat16: those that it makes faster
             without a loss of accuracy. Networks that make releases are never among them.
         compiled: the values of the factor `model` whose training the loop in C++ can do.
@@ -114,7 +114,7 @@ class MethodPlan(Generic[T_co, F_co]):
 
     @property
     def guarantee_by_seed(self) -> bool:
-        """Whether a guarantee is of one seed; where models are shared, mechanisms may follow the seed's model."""
+        """Whether a guarantee holds for one seed; where models are shared, mechanisms may follow the seed's model."""
         return self.by_seed or self.shares_models
 
 

@@ -41,7 +41,7 @@ def _cache_folder() -> Path:
 
 
 def _is_own(folder: Path) -> bool:
-    """Whether it is a folder that this user, and no other, can write: what lies in it is executed."""
+    """Whether it is a folder that this user, and no other, can write: its files are executed."""
     found = folder.lstat()
     safe = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
     return safe and os.access(folder, os.W_OK)

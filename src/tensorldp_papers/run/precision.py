@@ -39,7 +39,7 @@ def resolve_precision(
             GPU and on a processor with AMX; on others, those with AVX512-BF16 too, it gains nothing.
         gpu: whether jobs use a GPU.
         embedded: whether the run's data are small enough to be embedded (scale quick), where bfloat16 gains nothing.
-        instructions: of `instruction_set`.
+        instructions: the result of `instruction_set`.
         compiles: whether this machine can compile that loop.
     """
     if wish not in WISHES:

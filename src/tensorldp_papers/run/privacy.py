@@ -45,8 +45,8 @@ def audit_mechanism(mechanism: Mechanism, cell: AnyCell, deltas: list[float], no
 
     `claimed` is the epsilon of the mechanism's curve at the row's delta, and `refuted` says whether the same releases
     prove a larger one at confidence 1 - 1e-6. A mechanism that cannot be audited at all has no samples, and the note
-    says why. The releases are of the cell's own
-    stream, so that audits of equal mechanisms in two cells are independent of each other.
+    says why. The releases come from the cell's own stream, so audits of equal mechanisms in two cells are independent
+    of each other.
     """
     curve = mechanism.curve()
     samples = max(200, min(10_000, ELEMENTS // mechanism.size))

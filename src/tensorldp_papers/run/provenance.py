@@ -1,4 +1,4 @@
-"""What an output records about its own making."""
+"""What an output records about how it was made."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def versions() -> dict[str, str]:
 
 
 class Stopwatch:
-    """Wall seconds since its making, and the peak memory of the process since then, where the system can tell."""
+    """Wall seconds since it was made, and the peak memory of the process since then, where the system can tell."""
 
     def __init__(self) -> None:
         with contextlib.suppress(OSError):

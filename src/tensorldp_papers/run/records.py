@@ -22,7 +22,7 @@ class Records:
     Attributes:
         x: (records, *shape), the stored type.
         y: (records,) class indices.
-        name: of the data set.
+        name: the name of the data set.
         classes: number of classes.
         low, high: the public range of an element.
         kind: image, tabular, text or features.
@@ -99,7 +99,7 @@ def read_records(path: Path) -> Records:
 
 
 def read_public_words(path: Path) -> Records:
-    """A split whose words have indices that no private text influences: GloVe's, or those of public texts alone.
+    """A split whose words have indices that no private text influences: GloVe's, or those of only the public texts.
 
     The latter are in a file beside the split; see `data.text`.
     """
@@ -144,7 +144,7 @@ class Scaling:
 
     @classmethod
     def public(cls, low: float, high: float) -> Scaling:
-        """[low, high] to [-1, 1], from the public range alone."""
+        """[low, high] to [-1, 1], only from the public range."""
         return cls((low + high) / 2, (high - low) / 2)
 
     def __call__(self, x: Tensor) -> Tensor:

@@ -79,7 +79,7 @@ def perturb(
     Args:
         records: one split of the data set.
         cell: whose mechanism releases them.
-        seed: of the noise.
+        seed: for the noise.
         split: `train` or `test`; each has a random stream of its own.
         device: where the noise is drawn.
         batch: make the noise for tensors of 256 records (TVG), whose first mode they are.

@@ -20,14 +20,14 @@ except ImportError:  # PyYAML without libyaml
 
 
 class _Loader(SafeLoader):
-    """Refuses a key that stands twice: YAML forbids it, and PyYAML lets the last one win in silence."""
+    """Refuses a key that occurs twice: YAML forbids it, and PyYAML lets the last one win in silence."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
                 if key.value in seen:
-                    raise yaml.constructor.ConstructorError(None, None, f"{key.value} stands twice", key.start_mark)
+                    raise yaml.constructor.ConstructorError(None, None, f"{key.value} occurs twice", key.start_mark)
                 seen.add(key.value)
         return super().construct_mapping(node, deep)
 
@@ -101,7 +101,7 @@ class Strict(BaseModel):
 
 
 class Settings(Strict):
-    """config.yaml. An empty value means: as the study states for this scale."""
+    """config.yaml. An empty value means what the study states for this scale."""
 
     scale: Scale = Field("quick", description="quick, desk or paper")
     studies: list[str] = Field(min_length=1, description="the studies to run, by the names of their files")
@@ -160,7 +160,7 @@ NUMERIC = ("seeds", "cells_per_job", "epsilons", "factors", "training", "check_m
 
 
 def _typed(value: Any) -> Any:
-    """Numbers and truth values for their texts: inside lists and mappings, `snakemake --config` gives text alone."""
+    """Numbers and truth values for their texts: inside lists and mappings, `snakemake --config` gives only text."""
     if isinstance(value, dict):
         return {key: _typed(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -181,7 +181,7 @@ def _typed(value: Any) -> Any:
 
 
 def _typed_own(value: Any) -> Any:
-    """Entries of `own_datasets` with numbers for their texts, but for names: a column `01` is not the number 1."""
+    """Entries of `own_datasets` with numbers for their texts, except for names: a column `01` is not the number 1."""
     if not isinstance(value, dict):
         return value
     return {

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from tensorldp_papers.run.records import Records
 
 AUDITED = [0.0, 1e-5]  # the deltas of audits
-MOST = 3  # failures that are told in full
+MOST = 3  # failures that are reported in full
 
 
 class Failures:
     """Cells that failed in a batch.
 
     Args:
-        folders: of the stages before, which tell what failed there.
+        folders: the folders of earlier stages, which tell what failed there.
     """
 
     def __init__(self, *folders: Path | None) -> None:
@@ -45,7 +45,7 @@ class Failures:
 
     @contextmanager
     def of(self, task: Task, stage: str) -> Iterator[None]:
-        """Note what a cell raises, and go on; a full disk is no fault of a cell."""
+        """Note what a cell raises, and go on; a full disk is not a cell's fault."""
         try:
             yield
         except FullDiskError:
@@ -89,7 +89,7 @@ class Failures:
         ]
         if told[MOST:]:
             print(*told[MOST:], sep="\n", file=sys.stderr)
-            told = [*told[:MOST], f"{len(told) - MOST} more are told in the log"]
+            told = [*told[:MOST], f"{len(told) - MOST} more are in the log"]
         raise InputError(
             f"{len(self.found)} of {len(tasks)} cells failed, the results of the others are kept: {' '.join(told)}"
         )
@@ -134,7 +134,7 @@ def train_shared(tasks: Sequence[Task], store: Store, out: Path, device: str) ->
     """Train models that other cells share, and keep them among the results.
 
     Args:
-        tasks: the cells that they are of.
+        tasks: the cells that they belong to.
         store: where results go.
         out: the manifest to write: which models these are.
         device: where models are trained: auto, cpu or cuda.
@@ -313,7 +313,7 @@ def _write_model(path: Path, task: Task, trained: Trained, record: Mapping[str, 
         print(
             f"warning: the training of {cell.study} on {cell.dataset} diverged, {cell.mechanism} at epsilon "
             f"{cell.epsilon}, seed {seed}: {name} has elements that are not finite or above {LARGEST:g}; "
-            "its scores say nothing of the mechanism",
+            "its scores say nothing about the mechanism",
             file=sys.stderr,
         )
     write_arrays(path, trained.arrays, {"facts": json.dumps(trained.facts), "record": json.dumps(record)})

@@ -1,6 +1,6 @@
 """Results by key: of every cell one file for each seed, one for its guarantee and one for its audit.
 
-A key is a digest of the settings, the code and the data that a result was made with, and stands in the file's name:
+A key is a digest of the settings, the code and the data that a result was made with, and is part of the file's name:
 what has the right key is not computed again, whatever job it came from.
 """
 
@@ -63,7 +63,7 @@ class Task:
         return digest(json.dumps(settings, sort_keys=True), self.code, self.content, shared)
 
     def made(self) -> dict[str, Any]:
-        """What a result says of its own making."""
+        """What a result says about how it was made."""
         return {"cell": self.settings, "key": self.key, "code": self.code, "data": digest(self.content)}
 
 
@@ -98,7 +98,7 @@ class Store:
     """The results in a folder.
 
     Args:
-        results: of a run; cells/ in it holds the results.
+        results: the folder of a run; cells/ in it holds the results.
     """
 
     def __init__(self, results: Path) -> None:
@@ -139,9 +139,9 @@ class Store:
     def tidy(self) -> None:
         """Remove what a killed run or a user's deletion left incomplete, so that Snakemake makes it again.
 
-        These are lists of results of which one is gone, folders of releases or models of which a file is gone, and
-        either that cannot be read. A list that is gone would not be enough: Snakemake makes no file again from which
-        it needs nothing, so it is noted for the batch's file, which Snakemake compares.
+        These are lists with a missing result, folders of releases or models with a missing file, and any of these that
+        cannot be read. A list that is gone would not be enough: Snakemake makes no file again from which it needs
+        nothing, so it is noted for the batch's file, which Snakemake compares.
         """
         for path in self.results.glob("batches/**/*.json"):
             if not _is_whole(path, lambda listed: self.holds(read_json(listed))):

@@ -29,7 +29,7 @@ def common_stream(cell: AnyCell, seed: int, purpose: str, device: str | torch.de
 def noise_stream(cell: AnyCell, seed: int, purpose: str, device: str | torch.device = "cpu") -> torch.Generator:
     """What a mechanism draws for a seed: its own, and the same at every epsilon and in every variant.
 
-    A mechanism that scales a standard draw scales the same one at every epsilon. This is for comparisons alone: two
+    A mechanism that scales a standard draw scales the same one at every epsilon. This is only for comparisons: two
     releases of one record that share their draw give the record away.
     """
     return generator(cell.study, cell.dataset, cell.mechanism, seed, purpose, device=device)

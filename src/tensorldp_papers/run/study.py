@@ -37,7 +37,7 @@ class Arm(Strict):
     scales: list[Scale] | None = None
     epsilons: dict[Scale, list[Epsilon]] | None = Field(default=None, description="this arm's own grid, by scale")
     factors: dict[str, str | int | float | list[str | int | float]] = Field(
-        default_factory=dict, description="of this arm alone; a list stands for each of its values in turn"
+        default_factory=dict, description="only for this arm; a list means each of its values in turn"
     )
     options: dict[str, Any] = Field(default_factory=dict)
 
@@ -51,9 +51,9 @@ class ScalePlan(Strict):
     factors: Factors = Field(default_factory=dict)
     training: dict[str, Any] = Field(default_factory=dict)
     per_factor: dict[str, dict[str, Any]] = Field(
-        default_factory=dict, description="'key=value' of a factor: training settings and a limit for it alone"
+        default_factory=dict, description="'key=value' of a factor: training settings and a limit only for it"
     )
-    limit: int | None = Field(None, ge=10, description="the first so many training records; None is all")
+    limit: int | None = Field(None, ge=10, description="how many of the first training records to use; None is all")
     cells_per_job: int | None = Field(
         None, ge=1, description="how many cells a job computes; None is all of a data set"
     )
@@ -66,7 +66,7 @@ class Study(Strict):
     title: str
     source: str
     release: Release
-    figure: str = Field(description="of the source, which it draws; empty where no source has it")
+    figure: str = Field(description="the source's figure that it draws; empty where no source has it")
     paper: str | None = Field(
         default=None,
         min_length=1,

@@ -61,7 +61,7 @@ def series_table(cells: Cells) -> pd.DataFrame:
         cells: for each cell what `evaluate` and `guarantee` wrote.
 
     Returns:
-        The columns `SERIES_COLUMNS`, sorted; what does not count of round, epoch and client is empty.
+        The columns `SERIES_COLUMNS`, sorted; those of round, epoch and client that do not apply are empty.
     """
     rows = all_rows(cells, "")
     return rows.loc[rows[SERIES].notna().any(axis=1), SERIES_COLUMNS].reset_index(drop=True)
@@ -71,8 +71,8 @@ def with_series(metrics: pd.DataFrame, series: pd.DataFrame) -> pd.DataFrame:
     """Both tables as one, as `all_rows`: a series' rows have the guarantee and the costs of their run.
 
     Args:
-        metrics: of `metrics_table`.
-        series: of `series_table`.
+        metrics: the result of `metrics_table`.
+        series: the result of `series_table`.
     """
     runs = metrics.drop_duplicates(RUN).drop(columns=["metric", "value"])
     rows = series.merge(runs, on=RUN, validate="many_to_one")
@@ -84,7 +84,7 @@ def read_rows(path: Path) -> pd.DataFrame:
     """The metrics table, with the rows of the table of series where that lies beside it.
 
     Args:
-        path: of metrics.parquet.
+        path: the path of metrics.parquet.
     """
     metrics, beside = pd.read_parquet(path), path.with_name("series.parquet")
     return with_series(metrics, pd.read_parquet(beside)) if beside.exists() else metrics

@@ -37,7 +37,7 @@ class Place(NamedTuple):
 
 
 def rounded(count: int) -> int:
-    """The least multiple of `LANES` that is no less."""
+    """The least multiple of `LANES` that is not below it."""
     return -(-count // LANES) * LANES
 
 
@@ -53,7 +53,7 @@ class Layout:
 
     Args:
         model: a (nested) nn.Sequential of the layers that `KINDS` names, in float32.
-        shape: of a record: (channels, height, width), or (inputs,).
+        shape: the shape of a record: (channels, height, width), or (inputs,).
 
     Raises:
         InputError: if it has another layer, or one of another form.
@@ -170,7 +170,7 @@ class CompiledLoop:
         model: a network that `Layout` takes; its weights do not matter.
         x: (records, channels, height, width) or (records, inputs), float32, on the CPU; other shapes are flattened.
         y: (records,) class indices.
-        learning_rate: of SGD, or of Adam.
+        learning_rate: that of SGD, or of Adam.
 
     Raises:
         InputError: if the model has another layer, labels are not those of its classes, or no C++ compiler is there.

@@ -26,7 +26,7 @@ STUDY, FEDERATED = "frontier", "pldp_fl"
 RANGE = (0.1, 1e6)  # of every panel: where the papers' mechanisms truly lie
 SMALL = 10.0  # an epsilon that still means something
 SAME = 0.01  # of an accuracy that counts as the same
-# what each paper proposes, in the study of it that shows it at its best, with the metric that it prints
+# what each paper proposes, in the study that shows it at its best, with the metric that the paper prints
 PAPERS = (
     ("TLDP", "tldp_type1", "tldp-g", "weighted_f1"),
     ("LATENT", "latent", "latent", "accuracy"),
@@ -37,7 +37,7 @@ COLUMNS = ["dataset", "line", "mechanism", "at", "value", "low", "high", "seeds"
 
 
 def line_name(mechanism: str, variant: str) -> str:
-    """A mechanism, and what is released or learnt otherwise than in the main arm."""
+    """A mechanism, and what is released or learnt differently from the main arm."""
     factors = {key: value for key, value in variant_factors(variant).items() if key != "backbone"}
     return " ".join([mechanism, *(f"{key}={value}" for key, value in sorted(factors.items()))])
 
@@ -130,10 +130,10 @@ def draw_line(
 
     Args:
         ax: where to draw.
-        rows: of `summary`, of one line.
-        mechanism: that has the colour.
+        rows: rows of `summary` for one line.
+        mechanism: the mechanism whose colour it has.
         text: the line's name.
-        marker: another than the mechanism's.
+        marker: one other than the mechanism's.
         joined: whether the points are one line; otherwise each has settings of its own.
     """
     rows = finite(rows).sort_values("at")
@@ -196,7 +196,7 @@ def _draw_small(ax: Axes) -> None:
 def _answer(rows: pd.DataFrame, papers: pd.DataFrame) -> str:
     """The title: the true epsilon from which a paper's mechanism does as well as PrivUnit at one up to `SMALL`.
 
-    It speaks of the data sets on which PrivUnit gives more than public data alone.
+    It covers the data sets on which PrivUnit gives more than public data alone.
     """
     needed: dict[str, float] = {}
     for dataset in in_order(rows["dataset"]):
@@ -218,7 +218,7 @@ def _answer(rows: pd.DataFrame, papers: pd.DataFrame) -> str:
 def draw_mechanisms(metrics: pd.DataFrame) -> Figure:
     """A dot for each mechanism in the same pipeline, at a true epsilon of 1: one panel a data set.
 
-    Data sets on which a single mechanism was run have no panel where others have.
+    Data sets with a single mechanism have no panel if others have more.
 
     Raises:
         InputError: if the table has no rows of the study.

@@ -101,7 +101,7 @@ def mechanism_of(cell: FrontierCell, size: int) -> Mechanism:
 
 
 def as_released(mechanism: Mechanism, rows: Tensor) -> Tensor:
-    """What releases of the rows are on average: the rows themselves, but of LATENT, which is biased."""
+    """What releases of the rows are on average: the rows themselves, except for LATENT, which is biased."""
     return mechanism.expected_release(rows) if isinstance(mechanism, Latent) else rows
 
 
@@ -111,7 +111,7 @@ def answer_mechanism(cell: FrontierCell, classes: int) -> Mechanism:
 
 
 def squared_error(cell: FrontierCell, size: int) -> float:
-    """The expected squared error of one release; where a mechanism has none in closed form, that of PrivUnitG.
+    """The expected squared error of one release; for a mechanism without a closed form, that of PrivUnitG.
 
     LATENT shrinks what it releases, so its error is that of a release scaled to the length of the record.
     """
@@ -156,7 +156,7 @@ def _plan(data: Path, key: str, cell: FrontierCell) -> Plan:
 
 
 def plan_of(cell: FrontierCell, data: Path) -> Plan:
-    """The cell's dimension, exponent and ridge: by public records and the mechanism's error alone.
+    """The cell's dimension, exponent and ridge: chosen by only public records and the mechanism's error.
 
     Of the private records it reads their number, and of the data set the number of its classes.
     """

@@ -63,7 +63,7 @@ COVERED = {
 class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
     """Metric `accuracy` on clean test records, or `accuracy_perturbed_test`, and the `dimension` of a release.
 
-    `across_sources_` and a learner's name is what the choice of the public control goes by.
+    `across_sources_` and a learner's name is the metric by which the public control is chosen.
     `shuffled_epsilon` is the central guarantee of the same releases behind a trusted shuffler, where it is known.
     """
 
@@ -102,9 +102,9 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
     def _unprotected(
         self, cell: FrontierCell, data: Path, found: Material, classes: int, seed: int
     ) -> tuple[float, int, Rows]:
-        """The accuracy of a classifier that no mechanism takes part in, its dimension, and what chose it.
+        """The accuracy of a classifier without any mechanism, its dimension, and what chose it.
 
-        From public records alone: where some have labels of the task, half of them, drawn by the seed, teach the best
+        From only public records: where some have labels of the task, half of them, drawn by the seed, teach the best
         of a few learners, chosen across their sources. Otherwise clusters of the unlabelled ones, named as suits the
         test labels best: what these clusters would have if somebody named them.
         """

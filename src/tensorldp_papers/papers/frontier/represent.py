@@ -4,7 +4,7 @@
 chosen on other such letters. `gradients`: oriented gradients of the image as it is. `mobilenet_v2_96`: the square root
 of MobileNetV2's last features (ImageNet weights) of the image at 96 x 96 pixels. The dimension of the last two is
 chosen on scikit-learn's digits. `words`: latent directions of weighted words, fitted on public texts without labels;
-its dimension is chosen on tasks made of the same texts. All are functions of one record alone.
+its dimension is chosen on tasks made of the same texts. All are functions of a single record.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def public_texts(records: Records) -> Tensor:
         raise InputError(f"the representation words takes texts, but {records.name} holds {records.kind}")
     if len(records.x) <= PUBLIC_TEXTS:
         raise InputError(
-            f"{records.name} has {len(records.x)} training texts, of which words needs {PUBLIC_TEXTS} as public"
+            f"{records.name} has {len(records.x)} training texts, but words needs {PUBLIC_TEXTS} of them as public"
         )
     return records.x[-PUBLIC_TEXTS:]
 
@@ -149,9 +149,10 @@ def public_arrays(
 
     `task_x` and `task_y` choose the dimension: class k % 10 of task k // 10. For `strokes`, `centre`,
     `directions` and `scales` are the projection fitted on other letters, and `named_x`, `named_y` and `named_source`
-    labelled digits, which that fit and the rule do not read: they serve a control. Beside the private data set `digits`
-    they are of fonts alone, as scikit-learn's digits are then not public. `embed` is as `represent` takes it, `public`
-    the public texts for `words`.
+    labelled digits, which neither that fit nor the rule reads: they serve a control. Beside the private data set
+        `digits`
+    they come only from fonts, as scikit-learn's digits are then not public. `embed` is as `represent` takes it,
+    `public` the public texts for `words`.
     """
     embed = embed or extractor(backbone, public=public)
 
@@ -173,7 +174,7 @@ def public_arrays(
         images = torch.from_numpy(digits.images).float() / 16.0
         return {"task_x": features(images), "task_y": digits.target.astype("int64")}
     fit, tasks = fitting_and_tasks()
-    # fonts alone, and fewer, beside scikit-learn's digits
+    # only fonts, and fewer, with scikit-learn's digits
     named = public_digits(handwriting=False, font_copies=40) if private == "digits" else public_digits(handwriting=True)
     projection = discriminant(torch.from_numpy(features(fit.x)), fit.y)
     return {

@@ -17,13 +17,13 @@ class FrontierTraining(Training):
     """The public side of a run."""
 
     public_records: Annotated[int, Field(ge=0)] = Field(
-        5000, description="the last so many training records are public without their labels; `strokes` uses none"
+        5000, description="how many of the last training records are public, without their labels; `strokes` uses none"
     )
     clients: Count = Field(1000, description="that share the records, where clients are protected")
 
 
 class FrontierFactors(Factors):
-    """What is released of what, over which representation."""
+    """What is released from what, over which representation."""
 
     backbone: Backbone = Field(description="the public representation")
     private: Literal["features", "record", "test", "answer", "client"] = Field(

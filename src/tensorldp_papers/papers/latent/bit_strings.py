@@ -39,7 +39,7 @@ def module_of(cell: ReleasedBits, shape: tuple[int, ...], seed: int) -> nn.Seque
 def standardise_records(features: Tensor) -> Tensor:
     """Each row to mean 0 and deviation 1 by itself (z-score, 3.1.1); a constant row becomes 0.
 
-    Statistics of the data set would make one record's release depend on the others.
+    Statistics of the whole data set would make one record's release depend on the others.
     """
     centred = features - features.mean(dim=1, keepdim=True)
     deviation = centred.square().mean(dim=1, keepdim=True).sqrt()
@@ -93,7 +93,7 @@ def release_bits(
     Args:
         cell: the cell that is computed.
         records: the images of one split.
-        seed: of the features and of the coins.
+        seed: for the features and the coins.
         device: where features are computed.
         split: `train` or `test`; each has a random stream of its own, and altered copies are for training only.
         private: False gives the strings before randomisation.

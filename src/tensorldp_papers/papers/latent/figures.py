@@ -55,7 +55,7 @@ def latent_rows(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def _line(factors: dict[str, str], mechanism: str) -> str:
-    """The reading of LATENT, else the network, and whether it learned from altered images besides."""
+    """The reading of LATENT, else the network, and whether it also learned from altered images."""
     plain = mechanism == NO_PRIVACY
     name = factors.get("model", "") if plain else factors.get("reading", factors.get("model", ""))
     ending = " none" if plain and name == "centroid" else " altered" if "augment" in factors else ""
@@ -97,10 +97,10 @@ def draw_accuracy(metrics: pd.DataFrame) -> Figure:
 
 
 def draw_guaranteed(metrics: pd.DataFrame) -> Figure:
-    """What the smallest printed epsilon of one data set is by either reading, beside what no classifier can do.
+    """What one data set's smallest printed epsilon means in either reading, beside what no classifier can do.
 
-    The data set is the one with the most rows among those of which the paper prints scores, if there are any. Eq. 6
-    stands at its pure epsilon, Eq. 7 at its guarantee at delta 1e-5.
+    The data set is the one with the most rows among those for which the paper prints scores, if there are any. Eq. 6 is
+    drawn at its pure epsilon, Eq. 7 at its guarantee at delta 1e-5.
 
     Args:
         metrics: the metrics table.
@@ -262,7 +262,7 @@ def _compared(rows: pd.DataFrame, datasets: list[str]) -> str:
 
 
 def _memory(rows: pd.DataFrame, datasets: list[str]) -> str:
-    """A sentence on training accuracy, beside which the test accuracy stands."""
+    """A sentence on training accuracy, next to the test accuracy."""
     part = rows[(rows["metric"] == TRAINING) & rows["line"].isin(list(READINGS)) & rows["dataset"].isin(datasets)]
     part = part[part["epsilon"] <= LARGEST_NOMINAL]
     if part.empty:
@@ -376,8 +376,8 @@ COLUMNS = [*KEYS, *PAPER.values(), *MEASURED.values(), *GUARANTEES]
 def table2(metrics: pd.DataFrame) -> pd.DataFrame:
     """One row per data set, method and epsilon: the paper's training and test accuracy and ours, means over seeds.
 
-    Ours are on clean and on released test records; the guarantee is of the whole record. What the paper prints of a
-    method that was not run stands without numbers of ours.
+    Ours are on clean and on released test records; the guarantee covers the whole record. What the paper prints for a
+    method that was not run has no numbers of ours.
     """
     rows = metrics[
         (metrics["study"] == STUDY) & metrics["metric"].isin(list(MEASURED)) & metrics["epsilon"].isin(EPSILONS)

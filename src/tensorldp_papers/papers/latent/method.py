@@ -201,7 +201,7 @@ class LatentMethod(ReleaseMethod[LatentTraining, LatentFactors]):
         if model_of(cell) == "centroid":
             return bit_strings.projection_mechanism(cell), "on a public random projection of the features"
         private = bit_strings.bit_mechanism(cell, records.shape)
-        # an arm's options are those of LATENT, beside which `none` stands
+        # an arm's options are those of LATENT, next to which it has `none`
         return private or mechanism_on(replace(cell, options={}), records.box()), ""
 
 

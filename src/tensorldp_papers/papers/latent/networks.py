@@ -24,7 +24,7 @@ class Printed:
     """What the paper prints for one kind of image.
 
     Attributes:
-        whole, fraction: bits of the whole part and of the fraction of one coded feature, besides the sign.
+        whole, fraction: bits of the whole part and of the fraction of one coded feature, without the sign.
         dense: neurons of the baseline's hidden layer.
     """
 
@@ -117,7 +117,7 @@ class BitANN(nn.Module):
         bits: r l, the length of one string.
         classes: outputs.
         width: neurons of the hidden layer.
-        activation: of the hidden layer.
+        activation: the activation of the hidden layer.
         dropout: share of hidden neurons dropped in training.
         generator: a CPU generator for weights and dropout.
 

@@ -11,7 +11,7 @@ from tensorldp.errors import InputError, check_whole, unknown
 from tensorldp_papers.nets.computing import arithmetic, channels_last, flushing_denormals, lay_out
 from tensorldp_papers.run.progress import track
 
-# the learning rates are Keras's defaults, the framework of LATENT
+# the learning rates are the defaults of Keras, LATENT's framework
 _OPTIMIZERS: dict[str, tuple[Callable[..., torch.optim.Optimizer], float]] = {
     "sgd": (torch.optim.SGD, 0.01),
     "adadelta": (torch.optim.Adadelta, 1.0),
@@ -56,7 +56,7 @@ def fit_stream(
         model: the network, changed in place.
         stored: (records, ...) of any type, on the CPU.
         y: (records,) class indices.
-        optimizer: of the model's parameters.
+        optimizer: the optimizer of the model's parameters.
         epochs: passes over the records.
         batch_size: records in a batch.
         generator: a CPU generator for the order of records.

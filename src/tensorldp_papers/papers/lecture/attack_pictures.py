@@ -1,4 +1,4 @@
-"""Which attacked releases stand side by side, and one victim's pictures in each of them."""
+"""Which attacked releases are shown side by side, and one victim's pictures in each of them."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def columns_of(metrics: pd.DataFrame, dataset: str) -> pd.DataFrame:
     """The columns of a data set's grid: TLDP-L's cells (TLDP-G's if there are none), with the true epsilon `target`.
 
     The target is the guarantee at delta 1e-5. Where atoms heavier than delta leave none, it is the pure epsilon
-    without the atoms, so that the other mechanisms have a place to stand.
+    without the atoms, so that the other mechanisms have a column.
     """
     rows = _attacked(metrics)
     rows = rows[rows["dataset"] == dataset]
     anchor = next((name for name in ANCHORS if name in set(rows["mechanism"])), None)
     if anchor is None:
-        raise InputError("the metrics table has no attacked releases of TLDP, whose epsilons the pictures stand at")
+        raise InputError("the metrics table has no attacked releases of TLDP, whose epsilons place the pictures")
     cells = rows[rows["mechanism"] == anchor].drop_duplicates("epsilon").sort_values("epsilon").tail(COLUMNS)
     target = cells["guarantee_epsilon"].where(np.isfinite(cells["guarantee_epsilon"]), cells["guarantee_pure_epsilon"])
     return cells.assign(target=target)[["mechanism", "epsilon", "guarantee_epsilon", "target"]].reset_index(drop=True)
@@ -100,7 +100,7 @@ def pictures(metrics: pd.DataFrame, folder: Path) -> dict[str, NDArray[Any]]:
 
     Args:
         metrics: the metrics table, with the study's rows.
-        folder: of the prepared data sets.
+        folder: the folder of the prepared data sets.
     """
     found = {}
     for dataset in picture_datasets(metrics):

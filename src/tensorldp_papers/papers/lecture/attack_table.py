@@ -49,7 +49,7 @@ def wide_rows(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def _references(table: pd.DataFrame) -> dict[tuple[str, str], float]:
-    """The accuracy without defence of each data set and network or release that a row is compared with."""
+    """The accuracy without defence for each data set and network or release that a row is compared with."""
     plain = table[(table["defence"] == "none") & (table["mechanism"] == NO_PRIVACY) & table["accuracy"].notna()]
     return {
         (dataset, _group(attack)): float(accuracy)

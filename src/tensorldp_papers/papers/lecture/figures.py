@@ -115,7 +115,7 @@ def draw_sweeps(metrics: pd.DataFrame) -> Figure:
 
 
 def _followed(slopes: Mapping[str, float]) -> str:
-    """The title: which exponents are the law's."""
+    """The title: which exponents follow the law."""
     words = {"m": "width", "d": "dimension", "B": "batch size"}
     same = [words[k] for k, v in slopes.items() if abs(v - BOUND_SLOPES[k]) < 0.1]
     slower = [words[k] for k, v in slopes.items() if v < BOUND_SLOPES[k] - 0.1]
@@ -263,7 +263,7 @@ DEFENCES = {
     "dropout": "dropout, kept {}",
     "local": "{} local steps",
 }
-KEPT = 0.02  # a loss of accuracy that is none
+KEPT = 0.02  # a loss of accuracy that counts as none
 
 
 def draw_cost(metrics: pd.DataFrame) -> Figure:
@@ -463,7 +463,7 @@ def draw_pictures(metrics: pd.DataFrame, pictures: Path | None, axis: str = "nom
 
     Args:
         metrics: the metrics table.
-        pictures: the arrays of `attack_pictures.py`; where there are none, the figure has the numbers alone.
+        pictures: the arrays of `attack_pictures.py`; without any, the figure has only the numbers.
         axis: `nominal` or `guaranteed`.
 
     Raises:
@@ -499,7 +499,7 @@ def _draw_block(
 ) -> float:
     """One data set from a height on; what comes back is where it ends.
 
-    Rows are mechanisms and columns epsilons. Where there is one epsilon, mechanisms stand side by side.
+    Rows are mechanisms and columns epsilons. If there is one epsilon, mechanisms are side by side.
     """
     width, top = place
     cells, columns = likelihood_cells(metrics, dataset, axis), columns_of(metrics, dataset)
@@ -541,7 +541,7 @@ def _draw_block(
 
 
 def _short(name: str) -> str:
-    """A mechanism without what stands in brackets."""
+    """A mechanism's name without the part in brackets."""
     return label(name).split(" (")[0]
 
 

@@ -1,4 +1,4 @@
-"""What the attacks of a cell measure: on gradients, on two-layer networks, on released records."""
+"""What a cell's attacks measure: on gradients, on two-layer networks, on released records."""
 
 from __future__ import annotations
 

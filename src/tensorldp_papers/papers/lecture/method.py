@@ -70,7 +70,7 @@ class Attacks(MeasureMethod[AttackTraining, AttackFactors]):
         return describe(mechanism.curve(), mechanism.unit, notes)
 
     def audited(self, cell: AttackCell, data: Path | None) -> Audited:
-        """The release's mechanism; on 64 elements for gradients, of which too few samples fit otherwise."""
+        """The release's mechanism; on 64 elements for gradients, as otherwise too few samples fit."""
         attack = cell.factors.attack
         if not cell.private or attack == "membership":  # whose releases are those of `likelihood`
             return None, ""
@@ -78,7 +78,7 @@ class Attacks(MeasureMethod[AttackTraining, AttackFactors]):
             return self._mechanism(cell, data), ""
         return (
             mechanism_on(cell, Ball(needed(cell, "strength", cell.factors.strength), (STAND_IN,))),
-            "audited on a gradient of 64 elements, whose own guarantee stands beside it",
+            "audited on a gradient of 64 elements, whose own guarantee is given beside it",
         )
 
 

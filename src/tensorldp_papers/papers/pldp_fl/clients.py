@@ -1,4 +1,4 @@
-"""PLDP-FL's clients: what each asks for, how its model leaves it, and what it has spent."""
+"""PLDP-FL's clients: what each prefers, how its model leaves it, and what it has spent."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def preferences(
 ) -> list[Preference]:
     """The (tau, epsilon) of every client, by `epsilon_levels` and `range_lengths`.
 
-    `centre` is of every safe range, in the unit of a weight; the paper does not print its own.
+    `centre` is that of every safe range, in the unit of a weight; the paper does not print its own.
     """
     return [
         Preference(i, epsilon, centre - length / 2, centre + length / 2)
@@ -110,8 +110,8 @@ class Upload(ABC):
     """One client's way to release a model.
 
     Attributes:
-        mechanism: what randomises; of one weight or of the whole model.
-        per_weight: the nominal epsilon that one upload spends on a weight, or None where there is no such number.
+        mechanism: what randomises, either one weight or the whole model.
+        per_weight: the nominal epsilon that one upload spends on a weight, or None if there is no such number.
     """
 
     mechanism: Mechanism
@@ -131,7 +131,7 @@ class PerWeight(Upload):
     """Every weight is clipped to the safe range and randomised on its own, with the client's epsilon each.
 
     Attributes:
-        mechanism: of one weight, on the safe range.
+        mechanism: what randomises one weight, on the safe range.
         size: I, the number of weights.
         about_global: the range is around the weight that the server has sent: its change is clipped, randomised and
             added to it. What was sent is public, so that the guarantee is the same.
@@ -160,7 +160,7 @@ class PerWeight(Upload):
 
 @dataclass(frozen=True)
 class WholeModel(Upload):
-    """The change of the model, clipped to an l2 ball, is one record, and epsilon is of the whole of it."""
+    """The change of the model, clipped to an l2 ball, is one record, and epsilon covers the whole of it."""
 
     mechanism: Mechanism
 
@@ -206,13 +206,13 @@ def make_upload(
         name: the mechanism's registry key.
         preference: the client's safe range and epsilon.
         size: I, the number of weights.
-        budget: what the client's epsilon is of: one `weight` of one upload (as PLDP-FL and PLU-FedOA have it), the
+        budget: what the client's epsilon covers: one `weight` of one upload (as in PLDP-FL and PLU-FedOA), the
             whole `model` of one upload, or the whole `run`: split equally over `rounds` uploads, basic composition.
         rounds: the most uploads that the client may make.
         centre: `zero` takes the safe range as it is; `global` as one of changes from the weight that the server has
-            sent, where the budget is of a weight.
-        clip: the l2 radius of a model's change, where the budget is of a model or a run.
-        delta: of mechanisms that have one.
+            sent, if the budget covers a weight.
+        clip: the l2 radius of a model's change, if the budget covers a model or a run.
+        delta: the delta of mechanisms that have one.
     """
     if budget == "weight":
         if math.isfinite(preference.epsilon) and not mechanism_class(name).private:
@@ -220,8 +220,8 @@ def make_upload(
         return _weight(name, preference.epsilon, preference.low, preference.high, size, delta, centre == "global")
     if centre != "zero":
         raise InputError(
-            f"centre is {centre!r}, but a budget of a {budget} has no safe ranges: allowed is zero, as what is clipped "
-            "there is the model's change in any case"
+            f"centre is {centre!r}, but a budget of a {budget} has no safe ranges: only zero is allowed, as the "
+            "model's change is clipped in any case"
         )
     epsilon = preference.epsilon / rounds if budget == "run" else preference.epsilon
     return _whole(name, epsilon, clip, size, delta)
@@ -279,7 +279,7 @@ class Ledger:
         ]
 
     def curve(self, client: int, after: int | None = None) -> PrivacyCurve | None:
-        """What a client's uploads guarantee of its whole model, all rounds together; None if it made none."""
+        """What a client's uploads guarantee for its whole model, all rounds together; None if it made none."""
         count = int(self.counts(after)[client])
         return self.uploads[client].curve().compose(count) if count else None
 
@@ -291,7 +291,7 @@ class Ledger:
         ]
 
     def largest(self, delta: float) -> tuple[int, float] | None:
-        """The client that has spent most of its whole model, and its epsilon; None before any upload."""
+        """The client that has spent most on its whole model, and its epsilon; None before any upload."""
         busiest: dict[Upload, int] = {}
         counts = self.counts()
         for client, upload in enumerate(self.uploads):  # more uploads of a kind always spend more

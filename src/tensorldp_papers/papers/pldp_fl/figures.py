@@ -73,7 +73,7 @@ def draw_rounds(metrics: pd.DataFrame, *, centre: str = "global", source: str = 
 
     Args:
         metrics: the metrics table.
-        centre: of the safe ranges: `global`, the weights that the server has sent, or `zero`.
+        centre: the centre of the safe ranges: `global`, the weights that the server has sent, or `zero`.
         source: the figures that it repeats.
 
     Raises:
@@ -351,8 +351,8 @@ def draw_ledger(metrics: pd.DataFrame, *, source: str = "") -> Figure:
 def _by_share(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows of Figure 3 with the share of clients in a round as a column; none if the table has a single share.
 
-    The study's own share is no factor: its cells are those that the other figures show. Where these ran for more rounds
-    than the others, which their uploads tell, they are left out.
+    The study's own share is not a factor: its cells are those that the other figures show. They are left out if they
+    ran for more rounds than the others, as their uploads tell.
     """
     free = (rows["mechanism"] == NO_PRIVACY) & (rows["eps"] == "") & (rows["tau"] == "")
     private = (rows["mechanism"] == "pdpm") & (rows["eps"] == "e3") & (rows["tau"] == "t1")
@@ -440,7 +440,7 @@ def _drawn_errors(rows: pd.DataFrame) -> pd.Series:
 
 
 def _write(ax: Axes, text: str, at: tuple[float, float], above: float, colour: str, weight: str = "normal") -> None:
-    """A text centred above a place, so many points."""
+    """A text centred above a place, at a distance in points."""
     place: dict[str, Any] = {"xytext": (0, above), "textcoords": "offset points", "ha": "center"}
     ax.annotate(text, at, color=colour, weight=weight, fontsize=TEXT, **place)
 

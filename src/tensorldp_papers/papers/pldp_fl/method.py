@@ -107,13 +107,13 @@ class PldpFl(InsideMethod[PldpTraining, PldpFactors]):
         notes = [
             upload_of(cell, client_preferences(cell)[client], size).mechanism.note,
             f"client {client}, with the weakest guarantee: {uploads} uploads of {size} weights, composed",
-            f"epsilon of a client is of one {cell.factors.budget}",
+            f"a client's epsilon covers one {cell.factors.budget}",
             LABELS,
         ]
         return describe(curve, "run", notes)
 
     def audited(self, cell: PldpCell, data: Path) -> Audited:
-        """One weight, or a model of 64 weights: of more, too few samples fit to say anything."""
+        """One weight, or a model of 64 weights: with more, too few samples fit to say anything."""
         top = max(client_preferences(cell), key=lambda preference: preference.epsilon)
         mechanism = upload_of(cell, top, STAND_IN).mechanism
         return mechanism, f"the largest client's mechanism on a record of {mechanism.size} weights"

@@ -57,7 +57,7 @@ def personalised_average(
     """The global weights after some rounds, and after which; the ledger is filled in.
 
     The ledger is empty at first. `order` gives the generators of batches, on the CPU, by a text that names the client
-    and the round, so that a client's numbers depend on nobody else; `noise` those of the mechanisms, on the
+    and the round, so that a client's numbers depend on no other client; `noise` those of the mechanisms, on the
     simulation's device. An `optimised` average has PLU-FedOA's weights instead of equal ones. The weights, (I,), are
     kept on the CPU after every `every` rounds and after the last; rounds count from 1.
     """
@@ -91,8 +91,8 @@ def client_preferences(cell: PldpCell) -> list[Preference]:
     settings = cell.training
     if cell.factors.centre == "global" and settings.range_centre != 0.0:
         raise InputError(
-            f"range_centre of {cell.study} is {settings.range_centre:g} where the factor centre is global: a range "
-            "around the weight that the server has sent has range_centre: 0"
+            f"range_centre of {cell.study} is {settings.range_centre:g} but the factor centre is global: a range "
+            "around the weight that the server has sent needs range_centre: 0"
         )
     return preferences(
         settings.client_epsilons or cell.factors.eps,

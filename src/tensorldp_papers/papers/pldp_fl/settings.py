@@ -41,7 +41,7 @@ class PldpTraining(Training):
     client_ranges: Levels | None = Field(None, description="widths of the clients' safe ranges instead of the mode's")
     range_centre: Annotated[float, Field(allow_inf_nan=False)] = Field(0.0, description="centre of every safe range")
     clip: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
-        1.0, description="l2 radius of a model's change, where epsilon is of a model or a run"
+        1.0, description="l2 radius of a model's change, where epsilon covers a model or a run"
     )
     on_exhausted: Literal["continue", "stop"] = "continue"
     allowance: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
@@ -70,18 +70,18 @@ Tau = Annotated[int | float | RangeMode, BeforeValidator(_tau)]
 
 
 class SyntheticFactors(Factors):
-    """What the participants ask for."""
+    """What the participants choose."""
 
     eps: EpsilonMode = Field("same", description="mode of the participants' epsilons")
     tau: Tau = Field(2.0, description="mode of the safe ranges, or one width for all")
 
 
 class PldpFactors(ModelFactors):
-    """What the clients ask for; `participation` and `split` are training settings that a grid may vary."""
+    """What the clients choose; `participation` and `split` are training settings that a grid may vary."""
 
     eps: EpsilonMode = Field("same", description="mode of the clients' epsilons")
     tau: Tau = Field(2.0, description="mode of the safe ranges, or one width for all: [-1, 1] (6.2.4)")
-    budget: Literal["weight", "model", "run"] = Field("weight", description="what the epsilon of a client is of")
+    budget: Literal["weight", "model", "run"] = Field("weight", description="what a client's epsilon covers")
     centre: Literal["zero", "global"] = Field(
         "zero", description="what safe ranges are around: the number 0, or each weight as the server has just sent it"
     )

@@ -121,7 +121,7 @@ class PldpSynthetic(MeasureMethod[SyntheticTraining, SyntheticFactors]):
             "record",
             [
                 f"the {count} values of the participant with the weakest guarantee, each "
-                "released once; the nominal epsilon is of one value"
+                "released once; the nominal epsilon covers one value"
             ],
         )
 

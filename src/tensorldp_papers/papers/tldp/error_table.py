@@ -2,7 +2,7 @@
 
 The laws give the exact expected l2 norm of noise with i.i.d. coordinates: for phi(t) = E exp(-t Z_i^2) it is
 E ||Z||_2 = (1 / (2 sqrt pi)) Int_0^inf (1 - phi(t)^I) t^(-3/2) dt, which is less than the root mean square that the
-sources print in its place.
+sources print instead.
 """
 
 from __future__ import annotations

@@ -52,11 +52,11 @@ class Federated(InsideMethod[LearningTraining, FederatedFactors]):
         return run_guarantee(parameter_release(cell, model), has_buffers(model))
 
     def audited(self, cell: FederatedCell, data: Path) -> Audited:
-        """The same mechanism on 64 elements: of 10^5 and more, too few samples fit to say anything."""
+        """The same mechanism on 64 elements: with 10^5 and more, too few samples fit to say anything."""
         clip = cell.training.clip
         return (
             mechanism_on(cell, Box(-clip, clip, STAND_IN)),
-            "audited on a record of 64 elements, whose own guarantee stands beside it",
+            "audited on a record of 64 elements, whose own guarantee is given beside it",
         )
 
 

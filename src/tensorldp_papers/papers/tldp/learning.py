@@ -75,7 +75,7 @@ class Learning(ReleaseMethod[LearningTraining, LearningFactors]):
     ) -> Iterator[tuple[int, Trained, float]]:
         """Linear heads in batched trainings of as many seeds as the memory allows.
 
-        Nothing here depends on which other seeds there are, so that a seed has the same bits alone and among others.
+        Nothing here depends on which other seeds there are, so a seed has the same bits alone and among others.
         """
         if cell.factors.model != "linear" or records.x.numel() > TOGETHER:
             yield from super().train_all(cell, records, released, device, weights)

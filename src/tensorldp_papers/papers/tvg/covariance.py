@@ -61,7 +61,7 @@ def check_additive(mechanism: Mechanism) -> None:
 
 
 def release_covariance(mechanism: Mechanism, rows: Tensor, generator: torch.Generator) -> Tensor:
-    """A symmetric estimate of S, (d, d); the mechanism lives on `query_domain`, or for jl on one row.
+    """A symmetric estimate of S, (d, d); the mechanism lives on `query_domain`, or, for jl, on one row.
 
     Additive noise does not depend on what it is added to, so it is drawn at the domain's centre. Taking the mean with
     the transpose is post-processing.
@@ -69,7 +69,7 @@ def release_covariance(mechanism: Mechanism, rows: Tensor, generator: torch.Gene
     Args:
         mechanism: on one row of the table for jl, on `query_domain` for the others.
         rows: (N, d) in [-1, 1].
-        generator: of the noise.
+        generator: for the noise.
     """
     check_additive(mechanism)
     if isinstance(mechanism, JohnsonLindenstrauss):

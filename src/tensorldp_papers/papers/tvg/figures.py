@@ -94,7 +94,7 @@ def draw_covariance(metrics: pd.DataFrame, *, source: str = "", metric: str = "r
     Args:
         metrics: the metrics table.
         source: the figure that it repeats.
-        metric: of the error, with the eigenvalues of the estimate, as TVG has it, or of the true covariance.
+        metric: the error's metric, with the eigenvalues of the estimate, as in TVG, or of the true covariance.
 
     Raises:
         InputError: if the table has no such rows.
@@ -235,7 +235,7 @@ def _means(rows: pd.DataFrame, least: float) -> pd.DataFrame:
 
 
 def _rises(rows: pd.DataFrame, within: float, least: float) -> bool:
-    """Whether in each data set more epsilon never has a value less by more than this, whichever mechanism it is of."""
+    """Whether in each data set a larger epsilon never lowers the value by more than this, whichever the mechanism."""
     for _, here in rows.groupby("dataset"):
         means = _means(here, least)
         values = means["value"]

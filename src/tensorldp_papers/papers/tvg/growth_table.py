@@ -30,7 +30,7 @@ KINDS = ("Type I", "Types II and III", "Type III, weighted")
 
 @dataclass(frozen=True)
 class Entry:
-    """A cell of Table IV: the registry key, the kinds of release it stands for and the printed order in I."""
+    """A cell of Table IV: the registry key, the kinds of release it covers and the printed order in I."""
 
     mechanism: str
     kind: str

@@ -1,4 +1,4 @@
-"""How much more noise TVG's bounds and earlier ones ask for than the analytic Gaussian mechanism, at one guarantee."""
+"""How much more noise TVG's bounds and earlier ones need than the analytic Gaussian mechanism, at one guarantee."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class TestingTraining(Training):
     epochs: Annotated[int, Field(ge=1)] = 10
     batch_size: Annotated[int, Field(ge=2)] = 256
     learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1e-3
-    test_limit: Limit = Field(None, description="the first so many test records")
+    test_limit: Limit = Field(None, description="how many of the first test records to use")
 
     @property
     def scored(self) -> int | None:

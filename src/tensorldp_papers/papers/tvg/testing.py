@@ -58,7 +58,7 @@ def directed(cell: TestingCell, workload: Tensor) -> Mechanism:
     """The cell's mechanism on the features of a record or a batch, with the utility subspace W (outputs, features).
 
     Mode 1 is the flat features: IDN and the matrix mechanism take W itself, UDN W with its right singular vectors as
-    directions (Algorithm 1), MVG those directions with binary allocation. Others have no use for W, and none has with
+    directions (Algorithm 1), MVG those directions with binary allocation. Others do not use W, and none does with
     `subspace: identity`, where W = E.
     """
     box = Box(-1.0, 1.0, (workload.shape[1],))
@@ -111,7 +111,7 @@ def _net(cell: TestingCell, records: Records, trained: Trained) -> SplitNet:
 
 
 class Testing(SharedMethod[TestingTraining, TestingFactors]):
-    """`train` runs for the cell of `none` alone; all cells of a data set and a model share what it gives.
+    """`train` runs only for the cell of `none`; all cells of a data set and a model share what it gives.
 
     Metrics: accuracy and weighted F1 on clean features for `none`, else on private ones (`..._perturbed_test`) with
     `accuracy_ceiling`, which no classifier of such features can exceed.
@@ -145,7 +145,7 @@ class Testing(SharedMethod[TestingTraining, TestingFactors]):
         return [*rows, {"metric": "accuracy_ceiling", "value": ceiling}]
 
     def guarantee(self, cell: TestingCell, data: Path, models: list[Trained]) -> dict[str, Any]:
-        """The weakest over the seeds, for one test record; the batch's own stands in the note."""
+        """The weakest over the seeds, for one test record; the note has the batch's own."""
         test = read_records(data / "test.safetensors")
         made = [directed(cell, _net(cell, test, trained).workload) for trained in models]
         weakest = max(made, key=lambda mechanism: mechanism.curve().epsilon(REPORT_DELTA))

@@ -9,7 +9,7 @@ const MARKS = {
 const WIDEST = 30; // times an epsilon: across more no line is drawn, as in figures
 const markOf = look => MARKS[look.marker] || MARKS.o;
 
-// A number on an axis: plain below 100,000, then a power of ten, as figures have it.
+// A number on an axis: plain below 100,000, then a power of ten, as in figures.
 function axisNumber(value) {
   const size = Math.abs(value), power = Math.floor(Math.log10(size) + 1e-9);
   if (value === 0 || (size >= 1e-3 && size < 1e5)) return Number(value.toPrecision(3)).toLocaleString("en", {maximumFractionDigits: 6});

@@ -22,7 +22,7 @@ function drawLegend(place, looks, shown, few, change) {
     box.checked = shown.includes(line);
     box.addEventListener("change", () => change(
       lines.filter(other => other === line ? box.checked : shown.includes(other)), `input[data-line="${CSS.escape(line)}"]`));
-    const name = element("button", {type: "button", "data-line": line, "aria-pressed": String(only), title: only ? "show several again" : "show this one alone"}, swatch(look), look.label);
+    const name = element("button", {type: "button", "data-line": line, "aria-pressed": String(only), title: only ? "show several again" : "show only this one"}, swatch(look), look.label);
     name.addEventListener("click", () => change(only ? null : [line], `button[data-line="${CSS.escape(line)}"]`));
     return element("div", shown.includes(line) ? {} : {class: "off"}, box, name);
   }));

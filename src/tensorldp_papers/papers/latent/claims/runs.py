@@ -2,14 +2,14 @@
 
 A printed accuracy is met from 0.01 below, two standard errors on 10,000 test images, and above by anything. "Almost
 constant" is within 0.02 between any two epsilons. Both were set before the runs. Two things were set after those on
-MNIST, in the paper's favour. Table 2 may be of clean test strings or of released ones, as the paper does not say which.
+MNIST, in the paper's favour. Table 2 may score clean test strings or released ones, as the paper does not say which.
 And a miss of less than 0.03 refutes nothing: a search of settings did not close it (docs/decisions.md#latent-settings),
 but the paper does not say how its untrained convolutions are drawn, and another draw may.
 
 The paper's section 3 can be read in two ways, and a claim holds if it holds in one of them, which it then names with
-the guarantee that reading has. The paper's networks on CIFAR-10 learned from altered images besides (4.1.3): where
-those were run, they stand for the paper's. Networks at chance differ by more than claims ask for by themselves (random
-ones on the embedded digits have a standard deviation of 0.04), so that they decide nothing on constancy.
+the guarantee that reading has. The paper's networks on CIFAR-10 also learned from altered images (4.1.3): where those
+were run, they count as the paper's. Networks at chance differ by more than claims ask for by themselves (random ones on
+the embedded digits have a standard deviation of 0.04), so that they decide nothing on constancy.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ Parts = Mapping[str, Statement]  # by data set
 
 
 def altered(evidence: Evidence, dataset: str, reading: str) -> str | None:
-    """The factor `augment` of the networks that stand for the paper's."""
+    """The factor `augment` of the networks that count as the paper's."""
     cells = evidence.cells(STUDY, dataset=dataset, mechanism="latent", reading=reading, augment=ALTERED)
     return ALTERED if cells else None
 
@@ -113,7 +113,7 @@ def nothing_learned(points: dict[float, Estimate], shuffled: dict[float, Estimat
 
 
 def _weak(evidence: Evidence, dataset: str, reading: str, model: str) -> str:
-    """How the networks that a verdict rests on, of a reading or without one those without privacy, fall short."""
+    """How the networks behind a verdict fall short: a reading's or, without one, those without privacy."""
     arm: dict[str, Any] = {"dataset": dataset, "model": model, "mechanism": NO_PRIVACY}
     if reading:
         augment = altered(evidence, dataset, reading)
@@ -139,7 +139,7 @@ def settle(
 
     Args:
         evidence: our results.
-        options: by reading, or one of no name, what is said of each data set.
+        options: by reading, or under no name, the statements about each data set.
         observed: further observations; they decide nothing.
         wanted_all: the data sets of the paper.
         impossible: why a reading that is not among the options cannot do it.
@@ -182,7 +182,7 @@ TESTS = "tests/privacy/test_accuracy_audit.py"
 
 
 def clean_ceiling(made: Latent, records: int, chance: float) -> float:
-    """The highest accuracy on clean test inputs of a classifier that learns from `records` releases of `made`.
+    """The highest accuracy on clean test inputs for a classifier that learns from `records` releases of `made`.
 
     A record's bits are kappa = r l (ln 2 - h(p)) nats from fair coins at most, so that by Pinsker's inequality all
     of them move the chance of any event by at most sqrt(n kappa / 2).
@@ -260,7 +260,7 @@ BODY = "which the paper does not train, and does not say how it is drawn"
 
 
 def _ceiling(dataset: str, epsilon: float) -> tuple[float, str]:
-    """The accuracy on clean images that no classifier exceeds which learns from reading A's strings alone, in words.
+    """The accuracy on clean images that no classifier trained only on reading A's strings exceeds, in words.
 
     With two releases of each of CIFAR-10's images.
     """
@@ -310,7 +310,7 @@ _IN_ONE_READING = "at least {:g} and {:g} in one reading, on clean or on release
     printed={2.0: 0.9173, 0.5: 0.9147},
 )
 def table2(evidence: Evidence, dataset: str, printed: dict[float, float]) -> Finding:
-    """Reading A's strings carry too little for any classifier that learns from them alone: no run is needed there."""
+    """Reading A's strings carry too little for any classifier that learns only from them: no run is needed there."""
     planned(evidence, STUDY, [dataset], f"{STUDY} on {dataset}", mechanism="latent", reading="A")
     least = min(printed)
     limit, cannot = _ceiling(dataset, least)
@@ -345,7 +345,7 @@ def without_privacy(evidence: Evidence) -> Finding:
 
 @claim("A14", expected="training accuracies of at least the printed ones less 0.01, in one of the readings")
 def training_accuracy(evidence: Evidence) -> Finding:
-    """Reached with the coins of Eq. 6 beside a test accuracy at chance, they are memorised noise."""
+    """If they are reached with the coins of Eq. 6 while test accuracy is at chance, they are memorised noise."""
     printed = {"mnist": {2.0: 0.9923, 0.5: 0.9942}, "cifar10": {2.0: 0.9562, 0.5: 0.9577}}
     names = run_on(evidence, "latent", "ann")
 

@@ -147,7 +147,7 @@ def recursion() -> Finding:
     )
 
 
-@claim("A08", expected="n + m + 1 places in Eq. 5's range, of which one is the sign's")
+@claim("A08", expected="n + m + 1 places in Eq. 5's range, one of them for the sign")
 def code_length() -> Finding:
     counts, agree = [], True
     for n, m in ((4, 5), (2, 7)):
@@ -210,7 +210,7 @@ def bad_events() -> Finding:
     )
 
 
-@claim("A20", expected="a guarantee of each record by itself, before it leaves its owner")
+@claim("A20", expected="a guarantee for each record by itself, before it leaves its owner")
 def no_curator() -> Finding:
     made, described = latent(0.5, "A"), latent(0.5, "B")
     return Finding(
@@ -222,13 +222,13 @@ def no_curator() -> Finding:
     )
 
 
-@claim("A21", expected="in one of the readings no better guess than 0.5-LDP allows of whether a record was released")
+@claim("A21", expected="in one of the readings no better guess whether a record was released than 0.5-LDP allows")
 def membership() -> Finding:
     """A server that holds all releases asks whether a record is behind one of them.
 
     Its statistic is the least distance of a release from the record's own string; half of the records asked about are
-    members. The bound is of any attack on one release, and an attack on a network that was trained on the releases is
-    weaker.
+    members. The bound holds for any attack on one release, and an attack on a network that was trained on the releases
+    is weaker.
     """
     allowed = math.tanh(0.5 / 2)
     bound = {reading: latent(0.5, reading).curve().delta(0.0) for reading in "AB"}

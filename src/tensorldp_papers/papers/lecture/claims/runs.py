@@ -3,7 +3,7 @@
 A bound O(f) has no constants. Its growth is checked by fitted exponents, with a tolerance of 0.15, because four sizes
 leave that much. Each row of Table 1 is checked with one constant: error <= C f, C = 1.5, the largest that lets every
 point exceed it before the attack fails, at an error of 0.7 (records have norm 1, and three local steps f = 0.465).
-Points of which the printed bound itself allows a failed attack say nothing on it and are left out, whatever was
+Points at which the printed bound itself allows a failed attack say nothing about it and are left out, whatever was
 measured there. A picture counts as recovered from 30 dB on, the usual limit of a visible difference.
 """
 

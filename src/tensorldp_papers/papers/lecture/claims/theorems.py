@@ -161,7 +161,7 @@ def output_gradient() -> Finding:
 
 @claim("L07", expected="at most 2 C sqrt d for a constant C, with output weights 1/m")
 def neuron_gradient() -> Finding:
-    """C is the largest |r a_j s'| over the records, without the factor 2; for weights +-1 it is no constant."""
+    """C is the largest |r a_j s'| over the records, without the factor 2; for weights +-1 it is not constant."""
 
     def largest(m: int, d: int, scaling: str) -> tuple[float, float]:
         stream = generator("L07", m, d, scaling)

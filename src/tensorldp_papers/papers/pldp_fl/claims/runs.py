@@ -6,13 +6,13 @@ on 10,000 test images, and above by anything. "Relatively minor" is 0.01 of accu
 
 The paper lets a client place its safe range. Ranges around zero clip every larger weight; ranges around the weights
 that the server has just sent give the same guarantee. A claim on accuracy is decided on the better of the two; while
-only ranges around zero were run, what does not hold of them decides nothing.
+only ranges around zero were run, what does not hold for them decides nothing.
 
 Every claim on accuracies rests on networks that have learned something: the paper prints 95.7 % where a claim says
 which of two is higher. This premise is part of each claim. Most of our runs have fewer training records than the
-paper's, so that they refute nothing (`fairness`). But where the premise fails on all of its records and in all of its
-rounds, with the smallest safe ranges, whose noise is least, while the same training without privacy learns, the claim
-fails with it.
+paper's, so that they refute nothing (`fairness`). But the claim fails with its premise if that fails on all of the
+paper's records and in all of its rounds, with the smallest safe ranges, whose noise is least. The same training without
+privacy has to learn there.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def rounds(evidence: Evidence, dataset: str, mechanism: str | None = None, **fac
 
 
 def centres(evidence: Evidence, dataset: str, mechanism: str = "pdpm", **factors: Any) -> list[Any]:
-    """Where the safe ranges of these cells are centred: the values of that factor, None where there is no such one."""
+    """Where the safe ranges of these cells are centred: the values of that factor, None where the factor is missing."""
     cells = evidence.cells(FEDERATED, dataset=dataset, mechanism=mechanism, **factors)
     return sorted({variant_factors(cell.variant).get("centre") for cell in cells}, key=str)
 
@@ -116,7 +116,7 @@ def mode_rows(
 def learned(
     evidence: Evidence, dataset: str, taus: Iterable[str | float], eps: str = "e2", limit: int | None = None
 ) -> At:
-    """That a mode of epsilon leaves chance with one of these safe ranges, on the study's records or on so many."""
+    """That a mode of epsilon leaves chance with one of these safe ranges, on the study's records or that many."""
     on = "" if limit is None else f" on {limit:,} records"
     return lambda centre: AnyOf(
         [
@@ -139,7 +139,7 @@ def best_centre(
         evidence: our results.
         datasets: those that the statement is about; where ranges are centred is looked up on the first.
         test: the statement.
-        taus: the safe ranges with one of which something has to be learned on each data set; part of what is found.
+        taus: safe ranges; with one of them something has to be learned on each data set. Part of what is found.
         eps: the mode of epsilon of that premise.
     """
     where = centres(evidence, datasets[0], participation=None, budget=None)
@@ -182,10 +182,10 @@ Arm = tuple[str, str | float]  # mode of epsilon, mode or width of the safe rang
 
 
 def average_noise(eps: str, tau: str | float, clients: int, share: float) -> float:
-    """The standard deviation of PDPM's noise in one weight of the average of a round's uploads, all weighing the same.
+    """The standard deviation of PDPM's noise in one weight of the unweighted average of a round's uploads.
 
-    Of a weight in the middle of every safe range. The participants are a random share of the clients, who have as many
-    records each and take the levels of both modes in turn, as in our runs.
+    It is for a weight in the middle of every safe range. The participants are a random share of the clients, who have
+    as many records each and take the levels of both modes in turn, as in our runs.
 
     Raises:
         InputError: if a mode is unknown.
@@ -531,7 +531,7 @@ def almost_the_same(evidence: Evidence) -> Finding:
 @claim(
     "P17",
     expected="an accuracy of 0.903",
-    reason="PLU-FedOA is known here from what the paper says of it alone; ours is a reconstruction, so that its "
+    reason="PLU-FedOA is known here only from what the paper says about it; ours is a reconstruction, so its "
     "accuracy says nothing about the one that the paper compares with",
 )
 @claim(

@@ -148,7 +148,7 @@ def model_protection() -> Finding:
     curve = pdpm(1.0, 2.0, WEIGHTS).curve()
     return Finding(
         curve.pure_epsilon <= 1 + ROUNDING,
-        f"epsilon_i = 1 is of one weight: the {WEIGHTS:,} weights of one upload have "
+        f"epsilon_i = 1 covers one weight: the {WEIGHTS:,} weights of one upload have "
         f"{curve.pure_epsilon:,.0f} (at most {curve.epsilon(1e-5):,.0f} at delta 1e-5), 50 uploads "
         f"{50 * curve.pure_epsilon:,.0f} (at most {curve.compose(50).epsilon(1e-5):,.0f})",
         f"{TESTS}::test_many_rounds_of_the_cnn",
@@ -210,7 +210,7 @@ def functionality() -> Finding:
 @claim("P20", expected="a guess between two models 0.04 apart in each weight no better than epsilon_i = 1 allows")
 def server_cannot_infer() -> Finding:
     def success(epsilon: float, length: float, gap: float, rounds: int) -> float:
-        """Of the best guess between the models -gap/2 and +gap/2, of which each is as likely."""
+        """The success of the best guess between the equally likely models -gap/2 and +gap/2."""
         made = pdpm(epsilon, length)
         low, high = (made.positive_probability(v) for v in (-gap / 2, gap / 2))
         hits = np.arange(WEIGHTS * rounds + 1)

@@ -20,8 +20,8 @@ from tensorldp_papers.papers.tldp.error_table import expected_norm, laplace_norm
 AS_PRINTED = 0.01  # of a ratio of two formulas; Jensen's gap alone is 0.001 at 784 elements
 ESTIMATED, STEADY = 2.0, 1.1  # of an estimate that leaves delta out: its constant, and how steady that is
 SIDES = (8, 16, 32, 64)
-# errors of such noise grow like half powers of I, times logarithms that an order leaves out: a fitted exponent stands
-# for the nearest half power
+# errors of such noise grow like half powers of I, times logarithms that an order leaves out: a fitted exponent counts
+# as the nearest half power
 NEAREST = 0.25
 BASELINES = ("laplace", "gaussian", "mvg", "idn")
 LOWER = 0.001  # of the error: less than this is how exactly two budgets are matched
@@ -101,7 +101,7 @@ def equal_epsilon(name: str, box: Box, target: float) -> Mechanism:
 
 @claim("T17", expected=f"E ||Z|| below {1 - LOWER:g} times each baseline's for every shape")
 def lower_error_at_every_shape() -> Finding:
-    """At an equal true epsilon TLDP-L stands beside Laplace (pure), TLDP-G beside the Gaussian baselines."""
+    """At an equal true epsilon TLDP-L is compared with Laplace (pure), TLDP-G with the Gaussian baselines."""
     nominal, true = [], dict.fromkeys(BASELINES, 0.0)
     for side in SIDES:
         box = Box(-1, 1, (side, side))
@@ -187,7 +187,7 @@ def l2_sensitivity() -> Finding:
 
 @claim("T31", expected="60,000+10,000; 50,000+10,000; 73,257+26,032; 25,000+25,000; 113,184+28,297")
 def split_sizes(evidence: Evidence) -> Finding:
-    """Of the data sets that were read; that the others were not is a condition."""
+    """For the data sets that were read; that the others were not is a condition."""
     expected = {
         "mnist": (60000, 10000),
         "cifar10": (50000, 10000),

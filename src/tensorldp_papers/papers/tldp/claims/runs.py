@@ -1,7 +1,7 @@
 """TLDP's statements about its Figures 1 and 2, decided from our runs of the same grid.
 
 The figures have no numbers in the text, so the paper's words are made into numbers before any run. "Approximately 90 %"
-and its like are met from 0.05 of weighted F1 below, half the step to the next round number, and above by anything,
+and the like are met from 0.05 of weighted F1 below, half the step to the next round number, and above by anything,
 since more is no failure; a "maximum of" and "hovering around" have both ends. "Remain low" and "ineffective" are below
 0.3, three times a guess among ten classes. A "significant margin" is 0.2, two ticks of an axis. "Nearly identical" is
 within 0.02, what a line in such a figure hides.
@@ -97,14 +97,14 @@ def each(
 
 
 def clean(scores: Scores) -> Estimate:
-    """The mean score without perturbation, of the networks that TLDP's releases were given to."""
+    """The mean score without perturbation, for the networks that TLDP's releases were given to."""
     rows = scores.of(NO_PRIVACY)
     ours = scores.rows[scores.rows["mechanism"].isin(TLDP)]["variant"]
     return per_seed(rows[rows["variant"].isin(set(ours))])
 
 
 def as_printed(evidence: Evidence, made: Iterable[Scores], where: str = "") -> str:
-    """What the same runs have with the printed Delta at the largest epsilon of theirs, in words; it decides nothing."""
+    """What the same runs have with the printed Delta at their largest epsilon, in words; it decides nothing."""
     texts = []
     for study, dataset in dict.fromkeys((scores.study, scores.dataset) for scores in made):
         arm = {"dataset": dataset, "mechanism": TLDP, "range": "printed", **({"where": where} if where else {})}
@@ -118,11 +118,11 @@ def as_printed(evidence: Evidence, made: Iterable[Scores], where: str = "") -> s
 
 
 def either_network(check: Callable[..., Finding]) -> Callable[..., Finding]:
-    """Decide a claim about Type I by a stand-in too, where the paper's network was run on a part of the records alone.
+    """Decide a claim about Type I by a stand-in too, where the paper's network was run only on a part of the records.
 
     The paper has its network on all records. Where that was not run, but its network on a part of them and another one
-    on all, a claim that holds of either holds, with what is reduced as its condition; they share the chance of a wrong
-    yes. Where it holds of neither, the finding is that of the paper's network.
+    on all, a claim that holds for either holds, with what is reduced as its condition; they share the chance of a wrong
+    yes. Where it holds for neither, the finding is that of the paper's network.
 
     Args:
         check: it takes the paper's network where `runs` finds it.
@@ -139,7 +139,7 @@ def either_network(check: Callable[..., Finding]) -> Callable[..., Finding]:
         both = _with_both(evidence)
         dropped = [chosen for size in range(len(both) + 1) for chosen in combinations(both, size)]
         keeps = [partial(_stays, datasets) for datasets in dropped]
-        # what an attempt looked at is the same where a choice makes no difference to the claim
+        # what an attempt examined is the same where a choice makes no difference to the claim
         attempts = [attempt(evidence.only(keep, 1), options) for keep in keeps]
         ways = len({made.observed if isinstance(made, Finding) else str(made) for made in attempts})
         views = [evidence.only(keep, ways) for keep in keeps]
@@ -155,7 +155,7 @@ def either_network(check: Callable[..., Finding]) -> Callable[..., Finding]:
 
 
 def _reduced(cell: AnyCell) -> bool:
-    """Whether a cell is of the paper's network on a part of the records."""
+    """Whether a cell has the paper's network on a part of the records."""
     return is_papers(cell.study, cell.dataset, cell.variant) and bool(getattr(cell.training, "limit", None))
 
 
@@ -180,15 +180,15 @@ def settle(
     datasets: Iterable[str] = (),
     condition: str = "",
 ) -> Finding:
-    """The finding that all parts of a statement hold of these runs, one of the choices that a claim is tried on.
+    """The finding that all parts of a statement hold for these runs, one of the choices that a claim is tried on.
 
     Args:
         made: the runs.
-        parts: of the statement about them.
+        parts: the parts of the statement about them.
         observed: further observations; they decide nothing.
         evidence: as in `Finding`.
         datasets: all data sets of the claim; those that were not run become a condition.
-        condition: what the statement needs beside, if it holds.
+        condition: what else the statement needs, if it holds.
     """
     absent = not_run(datasets, [scores.dataset for scores in made])
     shared = Alternative(AllOf(parts), max(scores.ways for scores in made))
@@ -402,7 +402,7 @@ def _without_table5(made: list[Scores]) -> Finding:
 
 @claim("T44", expected=f"F1 below {LOW} at every epsilon, with one form of the Gaussian for all of a data set")
 def type2_baselines(evidence: Evidence) -> Finding:
-    """The noise of Table 5's Gaussian is several times that of Theorem 2's: one form decides alone only in favour."""
+    """Table 5's Gaussian has several times the noise of Theorem 2's: one form by itself decides only in favour."""
     made = each(evidence, TYPE2, IMAGES, BASELINES)
     low = [below(scores, name, LOW) for scores in made for name in BASELINES]
     absent = any(scores.of("gaussian", "table5").empty for scores in made)

@@ -310,7 +310,7 @@ def weights_strengthen() -> Finding:
 def fixed_delta(evidence: Evidence) -> Finding:
     used = {cell.delta for cell in evidence.plan.cells if cell.study.startswith("tldp")}
     if not used:
-        raise NotRun("needs a study of tldp, of which none is chosen")
+        raise NotRun("needs a study of tldp, but none is chosen")
     return Finding(
         used == {1e-5},
         f"by construction: our studies of the paper set delta {sorted(used)}; neither TLDP method uses it",

@@ -1,4 +1,4 @@
-"""TLDP's statements about its Figure 3, decided from our runs; what its words mean in numbers stands in `runs`.
+"""TLDP's statements about its Figure 3, decided from our runs; `runs` says what its words mean in numbers.
 
 The paper leaves open whether a user or the server adds the noise; a claim holds if it holds in one of the two arms, and
 then says in which. "Comparable" is at least 0.9 of the score without perturbation: no more than a tenth is lost.
@@ -50,7 +50,7 @@ def _by_arm(
     observed: str = "",
     condition: str = "",
 ) -> Finding:
-    """The finding of a statement in each arm of the study; one in which it holds is enough, and is named."""
+    """The finding of a statement in each arm of the study; one arm in which it holds is enough, and is named."""
     names = list(datasets)
     arms = [arm for arm in ARMS if evidence.cells(TYPE3, dataset=names, where=arm)]
     if not arms:
@@ -185,7 +185,7 @@ def _looseness() -> str:
 
 
 def _without_the_arm() -> Finding:
-    """Undecided: theory leaves open which of the two explanations says more of a task."""
+    """Undecided: theory leaves open which of the two explanations says more about a task."""
     return Finding(None, _looseness(), SUBSPACE_TEST, wanted=f"{TESTING} with IDN and W = E, three seeds")
 
 
@@ -212,7 +212,7 @@ def missing_subspace(evidence: Evidence) -> Finding:
         others.append(str(scores.gap("idn", TIGHT)))
     return finding(
         AllOf(parts),
-        joined([*others, _looseness(), "of TLDP's own tasks no subspace is known"]),
+        joined([*others, _looseness(), "no subspace is known for TLDP's own tasks"]),
         SUBSPACE_TEST,
         condition="on private test features, where TVG states the subspace",
     )

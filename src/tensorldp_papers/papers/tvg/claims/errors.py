@@ -1,9 +1,9 @@
 """TVG's statements about errors: its bounds and sensitivities, covariance estimation on CTG (Figure 5) and Table IV.
 
-Figure 5 is decided from our runs of the study. Residual sums of squares span decades, so orders are of log10 RSS. The
+Figure 5 is decided from our runs of the study. Residual sums of squares span decades, so orders compare log10 RSS. The
 paper's Eq. 33 has the eigenvalues of the estimate, the paper of MVG those of the true covariance: a statement holds if
-it holds of one of the two, which is then named. "As good as" is within 0.1 in log10, a quarter of the value, which such
-an axis over decades does not show.
+it holds for one of the two, which is then named. "As good as" is within 0.1 in log10, a quarter of the value, which
+such an axis over decades does not show.
 
 Table IV is decided from the table of the pipeline. A printed order is met if the fitted exponent is within 0.1 of it,
 room for the logarithms that it leaves out.
@@ -34,8 +34,8 @@ from tensorldp_papers.papers.tvg.covariance import query_domain
 DELTA, ROUNDING = 1e-5, 1e-9
 IMAGE = Box(-1, 1, (28, 28))
 SHAPES = ((4, 196), (28, 28), (196, 4))
-WHOLE = 0.5  # powers in such costs are whole numbers: a measured exponent stands for the nearest
-DEARER = 2  # times the operations, of which the strategy's factorisations and solutions are not even counted
+WHOLE = 0.5  # powers in such costs are whole numbers: a measured exponent counts as the nearest
+DEARER = 2  # times the operations, not even counting the strategy's factorisations and solutions
 TESTS = "tests/mechanisms/test_tvg.py"
 
 
@@ -222,7 +222,7 @@ MECHANISMS = ("gaussian-per-element", "idn", "jl", "matrix", "mvg", "udn")
 
 
 def _by_definition(evidence: Evidence, test: Callable[[pd.DataFrame], Statement], observed: str = "") -> Finding:
-    """The finding of a statement with either definition of RSS; one of which it holds is enough, and is named."""
+    """The finding of a statement with either definition of RSS; one for which it holds is enough, and is named."""
     options = {}
     for metric, definition in METRICS.items():
         rows = evidence.rows(STUDY, metric, dataset=DATASET, mechanism=MECHANISMS, sensitivity=None)

@@ -1,6 +1,6 @@
 """TVG's statements about its Figures 3 to 5, decided from our runs.
 
-The figures have no numbers in the text. An order of two mechanisms is one of their scores on average over the epsilons
+The figures have no numbers in the text. An order of two mechanisms compares their scores on average over the epsilons
 of a data set at which at least one of them is above chance, each data set by itself. Nothing is decided where both are
 at chance at every epsilon. "Close" and "comparable" are within 0.05 of the score, half a tick of such an axis; "no
 worse" is at most 0.02 below, and a "barely visible" error bar a standard deviation of at most 0.02, what a line of such

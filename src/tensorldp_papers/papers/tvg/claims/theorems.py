@@ -1,8 +1,8 @@
 """The tensor-variate Gaussian paper's lemmas and privacy theorems (docs/mathematics/papers.md#tvg).
 
-A theorem that bounds the covariance holds if a neighbour moves the mean by at most kappa in the noise's own units, and
-if Gaussian noise with a shift of kappa is (epsilon, delta)-DP. The first is computed for random covariances that spend
-the bound, the second exactly.
+A theorem that bounds the covariance holds under two conditions. A neighbour moves the mean by at most kappa in the
+noise's own units, and Gaussian noise with a shift of kappa is (epsilon, delta)-DP. The first is computed for random
+covariances that spend the bound, the second exactly.
 """
 
 from __future__ import annotations
