@@ -42,7 +42,7 @@ class Table:
 
 
 def source_name(key: str) -> str:
-    """The short name of a paper, or of what else has claims and studies."""
+    """The short name of a paper, or of anything else that has claims and studies."""
     return paper(key).short if key in PAPERS else study_name(key)
 
 
@@ -70,7 +70,7 @@ def as_table(frame: pd.DataFrame, title: str, caption: str = "") -> Table:
 
 
 def series(rows: pd.DataFrame) -> list[str]:
-    """The metrics of which a cell has a value for each round, epoch or client, sorted."""
+    """The metrics for which a cell has a value in each round, epoch or client, sorted."""
     keys = [key for key in SERIES if key in rows]
     return sorted(set(rows.loc[rows[keys].notna().any(axis=1), "metric"])) if keys else []
 
@@ -78,7 +78,7 @@ def series(rows: pd.DataFrame) -> list[str]:
 def numbers(rows: pd.DataFrame) -> list[Table]:
     """For each metric of a study its mean, lowest and highest over the seeds of each cell; without `series`.
 
-    Columns that say the same in every row are left out; the unit of the guarantee then stands in the caption.
+    Columns that say the same in every row are left out; the unit of the guarantee is then in the caption.
     """
     keys = ["dataset", "variant", "mechanism", "epsilon", "guarantee_epsilon", "guarantee_unit"]
     tables = []
@@ -102,7 +102,7 @@ def csv_tables(tables: dict[str, pd.DataFrame]) -> dict[str, Table]:
 
 
 def check_claims(claims: pd.DataFrame) -> pd.DataFrame:
-    """The claims as text, without keys but in their evidence.
+    """The claims as text, without keys except in their evidence.
 
     Raises:
         InputError: if a column is missing or a verdict is not one of `VERDICTS`.
@@ -197,6 +197,6 @@ def audit_summary(audits: pd.DataFrame) -> Table:
     )
     return as_table(
         table,
-        "Audits at δ = 1e-5 beside the guarantees that they could falsify; each bound holds with "
+        "Audits at δ = 1e-5 beside the guarantees that they could falsify. Each bound holds with "
         "95 % confidence, so a few in a hundred may exceed by chance.",
     )
