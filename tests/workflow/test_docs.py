@@ -18,6 +18,7 @@ FOLLOWED = (
     "checking.md",
     "privacy-pitfalls.md",
     "frontier.md",
+    "protecting-a-table.md",
     "reading-a-guarantee.md",
     "changing-a-run.md",
     "your-first-mechanism.md",
