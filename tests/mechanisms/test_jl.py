@@ -107,7 +107,7 @@ def test_it_is_outside_the_same_shape_contract() -> None:
     assert m.squared_error() is None
     with pytest.raises(InputError, match="covariance"):
         m.privatize(table(), generator("refused"))
-    with pytest.raises(InputError, match="density"):
+    with pytest.raises(InputError, match="log_likelihood_ratio"):
         m.log_likelihood_ratio(table(), table(), table())
 
 

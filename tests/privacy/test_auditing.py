@@ -184,7 +184,7 @@ def test_without_a_density() -> None:
         log_likelihood_ratio = Mechanism.log_likelihood_ratio
 
     opaque = Opaque(epsilon=2.0, domain=ONE)
-    with pytest.raises(InputError, match="density"):
+    with pytest.raises(InputError, match="log_likelihood_ratio"):
         privacy.audit(opaque, samples=1000)
     found = privacy.audit(opaque, samples=100_000, likelihood=False)
     assert 1.8 < found.epsilon_lower <= 2.0

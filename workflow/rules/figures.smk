@@ -1,42 +1,7 @@
-ENDINGS = (".png", "_dark.png", ".svg", "_phone.svg")  # of a figure's files
-SHOWS = {"": "main", "_guaranteed": "guaranteed epsilon"}  # what a figure shows, in Snakemake's own report
 # of a run's own pictures and of the table that claims read with them, where a study has such
 BESIDE = {"reconstruction": {"tables": "results/tables/reconstruction.csv", "pictures": "results/pictures/reconstruction.safetensors"}}
 KEPT_PIECES = list(csv.DictReader(Path(kept("pieces.csv")).open())) if kept("pieces.csv") else []
 REFERENCE_STUDIES = [load_study(STUDIES[study]) for study in sorted({piece["study"] for piece in KEPT_PIECES})]
-
-
-class Drawing(NamedTuple):
-    """What a notebook draws: the figures and tables of a study, or one of the first pictures, from tables of metrics."""
-
-    name: str
-    title: str
-    kind: str
-    out: str
-    source: str
-    views: tuple = ("",)
-    tables: tuple = ()
-    beside: dict = {}
-
-    @property
-    def figures(self):
-        return [f"{self.out}/figures/{self.name}{view}{ending}" for view in self.views for ending in ENDINGS]
-
-
-def drawings(studies, kind, out, source_of, beside_of):
-    """The drawings of some studies, and the two pictures that README and report begin with, where a study has them."""
-    found = [
-        Drawing(s.study, s.title, kind, out, source_of(s.study), tuple(s.views), tuple(s.tables), beside_of(s.study))
-        for s in studies
-    ]
-    names = {s.study for s in studies}
-    if names & {row.study for row in FIRST_PICTURE}:
-        found.append(Drawing("epsilon_you_get", "The epsilon that you get", kind, out, source_of("")))
-    if (of := "reconstruction") in names:
-        title = "An epsilon in pictures"
-        found.append(Drawing("epsilon_in_pictures", title, kind, out, source_of(of), beside=beside_of(of)))
-    return found
-
 
 # the figures of this run, and those of the kept results, which need no training and no data
 OWN = drawings(PLAN.studies.values(), "figure", "results", drawn, lambda study: BESIDE.get(study, {}))
