@@ -214,9 +214,7 @@ def test_a_mechanism_of_forty_lines_runs_in_every_type_of_study(tmp_path: Path) 
     for name in (*(study for study in TYPES if study != "pldp_fl"), "pldp_fl_comparison"):
         (drawn,) = {line.split()[1] for line in found if line.startswith(f"{name} #")} or {f"no line in {name}"}
         assert drawn in colours
-    assert any(
-        line.startswith("| `half-laplace` | Laplace at half its budget | record | exact, pure |") for line in found
-    )
+    assert any("half-laplace`" in line and "| Laplace at half its budget |  | pure |" in line for line in found)
     once = mine[mine["study"].isin(["tldp_type1", "tldp_type2"])]  # one release of one record, nominally at 8
     assert once["guarantee_pure_epsilon"].tolist() == pytest.approx([4.0] * len(once))
 

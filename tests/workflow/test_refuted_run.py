@@ -56,7 +56,7 @@ def test_a_refuted_guarantee_stops_claims_and_report_and_keeps_what_was_computed
     assert standing == {"none": "nothing guaranteed", "laplace": "audited", "liar": "refuted"}
     assert set(pd.read_parquet(results / "metrics.parquet")["mechanism"]) == {"none", "laplace", "liar"}
     drawn = (results / "figures" / "tldp_type1.svg").read_text()
-    assert "An audit refutes the guarantee of liar." in " ".join(re.findall(r"<text[^>]*>(.*?)</text>", drawn))
+    assert "An audit refutes the guarantee of Liar." in " ".join(re.findall(r"<text[^>]*>(.*?)</text>", drawn))
 
     project.configure(**chosen, mechanisms={"tldp_type1": ["none", "laplace"]})
     again = project.snakemake()
