@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tensorldp_papers.plots.style import QUIET
 
-STEP = 5.0  # pixels between the points of a line, and between places that are tried
+STEP, TRIED = 6.0, 8.0  # pixels between the points of a line, and between places that are tried
 GAP = 4.0  # pixels around a name
 FAR = 16.0  # pixels: a name that is farther from its line has a thin line to it
 COINCIDE = 0.012  # of the panel: the width of a line
@@ -75,8 +75,8 @@ def _place(
 ) -> tuple[float, float]:
     """The lower left corner of a name of a size, in pixels."""
     width, height = size
-    x = np.arange(window[0] + 3, max(window[2] - width, window[0] + 4), STEP)
-    y = np.arange(window[1] + 3, max(window[3] - height + 2, window[1] + 4), STEP)
+    x = np.arange(window[0] + 3, max(window[2] - width, window[0] + 4), TRIED)
+    y = np.arange(window[1] + 3, max(window[3] - height + 2, window[1] + 4), TRIED)
     corners = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     near = _distance(corners, width, height, own)
     far = np.full(len(corners), 1e3)
