@@ -7,7 +7,7 @@ import posixpath
 import re
 from collections.abc import Callable
 
-PHONE = "(max-width: 600px)"
+PHONE = "(max-width: 860px)"
 ENTRY = re.compile(r"^### ([^\n]+)\n\n(.*?)(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
 TERM = re.compile(r'<a ([^>]*)href="((?:[^"#]*/)?glossary\.html#([^"]+))"([^>]*)>')
 PICTURE = re.compile(r"<picture>.*?</picture>|<img [^>]*>", re.DOTALL)

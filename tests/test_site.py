@@ -114,7 +114,7 @@ def test_a_link_to_the_glossary_shows_the_definition() -> None:
 
 def test_a_figure_has_another_file_on_a_phone() -> None:
     image = '<p><img alt="a > b" src="../figures/one.svg"></p>'.replace(" > ", " &gt; ")
-    phone = '<source media="(max-width: 600px)" srcset="../figures/one_phone.svg">'
+    phone = '<source media="(max-width: 860px)" srcset="../figures/one_phone.svg">'
     asked: list[str] = []
 
     def here(path: str) -> bool:

@@ -146,7 +146,7 @@ def test_every_panel_has_one_range_in_which_the_papers_truly_lie(metrics: pd.Dat
         low, high = ax.get_xlim()
         assert low < 0.1
         assert high > 1e6
-    assert "no remedy is claimed there" in " ".join(words(figure))
+    assert "we offer nothing there" in " ".join(words(figure))
 
 
 def test_clients_stand_at_the_guarantee_of_their_whole_run_beside_networks(metrics: pd.DataFrame) -> None:

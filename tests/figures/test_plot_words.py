@@ -7,7 +7,6 @@ from tensorldp_papers.plots.words import (
     axis_number,
     json_number,
     listed,
-    power_number,
     printed_axis,
     short_number,
     true_axis,
@@ -18,10 +17,6 @@ from tensorldp_papers.plots.words import (
 def test_large_numbers_keep_their_digits_or_have_three() -> None:
     assert [whole_number(v) for v in (0.01234, 99.0, 4941.0, math.inf)] == ["0.0123", "99", "4,941", "∞"]
     assert [short_number(v) for v in (0.01234, 99.96, 4941.0, math.inf)] == ["0.0123", "100", "4,940", "∞"]
-
-
-def test_powers_of_ten_stand_for_many_zeros() -> None:
-    assert [power_number(v) for v in (0.1, 100.0, 1e4, 1e6)] == ["0.1", "100", "1e4", "1e6"]
 
 
 def test_json_has_no_infinity_and_few_digits() -> None:

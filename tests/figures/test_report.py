@@ -94,7 +94,7 @@ def test_the_page_has_every_figure_and_claim_and_asks_nothing_of_a_network(text:
     pictures, phones = ([p for p in found.found[tag] if "data-packed" in p] for tag in ("img", "source"))
     assert len(pictures) == len(phones) == len(STUDIES) * len(VIEWS) + len(PRIVACY) + len(FIRST)
     assert all(p["alt"] and p["width"] == "830" for p in pictures)
-    assert all(p["media"] == "(max-width: 600px)" and p["width"] == "360" for p in phones)
+    assert all(p["media"] == "(max-width: 860px)" and p["width"] == "360" for p in phones)
     for sheet in (*pictures[:2], *phones[:2]):
         assert gzip.decompress(base64.b64decode(str(sheet["data-packed"]))).startswith(b"<?xml")
     assert [row["id"] for row in found.found["tr"] if "data-verdict" in row] == [f"claim-{i}" for i in claims()["id"]]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pytest
 from keys import KEY
 from matplotlib.figure import Figure
@@ -90,6 +91,9 @@ def test_no_panel_has_more_than_five_lines_in_colour(drawn: Drawn) -> None:
             named = [line for line in ax.get_lines() if str(line.get_label())[0] != "_" and line.get_visible()]
             coloured = [line for line in named if line.get_color() not in (style.QUIET, style.INK)]
             assert len(coloured) <= MOST_LINES, f"{name}: {[line.get_label() for line in coloured]}"
+            curves = [line for line in ax.get_lines() if np.size(line.get_xdata()) > 2]  # rows of dots are no lines
+            every = {str(line.get_color()) for line in curves} - {style.QUIET, style.INK}
+            assert len(every) <= MOST_LINES, f"{name}: {every}"
 
 
 def test_every_colour_is_the_rulers_and_a_mechanism_has_its_own(drawn: Drawn) -> None:

@@ -308,7 +308,7 @@ class Mechanism(ABC):
         return self.domain.farthest()
 
     def nearest_records(self, x: Tensor) -> Tensor:
-        """For each record of a batch the nearest that the mechanism takes: in its domain, or in a part of that."""
+        """For each record of a batch (batch, *shape) the nearest that the mechanism takes, in the same shape."""
         return self.domain.project(x)
 
     def worst_input(self) -> Tensor:

@@ -48,11 +48,6 @@ def short_number(value: float) -> str:
     return whole_number(float(f"{value:.3g}"))
 
 
-def power_number(value: float) -> str:
-    """A number without zeros that say nothing: from 1e4 on a power of ten."""
-    return f"{value:g}" if value < 1e4 else f"1e{round(math.log10(value))}"
-
-
 def table_number(value: Any) -> str:
     """A number to four digits, infinities as a sign, and a dash where there is none."""
     if isinstance(value, bool):

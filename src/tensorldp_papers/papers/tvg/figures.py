@@ -16,6 +16,7 @@ from tensorldp_papers.plots.curves import main_setting, most_telling, what_is_dr
 from tensorldp_papers.plots.lines import draw_bound, draw_level, draw_mechanism
 from tensorldp_papers.plots.means import finite, placed, study_rows
 from tensorldp_papers.plots.names import METRICS, dataset_name, in_order
+from tensorldp_papers.plots.printed import printed_sentences
 from tensorldp_papers.plots.sheets import TEXT, finish, panels
 from tensorldp_papers.plots.style import INK, look, order
 from tensorldp_papers.plots.words import axis_number, listed, short_number, true_axis
@@ -85,6 +86,9 @@ def draw_tvg(metrics: pd.DataFrame, study: str, *, source: str = "", unit: str =
         [UNITS[unit]] if (rows["unit"] != "").any() else [CLIPPING, *_guaranteed(true)] if study == "tvg_sgd" else []
     )
     notes += what_is_drawn(rows, datasets)
+    if unit == "batch" and study in printed_sentences():
+        place, sentence = printed_sentences()[study]
+        notes.append(f"TVG prints no score of this figure; in {place} it says: “{sentence}”")
     return finish(figure, _answer(study, true), source=source, datasets=datasets, note=" ".join(notes))
 
 
