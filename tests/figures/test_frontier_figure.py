@@ -134,7 +134,11 @@ def test_the_central_epsilon_has_a_figure_of_its_own(metrics: pd.DataFrame) -> N
     central = row("privunit", 1.0, 0.02, metric="shuffled_epsilon")
     table = pd.concat([metrics, pd.DataFrame([central])], ignore_index=True)
     assert shuffled_rows(table)[["line", "at", "value"]].to_numpy().tolist() == [["privunit", 0.02, 0.9]]
-    assert lines(draw_shuffled(table))["labels public"] == [0.02]
+    figure = draw_shuffled(table)
+    assert lines(figure)["labels public"] == [0.02]
+    low, high = figure.axes[0].get_xlim()
+    assert low < 0.02 < high
+    assert title(figure).endswith("smaller by a factor of up to 50")
     assert "shuffled_epsilon" not in set(frontier_rows(table)["line"])
 
 

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tensorldp.mechanism_table import NO_PRIVACY
-from tensorldp_papers.plots.axes import epsilons, shares
+from tensorldp_papers.plots.axes import decades, epsilons, shares
 from tensorldp_papers.plots.lines import DASHED, draw_level, draw_printed, shade, with_gaps
 from tensorldp_papers.plots.means import finite, read_metrics, study_rows, true_epsilon
 from tensorldp_papers.plots.names import dataset_name, in_order
@@ -87,11 +87,6 @@ def shuffled_rows(metrics: pd.DataFrame) -> pd.DataFrame:
     both = _named(rows[rows["metric"] == "accuracy"].merge(central, on=key))
     local = both.groupby(["dataset", "line", "mechanism", "at"])["epsilon"].first().rename("local")
     return summary(both).merge(local, on=["dataset", "line", "mechanism", "at"])
-
-
-def _span(values: pd.Series) -> str:
-    low, high = short_number(float(values.min())), short_number(float(values.max()))
-    return low if low == high else f"{low} to {high}"
 
 
 def frontier_table(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -274,7 +269,7 @@ def draw_shuffled(metrics: pd.DataFrame) -> Figure:
     rows = shuffled_rows(metrics)
     datasets = in_order(rows["dataset"]) or [""]
     figure, axes = panels(len(datasets), columns=2, height=2.6, sharey=True)
-    epsilons(axes, rows["at"], "central ε behind a trusted shuffler (nats, δ = 1e-6)")
+    decades(axes, rows["at"], "central ε behind a trusted shuffler (nats, δ = 1e-6)")
     shares(axes, "accuracy on test records")
     for ax, dataset in zip(axes, datasets, strict=True):
         here = rows[rows["dataset"] == dataset]
@@ -283,7 +278,8 @@ def draw_shuffled(metrics: pd.DataFrame) -> Figure:
         ax.set_title(dataset_name(dataset))
     title = "Accuracy at the central ε behind a trusted shuffler"
     if len(rows) and (rows["at"] < rows["local"]).all():
-        title = f"A trusted shuffler divides the same releases' ε by {_span(rows['local'] / rows['at'])}"
+        most = short_number(float((rows["local"] / rows["at"]).max()))
+        title = f"Behind a trusted shuffler the same releases have an ε that is smaller by a factor of up to {most}"
     note = "PrivUnit. Where labels are public, only the releases of one label hide among each other."
     return finish(figure, title, source="What a true ε buys", datasets=filter(None, datasets), note=note)
 
