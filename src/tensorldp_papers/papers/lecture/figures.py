@@ -654,6 +654,8 @@ def draw_one_victim(metrics: pd.DataFrame, pictures: Path | None, epsilon: float
         f"{_percent(second)} under TLDP-L"
     )
     note = f"{dataset_name(dataset)}; true ε of the whole picture: at δ = 1e-5, or pure where it is as printed. "
-    note += "Named: told from the other candidates" + (", under Laplace no better than a guess." if first < GUESSED else ".")
+    note += "Named: told from the other candidates" + (
+        ", under Laplace no better than a guess." if first < GUESSED else "."
+    )
     note += " Releases are stretched to the range of grey." if stored else f" {MISSING}"
     return finish(figure, title, datasets=[dataset], note=note, names=False)
