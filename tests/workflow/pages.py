@@ -7,11 +7,13 @@ makes the block a file; `skip="reason"` is shown and not run; `text` is prose.
 from __future__ import annotations
 
 import doctest
+import multiprocessing
 import os
 import re
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,43 +49,69 @@ def blocks(page: str) -> list[Block]:
     ]
 
 
-def run(folder: Path, block: Block, *command: str) -> None:
+def shell(folder: Path, block: Block) -> None:
     environment = {key: value for key, value in os.environ.items() if key != "TENSORLDP_MIRROR"}
-    environment["PYTHONPATH"] = str(folder / "src")
-    environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
-    text = block.text if command[-1] == "-" else None
+    environment |= {"PYTHONPATH": str(folder / "src"), "PATH": f"{Path(sys.executable).parent}:{environment['PATH']}"}
     done = subprocess.run(
-        command, cwd=folder, env=environment, input=text, capture_output=True, text=True, timeout=900, check=False
+        ["bash", "-euo", "pipefail", "-c", block.text],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=900,
+        check=False,
     )
-    assert done.returncode == 0, f"{block.where} fails:\n{block.text}\n{(done.stdout + done.stderr)[-5000:]}"
+    assert done.returncode == 0, f"{block.where} fails:\n{block.text}\n{done.stdout[-5000:]}"
     if "--dry-run" in block.text:
-        assert re.search(r"^total +\d+$|^Nothing to be done", done.stdout + done.stderr, re.MULTILINE), block.where
+        assert re.search(r"^total +\d+$|^Nothing to be done", done.stdout, re.MULTILINE), block.where
 
 
-def follow(folder: Path, page: str) -> None:
-    """Do what a page says, in a copy of the project."""
-    sessions = []
-    for block in blocks(page):
-        title = block.option("title")
-        if block.option("skip") or block.language == "text":
-            continue
-        if title:
-            path = folder / title
-            assert not path.exists() or block.language == "yaml", block.where
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(block.text)
-        elif block.language == "sh":
-            run(folder, block, "bash", "-euo", "pipefail", "-c", block.text)
-        elif block.language == "python":
-            run(folder, block, sys.executable, "-c", block.text)
-        elif block.language == "pycon":
-            sessions.append(block)
-        else:
-            raise AssertionError(f"{block.where}: a block of {block.language or 'no language'} cannot be followed")
-    if sessions:  # all examples of a page are one session, as a reader would type them
-        text = "\n".join(block.text for block in sessions)
-        script = f"import doctest, sys; sys.exit(doctest.testfile({str(folder / 'session.txt')!r}, False).failed)"
-        assert len(doctest.DocTestParser().get_examples(text)) > 0
-        (folder / "session.txt").write_text(text)
-        run(folder, sessions[0], sys.executable, "-c", script)
-        (folder / "session.txt").unlink()
+def _execute(folder: Path, text: str) -> None:
+    os.chdir(folder)
+    sys.path.insert(0, str(folder))
+    for stream in (1, 2):
+        os.dup2(os.open("output", os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
+    exec(compile(text, "<block>", "exec"), {"__name__": "__main__"})
+
+
+def python(folder: Path, where: str, text: str) -> None:
+    """Run Python in a new process, forked from one that has the library imported already."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tensorldp.mechanisms", "tensorldp.privacy", "pandas"])
+    process = context.Process(target=_execute, args=(folder, text))
+    process.start()
+    process.join(300)
+    output = (folder / "output").read_text()
+    (folder / "output").unlink()
+    assert process.exitcode == 0, f"{where} fails:\n{text}\n{output[-5000:]}"
+
+
+def follow(folder: Path, pages: Iterable[str]) -> None:
+    """Do what pages say, in a copy of the project."""
+    for page in pages:
+        sessions = []
+        for block in blocks(page):
+            title = block.option("title")
+            if block.option("skip") or block.language == "text":
+                continue
+            if title:
+                path = folder / title
+                assert not path.exists() or block.language == "yaml", block.where
+                path.parent.mkdir(exist_ok=True)
+                path.write_text(block.text)
+            elif block.language == "sh":
+                shell(folder, block)
+            elif block.language == "python":
+                python(folder, block.where, block.text)
+            elif block.language == "pycon":
+                sessions.append(block)
+            else:
+                raise AssertionError(f"{block.where}: a block of {block.language or 'no language'} cannot be followed")
+        if sessions:  # all examples of a page are one session, as a reader would type them
+            text = "\n".join(block.text for block in sessions)
+            assert len(doctest.DocTestParser().get_examples(text)) > 0
+            (folder / "session.txt").write_text(text)
+            script = "import doctest, sys; sys.exit(doctest.testfile('session.txt', False).failed)"
+            python(folder, sessions[0].where, script)
+            (folder / "session.txt").unlink()

@@ -13,26 +13,26 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pandas as pd
 import pytest
-from conftest import REDUCED, SNAKEMAKE, Project, make_project
-from faults import leftovers, result
+from project import METRICS, SMALL, Project, make_project, result
 
 from tensorldp_papers.run.table import KEY
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("finished")]
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("faults")]
 HANGS = 500  # seconds after which a run counts as hanging; a busy machine takes minutes
 SCRIPT = Path(__file__).with_name("slurm.sh")
-CONFIG = {
+CONFIG: dict[str, Any] = {
+    **SMALL,
     "studies": ["tldp_type1", "tldp_type3"],
-    "seeds": [0],
-    "mechanisms": {"tldp_type1": ["tldp-l"], "tldp_type3": ["none"]},
-    "epsilons": {"tldp_type1": [1, 5]},
-    "training": {"tldp_type1": {"epochs": 1}, "tldp_type3": {"rounds": 1}},
+    "mechanisms": {"tldp_type1": ["none", "tldp-l", "laplace"], "tldp_type3": ["none"]},
+    "datasets": {"tldp_type3": ["breast_cancer"]},
+    "training": {**SMALL["training"], "tldp_type3": {"rounds": 1}},
 }
-IMAGES = "tldp_type1/digits/model=small_cnn/tldp-l/epsilon~{}"
+FIRST: dict[str, Any] = {**CONFIG, "studies": ["tldp_type1"], "mechanisms": {"tldp_type1": ["none", "tldp-l"]}}
+IMAGES = "tldp_type1/digits/model=small_cnn/laplace/epsilon~{}"
 CLIENTS = "tldp_type3/breast_cancer/model=fcn+where=user/{}/epsilon~{}"
 OPTIONS = (
     "--workflow-profile",
@@ -83,18 +83,27 @@ def cluster() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def submitted(cluster: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A project whose data sets are ready."""
+    """A project whose first study has run on the cluster."""
     project = make_project(tmp_path_factory.mktemp("slurm"))
-    project.configure(**CONFIG)
-    done = project.snakemake("resources/datasets/digits/digest.json", timeout=HANGS)
-    assert done.returncode == 0, done.stdout + done.stderr
+    project.configure(**FIRST)
+    code, text = project.snakemake(*OPTIONS, "--", METRICS)
+    assert code == 0, text[-6000:]
+    assert text.count("has been submitted") == 1 + 4  # a data set and a batch
+    assert not project.leftovers()
     return project
 
 
 def start(project: Project, *arguments: str, options: Sequence[str] = OPTIONS) -> subprocess.Popen[str]:
     """Snakemake in the background; it ends by itself, whatever happens to this process."""
-    command = ["timeout", "--signal=INT", "--kill-after=10", str(HANGS), str(SNAKEMAKE), *options, *arguments]
-    return subprocess.Popen(command, cwd=project.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    command = ["timeout", "--signal=INT", "--kill-after=10", str(HANGS), project.command[0], *options, *arguments]
+    return subprocess.Popen(
+        command,
+        cwd=project.folder,
+        env=project.environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
 
 
 def queue(columns: str) -> list[list[str]]:
@@ -133,30 +142,17 @@ def scores(*cells: str) -> list[str]:
     return [f"results/batches/{cell}/scores.json" for cell in cells]
 
 
-def test_the_tldp_study_on_a_cluster_gives_the_values_of_a_local_run(
-    cluster: Path, finished: Project, project: Project
-) -> None:
-    project.configure(
-        studies=["tldp_type1", "tldp_type3"],
-        mechanisms={"tldp_type1": ["none", "tldp-l"], "tldp_type3": ["none"]},
-        epsilons={"tldp_type1": [1]},
-        training={study: REDUCED["training"][study] for study in ("tldp_type1", "tldp_type3")},
-        cells_per_job=20,
-    )
-    done = project.snakemake(*OPTIONS, "--", "results/metrics.parquet", cores=1)
-    assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
-    # two data sets and two batches, of which the second trains without a release
-    assert (done.stdout + done.stderr).count("has been submitted") == 2 + 4 + 3
-    assert not leftovers(project)
-    ours, theirs = (pd.read_parquet(p.folder / "results" / "metrics.parquet") for p in (project, finished))
+def test_a_study_on_a_cluster_has_the_values_of_a_local_run(submitted: Project, calm: Project) -> None:
+    ours, theirs = submitted.metrics(), calm.metrics()
+    assert set(ours["mechanism"]) == {"none", "tldp-l"}
     theirs = theirs.merge(ours[["study", "mechanism", "epsilon"]].drop_duplicates())
-    assert set(ours["study"]) == {"tldp_type1", "tldp_type3"}
     values = [*KEY, "value", "guarantee_epsilon"]
     pd.testing.assert_frame_equal(ours[values], theirs[values], check_exact=True)
 
 
 def test_a_cancelled_job_runs_again_and_jobs_get_the_gpu_they_ask_for(submitted: Project) -> None:
     cell = IMAGES.format(5)
+    submitted.configure(**CONFIG)
     run = start(submitted, "--set-resources", "train:gpu=1", "--", *scores(cell))
     cancelled = running(run)
     subprocess.run(["scancel", cancelled], timeout=20, check=True)
@@ -174,12 +170,11 @@ def test_a_cancelled_job_runs_again_and_jobs_get_the_gpu_they_ask_for(submitted:
 @pytest.mark.weekly
 def test_batches_that_are_ready_together_are_tasks_of_one_array(submitted: Project) -> None:
     changes = {"mechanisms": {"tldp_type3": ["tldp-l"]}, "epsilons": {"tldp_type3": [50, 100]}, "cells_per_job": 1}
-    submitted.configure(**{**CONFIG, **changes})
+    submitted.configure(**CONFIG | changes)
     cells = [CLIENTS.format("tldp-l", epsilon) for epsilon in (50, 100)]
     options = ["profiles/slurm-arrays" if option == "profiles/slurm" else option for option in OPTIONS]
     run = start(submitted, "--", *scores(*cells), options=options)
     text = run.communicate(timeout=HANGS + 30)[0]
-    submitted.configure(**CONFIG)
     assert run.returncode == 0, text[-6000:]
     columns = queue("arrayjobid,arraytaskid,comment:100")
     tasks = [found[:2] for found in columns if "rule_train" in found[-1] and found[1] != "N/A"]
@@ -190,6 +185,7 @@ def test_batches_that_are_ready_together_are_tasks_of_one_array(submitted: Proje
 
 @pytest.mark.weekly
 def test_a_node_that_goes_down_and_returns_loses_nothing(submitted: Project) -> None:
+    submitted.configure(**CONFIG)
     cell = CLIENTS.format("none", "inf")
     run = start(submitted, "--", *scores(cell))
     job = running(run)
@@ -212,7 +208,8 @@ def test_a_node_that_goes_down_and_returns_loses_nothing(submitted: Project) -> 
 
 @pytest.mark.weekly
 def test_jobs_survive_the_death_of_the_node_daemon(submitted: Project, cluster: Path) -> None:
-    target = f"results/batches/{IMAGES.format(5)}/privacy.json"
+    submitted.configure(**CONFIG)
+    target = f"results/batches/{IMAGES.format(1)}/privacy.json"
     run = start(submitted, "--", target)
     job = running(run)
     os.kill(int((cluster / "slurmd.pid").read_text()), signal.SIGKILL)

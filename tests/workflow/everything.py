@@ -1,0 +1,128 @@
+"""The project in which everything has run once, small, and in spite of everything."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from outside import OWN, write_outside
+from project import CUT_OFF, METRICS, Project, alive, make_project, nobody_works_in, started, unlock_as_make_does
+
+TYPE1 = "tldp_type1"
+EVERYTHING: dict[str, Any] = {
+    "seeds": [0, 1],
+    "plugins": ["outside"],
+    "own_datasets": OWN,
+    "studies": [
+        *("tldp_type1", "tldp_type2", "tldp_type3"),
+        *("tvg_sgd", "tvg_features", "tvg_testing", "tvg_covariance"),
+        *("pldp_synthetic", "pldp_fl", "latent", "reconstruction", "frontier"),
+    ],
+    "datasets": {
+        "tldp_type1": ["my_digits"],
+        "tldp_type2": ["digits"],
+        "tldp_type3": ["people"],
+        "tvg_sgd": ["digits"],
+        "tvg_covariance": ["digits"],
+    },
+    "factors": {"tldp_type3": {"model": ["two_layers"], "where": ["user"]}},
+    "mechanisms": {
+        "tldp_type1": ["none", "tldp-l", "laplace", "half-laplace"],
+        "tldp_type2": ["none", "tldp-g", "half-laplace"],
+        "tldp_type3": ["none", "tldp-l", "half-laplace"],
+        "tvg_sgd": ["none", "idn"],
+        "tvg_features": ["none", "idn"],
+        "tvg_testing": ["none", "udn", "half-laplace"],
+        "tvg_covariance": ["idn", "udn"],
+        "pldp_synthetic": ["pdpm"],
+        "pldp_fl": ["none", "pdpm", "half-laplace"],
+        "frontier": ["none", "privunit"],
+    },
+    "epsilons": {
+        "tldp_type1": [1, 5],
+        "tldp_type2": [1],
+        "tldp_type3": [100],
+        "latent": [0.5],
+        "pldp_fl": [1],
+        **{study: [1] for study in ("tvg_sgd", "tvg_features", "tvg_testing", "tvg_covariance")},
+        "pldp_synthetic": [1],
+        "frontier": [1],
+    },
+    "training": {
+        "tldp_type1": {"epochs": 1, "limit": 200},
+        "tldp_type2": {"epochs": 1, "limit": 200},
+        "tldp_type3": {"rounds": 1},
+        "tvg_sgd": {"steps": 10},
+        "tvg_features": {"epochs": 1, "limit": 200},
+        "tvg_testing": {"epochs": 1, "limit": 100, "test_limit": 50},
+        "pldp_fl": {"rounds": 2, "every": 1, "clients": 4, "limit": 100},
+        "latent": {"epochs": 1, "limit": 400},
+        "reconstruction": {"draws": 1, "epochs": 1, "victims": 2},
+    },
+}
+MADE = (METRICS, "results/series.parquet", "results/standing.csv", "results/figures/tldp_type1.svg")
+PHASES = ("Building DAG of jobs", "rule perturb:", "rule train:", "rule evaluate:")
+
+
+def everything_in(base: Path) -> Project:
+    """All studies on small data, in a folder beside that of the workflow, after a run that was disturbed."""
+    project = make_project(base / "it's über alles", base / "the workflow")
+    write_outside(project.folder)
+    project.configure(**EVERYTHING)
+    if Path("/proc/self/stat").exists():
+        disturb(project)
+    cut_off = subprocess.run([*CUT_OFF, "true"], capture_output=True, check=False).returncode == 0
+    project.ran("--", "resources/datasets/digits/digest.json")
+    code, text = project.snakemake("--", *MADE, before=CUT_OFF if cut_off else ())
+    assert code == 0, text[-6000:]
+    assert "IncompleteFilesException" not in text
+    assert f"Finished in {project.folder}." in text
+    return project
+
+
+def disturb(project: Project) -> None:
+    """Kill a run in each phase, start a second one beside it, and press Ctrl-C."""
+    kept: dict[str, int] = {}
+    for phase in PHASES:
+        with started(project, METRICS) as run:
+            assert run.reaches(phase), run.output[-3000:]
+            time.sleep(0.5)
+            run.send(signal.SIGKILL)
+            run.end()
+            assert "Traceback" not in run.output
+        assert nobody_works_in(project.folder, 10), alive(project.folder)
+        kept = as_before(project, kept)
+        if phase == PHASES[1]:  # what a user sees and types: the message names the option
+            code, text = project.snakemake(METRICS)
+            assert code != 0
+            assert "cannot be locked" in text
+            assert "--unlock" in text
+        unlock_as_make_does(project)
+        assert not project.locks()
+    with started(project, METRICS) as run:
+        assert run.reaches("Job stats:")
+        run.send(signal.SIGSTOP)  # holds its locks for as long as the second one needs
+        code, text = project.snakemake(METRICS)
+        unlock_as_make_does(project)
+        assert project.locks()
+        run.send(signal.SIGCONT)
+        assert code != 0
+        assert "no other Snakemake process" in text
+        assert "Traceback" not in text
+        assert run.reaches("Finished jobid")
+        run.send(signal.SIGINT)  # what a terminal sends
+        assert run.end() in (1, 130, -signal.SIGINT)
+    assert not project.locks()
+    assert not list(project.folder.rglob("*.part"))
+    assert nobody_works_in(project.folder), alive(project.folder)
+    assert as_before(project, kept)
+
+
+def as_before(project: Project, kept: dict[str, int]) -> dict[str, int]:
+    """The results that are there: what was finished is not computed again."""
+    after = project.stored()
+    assert {name: after[name] for name in kept} == kept
+    return after

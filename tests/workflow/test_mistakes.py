@@ -1,0 +1,209 @@
+"""What a user types wrong, has not, or may not write ends in one sentence.
+
+Each mistake in config.yaml is tested on the functions that read it, in tests/config.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+from outside import OWN
+from project import ROOT, SMALL, Project, make_project, plan_of
+
+from tensorldp.errors import InputError
+from tensorldp_papers.run.device import resolve_device
+
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("mistakes")]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A copy in which nothing has run. Tests configure it, and leave the rest as it is."""
+    return make_project(tmp_path_factory.mktemp("plans"))
+
+
+def test_snakemake_lint_is_clean(project: Project) -> None:
+    project.configure(**SMALL)
+    project.ran("--lint")
+
+
+DRY_RUN = """
+import sys
+from snakemake.cli import main
+try:
+    main(["--dry-run", "--cores", "1"])
+except SystemExit as end:
+    print("exit", end.code)
+print("heavy", sorted({"torch", "torchvision", "sklearn", "scipy"} & set(sys.modules)))
+"""
+JOBS = 120  # of the default run
+
+
+def test_the_default_run_has_few_jobs_for_each_study_and_its_plan_imports_no_torch(project: Project) -> None:
+    shutil.copy(ROOT / "config.yaml", project.folder)
+    done = subprocess.run(
+        [sys.executable, "-c", DRY_RUN],
+        cwd=project.folder,
+        env=project.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    text = done.stdout + done.stderr
+    assert "exit 0" in text
+    assert "heavy []" in text
+    studies = set(yaml.safe_load((ROOT / "config.yaml").read_text())["studies"])
+    for rule in ("privacy", "collect_study"):
+        found = re.findall(
+            rf"^(?:local)?rule {rule}:\n(?: {{4}}.*\n)*? {{4}}wildcards: .*study=(\w+)", text, re.MULTILINE
+        )
+        assert set(found) == studies, rule
+    assert {f"figure_{study}" for study in studies} | {"report"} <= set(
+        re.findall(r"^(?:local)?rule (\w+):", text, re.M)
+    )
+    assert 50 < int(re.findall(r"^total +(\d+)", text, re.MULTILINE)[0]) <= JOBS
+
+
+def test_the_frontier_waits_for_the_papers_studies_only_where_no_results_are_kept(project: Project) -> None:
+    project.configure(studies=["frontier", "tvg_covariance"], seeds=[0])
+    figure = "results/figures/frontier.png"
+    assert any("study=tvg_covariance" in wildcards for _, wildcards in plan_of(project, figure).jobs)
+    kept = project.folder / "results" / "reference" / "metrics.parquet"
+    kept.parent.mkdir(parents=True)
+    kept.touch()
+    try:
+        assert not any("study=tvg_covariance" in wildcards for _, wildcards in plan_of(project, figure).jobs)
+    finally:
+        shutil.rmtree(kept.parent)
+
+
+def test_a_mistake_in_the_config_ends_the_plan_with_a_sentence(project: Project) -> None:
+    project.configure(**SMALL | {"epsilons": {"tldp_type1": [-2]}})
+    errors, _ = project.failed()
+    assert len(errors) == 1
+    assert all(word in errors[0] for word in ("epsilons.tldp_type1.0", "[1e-12, 1e+12]", "got -2"))
+
+
+def test_a_file_of_ones_own_that_is_not_there_ends_the_plan_with_a_sentence(project: Project) -> None:
+    project.configure(**SMALL, own_datasets={"mine": OWN["people"]})
+    errors, _ = project.failed("--dry-run")
+    assert errors == ["error: own_datasets.mine.path = 'people.parquet': there is no such file or folder"]
+
+
+def test_a_study_without_a_notebook_ends_in_one_sentence(project: Project) -> None:
+    project.configure(**SMALL)
+    notebook = project.home / "notebooks" / "tldp_type2.ipynb"
+    content = notebook.read_bytes()
+    notebook.unlink()
+    try:
+        errors, _ = project.failed("--dry-run")
+    finally:
+        notebook.write_bytes(content)
+    assert errors == [
+        "error: the study tldp_type2 has no notebook: add notebooks/tldp_type2.ipynb, which draws its figure"
+    ]
+
+
+# stands in for a folder without the right to write, which root has everywhere
+DENIED = "import os\nallowed = os.access\nos.access = lambda path, mode: path != '.' and allowed(path, mode)\n"
+
+
+def test_a_folder_that_cannot_be_written_is_named_in_a_sentence(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(DENIED)
+    project.configure(**SMALL)
+    code, text = project.snakemake("--dry-run", PYTHONPATH=f"{tmp_path}:{project.home / 'src'}")
+    assert code != 0
+    assert f"error: the folder {project.folder} cannot be written" in text
+    assert "Traceback" not in text
+
+
+def test_the_last_line_names_what_was_made_where_it_is(project: Project) -> None:
+    project.configure(**SMALL)
+    text = project.ran("--", "resources/datasets/digits/digest.json")
+    assert f"Finished in {project.folder}." in text
+    assert "report.html" not in text  # nobody asked for one
+    shutil.rmtree(project.folder / "resources")
+
+
+def script(name: str) -> Callable[[Sequence[str]], None]:
+    """The function that a job of the workflow calls."""
+    spec = importlib.util.spec_from_file_location(f"script_{name}", ROOT / "workflow" / "scripts" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    main: Callable[[Sequence[str]], None] = module.main
+    return main
+
+
+def test_a_data_set_that_cannot_be_had_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    with pytest.raises(InputError, match=r"the data set mnist cannot be fetched.*mirror"):
+        script("download")(["--dataset", "mnist", "--out", str(tmp_path / "out")])
+    with pytest.raises(InputError, match=f"the mirror folder {tmp_path}/none does not exist"):
+        script("download")(["--dataset", "mnist", "--out", str(tmp_path / "out"), "--mirror", str(tmp_path / "none")])
+    mirror = tmp_path / "mirror" / "mnist"
+    mirror.mkdir(parents=True)
+    for part, kind in (
+        ("train", "images-idx3"),
+        ("train", "labels-idx1"),
+        ("t10k", "images-idx3"),
+        ("t10k", "labels-idx1"),
+    ):
+        (mirror / f"{part}-{kind}-ubyte.gz").write_bytes(b"not the real file")
+    with pytest.raises(InputError, match=r"idx.*SHA-256"):
+        script("download")(["--dataset", "mnist", "--out", str(tmp_path / "out"), "--mirror", str(mirror.parent)])
+    assert (mirror / "train-images-idx3-ubyte.gz").read_bytes() == b"not the real file"
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there_is_one_sentence() -> None:
+    with pytest.raises(InputError, match="device is 'cuda' but no CUDA GPU is available here"):
+        resolve_device("cuda")
+
+
+OUTER = """
+module tensorldp:
+    snakefile:
+        "../the workflow/Snakefile"
+    config:
+        config["tensorldp"]
+
+
+use rule * from tensorldp as tensorldp_*
+
+
+rule all:
+    default_target: True
+    input:
+        "results/figures/tldp_type2.png",
+    output:
+        "mine.txt",
+    shell:
+        "cp results/figures/tldp_type2.csv {output}"
+"""
+
+
+@pytest.mark.parametrize("options", [["--dry-run"], pytest.param([], marks=pytest.mark.weekly)])
+def test_it_is_a_module_of_another_workflow_in_folders_with_spaces_and_umlauts(
+    options: list[str], tmp_path: Path
+) -> None:
+    mine = make_project(tmp_path / "über alles" / "mine", tmp_path / "über alles" / "the workflow")
+    (mine.folder / "Snakefile").write_text(OUTER)
+    (mine.folder / "config.yaml").write_text(yaml.safe_dump({"tensorldp": {**SMALL, "device": "cpu"}}))
+    outer = Project(mine.folder, mine.folder)
+    code, text = outer.snakemake("--configfile", "config.yaml", *options)
+    assert code == 0, text[-4000:]
+    assert "rule tensorldp_figure_tldp_type2" in text
+    assert (mine.folder / "mine.txt").exists() == (not options)
+    assert not (mine.home / "results").exists()
