@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from everything import everything_in
+from everything import calmly_in, everything_in
 from project import SMALL, Project, calmly, make_project
 
 
@@ -11,6 +11,12 @@ from project import SMALL, Project, calmly, make_project
 def everything(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A project in which all has run. Tests leave it as it is."""
     return everything_in(tmp_path_factory.mktemp("everything"))
+
+
+@pytest.fixture(scope="session")
+def calm_everything(everything: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The results of all studies, computed in one process. Tests leave them as they are."""
+    return calmly_in(tmp_path_factory.mktemp("calm everything"), everything)
 
 
 @pytest.fixture(scope="session")

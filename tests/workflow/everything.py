@@ -1,7 +1,8 @@
-"""The project in which everything has run once, small, and in spite of everything."""
+"""All studies on small data: five of them run in spite of everything, and all are computed by one process."""
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import time
@@ -9,12 +10,22 @@ from pathlib import Path
 from typing import Any
 
 from outside import OWN, write_outside
-from project import CUT_OFF, METRICS, Project, alive, make_project, nobody_works_in, started, unlock_as_make_does
+from project import (
+    CUT_OFF,
+    METRICS,
+    Project,
+    alive,
+    calmly,
+    make_project,
+    nobody_works_in,
+    started,
+    unlock_as_make_does,
+)
 
 TYPE1 = "tldp_type1"
 EVERYTHING: dict[str, Any] = {
     "seeds": [0, 1],
-    "plugins": ["outside"],
+    "plugins": ["my_code"],
     "own_datasets": OWN,
     "studies": [
         *("tldp_type1", "tldp_type2", "tldp_type3"),
@@ -24,11 +35,16 @@ EVERYTHING: dict[str, Any] = {
     "datasets": {
         "tldp_type1": ["my_digits"],
         "tldp_type2": ["digits"],
-        "tldp_type3": ["people"],
+        "tldp_type3": ["digits"],
+        "pldp_fl": ["people"],
         "tvg_sgd": ["digits"],
         "tvg_covariance": ["digits"],
     },
-    "factors": {"tldp_type3": {"model": ["two_layers"], "where": ["user"]}},
+    "factors": {
+        "tldp_type3": {"where": ["user"]},
+        "pldp_fl": {"model": ["two_layers"], "eps": ["e3"], "tau": ["t1"]},
+        "reconstruction": {"attack": ["tensor", "likelihood"], "m": [5000]},
+    },
     "mechanisms": {
         "tldp_type1": ["none", "tldp-l", "laplace", "half-laplace"],
         "tldp_type2": ["none", "tldp-g", "half-laplace"],
@@ -39,6 +55,7 @@ EVERYTHING: dict[str, Any] = {
         "tvg_covariance": ["idn", "udn"],
         "pldp_synthetic": ["pdpm"],
         "pldp_fl": ["none", "pdpm", "half-laplace"],
+        "reconstruction": ["none", "laplace", "tldp-l"],
         "frontier": ["none", "privunit"],
     },
     "epsilons": {
@@ -54,7 +71,7 @@ EVERYTHING: dict[str, Any] = {
     "training": {
         "tldp_type1": {"epochs": 1, "limit": 200},
         "tldp_type2": {"epochs": 1, "limit": 200},
-        "tldp_type3": {"rounds": 1},
+        "tldp_type3": {"rounds": 1, "limit": 200},
         "tvg_sgd": {"steps": 10},
         "tvg_features": {"epochs": 1, "limit": 200},
         "tvg_testing": {"epochs": 1, "limit": 100, "test_limit": 50},
@@ -63,15 +80,19 @@ EVERYTHING: dict[str, Any] = {
         "reconstruction": {"draws": 1, "epochs": 1, "victims": 2},
     },
 }
+RUN: dict[str, Any] = {  # what Snakemake runs of it: a study of each kind
+    **EVERYTHING,
+    "studies": ["tldp_type1", "tldp_type2", "tldp_type3", "tvg_testing", "tvg_covariance"],
+}
 MADE = (METRICS, "results/series.parquet", "results/standing.csv", "results/figures/tldp_type1.svg")
-PHASES = ("Building DAG of jobs", "rule perturb:", "rule train:", "rule evaluate:")
+STAGES = {"rule perturb:", "rule train:", "rule evaluate:"}
 
 
 def everything_in(base: Path) -> Project:
-    """All studies on small data, in a folder beside that of the workflow, after a run that was disturbed."""
+    """What `RUN` asks for, in a folder beside that of the workflow, by a run that was disturbed on its way."""
     project = make_project(base / "it's über alles", base / "the workflow")
     write_outside(project.folder)
-    project.configure(**EVERYTHING)
+    project.configure(**RUN)
     if Path("/proc/self/stat").exists():
         disturb(project)
     cut_off = subprocess.run([*CUT_OFF, "true"], capture_output=True, check=False).returncode == 0
@@ -86,21 +107,24 @@ def everything_in(base: Path) -> Project:
 def disturb(project: Project) -> None:
     """Kill a run in each phase, start a second one beside it, and press Ctrl-C."""
     kept: dict[str, int] = {}
-    for phase in PHASES:
+    left = {"Building DAG of jobs"}
+    while left:
         with started(project, METRICS) as run:
-            assert run.reaches(phase), run.output[-3000:]
+            reached = run.reaches(*left)
             time.sleep(0.5)
             run.send(signal.SIGKILL)
             run.end()
             assert "Traceback" not in run.output
         assert nobody_works_in(project.folder, 10), alive(project.folder)
         kept = as_before(project, kept)
-        if phase == PHASES[1]:  # what a user sees and types: the message names the option
+        left = (left | STAGES if reached not in STAGES else left) - {reached}
+        if not left:  # what a user sees: the message names the option that is typed then
             code, text = project.snakemake(METRICS)
             assert code != 0
             assert "cannot be locked" in text
             assert "--unlock" in text
-        unlock_as_make_does(project)
+        if project.locks():
+            project.ran("--unlock")
         assert not project.locks()
     with started(project, METRICS) as run:
         assert run.reaches("Job stats:")
@@ -126,3 +150,15 @@ def as_before(project: Project, kept: dict[str, int]) -> dict[str, int]:
     after = project.stored()
     assert {name: after[name] for name in kept} == kept
     return after
+
+
+def calmly_in(folder: Path, project: Project) -> Project:
+    """The results of all studies, computed from a project's data by one process."""
+    project.configure(**EVERYTHING)
+    code, text = project.snakemake("--dry-run", "--printshellcmds", "--", METRICS)
+    assert code == 0, text
+    data = sorted(set(re.findall(r"(?:resources/datasets|results/(?:features|representations))/\S+/digest.json", text)))
+    project.ran("--", *data)
+    calm = calmly(project, folder, "my_code.py")
+    project.configure(**RUN)
+    return calm

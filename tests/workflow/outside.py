@@ -66,7 +66,7 @@ class Liar(HalfLaplace):
 
 @register_model("two_layers")
 def two_layers(task):
-    return nn.Sequential(nn.Flatten(), nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, task.classes))
+    return nn.Sequential(nn.Flatten(), nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, task.classes))
 '''
 DIGITS = "my digits' $(touch pwned).csv"  # a name that a shell would run
 OWN = {
@@ -76,8 +76,8 @@ OWN = {
 
 
 def write_outside(folder: Path) -> None:
-    """The plug-in `outside`, and the files of `OWN`."""
-    (folder / "outside.py").write_text(PLUGINS)
+    """The plug-in `my_code`, and the files of `OWN`."""
+    (folder / "my_code.py").write_text(PLUGINS)
     digits = load_digits()
     table = pd.DataFrame(digits.data[:240].astype(int)).assign(digit=digits.target[:240])
     table.to_csv(folder / DIGITS, index=False)

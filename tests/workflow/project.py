@@ -88,14 +88,15 @@ class Project:
         assert "Traceback" not in text, text[-6000:]
         return [line for line in text.splitlines() if line.startswith("error: ")], text
 
+    def table(self, name: str) -> pd.DataFrame:
+        """A table of the results without what two runs need not have in common."""
+        path = self.folder / "results" / name
+        table = pd.read_csv(path) if name.endswith(".csv") else pd.read_parquet(path)
+        return table.drop(columns=[*OF_THE_MACHINE], errors="ignore")
+
     def tables(self) -> dict[str, bytes]:
         """All that two runs must have in common, as bytes."""
-        found = {}
-        for name in TABLES:
-            path = self.folder / "results" / name
-            table = pd.read_csv(path) if name.endswith(".csv") else pd.read_parquet(path)
-            found[name] = table.drop(columns=[*OF_THE_MACHINE], errors="ignore").to_csv(index=False).encode()
-        return found
+        return {name: self.table(name).to_csv(index=False).encode() for name in TABLES}
 
     def metrics(self) -> pd.DataFrame:
         return pd.read_parquet(self.folder / METRICS)
@@ -279,10 +280,16 @@ class Run:
     def output(self) -> str:
         return self.said.read_text(errors="replace")
 
-    def reaches(self, text: str) -> bool:
-        """Wait until it says this; False if it ended first."""
-        assert until(lambda: self.process.poll() is not None or text in self.output, 240), self.output[-3000:]
-        return self.process.poll() is None
+    def reaches(self, *texts: str) -> str:
+        """Wait until it says one of these before it ends; which one."""
+
+        def said() -> list[str]:
+            output = self.output
+            return [text for text in texts if text in output]
+
+        assert until(lambda: said() or self.process.poll() is not None, 240), self.output[-3000:]
+        assert self.process.poll() is None, self.output[-3000:]
+        return said()[0]
 
     def finishes(self, jobs: int) -> bool:
         """Wait until so many jobs have ended; False if the run ended first."""

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from everything import EVERYTHING
+from everything import RUN
 from project import (
     METRICS,
     ROOT,
@@ -25,6 +25,7 @@ from project import (
     Project,
     alive,
     copy_of,
+    edited,
     make_project,
     nobody_works_in,
     plan_of,
@@ -114,12 +115,37 @@ def test_deleted_and_damaged_files_are_named_and_what_they_held_is_computed_agai
     assert not project.leftovers()
 
 
+def test_a_change_whose_first_run_fails_is_computed_by_the_next_one(everything: Project, tmp_path: Path) -> None:
+    """Snakemake deletes what a failing job would have made, and makes no file again from which it needs nothing."""
+    project = copy_of(everything, tmp_path / "copy")
+    before, features = project.stored(), project.folder / FEATURES
+    content = features.read_bytes()
+    with edited(project, {"workflow/scripts/evaluate.py": "\n_edited = 1\n"}):  # which changes no guarantee
+        features.write_bytes(content[:-8] + content[:8])
+        errors, _ = project.failed("--", STUDY)
+        assert all(FEATURES in line for line in errors), errors
+        features.write_bytes(content)
+        project.ran("--", STUDY)
+        parts = {name.rpartition("/")[2].split(".")[0] for name in project.stored().keys() - before.keys()}
+    assert parts == {"seed~0", "seed~1"}
+    # and where what makes the features fails, which all cells read
+    script = project.home / "workflow" / "scripts" / "extract_features.py"
+    with edited(project, {"workflow/scripts/extract_features.py": "\n_edited = 1\n"}):
+        text = script.read_text()
+        script.write_text(text.replace("    args = ", "    raise SystemExit(1)\n    args = ", 1))
+        assert project.snakemake("--", STUDY)[0] == 1
+        assert not features.exists()
+        script.write_text(text)
+        project.ran("--", STUDY)
+        assert features.read_bytes() == content
+
+
 def test_a_further_seed_leaves_the_others_as_they_are_and_going_back_computes_nothing(
     everything: Project, tmp_path: Path
 ) -> None:
     project = copy_of(everything, tmp_path / "copy")
     before, values = project.stored(), pd.read_parquet(project.folder / STUDY)
-    settings = EVERYTHING | {"studies": ["tldp_type2"]}
+    settings = RUN | {"studies": ["tldp_type2"]}
     project.configure(**settings | {"seeds": [0, 1, 2]})
     project.ran("--", STUDY)
     after = project.stored()

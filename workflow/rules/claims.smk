@@ -8,6 +8,7 @@ rule claims:
     output: "results/claims.csv"
     params:
         source=source("claims"),
+        wanted=lambda wildcards: wanted(),
         settings=PLAN.settings.model_dump_json(exclude={"mirror", "device", "check_minutes"}),
     log: "logs/claims.log"
     conda: "../../envs/tensorldp.yaml"
@@ -30,6 +31,7 @@ rule report:
     output: "results/report.html"
     params:
         source=source("report"),
+        wanted=lambda wildcards: digest(wanted(), *(notebook_source(drawing.name) for drawing in OWN)),
         studies=json.dumps(
             [
                 {

@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 import time
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ try:
     from tensorldp_papers.run import at_work, environment
     from tensorldp_papers.data.fetch import content_digest
     from tensorldp_papers.run.failures import export_commands, finished, last_words, warnings_since
-    from tensorldp_papers.run.store import Store, write_batch
+    from tensorldp_papers.run.store import Store, digest, write_batch
 except ImportError as error:
     sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e '.[pipeline]'` first")
 
@@ -81,9 +82,17 @@ wildcard_constraints:
     batch=r"\d+|[^/]+/[^/]+/epsilon~[^/]+",
 
 
+def key_of(wildcards):
+    """A batch by its study, data set and number or name."""
+    return wildcards.study, wildcards.dataset, wildcards.batch
+
+
 def cells_of(wildcards):
     """The cells of a batch; the end of the run with one sentence, if it has none."""
-    key = (wildcards.study, wildcards.dataset, wildcards.batch)
+    return cells_by(key_of(wildcards))
+
+
+def cells_by(key):
     if key in BATCHES:
         return BATCHES[key]
     path = "/".join(key)
@@ -161,15 +170,40 @@ def described(cell, kind):
     return found
 
 
-def batch(kind):
+@cache
+def makers(dataset, folder):
+    """What makes a folder of records: it changes with the code, and with a user's own file."""
+    own = PLAN.settings.own_datasets.get(dataset)
+    entry = [source("prepare_own"), own.model_dump_json(), own_content(dataset)] if own else [source("prepare")]
+    later = {"features": "extract_features", "representations": "represent"}.get(Path(folder).parts[1])
+    return digest(*entry, *([source(later, names=frozenset())] if later else []))
+
+
+@cache
+def batch_file(kind, key):
     """The file of a batch, for jobs whose command line cannot hold thousands of cells."""
+    cells = cells_by(key)
+    folders = sorted({(cell.dataset, folder) for cell in cells if (folder := data_folder(cell))})
+    made = [makers(*folder) for folder in folders]
+    lost = STORE.lost("/".join(key), kind)
+    found = [described(cell, kind) for cell in cells]
+    return str(write_batch(Path(".snakemake", "batches"), found, made, lost))  # Snakemake compares texts alone
 
-    def path(wildcards):
-        cells = [described(cell, kind) for cell in cells_of(wildcards)]
-        lost = STORE.lost(BATCH.format(**wildcards), kind)
-        return str(write_batch(Path(".snakemake", "batches"), cells, lost))  # Snakemake compares texts alone
 
-    return path
+def batch(kind):
+    """The parameter of a job on a batch."""
+    return lambda wildcards: batch_file(kind, key_of(wildcards))
+
+
+@cache
+def wanted(*studies):
+    """A text that changes with anything that results of these studies, or of all, are made from.
+
+    Snakemake makes no file again from which it needs nothing. So what reads results has this parameter: else a run
+    that fails after a change would be the last one to know of it.
+    """
+    keys = [key for key in BATCHES if not studies or key[0] in studies]
+    return digest(*(batch_file(kind, key) for key in keys for kind in ("scores", "privacy")))
 
 
 def studies_that(chosen):
@@ -210,16 +244,17 @@ def downloaded(wildcards):
     return [] if dataset_entry(wildcards.dataset).embedded else f"resources/downloads/{wildcards.dataset}/source.json"
 
 
-def own_files(wildcards):
+def own_files(dataset):
     """A user's own file, or all files of a folder of images."""
-    path = Path(PLAN.settings.own_datasets[wildcards.dataset].path)
+    path = Path(PLAN.settings.own_datasets[dataset].path)
     return sorted(str(file) for file in path.glob("*/*") if file.is_file()) if path.is_dir() else [str(path)]
 
 
-def own_content(wildcards):
+@cache
+def own_content(dataset):
     """What they hold: Snakemake itself would compare those above a megabyte by time."""
     try:
-        return content_digest(own_files(wildcards), Path(".snakemake", "own.json"), keep=workflow.is_main_process)
+        return content_digest(own_files(dataset), Path(".snakemake", "own.json"), keep=workflow.is_main_process)
     except InputError as error:
         sys.exit(f"error: {error}")
 
@@ -267,6 +302,11 @@ class Drawing(NamedTuple):
     @property
     def figures(self):
         return [f"{self.out}/figures/{self.name}{view}{ending}" for view in self.views for ending in ENDINGS]
+
+    def wanted(self, wildcards):
+        """`wanted` of the studies that it draws; kept results change with nothing here."""
+        studies = [Path(self.source).name] if self.source.startswith("results/studies/") else []
+        return wanted(*studies) if self.kind == "figure" else ""
 
 
 def drawings(studies, kind, out, source_of, beside_of):

@@ -28,11 +28,11 @@ rule prepare:
 
 
 rule prepare_own:
-    input: ancient(own_files)
+    input: ancient(lambda wildcards: own_files(wildcards.dataset))
     output: multiext("resources/datasets/{dataset}/", "train.safetensors", "test.safetensors", "digest.json")
     params:
         source=source("prepare_own"),
-        content=own_content,
+        content=lambda wildcards: own_content(wildcards.dataset),
         folder=subpath(output[0], parent=True),
         entry=lambda wildcards: PLAN.settings.own_datasets[wildcards.dataset].model_dump_json(),
     wildcard_constraints: dataset=one_of(PLAN.settings.own_datasets)

@@ -37,6 +37,7 @@ for drawing in OWN + REFERENCE_OWN:
             page=f"{drawing.out}/notebooks/{drawing.name}.html",
         params:
             source=notebook_source(drawing.name),
+            wanted=drawing.wanted,
             folder=subpath(output.data, parent=True),
             pictures=pictures_argument,
         priority: 1000
@@ -53,7 +54,8 @@ rule reference_figures:
 
 
 # it draws runs of TLDP's first study, where they are planned; those of any other study have no such rows
-CEILING = f"results/studies/{'tldp_type1' if 'tldp_type1' in PLAN.studies else FIRST}"
+CEILING_STUDY = "tldp_type1" if "tldp_type1" in PLAN.studies else FIRST
+CEILING = f"results/studies/{CEILING_STUDY}"
 
 
 rule privacy_figure:
@@ -70,6 +72,7 @@ rule privacy_figure:
     priority: 1000
     params:
         source=lambda wildcards: notebook_source(wildcards.figure),
+        wanted=lambda wildcards: wanted(CEILING_STUDY) if wildcards.figure == "accuracy_ceiling" else "",
         metrics=lambda wildcards, input: f"-p metrics {input.metrics}" if input.metrics else "",
     log: "logs/figures/{figure}.log"
     conda: "../../envs/tensorldp.yaml"

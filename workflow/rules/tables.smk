@@ -16,6 +16,7 @@ rule collect_study:
     output: **{kind: f"results/studies/{{study}}/{Path(path).name}" for kind, path in KINDS.items()}
     params:
         source=source("collect"),
+        wanted=lambda wildcards: wanted(wildcards.study),
         scale=PLAN.settings.scale,
         checks=lambda wildcards, input: f"--checks {quoted(input.checks)}" if input.checks else "",
         folder=subpath(output.metrics, parent=True),
@@ -33,6 +34,7 @@ rule collect:
     output: **KINDS
     params:
         source=source("join"),
+        wanted=lambda wildcards: wanted(),
         folders=[f"results/studies/{study}" for study in PLAN.studies],
     priority: 1000
     log: "logs/collect.log"
@@ -69,7 +71,9 @@ rule growth_table:
 rule attack_table:
     input: metrics="results/studies/reconstruction/metrics.parquet"
     output: "results/tables/reconstruction.csv"
-    params: source=source("attack_table")
+    params:
+        source=source("attack_table"),
+        wanted=lambda wildcards: wanted("reconstruction"),
     log: "logs/attack_table.log"
     conda: "../../envs/tensorldp.yaml"
     resources: mem_mb=1000
@@ -91,7 +95,9 @@ rule attack_pictures:
             ]
         ),
     output: "results/pictures/reconstruction.safetensors"
-    params: source=source("attack_pictures")
+    params:
+        source=source("attack_pictures"),
+        wanted=lambda wildcards: wanted("reconstruction"),
     log: "logs/attack_pictures.log"
     conda: "../../envs/tensorldp.yaml"
     resources: mem_mb=2000

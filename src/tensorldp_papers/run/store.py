@@ -78,15 +78,16 @@ def _task(raw: Mapping[str, Any]) -> Task:
     return Task(parse_cell(raw["settings"]), raw["settings"], raw["code"], data, weights, trainer)
 
 
-def write_batch(folder: Path, cells: Sequence[Mapping[str, Any]], lost: str = "") -> Path:
+def write_batch(folder: Path, cells: Sequence[Mapping[str, Any]], made: Sequence[str] = (), lost: str = "") -> Path:
     """Write the cells of a batch for its jobs, in a file whose name changes with what it says.
 
     Args:
         folder: for such files.
         cells: as `read_tasks` reads them.
+        made: digests of what makes their data.
         lost: when a result of the batch was found missing, if one ever was (`Store.lost`).
     """
-    content = {"cells": cells} | ({"lost": lost} if lost else {})
+    content = {"cells": cells, "made": [*made]} | ({"lost": lost} if lost else {})
     name = digest(json.dumps(content, sort_keys=True))
     path = folder / name[:2] / f"{name}.json"  # thousands of files in one folder would be slow to write
     if not path.exists():
