@@ -13,8 +13,8 @@ import re
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -87,8 +87,8 @@ def python(folder: Path, where: str, text: str) -> None:
     assert process.exitcode == 0, f"{where} fails:\n{text}\n{output[-5000:]}"
 
 
-def follow(folder: Path, pages: Iterable[str]) -> None:
-    """Do what pages say, in a copy of the project."""
+def follow(folder: Path, pages: Iterable[str], planned: Collection[str] = ()) -> None:
+    """Do what pages say, in a copy of the project; of some, what Snakemake would do is only planned."""
     for page in pages:
         sessions = []
         for block in blocks(page):
@@ -100,6 +100,8 @@ def follow(folder: Path, pages: Iterable[str]) -> None:
                 assert not path.exists() or block.language == "yaml", block.where
                 path.parent.mkdir(exist_ok=True)
                 path.write_text(block.text)
+            elif block.language == "sh" and page in planned:
+                shell(folder, replace(block, text=block.text.replace("snakemake --", "snakemake --dry-run --")))
             elif block.language == "sh":
                 shell(folder, block)
             elif block.language == "python":

@@ -49,14 +49,15 @@ def test_every_study_has_scores_and_guarantees_of_each_seed_once(calm_everything
     assert table["value"].notna().all()
     assert (table.groupby("study")["seed"].agg(set) == {0, 1}).all()
     accuracy = table[(table["metric"] == "accuracy") & (table["mechanism"] != "none")]
-    by_seed = accuracy.pivot_table(index=["study", "dataset", "variant", "mechanism", "epsilon"], columns="seed")
-    assert (by_seed["value"][0] != by_seed["value"][1]).mean() > 0.5  # no seed is another one's again
+    names = ["study", "dataset", "variant", "mechanism", "epsilon"]
+    by_seed = accuracy.pivot_table(index=names, columns="seed", values="value")
+    assert (by_seed[0] != by_seed[1]).mean() > 0.5  # no seed is another one's again
     assert (table["peak_mb"] > 0).all()
 
 
 def test_privacy_is_told_for_the_whole_record(calm_everything: Project) -> None:
     table = calm_everything.metrics()
-    nothing = table[table["mechanism"] == "none"]
+    nothing = table[(table["mechanism"] == "none") & table["study"].str.startswith(("tldp_", "tvg_"))]
     assert (nothing["guarantee_epsilon"] == float("inf")).all()
     assert set(table[table["study"] == "tldp_type3"]["guarantee_unit"]) == {"run"}
     type1 = table[table["study"] == TYPE1].set_index(["mechanism", "epsilon"])["guarantee_pure_epsilon"]
@@ -91,10 +92,11 @@ def test_a_users_own_files_run_through_to_guarantees_and_figures(everything: Pro
 
 def test_no_audit_finds_more_than_is_guaranteed_and_each_belongs_to_its_cell(calm_everything: Project) -> None:
     audits = pd.read_csv(results(calm_everything, "privacy/audits.csv"))
+    audits = audits[audits["samples"] > 0]
     assert (audits["epsilon_lower"] <= audits["claimed"] + 1e-9).all()
     guarantees = pd.read_csv(results(calm_everything, "privacy/guarantees.csv"))
     names = ["study", "dataset", "variant", "mechanism", "epsilon"]
-    both = audits[audits["samples"] > 0].merge(guarantees, on=names, validate="many_to_one")
+    both = audits.merge(guarantees, on=names, validate="many_to_one")
     of_records = both[(both["unit_x"] == both["unit_y"]) & (both["study"] == TYPE1)]
     assert len(of_records) >= 12
     assert np.allclose(of_records["guarantee_pure_epsilon"], of_records["pure_epsilon"])
