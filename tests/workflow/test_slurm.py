@@ -132,7 +132,7 @@ def scores(*cells: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def submitted(cluster: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, str, str]:
-    """A project whose first study has run on the cluster, the first of its jobs that was cancelled, and what it said."""
+    """A project whose first study has run on the cluster, the job that was cancelled on the way, and what it said."""
     project = make_project(tmp_path_factory.mktemp("slurm"))
     project.configure(**FIRST)
     run = start(project, "--set-resources", "train:gpu=1", "--", METRICS)
