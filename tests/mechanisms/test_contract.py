@@ -1,5 +1,6 @@
 import itertools
 import math
+from collections.abc import Callable
 from functools import partial
 
 import contract
@@ -18,13 +19,21 @@ SAME_SHAPE = [name for name in NAMES if mechanisms.mechanism_class(name).same_sh
 
 each = pytest.mark.parametrize("name", SAME_SHAPE)
 private = pytest.mark.parametrize("name", [name for name in SAME_SHAPE if name != "none"])
+CHECKS = [
+    contract.check_release,
+    contract.check_squared_error,
+    contract.check_privacy,
+    contract.check_worst_records,
+    contract.check_likelihood,
+]
 each_shape = pytest.mark.parametrize("shape", SHAPES, ids=str)
 
 
 @each
 @each_shape
-def test_release(name: str, shape: tuple[int, ...]) -> None:
-    contract.check_release(contract.build(name, shape))
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_contract(name: str, shape: tuple[int, ...], check: Callable[[mechanisms.Mechanism], None]) -> None:
+    check(contract.build(name, shape))
 
 
 @each
@@ -112,26 +121,6 @@ def test_every_whole_number_of_a_bfloat16_domain_is_released(name: str) -> None:
     m = mechanisms.make(name, epsilon=0.1, domain=mechanisms.Box(0, 255, (1,)))
     y = m.privatize(torch.full((20_000, 1), 255.0, dtype=torch.bfloat16), generator("bytes"))
     assert y.unique().numel() == 256
-
-
-@each
-@each_shape
-def test_squared_error(name: str, shape: tuple[int, ...]) -> None:
-    contract.check_squared_error(contract.build(name, shape))
-
-
-@each
-@each_shape
-def test_privacy(name: str, shape: tuple[int, ...]) -> None:
-    contract.check_privacy(contract.build(name, shape))
-
-
-@each
-@each_shape
-def test_worst_records_and_likelihood(name: str, shape: tuple[int, ...]) -> None:
-    m = contract.build(name, shape)
-    contract.check_worst_records(m)
-    contract.check_likelihood(m)
 
 
 @each
