@@ -26,26 +26,27 @@ def records(m: mechanisms.Mechanism, count: int, *, dtype: torch.dtype = torch.f
     return (x.round() if m.integer else x).to(dtype)
 
 
-def check_release(m: mechanisms.Mechanism) -> None:
+def check_release(m: mechanisms.Mechanism, device: str = "cpu") -> None:
     """Shape, dtype, untouched input, finiteness, seeds and empty batches."""
+
+    def released(x: torch.Tensor, seed: int = 0) -> torch.Tensor:
+        return m.privatize(x, generator("release", seed, device=device))
+
     for dtype in (torch.float32, torch.float64):
-        x = records(m, 6, dtype=dtype)
-        before = x.clone()
-        y = m.privatize(x, generator("release"))
+        x = records(m, 6 if m.size > 9 else 60, dtype=dtype).to(device)
+        before, y = x.clone(), released(x)
         assert (y.shape, y.dtype, y.device) == (x.shape, dtype, x.device)
         assert y.is_contiguous()
         assert torch.equal(x, before)
         assert y.data_ptr() != x.data_ptr()
         assert bool(torch.isfinite(y).all())
-        assert torch.equal(y, m.privatize(x, generator("release")))
-    assert not m.privatize(records(m, 6).requires_grad_(), generator("release")).requires_grad
-    many = records(m, 200)
-    if m.name != "none":
-        source = generator("twice")
-        first, second = m.privatize(many, source), m.privatize(many, source)
-        assert not torch.equal(first, second)
-        assert not torch.equal(first, m.privatize(many, generator("twice", 1)))
-    assert m.privatize(many[:0], generator("release")).shape == (0, *m.shape)
+        assert torch.equal(y, released(x))
+        if m.name != "none":
+            source = generator("release", 0, device=device)
+            assert not torch.equal(m.privatize(x, source), m.privatize(x, source))
+            assert not torch.equal(y, released(x, seed=1))
+    assert not released(x.requires_grad_()).requires_grad
+    assert released(x[:0]).shape == (0, *m.shape)
 
 
 def layouts(x: torch.Tensor) -> dict[str, torch.Tensor]:
@@ -93,13 +94,13 @@ def check_layouts(m: mechanisms.Mechanism) -> None:
             m.privatize(other, generator("layouts"))
 
 
-def check_squared_error(m: mechanisms.Mechanism, *, elements: int = 400_000) -> None:
+def check_squared_error(m: mechanisms.Mechanism, *, elements: int = 200_000) -> None:
     """The mean over independent releases at the worst input, within five standard errors."""
     exact = m.squared_error()
     if exact is None:
         return
     assert exact >= 0.0
-    count = min(4000, max(300, elements // m.size))
+    count = min(3000, max(200, elements // m.size))
     x = m.worst_input().to(torch.float64).expand(count, *m.shape)
     errors = (m.privatize(x, generator("squared error", m.name)) - x).reshape(count, -1).square().sum(dim=1)
     assert abs(float(errors.mean()) - exact) <= 5.0 * float(errors.std()) / math.sqrt(count) + 1e-6 * exact
@@ -150,6 +151,9 @@ def check_likelihood(m: mechanisms.Mechanism) -> None:
     assert bool((ratio.abs() <= limit * (1 + 1e-9) + 1e-9).all())
     # under its own record the ratio is non-negative on average
     assert math.isinf(limit) or float(ratio.mean()) >= -5.0 * float(ratio.std().nan_to_num(0.0)) / math.sqrt(50)
+
+
+CHECKS = (check_release, check_squared_error, check_privacy, check_worst_records, check_likelihood)
 
 
 def check_input_errors(m: mechanisms.Mechanism, clipping: mechanisms.Mechanism) -> None:

@@ -25,3 +25,9 @@ def check_law(draws: Any, law: Any) -> None:
 def releases(m: Mechanism, record: torch.Tensor, count: int, *key: object, dtype: torch.dtype = torch.float64) -> Any:
     """Independent releases of one record, in the given precision."""
     return m.privatize(record.to(dtype).expand(count, *m.shape).contiguous(), generator("releases", m.name, *key))
+
+
+def turn(n: int, seed: int = 0) -> torch.Tensor:
+    q, _ = torch.linalg.qr(torch.randn(n, n, dtype=torch.float64, generator=generator("turn", seed)))
+    assert isinstance(q, torch.Tensor)
+    return q

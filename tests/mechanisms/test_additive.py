@@ -2,13 +2,11 @@ import math
 from typing import Any
 
 import pytest
-import torch
 from typed import exact_error, gaussian_mu, make_as
 
 from tensorldp.mechanisms import Ball, Box, make
 from tensorldp.mechanisms.gaussian import Gaussian, GaussianAnalytic, GaussianClassical
 from tensorldp.mechanisms.laplace import Laplace
-from tensorldp.randomness import generator
 from tensorldp_papers.papers.tldp.error_table import gaussian_norm, laplace_norm
 
 MNIST = Box(0, 255, (1, 28, 28))
@@ -89,10 +87,3 @@ def test_laplace_event_probabilities() -> None:
     """docs/mathematics/papers.md#dp-lecture: Delta_f = 1 for a change of 100 is off by e^100."""
     m = make("laplace", epsilon=1.0, domain=Box(0, 100, (1,)), delta_range=1.0)
     assert m.guarantee(0.0).epsilon == pytest.approx(100.0)
-
-
-def test_none_releases_the_record() -> None:
-    m = make("none", epsilon=math.inf, domain=UNIT)
-    x = torch.rand(2, 784, generator=generator("none"))
-    assert torch.equal(m.privatize(x, generator("none")), x)
-    assert m.guarantee(1e-5).epsilon == math.inf

@@ -120,15 +120,12 @@ def test_flip_mask(flip: float) -> None:
     check_law(flip_mask(100_000, flip, 1 - 2 * flip, generator("mask", flip)), law)
 
 
-def test_privatize_is_the_packed_path() -> None:
+def test_privatize_is_the_packed_path_which_flips_bits_as_often_as_said() -> None:
     m = make_as(Latent, epsilon=60.0, domain=Box(-3, 3, (4, 3)), whole=2, fraction=3)
     x = 6 * torch.rand(50, 4, 3, generator=generator("x")) - 3
     packed = m.privatize_bits(encode_bits(x, whole_bits=2, fraction_bits=3), generator("same"))
     expected = decode_bits(packed, (4, 3), whole_bits=2, fraction_bits=3)
     assert torch.equal(m.privatize(x, generator("same")), expected)
-
-
-def test_expected_flips() -> None:
     m = make_as(Latent, epsilon=2.0, domain=Box(-2, 2, (3,)), whole=1, fraction=4)
     flipped = m.privatize_bits(torch.zeros(20_000, 3, dtype=torch.uint8), generator("hamming"))
     bits = np.unpackbits(flipped.numpy()).reshape(20_000, -1)

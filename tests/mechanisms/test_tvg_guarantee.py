@@ -1,14 +1,14 @@
 """Noise, guarantee and likelihood of a Gaussian with directions are those of its explicit covariance."""
 
+import itertools
 import math
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from draws import check_mean, releases
-from gaussian_checks import check_sampler, corners, explicit_covariance, turn, worst_mu
-from scipy.stats import multivariate_normal
+from draws import check_mean, releases, turn
+from scipy.stats import chi2, multivariate_normal
 from typed import exact_error, gaussian_mu, make_as
 
 from tensorldp.mechanisms import Ball, Box, Domain, make
@@ -34,6 +34,40 @@ FORMS: list[tuple[str, Domain, dict[str, Any]]] = [
     ("optimized", BOX, {"weights": [1.0, 10.0, 0.1, 4.0, 2.0, 0.5]}),
     ("llagp", Box(-1, 1, (3, 3)), {"layers": (2, 3, 4), "step": 7, "steps": 10}),
 ]
+
+
+def corners(n: int) -> np.ndarray:
+    """One of each two opposite corners of [-1, 1]^n."""
+    return np.array([(1.0, *rest) for rest in itertools.product((-1.0, 1.0), repeat=n - 1)])
+
+
+def explicit_covariance(m: DirectionalGaussian) -> np.ndarray:
+    """The covariance of the row-major vec of the noise, from the factors, by an explicit Kronecker product."""
+    total = np.eye(1)
+    for f in m.factors:
+        w = np.eye(f.sigma.numel()) if f.directions is None else f.directions.numpy()
+        total = np.kron(total, w @ np.diag(f.sigma.numpy() ** 2) @ w.T)
+    return np.kron(total, np.eye(m.size // total.shape[0]))
+
+
+def worst_mu(m: DirectionalGaussian) -> float:
+    """The largest Mahalanobis distance of two records, by enumeration or the spectrum."""
+    precision = np.linalg.inv(explicit_covariance(m))
+    if isinstance(m.domain, Ball):
+        return m.domain.diameter * math.sqrt(np.linalg.eigvalsh(precision).max())
+    shifts = m.domain.width * corners(m.size)
+    return math.sqrt(((shifts @ precision) * shifts).sum(axis=1).max())
+
+
+def check_sampler(m: DirectionalGaussian, count: int = 20_000) -> None:
+    """Whitened samples have identity covariance: the sum of squared deviations is chi-square, false alarm 1e-6."""
+    centre = torch.full(m.shape, float(m.domain.centre), dtype=torch.float64)
+    noise = (releases(m, centre, count) - centre).reshape(count, -1).numpy()
+    white = np.linalg.solve(np.linalg.cholesky(explicit_covariance(m)), noise.T)
+    d = white.shape[0]
+    deviation = (white @ white.T / count - np.eye(d)) * math.sqrt(count)
+    statistic = (deviation[np.triu_indices(d, 1)] ** 2).sum() + (np.diag(deviation) ** 2).sum() / 2
+    assert statistic < chi2.isf(1e-6, d * (d + 1) // 2)
 
 
 @pytest.mark.parametrize(("name", "domain", "options"), FORMS)

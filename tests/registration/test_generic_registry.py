@@ -1,8 +1,9 @@
-"""One registry for members of a package, of plug-ins and of entry points."""
+"""One registry for members of a package, of plug-ins and of entry points, and what the package itself registers."""
 
 from __future__ import annotations
 
 import importlib
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,7 +11,11 @@ from pathlib import Path
 import pytest
 
 from tensorldp.errors import InputError
+from tensorldp.mechanism_table import MECHANISMS, TABLE
 from tensorldp.registry import Registry, import_plugins
+from tensorldp_papers.claims.registry import CLAIMS
+from tensorldp_papers.data import catalogue
+from tensorldp_papers.registries import MODELS, PARSERS
 
 Shapes = Registry[Callable[[], str]]
 SHAPES = "from tensorldp_test_shapes import SHAPES\n"
@@ -151,3 +156,31 @@ def test_a_plugin_may_be_imported_before_and_may_be_a_package(shapes: Shapes, tm
     importlib.import_module("mine_package.inner")
     import_plugins(["mine_package", "mine_package.inner"])
     assert "star" in shapes
+
+
+KINDS = [CLAIMS, MECHANISMS, MODELS, PARSERS]
+
+
+@pytest.mark.parametrize("registry", KINDS, ids=lambda registry: registry.kind)
+def test_the_names_read_are_those_registered(registry: Registry[object]) -> None:
+    read = registry.names()
+    for name in read:
+        assert registry.get(name) is not None
+    assert sorted(registry._members) == read
+    assert {registry.module(name) for name in read} == set(registry.modules())
+    assert registry is not PARSERS or read == catalogue.names()
+
+
+def test_names_are_listed_without_torch() -> None:
+    code = "import sys; from tensorldp.mechanism_table import MECHANISMS; "
+    code += "from tensorldp_papers.claims.registry import CLAIMS; "
+    code += "assert 'tldp-l' in MECHANISMS.names() and 'T08' in CLAIMS.names(); "
+    code += "sys.exit('torch' in sys.modules or 'tensorldp.mechanisms' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_table_says_of_a_mechanism_what_its_class_says() -> None:
+    for name, listed in TABLE.items():
+        cls = MECHANISMS.get(name)
+        assert (cls.integer, cls.only_for) == (listed.integer, listed.only_for), name
+        assert (cls.label, cls.family, cls.variant_labels) == listed[1:4], name
