@@ -1,16 +1,21 @@
+"""What holds for all mechanisms, those of the package and their options."""
+
 import itertools
 import math
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import contract
 import pytest
 import torch
 import typed
+from exact_laws import check_mean, releases
 from typed import exact_error
 
 from tensorldp.errors import InputError
-from tensorldp.mechanisms import Ball, Box, Mechanism, make, mechanism_class, names
+from tensorldp.mechanisms import Ball, Box, Domain, Mechanism, make, mechanism_class, names
+from tensorldp.mechanisms.matrix import LARGEST
 from tensorldp.privacy import audit
 from tensorldp.randomness import generator
 
@@ -19,7 +24,7 @@ PRIVATE = [name for name in names() if name != "none"]
 each = pytest.mark.parametrize("name", SAME_SHAPE)
 # their noise does not grow as 1 / epsilon, or a finer grid of whole numbers bounds epsilon from below
 NOT_LINEAR = {"jl", "gaussian", "tldp-g", "tldp-g-w"} | {name for name in names() if name.endswith("-secure")}
-DOMAINS = [
+DOMAINS: list[Callable[..., Domain]] = [
     *(partial(Box, 0, high) for high in (1e300, 1e38, 1e-30, 1e-300, 2**53, 2**60, 255, 1)),
     *(partial(Box, -end, end) for end in (1e308, 1e30, 2**24)),
     *(partial(Box, low, high) for low, high in ((1e30 - 1e15, 1e30), (1, 1 + 1e-15), (0.1, 0.1 + 1e-9))),
@@ -167,3 +172,119 @@ def test_what_clips_or_weighs_by_the_record_is_not_additive() -> None:
 @each
 def test_release_on_an_accelerator(name: str) -> None:
     contract.check_release(contract.build(name, (3, 32, 32)), device="cuda")
+
+
+BOX, SQUARE, BALL = Box(-1, 1, (3, 2)), Box(-1, 1, (4, 4)), Ball(1.0, (9,))
+BEYOND_THE_ENDS: dict[str, dict[str, tuple[Any, ...]]] = {
+    "laplace": {"delta_range": (0, -1)},
+    "dphsgd": {"threshold": (0,), "steps": (0, 1.5)},
+    "jl": {"eta": (0, 1), "nu": (0, 1)},
+    "llagp": {"layers": ((9, 0),), "step": (2,), "kappa": (1.0,), "steps": (0,)},
+    "matrix": {"constant": (0,)},
+    "mvg": {"tau": (0, 1.5), "gamma": (0,)},
+    "optimized": {"steps": (0,)},
+    "tldp-discrete": {"rho": (1.0, -0.1)},
+}
+OTHERS: list[tuple[str, Domain, dict[str, Any], str]] = [
+    ("latent", BOX, {"whole": 20, "fraction": 20}, "bits"),
+    ("latent-secure", BOX, {"reading": "B"}, "reading"),
+    ("llagp", BALL, {"layers": (2, 3)}, "sum to"),
+    ("matrix", BOX, {"workload": torch.ones(2, 4)}, "3 columns"),
+    ("matrix", BOX, {"workload": torch.zeros(2, 3)}, "all zero"),
+    ("matrix", BOX, {"strategy": torch.ones(3, 3)}, "full column rank"),
+    ("matrix", Box(-1, 1, (LARGEST + 1, 1)), {"workload": torch.ones(1, LARGEST + 1)}, "at most"),
+    ("matrix", Box(0, 1, (1_000_000,)), {}, "8192 at most, got 1000000"),  # before memory is taken
+    ("mvg", SQUARE, {"theta": [0.5] * 4}, "sum to 1"),
+    ("mvg", SQUARE, {"theta": [1.0]}, "vector of 4"),
+    ("mvg", SQUARE, {"theta": [0.25] * 4, "tau": 0.8}, "not both"),
+    ("mvg", SQUARE, {"tau": 0.8, "important": 9}, "important"),
+    ("mvg", SQUARE, {"directions": torch.ones(4, 4)}, "orthogonal"),
+    ("optimized", Ball(1.0, (4,)), {"weights": [1.0] * 4}, "need a Box"),
+    ("optimized", BOX, {"weights": [1.0]}, "6 finite"),
+    ("optimized", BOX, {"weights": [-1.0] * 6}, "non-negative"),
+    ("udn", BOX, {"importances": [1.0, -1.0, 1.0]}, "non-negative"),
+    ("udn", BOX, {"importances": [1.0, 1.0]}, "vector of 3"),
+    ("udn", BOX, {"importances": [0.0, 0.0, 0.0]}, "not all zero"),
+    ("udn", BOX, {"directions": torch.ones(3, 3)}, "orthogonal"),
+    ("udn", BOX, {"directions": torch.eye(2)}, "3"),
+    ("udn", BOX, {"workload": torch.ones(2, 4)}, "3 columns"),
+    ("udn", BOX, {"workload": torch.ones(2, 3), "importances": [1.0] * 3}, "not both"),
+    ("udn", BOX, {"form": "printed"}, "unknown option"),
+    ("idn", BOX, {"directions": torch.eye(3)}, "directions"),
+    ("tldp-discrete", Box(0, 0.5, (1,)), {}, "whole numbers"),
+    ("k-rr", Box(0, 1.5, (2,)), {}, "whole numbers"),
+    ("randomized-response", Box(0, 2, (2,)), {}, "k-rr takes more"),
+    ("laplace-secure", BOX, {"epsilon": 1e-9}, "must be at least"),
+    ("gaussian-secure", Box(0, 1, (100,)), {"epsilon": 1e-7}, "too small for a record of 100 elements"),
+]
+
+
+def refused(name: str, domain: Domain, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words) as told:
+        make(name, domain=domain, **{"epsilon": 1.0, **options})
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("name", names())
+def test_an_option_of_another_kind_or_beyond_its_ends_is_named(name: str) -> None:
+    domain = Box(0, 1, (3, 3))
+    for option in mechanism_class(name).options() - {"important"}:  # which is used with tau alone
+        for value in ("no such word", *BEYOND_THE_ENDS.get(name, {}).get(option, ())):
+            refused(name, domain, {option: value}, option)
+
+
+@pytest.mark.parametrize(("name", "domain", "options", "words"), OTHERS)
+def test_mistakes_are_told_in_a_sentence(name: str, domain: Domain, options: dict[str, Any], words: str) -> None:
+    refused(name, domain, options, words)
+
+
+WORST: list[tuple[str, float, Domain, dict[str, Any]]] = [
+    ("gaussian-analytic", 2.0, Box(-1, 1, (5,)), {}),
+    ("dphsgd", 1.0, BOX, {"threshold": 0.5, "noise": "laplace"}),
+    ("dphsgd", 1.0, BOX, {"threshold": 0.5, "noise": "gaussian"}),
+    ("llagp", 3.0, Ball(1.0, (9,)), {"layers": (2, 3, 4), "step": 1}),
+    ("idn", 60.0, Box(-1, 1, (2, 2)), {"importances": [4.0, 1.0]}),
+    ("udn", 60.0, Ball(1.0, (3, 2)), {"importances": [4.0, 1.0, 0.1]}),
+    ("privunit", 1.5, Box(-1, 1, (6,)), {}),
+    ("privunit-g", 1.5, Box(-1, 1, (6,)), {}),
+    ("piecewise", 1.5, Box(5, 6, (2,)), {}),
+    ("hybrid", 1.5, Box(5, 6, (2,)), {}),
+    ("duchi", 1.5, Box(5, 6, (4,)), {}),
+    ("pdpm", 1.5, Box(5, 6, (1,)), {}),
+    ("latent", 1.5, Box(-1, 1, (2,)), {"whole": 0, "fraction": 3}),
+    ("tldp-discrete", 1.5, Box(0, 6, (2,)), {"rho": 0.3}),
+]
+
+
+@pytest.mark.parametrize(("name", "epsilon", "domain", "options"), WORST)
+def test_the_worst_pair_attains_the_profile(name: str, epsilon: float, domain: Domain, options: dict[str, Any]) -> None:
+    m = make(name, epsilon=epsilon, domain=domain, **options)
+    assert m.curve().exact
+    first, second = m.worst_pair()
+    pure = m.curve().pure_epsilon
+    largest = pure if math.isfinite(pure) else m.guarantee(1e-2).epsilon
+    for dtype in (torch.float32, torch.float64):
+        ratio = m.log_likelihood_ratio(releases(m, first, 40_000, dtype=dtype), first, second)
+        # a float32 release of a grid of floats may lie off the mechanism's support by a rounding
+        assert float(ratio.abs().max()) <= pure * (1 + 1e-9)
+        for share in (0.0, 0.45, 0.85):
+            gain = (1 - torch.exp(share * largest - ratio)).clamp_min(0)
+            check_mean(gain, m.privacy_profile(share * largest))
+
+
+INNER = [
+    ("privunit", Ball(1.0, (4,)), [0.3, 0.0, -0.2, 0.1], [0.0, 0.9, 0.1, 0.0]),
+    ("privunit-g", Ball(1.0, (4,)), [0.3, 0.0, -0.2, 0.1], [0.0, 0.9, 0.1, 0.0]),
+    ("piecewise", Box(-1, 1, (1,)), [0.9], [-0.2]),
+    ("hybrid", Box(-1, 1, (1,)), [0.9], [-0.2]),
+    ("laplace", BOX, [[0.9, -0.1], [0.2, 0.0], [0.0, 1.0]], [[-0.9, 0.5], [0.2, 0.1], [0.4, -1.0]]),
+]
+
+
+@pytest.mark.parametrize(("name", "domain", "x", "x_prime"), INNER)
+def test_the_ratio_of_inner_records_has_the_mean_one(name: str, domain: Domain, x: Any, x_prime: Any) -> None:
+    m = make(name, epsilon=2.0, domain=domain)
+    x, x_prime = (torch.tensor(record, dtype=torch.float64) for record in (x, x_prime))
+    ratio = m.log_likelihood_ratio(releases(m, x_prime, 60_000), x, x_prime)
+    assert float(ratio.abs().max()) <= 2.0 + 1e-9
+    check_mean(ratio.exp(), 1.0)

@@ -2,7 +2,7 @@ import math
 from typing import Any
 
 import pytest
-from draws import turn
+from exact_laws import turn
 from typed import gaussian_mu, make_as
 
 from tensorldp.mechanisms import Box

@@ -3,7 +3,7 @@ import math
 
 import pytest
 import torch
-from draws import check_law, releases
+from exact_laws import check_law, releases
 from typed import make_as
 
 from tensorldp.mechanisms import Ball, Box

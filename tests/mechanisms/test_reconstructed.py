@@ -66,13 +66,10 @@ def test_modes_of_the_last_step() -> None:
     assert m.guarantee(1e-5).epsilon < 0.1  # basic composition over layers is loose here
     assert (m.status, m.guarantee(1e-5).unit) == ("reconstructed", "step")
     assert float(honest.layer_sigma[2] / honest.layer_sigma[0]) == pytest.approx(math.sqrt(3), rel=1e-12)
+    one = make_as(Llagp, epsilon=1, domain=BALL)  # layer: a Gaussian mechanism without clipping
+    assert one.sigma == pytest.approx(2 * math.sqrt(2 * math.log(1.25e5)), rel=1e-12)
+    assert one.squared_error() == pytest.approx(9 * one.sigma**2, rel=1e-12)
     assert llagp(BOX).layer_sensitivity.tolist() == pytest.approx([2 * math.sqrt(n) for n in (2, 3, 4)])
-
-
-def test_one_layer_is_a_gaussian_mechanism_without_clipping() -> None:
-    m = make_as(Llagp, epsilon=1, domain=BALL)
-    assert m.sigma == pytest.approx(2 * math.sqrt(2 * math.log(1.25e5)), rel=1e-12)
-    assert m.squared_error() == pytest.approx(9 * m.sigma**2, rel=1e-12)
 
 
 @pytest.mark.parametrize("mode", ["paper", "honest"])
@@ -103,24 +100,17 @@ def test_the_threshold_changes_the_clipping_error_and_not_the_guarantee(
         assert m.guarantee(delta).epsilon == pytest.approx(1, rel=1e-8)
         assert m.guarantee(delta).unit == "step"
     contract.check_squared_error(make("dphsgd", epsilon=40, domain=domain, threshold=threshold, noise=noise))
+    of_ten = make("dphsgd", epsilon=1, domain=domain, threshold=threshold, steps=10, noise=noise)
+    assert of_ten.curve().compose(10).epsilon(delta) == pytest.approx(1, rel=1e-8)
 
 
-@each_noise
-def test_steps_share_the_budget(noise: str, domain: Domain, delta: float) -> None:
-    m = make("dphsgd", epsilon=1, domain=domain, steps=10, noise=noise)
-    assert m.curve().compose(10).epsilon(delta) == pytest.approx(1, rel=1e-8)
-
-
-def test_secant_is_exact_on_a_quadratic_and_constant_curvature_never_moves_the_threshold() -> None:
+def test_secant_is_exact_on_a_quadratic_and_only_a_change_of_curvature_moves_the_threshold() -> None:
     threshold = SecantThreshold(2.0)
     assert descend(threshold, 100) == pytest.approx([2.0] * 100, rel=1e-6)
     assert threshold.curvature is not None
     assert threshold.curvature.tolist() == pytest.approx(CURVATURE.tolist(), rel=1e-9)
-
-
-def test_four_times_the_curvature_halves_the_threshold() -> None:
     threshold = SecantThreshold(1.0, beta2=0.5)
-    descend(threshold, 80, lambda t: 4.0 if t > 20 else 1.0)
+    descend(threshold, 80, lambda t: 4.0 if t > 20 else 1.0)  # four times the curvature halves it
     assert threshold.threshold == pytest.approx(0.5, rel=1e-6)
 
 

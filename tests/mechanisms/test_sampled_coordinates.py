@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
-from draws import check_law, check_mean, releases
+from exact_laws import check_law, check_mean, releases
 from typed import make_as
 
 from tensorldp.mechanisms import Box, make
@@ -79,7 +79,8 @@ def test_duchi_is_exactly_epsilon_and_unbiased(size: int, epsilon: float) -> Non
     first = law(m, np.ones(size))
     pairs = [law(m, v) for v in corners_of(size)]
     assert max(float(np.log(first / p).max()) for p in pairs) == pytest.approx(epsilon)
-    assert (m.guarantee(0.0).epsilon, m.guarantee(0.0).exact) == (pytest.approx(epsilon), True)
+    assert m.guarantee(0.0).epsilon == pytest.approx(epsilon)
+    assert m.guarantee(0.0).exact
     assert m.bound * (first @ corners_of(size)) == pytest.approx(np.ones(size))
     for e in (0.0, 0.5 * epsilon, 0.9 * epsilon):
         exact = max(float(np.maximum(0, first - math.exp(e) * p).sum()) for p in pairs)
@@ -114,8 +115,8 @@ def test_one_dimensional_variances_and_thresholds() -> None:
         hybrid = make_as(SampledCoordinates, "hybrid", epsilon=epsilon, domain=UNIT)
         assert [hybrid.variance(t) for t in (0.0, 0.3, 1.0)] == pytest.approx([variance] * 3, abs=1e-6)
     assert pytest.approx(0.6093525, abs=1e-7) == HYBRID_THRESHOLD
-    for epsilon, better in ((1.289, False), (1.2905, True)):
-        assert (piecewise_variance(1, epsilon) < duchi_variance(0, epsilon)) == better
+    for e, better in ((1.289, False), (1.2905, True)):
+        assert (piecewise_variance(1, e) < duchi_variance(0, e)) == better
 
 
 @pytest.mark.parametrize(
@@ -130,9 +131,7 @@ def test_cube_of_784(epsilon: float, piecewise: tuple[float, float], hybrid: tup
         assert m.squared_error() == pytest.approx(784 * max(m._element_error(0.0), m._element_error(1.0)))
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "size", "expected"), [(0.1, 784, 1), (5, 784, 2), (100, 784, 40), (100, 3, 3), (2.5, 1, 1)]
-)
+@pytest.mark.parametrize(("epsilon", "size", "expected"), [(0.1, 784, 1), (100, 784, 40), (100, 3, 3), (2.5, 1, 1)])
 def test_sampled_coordinates(epsilon: float, size: int, expected: int) -> None:
     m = make_as(Hybrid, epsilon=epsilon, domain=Box(-1, 1, (size,)))
     assert m.sampled == expected

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from draws import check_mean, releases, turn
+from exact_laws import check_mean, releases, turn
 from scipy.stats import chi2, multivariate_normal
 from typed import exact_error, gaussian_mu, make_as
 
@@ -111,7 +111,7 @@ def test_a_long_mode_whose_bound_is_attained_is_exact() -> None:
     h = np.array([[1.0]])
     for _ in range(4):
         h = np.block([[h, h], [h, -h]])
-    options = {"directions": torch.from_numpy(h / 4), "importances": np.linspace(1, 5, 16)}
+    options: dict[str, Any] = {"directions": torch.from_numpy(h / 4), "importances": np.linspace(1, 5, 16)}
     m = make_as(Udn, epsilon=1, domain=Box(-1, 1, (16, 2)), **options)
     assert m.curve().exact
     assert gaussian_mu(m.curve()) == pytest.approx(m.domain.diameter / float(m.factors[0].sigma.min()), rel=1e-12)

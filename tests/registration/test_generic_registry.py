@@ -94,7 +94,7 @@ def test_a_name_is_taken_whether_or_not_its_module_is_imported(shapes: Shapes, l
     shapes.add("oval", str)
     shapes.add("oval", str)
     with pytest.raises(InputError, match="a shape named 'oval' is already registered"):
-        shapes.add("oval", dir)
+        shapes.add("oval", b"".hex)
     for name in ("round", "no such"):  # only members from outside can be removed
         with pytest.raises(InputError, match="unknown shape from outside"):
             shapes.remove(name)
