@@ -9,9 +9,8 @@ import pytest
 
 from tensorldp.errors import InputError
 from tensorldp.mechanism_table import TABLE
-from tensorldp.mechanisms import Box
-from tensorldp.mechanisms.catalogue import PROBES, entry, guarantee_words, page
-from tensorldp.mechanisms.registry import make, mechanism_class
+from tensorldp.mechanisms.catalogue import entry, page
+from tensorldp.mechanisms.registry import mechanism_class
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,23 +32,6 @@ def test_every_mechanism_states_its_release_and_its_source(name: str) -> None:
     file = re.fullmatch(r"\[.+\]\(\.\./(.+)\)", found["file"])
     assert file is not None
     assert (ROOT / file[1]).is_file()
-
-
-@pytest.mark.parametrize(
-    ("name", "probes", "words"),
-    [
-        ("none", PROBES[:1], "none"),
-        ("laplace", PROBES[:1], "exact, pure"),
-        ("gaussian-analytic", PROBES[:1], "exact, not pure"),
-        ("tldp-l", PROBES[:1], "exact, with an atom, pure without it"),
-        ("tldp-g", PROBES[:1], "exact, with an atom, not pure"),
-        ("pdpm", PROBES, "exact on some domains, pure"),
-        ("pdpm", PROBES[1:2], "bound, pure"),
-    ],
-)
-def test_guarantees_in_words(name: str, probes: tuple[Box, ...], words: str) -> None:
-    epsilon = float("inf") if name == "none" else 1.0
-    assert guarantee_words([make(name, epsilon=epsilon, domain=domain) for domain in probes]) == words
 
 
 def test_an_unknown_key_is_refused() -> None:
