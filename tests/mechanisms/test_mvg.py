@@ -59,7 +59,7 @@ def test_isotropic_noise_and_its_exact_error() -> None:
 
 
 def test_allocations_spend_the_budget() -> None:
-    m = four(tau=0.8, important=2)
+    m = four(tau=0.8)  # two directions are important by default
     assert m.variances.tolist() == pytest.approx([14572.911] * 2 + [29145.823] * 2, abs=5e-4)
     assert m.factors[0].sigma.tolist() == pytest.approx([120.7183] * 2 + [170.7215] * 2, abs=5e-5)
     assert float((m.variances**-2).sum().sqrt()) * math.sqrt(4) == pytest.approx(m.terms.bound, rel=1e-12)
