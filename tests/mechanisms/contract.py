@@ -21,43 +21,39 @@ def build(name: str, shape: tuple[int, ...], *, epsilon: float = 1.0, clip: bool
 
 
 def records(m: mechanisms.Mechanism, count: int, *, dtype: torch.dtype = torch.float32, seed: int = 0) -> torch.Tensor:
-    box = m.given_domain
-    assert isinstance(box, mechanisms.Box)
+    box = m.given_domain.as_box()
     x = box.low + box.width * torch.rand((count, *m.shape), generator=generator("records", seed), dtype=torch.float64)
     return (x.round() if m.integer else x).to(dtype)
 
 
-def check_release(m: mechanisms.Mechanism) -> None:
+def check_release(m: mechanisms.Mechanism, device: str = "cpu") -> None:
     """Shape, dtype, untouched input, finiteness, seeds and empty batches."""
+
+    def released(x: torch.Tensor, seed: int = 0) -> torch.Tensor:
+        return m.privatize(x, generator("release", seed, device=device))
+
     for dtype in (torch.float32, torch.float64):
-        x = records(m, 6, dtype=dtype)
-        before = x.clone()
-        y = m.privatize(x, generator("release"))
-        assert y.shape == x.shape
-        assert y.dtype == dtype
-        assert y.device == x.device
+        x = records(m, 6 if m.size > 9 else 60, dtype=dtype).to(device)
+        before, y = x.clone(), released(x)
+        assert (y.shape, y.dtype, y.device) == (x.shape, dtype, x.device)
         assert y.is_contiguous()
         assert torch.equal(x, before)
         assert y.data_ptr() != x.data_ptr()
         assert bool(torch.isfinite(y).all())
-        assert torch.equal(y, m.privatize(x, generator("release")))
-    traced = records(m, 6).requires_grad_()
-    assert not m.privatize(traced, generator("release")).requires_grad
-    many = records(m, 200)
-    if m.name != "none":
-        source = generator("twice")
-        first, second = m.privatize(many, source), m.privatize(many, source)
-        assert not torch.equal(first, second)
-        assert not torch.equal(first, m.privatize(many, generator("twice", 1)))
-    assert m.privatize(many[:0], generator("release")).shape == (0, *m.shape)
+        assert torch.equal(y, released(x))
+        if m.name != "none":
+            source = generator("release", 0, device=device)
+            assert not torch.equal(m.privatize(x, source), m.privatize(x, source))
+            assert not torch.equal(y, released(x, seed=1))
+    assert not released(x.requires_grad_()).requires_grad
+    assert released(x[:0]).shape == (0, *m.shape)
 
 
 def layouts(x: torch.Tensor) -> dict[str, torch.Tensor]:
     """The same records (batch, *shape) as views of other memory, none of them contiguous where there is a choice."""
     last = x.dim() - 1
-    turned = x.transpose(0, last).contiguous().transpose(0, last)
     found = {
-        "transposed": turned,
+        "transposed": x.transpose(0, last).contiguous().transpose(0, last),
         "permuted": x.movedim(0, -1).contiguous().movedim(-1, 0),
         "sliced rows": torch.stack([x, x + 0], dim=1)[:, 0],
         "sliced elements": torch.stack([x, x + 0], dim=-1)[..., 0],
@@ -91,51 +87,45 @@ def check_layouts(m: mechanisms.Mechanism) -> None:
             "sparse_csr": x.flatten(1).to_sparse_csr(),
             "meta": x.to("meta"),
             "nested": torch.nested.nested_tensor(list(x)),
-            "jagged": torch.nested.nested_tensor(list(x), layout=torch.jagged),
+            "a nested": torch.nested.nested_tensor(list(x), layout=torch.jagged),
         }
     for name, other in refused.items():
-        with pytest.raises(InputError, match="dense tensor") as caught:
+        with pytest.raises(InputError, match=f"dense tensor.*{name}"):
             m.privatize(other, generator("layouts"))
-        assert "nested" if name == "jagged" else name in str(caught.value)
 
 
-def check_squared_error(m: mechanisms.Mechanism, *, elements: int = 400_000) -> None:
+def check_squared_error(m: mechanisms.Mechanism, *, elements: int = 200_000) -> None:
     """The mean over independent releases at the worst input, within five standard errors."""
     exact = m.squared_error()
     if exact is None:
         return
     assert exact >= 0.0
-    count = min(4000, max(300, elements // m.size))
+    count = min(3000, max(200, elements // m.size))
     x = m.worst_input().to(torch.float64).expand(count, *m.shape)
     errors = (m.privatize(x, generator("squared error", m.name)) - x).reshape(count, -1).square().sum(dim=1)
-    standard_error = float(errors.std()) / math.sqrt(count)
-    assert abs(float(errors.mean()) - exact) <= 5.0 * standard_error + 1e-6 * exact
+    assert abs(float(errors.mean()) - exact) <= 5.0 * float(errors.std()) / math.sqrt(count) + 1e-6 * exact
 
 
 def check_privacy(m: mechanisms.Mechanism) -> None:
     """The profile decreases, agrees with the guarantee, and the pure guarantee is the largest."""
     pure = m.guarantee(0.0)
-    assert pure.unit == m.unit
-    assert pure.delta == 0.0
-    previous = 1.0
+    assert (pure.unit, pure.delta) == (m.unit, 0.0)
     epsilons = []
     for delta in (1e-2, 1e-5, 1e-9):
         g = m.guarantee(delta)
         assert g.delta == delta
         assert isinstance(g.exact, bool)
-        assert g.epsilon >= 0.0
-        assert pure.epsilon >= g.epsilon
+        assert 0.0 <= g.epsilon <= pure.epsilon
+        assert math.isinf(g.epsilon) or m.privacy_profile(g.epsilon) <= delta * (1 + 1e-6)
         epsilons.append(g.epsilon)
-        if math.isfinite(g.epsilon):
-            assert m.privacy_profile(g.epsilon) <= delta * (1 + 1e-6)
     assert epsilons == sorted(epsilons)
     finite = [e for e in epsilons if math.isfinite(e)] or [1.0]
+    previous = 1.0
     for epsilon in sorted({0.0, 0.1, 1.0, *finite, 2 * max(finite) + 1}):
         delta = m.privacy_profile(epsilon)
         assert 0.0 <= delta <= previous * (1 + 1e-9) + 1e-300
         previous = delta
-    if math.isfinite(pure.epsilon):
-        assert m.privacy_profile(pure.epsilon) <= 1e-12
+    assert math.isinf(pure.epsilon) or m.privacy_profile(pure.epsilon) <= 1e-12
 
 
 def check_worst_records(m: mechanisms.Mechanism) -> None:
@@ -144,8 +134,7 @@ def check_worst_records(m: mechanisms.Mechanism) -> None:
         assert record.dtype == torch.float64
         assert tuple(record.shape) == m.shape
         assert m.given_domain.excess(record.unsqueeze(0)) <= 1e-9
-        if m.integer:
-            assert torch.equal(record, record.round())
+        assert not m.integer or torch.equal(record, record.round())
 
 
 def check_likelihood(m: mechanisms.Mechanism) -> None:
@@ -161,57 +150,55 @@ def check_likelihood(m: mechanisms.Mechanism) -> None:
     limit = m.guarantee(0.0).epsilon
     assert bool((ratio.abs() <= limit * (1 + 1e-9) + 1e-9).all())
     # under its own record the ratio is non-negative on average
-    assert float(ratio.mean()) >= -5.0 * float(ratio.std().nan_to_num(0.0)) / math.sqrt(50) or math.isinf(limit)
+    assert math.isinf(limit) or float(ratio.mean()) >= -5.0 * float(ratio.std().nan_to_num(0.0)) / math.sqrt(50)
+
+
+CHECKS = (check_release, check_squared_error, check_privacy, check_worst_records, check_likelihood)
 
 
 def check_input_errors(m: mechanisms.Mechanism, clipping: mechanisms.Mechanism) -> None:
     """Bad inputs are refused in one sentence; `clipping` is the same mechanism with clip=True."""
-    x = records(m, 3)
-    box = m.given_domain
-    assert isinstance(box, mechanisms.Box)
+    x, box, source = records(m, 3), m.given_domain.as_box(), generator("errors")
 
-    def refused(value: Any, source: Any, *words: str) -> None:
+    def with_first(value: float) -> torch.Tensor:
+        changed = x.clone()
+        changed.view(-1)[0] = value
+        return changed
+
+    def refused(value: Any, *words: str, source: Any = source) -> None:
         with pytest.raises(InputError) as caught:
             m.privatize(value, source)
-        text = str(caught.value)
-        assert "\n" not in text
+        assert "\n" not in str(caught.value)
         for word in words:
-            assert word in text
+            assert word in str(caught.value)
 
-    source = generator("errors")
-    for bad in (math.nan, math.inf):
-        broken = x.clone()
-        broken.view(-1)[0] = bad
-        refused(broken, source, m.name)
-    refused(torch.zeros((3, *m.shape, 2)), source, m.name, "shape")
-    refused(torch.zeros((3, *m.shape[:-1], m.shape[-1] + 1)), source, m.name)
-    refused(x.long(), source, m.name, "floating-point")
-    refused(x.half(), source, m.name, "float32, float64 or bfloat16, got torch.float16")
-    refused(None, source, m.name)
-    refused(x, 17, "torch.Generator")
-    outside = x.clone()
-    outside.view(-1)[0] = box.high + 3 * box.width
-    refused(outside, source, m.name, "outside", "clip=True")
-    inside = outside.clone()
-    inside.view(-1)[0] = box.high
+    refused(with_first(math.nan), m.name)
+    refused(with_first(math.inf), m.name)
+    refused(torch.zeros((3, *m.shape, 2)), m.name, "shape")
+    refused(torch.zeros((3, *m.shape[:-1], m.shape[-1] + 1)), m.name)
+    refused(x.long(), m.name, "floating-point")
+    refused(x.half(), m.name, "float32, float64 or bfloat16, got torch.float16")
+    refused(None, m.name)
+    refused(x, "torch.Generator", source=17)
+    outside, inside = with_first(box.high + 3 * box.width), with_first(box.high)
+    refused(outside, m.name, "outside", "clip=True")
     assert torch.equal(clipping.privatize(outside, generator("clip")), clipping.privatize(inside, generator("clip")))
     if m.integer:
-        refused(torch.full_like(x, box.low + 0.5), source, "whole numbers")
+        refused(torch.full_like(x, box.low + 0.5), "whole numbers")
 
 
 def check_construction_errors(name: str, shape: tuple[int, ...]) -> None:
-    low, high = INTEGER_BOXES.get(name, (-1, 1))
-    box = mechanisms.Box(low, high, shape)
-    for epsilon in (0.0, -1.0, "one", math.nan, None):
-        with pytest.raises(InputError, match="epsilon"):
-            mechanisms.make(name, epsilon=epsilon, domain=box)  # type: ignore[arg-type]
-    for delta in (0.0, 1.0, -1e-5, "small", math.nan):
-        with pytest.raises(InputError, match="delta"):
-            mechanisms.make(name, epsilon=1.0, domain=box, delta=delta)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="domain"):
-        mechanisms.make(name, epsilon=1.0, domain=(0, 1))  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="option"):
-        mechanisms.make(name, epsilon=1.0, domain=box, no_such_option=1)
+    box = mechanisms.Box(*INTEGER_BOXES.get(name, (-1, 1)), shape)
+    wrong: dict[str, tuple[object, ...]] = {
+        "epsilon": (0.0, -1.0, "one", math.nan, None),
+        "delta": (0.0, 1.0, -1e-5, "small", math.nan),
+        "domain": ((0, 1),),
+        "no_such_option": (1,),
+    }
+    for argument, values in wrong.items():
+        for value in values:
+            with pytest.raises(InputError, match=argument.removeprefix("no_such_")):
+                mechanisms.make(name, **{"epsilon": 1.0, "domain": box, argument: value})  # type: ignore[arg-type]
 
 
 def check_audit(m: mechanisms.Mechanism, audit: Callable[..., Any]) -> None:

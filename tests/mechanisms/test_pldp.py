@@ -3,12 +3,11 @@ import math
 import numpy as np
 import pytest
 import torch
-from scipy.stats import chisquare
+from exact_laws import check_law, check_mean, releases
 from typed import make_as
 
 from tensorldp.mechanisms import Box, make
-from tensorldp.mechanisms.pldp_fl import Pdpm, PdpmCurve, PluFedOa, fedoa_weights
-from tensorldp.randomness import generator
+from tensorldp.mechanisms.pldp_fl import Pdpm, PdpmCurve, fedoa_weights
 
 
 def pdpm(epsilon: float, width: float = 1.0, size: int = 1) -> Pdpm:
@@ -35,55 +34,35 @@ def test_more_variance_than_laplace(epsilon: float, variance: float, laplace: in
     assert make("plu-fedoa", epsilon=epsilon, domain=Box(-1, 1, (1,))).squared_error() == pytest.approx(laplace)
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "expected"), [(0.1, 264.3), (0.2, 65.46), (0.5, 10.13), (1, 2.516), (2, 0.777), (5, 0.405)]
-)
-def test_largest_variance(epsilon: float, expected: float) -> None:
-    m = pdpm(epsilon)
-    assert m.squared_error() == pytest.approx(expected, rel=2e-3)
-    assert m.squared_error() > 2 / epsilon**2
-    grid = np.linspace(-0.5, 0.5, 2001)
-    assert m.squared_error() == pytest.approx(max(m.variance(float(v)) for v in grid), rel=1e-6)
-
-
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
-def test_second_moment_formula(epsilon: float) -> None:
+def test_second_moment_formula_and_the_largest_variance(epsilon: float) -> None:
     """docs/mathematics/papers.md#pldp-fl."""
     m, e, length = pdpm(epsilon, 3.0), math.exp(epsilon), 3.0
     for v in (-1.5, 0.2, 1.0):
-        top = (
-            3 * e**3 * length**2
-            - 2 * e**3 * length * v
-            + 17 * e**2 * length**2
-            + 6 * e**2 * length * v
-            + 29 * e * length**2
-            + 10 * e * length * v
-            + 15 * length**2
-            - 14 * length * v
-        )
+        top = length**2 * (3 * e**3 + 17 * e**2 + 29 * e + 15) - length * v * (2 * e**3 - 6 * e**2 - 10 * e + 14)
         assert m.variance(v) == pytest.approx(top / (8 * (e - 1) ** 2 * (e + 2)) - v**2)
+    assert m.squared_error() == pytest.approx(max(map(m.variance, np.linspace(-1.5, 1.5, 501))), rel=1e-5)
 
 
 @pytest.mark.parametrize(("length", "holds"), [(2.8, True), (4.0, False)])
 def test_printed_variance_bound_has_the_wrong_dimension(length: float, holds: bool) -> None:
-    e = math.e
-    bound = (e + 1) * (e + 3) * length / (e - 1) ** 2
+    bound = (math.e + 1) * (math.e + 3) * length / (math.e - 1) ** 2
     assert (pdpm(1.0, length).squared_error() <= bound) == holds
     assert pdpm(1.0, length).squared_error() <= bound * length
 
 
 def test_sampler() -> None:
     m = make_as(Pdpm, epsilon=1.0, domain=Box(2, 6, (1000,)))
-    y = m.privatize(torch.full((300, 1000), 5.0), generator("pdpm")).double() - 4
-    counts = [int((y - v).abs().lt(1e-3).sum()) for v in m.outcomes]
+    outcomes = torch.tensor(m.outcomes)
+    y = releases(m, torch.tensor(5.0), 100, dtype=torch.float32) - 4
+    nearest = (y.reshape(-1, 1) - outcomes).abs().min(dim=1)
+    assert float(nearest.values.max()) < 1e-3
     first = m.positive_probability(1.0)
-    assert sum(counts) == y.numel()
-    assert chisquare(counts, np.array([first, (1 - first) / 2, (1 - first) / 2]) * y.numel()).pvalue > 1e-6
+    check_law(nearest.indices, {0: first, 1: (1 - first) / 2, 2: (1 - first) / 2})
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "pure", "approximate"),
-    [(0.1, 2184, 101), (0.2, 4368, 325), (0.55, 12012, 2193), (0.9, 19656, 5926), (1.0, 21840, 7345)],
+    ("epsilon", "pure", "approximate"), [(0.1, 2184, 101), (0.55, 12012, 2193), (1.0, 21840, 7345)]
 )
 def test_one_round_of_the_cnn(epsilon: float, pure: int, approximate: int) -> None:
     m = pdpm(epsilon, size=21_840)
@@ -92,55 +71,34 @@ def test_one_round_of_the_cnn(epsilon: float, pure: int, approximate: int) -> No
     assert not m.guarantee(1e-5).exact
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "rounds", "approximate"), [(0.1, 50, 3142), (1.0, 50, 345_647), (1.0, 100, 689_206)]
-)
+@pytest.mark.parametrize(("epsilon", "rounds", "approximate"), [(0.1, 50, 3142), (1.0, 100, 689_206)])
 def test_many_rounds_of_the_cnn(epsilon: float, rounds: int, approximate: int) -> None:
     composed = pdpm(epsilon, size=21_840).curve().compose(rounds)
     assert composed.epsilon(1e-5) == pytest.approx(approximate, rel=1e-3)
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
-def test_one_element_profile(epsilon: float) -> None:
-    m, e = pdpm(epsilon), math.exp(epsilon)
-    for other in (0.0, 0.5 * epsilon, 0.9 * epsilon):
-        assert m.privacy_profile(other) == pytest.approx((e - math.exp(other)) / (e + 2))
-    assert m.guarantee(0.0).exact
-
-
-def test_two_elements_by_enumeration() -> None:
+def test_profiles_of_one_and_two_elements_by_enumeration() -> None:
     """The worst pair of two elements mixes directions: all from the upper end is not the worst everywhere."""
-    eps = 0.5
-    e = math.exp(eps)
-    upper, lower = np.array([e, 1, 1]) / (e + 2), np.array([1, (e + 1) / 2, (e + 1) / 2]) / (e + 2)
-    curve = PdpmCurve(eps, 2)
+    e = math.exp(0.5)
+    assert pdpm(0.5).guarantee(0.0).exact
+    for other in (0.0, 0.25, 0.45):
+        assert pdpm(0.5).privacy_profile(other) == pytest.approx((e - math.exp(other)) / (e + 2))
+    up, low = np.array([e, 1, 1]) / (e + 2), np.array([1, (e + 1) / 2, (e + 1) / 2]) / (e + 2)
+    pairs = [((up, up), (low, low)), ((up, low), (low, up)), ((low, low), (up, up))]
+    curve = PdpmCurve(0.5, 2)
     for other in np.linspace(0, 0.99, 34):
-        exact = max(
-            np.maximum(0, np.kron(*p) - math.exp(other) * np.kron(*q)).sum()
-            for p, q in [
-                ((upper, upper), (lower, lower)),
-                ((upper, lower), (lower, upper)),
-                ((lower, lower), (upper, upper)),
-            ]
-        )
+        exact = max(np.maximum(0, np.kron(*p) - math.exp(other) * np.kron(*q)).sum() for p, q in pairs)
         assert curve.delta(float(other)) == pytest.approx(exact, abs=1e-13)
     assert curve.delta(0.0025) > curve.forward(0.0025) * 1.001
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 2.0, 8.0])
-@pytest.mark.parametrize("count", [20, 60, 128])
+@pytest.mark.parametrize("count", [20, 128])
 def test_the_bound_for_many_elements_is_above_every_mixture(epsilon: float, count: int) -> None:
     curve = PdpmCurve(epsilon, count)
     step = epsilon + curve._fall
-    for other in np.linspace(0.0, curve.pure_epsilon, 150):
+    for other in np.linspace(0.0, curve.pure_epsilon, 50):
         assert curve.delta(float(other)) <= curve.forward(float(other) - step) * (1 + 1e-9) + 1e-15
-
-
-def test_plu_fedoa_guarantee() -> None:
-    m = make_as(PluFedOa, epsilon=0.4, domain=Box(-1, 1, (30,)))
-    assert m.scale == pytest.approx(2 / 0.4)
-    assert m.guarantee(0.0).epsilon == pytest.approx(12.0)
-    assert m.status == "reconstructed"
 
 
 def test_fedoa_weights() -> None:
@@ -149,7 +107,7 @@ def test_fedoa_weights() -> None:
     assert w[2] / w[1] == pytest.approx(4)
     assert fedoa_weights([0.7] * 4, [1, 1, 2, 4]) == pytest.approx([1 / 8, 1 / 8, 1 / 4, 1 / 2])
     eps = np.array([0.1, 0.5, 1.0])
-    assert sum(a**2 * 2 * (2 / e) ** 2 for a, e in zip(w, eps, strict=True)) == pytest.approx(8 / (eps**2).sum())
+    assert (np.square(w) * 8 / eps**2).sum() == pytest.approx(8 / (eps**2).sum())
     assert fedoa_weights([1e-9, 1.0], [5, 5])[0] < 1e-15
     assert fedoa_weights([math.inf, 1.0], [5, 5]) == [1.0, 0.0]
 
@@ -167,6 +125,4 @@ def test_averaged_noise_of_the_second_mode() -> None:
 
 def test_float64_releases_far_from_zero_have_no_bias() -> None:
     m = make("pdpm", epsilon=0.5, domain=Box(1e8, 1e8 + 1.0, (1,)))
-    x = torch.full((200_000, 1), 1e8 + 0.25, dtype=torch.float64)
-    noise = m.privatize(x, generator("far")) - x
-    assert float(noise.mean()) == pytest.approx(0.0, abs=5.0 * float(noise.std()) / math.sqrt(200_000))
+    check_mean(releases(m, torch.tensor([1e8 + 0.25], dtype=torch.float64), 100_000), 1e8 + 0.25)

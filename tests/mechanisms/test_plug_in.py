@@ -1,8 +1,11 @@
 """A mechanism from outside says everything about itself: one class, and every study and figure knows what to do."""
 
 import math
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
 
 import contract
 import pytest
@@ -14,13 +17,14 @@ from tensorldp.errors import InputError
 from tensorldp.mechanism_table import MECHANISMS
 from tensorldp.mechanisms import Box, Mechanism, register
 from tensorldp.mechanisms.additive_noise import GAUSSIAN, LAPLACE, AdditiveNoise
+from tensorldp.mechanisms.catalogue import page
 from tensorldp.privacy import audit
 from tensorldp_papers.nets.federated import ParameterRelease
 from tensorldp_papers.nets.private_sgd import check_schedule, printed_noise
 from tensorldp_papers.papers.pldp_fl.clients import Preference, make_upload
 from tensorldp_papers.plots.style import FURTHER_COLOURS, label, look, order
 
-COMPLETE = '''
+COMPLETE = r'''
 from tensorldp.errors import check_positive
 from tensorldp.mechanisms import register
 from tensorldp.mechanisms.additive_noise import LAPLACE, AdditiveNoise
@@ -37,6 +41,7 @@ class Cautious(AdditiveNoise):
     label = "Laplace with a margin"
     family = "cautious"
     domain_kind = "box"
+    formula = r"x + \mathrm{Lap}(b)^I"
     source = "tests/mechanisms/test_plug_in.py"
     law = LAPLACE
 
@@ -49,37 +54,47 @@ class Cautious(AdditiveNoise):
     def scale(self):
         return self.margin * self.size * self.box.width / self.epsilon
 '''
+FOUR = Box(0, 1, (4,))
+SCHEDULE = check_schedule(1.0, 1e-5, 10_000, 100, 1000)
 
 
-@pytest.fixture
-def forgotten() -> Iterator[None]:
+@pytest.fixture(autouse=True)
+def forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A folder of the user's own, with the module `toy_cautious`; what registers itself is forgotten afterwards."""
+    (tmp_path / "toy_cautious.py").write_text(COMPLETE)
+    monkeypatch.syspath_prepend(str(tmp_path))
     yield
-    for name in MECHANISMS.names():
+    sys.modules.pop("toy_cautious", None)
+    vars(MECHANISMS).pop("_points", None)  # the entry points that were found
+    for name in set(MECHANISMS._members):
         if name.startswith("toy-"):
             MECHANISMS.remove(name)
 
 
-@pytest.mark.usefixtures("forgotten")
 def test_a_class_of_forty_lines_is_complete() -> None:
     assert len(COMPLETE.strip().splitlines()) <= 40
     before = {name: look(name) for name in MECHANISMS.names()}
-    exec(COMPLETE, {"__name__": "toy_cautious"})
+    import_module("toy_cautious")
+    assert "toy-cautious" in mechanisms.names()
     for shape in ((64,), (3, 8, 8), (1,)):
         m = contract.build("toy-cautious", shape)
-        contract.check_release(m)
-        contract.check_squared_error(m)
-        contract.check_privacy(m)
-        contract.check_worst_records(m)
-        contract.check_likelihood(m)
+        for check in contract.CHECKS:
+            check(m)
         contract.check_audit(m, audit)
+    contract.check_input_errors(*(contract.build("toy-cautious", (4, 5), clip=clip) for clip in (False, True)))
     contract.check_construction_errors("toy-cautious", (4, 5))
-    made = mechanisms.make("toy-cautious", epsilon=1.0, domain=Box(0, 1, (4,)), margin=4)
+    made = mechanisms.make("toy-cautious", epsilon=1.0, domain=FOUR, margin=4)
     assert made.guarantee(0.0).epsilon == pytest.approx(0.25)
     assert repr(made) == "toy-cautious(epsilon=1, domain=Box(low=0.0, high=1.0, shape=(4,)), margin=4.0)"
     with pytest.raises(InputError, match="margin of toy-cautious must be a finite number above 0, got -1"):
-        mechanisms.make("toy-cautious", epsilon=1.0, domain=Box(0, 1, (4,)), margin=-1)
+        mechanisms.make("toy-cautious", epsilon=1.0, domain=FOUR, margin=-1)
     with pytest.raises(InputError, match="unknown option of toy-cautious 'margins': did you mean 'margin'"):
-        mechanisms.make("toy-cautious", epsilon=1.0, domain=Box(0, 1, (4,)), margins=1)
+        mechanisms.make("toy-cautious", epsilon=1.0, domain=FOUR, margins=1)
+    row = next(line for line in page(["toy-cautious"]).splitlines() if line.startswith("| `toy-cautious` |"))
+    assert "| Laplace with a margin |" in row
+    assert "| pure |" in row
+    assert r"$x + \mathrm{Lap}(b)^I$" in page(["toy-cautious"])
+    assert "`toy-cautious`" not in page()
     assert label("toy-cautious") == "Laplace with a margin"
     assert look("toy-cautious").colour == FURTHER_COLOURS[0]
     assert FURTHER_COLOURS[0] not in {other.colour for other in before.values()}
@@ -87,19 +102,26 @@ def test_a_class_of_forty_lines_is_complete() -> None:
     assert order({"toy-cautious", "none", "tldp-g"}) == ["none", "tldp-g", "toy-cautious"]
     assert make_upload("toy-cautious", Preference(0, 1.0, -1, 1), size=4, budget="model").per_weight is None
     with pytest.raises(InputError, match="Gaussian noise to a tensor, not toy-cautious"):
-        printed_noise("toy-cautious", [(3, 5)], 1.0, check_schedule(1.0, 1e-5, 10_000, 100, 1000))
+        printed_noise("toy-cautious", [(3, 5)], 1.0, SCHEDULE)
 
 
-@pytest.mark.usefixtures("forgotten")
+def test_a_users_mechanism_by_entry_point(tmp_path: Path) -> None:
+    info = tmp_path / "toy_cautious-0.1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-cautious\nVersion: 0.1\n")
+    (info / "entry_points.txt").write_text("[tensorldp.mechanisms]\ntoy-cautious = toy_cautious:Cautious\n")
+    vars(MECHANISMS).pop("_points", None)
+    assert "toy-cautious" in mechanisms.names()
+    assert "toy_cautious" not in sys.modules
+    assert mechanisms.make("toy-cautious", epsilon=1, domain=FOUR).guarantee(0.0).epsilon == pytest.approx(0.5)
+
+
 def test_a_mechanism_that_acts_on_tensors_gets_tensors() -> None:
     seen: list[tuple[int, ...]] = []
 
     @register
     class Seeing(AdditiveNoise):
-        """Gaussian noise that notes the shape of what it is given."""
-
         name = "toy-tensor"
-        label = "Gaussian on tensors"
         family = "directional"
         acts_on = "tensor"
         law = GAUSSIAN
@@ -112,47 +134,36 @@ def test_a_mechanism_that_acts_on_tensors_gets_tensors() -> None:
             seen.append(tuple(x.shape))
             return super()._randomize(x, generator)
 
-    shapes = [(3, 5), (3,), (4, 2, 2)]
-
     def maker(domain: Box, **extra: object) -> Mechanism:
         return mechanisms.make("toy-tensor", domain=domain, **{"epsilon": 6.0, "delta": 3e-5, **extra})  # type: ignore[arg-type]
 
-    release = ParameterRelease(
-        maker,
-        "toy-tensor",
-        epsilon=6.0,
-        delta=3e-5,
-        shapes=shapes,
-        layers=[34],
-        clip=1.0,
-        users=3,
-        where="user",
-        rounds=2,
-    )
-    vector = torch.zeros(34)
-    assert release.privatize(vector, 0, torch.Generator().manual_seed(0)).shape == (34,)
+    shapes = [(3, 5), (3,), (4, 2, 2)]
+    run = {"epsilon": 6.0, "delta": 3e-5, "clip": 1.0, "users": 3, "where": "user", "rounds": 2}
+    release = ParameterRelease(maker, "toy-tensor", shapes=shapes, layers=[34], **run)  # type: ignore[arg-type]
+    assert release.privatize(torch.zeros(34), 0, torch.Generator().manual_seed(0)).shape == (34,)
     assert seen == [(1, *shape) for shape in shapes]
     assert "one release per tensor, budget split equally over 3 tensors" in release.notes
     assert release.run_curve().epsilon(1e-5) < math.inf
     assert look("toy-tensor").family == look("tvg").family
     assert look("toy-tensor").colour in FURTHER_COLOURS
-    noise = printed_noise("toy-tensor", shapes, 1.0, check_schedule(1.0, 1e-5, 10_000, 100, 1000))
+    noise = printed_noise("toy-tensor", shapes, 1.0, SCHEDULE)
     assert noise.sigmas[0] / noise.sigmas[1] == pytest.approx(math.sqrt(5))
 
 
-def test_a_trait_outside_the_vocabulary_is_one_sentence() -> None:
-    wrong = {
-        "acts_on": ("pixel", "acts_on of Wrong must be one of element, vector, matrix, tensor, got 'pixel'"),
-        "epsilon_unit": (3, "epsilon_unit of Wrong must be one of record, element, run, got 3"),
-        "label": ("two\nlines", "label of Wrong must be a line of text"),
-        "private": ("no", "private of Wrong must be True or False, got 'no'"),
-        "unit": ("pixel", "unit of Wrong must be one of record"),
-    }
-    for trait, (value, message) in wrong.items():
-        with pytest.raises(InputError, match=message):
-            type("Wrong", (AdditiveNoise,), {trait: value})
-    with pytest.raises(InputError, match="label of Wrong is a trait of the class: write it without an annotation"):
-        type("Wrong", (AdditiveNoise,), {"label": "x", "__annotations__": {"label": "str"}})
+@pytest.mark.parametrize(
+    ("trait", "value", "message"),
+    [
+        ("acts_on", "pixel", "acts_on of Wrong must be one of element, vector, matrix, tensor, got 'pixel'"),
+        ("epsilon_unit", 3, "epsilon_unit of Wrong must be one of record, element, run, got 3"),
+        ("label", "two\nlines", "label of Wrong must be a line of text"),
+        ("private", "no", "private of Wrong must be True or False, got 'no'"),
+        ("unit", "pixel", "unit of Wrong must be one of record"),
+        ("__annotations__", {"label": "str"}, "label of Wrong is a trait of the class: write it without an annotation"),
+    ],
+)
+def test_a_trait_outside_the_vocabulary_is_one_sentence(trait: str, value: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        type("Wrong", (AdditiveNoise,), {trait: value})
 
 
 def test_a_subclass_with_a_name_of_its_own_has_a_label_of_its_own() -> None:
@@ -161,60 +172,62 @@ def test_a_subclass_with_a_name_of_its_own_has_a_label_of_its_own() -> None:
     assert (child.label, child.family) == ("toy-child", "laplace")
 
 
-def _add_in_place(x: torch.Tensor, scale: float, generator: torch.Generator) -> torch.Tensor:
-    return x.add_(torch.randn(x.shape, generator=generator, dtype=x.dtype), alpha=scale)
+class Hasty(Mechanism):
+    name = "toy-hasty"
+
+    def _randomize(self, x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        self.last = x
+        return x.add_(torch.randn(x.shape, generator=generator, dtype=x.dtype))
+
+    def squared_error(self) -> float:
+        return float(self.size)
+
+    def curve(self) -> GaussianCurve:
+        return GaussianCurve(self.domain.diameter)
 
 
-@pytest.mark.usefixtures("forgotten")
+class Flat(Hasty):
+    def _randomize(self, x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        return (x.view(-1) + torch.randn(x.numel(), generator=generator, dtype=x.dtype)).view(x.shape)
+
+
+class HastyLaw(AdditiveNoise):
+    name = "toy-hasty-law"
+    law = replace(LAPLACE, add=lambda x, scale, generator: x.add_(torch.randn(x.shape, generator=generator)))
+    scale = 1.0
+
+
 @pytest.mark.parametrize("clip", [False, True])
 @pytest.mark.parametrize("block_bytes", [None, 64, 8 << 20])
-def test_a_class_that_writes_in_place_leaves_the_callers_records_alone(block_bytes: int | None, clip: bool) -> None:
-    class Hasty(Mechanism):
-        name = "toy-hasty"
-
-        def _randomize(self, x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-            self.last = x
-            return x.add_(torch.randn(x.shape, generator=generator, dtype=x.dtype))
-
-        def squared_error(self) -> float:
-            return float(self.size)
-
-        def curve(self) -> GaussianCurve:
-            return GaussianCurve(self.domain.diameter)
-
-    class HastyLaw(AdditiveNoise):
-        name = "toy-hasty-law"
-        law = replace(LAPLACE, add=_add_in_place)
-
-        @property
-        def scale(self) -> float:
-            return 1.0
-
-    for kind in (Hasty, HastyLaw):
-        kind.block_bytes = block_bytes
-        m = kind(epsilon=1.0, domain=Box(0, 1, (3, 5)), clip=clip)
-        for x in (torch.rand(40, 3, 5), torch.rand(40, 5, 3).transpose(1, 2), torch.full((40, 3, 5), 1.0 + 1e-7)):
-            before = x.clone()
-            y = m.privatize(x, torch.Generator())
-            assert torch.equal(x, before)
-            kept = y.clone()
-            m.privatize(x, torch.Generator().manual_seed(2))
-            assert torch.equal(y, kept)  # nor does a later release change an earlier one
+@pytest.mark.parametrize("kind", [Hasty, HastyLaw])
+def test_a_class_that_writes_in_place_leaves_the_callers_records_alone(
+    kind: type[Mechanism], block_bytes: int | None, clip: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kind, "block_bytes", block_bytes)
+    m = kind(epsilon=1.0, domain=Box(0, 1, (3, 5)), clip=clip)
+    for x in (torch.rand(40, 3, 5), torch.rand(40, 5, 3).transpose(1, 2), torch.full((40, 3, 5), 1.0 + 1e-7)):
+        before = x.clone()
+        y = m.privatize(x, torch.Generator())
+        assert torch.equal(x, before)
+        kept = y.clone()
+        m.privatize(x, torch.Generator().manual_seed(2))
+        assert torch.equal(y, kept)  # nor does a later release change an earlier one
 
 
-@pytest.mark.usefixtures("forgotten")
 def test_layouts_make_no_difference_to_a_class_that_asks_for_contiguous_records() -> None:
-    class Flat(Mechanism):
-        name = "toy-flat"
-
-        def _randomize(self, x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-            noise = torch.randn(x.numel(), generator=generator, dtype=x.dtype)
-            return (x.view(-1) + noise).view(x.shape)
-
-        def squared_error(self) -> float:
-            return float(self.size)
-
-        def curve(self) -> GaussianCurve:
-            return GaussianCurve(self.domain.diameter)
-
     contract.check_layouts(Flat(epsilon=1.0, domain=Box(-1, 1, (3, 4, 5))))
+
+
+@pytest.mark.parametrize(
+    ("register_or_make", "message"),
+    [
+        (lambda: mechanisms.make("privunitt", epsilon=1, domain=FOUR), "did you mean 'privunit'"),
+        (lambda: mechanisms.make("TLDP-L", epsilon=1, domain=FOUR), "did you mean 'tldp-l'"),
+        (lambda: register(type("Nameless", (Mechanism,), {})), "name"),
+        (lambda: register(type("Other", (Mechanism,), {"name": "laplace"})), "already registered"),
+        (lambda: register(object), "only a class derived from Mechanism"),  # type: ignore[type-var]
+    ],
+)
+def test_what_is_no_mechanism_is_told(register_or_make: Callable[[], object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        register_or_make()

@@ -3,25 +3,28 @@ import math
 
 import pytest
 import torch
-from scipy.stats import chisquare
+from exact_laws import check_law, releases
 from typed import make_as
 
-from tensorldp.errors import InputError
-from tensorldp.mechanisms import Ball, Box, make
+from tensorldp.mechanisms import Ball, Box
 from tensorldp.mechanisms.randomized_response import KaryRandomizedResponse, RandomizedResponse
 from tensorldp.randomness import generator
 
 
+def k_rr(epsilon: float, low: int, high: int, size: int) -> KaryRandomizedResponse:
+    return make_as(KaryRandomizedResponse, epsilon=epsilon, domain=Box(low, high, (size,)))
+
+
 def test_grr_oracle() -> None:
-    m = make_as(KaryRandomizedResponse, epsilon=1.0, domain=Box(0, 9, (3,)))
+    m = k_rr(1.0, 0, 9, 3)
     assert m.keep == pytest.approx(0.231969, abs=1e-6)
     assert math.exp(m.log_other) == pytest.approx(0.085337, abs=1e-6)
-    assert make_as(KaryRandomizedResponse, epsilon=math.log(3), domain=Box(0, 1, (3,))).keep == pytest.approx(0.75)
+    assert k_rr(math.log(3), 0, 1, 3).keep == pytest.approx(0.75)
+    assert make_as(KaryRandomizedResponse, epsilon=1, domain=Ball(2, (2,))).values == 5
 
 
 def test_randomized_response_is_binary_k_rr() -> None:
-    a = make_as(RandomizedResponse, epsilon=0.8, domain=Box(0, 1, (7,)))
-    b = make("k-rr", epsilon=0.8, domain=Box(0, 1, (7,)))
+    a, b = make_as(RandomizedResponse, epsilon=0.8, domain=Box(0, 1, (7,))), k_rr(0.8, 0, 1, 7)
     assert a.keep == pytest.approx(math.exp(0.8) / (1 + math.exp(0.8)))
     assert a.squared_error() == pytest.approx(7 * (1 - a.keep))
     x = torch.ones(5, 7)
@@ -30,37 +33,18 @@ def test_randomized_response_is_binary_k_rr() -> None:
 
 @pytest.mark.parametrize(("epsilon", "low", "high"), [(0.5, 0, 9), (1.0, -3, 2), (6.0, 0, 9), (9.0, 0, 1)])
 def test_law(epsilon: float, low: int, high: int) -> None:
-    m = make_as(KaryRandomizedResponse, epsilon=epsilon, domain=Box(low, high, (1000,)))
-    x = torch.full((400, 1000), float(low + 1 if high > low + 1 else low))
-    y = m.privatize(x, generator("law", epsilon))
-    counts = torch.bincount((y - low).long().flatten(), minlength=m.values).double()
-    expected = torch.full((m.values,), math.exp(m.log_other), dtype=torch.float64)
-    expected[int(x[0, 0]) - low] = m.keep
-    assert chisquare(counts.numpy(), (expected * y.numel()).numpy()).pvalue > 1e-6
-
-
-@pytest.mark.parametrize(("name", "size", "epsilon"), [("randomized-response", 784, 0.3), ("k-rr", 5, 2.0)])
-def test_guarantee_of_the_record(name: str, size: int, epsilon: float) -> None:
-    m = make(name, epsilon=epsilon, domain=Box(0, 1 if name == "randomized-response" else 6, (size,)))
-    assert m.guarantee(0.0).epsilon == pytest.approx(size * epsilon)
-    assert m.guarantee(0.0).exact
+    m = k_rr(epsilon, low, high, 1000)
+    kept = low + 1 if high > low + 1 else low
+    law = {float(v): m.keep if v == kept else math.exp(m.log_other) for v in range(low, high + 1)}
+    check_law(releases(m, torch.tensor(kept), 200, epsilon, dtype=torch.float32), law)
 
 
 def test_profile_by_enumeration() -> None:
-    m = make_as(KaryRandomizedResponse, epsilon=0.9, domain=Box(0, 2, (2,)))
+    m = k_rr(0.9, 0, 2, 2)
     q = math.exp(m.log_other)
     for epsilon in (0.0, 0.4, 1.0, 1.7):
         total = 0.0
         for y in itertools.product(range(3), repeat=2):
-            p = math.prod(m.keep if v == 0 else q for v in y)
-            other = math.prod(m.keep if v == 2 else q for v in y)
+            p, other = (math.prod(m.keep if v == kept else q for v in y) for kept in (0, 2))
             total += max(0.0, p - math.exp(epsilon) * other)
         assert m.privacy_profile(epsilon) == pytest.approx(total, abs=1e-9)
-
-
-def test_domains_are_checked() -> None:
-    with pytest.raises(InputError, match="whole numbers"):
-        make("k-rr", epsilon=1, domain=Box(0, 1.5, (2,)))
-    with pytest.raises(InputError, match="k-rr takes more"):
-        make("randomized-response", epsilon=1, domain=Box(0, 2, (2,)))
-    assert make_as(KaryRandomizedResponse, epsilon=1, domain=Ball(2, (2,))).values == 5

@@ -1,38 +1,43 @@
-"""One registry for members of a package, of plug-ins and of entry points."""
+"""One registry for members of a package, of plug-ins and of entry points, and what the package itself registers."""
 
 from __future__ import annotations
 
 import importlib
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tensorldp.errors import InputError
+from tensorldp.mechanism_table import MECHANISMS, TABLE
 from tensorldp.registry import Registry, import_plugins
+from tensorldp_papers.claims.registry import CLAIMS
+from tensorldp_papers.data import catalogue
+from tensorldp_papers.registries import MODELS, PARSERS
 
+Shapes = Registry[Callable[[], str]]
 SHAPES = "from tensorldp_test_shapes import SHAPES\n"
+STAR = SHAPES + '@SHAPES.register("star")\ndef draw(): return "star"\n'
 
 
 @pytest.fixture
-def shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry[object]]:
+def shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shapes]:
     """The registry of a package with two members; the modules that tests write find it under `SHAPES`."""
     folder = tmp_path / "shapes_package"
     folder.mkdir()
-    (folder / "__init__.py").write_text("")
+    (folder / "__init__.py").touch()
     for name in ("round", "square"):
-        (folder / f"{name}.py").write_text(
-            f'{SHAPES}register = SHAPES.register\n\n@register("{name}")\ndef draw(): return "{name}"\n'
-        )
+        (folder / f"{name}.py").write_text(STAR.replace("star", name))
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delenv("TENSORLDP_PLUGINS", raising=False)
     before = set(sys.modules)
-    registry: Registry[object] = Registry(
+    registry: Shapes = Registry(
         "shape", group="tensorldp.test_shapes", own={f"shapes_package.{name}": [name] for name in ("round", "square")}
     )
-    (tmp_path / "tensorldp_test_shapes.py").write_text("SHAPES = None\n")
+    (tmp_path / "tensorldp_test_shapes.py").touch()
     importlib.import_module("tensorldp_test_shapes").SHAPES = registry  # type: ignore[attr-defined]
     yield registry
     for module in set(sys.modules) - before:
@@ -40,34 +45,23 @@ def shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry
             del sys.modules[module]
 
 
-def plugin(folder: Path, name: str, text: str) -> None:
-    (folder / f"{name}.py").write_text(SHAPES + text)
-
-
-def entry_point(folder: Path, line: str) -> None:
-    info = folder / "mine-0.1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 0.1\n")
-    (info / "entry_points.txt").write_text(f"[tensorldp.test_shapes]\n{line}\n")
-
-
-def test_names_import_nothing_and_get_imports_one_module(shapes: Registry[object]) -> None:
+def test_names_import_nothing_and_get_imports_one_module(shapes: Shapes) -> None:
     assert shapes.names() == ["round", "square"]
     assert shapes.module("round") == "shapes_package.round"
     assert not {"shapes_package.round", "shapes_package.square"} & set(sys.modules)
-    assert shapes.get("round")() == "round"  # type: ignore[operator]
+    assert shapes.get("round")() == "round"
     assert "shapes_package.square" not in sys.modules
     assert list(shapes.all()) == ["round", "square"]
 
 
 def test_a_plugin_is_found_through_the_environment(
-    shapes: Registry[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shapes: Shapes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plugin(tmp_path, "mine_star", '@SHAPES.register("star")\ndef draw(): return "star"\n')
+    (tmp_path / "mine_star.py").write_text(STAR)
     with pytest.raises(InputError, match="unknown shape 'star'"):
         shapes.get("star")
     monkeypatch.setenv("TENSORLDP_PLUGINS", "mine_star")
-    assert shapes.get("star")() == "star"  # type: ignore[operator]
+    assert shapes.get("star")() == "star"
     assert shapes.names() == ["round", "square", "star"]
     assert shapes.module("star") is None
     shapes.remove("star")
@@ -75,12 +69,16 @@ def test_a_plugin_is_found_through_the_environment(
     assert shapes.names() == ["round", "square"]
 
 
-def test_an_entry_point_is_listed_unloaded_and_loaded_when_asked_for(shapes: Registry[object], tmp_path: Path) -> None:
-    plugin(tmp_path, "mine_point", '@SHAPES.register("star")\ndef draw(): return "star"\n')
-    entry_point(tmp_path, "star = mine_point\nmoon = mine_point\nhole = mine_nowhere")
+def test_an_entry_point_is_listed_unloaded_and_loaded_when_asked_for(shapes: Shapes, tmp_path: Path) -> None:
+    (tmp_path / "mine_point.py").write_text(STAR)
+    info = tmp_path / "mine-0.1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 0.1\n")
+    lines = "star = mine_point\nmoon = mine_point\nhole = mine_nowhere"
+    (info / "entry_points.txt").write_text(f"[tensorldp.test_shapes]\n{lines}\n")
     assert shapes.names() == ["hole", "moon", "round", "square", "star"]
     assert "mine_point" not in sys.modules
-    assert shapes.get("star")() == "star"  # type: ignore[operator]
+    assert shapes.get("star")() == "star"
     with pytest.raises(InputError, match=r"'mine_point' of tensorldp.test_shapes registers no shape 'moon'"):
         shapes.get("moon")
     with pytest.raises(InputError, match=r"'mine_nowhere' of tensorldp.test_shapes cannot be loaded: ModuleNotFound"):
@@ -88,19 +86,24 @@ def test_an_entry_point_is_listed_unloaded_and_loaded_when_asked_for(shapes: Reg
 
 
 @pytest.mark.parametrize("loaded", [True, False])
-def test_a_name_is_taken_whether_or_not_its_module_is_imported(shapes: Registry[object], loaded: bool) -> None:
+def test_a_name_is_taken_whether_or_not_its_module_is_imported(shapes: Shapes, loaded: bool) -> None:
     if loaded:
         shapes.get("round")
     with pytest.raises(InputError, match=r"a shape named 'round' is already registered by shapes_package.round"):
         shapes.add("round", lambda: "oval")
-    shapes.add("oval", 1)
-    shapes.add("oval", 1)
+    shapes.add("oval", str)
+    shapes.add("oval", str)
     with pytest.raises(InputError, match="a shape named 'oval' is already registered"):
-        shapes.add("oval", 2)
+        shapes.add("oval", b"".hex)
+    for name in ("round", "no such"):  # only members from outside can be removed
+        with pytest.raises(InputError, match="unknown shape from outside"):
+            shapes.remove(name)
+    with pytest.raises(InputError, match="did you mean 'square'"):
+        shapes.get("SQUARE")
 
 
-def test_a_module_that_is_imported_again_registers_its_members_again(shapes: Registry[object], tmp_path: Path) -> None:
-    plugin(tmp_path, "mine_twice", '@SHAPES.register("star")\ndef draw(): return "star"\n')
+def test_a_module_that_is_imported_again_registers_its_members_again(shapes: Shapes, tmp_path: Path) -> None:
+    (tmp_path / "mine_twice.py").write_text(STAR)
     import_plugins(["mine_twice"])
     first = shapes.get("star")
     del sys.modules["mine_twice"]
@@ -109,42 +112,27 @@ def test_a_module_that_is_imported_again_registers_its_members_again(shapes: Reg
 
 
 @pytest.mark.parametrize("name", ["", None, 3, "a/b", "../a", "a b", ".a", "a,b"])
-def test_a_member_needs_a_name(shapes: Registry[object], name: object) -> None:
+def test_a_member_needs_a_name(shapes: Shapes, name: object) -> None:
     with pytest.raises(InputError, match="a shape needs a name"):
-        shapes.add(name, 1)  # type: ignore[arg-type]
-
-
-def test_only_members_from_outside_can_be_removed(shapes: Registry[object]) -> None:
-    shapes.get("round")
-    for name in ("round", "no such"):
-        with pytest.raises(InputError, match="unknown shape from outside"):
-            shapes.remove(name)
-
-
-def test_the_nearest_name_is_found_in_any_case(shapes: Registry[object]) -> None:
-    with pytest.raises(InputError, match="did you mean 'square'"):
-        shapes.get("SQUARE")
+        shapes.add(name, str)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("text", ["1 / 0", "raise SystemExit(3)", "import no_such_module"])
-def test_a_plugin_that_fails_is_one_sentence(shapes: Registry[object], tmp_path: Path, text: str) -> None:
-    plugin(tmp_path, "mine_broken", text)
+def test_a_plugin_that_fails_is_one_sentence(shapes: Shapes, tmp_path: Path, text: str) -> None:
+    (tmp_path / "mine_broken.py").write_text(text)
     with pytest.raises(InputError, match=r"the plugin 'mine_broken' cannot be imported: [^\n]*$"):
         import_plugins(["mine_broken"])
 
 
-STAR = '@SHAPES.register("star")\ndef draw(): return "star"\n'
-
-
 @pytest.mark.parametrize("name", ["statistics", "sys", "json.tool", "mine_installed"])
 def test_a_plugin_named_like_another_module_is_refused_with_both_files(
-    shapes: Registry[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    shapes: Shapes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     (tmp_path / "mine_installed.py").touch()  # found first, as `tmp_path` is before the folder of the config
     (tmp_path / "config" / "json").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "config")
     own = tmp_path / "config" / f"{name.replace('.', '/')}.py"
-    own.write_text(SHAPES + STAR)
+    own.write_text(STAR)
     with pytest.raises(InputError) as told:
         import_plugins([name])
     found = sys.modules[name].__file__ if name != "sys" else "a module of Python itself"
@@ -153,7 +141,7 @@ def test_a_plugin_named_like_another_module_is_refused_with_both_files(
     )
 
 
-def test_a_plugin_that_registers_nothing_is_named_with_its_file(shapes: Registry[object], tmp_path: Path) -> None:
+def test_a_plugin_that_registers_nothing_is_named_with_its_file(shapes: Shapes, tmp_path: Path) -> None:
     (tmp_path / "mine_empty.py").touch()
     for _ in range(2):
         with pytest.raises(InputError) as told:
@@ -161,10 +149,38 @@ def test_a_plugin_that_registers_nothing_is_named_with_its_file(shapes: Registry
         assert str(told.value) == f"the plugin 'mine_empty' is {tmp_path / 'mine_empty.py'}, which registers nothing"
 
 
-def test_a_plugin_may_be_imported_before_and_may_be_a_package(shapes: Registry[object], tmp_path: Path) -> None:
+def test_a_plugin_may_be_imported_before_and_may_be_a_package(shapes: Shapes, tmp_path: Path) -> None:
     (tmp_path / "mine_package").mkdir()
     (tmp_path / "mine_package" / "__init__.py").touch()
-    plugin(tmp_path / "mine_package", "inner", STAR)
+    (tmp_path / "mine_package" / "inner.py").write_text(STAR)
     importlib.import_module("mine_package.inner")
     import_plugins(["mine_package", "mine_package.inner"])
     assert "star" in shapes
+
+
+KINDS = [CLAIMS, MECHANISMS, MODELS, PARSERS]
+
+
+@pytest.mark.parametrize("registry", KINDS, ids=lambda registry: registry.kind)
+def test_the_names_read_are_those_registered(registry: Registry[object]) -> None:
+    read = registry.names()
+    for name in read:
+        assert registry.get(name) is not None
+    assert sorted(registry._members) == read
+    assert {registry.module(name) for name in read} == set(registry.modules())
+    assert registry is not PARSERS or read == catalogue.names()
+
+
+def test_names_are_listed_without_torch() -> None:
+    code = "import sys; from tensorldp.mechanism_table import MECHANISMS; "
+    code += "from tensorldp_papers.claims.registry import CLAIMS; "
+    code += "assert 'tldp-l' in MECHANISMS.names() and 'T08' in CLAIMS.names(); "
+    code += "sys.exit('torch' in sys.modules or 'tensorldp.mechanisms' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_table_says_of_a_mechanism_what_its_class_says() -> None:
+    for name, listed in TABLE.items():
+        cls = MECHANISMS.get(name)
+        assert (cls.integer, cls.only_for) == (listed.integer, listed.only_for), name
+        assert (cls.label, cls.family, cls.variant_labels) == listed[1:4], name
