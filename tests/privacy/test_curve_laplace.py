@@ -32,7 +32,7 @@ def gaussian_delta(x: float, mu: float) -> float:
     return float(norm.cdf(mu / 2 - x / mu) - math.exp(x) * norm.cdf(-mu / 2 - x / mu))
 
 
-def test_closed_forms() -> None:
+def test_one_element_closed_form() -> None:
     for epsilon in (0.0, 0.5, 1.999, 2.0, 5.0):
         assert LaplaceCurve(2.0).delta(epsilon) == pytest.approx(laplace_delta(epsilon, 2.0), rel=1e-12)
         assert GaussianCurve(1.3).delta(epsilon) == pytest.approx(gaussian_delta(epsilon, 1.3), rel=1e-10)

@@ -45,7 +45,7 @@ def discrete(pair: Pair, count: int = 1) -> DiscreteCurve:
 
 @settings(max_examples=50, deadline=None)
 @given(budget=st.floats(0.01, 5.0), count=st.integers(1, 12), share=shares)
-def test_randomized_response_is_exact(budget: float, count: int, share: float) -> None:
+def test_randomized_response_enumerated(budget: float, count: int, share: float) -> None:
     curve = PureCurve(budget, True, count)
     epsilon = share * curve.pure_epsilon
     assert curve.exact
@@ -53,7 +53,7 @@ def test_randomized_response_is_exact(budget: float, count: int, share: float) -
 
 
 @pytest.mark.parametrize(("budget", "count"), [(1e-3, 92160), (5e-5, 23040), (0.1, 10**6), (2.0, 1000)])
-def test_many_randomized_responses_are_a_binomial(budget: float, count: int) -> None:
+def test_randomized_response_by_the_binomial(budget: float, count: int) -> None:
     curve = PureCurve(budget, True, count)
     k = np.arange(count + 1)
     mass, loss = binom.pmf(k, count, 1 / (1 + math.exp(-budget))), (2 * k - count) * budget
