@@ -64,7 +64,7 @@ SPECIAL = (
 def with_special(test: Callable[..., None]) -> Callable[..., None]:
     for curve in SPECIAL:
         test = example(curve)(test)
-    return settings(max_examples=50, deadline=None)(given(curves)(test))
+    return settings(max_examples=30, deadline=None)(given(curves)(test))
 
 
 @with_special
