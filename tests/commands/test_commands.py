@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tensorldp.commands.main import main
+from tensorldp.commands.main import exit_code, main
+from tensorldp.mechanisms import Box, make, names
 
 PLUGIN = """
-from tensorldp.mechanisms import Mechanism
 from tensorldp.mechanisms.laplace import Laplace
 
 
@@ -19,81 +19,41 @@ class Quiet(Laplace):
 
     def privatize(self, x, generator):
         return x + (super().privatize(x, generator) - x) / 4
-
-
-def silent(x, generator):
-    return x
 """
 
 
-def outcome(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as stop:
-        main(arguments)
-    return int(stop.value.code or 0)
+def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+    assert exit_code(arguments) == code
+    return capsys.readouterr().out
 
 
-@pytest.fixture
-def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    name = f"plugin_{tmp_path.name.replace('-', '_')}"
-    (tmp_path / f"{name}.py").write_text(PLUGIN)
+def test_check_refutes_a_class_of_a_users_module_and_writes_it_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "plugin_of_a_user.py").write_text(PLUGIN)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    return name
-
-
-def test_check_refutes_a_class_and_a_function_of_a_users_module(module: str, tmp_path: Path) -> None:
-    assert outcome("check", f"{module}:Quiet", "--epsilon", "1", "--box", "0", "1", "--shape", "2", "--out", "out") == 1
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    with pytest.raises(SystemExit) as stop:
+        main(("check", "plugin_of_a_user:Quiet", "--epsilon", "1", "--box", "0", "1", "--shape", "2", "--out", "out"))
+    assert stop.value.code == 1
     assert json.loads((tmp_path / "out" / "verdict.json").read_text())["refuted"] is True
-    assert outcome("check", f"{module}:silent", "--claim-epsilon", "1", "--minutes", "10") == 1
 
 
 def test_check_of_an_honest_key_succeeds(capsys: pytest.CaptureFixture[str]) -> None:
-    code = outcome("check", "k-rr", "--epsilon", "1", "--box", "0", "3", "--shape", "1", "--rounds", "1")
-    assert code == 0
-    assert "not refuted" in capsys.readouterr().out
+    small = ("--epsilon", "1", "--box", "0", "3", "--shape", "1", "--rounds", "1", "--samples", "1000")
+    assert "not refuted" in said(capsys, "check", "k-rr", *small)
 
 
 def test_guarantee_says_what_an_epsilon_means(capsys: pytest.CaptureFixture[str]) -> None:
-    assert outcome("guarantee", "laplace", "--epsilon", "1", "--shape", "28", "28", "--uses", "10") == 0
-    text = capsys.readouterr().out
-    assert "pure epsilon: 1\n" in text
-    assert "10 releases, for each run" in text
-    assert "an epsilon of at least 9.8" in text
-    assert outcome("guarantee", "laplace-secure", "--epsilon", "1") == 0
-    assert "their floats add nothing" in capsys.readouterr().out
+    text = said(capsys, "guarantee", "laplace", "--epsilon", "1", "--shape", "28", "28", "--uses", "10")
+    for part in ("pure epsilon: 1\n", "10 releases, for each run", "an epsilon of at least 9.8"):
+        assert part in text
+    assert "their floats add nothing" in said(capsys, "guarantee", "laplace-secure", "--epsilon", "1")
 
 
 def test_mechanisms_lists_every_key(capsys: pytest.CaptureFixture[str]) -> None:
-    from tensorldp.mechanisms import names
-
-    assert outcome("mechanisms") == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = said(capsys, "mechanisms").splitlines()
     assert [line for line in lines if not line.startswith(" ")] == names()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("check", "laplac", "--epsilon", "1"), "did you mean 'laplace'"),
-        (("check", "laplace"), "needs --epsilon"),
-        (("check", "nowhere:thing"), "cannot be imported"),
-        (("check", "math:thing"), "has no 'thing'"),
-        (("check", "laplace", "--epsilon", "1", "--option", "form"), "key=value"),
-        (("check", "math:sqrt", "--claim-epsilon", "1", "--option", "form=1"), "takes no --option"),
-        (("check", "math:sqrt", "--epsilon", "1"), "--claim-epsilon"),
-        (("check", "laplace", "--epsilon", "1", "--out", "/dev/null/verdict"), "folder /dev/null/verdict"),
-        (("guarantee", "math:sqrt", "--epsilon", "1"), "not a mechanism"),
-        (("guarantee", "laplace", "--epsilon", "-1"), "epsilon of laplace"),
-    ],
-)
-def test_a_mistake_is_one_sentence_and_exit_code_2(
-    arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert outcome(*arguments) == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert error.startswith("error: ")
-    assert error.count("\n") == 1
 
 
 def test_a_reader_that_has_had_enough_ends_a_command_quietly(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,47 +61,90 @@ def test_a_reader_that_has_had_enough_ends_a_command_quietly(monkeypatch: pytest
     os.close(read)
     with os.fdopen(write, "w") as closed:
         monkeypatch.setattr(sys, "stdout", closed)
-        assert outcome("mechanisms") == 141
+        assert exit_code(("mechanisms",)) == 141
 
 
 @pytest.mark.parametrize(("arguments", "code"), [((), 0), (("--true-noise", "0"), 1)])
 def test_canaries_in_dp_sgd(arguments: tuple[str, ...], code: int, capsys: pytest.CaptureFixture[str]) -> None:
     small = ("--canaries", "100", "--records", "20", "--lot", "120", "--steps", "3", "--noise-multiplier", "6")
-    assert outcome("canaries", "dp-sgd", *small, *arguments) == code
-    assert ("not refuted" in capsys.readouterr().out) == (code == 0)
+    assert ("not refuted" in said(capsys, "canaries", "dp-sgd", *small, *arguments, code=code)) == (code == 0)
 
 
 def test_canaries_in_a_federated_run(capsys: pytest.CaptureFixture[str]) -> None:
-    assert outcome("canaries", "federated", "--mechanism", "privunit", "--canaries", "50") == 0
-    assert "the accountant says epsilon 2," in capsys.readouterr().out
-
-
-def test_calibrate_gives_a_record_what_was_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    from tensorldp.mechanisms import Box, make
-
-    cases = [
-        ("laplace", 0.0, 1.0),
-        ("randomized-response", 0.0, 1.0),
-        ("gaussian-analytic", 1e-5, 2.0),
-        ("tldp-l", 0.3, 1.0),
-    ]
-    for key, delta, wanted in cases:
-        assert outcome("calibrate", key, "--record-epsilon", f"{wanted}", "--shape", "4", "--delta", f"{delta}") == 0
-        lines = dict(line.split(": ") for line in capsys.readouterr().out.splitlines() if ": " in line)
-        mechanism = make(key, epsilon=float(lines["nominal epsilon"]), domain=Box(0, 1, (4,)))
-        assert mechanism.guarantee(delta).epsilon == pytest.approx(wanted, rel=2e-6)
+    text = said(capsys, "canaries", "federated", "--mechanism", "privunit", "--canaries", "50")
+    assert "the accountant says epsilon 2," in text
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("tldp-l", "--record-epsilon", "1"), "give a larger --delta than 0.0937, the probability of its atom"),
-        (("laplace", "--record-epsilon", "-1"), "record-epsilon must be a number"),
-        (("laplace", "--record-epsilon", "1", "--delta", "1"), "delta must be at least 0 and below 1"),
-    ],
+    ("key", "delta", "wanted"),
+    [("laplace", 0.0, 1.0), ("randomized-response", 0.0, 1.0), ("gaussian-analytic", 1e-5, 2.0), ("tldp-l", 0.3, 1.0)],
 )
-def test_what_calibrate_cannot_do_is_one_sentence(
+def test_calibrate_gives_a_record_what_was_asked_for(
+    key: str, delta: float, wanted: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = said(capsys, "calibrate", key, "--record-epsilon", f"{wanted}", "--shape", "4", "--delta", f"{delta}")
+    lines = dict(line.split(": ") for line in text.splitlines() if ": " in line)
+    mechanism = make(key, epsilon=float(lines["nominal epsilon"]), domain=Box(0, 1, (4,)))
+    assert mechanism.guarantee(delta).epsilon == pytest.approx(wanted, rel=2e-6)
+
+
+@pytest.mark.parametrize("low", ["-1e-3", "-2.5e-1", "-1", "-.5", "-0.5e+2", "-1E5", "-1_000"])
+def test_a_negative_number_is_no_option(low: str, capsys: pytest.CaptureFixture[str]) -> None:
+    said(capsys, "guarantee", "laplace", "--epsilon", "1", "--box", low, "-1e-4")
+    assert f"low={float(low)}" in said(capsys, "calibrate", "laplace", "--record-epsilon", "1", "--box", low, "1e-3")
+
+
+MISTAKES = [
+    (("check", "laplac", "--epsilon", "1"), "did you mean 'laplace'"),
+    (("check", "laplace"), "needs --epsilon"),
+    (("check", "nowhere:thing"), "cannot be imported"),
+    (("check", "math:thing"), "has no 'thing'"),
+    (("check", "laplace", "--epsilon", "1", "--option", "form"), "key=value"),
+    (("check", "math:sqrt", "--claim-epsilon", "1", "--option", "form=1"), "takes no --option"),
+    (("check", "math:sqrt", "--epsilon", "1"), "--claim-epsilon"),
+    (("check", "laplace", "--epsilon", "1", "--out", "/dev/null/verdict"), "folder /dev/null/verdict"),
+    (("guarantee", "math:sqrt", "--epsilon", "1"), "not a mechanism"),
+    (("guarantee", "laplace", "--epsilon", "-1"), "epsilon of laplace"),
+    (("calibrate", "tldp-l", "--record-epsilon", "1"), "give a larger --delta than 0.0937, the probability of its"),
+    (("calibrate", "laplace", "--record-epsilon", "-1"), "record-epsilon must be a number"),
+    (("calibrate", "laplace", "--record-epsilon", "1", "--delta", "1"), "delta must be at least 0 and below 1"),
+]
+OF_A_MECHANISM = [
+    (("--option", "epsilon=3"), "--epsilon or --record-epsilon sets the epsilon of a mechanism"),
+    (("--option", "delta=0.1"), "--nominal-delta sets the delta of a mechanism"),
+    (("--option", "domain=[0, 1]"), "--shape with --box or --ball sets the domain of a mechanism"),
+    (("--option", "name=mine"), "unknown option of laplace 'name'"),
+    (("--option", "self=1"), "unknown option of laplace 'self'"),
+    (("--option", "clip=yes"), "clip of laplace must be True or False, got 'yes'"),
+    (("--option", "clip=[1]"), "clip of laplace must be True or False, got [1]"),
+    (("--option", "clip=" + "[" * 100_000), "clip of laplace must be True or False"),
+    (("--option", "clip=" + "1" * 5000), "clip of laplace must be True or False"),
+    (("--option", "clip=true", "--option", "clip=false"), "--option clip is given twice"),
+    (("--option", "=1"), "--option must be key=value, got '=1'"),
+    (("--nominal-delta", "-1e-3"), "delta of laplace must be a number in (0, 1)"),
+    (("--shape", "-1"), "shape must be a sequence of whole numbers above 0"),
+    (("--shape", "1000000", "1000000"), "a record of 1000000000000 elements needs about 7.45e+03 GB of memory"),
+    (("--shape", "9" * 400), "elements needs about"),
+    (("--ball", "-1e-3"), "Ball radius must be a number in [1e-30, 1e+30], got -0.001"),
+    (("--box", "-inf", "1"), "Box low must be a number in [-1e+30, 1e+30], got -inf"),
+    (("--box", "1", "-1e-3"), "a Box needs low < high"),
+]
+for name, epsilon in (("check", "--epsilon"), ("guarantee", "--epsilon"), ("calibrate", "--record-epsilon")):
+    MISTAKES += [((name, "laplace", epsilon, "1", *arguments), message) for arguments, message in OF_A_MECHANISM]
+
+
+@pytest.mark.parametrize(("arguments", "message"), MISTAKES, ids=[f"{a[0]}-{m[:20]}" for a, m in MISTAKES])
+def test_a_mistake_is_one_sentence_and_exit_code_2(
     arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert outcome("calibrate", *arguments) == 2
-    assert message in capsys.readouterr().err
+    assert exit_code(arguments) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.startswith("error: ")
+    assert error.count("\n") == 1
+
+
+def test_the_exit_codes_are_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("check", "canaries"):
+        text = said(capsys, command, "--help")
+        assert "0: not refuted; 1: refuted; 2: could not be checked" in " ".join(text.split())

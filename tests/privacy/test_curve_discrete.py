@@ -1,54 +1,55 @@
-"""Finite pairs against enumeration, the binomial, an FFT accountant and the tables of the sources."""
+"""Finite pairs, whole-number noise and shuffled releases against sums over every outcome."""
 
 import itertools
 import math
-import time
+from functools import reduce
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
-from dp_accounting.pld import privacy_loss_distribution as pld
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.stats import binom
 
-from tensorldp.curves.base import epsilon_at
-from tensorldp.curves.discrete import DiscreteCurve, PureCurve
+from tensorldp.curves.discrete import DiscreteCurve, DiscreteGaussianCurve, PureCurve
 from tensorldp.curves.gaussian import GaussianCurve
-from tensorldp.curves.loss_distribution import LatticePart, LatticeSum, envelope, lattice_step, loss_law
-from tensorldp.errors import InputError
+from tensorldp.curves.product import ProductCurve
+from tensorldp.curves.shuffling import shuffled_delta, shuffled_epsilon
 from tensorldp.mechanisms import Box, make
 
-# computed apart from the code: per weight -> at 1e-5 after 1, 50 and 100 rounds of 21,840 weights
-PDPM = [
-    (0.1, 101, 3142, 6095),
-    (0.2, 325, 12285, 24184),
-    (0.55, 2193, 98033, 194944),
-    (0.9, 5926, 276876, 551874),
-    (1.0, 7345, 345647, 689206),
-]
+Reals = npt.NDArray[np.floating[Any]]
+Pair = tuple[Reals, Reals]
+shares = st.floats(0.0, 0.999)
 
 
-def logs(*masses: float) -> tuple[float, ...]:
-    return tuple(math.log(m) if m > 0 else -math.inf for m in masses)
-
-
-def brute_force(pairs: list[tuple[tuple[float, ...], ...]], epsilon: float) -> float:
+def divergence(pairs: list[Pair], epsilon: float) -> float:
     """The hockey-stick divergence of a product of pairs, over every outcome."""
-    total = 0.0
-    for outcome in itertools.product(*(range(len(p)) for p, _ in pairs)):
-        p = math.prod(pair[0][i] for pair, i in zip(pairs, outcome, strict=True))
-        q = math.prod(pair[1][i] for pair, i in zip(pairs, outcome, strict=True))
-        total += max(0.0, p - math.exp(epsilon) * q)
-    return total
+    p, q = (reduce(np.kron, side) for side in zip(*pairs, strict=True))
+    return float(np.maximum(0.0, p - math.exp(epsilon) * q).sum())
 
 
-@pytest.mark.parametrize("count", range(1, 13))
-def test_randomized_response_enumerated(count: int) -> None:
-    budget = 0.7
-    keep = 1 / (1 + math.exp(-budget))
+def of_losses(mass: Reals, loss: Reals, epsilon: float) -> float:
+    return float(mass @ -np.expm1(np.minimum(0.0, epsilon - loss)))
+
+
+def response(budget: float) -> Pair:
+    p = np.array([1.0, math.exp(-budget)]) / (1.0 + math.exp(-budget))
+    return p, p[::-1]
+
+
+def discrete(pair: Pair, count: int = 1) -> DiscreteCurve:
+    with np.errstate(divide="ignore"):
+        return DiscreteCurve(tuple(np.log(pair[0])), tuple(np.log(pair[1])), count)
+
+
+@settings(max_examples=50, deadline=None)
+@given(budget=st.floats(0.01, 5.0), count=st.integers(1, 12), share=shares)
+def test_randomized_response_enumerated(budget: float, count: int, share: float) -> None:
     curve = PureCurve(budget, True, count)
-    for share in (0.0, 0.15, 0.5, 0.95):
-        epsilon = share * curve.pure_epsilon
-        expected = brute_force([((keep, 1 - keep), (1 - keep, keep))] * count, epsilon)
-        assert curve.delta(epsilon) == pytest.approx(expected, rel=1e-10, abs=1e-15)
+    epsilon = share * curve.pure_epsilon
+    assert curve.exact
+    assert curve.delta(epsilon) == pytest.approx(divergence([response(budget)] * count, epsilon), rel=1e-9, abs=1e-14)
 
 
 @pytest.mark.parametrize(("budget", "count"), [(1e-3, 92160), (5e-5, 23040), (0.1, 10**6), (2.0, 1000)])
@@ -56,161 +57,73 @@ def test_randomized_response_by_the_binomial(budget: float, count: int) -> None:
     curve = PureCurve(budget, True, count)
     k = np.arange(count + 1)
     mass, loss = binom.pmf(k, count, 1 / (1 + math.exp(-budget))), (2 * k - count) * budget
-    mean, spread = float(mass @ loss), math.sqrt(float(mass @ (loss - mass @ loss) ** 2))
+    mean = float(mass @ loss)
     for z in (0.0, 2.0, 4.0, 6.0):
-        epsilon = mean + z * spread
-        expected = float(mass @ -np.expm1(np.minimum(0.0, epsilon - loss)))
-        assert curve.delta(epsilon) == pytest.approx(expected, rel=1e-6)
+        epsilon = mean + z * math.sqrt(float(mass @ (loss - mean) ** 2))
+        assert curve.delta(epsilon) == pytest.approx(of_losses(mass, loss, epsilon), rel=1e-6)
 
 
-@pytest.mark.parametrize(("length", "pure", "approximate"), [(92160, 101248, 51852), (23040, 25312, 13268)])
-def test_latent_reading_b(length: int, pure: int, approximate: int) -> None:
-    """The exact sum; a normal approximation would have 51,856 and 13,272."""
-    budget = math.log(1 + 2 * math.exp(0.5 / length))
-    curve = PureCurve(budget, True, length)
-    assert curve.pure_epsilon == pytest.approx(pure, rel=2e-5)
-    found = curve.epsilon(1e-5)
-    assert found == pytest.approx(approximate, rel=5e-5)
-    k = np.arange(length + 1)
-    loss = (2 * k - length) * budget
-    mass = binom.pmf(k, length, 1 / (1 + math.exp(-budget)))
-    assert float(mass @ -np.expm1(np.minimum(0.0, found - loss))) == pytest.approx(1e-5, rel=1e-4)
+masses = st.lists(st.integers(1, 50), min_size=3, max_size=3).map(lambda v: np.array(v) / sum(v))
 
 
-@pytest.mark.parametrize(("nominal", "one", "fifty", "hundred"), PDPM)
-def test_pdpm_table(nominal: float, one: int, fifty: int, hundred: int) -> None:
-    """All weights from the upper end, by the lattice engine."""
-    big = math.exp(nominal)
-    low, high = -math.log((big + 1) / 2), nominal
-    mass = np.log([2 / (big + 2), big / (big + 2)])
-    for rounds, expected in ((1, one), (50, fifty), (100, hundred)):
-        total = LatticeSum(high - low, [LatticePart(low, np.array([0, 1]), mass, 21840 * rounds)])
-        _, mean, variance = total.tilted(0.0)
-        found = epsilon_at(total.log_delta, math.log(1e-5), mean=mean, spread=math.sqrt(variance), top=total.top)
-        assert found == pytest.approx(expected, rel=5e-3 if expected < 200 else 3e-4)
+@settings(max_examples=50, deadline=None)
+@given(p=masses, q=masses, mirrored=st.booleans(), count=st.integers(1, 4), share=shares)
+def test_every_mixture_of_orientations_is_bounded_and_one_use_is_exact(
+    p: Reals, q: Reals, mirrored: bool, count: int, share: float
+) -> None:
+    """Two uses of an asymmetric pair, one each way, may beat both pure choices."""
+    q = p[::-1] if mirrored else q
+    curve = discrete((p, q), count)
+    epsilon = share * curve.pure_epsilon
+    worst = max(divergence([(p, q)] * k + [(q, p)] * (count - k), epsilon) for k in range(count + 1))
+    assert curve.exact or count > 1
+    assert curve.exact or not mirrored
+    assert curve.delta(epsilon) >= worst - 1e-9
+    law = curve.loss_law  # which dominates both orientations
+    losses, mass = reduce(np.add.outer, [law.loss] * count), reduce(np.multiply.outer, [np.exp(law.log_mass)] * count)
+    most = worst if curve.exact else of_losses(mass.ravel(), losses.ravel(), epsilon)
+    assert curve.delta(epsilon) <= (most * (1 + 1e-8) + 1e-9 if curve.exact else most * 1.01 + 1e-3)
 
 
-def test_one_use_is_the_larger_orientation() -> None:
-    p, q = (0.6, 0.3, 0.1), (0.2, 0.3, 0.5)
-    curve = DiscreteCurve(logs(*p), logs(*q))
+@pytest.mark.parametrize(
+    ("p", "exact"),
+    [
+        (np.exp([0.375, 0.125, -0.125, -0.375]), True),  # losses of 0.75, 0.25 and back are on a lattice
+        (np.array([0.1, 0.6, 0.3, 0.0]), True),  # and what is impossible under the other record is an atom
+        (np.array([0.5, 0.2, 0.13, 0.1, 0.07]), False),
+    ],
+)
+@pytest.mark.parametrize("count", [2, 4])
+def test_losses_on_a_lattice_compose_exactly_and_others_to_a_close_upper_bound(
+    p: Reals, exact: bool, count: int
+) -> None:
+    pair = p / p.sum(), p[::-1] / p.sum()
+    curve = discrete(pair, count)
+    assert curve.exact == exact
+    for epsilon in (0.0, 0.5, 1.2, 3.0):
+        true = divergence([pair] * count, epsilon)
+        assert true * (1 - 1e-9) - 1e-12 <= curve.delta(epsilon) <= true * (1 + 1e-9 if exact else 1.01) + 1e-9
+
+
+def test_two_hundred_k_ary_responses_are_a_convolution() -> None:
+    p, count = np.array([0.5, 0.4, 0.1]), 200
+    curve = discrete((p, p[::-1]), count)
+    mass = reduce(np.convolve, [p] * count)
+    loss = math.log(5.0) * (count - np.arange(2 * count + 1))
     assert curve.exact
-    for epsilon in (0.0, 0.3, 1.0, 1.5, 1.7):
-        larger = max(brute_force([(p, q)], epsilon), brute_force([(q, p)], epsilon))
-        assert curve.delta(epsilon) == pytest.approx(larger)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_envelope_bounds_every_mixture_of_orientations(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    p, q = (tuple(rng.dirichlet(np.ones(3))) for _ in range(2))
-    count = 4
-    curve = DiscreteCurve(logs(*p), logs(*q), count)
-    assert not curve.exact
-    for epsilon in np.linspace(0.0, curve.pure_epsilon, 9):
-        worst = max(brute_force([(p, q)] * k + [(q, p)] * (count - k), epsilon) for k in range(count + 1))
-        assert curve.delta(float(epsilon)) >= worst - 1e-9
-
-
-def test_a_mixture_of_orientations_can_be_the_worst() -> None:
-    """Why an asymmetric pair is not exact: two uses, one each way, beat both pure choices."""
-    rng = np.random.default_rng(0)
-    found = False
-    for _ in range(300):
-        p, q = (tuple(rng.dirichlet(np.ones(2))) for _ in range(2))
-        for epsilon in (0.1, 0.5, 1.0):
-            same = max(brute_force([(p, q)] * 2, epsilon), brute_force([(q, p)] * 2, epsilon))
-            found = found or brute_force([(p, q), (q, p)], epsilon) > same + 1e-6
-    assert found
-
-
-def test_envelope_of_a_symmetric_pair_is_itself() -> None:
-    p, q = np.log([0.6, 0.3, 0.1]), np.log([0.1, 0.3, 0.6])
-    law = loss_law(p, q)
-    assert envelope(law, loss_law(q, p)).matches(law)
-
-
-@pytest.mark.parametrize("count", [2, 5, 200])
-def test_three_outcomes_by_the_fft_accountant(count: int) -> None:
-    """k-ary randomised response is on a lattice and exact; dp_accounting rounds it up."""
-    keep, other, rest = 0.5, 0.1, 0.4
-    curve = DiscreteCurve(logs(keep, other, rest), logs(other, keep, rest), count)
-    assert curve.exact
-    up, down = (
-        pld.from_two_probability_mass_functions(
-            dict(enumerate(logs(other, keep, rest))),
-            dict(enumerate(logs(keep, other, rest))),
-            pessimistic_estimate=side,
-            value_discretization_interval=1e-4,
-        ).self_compose(count)
-        for side in (True, False)
-    )
     for share in (0.05, 0.3, 0.6):
         epsilon = share * curve.pure_epsilon
-        low, high = down.get_delta_for_epsilon(epsilon), up.get_delta_for_epsilon(epsilon)
-        assert low - 1e-10 <= curve.delta(epsilon) <= high + 1e-10
+        assert curve.delta(epsilon) == pytest.approx(of_losses(mass, loss, epsilon), rel=1e-9)
 
 
-@pytest.mark.parametrize("count", [2, 4])
-def test_no_lattice_is_a_close_upper_bound(count: int) -> None:
-    p = (0.5, 0.2, 0.13, 0.1, 0.07)
-    q = (0.07, 0.1, 0.13, 0.2, 0.5)
-    curve = DiscreteCurve(logs(*p), logs(*q), count)
-    assert not curve.exact
-    for epsilon in (0.0, 0.5, 1.5, 3.0):
-        true = brute_force([(p, q)] * count, epsilon)
-        assert true - 1e-12 <= curve.delta(epsilon) <= true * 1.01 + 1e-9
-
-
-def test_impossible_outcomes_are_an_atom() -> None:
-    curve = DiscreteCurve(logs(0.1, 0.6, 0.3, 0.0), logs(0.0, 0.3, 0.6, 0.1), 2)
-    assert curve.atom == pytest.approx(1 - 0.9**2)
-    assert curve.epsilon(0.1) == math.inf
-    assert curve.pure_epsilon == pytest.approx(2 * math.log(2))
-    p, q = (0.1, 0.6, 0.3, 0.0), (0.0, 0.3, 0.6, 0.1)
-    assert curve.delta(0.5) == pytest.approx(brute_force([(p, q)] * 2, 0.5), rel=1e-9)
-
-
-def test_envelope_of_huge_losses_is_randomised_response() -> None:
+def test_randomized_response_dominates_pure_curves_and_the_envelope_of_huge_losses() -> None:
+    assert not PureCurve(1.5).exact
+    assert PureCurve(1.5).delta(0.4) == pytest.approx((math.exp(1.5) - math.exp(0.4)) / (1 + math.exp(1.5)))
+    assert PureCurve(40000.0).epsilon(1e-5) == pytest.approx(40000.0, rel=1e-6)
     curve = DiscreteCurve((math.log(0.7), math.log(0.3)), (-800.0, 0.0), 2)
     assert not curve.exact
     assert curve.pure_epsilon == pytest.approx(2 * (800 + math.log(0.7)))
     assert 0.7 < curve.delta(100.0) <= 1.0
-
-
-def test_lattice_steps() -> None:
-    assert lattice_step(np.array([-1.0, 0.0, 1.0])) == pytest.approx(1.0)
-    assert lattice_step(np.array([-0.75, -0.25, 0.5])) == pytest.approx(0.25)
-    assert lattice_step(np.array([0.0, 1.0, math.sqrt(2), math.pi])) is None
-
-
-def test_pure_curve_closed_form_and_composition() -> None:
-    curve = PureCurve(1.5)
-    assert not curve.exact
-    assert curve.delta(0.4) == pytest.approx((math.exp(1.5) - math.exp(0.4)) / (1 + math.exp(1.5)))
-    assert curve.epsilon(0.0) == 1.5
-    assert curve.compose(3) == PureCurve(1.5, False, 3)
-    assert PureCurve(40000.0).epsilon(1e-5) == pytest.approx(40000.0, rel=1e-6)
-
-
-def test_equal_masses_give_nothing_away() -> None:
-    curve = DiscreteCurve(logs(0.5, 0.5), logs(0.5, 0.5), 3)
-    assert curve.delta(0.0) == 0.0
-    assert curve.epsilon(1e-5) == curve.pure_epsilon == 0.0
-
-
-def test_fast_for_a_million_uses() -> None:
-    start = time.perf_counter()
-    PureCurve(0.5, True, 2_236_682 * 50).epsilon(1e-5)
-    assert time.perf_counter() - start < 1.0
-
-
-@pytest.mark.parametrize(
-    ("p", "q", "count"),
-    [((0.5, 0.5), (1.0,), 1), ((), (), 1), ((0.5, 0.4), (0.5, 0.5), 1), ((0.5, 0.5), (0.5, 0.5), 0)],
-)
-def test_bad_arguments(p: tuple[float, ...], q: tuple[float, ...], count: int) -> None:
-    with pytest.raises(InputError):
-        DiscreteCurve(logs(*p), logs(*q), count)
 
 
 def test_a_million_small_losses_are_on_their_lattice() -> None:
@@ -224,13 +137,61 @@ def test_a_million_small_losses_are_on_their_lattice() -> None:
 
 
 def test_one_window_serves_epsilons_near_each_other() -> None:
-    law = logs(0.5, 0.3, 0.2), logs(0.2, 0.3, 0.5)
-    curve = DiscreteCurve(*law, count=500)
-    centre = curve.epsilon(1e-4)
-    for epsilon in np.linspace(0.8 * centre, 1.2 * centre, 9):
-        assert curve.log_delta(epsilon) == pytest.approx(DiscreteCurve(*law, count=500).log_delta(epsilon), rel=1e-10)
+    pair = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
+    curve = discrete(pair, 500)
+    for epsilon in curve.epsilon(1e-4) * np.linspace(0.8, 1.2, 9):
+        assert curve.log_delta(epsilon) == pytest.approx(discrete(pair, 500).log_delta(epsilon), rel=1e-10)
 
 
-def test_known_losses_pair_up_with_the_masses() -> None:
-    with pytest.raises(InputError, match="as many losses"):
-        DiscreteCurve(logs(0.5, 0.5), logs(0.5, 0.5), losses=(0.0,))
+def test_different_randomized_responses_are_a_close_upper_bound() -> None:
+    budgets = (1.0, 0.5, 0.3)
+    curve = ProductCurve(tuple((PureCurve(b, True), 1) for b in budgets))
+    assert not curve.exact
+    for epsilon in (0.0, 0.4, 1.0, 1.7):
+        true = divergence([response(b) for b in budgets], epsilon)
+        assert true - 1e-9 <= curve.delta(epsilon) <= true + 2e-3
+
+
+@pytest.mark.parametrize(("sigma", "shift", "count"), [(64, 1, 1), (64, 64, 1), (100, 333, 1), (70, 35, 3)])
+def test_discrete_gaussian_noise_is_summed_over_its_whole_law(sigma: int, shift: int, count: int) -> None:
+    one = np.exp(-(np.arange(-12 * sigma, 12 * sigma + 1) ** 2) / (2 * sigma**2))
+    mass = reduce(np.convolve, [one / one.sum()] * count)
+    total = np.arange(mass.size) - mass.size // 2
+    loss = (2 * shift * total + count * shift**2) / (2 * sigma**2)
+    for epsilon in (0.0, 0.3, 1.0, 3.0):
+        found = DiscreteGaussianCurve(sigma, shift, count).delta(epsilon)
+        assert found == pytest.approx(of_losses(mass, loss, epsilon), rel=1e-7, abs=1e-13)
+
+
+def test_no_smaller_shift_of_a_discrete_gaussian_is_worse_and_it_approaches_the_gaussian() -> None:
+    for epsilon in (0.1, 1.0):
+        deltas = [DiscreteGaussianCurve(64, shift).delta(epsilon) for shift in range(1, 129)]
+        assert all(near <= far for near, far in itertools.pairwise(deltas))
+    fine = DiscreteGaussianCurve(1 << 20, 1 << 18, 4)
+    assert fine.epsilon(1e-6) == pytest.approx(GaussianCurve(0.5).epsilon(1e-6), rel=1e-5)
+
+
+def enumerated(epsilon: float, local: float, records: int) -> float:
+    """delta of the two mixtures from all their probabilities, in both directions: a second implementation."""
+    keep = math.exp(local) / (math.exp(local) + 1)
+    c, a = np.tril_indices(records)
+    mass = binom.pmf(c, records - 1, math.exp(-local)) * binom.pmf(a, c, 0.5)
+    both = np.zeros((2, records + 1, records + 1))
+    for side, chance in enumerate((keep, 1 - keep)):
+        np.add.at(both[side], (a + 1, c - a), mass * chance)
+        np.add.at(both[side], (a, c - a + 1), mass * (1 - chance))
+    return max(float(np.maximum(p - math.exp(epsilon) * q, 0).sum()) for p, q in (both, both[::-1]))
+
+
+@settings(max_examples=50, deadline=None)
+@given(local=st.floats(0.1, 4.0), share=st.floats(0.0, 0.99), records=st.integers(1, 150))
+def test_delta_of_shuffled_releases_is_that_of_all_probabilities(local: float, share: float, records: int) -> None:
+    expected = enumerated(share * local, local, records)
+    assert shuffled_delta(share * local, local, records) == pytest.approx(expected, rel=1e-9, abs=3e-15)
+
+
+def test_epsilon_of_shuffled_releases_inverts_delta_and_falls_with_records() -> None:
+    few, many = (shuffled_epsilon(1.0, n, 1e-6) for n in (1_000, 60_000))
+    assert many < few < 1.0
+    assert shuffled_delta(many, 1.0, 60_000) <= 1e-6 < shuffled_delta(many * 0.99, 1.0, 60_000)
+    assert shuffled_epsilon(1.0, 1, 1e-6) == pytest.approx(1.0, abs=1e-4)

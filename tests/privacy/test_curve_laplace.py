@@ -1,102 +1,105 @@
-"""The exact Laplace profile against closed forms, simulation, another accountant and the tables of the sources."""
+"""Laplace, Gaussian and DP-SGD curves against closed forms, quadrature, simulation and other accountants."""
 
-import itertools
 import math
-import time
+from functools import reduce
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
+from scipy.integrate import quad
+from scipy.special import gammaln, logsumexp
+from scipy.stats import norm
 
 from tensorldp.curves import saddle_point
+from tensorldp.curves.discrete import PureCurve
+from tensorldp.curves.dp_sgd import DpSgdCurve, noise_multiplier_for
+from tensorldp.curves.gaussian import GaussianCurve, log_delta, mu_of
 from tensorldp.curves.laplace import LaplaceCumulant, LaplaceCurve, log_delta_by_series
-from tensorldp.errors import InputError
-
-# computed apart from the code: nominal epsilon, pure, at 1e-5
-MNIST = [
-    (0.01, 7.809, 1.041),
-    (0.1, 78.09, 14.81),
-    (0.5, 390.5, 135.4),
-    (1, 780.9, 380.1),
-    (2, 1562, 1031),
-    (5, 3905, 3315),
-    (10, 7809, 7218),
-    (50, 39047, 38455),
-    (100, 78094, 77502),
-    (500, 3.905e5, 3.899e5),
-]
-FEATURES = [(0.1, 128, 20.5), (1, 1280, 591.7), (10, 12800, 11770), (100, 1.28e5, 1.27e5)]
+from tensorldp.curves.product import ProductCurve
+from tensorldp.mechanisms import Box, make
 
 
-@pytest.mark.parametrize(("nominal", "pure", "approximate"), MNIST)
-def test_mnist_table(nominal: float, pure: float, approximate: float) -> None:
-    curve = LaplaceCurve(nominal * 255 / 256, 784)
-    assert curve.pure_epsilon == pytest.approx(pure, rel=5e-4)
-    assert curve.epsilon(1e-5) == pytest.approx(approximate, rel=5e-4)
+def laplace_delta(x: float, shift: float) -> float:
+    """delta of one element at any real x."""
+    if x >= shift:
+        return 0.0
+    return -math.expm1(x) if x < -shift else -math.expm1((x - shift) / 2)
 
 
-@pytest.mark.parametrize(("nominal", "pure", "approximate"), FEATURES)
-def test_features_table(nominal: float, pure: float, approximate: float) -> None:
-    curve = LaplaceCurve(float(nominal), 1280)
-    assert curve.epsilon(0.0) == pytest.approx(pure, rel=5e-4)
-    assert curve.epsilon(1e-5) == pytest.approx(approximate, rel=5e-4)
+def gaussian_delta(x: float, mu: float) -> float:
+    return float(norm.cdf(mu / 2 - x / mu) - math.exp(x) * norm.cdf(-mu / 2 - x / mu))
 
 
 def test_one_element_closed_form() -> None:
-    curve = LaplaceCurve(2.0)
-    for epsilon in (0.0, 0.5, 1.999):
-        assert curve.delta(epsilon) == pytest.approx(1 - math.exp((epsilon - 2) / 2), rel=1e-12)
-    assert curve.delta(2.0) == curve.delta(5.0) == 0.0
-    assert curve.epsilon(0.1) == pytest.approx(2 + 2 * math.log(0.9), rel=1e-9)
+    for epsilon in (0.0, 0.5, 1.999, 2.0, 5.0):
+        assert LaplaceCurve(2.0).delta(epsilon) == pytest.approx(laplace_delta(epsilon, 2.0), rel=1e-12)
+        assert GaussianCurve(1.3).delta(epsilon) == pytest.approx(gaussian_delta(epsilon, 1.3), rel=1e-10)
+    assert LaplaceCurve(2.0).epsilon(0.1) == pytest.approx(2 + 2 * math.log(0.9), rel=1e-9)
+    assert log_delta(1e4, 1.0) < -1e6
 
 
 @pytest.mark.parametrize("shift", [1e-3, 0.3, 2.0, 30.0])
 @pytest.mark.parametrize("share", [0.01, 0.4, 0.9, 0.999])
 def test_two_elements_by_quadrature(shift: float, share: float) -> None:
-    """The law of a sum of two losses, one of them integrated out."""
+    """The law of a sum of two losses, one of them integrated out: at either end, or in between."""
     epsilon = share * 2 * shift
-    z = (np.arange(400_000) + 0.5) / 400_000 * shift
-    weights = np.exp(-z) / 2 * shift / 400_000
-
-    def one(x: np.ndarray) -> np.ndarray:  # delta of one element at any real x
-        inside = np.where(x < -shift, -np.expm1(x), -np.expm1((np.minimum(x, shift) - shift) / 2))
-        return np.where(x >= shift, 0.0, inside)
-
-    expected = (
-        0.5 * one(np.array(epsilon - shift))
-        + math.exp(-shift) / 2 * one(np.array(epsilon + shift))
-        + float((weights * one(epsilon - (shift - 2 * z))).sum())
+    between, _ = quad(
+        lambda z: math.exp(-z) / 2 * laplace_delta(epsilon - (shift - 2 * z), shift),
+        0.0,
+        shift,
+        limit=400,
+        points=[p for p in (shift - epsilon / 2, epsilon / 2 - shift, epsilon / 2) if 0.0 < p < shift],
+        epsabs=0.0,
     )
-    assert LaplaceCurve(shift, 2).delta(epsilon) == pytest.approx(float(expected), rel=1e-6)
+    ends = 0.5 * laplace_delta(epsilon - shift, shift) + math.exp(-shift) / 2 * laplace_delta(epsilon + shift, shift)
+    assert LaplaceCurve(shift, 2).delta(epsilon) == pytest.approx(ends + between, rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("shift", "count", "epsilon"), [(0.9, 3, 0.5), (1 / 784, 784, 0.05), (1.0, 50, 20.0), (5.0, 20, 80.0)]
-)
-def test_simulation(shift: float, count: int, epsilon: float) -> None:
-    rng = np.random.default_rng(5)
-    loss = np.zeros(200_000)
-    for _ in range(count):
-        z = rng.laplace(size=loss.size)
-        loss += np.abs(z - shift) - np.abs(z)
-    gain = -np.expm1(np.minimum(0.0, epsilon - loss))
-    assert abs(LaplaceCurve(shift, count).delta(epsilon) - gain.mean()) < 5 * gain.std() / math.sqrt(loss.size)
+def test_laplace_and_gaussian_by_quadrature() -> None:
+    mu, shift = 0.8, 1.2
+    curve = ProductCurve(((GaussianCurve(mu), 1), (LaplaceCurve(shift), 1)))
+    assert curve.exact
+    for epsilon in (0.0, 0.5, 2.0, 4.0):
+        expected, _ = quad(
+            lambda g, e=epsilon: norm.pdf(g) * laplace_delta(e - mu**2 / 2 - mu * g, shift),
+            -10,
+            10,
+            limit=400,
+            points=[(epsilon - mu**2 / 2 - s) / mu for s in (-shift, shift)],
+        )
+        assert curve.delta(epsilon) == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize(("shift", "count"), [(0.05, 784), (0.5, 30), (2.0, 6)])
-def test_fft_accountant(shift: float, count: int) -> None:
-    """dp_accounting's lattice rounded up and down encloses the exact value."""
-    curve = LaplaceCurve(shift, count)
-    up, down = (
+def test_gaussian_beside_randomized_response() -> None:
+    curve = ProductCurve(((GaussianCurve(0.7), 1), (PureCurve(1.0, True), 1)))
+    keep = 1 / (1 + math.exp(-1))
+    for epsilon in (0.0, 1.0, 3.0):
+        true = keep * gaussian_delta(epsilon - 1, 0.7) + (1 - keep) * gaussian_delta(epsilon + 1, 0.7)
+        assert true - 1e-9 <= curve.delta(epsilon) <= true * 1.01 + 1e-6
+
+
+def accountant(parts: tuple[tuple[LaplaceCurve, int], ...], pessimistic: bool) -> Any:
+    """dp_accounting's distribution on a lattice, rounded up or down."""
+    step = min(curve.shift for curve, _ in parts) / 100
+    laws = [
         pld.from_laplace_mechanism(
-            1.0 / shift, value_discretization_interval=shift / 100, pessimistic_estimate=side
-        ).self_compose(count)
-        for side in (True, False)
-    )
+            1.0 / curve.shift, value_discretization_interval=step, pessimistic_estimate=pessimistic
+        ).self_compose(curve.count * count)
+        for curve, count in parts
+    ]
+    return reduce(lambda one, other: one.compose(other), laws)
+
+
+@pytest.mark.parametrize("parts", [[(0.05, 784)], [(0.5, 30)], [(2.0, 6)], [(1.0, 60)], [(0.5, 100), (1.5, 40)]])
+def test_another_accountant_rounded_up_and_down_encloses_the_exact_value(parts: list[tuple[float, int]]) -> None:
+    curves = tuple((LaplaceCurve(*part), 1) for part in parts)
+    curve, down, up = ProductCurve(curves), accountant(curves, False), accountant(curves, True)
+    assert curve.exact
     for share in (0.05, 0.2, 0.4):
         epsilon = share * curve.pure_epsilon
-        high, low = up.get_delta_for_epsilon(epsilon), down.get_delta_for_epsilon(epsilon)
+        low, high = (bound.get_delta_for_epsilon(epsilon) for bound in (down, up))
         assert low - 1e-12 <= curve.delta(epsilon) <= high + 1e-12
 
 
@@ -106,74 +109,122 @@ def test_fft_accountant(shift: float, count: int) -> None:
 def test_both_routes_agree(shift: float, count: int, epsilon: float) -> None:
     cumulant = LaplaceCumulant(shift, count)
     saddle = saddle_point.right_saddle(cumulant.slope, epsilon)
-    assert saddle_point.log_delta(cumulant, epsilon, saddle) == pytest.approx(
-        log_delta_by_series(cumulant, shift, count, epsilon, saddle), rel=1e-8
-    )
+    by_series = log_delta_by_series(cumulant, shift, count, epsilon, saddle)
+    assert saddle_point.log_delta(cumulant, epsilon, saddle) == pytest.approx(by_series, rel=1e-8)
 
 
 @pytest.mark.parametrize(("shift", "count"), [(1.0, 4), (1.0, 784), (100.0, 100), (1e-3, 10**6), (1e4, 1000)])
 def test_near_the_pure_epsilon(shift: float, count: int) -> None:
     """Only releases with every element at its upper end count: about 2^-n t, t = pure - epsilon."""
-    t = 1e-4 * min(shift, 1.0) / count
     curve = LaplaceCurve(shift, count)
-    gap = curve.pure_epsilon - (curve.pure_epsilon - t)  # t, less its rounding
-    assert curve.log_delta(curve.pure_epsilon - t) == pytest.approx(-count * math.log(2) + math.log(gap), rel=1e-3)
+    epsilon = curve.pure_epsilon - 1e-4 * min(shift, 1.0) / count
+    gap = curve.pure_epsilon - epsilon
+    assert curve.log_delta(epsilon) == pytest.approx(-count * math.log(2) + math.log(gap), rel=1e-3)
 
 
-@pytest.mark.parametrize("shift", [1e-9, 1e-5, 0.01, 1.0, 30.0, 1e4])
-@pytest.mark.parametrize("count", [2, 17, 784, 10**5, 10**7])
-def test_decreasing_and_inverse(shift: float, count: int) -> None:
-    curve = LaplaceCurve(shift, count)
-    logs = [curve.log_delta(share * curve.pure_epsilon) for share in (0.0, 1e-3, 0.01, 0.1, 0.3, 0.6, 0.9, 0.99, 1.0)]
-    assert all(a >= b - 1e-9 * max(1.0, abs(b)) for a, b in itertools.pairwise(logs))
-    assert logs[-1] == -math.inf
-    for delta in (1e-5, 1e-100):
-        epsilon = curve.epsilon(delta)
-        assert epsilon <= curve.pure_epsilon
-        if 0 < epsilon < 0.999 * curve.pure_epsilon:
-            assert curve.log_delta(epsilon) == pytest.approx(math.log(delta), rel=1e-6, abs=1e-5)
+def test_left_of_the_mean_delta_keeps_the_digits_of_its_distance_from_1() -> None:
+    assert 0 < 1 - LaplaceCurve(1.0, 784).delta(140.0) < 1e-9
+    assert LaplaceCurve(1.0, 784).delta(0.0) == 1.0
 
 
-def test_tiny_delta_in_logs() -> None:
-    curve = LaplaceCurve(1.0, 784)
-    assert -700 < curve.log_delta(783.0) < -500
-    assert curve.delta(783.0) == pytest.approx(math.exp(curve.log_delta(783.0)))
-    assert curve.epsilon(1e-200) < 784
+@pytest.mark.parametrize("shift", [0.01, 1.0, 20.0])
+def test_moments_match_the_cumulant(shift: float) -> None:
+    curve, cumulant = LaplaceCurve(shift, 10), LaplaceCumulant(shift, 10)
+    assert cumulant.slope(0.0) == pytest.approx(curve.mean_loss, rel=1e-6)
+    assert cumulant.curvature(0.0) == pytest.approx(curve.loss_variance, rel=1e-5)
 
 
-def test_left_of_the_mean() -> None:
-    """1 - delta keeps its digits: near the Chernoff rate."""
-    curve = LaplaceCurve(1.0, 784)
-    assert 0 < 1 - curve.delta(140.0) < 1e-9
-    assert curve.delta(0.0) == 1.0
+@pytest.mark.parametrize(
+    ("nominal", "pure", "laplace", "gaussian"),  # computed apart from the code, at 1e-5
+    [
+        (0.01, 7.809, 1.041, 23.93),
+        (0.5, 390.5, 135.4, 507),
+        (2, 1562, 1031, 1793),
+        (10, 7809, 7218, 8310),
+        (500, 3.905e5, 3.899e5, 3.927e5),
+    ],
+)
+def test_table_of_mnist(nominal: float, pure: float, laplace: float, gaussian: float) -> None:
+    curve = LaplaceCurve(nominal * 255 / 256, 784)
+    assert curve.epsilon(0.0) == pytest.approx(pure, rel=5e-4)
+    assert curve.epsilon(1e-5) == pytest.approx(laplace, rel=5e-4)
+    assert GaussianCurve(255 / 256 * math.sqrt(2 * nominal * 784)).epsilon(1e-5) == pytest.approx(gaussian, rel=5e-4)
 
 
-def test_normal_approximation() -> None:
-    curve = LaplaceCurve(0.5, 784)
-    approximation = curve.mean_loss + 4.265 * math.sqrt(curve.loss_variance)
-    assert curve.epsilon(1e-5) == pytest.approx(approximation, rel=0.015)
+def test_tldp_of_the_smallest_epsilon_has_atoms() -> None:
+    """At epsilon 0.01 the atoms of MNIST raise 1.041 to 1.104."""
+    small, infinite, one = (
+        make(name, epsilon=epsilon, domain=Box(0, 255, (784,)), delta_range=256)
+        for name, epsilon in (("tldp-l", 0.01), ("tldp-g", 0.01), ("tldp-l", 1.0))
+    )
+    assert small.guarantee(1e-5).epsilon == pytest.approx(1.104, abs=2e-3)
+    assert infinite.guarantee(1e-5).epsilon == math.inf
+    assert one.curve().pure_epsilon == pytest.approx(780.9375)
 
 
-def test_moments_match_the_cumulant() -> None:
-    for shift in (0.01, 1.0, 20.0):
-        curve, cumulant = LaplaceCurve(shift, 10), LaplaceCumulant(shift, 10)
-        assert cumulant.slope(0.0) == pytest.approx(curve.mean_loss, rel=1e-6)
-        assert cumulant.curvature(0.0) == pytest.approx(curve.loss_variance, rel=1e-5)
+def exact_log_delta(epsilon: float, mu: float) -> float:
+    """The two terms' difference with all the digits that it takes."""
+    with mpmath.workdps(60 + 3 * int(abs(math.log10(mu))) + int(abs(math.log10(epsilon or 1.0)))):
+        e, m = mpmath.mpf(epsilon), mpmath.mpf(mu)
+        first, second = (mpmath.erfc((e / m - sign * m / 2) / mpmath.sqrt(2)) / 2 for sign in (1, -1))
+        return float(mpmath.log(first - mpmath.exp(e) * second))
 
 
-def test_composition_multiplies_the_count() -> None:
-    assert LaplaceCurve(0.3, 4).compose(5) == LaplaceCurve(0.3, 20)
+@pytest.mark.parametrize("epsilon", [1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 0.03, 1.0, 1e3, 1e6, 1e9, 1e12])
+@pytest.mark.parametrize("delta", [1e-300, 1e-100, 1e-50, 1e-12, 1e-5, 1e-3, 0.5])
+def test_gaussian_delta_is_exact_down_to_the_least_epsilon_and_delta(epsilon: float, delta: float) -> None:
+    mu = mu_of(epsilon, delta)
+    exact = exact_log_delta(epsilon, mu)
+    last_digit = 1e-15 * (mu + epsilon / mu) * math.sqrt(-2.0 * math.log(delta))  # what that of mu makes of delta
+    assert log_delta(epsilon, mu) == pytest.approx(exact, rel=0.0, abs=2e-9 + last_digit)
+    assert exact == pytest.approx(math.log(delta), rel=0.0, abs=2e-9 + 200.0 * last_digit)
+    again = GaussianCurve(mu).epsilon(delta)
+    assert log_delta(again, mu) == pytest.approx(math.log(delta), rel=0.0, abs=1e-8 + 200.0 * last_digit)
 
 
-@pytest.mark.parametrize("shift", [0.01, 1.0, 100.0])
-def test_fast_for_a_model_over_fifty_rounds(shift: float) -> None:
-    start = time.perf_counter()
-    epsilon = LaplaceCurve(shift, 2_236_682 * 50).epsilon(1e-5)
-    assert time.perf_counter() - start < 1.0
-    assert 0 < epsilon < shift * 2_236_682 * 50
+@pytest.mark.parametrize("mu", [1e-20, 1e-12, 1e-6, 1e-3])
+@pytest.mark.parametrize("share", [0.0, 0.3, 19.9, 20.1, 36.0])
+def test_gaussian_delta_is_exact_for_little_more_than_nothing(mu: float, share: float) -> None:
+    assert log_delta(share * mu, mu) == pytest.approx(exact_log_delta(share * mu, mu), rel=0.0, abs=2e-9)
 
 
-@pytest.mark.parametrize(("shift", "count"), [(-1.0, 3), (math.inf, 3), (1.0, 0), (1.0, 2.5)])
-def test_bad_arguments(shift: float, count: Any) -> None:
-    with pytest.raises(InputError):
-        LaplaceCurve(shift, count)
+def test_the_analytic_gaussian_meets_the_least_budget() -> None:
+    m = make("gaussian-analytic", epsilon=1e-12, delta=1e-50, domain=Box(0, 1, (4,)))
+    assert m.guarantee(1e-50).exact
+    assert m.guarantee(1e-50).epsilon == pytest.approx(1e-12, rel=1e-9)
+    assert m.privacy_profile(1e-12) == pytest.approx(1e-50, rel=1e-8)
+
+
+def moments(z: float, q: float, steps: int, delta: float) -> float:
+    """The moments accountant of Abadi et al. at integer orders, with the classical conversion."""
+
+    def renyi(a: int) -> float:
+        k = np.arange(a + 1)
+        choose = gammaln(a + 1) - gammaln(k + 1) - gammaln(a - k + 1)
+        return float(logsumexp(choose + (a - k) * math.log1p(-q) + k * math.log(q) + k * (k - 1) / (2 * z * z))) / (
+            a - 1
+        )
+
+    return min(steps * renyi(a) + math.log(1 / delta) / (a - 1) for a in range(2, 256))
+
+
+@pytest.mark.parametrize(
+    ("z", "q", "steps", "classical"),
+    [(4.0, 0.01, 10_000, 1.2586), (1.3, 256 / 60000, 4687, 1.3497), (0.7, 256 / 60000, 16406, 8.948)],
+)
+def test_both_accountants_stay_below_the_moments(z: float, q: float, steps: int, classical: float) -> None:
+    assert moments(z, q, steps, 1e-5) == pytest.approx(classical, rel=1e-3)
+    by_rdp = DpSgdCurve(z, q, steps, "rdp").epsilon(1e-5)
+    assert DpSgdCurve(z, q, steps).epsilon(1e-5) < by_rdp < classical
+    assert z != 4.0 or by_rdp == pytest.approx(1.0355, abs=1e-4)  # by the improved conversion
+
+
+def test_full_lots_are_the_gaussian_mechanism() -> None:
+    curve = DpSgdCurve(2.0, 1.0, 16)
+    assert curve.epsilon(1e-5) == pytest.approx(GaussianCurve(2.0).epsilon(1e-5), rel=1e-12)
+    assert curve.delta(1.0) == pytest.approx(GaussianCurve(2.0).delta(1.0), rel=1e-12)
+
+
+def test_noise_multiplier_inverts() -> None:
+    z = noise_multiplier_for(2.0, 1e-5, 0.02, 500, "rdp")
+    assert 1.99 < DpSgdCurve(z, 0.02, 500, "rdp").epsilon(1e-5) <= 2.0

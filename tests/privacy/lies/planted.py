@@ -4,27 +4,73 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import torch
-from case import BIT, FOUR, SIXTEEN, SIXTY_FOUR, TWO, Case, laplace, normal, uniform
 from torch import Tensor
 
 from tensorldp.curves.gaussian import mu_of
 from tensorldp.curves.laplace import LaplaceCurve
-from tensorldp.mechanisms import Box, Mechanism
+from tensorldp.mechanisms import Box, Domain, Mechanism
+from tensorldp.mechanisms.laplace import Laplace
 
-WIDTH = 2.0
-
-
-def little_noise(factor: float) -> Callable[[Tensor, torch.Generator], Tensor]:
-    def ten_percent_less(x: Tensor, g: torch.Generator) -> Tensor:
-        return x + laplace(x, WIDTH / factor, g)
-
-    return ten_percent_less
+BIT, TWO, FOUR, SIXTEEN, SIXTY_FOUR = (Box(-1.0, 1.0, (n,)) for n in (1, 2, 4, 16, 64))
+OCTET, BYTE, SQUARE = Box(0.0, 7.0, (1,)), Box(0.0, 7.0, (2,)), Box(-1.0, 1.0, (2, 2))
+WIDTH = 2.0  # of a box
+Release = Callable[[Tensor, torch.Generator], Tensor]
 
 
-def wrong_adjacency(x: Tensor, g: torch.Generator) -> Tensor:
-    return x + laplace(x, 1.0, g)  # the sensitivity of adding a record, not of replacing one
+@dataclass(frozen=True)
+class Case:
+    """A randomizer, or a class of one that remembers, with its claim; an epsilon of None is the declared curve."""
+
+    name: str
+    randomizer: Release | Mechanism | type
+    domain: Domain
+    epsilon: float | None = 1.0
+    delta: float = 0.0
+    truth: str = ""  # what it really gives, in words
+    floating_point: bool = False  # whether the claim includes the floats
+
+    def make(self) -> Release | Mechanism:
+        """One that has seen no records yet."""
+        return self.randomizer() if isinstance(self.randomizer, type) else self.randomizer
+
+
+def laplace(x: Tensor, scale: float | Tensor, generator: torch.Generator) -> Tensor:
+    sign = 2.0 * torch.randint(0, 2, x.shape, generator=generator).to(x.dtype) - 1.0
+    return torch.empty_like(x).exponential_(generator=generator) * sign * scale
+
+
+def normal(x: Tensor, sigma: float, generator: torch.Generator) -> Tensor:
+    return torch.randn(x.shape, generator=generator, dtype=x.dtype) * sigma
+
+
+def uniform(x: Tensor, generator: torch.Generator) -> Tensor:
+    return torch.rand(x.shape, generator=generator, dtype=x.dtype)
+
+
+def tight(x: Tensor, g: torch.Generator) -> Tensor:
+    """Laplace noise of exactly epsilon 1 for a record."""
+    return x + laplace(x, x.shape[1] * WIDTH, g)
+
+
+def leaking(x: Tensor, instead: Tensor, chance: float, g: torch.Generator) -> Tensor:
+    leak = uniform(x[:, :1], g) < chance
+    return torch.where(leak, instead, tight(x, g))
+
+
+def response(x: Tensor, keep: float, g: torch.Generator) -> Tensor:
+    """Randomized response on the numbers 0 to 7."""
+    kept = uniform(x, g) < keep
+    return torch.where(kept, x.round(), (x.round() + torch.randint(1, 8, x.shape, generator=g)) % 8)
+
+
+def geometric(x: Tensor, scale: float, g: torch.Generator) -> Tensor:
+    """Two-sided geometric noise in whole numbers."""
+    first, second = ((torch.empty_like(x).exponential_(generator=g) * scale).floor() for _ in range(2))
+    return first - second
 
 
 def record_seeded(x: Tensor, g: torch.Generator) -> Tensor:
@@ -35,138 +81,31 @@ def record_seeded(x: Tensor, g: torch.Generator) -> Tensor:
     return torch.stack(rows)
 
 
-def one_noise_a_batch(x: Tensor, g: torch.Generator) -> Tensor:
-    return x + laplace(x[:1], x[0].numel() * WIDTH, g)
-
-
-def rare_near_copy(x: Tensor, g: torch.Generator) -> Tensor:
-    leak = uniform(x[:, :1], g) < 1e-3
-    return torch.where(leak, x + 1e-7, x + laplace(x, x.shape[1] * WIDTH, g))
-
-
-def clipped_noise(x: Tensor, g: torch.Generator) -> Tensor:
-    return x + laplace(x, WIDTH, g).clamp(-6.0, 6.0)  # the ends of the noise move with the record
-
-
-class HiddenElement(Mechanism):
+class HiddenElement(Laplace):
     """The first element has a tenth of the noise, and the declared pair differs in the others only."""
 
-    name, domain_kind = "hidden-element", "box"
-
-    @property
-    def scales(self) -> Tensor:
-        scales = torch.full((self.size,), self.size * WIDTH / self.epsilon, dtype=torch.float64)
-        scales[0] /= 10.0
-        return scales
+    name = "hidden-element"
 
     def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        return x + laplace(x, self.scales.to(x.dtype), generator)
-
-    def squared_error(self) -> float:
-        return float(2.0 * (self.scales**2).sum())
-
-    def curve(self) -> LaplaceCurve:
-        return LaplaceCurve(self.epsilon / self.size, self.size)
+        scales = torch.full((self.size,), self.scale, dtype=x.dtype)
+        scales[0] /= 10.0
+        return x + laplace(x, scales, generator)
 
     def worst_pair(self) -> tuple[Tensor, Tensor]:
         x, x_prime = self.domain.constant(-1.0), self.domain.constant(1.0)
         x[0] = x_prime[0] = 0.0
         return x, x_prime
 
-    def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
-        y, x, x_prime = (self._flat(t) for t in (y, x, x_prime))
-        return (((y - x_prime).abs() - (y - x).abs()) * self.epsilon / (self.size * WIDTH)).sum(dim=1)
 
+class ThinCurve(Laplace):
+    name = "thin-curve"  # a curve that claims half of what the noise gives, and no density
+    log_likelihood_ratio = Mechanism.log_likelihood_ratio
 
-def own_range(x: Tensor, g: torch.Generator) -> Tensor:
-    spread = x.amax(dim=1, keepdim=True) - x.amin(dim=1, keepdim=True)
-    return x + laplace(x, 1.0, g) * x.shape[1] * spread
+    def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        return tight(x, generator)
 
-
-def inverse_cdf(x: Tensor, g: torch.Generator) -> Tensor:
-    u = torch.rand(x.shape, generator=g, dtype=torch.float32) - 0.5
-    noise = -WIDTH * torch.sign(u) * torch.log1p(-2.0 * u.abs().clamp(max=0.49999997))
-    return (x.float() + noise).to(x.dtype)
-
-
-def own_grid(x: Tensor, g: torch.Generator) -> Tensor:
-    noisy = x + laplace(x, x.shape[1] * WIDTH, g)
-    step = 0.01 + 0.01 * x.abs().amax(dim=1, keepdim=True)
-    return (noisy / step).round() * step
-
-
-def per_element(x: Tensor, g: torch.Generator) -> Tensor:
-    return x + laplace(x, WIDTH, g)
-
-
-def two_releases(x: Tensor, g: torch.Generator) -> Tensor:
-    return x + (laplace(x, WIDTH, g) + laplace(x, WIDTH, g)) / 2.0
-
-
-def two_releases_seen(x: Tensor, g: torch.Generator) -> Tensor:
-    return torch.cat([x + laplace(x, WIDTH, g), x + laplace(x, WIDTH, g)], dim=1)
-
-
-def batch_norm(x: Tensor, g: torch.Generator) -> Tensor:
-    scaled = (x - x.mean(dim=0)) / (x.std(dim=0, unbiased=False) + 1e-5)
-    return scaled.clamp(-1, 1) + laplace(x, x.shape[1] * WIDTH, g)
-
-
-def shuffled(x: Tensor, g: torch.Generator) -> Tensor:
-    order = torch.argsort(uniform(x, g), dim=1)
-    return x.gather(1, order)
-
-
-def one_class(x: Tensor, g: torch.Generator) -> Tensor:
-    favoured = (x[:, :1] > 0.9).to(x.dtype)
-    return x + laplace(x, x.shape[1] * WIDTH, g) * (1.0 - 0.8 * favoured)
-
-
-def quiet_element(x: Tensor, g: torch.Generator) -> Tensor:
-    scale = torch.full((x.shape[1],), x.shape[1] * WIDTH, dtype=x.dtype)
-    scale[17] /= 100.0
-    return x + laplace(x, scale, g)
-
-
-def one_draw(x: Tensor, g: torch.Generator) -> Tensor:
-    return x + laplace(x[:, :1], x.shape[1] * WIDTH, g)
-
-
-def low_bits(x: Tensor, g: torch.Generator) -> Tensor:
-    bits = (x + laplace(x, x.shape[1] * WIDTH, g)).double().view(torch.int64)
-    return ((bits & ~1) | (x > 0).long()).view(torch.float64)
-
-
-def one_seed(x: Tensor, g: torch.Generator) -> Tensor:
-    return x + laplace(x, x.shape[1] * WIDTH, torch.Generator().manual_seed(7))
-
-
-def gaussian_called_pure(x: Tensor, g: torch.Generator) -> Tensor:
-    return x + normal(x, WIDTH, g)
-
-
-def gaussian_delta_off(x: Tensor, g: torch.Generator) -> Tensor:
-    return x + normal(x, WIDTH / mu_of(1.0, 1e-2), g)
-
-
-def wrong_denominator(x: Tensor, g: torch.Generator) -> Tensor:
-    keep = uniform(x, g) < math.e / (math.e + 1.0)  # right for 2 values, and there are 8
-    other = (x.round() + torch.randint(1, 8, x.shape, generator=g)) % 8
-    return torch.where(keep, x.round(), other)
-
-
-def batch_vocabulary(x: Tensor, g: torch.Generator) -> Tensor:
-    codes = x.round().unique(return_inverse=True)[1].to(x.dtype)  # numbered in the order of the batch's own values
-    keep = uniform(x, g) < math.e / (math.e + 7.0)
-    return torch.where(keep, codes, (codes + torch.randint(1, 8, x.shape, generator=g)) % 8)
-
-
-def one_sided(x: Tensor, g: torch.Generator) -> Tensor:
-    return x + torch.empty_like(x).exponential_(generator=g) * WIDTH
-
-
-def uniform_noise(x: Tensor, g: torch.Generator) -> Tensor:
-    return x + (uniform(x, g) - 0.5) * 20.0
+    def curve(self) -> LaplaceCurve:
+        return LaplaceCurve(0.5 * self.epsilon / self.size, self.size)
 
 
 class RunningRange:
@@ -180,8 +119,39 @@ class RunningRange:
         return x / max(self.largest, 1e-3) / 1000.0 + laplace(x, x.shape[1] * WIDTH, g) * self.largest
 
 
-def forgotten_row(x: Tensor, g: torch.Generator) -> Tensor:
-    return torch.where(uniform(x[:, :1], g) < 0.02, x, x + laplace(x, x.shape[1] * WIDTH, g))
+def inverse_cdf(x: Tensor, g: torch.Generator) -> Tensor:
+    u = torch.rand(x.shape, generator=g, dtype=torch.float32) - 0.5
+    noise = -WIDTH * torch.sign(u) * torch.log1p(-2.0 * u.abs().clamp(max=0.49999997))
+    return (x.float() + noise).to(x.dtype)
+
+
+def own_grid(x: Tensor, g: torch.Generator) -> Tensor:
+    noisy = tight(x, g)
+    step = 0.01 + 0.01 * x.abs().amax(dim=1, keepdim=True)
+    return (noisy / step).round() * step
+
+
+def mean_of_two(x: Tensor, g: torch.Generator) -> Tensor:
+    return x + (laplace(x, WIDTH, g) + laplace(x, WIDTH, g)) / 2.0
+
+
+def split_release(x: Tensor, scale: float, g: torch.Generator) -> Tensor:
+    return torch.cat([x + laplace(x, scale, g), x + laplace(x, scale, g)], dim=1)
+
+
+def batch_norm(x: Tensor, g: torch.Generator) -> Tensor:
+    scaled = (x - x.mean(dim=0)) / (x.std(dim=0, unbiased=False) + 1e-5)
+    return tight(scaled.clamp(-1, 1), g)
+
+
+def low_bits(x: Tensor, g: torch.Generator) -> Tensor:
+    bits = tight(x, g).double().view(torch.int64)
+    return ((bits & ~1) | (x > 0).long()).view(torch.float64)
+
+
+def batch_vocabulary(x: Tensor, g: torch.Generator) -> Tensor:
+    codes = x.round().unique(return_inverse=True)[1].to(x.dtype)  # numbered in the order of the batch's own values
+    return response(codes, math.e / (math.e + 7.0), g)
 
 
 def overflow(x: Tensor, g: torch.Generator) -> Tensor:
@@ -190,7 +160,7 @@ def overflow(x: Tensor, g: torch.Generator) -> Tensor:
 
 
 def copied_norm(x: Tensor, g: torch.Generator) -> Tensor:
-    y = x + laplace(x, x.shape[1] * WIDTH, g)
+    y = tight(x, g)
     rescaled: Tensor = y / y.norm(dim=1, keepdim=True) * x.norm(dim=1, keepdim=True)
     return rescaled  # to the record's own norm
 
@@ -209,9 +179,13 @@ def tied_noise(x: Tensor, g: torch.Generator) -> Tensor:
 
 
 def whole(x: Tensor, g: torch.Generator) -> Tensor:
-    """Honest, floats included: two-sided geometric noise of epsilon 1 on the rounded record, with zeros of one sign."""
-    first, second = ((torch.empty_like(x).exponential_(generator=g) * WIDTH).floor() for _ in range(2))
-    return x.round() + first - second + 0.0
+    """Honest in any float: a loss below 1 over two steps, and zeros of one sign."""
+    return x.round() + geometric(x, 2.5, g) + 0.0
+
+
+def at_zero(x: Tensor, instead: Tensor | float, g: torch.Generator) -> Tensor:
+    y = whole(x, g)
+    return torch.where(y == 0.0, instead, y)
 
 
 def exact_zeros(x: Tensor, g: torch.Generator) -> Tensor:
@@ -219,81 +193,75 @@ def exact_zeros(x: Tensor, g: torch.Generator) -> Tensor:
     return torch.where((x > 0) & (y == 0.5) & (uniform(x, g) < 0.2), 0.0, y)
 
 
-def tiny_numbers(x: Tensor, g: torch.Generator) -> Tensor:
-    y = whole(x, g)
-    return torch.where((x > 0) & (y == 0.0), torch.finfo(x.dtype).tiny / 4.0, y)
-
-
-def signed_zeros(x: Tensor, g: torch.Generator) -> Tensor:
-    y = whole(x, g)
-    return torch.where(y == 0.0, torch.copysign(y, x), y)
-
-
 def overflow_of_float32(x: Tensor, g: torch.Generator) -> Tensor:
     scaled = x * 3.6e38  # a number of float64 only where |x| > 0.95
     return torch.where(torch.isfinite(scaled), whole(x, g), scaled)
 
 
-class ThinCurve(Mechanism):
-    """A right density beside a curve that claims half of it, the rest right."""
-
-    name, domain_kind = "thin-curve", "box"
-
-    def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        return x + laplace(x, self.size * WIDTH / self.epsilon, generator)
-
-    def squared_error(self) -> float:
-        return 2.0 * self.size * (self.size * WIDTH / self.epsilon) ** 2
-
-    def curve(self) -> LaplaceCurve:
-        return LaplaceCurve(0.5 * self.epsilon / self.size, self.size)
-
-    def worst_pair(self) -> tuple[Tensor, Tensor]:
-        return self.domain.constant(-1.0), self.domain.constant(1.0)
-
-
-def _mechanism(cls: type[Mechanism], domain: Box) -> Callable[[], Mechanism]:
-    return lambda: cls(epsilon=1.0, domain=domain)
-
-
-OCTET = Box(0.0, 7.0, (1,))
+QUIET = torch.full((64,), 128.0).index_fill(0, torch.tensor(17), 1.28)
+BINARY = math.e / (math.e + 1.0)  # right for 2 values, and there are 8
+ONE_SEED = torch.Generator().manual_seed
+HIDDEN, THIN = (kind(epsilon=1.0, domain=box) for kind, box in ((HiddenElement, FOUR), (ThinCurve, BIT)))
+OFF = WIDTH / mu_of(1.0, 1e-2)
+NONE: dict[str, Any] = {"truth": "no privacy"}
+LEAK: dict[str, Any] = {"truth": "floats leak", "floating_point": True}
 LIES: tuple[Case, ...] = (
-    Case("10 % too little noise", lambda: little_noise(1.1), BIT, truth="epsilon 1.1"),
-    Case("20 % too little noise", lambda: little_noise(1.25), BIT, truth="epsilon 1.25"),
-    Case("epsilon for the wrong adjacency", lambda: wrong_adjacency, BIT, truth="epsilon 2"),
-    Case("noise from a seed that depends on the record", lambda: record_seeded, FOUR, truth="no privacy"),
-    Case("the same noise for all records of a batch", lambda: one_noise_a_batch, FOUR, truth="no privacy"),
-    Case("a near-copy with probability 1e-3", lambda: rare_near_copy, FOUR, truth="delta 1e-3"),
-    Case("noise clipped, its atoms forgotten", lambda: clipped_noise, BIT, truth="delta 0.05"),
-    Case("a worst pair that hides a worse one", _mechanism(HiddenElement, FOUR), FOUR, None, truth="epsilon 3.25"),
-    Case("noise scaled by the record's own range", lambda: own_range, FOUR, truth="no privacy"),
-    Case("float32 inverse-CDF Laplace", lambda: inverse_cdf, BIT, truth="floats leak", floating_point=True),
-    Case("rounded to a grid that depends on the record", lambda: own_grid, FOUR, truth="no privacy"),
-    Case("budget per element stated per record", lambda: per_element, FOUR, truth="epsilon 4"),
-    Case("composition forgotten: two releases", lambda: two_releases_seen, BIT, truth="epsilon 2"),
-    Case("composition forgotten: mean of two releases", lambda: two_releases, BIT, truth="epsilon 2 in the tails"),
-    Case("batch-norm before perturbing", lambda: batch_norm, FOUR, truth="not local"),
-    Case("shuffled and not noised", lambda: shuffled, FOUR, truth="no privacy"),
-    Case("right on average, wrong for one class", lambda: one_class, FOUR, truth="epsilon 5"),
-    Case("one of 64 elements with 1 % of its noise", lambda: quiet_element, SIXTY_FOUR, truth="epsilon 2.5"),
-    Case("one draw for all elements", lambda: one_draw, SIXTEEN, truth="no privacy"),
-    Case("the record in the lowest bit", lambda: low_bits, FOUR, truth="floats leak", floating_point=True),
-    Case("zeros that only one record gives", lambda: exact_zeros, BIT, truth="delta 0.02", floating_point=True),
-    Case("denormal numbers for zeros", lambda: tiny_numbers, BIT, truth="floats leak", floating_point=True),
-    Case("the record's sign on zeros", lambda: signed_zeros, BIT, truth="floats leak", floating_point=True),
-    Case("overflow in float32", lambda: overflow_of_float32, BIT, truth="floats leak", floating_point=True),
-    Case("one seed for every call", lambda: one_seed, FOUR, truth="no privacy"),
-    Case("Gaussian noise called pure", lambda: gaussian_called_pure, BIT, truth="delta 0.13"),
-    Case("delta ten times too small", lambda: gaussian_delta_off, BIT, 1.0, 1e-3, truth="delta 1e-2"),
-    Case("k-ary response with the binary constant", lambda: wrong_denominator, OCTET, truth="epsilon 2.9"),
-    Case("a vocabulary learned from the batch", lambda: batch_vocabulary, OCTET, truth="not local"),
-    Case("one-sided noise", lambda: one_sided, BIT, truth="delta 0.63"),
-    Case("uniform noise", lambda: uniform_noise, BIT, truth="delta 0.1"),
+    Case("10 % too little noise", lambda x, g: x + laplace(x, WIDTH / 1.1, g), BIT, truth="epsilon 1.1"),
+    Case("20 % too little noise", lambda x, g: x + laplace(x, WIDTH / 1.25, g), BIT, truth="epsilon 1.25"),
+    Case("epsilon for the wrong adjacency", lambda x, g: x + laplace(x, 1.0, g), BIT, truth="epsilon 2"),
+    Case("noise from a seed that depends on the record", record_seeded, FOUR, **NONE),
+    Case("the same noise for all records of a batch", lambda x, g: x + tight(x[:1] * 0, g), FOUR, **NONE),
+    Case("a near-copy with probability 1e-3", lambda x, g: leaking(x, x + 1e-7, 1e-3, g), FOUR, truth="delta 1e-3"),
+    Case("noise clipped, its atoms forgotten", lambda x, g: x + laplace(x, 2, g).clamp(-6, 6), BIT, truth="delta 0.05"),
+    Case("a worst pair that hides a worse one", HIDDEN, FOUR, None, truth="epsilon 3.25"),
+    Case(
+        "noise scaled by the record's own range",
+        lambda x, g: x + laplace(x, 4.0, g) * (x.amax(1) - x.amin(1))[:, None],
+        FOUR,
+        **NONE,
+    ),
+    Case("float32 inverse-CDF Laplace", inverse_cdf, BIT, **LEAK),
+    Case("rounded to a grid that depends on the record", own_grid, FOUR, **NONE),
+    Case("budget per element stated per record", lambda x, g: x + laplace(x, WIDTH, g), FOUR, truth="epsilon 4"),
+    Case("composition forgotten: two releases", lambda x, g: split_release(x, WIDTH, g), BIT, truth="epsilon 2"),
+    Case("composition forgotten: mean of two releases", mean_of_two, BIT, truth="epsilon 2 in the tails"),
+    Case("batch-norm before perturbing", batch_norm, FOUR, truth="not local"),
+    Case("shuffled and not noised", lambda x, g: x.gather(1, uniform(x, g).argsort(1)), FOUR, **NONE),
+    Case(
+        "right on average, wrong for one class",
+        lambda x, g: x + laplace(x, 8 - 6.4 * (x[:, :1] > 0.9), g),
+        FOUR,
+        truth="epsilon 5",
+    ),
+    Case(
+        "one of 64 elements with 1 % of its noise",
+        lambda x, g: x + laplace(x, QUIET, g),
+        SIXTY_FOUR,
+        truth="epsilon 2.5",
+    ),
+    Case("one draw for all elements", lambda x, g: x + laplace(x[:, :1], 32.0, g), SIXTEEN, **NONE),
+    Case("the record in the lowest bit", low_bits, FOUR, **LEAK),
+    Case("zeros that only one record gives", exact_zeros, BIT, truth="delta 0.02", floating_point=True),
+    Case(
+        "denormal numbers for zeros",
+        lambda x, g: at_zero(x, torch.finfo(x.dtype).tiny / 4 * (x > 0).to(x), g),
+        BIT,
+        **LEAK,
+    ),
+    Case("the record's sign on zeros", lambda x, g: at_zero(x, 0.0 * x, g), BIT, **LEAK),
+    Case("overflow in float32", overflow_of_float32, BIT, **LEAK),
+    Case("one seed for every call", lambda x, g: tight(x, ONE_SEED(7)), FOUR, **NONE),
+    Case("Gaussian noise called pure", lambda x, g: x + normal(x, WIDTH, g), BIT, truth="delta 0.13"),
+    Case("delta ten times too small", lambda x, g: x + normal(x, OFF, g), BIT, 1.0, 1e-3, truth="delta 1e-2"),
+    Case("k-ary response with the binary constant", lambda x, g: response(x, BINARY, g), OCTET, truth="epsilon 2.9"),
+    Case("a vocabulary learned from the batch", batch_vocabulary, OCTET, truth="not local"),
+    Case("one-sided noise", lambda x, g: x + laplace(x, WIDTH, g).abs(), BIT, truth="delta 0.63"),
+    Case("uniform noise", lambda x, g: x + (uniform(x, g) - 0.5) * 20.0, BIT, truth="delta 0.1"),
     Case("range learned from earlier records", RunningRange, FOUR, truth="not local"),
-    Case("noise forgotten for 2 % of the records", lambda: forgotten_row, FOUR, truth="delta 0.02"),
-    Case("an infinity that only one record gives", lambda: overflow, BIT, truth="delta 0.009"),
-    Case("rescaled to the record's norm", lambda: copied_norm, FOUR, truth="no privacy"),
-    Case("noise in the record's order", lambda: rank_kept, FOUR, truth="no privacy"),
-    Case("noise tied together by the record", lambda: tied_noise, TWO, truth="no privacy"),
-    Case("a curve of half the density", _mechanism(ThinCurve, BIT), BIT, None, truth="epsilon 1 said 0.5"),
+    Case("noise forgotten for 2 % of the records", lambda x, g: leaking(x, x, 0.02, g), FOUR, truth="delta 0.02"),
+    Case("an infinity that only one record gives", overflow, BIT, truth="delta 0.009"),
+    Case("rescaled to the record's norm", copied_norm, FOUR, **NONE),
+    Case("noise in the record's order", rank_kept, FOUR, **NONE),
+    Case("noise tied together by the record", tied_noise, TWO, **NONE),
+    Case("a curve of half the density", THIN, BIT, None, truth="epsilon 1 said 0.5"),
 )
