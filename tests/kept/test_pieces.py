@@ -6,13 +6,11 @@ import shutil
 from pathlib import Path
 
 import pandas as pd
-from kept_runs import ROOT
+from kept_runs import REFERENCE
 
 from tensorldp_papers.kept.merge import summarise
 from tensorldp_papers.kept.provenance import METRICS, PIECES, PROVENANCE, SEEDED, STANDING, among
 from tensorldp_papers.run.table import CELL
-
-REFERENCE = ROOT / "results" / "reference"
 
 
 def test_summaries_are_those_of_the_kept_rows(tmp_path: Path) -> None:
@@ -23,11 +21,8 @@ def test_summaries_are_those_of_the_kept_rows(tmp_path: Path) -> None:
     assert (tmp_path / PIECES).read_text() == (REFERENCE / PIECES).read_text()
 
 
-def test_what_is_noted_is_of_kept_rows_and_each_cell_has_a_standing() -> None:
+def test_what_is_noted_is_of_kept_rows_and_each_cell_has_a_standing_and_all_stay_small() -> None:
     rows, noted = pd.read_parquet(REFERENCE / METRICS), pd.read_parquet(REFERENCE / PROVENANCE)
     assert among(noted, rows, SEEDED).all()
     assert among(rows, pd.read_csv(REFERENCE / STANDING), CELL).all()
-
-
-def test_what_is_kept_stays_small() -> None:
     assert sum(path.stat().st_size for path in REFERENCE.iterdir()) < 25e6

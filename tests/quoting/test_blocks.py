@@ -6,31 +6,20 @@ from pathlib import Path
 
 import pandas as pd
 
-from tensorldp_papers.quoting.templates import Pages, kept_table, open_table
+from tensorldp_papers.quoting.templates import kept_table, open_table
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_a_study_has_one_row_with_its_cells_and_seeds() -> None:
-    own = {"study": "s", "scale": "desk", "variant": "v", "precision": "float32"}
-    cells = [
-        ("d", "none", "inf", 0),
-        ("d", "m", "1", 0),
-        ("d", "m", "1", 1),
-        ("d", "m", "2", 0),
-        ("c", "m", "2", 0),
-        ("c", "n", "1", 0),
-    ]
-    rows = [
-        {**own, "dataset": dataset, "mechanism": name, "epsilon": float(epsilon), "seed": seed, "metric": metric}
-        for dataset, name, epsilon, seed in cells
-        for metric in ("accuracy", "weighted_f1")
-    ]
-    rows[-1]["precision"] = "compiled"
-    metrics = pd.DataFrame(rows)
-    assert kept_table(metrics).splitlines()[2:] == ["| `s` | c, d | desk | 5 | 1 to 2 | 2 | compiled, float32 |"]
-    (line,) = kept_table(metrics[metrics["seed"] == 0]).splitlines()[2:]
-    assert line == "| `s` | c, d | desk | 5 | 1 | 2 | compiled, float32 |"
+    cells = ["d none inf 0", "d m 1 0", "d m 1 1", "d m 2 0", "c m 2 0", "c n 1 0"]
+    rows = pd.DataFrame(
+        [c.split() for c in cells for _ in range(2)], columns=["dataset", "mechanism", "epsilon", "seed"]
+    )
+    rows = rows.assign(study="s", scale="desk", variant="v", precision=["float32"] * 11 + ["compiled"])
+    for seeds, part in (("1 to 2", rows), ("1", rows[rows["seed"] == "0"])):
+        (line,) = kept_table(part).splitlines()[2:]
+        assert line == f"| `s` | c, d | desk | 5 | {seeds} | 2 | compiled, float32 |"
 
 
 def test_open_claims_say_how_many_seeds_and_what_else_they_need() -> None:
@@ -44,8 +33,7 @@ def test_open_claims_say_how_many_seeds_and_what_else_they_need() -> None:
         "X5": ("not run at this scale", float("nan"), "needs s on d, after which the accuracy is 0.1"),
     }
     rows = [(id, f"what {id} says", *row) for id, row in wanted.items()]
-    claims = pd.DataFrame(rows, columns=["id", "claim", "verdict", "wanted", "observed"])
-    lines = open_table(claims).splitlines()
+    lines = open_table(pd.DataFrame(rows, columns=["id", "claim", "verdict", "wanted", "observed"])).splitlines()
     assert lines[0] == "4 of 5 claims are open."
     assert lines[4:] == [
         "| X2: what X2 says | undecided | 5 | d: 10 of 60 records; e: 1 of 10 epochs |",
@@ -61,10 +49,3 @@ def test_every_kept_need_is_read() -> None:
     assert table.count("\n| ") == int(claims["verdict"].isin(["undecided", "not run at this scale"]).sum()) + 1
     assert "the limit being" not in table
     assert "would do" not in table
-
-
-def test_the_page_is_that_of_the_kept_results() -> None:
-    pages = Pages(ROOT)
-    assert pages.rendered(pages.templates()["docs/evidence.md"]) == (ROOT / "docs" / "evidence.md").read_text(), (
-        "run: python workflow/scripts/quotes.py --write"
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -10,68 +11,51 @@ import pytest
 from tensorldp.errors import InputError
 from tensorldp_papers.citations import PAPERS
 from tensorldp_papers.plots.printed import FILES, printed_points
-from tensorldp_papers.quoting.printed import Ours, Printed, PrintedNumber, printed_table
+from tensorldp_papers.quoting.printed import Printed, PrintedNumber, printed_table
 from tensorldp_papers.quoting.values import Quotes, Table, read_as
 from tensorldp_papers.run.code_digest import source_files
 
 ROOT = Path(__file__).parents[2]
-SCRIPTS = ROOT / "workflow" / "scripts"
+CELL = {"study": "s", "dataset": "d", "variant": "v", "mechanism": "m", "metric": "accuracy"}
+OURS = {"of": "ours", **CELL, "epsilon": 1.0, "scale": 100, "format": ".1f", "unit": "%"}
+POWER = {"of": "power of I", "claim": "X1", "after": "grows like I^", "format": ".2f"}
 
 
 @pytest.fixture
 def quotes(tmp_path: Path) -> Quotes:
-    shared = {"study": "s", "dataset": "d", "variant": "v", "mechanism": "m", "metric": "accuracy"}
-    rows = [{**shared, "epsilon": 1.0, "seed": seed, "value": value} for seed, value in enumerate((0.5, 0.6, 0.7))]
-    rows.append({**shared, "epsilon": 2.0, "seed": 0, "value": 0.9})
-    pd.DataFrame(rows).to_parquet(tmp_path / "metrics.parquet")
+    rows = pd.DataFrame({**CELL, "epsilon": [1.0, 1.0, 1.0, 2.0], "seed": [0, 1, 2, 0], "value": [0.5, 0.6, 0.7, 0.9]})
+    rows.to_parquet(tmp_path / "metrics.parquet")
     claims = pd.DataFrame({"id": ["X1"], "verdict": ["refuted"], "observed": ["grows like I^3.97"]})
     claims.to_csv(tmp_path / "claims.csv", index=False)
     return Quotes(Table(entries={}), tmp_path)
 
 
-def _number(**changes: object) -> PrintedNumber:
-    own = {
-        "of": "ours", "study": "s", "dataset": "d", "variant": "v", "mechanism": "m", "metric": "accuracy",
-        "epsilon": 1.0, "scale": 100, "format": ".1f", "unit": "%",
-    }  # fmt: skip
-    entry = {"place": "Table 1", "what": "accuracy | test", "printed": "90 %", "ours": [own]}
-    return PrintedNumber.model_validate({**entry, "claims": ["X1"], **changes})
+def line(quotes: Quotes, *ours: dict[str, Any], **changes: Any) -> str:
+    entry = {"place": "Table 1", "what": "accuracy | test", "printed": "90 %", "claims": ["X1"], "ours": ours}
+    return printed_table([PrintedNumber.model_validate({**entry, **changes})], quotes).splitlines()[-1]
 
 
-def _last(quotes: Quotes, number: PrintedNumber) -> str:
-    return printed_table([number], quotes).splitlines()[-1]
-
-
-def test_ours_has_an_interval_over_seeds(quotes: Quotes) -> None:
+def test_ours_has_an_interval_over_seeds_and_says_how_many_once(quotes: Quotes) -> None:
     # mean 0.6, standard deviation 0.1, t_{0.975, 2} = 4.3027: half width 0.2484
-    line = _last(quotes, _number())
-    assert line == "| Table 1 | accuracy \\| test | 90 % | ours: 60.0 ± 24.8 %, 3 seeds | X1 refuted |"
-
-
-def test_numbers_of_as_many_seeds_say_so_once(quotes: Quotes) -> None:
-    again = {**_number().ours[0].model_dump(), "of": "again"}
-    line = _last(quotes, _number(ours=[_number().ours[0], again], differs="on digits"))
-    assert "| ours: 60.0 ± 24.8 %; again: 60.0 ± 24.8 % (3 seeds each; on digits) |" in line
-
-
-def test_one_seed_says_so_and_evidence_has_its_number(quotes: Quotes) -> None:
-    one = {**_number().ours[0].model_dump(), "of": "one", "epsilon": 2.0}
-    power = {"of": "power of I", "claim": "X1", "after": "grows like I^", "format": ".2f"}
-    line = _last(quotes, _number(ours=[_number().ours[0], one, power], differs="on digits"))
-    assert "| ours: 60.0 ± 24.8 %, 3 seeds; one: 90.0 %, one seed; power of I: 3.97 (on digits) |" in line
+    assert line(quotes, OURS) == "| Table 1 | accuracy \\| test | 90 % | ours: 60.0 ± 24.8 %, 3 seeds | X1 refuted |"
+    both = line(quotes, OURS, {**OURS, "of": "again"}, differs="on digits")
+    assert "| ours: 60.0 ± 24.8 %; again: 60.0 ± 24.8 % (3 seeds each; on digits) |" in both
+    several = line(quotes, OURS, {**OURS, "of": "one", "epsilon": 2.0}, POWER, differs="on digits")
+    assert "| ours: 60.0 ± 24.8 %, 3 seeds; one: 90.0 %, one seed; power of I: 3.97 (on digits) |" in several
 
 
 def test_what_was_not_computed_says_why(quotes: Quotes) -> None:
-    assert "| 90 % | not run on SVHN | X1 refuted |" in _last(quotes, _number(ours=(), without="not run on SVHN"))
+    assert "| 90 % | not run on SVHN | X1 refuted |" in line(quotes, without="not run on SVHN")
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
-    [({"claims": ["X2"]}, "X2"), ({"ours": [Ours(of="ours", claim="X1", after="shrinks")]}, "states no number")],
+    ("ours", "claims", "message"), [(OURS, ["X2"], "X2"), ({**POWER, "after": "shrinks"}, ["X1"], "states no number")]
 )
-def test_an_entry_that_the_kept_results_lack_is_named(quotes: Quotes, changes: dict[str, object], message: str) -> None:
+def test_an_entry_that_the_kept_results_lack_is_named(
+    quotes: Quotes, ours: dict[str, Any], claims: list[str], message: str
+) -> None:
     with pytest.raises(InputError, match=message):
-        _last(quotes, _number(**changes))
+        line(quotes, ours, claims=claims)
 
 
 @pytest.mark.parametrize(
@@ -88,15 +72,13 @@ def test_a_mistake_in_the_table_is_one_sentence(tmp_path: Path, text: str, messa
         read_as(tmp_path / "printed.yaml", Printed)
 
 
-def test_what_figures_draw_is_what_the_pages_print() -> None:
+def test_what_figures_draw_is_what_the_pages_print_and_both_are_made_anew_where_it_changes() -> None:
     sources = [read_as(path, Printed) for path in FILES]
     assert {source.source for source in sources} == set(PAPERS)
     numbers = [number for source in sources for number in source.numbers]
     drawn = [(number.printed, point["value"]) for number in numbers for point in number.points]
     assert len(drawn) == len(printed_points()) > 30
     assert [pair for pair in drawn if f"{100 * float(pair[1]):.4g} %" not in pair[0]] == []
-
-
-def test_figures_and_the_report_are_made_anew_where_a_printed_number_changes() -> None:
-    jobs = [ROOT / "notebooks" / "tldp_type1.ipynb", *(SCRIPTS / f"{name}.py" for name in ("report", "quotes"))]
+    scripts = (ROOT / "workflow" / "scripts" / f"{name}.py" for name in ("report", "quotes"))
+    jobs = [ROOT / "notebooks" / "tldp_type1.ipynb", *scripts]
     assert [job for job in jobs if not set(FILES) <= set(source_files((job,)))] == []
