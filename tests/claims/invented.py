@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -93,21 +94,13 @@ def factors_of(c: AnyCell) -> dict[str, str]:
 class Draw(Evidence):
     """Results in memory; of some cells there may be none."""
 
-    def __init__(
-        self,
-        cells: Iterable[AnyCell] = (),
-        table: pd.DataFrame | None = None,
-        rows: Mapping[str, np.ndarray[Any, Any]] | None = None,
-        results: Path = Path("none"),
-        scale: str = "paper",
-    ) -> None:
-        super().__init__(Plan(parse_settings({"scale": scale, "studies": ["x"]}), {}, tuple(cells)), results)
-        self._table, self._rows = table, rows or {}
+    def __init__(self, cells: Iterable[AnyCell] = (), world: World | None = None, results: Path = Path("none")) -> None:
+        super().__init__(Plan(parse_settings({"scale": "paper", "studies": ["x"]}), {}, tuple(cells)), results)
+        self._table, self._rows = (world.table, world.rows) if world else (pd.DataFrame(), {})
 
     def measured(self, cells: list[AnyCell]) -> pd.DataFrame:
         if missing := [c.path for c in cells if c.path not in self._rows]:
             raise NotRun(f"needs the results of {missing[0]}")
-        assert self._table is not None
         return self._table.take(np.concatenate([self._rows[c.path] for c in cells]))
 
 
@@ -131,13 +124,7 @@ class World:
         own = table["metric"]
         self.exact, self.errors, self.shared = (own.isin(names).to_numpy() for names in (EXACT, ERRORS, SHARED))
 
-    def draw(
-        self,
-        stream: np.random.Generator | int = 0,
-        noise: float = NOISE,
-        results: Path = Path("none"),
-        scale: str = "paper",
-    ) -> Draw:
+    def draw(self, stream: np.random.Generator | int = 0, noise: float = NOISE) -> Draw:
         """The world's results with fresh noise."""
         stream = np.random.default_rng(stream) if isinstance(stream, int) else stream
         given = noise if self.noise is None else self.noise
@@ -147,14 +134,14 @@ class World:
         own = np.where(self.shared, stream.standard_normal(seeds.max(initial=0) + 1)[seeds], own)
         unit = np.where(self.table["metric"] == "psnr", 100.0, 1.0)
         noisy = np.where(self.errors, values * 10 ** (8 * size * own), values + size * unit * own)
-        table = self.table.assign(value=np.where(self.exact, values, noisy))
-        return Draw(self.cells, table, self.rows, results, scale)
+        drawn = copy(self)
+        drawn.table = self.table.assign(value=np.where(self.exact, values, noisy))
+        return Draw(self.cells, drawn)
 
     def write(self, folder: Path, plan: Plan) -> Evidence:
         """The means as the metrics of a run of a plan, in files."""
         folder.mkdir(exist_ok=True)
-        scored = self.table.assign(scale=plan.settings.scale, commit="c")
-        scored.to_parquet(folder / "metrics.parquet")
+        self.table.to_parquet(folder / "metrics.parquet")
         return Evidence(plan, folder)
 
 
@@ -173,7 +160,6 @@ def check(id: str, evidence: Evidence) -> tuple[str, str]:
 
 
 def decided(id: str, evidence: Evidence) -> str:
-    """The verdict on a claim, or `not run`."""
     return check(id, evidence)[0]
 
 

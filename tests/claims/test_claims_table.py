@@ -11,7 +11,7 @@ from typing import get_args
 
 import pandas as pd
 import pytest
-from invented import Draw, World, found
+from invented import World, found
 from truths import F1
 
 from tensorldp.errors import InputError
@@ -129,11 +129,11 @@ def test_claims_from_outside_come_last_and_a_check_of_several_is_told_which() ->
 
     try:
         assert list(catalogue().values())[-2:] == list(mine.values())
-        findings = [found(id, Draw(scale="desk")) for id in mine]
+        findings = [found(id, Evidence(PLAN, Path())) for id in mine]
     finally:
         for id in mine:
             CLAIMS.remove(id)
-    assert findings == [Finding(False, "the limit 1 of desk"), Finding(True, "the limit 3 of desk")]
+    assert findings == [Finding(False, "the limit 1 of quick"), Finding(True, "the limit 3 of quick")]
     assert "A00" not in catalogue()
 
 

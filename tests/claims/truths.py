@@ -61,6 +61,12 @@ def type3(*datasets: str, model: str = "mobilenet_v2") -> list[AnyCell]:
     return [c for arm in arms for c in arm]
 
 
+def own(*datasets: str, model: str = "mobilenet_v2", limit: int | None = None) -> list[AnyCell]:
+    """TLDP alone in Type I, on some of the records."""
+    cells = grid_of("tldp_type1", datasets, ("none", *TLDP), (0.25, 0.5, 2, 5), model=model)
+    return [replace(c, training=c.training.model_copy(update={"limit": limit})) for c in cells]
+
+
 def _slopes(one: float, two: float, lead: float) -> Means:
     def mean(c: AnyCell) -> float:
         slope = one if c.study == "tldp_type1" else two

@@ -92,10 +92,9 @@ def test_a_wrong_mark_is_told_in_a_sentence(quotes: Quotes, mark: str, told: str
 
 
 def test_two_values_for_a_seed_have_no_mean(quotes: Quotes) -> None:
-    table = pd.read_parquet(quotes.reference / "metrics.parquet")
-    pd.concat([table, table]).to_parquet(quotes.reference / "metrics.parquet")
+    pd.concat([quotes.metrics, quotes.metrics]).to_parquet(quotes.reference / "metrics.parquet")
     with pytest.raises(InputError, match="more than one value for a seed"):
-        quotes("mean a 1")
+        Quotes(quotes.table, quotes.reference)("mean a 1")
 
 
 @pytest.mark.parametrize(
