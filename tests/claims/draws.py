@@ -6,8 +6,6 @@ turn. A verdict is wrong if it says the opposite of what the table was made from
 Run with: python tests/claims/draws.py --draws 200 [--claims T34 V21]
 """
 
-from __future__ import annotations
-
 import argparse
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every claim has a check that computes, and the table of claims follows the results."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

@@ -1,7 +1,5 @@
 """Statements about runs on made-up tables of which the truth is known: what is decided is right."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable

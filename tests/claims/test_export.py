@@ -1,7 +1,5 @@
 """The claims as a data set: the kept ones fit the schema, and nothing is lost on the way."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """For every claim about results a world in which it is true by a margin, and one in which it is false."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace

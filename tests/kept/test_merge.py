@@ -1,6 +1,4 @@
-"""Runs are merged by cell and seed, and what does not fit is refused."""
-
-from __future__ import annotations
+"""Runs are merged by cell and seed into the kept results, and what does not fit is refused."""
 
 import re
 import shutil
@@ -10,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from kept_runs import Cells, Kept, finish, planned, tiny, with_seeds
+from kept_runs import REFERENCE, Cells, Kept, finish, planned, tiny, with_seeds
 
 from tensorldp.errors import InputError
 from tensorldp.files import read_arrays, write_arrays
-from tensorldp_papers.kept.merge import merge_run
-from tensorldp_papers.kept.provenance import ORIGIN, with_origins
+from tensorldp_papers.kept.merge import merge_run, summarise
+from tensorldp_papers.kept.provenance import METRICS, ORIGIN, PIECES, PROVENANCE, SEEDED, STANDING, among, with_origins
+from tensorldp_papers.run.table import CELL
 
 CELLS, LONGER, OTHERS = tiny(), tiny(9), planned(studies=["pldp_synthetic"])[:1]
 ONE, HALF = CELLS[:1], [0.5] * 2 * len(CELLS)
@@ -153,3 +152,18 @@ def test_results_tell_what_made_them_whatever_else_lies_beside_them(kept: Kept, 
     shutil.copytree(stale / "batches", run / "batches" / "of another size")
     merge_run(run, kept.folder)
     assert set(kept.table("provenance.parquet")["source"]) == {"new"}
+
+
+def test_summaries_are_those_of_the_kept_rows(tmp_path: Path) -> None:
+    """Otherwise run `python workflow/scripts/reference.py --decide`."""
+    for name in (METRICS, PROVENANCE):
+        shutil.copy(REFERENCE / name, tmp_path)
+    summarise(tmp_path)
+    assert (tmp_path / PIECES).read_text() == (REFERENCE / PIECES).read_text()
+
+
+def test_what_is_noted_is_of_kept_rows_and_each_cell_has_a_standing_and_all_stay_small() -> None:
+    rows, noted = pd.read_parquet(REFERENCE / METRICS), pd.read_parquet(REFERENCE / PROVENANCE)
+    assert among(noted, rows, SEEDED).all()
+    assert among(rows, pd.read_csv(REFERENCE / STANDING), CELL).all()
+    assert sum(path.stat().st_size for path in REFERENCE.iterdir()) < 25e6

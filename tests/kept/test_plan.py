@@ -1,7 +1,5 @@
 """The list of what a configuration has to run, with estimates of seconds from the cell itself or from cells like it."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import math

@@ -1,7 +1,5 @@
 """Kept rows get the digest of today's code if some of them, computed anew, are equal."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
