@@ -177,10 +177,10 @@ LATENT_CASES: list[Case] = [
     ("A22", t.trained(lambda c: c.dataset == "mnist", width=32), but(lost_on_cifar10), FAILS, "cifar10"),
     ("A12", t.trained(epochs=4), but(rising(0.8)), FAILS, ""),
     ("A12", t.trained(epochs=4), but(rising(0.7)), OPEN, ""),
-    # t.networks that learn no more than from permuted labels decide nothing on constancy
-    ("A16", t.PAPERS, but(chance), OPEN, "no better than the same t.networks on permuted labels"),
+    # networks that learn no more than from permuted labels decide nothing on constancy
+    ("A16", t.PAPERS, but(chance), OPEN, "no better than the same networks on permuted labels"),
     ("A12", t.PAPERS, but(chance), FAILS, "on permuted labels 0.3"),
-    # t.networks that t.learned from altered images stand for the paper's
+    # networks that learned from altered images stand for the paper's
     ("A13", t.PAPERS, but(lost_without_altered_images), HOLDS, "reading B and altered images at eps 2"),
     # another draw of the untrained body excuses a near miss, and Table 2 may be of released test strings
     ("A12", t.PAPERS, t.networks(0.94), OPEN, "short with our draws of the body, which the paper does not train"),
