@@ -127,7 +127,7 @@ TVG_CASES: list[Case] = [
     ("V23", figure4("lenet_tanh"), true_on("cifar10"), FAILS, ""),
     ("V23", figure4(), true_on("mnist"), FAILS, ""),
     ("V23", figure4("lenet_tanh", "lenet"), true_on(), OPEN, ""),
-    # an order is that of the epsilons at which one of two has t.learned
+    # an order is that of the epsilons at which one of two has learned
     ("V34", ADULT, at_five(0.79, 0.83, 0.81), "reproduced", ""),
     ("V34", ADULT, at_five(0.81, 0.83, 0.79), FAILS, ""),
     ("V34", ADULT, at_five(0.76, 0.61, 0.62), OPEN, "both at chance"),
