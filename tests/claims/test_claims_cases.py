@@ -166,6 +166,7 @@ LATENT_CASES: list[Case] = [
     # what no classifier can learn with the coins of Eq. 6 at eps = 0.5 is a condition
     ("A11 A14 A16 A17", t.PAPERS, t.networks(), "reproduced", ""),
     ("A12 A13", t.PAPERS, t.networks(), HOLDS, "with the coins of Eq. 7"),
+    ("A24", t.PAPERS, t.networks(cnn=0.8), HOLDS, "with the coins of Eq. 7"),
     ("A22 A23 A24", t.PAPERS, t.networks(), FAILS, ""),
     # a smaller run decides nothing against the paper
     ("A12", t.PAPERS, LOW, FAILS, "no classifier that learns from 60,000 releases alone has more than 0."),
