@@ -32,7 +32,7 @@ def planned(**settings: Any) -> Cells:
 
 def tiny(epochs: int = 8, **changes: Any) -> Cells:
     """Four cells of TLDP's Type I on digits, of seeds 0 and 1 if nothing else is said."""
-    own = {"mechanisms": ["none", "tldp-g", "mvg"], "epsilons": [1], "training": {"epochs": epochs}}
+    own: dict[str, Any] = {"mechanisms": ["none", "tldp-g", "mvg"], "epsilons": [1], "training": {"epochs": epochs}}
     settings = {"seeds": [0, 1], **{key: {"tldp_type1": value} for key, value in own.items()}, **changes}
     return tuple(c for c in planned(studies=["tldp_type1"], **settings) if c.mechanism in own["mechanisms"])
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,7 +33,7 @@ def test_a_delta_that_no_run_used_is_not_decided() -> None:
 
 def prepared(folder: Path, counts: Mapping[str, int], split: str = "train") -> None:
     for name, count in counts.items():
-        records = {"x": np.zeros((count, 1), np.uint8), "y": np.zeros(count, np.int64)}
+        records: dict[str, Any] = {"x": np.zeros((count, 1), np.uint8), "y": np.zeros(count, np.int64)}
         write_arrays(folder / "resources" / "datasets" / name / f"{split}.safetensors", records)
 
 
@@ -118,7 +119,8 @@ def test_means_are_of_the_seeds_that_all_cells_have() -> None:
     few = replace(made, rows=made.rows[(made.rows["mechanism"] == "tldp-l") | (made.rows["seed"] < 3)])
     assert tldp_runs._slope(few, {0.5, 2.0, 5.0}) == tldp_runs._slope(made, {0.5, 2.0, 5.0})[:3]
     rows = pd.DataFrame({"seed": [0, 1, 2, 0, 1, 2, 3], "value": [0.0, 0.1, 0.2, 1.0, 1.1, 1.2, 1.3]})
-    assert (per_seed(rows).seeds, per_seed(rows).mean) == (3, pytest.approx(0.6))
+    assert per_seed(rows).seeds == 3
+    assert per_seed(rows).mean == pytest.approx(0.6)
 
 
 def test_ceilings_of_clean_and_perturbed_test_sets() -> None:

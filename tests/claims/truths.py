@@ -121,7 +121,7 @@ TLDP_TRUTHS = {
     "T50": Truth(
         _DARKNET,
         at(lambda n, e: 0.2 if (n, e) == ("tldp-g", 10) else 0.8 if n in TLDP else 0.6),
-        at(lambda n, e: {10: 0.8, 500: 0.4}.get(e, 0.6) if n == "tldp-g" else 0.6),
+        at(lambda n, e: {10.0: 0.8, 500.0: 0.4}.get(e, 0.6) if n == "tldp-g" else 0.6),
     ),
     "T52": Truth(_subspaces(), _with_subspace(0.3), _with_subspace(-0.1)),
     "T57": Truth(_BODIES, _bodies(0.85), _bodies(0.65)),
@@ -134,7 +134,7 @@ TLDP_TRUTHS = {
 MODES, RANGES = ("e1", "e2", "e3"), ("t1", "t2", "t3")
 
 
-def federated(dataset: str = "mnist", rounds: int = 100, limit: int | None = None, **centre: str) -> list[AnyCell]:
+def federated(dataset: str = "mnist", rounds: int = 100, limit: int | None = None, **centre: Any) -> list[AnyCell]:
     """The cells of the figures."""
     training = {"rounds": rounds, "participation": 0.7, "limit": limit}
 
