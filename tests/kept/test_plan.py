@@ -1,98 +1,83 @@
-"""The list of what a configuration has to run, on a tiny one."""
-
-from __future__ import annotations
+"""The list of what a configuration has to run, with estimates of seconds from the cell itself or from cells like it."""
 
 import importlib.util
 import json
+import math
 import re
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
-from kept_runs import ROOT, WORKFLOW, finish, planned, tiny, with_seeds
+from kept_runs import WORKFLOW, Cells, Kept, finish, planned, tiny, with_seeds
 
-from tensorldp.errors import InputError
-from tensorldp_papers.kept.merge import merge_run
-from tensorldp_papers.kept.plan import computed, plan_table, plan_text
+from tensorldp_papers.kept.plan import Measured, computed, estimate_seconds, plan_table, plan_text, work
 from tensorldp_papers.run.cell import AnyCell
 
+CELLS, LONGER = tiny(), tiny(16)
+RUNS = 2 * len(CELLS)
 
-def table_of(cells: tuple[AnyCell, ...], folder: Path) -> pd.DataFrame:
+
+@pytest.fixture
+def own(tmp_path: Path) -> Cells:
+    """Cells on a user's own table, whose size is unknown."""
+    (tmp_path / "mine.csv").write_text("a,label\n0,x\n1,y\n")
+    entry = {"path": str(tmp_path / "mine.csv"), "label": "label", "range": [0, 1]}
+    return tiny(own_datasets={"mine": entry}, datasets={"tldp_type1": ["mine"]})
+
+
+def table_of(cells: Cells, folder: Path) -> pd.DataFrame:
     """Of a folder with results/ and reference/, if it has them."""
     return plan_table(*computed(cells, folder / "results", folder / "reference", WORKFLOW))
 
 
+def counts(cells: Cells, folder: Path, names: str) -> list[float]:
+    return [float(number) for number in table_of(cells, folder).iloc[0][names.split()]]
+
+
 def test_a_fresh_folder_has_everything_left_and_no_hours(tmp_path: Path) -> None:
-    cells = tiny()
-    table = table_of(cells, tmp_path)
-    row = table.iloc[0]
-    assert len(table) == 1
-    assert (row["cells"], row["seeds"], row["runs"], row["left"]) == (len(cells), 2, 2 * len(cells), 2 * len(cells))
-    assert pd.isna(row["hours"])
-    assert row["unknown"] == row["runs"]
-    assert row["data_mb"] == pytest.approx((1437 + 360) * 64 * 4 / 1e6)
-    assert row["releases_mb"] == pytest.approx(2 * row["data_mb"])  # of two seeds
+    assert counts(CELLS, tmp_path, "cells seeds runs left unknown") == [len(CELLS), 2, RUNS, RUNS, RUNS]
+    size = (1437 + 360) * 64 * 4 / 1e6
+    hours, *sizes = counts(CELLS, tmp_path, "hours data_mb releases_mb")
+    assert math.isnan(hours)
+    assert sizes == pytest.approx([size, 2 * size])  # releases of two seeds
+    assert counts(planned(studies=["pldp_synthetic"]), tmp_path, "data_mb releases_mb") == [0, 0]  # it reads none
 
 
 def test_what_is_done_is_measured_and_the_rest_is_estimated_from_it(tmp_path: Path) -> None:
-    cells = tiny()
-    finish(tmp_path / "results", with_seeds(cells[:1], 0))
-    row = table_of(cells, tmp_path).iloc[0]
-    assert (row["done"], row["left"]) == (1, 2 * len(cells) - 1)
-    assert row["measured"] == 2
-    assert row["measured"] + row["same mechanism"] + row["same network"] == row["runs"]
-    assert row["hours"] == pytest.approx(2.0 * row["runs"] / 3600)
-    assert row["hours_left"] == pytest.approx(2.0 * row["left"] / 3600)
-    text = plan_text(table_of(cells, tmp_path))
-    assert "tldp_type1  digits" in text
-    assert "Runs whose hours are: measured 2" in text
+    finish(tmp_path / "results", with_seeds(CELLS[:1], 0))
+    assert counts(CELLS, tmp_path, "done left measured") == [1, RUNS - 1, 2]
+    table = table_of(CELLS, tmp_path)
+    assert table[["measured", "same mechanism", "same network"]].sum(axis=1).tolist() == [RUNS]
+    assert counts(CELLS, tmp_path, "hours hours_left") == pytest.approx([2 * RUNS / 3600, 2 * (RUNS - 1) / 3600])
+    assert "tldp_type1  digits" in plan_text(table)
+    assert "Runs whose hours are: measured 2" in plan_text(table)
 
 
-def test_a_run_with_other_settings_is_not_done(tmp_path: Path) -> None:
-    cells = tiny()
-    finish(tmp_path / "results", tiny(training={"tldp_type1": {"epochs": 3}}))
-    row = table_of(cells, tmp_path).iloc[0]
-    assert (row["done"], row["left"]) == (0, row["runs"])
-
-
-def test_a_run_with_other_code_is_not_done(tmp_path: Path) -> None:
-    cells = tiny()
-    finish(tmp_path / "results", cells, code="changed")
-    row = table_of(cells, tmp_path).iloc[0]
-    assert (row["done"], row["left"]) == (0, row["runs"])
-    assert row["measured"] == row["runs"]  # but it tells how long it takes
-
-
-def test_a_result_of_an_earlier_version_is_not_done_and_is_not_merged(tmp_path: Path) -> None:
-    cells, results = tiny(), tmp_path / "results"
-    finish(results, cells[:2])
-    for old in (results / "cells" / cells[0].path).iterdir():
-        made = json.loads(old.read_text())
-        old.write_text(json.dumps({**made, "cell": {**made["cell"], "limit": 100}}))
-    row = table_of(cells, tmp_path).iloc[0]
-    assert (row["done"], row["left"]) == (len(cells[1].seeds), row["runs"] - len(cells[1].seeds))
-    with pytest.raises(InputError, match=r"comes from another version: delete it and run again"):
-        merge_run(results, tmp_path / "reference")
+def test_a_run_with_other_settings_or_code_or_of_an_earlier_version_is_not_done(tmp_path: Path) -> None:
+    first, second, third = (tmp_path / name for name in "123")
+    finish(first / "results", LONGER)
+    assert counts(CELLS, first, "done left") == [0, RUNS]
+    finish(second / "results", CELLS, code="changed")
+    assert counts(CELLS, second, "done left measured") == [0, RUNS, RUNS]  # but it tells how long it takes
+    results = finish(third / "results", CELLS[:2])
+    for old in (results / "cells" / CELLS[0].path).iterdir():
+        old.write_text(old.read_text().replace('"cell": {', '"cell": {"limit": 100, '))
+    assert counts(CELLS, third, "done left") == [2, RUNS - 2]
 
 
 def test_kept_rows_count_if_settings_and_code_are_todays(tmp_path: Path) -> None:
-    cells, kept = tiny(), tmp_path / "reference"
-    merge_run(finish(tmp_path / "run", cells), kept)
-    row = table_of(cells, tmp_path).iloc[0]
-    assert (row["kept"], row["other"], row["left"]) == (row["runs"], 0, 0)
-    assert row["measured"] == row["runs"]
-    longer = tiny(training={"tldp_type1": {"epochs": 9}})
-    row = table_of(longer, tmp_path).iloc[0]
-    assert (row["kept"], row["other"], row["left"]) == (0, row["runs"], row["runs"])
-    merge_run(finish(tmp_path / "again", cells, code="changed"), kept)
-    row = table_of(cells, tmp_path).iloc[0]
-    assert (row["kept"], row["other"], row["left"]) == (0, row["runs"], row["runs"])
+    kept = Kept(tmp_path)
+    kept.merge(CELLS)
+    assert counts(CELLS, tmp_path, "kept other left measured") == [RUNS, 0, 0, RUNS]
+    assert counts(LONGER, tmp_path, "kept other left") == [0, RUNS, RUNS]
+    kept.merge(CELLS, code="changed")
+    assert counts(CELLS, tmp_path, "kept other left") == [0, RUNS, RUNS]
 
 
 def test_the_script_prints_the_table_and_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     settings = {"scale": "quick", "studies": ["pldp_synthetic"], "seeds": [0]}
-    spec = importlib.util.spec_from_file_location("plan_script", ROOT / "workflow" / "scripts" / "plan.py")
+    spec = importlib.util.spec_from_file_location("plan_script", WORKFLOW / "scripts" / "plan.py")
     assert spec is not None
     assert spec.loader is not None
     script = importlib.util.module_from_spec(spec)
@@ -104,19 +89,46 @@ def test_the_script_prints_the_table_and_writes_it(tmp_path: Path, capsys: pytes
     assert row["runs"] == row["left"] == int(pd.read_csv(tmp_path / "plan.csv")["left"].iloc[0]) > 0
 
 
-def own(folder: Path, **changes: Any) -> tuple[AnyCell, ...]:
-    """Cells on a user's own table, and on others if asked for."""
-    (folder / "mine.csv").write_text("a,label\n0,x\n1,y\n")
-    entry = {"path": str(folder / "mine.csv"), "label": "label", "range": [0, 1]}
-    return tiny(**{"own_datasets": {"mine": entry}, "datasets": {"tldp_type1": ["mine"]}, **changes})
-
-
-def test_of_a_users_own_data_the_disk_and_the_hours_are_unknown(tmp_path: Path) -> None:
-    text = plan_text(table_of(own(tmp_path), tmp_path))
+def test_of_a_users_own_data_the_disk_and_the_hours_are_unknown(own: Cells, tmp_path: Path) -> None:
+    text = plan_text(table_of(own, tmp_path))
     assert re.search(r"^ *tldp_type1 +mine .* \? +\? +\d+ +\? +\?$", text, re.MULTILINE), text
     assert "nan" not in text.lower()
 
 
-def test_a_run_that_reads_no_data_takes_no_disk(tmp_path: Path) -> None:
-    row = table_of(planned(studies=["pldp_synthetic"]), tmp_path).iloc[0]
-    assert (row["data_mb"], row["releases_mb"]) == (0, 0)
+def check(cell: AnyCell, measured: list[Measured], seconds: float, how: str) -> None:
+    found, why = estimate_seconds([cell], measured)[cell]
+    assert found == pytest.approx(seconds, nan_ok=True)
+    assert why == how
+
+
+def test_seconds_are_measured_or_of_cells_like_it_in_proportion_to_their_work(own: Cells) -> None:
+    none, *_, tldp = sorted(CELLS, key=lambda cell: cell.mechanism == "tldp-g")
+    measured = [(tldp, 2.0), (tldp, 4.0)]
+    check(tldp, measured, 3.0, "measured")
+    check(replace(tldp, epsilon="7"), measured, 3.0, "same mechanism")
+    check(none, measured, 3.0, "same network")
+    check(LONGER[0], [(CELLS[0], 3.0)], 6.0, "same mechanism")  # not measured: the settings are others
+    (fashion, *_) = tiny(datasets={"tldp_type1": ["fashion_mnist"]}, training={"tldp_type1": {"limit": 1437}})
+    check(fashion, [(CELLS[0], 3.0)], 3.0 * 784 / 64, "same network, other data")
+    check(own[0], [(own[0], 3.0)], 3.0, "measured")
+    for cell, other in ((CELLS[0], planned(studies=["tldp_type2"])[0]), (own[0], CELLS[0]), (CELLS[0], own[0])):
+        check(cell, [(other, 3.0)], math.nan, "unknown")
+
+
+def test_models_that_cells_share_are_counted_once() -> None:
+    cells = planned(studies=["tvg_testing"])
+    (model,) = (cell for cell in cells if cell.path == cell.model_path)
+    measured = [(cell, 20.0) for cell in cells]
+    assert sum(seconds for seconds, _ in estimate_seconds(cells, measured).values()) == pytest.approx(20.0)
+    check(model, measured, 20.0, "measured")
+
+
+@pytest.mark.parametrize(
+    ("study", "dataset", "key"),
+    [("tvg_sgd", "digits", "steps"), ("pldp_fl", "digits", "rounds"), ("reconstruction", "synthetic", "draws")],
+)
+def test_work_is_in_proportion_to_what_a_method_repeats(study: str, dataset: str, key: str) -> None:
+    (cell, *_) = planned(studies=[study], datasets={study: [dataset]})
+    twice = {study: {key: 2 * cell.training.model_dump()[key]}}
+    (more, *_) = planned(studies=[study], datasets={study: [dataset]}, training=twice)
+    assert work(more) == pytest.approx(2 * work(cell))

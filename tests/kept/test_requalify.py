@@ -1,7 +1,5 @@
 """Kept rows get the digest of today's code if some of them, computed anew, are equal."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -10,15 +8,12 @@ from typing import Any
 import pandas as pd
 import pytest
 import yaml
-from kept_runs import ROOT, WORKFLOW, finish, planned, tiny
+from kept_runs import ROOT, WORKFLOW, Cells, Kept, planned, tiny
 
 from tensorldp.errors import InputError
 from tensorldp_papers.kept.merge import merge_run
 from tensorldp_papers.kept.plan import computed
 from tensorldp_papers.kept.requalify import requalify, snakemake
-from tensorldp_papers.run.cell import AnyCell
-
-PIECE = ("tldp_type1", "digits")
 
 
 class Computer:
@@ -26,40 +21,36 @@ class Computer:
 
     def __init__(self, value: float = 0.5, isa: str = "avx2") -> None:
         self.value, self.isa = value, isa
-        self.config: dict[str, Any] = {}
-        self.cells: list[str] = []
 
     def __call__(self, config: dict[str, Any], cells: list[str]) -> list[dict[str, Any]]:
-        self.config, self.cells = config, cells
         (seed,) = config["seeds"]
-        rows = [
-            {"seed": seed, "metric": "accuracy", "value": self.value},
-            {"seed": seed, "metric": "accuracy_by_round", "round": 5, "value": 0.5},
-        ]
+        self.asked = seed, tuple(cells)
+        single = {"seed": seed, "metric": "accuracy", "value": self.value}
+        series = {"seed": seed, "metric": "accuracy_by_round", "round": 5, "value": 0.5}
         run = {"device": "cpu", "isa": self.isa, "precision": "float32"}
-        return [{"rows": rows, "runs": {str(seed): run}} for _ in cells]
+        return [{"rows": [single, series], "runs": {str(seed): run}} for _ in cells]
 
 
-def states(cells: tuple[AnyCell, ...], reference: Path) -> set[str]:
-    runs, _ = computed(cells, reference / "no run", reference, WORKFLOW)
-    return set(runs["state"])
-
-
-def content(reference: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in reference.iterdir()}
+def states(cells: Cells, reference: Path) -> set[str]:
+    return set(computed(cells, reference / "no run", reference, WORKFLOW)[0]["state"])
 
 
 @pytest.fixture
 def reference(tmp_path: Path) -> Path:
     """Rows of four cells and two seeds, kept with other code than today's."""
-    merge_run(finish(tmp_path / "run", tiny(), code="old"), tmp_path / "reference")
-    assert states(tiny(), tmp_path / "reference") == {"other"}
-    return tmp_path / "reference"
+    kept = Kept(tmp_path)
+    kept.merge(tiny(), code="old")
+    assert states(tiny(), kept.folder) == {"other"}
+    return kept.folder
+
+
+def requalified(reference: Path, computer: Computer, count: int = 2, drawn_by: int = 3, within: float = 0.0) -> str:
+    return requalify(reference, WORKFLOW, ("tldp_type1", "digits"), computer, count, drawn_by, within)
 
 
 def test_equal_rows_have_todays_code_afterwards_and_their_own_commit(reference: Path) -> None:
     before = pd.read_parquet(reference / "metrics.parquet")
-    told = requalify(reference, WORKFLOW, PIECE, Computer(), 2, 3, 0.0)
+    told = requalified(reference, Computer())
     assert told.startswith("2 cells of tldp_type1 on digits, drawn by seed 3 and computed with seed ")
     assert "equal to the last bit" in told
     assert states(tiny(), reference) == {"kept"}
@@ -68,52 +59,55 @@ def test_equal_rows_have_todays_code_afterwards_and_their_own_commit(reference: 
     assert (noted["drawn_by"], noted["compared"], noted["runs"]) == (3, "equal to the last bit", len(before))
     assert len(noted["cells"].split()) == 2
     assert pd.read_csv(reference / "pieces.csv")["source"].notna().all()
-    requalify(reference, WORKFLOW, PIECE, Computer(), 1, 4, 0.0)
+    requalified(reference, Computer(), count=1, drawn_by=4)
     assert pd.read_csv(reference / "requalified.csv")["drawn_by"].tolist() == [3, 4]
 
 
 def test_the_same_seed_draws_the_same_cells(reference: Path) -> None:
-    draws = []
+    computer, draws = Computer(), []
     for seed in (0, 0, 1, 2, 3):
-        computer = Computer()
-        requalify(reference, WORKFLOW, PIECE, computer, 2, seed, 0.0)
-        draws.append((tuple(computer.cells), computer.config["seeds"][0]))
+        requalified(reference, computer, drawn_by=seed)
+        draws.append(computer.asked)
     assert draws[0] == draws[1]
     assert len(set(draws)) > 1
 
 
-def test_a_changed_value_is_named_and_nothing_is_written(reference: Path) -> None:
-    before = content(reference)
-    with pytest.raises(
-        InputError, match=r"^accuracy of tldp_type1/digits/.*, seed \d, is kept as 0\.5 and now 0\.50000001 "
-    ):
-        requalify(reference, WORKFLOW, PIECE, Computer(0.50000001), 2, 0, 0.1)  # a tolerance is for other processors
-    assert content(reference) == before
+@pytest.mark.parametrize(
+    ("computer", "within", "told"),
+    [
+        # a tolerance is for other processors
+        (
+            Computer(0.50000001),
+            0.1,
+            r"^accuracy of tldp_type1/digits/.*, seed \d, is kept as 0\.5 and now 0\.50000001 ",
+        ),
+        (Computer(0.51, "arm64"), 0.001, r"then on cpu avx2 float32, now on cpu arm64 float32"),
+    ],
+)
+def test_a_changed_value_is_named_and_nothing_is_written(
+    reference: Path, computer: Computer, within: float, told: str
+) -> None:
+    before = {path: path.read_bytes() for path in reference.iterdir()}
+    with pytest.raises(InputError, match=told):
+        requalified(reference, computer, within=within)
+    assert {path: path.read_bytes() for path in reference.iterdir()} == before
 
 
 def test_values_of_another_processor_are_compared_with_the_tolerance_that_is_given(reference: Path) -> None:
-    before = content(reference)
-    with pytest.raises(InputError, match=r"then on cpu avx2 float32, now on cpu arm64 float32"):
-        requalify(reference, WORKFLOW, PIECE, Computer(0.51, "arm64"), 2, 0, 0.001)
-    assert content(reference) == before
-    told = requalify(reference, WORKFLOW, PIECE, Computer(0.51, "arm64"), 2, 0, 0.1)
+    told = requalified(reference, Computer(0.51, "arm64"), within=0.1)
     assert "within 0.1, on another kind of processor" in told
     assert states(tiny(), reference) == {"kept"}
 
 
-def test_rows_with_other_settings_are_not_drawn_and_not_requalified(tmp_path: Path) -> None:
-    longer = tiny(training={"tldp_type1": {"epochs": 9}})
-    merge_run(finish(tmp_path / "run", longer, code="old"), tmp_path / "reference")
-    with pytest.raises(InputError, match=r"nothing is kept for tldp_type1 on digits with the settings in today"):
-        requalify(tmp_path / "reference", WORKFLOW, PIECE, Computer(), 2, 0, 0.0)
-    with pytest.raises(InputError, match=r"nothing is kept for tldp_type1 on mnist"):
-        requalify(tmp_path / "reference", WORKFLOW, ("tldp_type1", "mnist"), Computer(), 2, 0, 0.0)
-
-
-def test_no_cells_are_no_evidence(reference: Path) -> None:
+def test_rows_with_other_settings_are_not_requalified_and_no_cells_are_no_evidence(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    kept.merge(tiny(9), code="old")
+    for name, told in (("digits", "on digits with the settings in today"), ("mnist", "on mnist")):
+        with pytest.raises(InputError, match=f"nothing is kept for tldp_type1 {told}"):
+            requalify(kept.folder, WORKFLOW, ("tldp_type1", name), Computer(), 2, 0, 0.0)
     for count, tolerance in ((0, 0.0), (1, -1.0), (1, float("inf"))):
         with pytest.raises(InputError, match=r"give at least one cell"):
-            requalify(reference, WORKFLOW, PIECE, Computer(), count, 0, tolerance)
+            requalified(kept.folder, Computer(), count, within=tolerance)
 
 
 @pytest.mark.workflow
@@ -127,8 +121,8 @@ def test_a_real_run_is_merged_and_requalified_after_a_change_of_its_code(
     subprocess.run([*command, str(tmp_path), "--", "results/metrics.parquet"], check=True)
     merge_run(tmp_path / "results", reference, allow_dirty=True)
     assert states(cells, reference) == {"kept"}
-    monkeypatch.setattr("tensorldp_papers.kept.plan.code_of_cell", lambda *_: "changed")
-    monkeypatch.setattr("tensorldp_papers.kept.requalify.code_of_cell", lambda *_: "changed")
+    for module in ("plan", "requalify"):
+        monkeypatch.setattr(f"tensorldp_papers.kept.{module}.code_of_cell", lambda *_: "changed")
     monkeypatch.chdir(tmp_path)
     assert states(cells, reference) == {"other"}
     told = requalify(reference, WORKFLOW, ("pldp_synthetic", "synthetic"), snakemake(WORKFLOW, 1), 1, 0, 0.0)

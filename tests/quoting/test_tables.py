@@ -1,0 +1,126 @@
+"""The tables of pages: what the sources print beside the kept results, what is kept and what is open."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from tensorldp.errors import InputError
+from tensorldp_papers.citations import PAPERS
+from tensorldp_papers.plots.printed import FILES, printed_points
+from tensorldp_papers.quoting.printed import Printed, PrintedNumber, printed_table
+from tensorldp_papers.quoting.templates import kept_table, open_table
+from tensorldp_papers.quoting.values import Quotes, Table, read_as
+from tensorldp_papers.run.code_digest import source_files
+
+ROOT = Path(__file__).parents[2]
+CELL = {"study": "s", "dataset": "d", "variant": "v", "mechanism": "m", "metric": "accuracy"}
+OURS = {"of": "ours", **CELL, "epsilon": 1.0, "scale": 100, "format": ".1f", "unit": "%"}
+POWER = {"of": "power of I", "claim": "X1", "after": "grows like I^", "format": ".2f"}
+
+
+@pytest.fixture
+def quotes(tmp_path: Path) -> Quotes:
+    rows = pd.DataFrame({**CELL, "epsilon": [1.0, 1.0, 1.0, 2.0], "seed": [0, 1, 2, 0], "value": [0.5, 0.6, 0.7, 0.9]})
+    rows.to_parquet(tmp_path / "metrics.parquet")
+    claims = pd.DataFrame({"id": ["X1"], "verdict": ["refuted"], "observed": ["grows like I^3.97"]})
+    claims.to_csv(tmp_path / "claims.csv", index=False)
+    return Quotes(Table(entries={}), tmp_path)
+
+
+def line(quotes: Quotes, *ours: dict[str, Any], **changes: Any) -> str:
+    entry = {"place": "Table 1", "what": "accuracy | test", "printed": "90 %", "claims": ["X1"], "ours": ours}
+    return printed_table([PrintedNumber.model_validate({**entry, **changes})], quotes).splitlines()[-1]
+
+
+def test_ours_has_an_interval_over_seeds_and_says_how_many_once(quotes: Quotes) -> None:
+    # mean 0.6, standard deviation 0.1, t_{0.975, 2} = 4.3027: half width 0.2484
+    assert line(quotes, OURS) == "| Table 1 | accuracy \\| test | 90 % | ours: 60.0 ± 24.8 %, 3 seeds | X1 refuted |"
+    both = line(quotes, OURS, {**OURS, "of": "again"}, differs="on digits")
+    assert "| ours: 60.0 ± 24.8 %; again: 60.0 ± 24.8 % (3 seeds each; on digits) |" in both
+    several = line(quotes, OURS, {**OURS, "of": "one", "epsilon": 2.0}, POWER, differs="on digits")
+    assert "| ours: 60.0 ± 24.8 %, 3 seeds; one: 90.0 %, one seed; power of I: 3.97 (on digits) |" in several
+
+
+def test_what_was_not_computed_says_why(quotes: Quotes) -> None:
+    assert "| 90 % | not run on SVHN | X1 refuted |" in line(quotes, without="not run on SVHN")
+
+
+@pytest.mark.parametrize(
+    ("ours", "claims", "message"), [(OURS, ["X2"], "X2"), ({**POWER, "after": "shrinks"}, ["X1"], "states no number")]
+)
+def test_an_entry_that_the_kept_results_lack_is_named(
+    quotes: Quotes, ours: dict[str, Any], claims: list[str], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        line(quotes, ours, claims=claims)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{source: tvg, numbers: [{place: p, what: w, printed: x, claims: [V01]}]}", "either ours, or without"),
+        ("{source: xyz, numbers: [{place: p, what: w, printed: x, without: y, claims: []}]}", "source must be one of"),
+        ("numbers: [", "is not YAML"),
+    ],
+)
+def test_a_mistake_in_the_table_is_one_sentence(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "printed.yaml").write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_as(tmp_path / "printed.yaml", Printed)
+
+
+def test_what_figures_draw_is_what_the_pages_print_and_both_are_made_anew_where_it_changes() -> None:
+    sources = [read_as(path, Printed) for path in FILES]
+    assert {source.source for source in sources} == set(PAPERS)
+    numbers = [number for source in sources for number in source.numbers]
+    drawn = [(number.printed, point["value"]) for number in numbers for point in number.points]
+    assert len(drawn) == len(printed_points()) > 30
+    assert [pair for pair in drawn if f"{100 * float(pair[1]):.4g} %" not in pair[0]] == []
+    scripts = (ROOT / "workflow" / "scripts" / f"{name}.py" for name in ("report", "quotes"))
+    jobs = [ROOT / "notebooks" / "tldp_type1.ipynb", *scripts]
+    assert [job for job in jobs if not set(FILES) <= set(source_files((job,)))] == []
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_a_study_has_one_row_with_its_cells_and_seeds() -> None:
+    cells = ["d none inf 0", "d m 1 0", "d m 1 1", "d m 2 0", "c m 2 0", "c n 1 0"]
+    rows = pd.DataFrame(
+        [c.split() for c in cells for _ in range(2)], columns=["dataset", "mechanism", "epsilon", "seed"]
+    )
+    rows = rows.assign(study="s", scale="desk", variant="v", precision=["float32"] * 11 + ["compiled"])
+    for seeds, part in (("1 to 2", rows), ("1", rows[rows["seed"] == "0"])):
+        (line,) = kept_table(part).splitlines()[2:]
+        assert line == f"| `s` | c, d | desk | 5 | {seeds} | 2 | compiled, float32 |"
+
+
+def test_open_claims_say_how_many_seeds_and_what_else_they_need() -> None:
+    limit = "0.1 [-0.1, 0.3] over 3 seeds, the limit being -0.02 or 0.02"
+    weak = "which refutes nothing: d: 10 of 60 records; e: 1 of 10 epochs"
+    wanted = {
+        "X1": ("refuted", "", ""),
+        "X2": ("undecided", f"m on d: {limit}; 5 seeds would do; n on d: {limit}, {weak}; and 3 more", "0.5"),
+        "X3": ("undecided", f"m: {limit}; 40 seeds would not do; n: {limit}; 40 seeds would do", "0.5"),
+        "X4": ("undecided", f"m: {limit}, {weak}; n: {limit}, {weak}", "0.5"),
+        "X5": ("not run at this scale", float("nan"), "needs s on d, after which the accuracy is 0.1"),
+    }
+    rows = [(id, f"what {id} says", *row) for id, row in wanted.items()]
+    lines = open_table(pd.DataFrame(rows, columns=["id", "claim", "verdict", "wanted", "observed"])).splitlines()
+    assert lines[0] == "4 of 5 claims are open."
+    assert lines[4:] == [
+        "| X2: what X2 says | undecided | 5 | d: 10 of 60 records; e: 1 of 10 epochs |",
+        "| X3: what X3 says | undecided | over 40 |  |",
+        "| X4: what X4 says | undecided |  | d: 10 of 60 records; e: 1 of 10 epochs |",
+        "| X5: what X5 says | not run at this scale |  | needs s on d |",
+    ]
+
+
+def test_every_kept_need_is_read() -> None:
+    claims = pd.read_csv(ROOT / "results" / "reference" / "claims.csv")
+    table = open_table(claims)
+    assert table.count("\n| ") == int(claims["verdict"].isin(["undecided", "not run at this scale"]).sum()) + 1
+    assert "the limit being" not in table
+    assert "would do" not in table
