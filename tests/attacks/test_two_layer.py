@@ -15,8 +15,10 @@ def small(name: str = "relu-shifted") -> tuple[TwoLayer, torch.Tensor, torch.Ten
     return TwoLayer.draw(50, 6, name, stream), *unit_records(4, 6, stream)
 
 
-def test_the_gradient_is_autograds() -> None:
+def test_the_gradient_is_autograds_for_records_of_norm_one_with_both_labels() -> None:
     network, x, y = small()
+    torch.testing.assert_close(x.norm(dim=1), torch.ones(4, dtype=torch.float64))
+    assert y.tolist() == [1.0, -1.0, 1.0, -1.0]
     a = network.output.clone().requires_grad_()
     loss = ((torch.relu(x @ network.weights.double().T - 1.0) @ a - y) ** 2 / 2).sum()
     torch.testing.assert_close(network.output_gradient(x, y), torch.autograd.grad(loss, a)[0])
@@ -28,12 +30,6 @@ def test_local_steps_sum_gradients_along_the_path() -> None:
     first = network.output_gradient(x[:2], y[:2])
     second = network.output_gradient(x[2:], y[2:], network.output - 0.1 * first)
     torch.testing.assert_close(network.local_update(x, y, 2, 0.1), first + second)
-
-
-def test_records_have_norm_one_and_both_labels() -> None:
-    _, x, y = small()
-    torch.testing.assert_close(x.norm(dim=1), torch.ones(4, dtype=torch.float64))
-    assert y.tolist() == [1.0, -1.0, 1.0, -1.0]
 
 
 def test_a_linear_network_gives_away_one_combination_only() -> None:

@@ -10,9 +10,11 @@ from small import images, make_cell, save
 
 from tensorldp.curves.discrete import PureCurve
 from tensorldp.errors import InputError
+from tensorldp.files import read_json
 from tensorldp.mechanisms import Box, Mechanism, make
 from tensorldp_papers.run import audit_table
 from tensorldp_papers.run.cell import AnyCell
+from tensorldp_papers.run.mechanism_check import check_mechanism, summary
 from tensorldp_papers.run.method import audited_of
 from tensorldp_papers.run.privacy import audit_mechanism, audit_seed
 
@@ -140,3 +142,14 @@ def test_a_refuted_guarantee_stops_with_one_sentence_and_a_page(tmp_path: Path) 
     assert 'role="alert"' in page.read_text()
     with pytest.raises(InputError, match="cannot be read"):
         audit_table.stop_if_refuted(tmp_path / "missing.csv", page)
+
+
+def test_checks_of_mechanisms_write_a_verdict_whatever_the_mechanism_is_and_a_page(tmp_path: Path) -> None:
+    for name in ("laplace", "jl"):
+        check_mechanism(name, {}, 0.002, tmp_path / name)
+    found = {name: read_json(tmp_path / name / "verdict.json") for name in ("laplace", "jl")}
+    assert [(found[name]["refuted"], found[name]["tried"]) for name in found] == [(False, True), (False, False)]
+    assert "shape" in found["jl"]["reason"]
+    page = summary([tmp_path / name / "verdict.json" for name in found])
+    assert 'href="jl/verdict.html"' in page
+    assert "not checked" in page

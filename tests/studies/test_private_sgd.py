@@ -38,16 +38,13 @@ def test_every_mechanism_trains_reproducibly_and_is_scored_with_its_auc(name: st
         assert found["auc"] > 0.95
 
 
-def test_the_guarantee_is_of_the_run_and_the_printed_epsilon_is_not_it(data: Path) -> None:
+def test_the_guarantee_is_of_the_run_the_printed_epsilon_is_not_it_and_a_step_has_its_noise(data: Path) -> None:
     honest = METHOD.guarantee(cell("gaussian-analytic"), data)
     assert 5.0 < honest["epsilon"] <= 10.0
     assert honest["unit"] == "run"
     printed = METHOD.guarantee(cell("gaussian", "100"), data)
     assert printed["epsilon"] > 200.0  # the form 2 q sqrt(T ln(1/delta)) / epsilon is not for large epsilon
     assert METHOD.guarantee(cell("none", "inf"), data)["epsilon"] == math.inf
-
-
-def test_the_audited_step_has_the_noise_of_the_run(data: Path) -> None:
     mechanism, note = METHOD.audited(cell("gaussian-analytic"), data)
     assert mechanism is not None
     multiplier = noise_multiplier_for(10.0, 1e-5, 0.1, 20, "rdp")

@@ -19,7 +19,7 @@ from tensorldp.files import write_arrays
 from tensorldp_papers.nets import train
 from tensorldp_papers.nets.train import evaluate, train_federated, train_on_releases
 from tensorldp_papers.papers.tldp.federated import run_guarantee
-from tensorldp_papers.papers.tldp.learning import METHOD, record_guarantee
+from tensorldp_papers.papers.tldp.learning import METHOD
 from tensorldp_papers.papers.tldp.settings import FederatedCell, LearningCell
 from tensorldp_papers.run import table as tables
 from tensorldp_papers.run.privacy import audit_mechanism
@@ -62,8 +62,10 @@ def test_training_is_the_same_again_and_of_linear_models_for_all_seeds_together(
             model, scaling = train_on_releases(wanted, released[seed], images().y, images(), seed, CPU)
             assert trained.facts == {"mean": scaling.mean, "std": scaling.std}
             assert scaling.mean == pytest.approx(float(released[seed].mean()), rel=1e-4)
+            assert float(scaling(released[seed]).std()) == pytest.approx(1.0, rel=1e-4)
             for key, value in model.state_dict().items():
                 np.testing.assert_allclose(trained.arrays[key], value.numpy(), atol=1e-5)
+    assert Scaling.public(0.0, 16.0)(torch.tensor([0.0, 8.0, 16.0])).tolist() == [-1.0, 0.0, 1.0]
     rows = [row["metric"] for row in evaluate(model, images(), scaling, CPU, released[0])]
     assert rows == ["accuracy", "weighted_f1", "accuracy_perturbed_test", "weighted_f1_perturbed_test"]
 
@@ -90,17 +92,8 @@ def test_text_takes_word_vectors_that_came_with_the_data() -> None:
     assert evaluate(model, records, scaling, CPU)[0]["metric"] == "accuracy"
 
 
-def test_guarantees_are_of_the_whole_record_and_say_that_labels_are_not_covered() -> None:
-    found = record_guarantee(cell(epsilon="1"), images().box())
-    assert found["pure_epsilon"] == pytest.approx(64.0)
-    assert found["unit"] == "record"
-    assert "labels" in found["note"]
-
-
 @pytest.mark.parametrize("mechanism", ["tldp-l", "privunit"])
-def test_releases_guarantees_and_audits_are_the_same_bits_whatever_networks_compute_in(
-    mechanism: str, tmp_path: Path
-) -> None:
+def test_a_release_its_guarantee_and_its_audit_know_no_precision(mechanism: str, tmp_path: Path) -> None:
     exact, found = cell(mechanism), []
     save(tmp_path, images())
     for one in (exact, exact.computing_in(["bfloat16"])):
@@ -109,6 +102,10 @@ def test_releases_guarantees_and_audits_are_the_same_bits_whatever_networks_comp
         assert audited is not None
         audit = audit_mechanism(audited, one, [1e-5], note)
         found.append(([(x.dtype, x.tobytes()) for x in released], METHOD.guarantee(one, tmp_path), audit))
+    guarantee = found[0][1]
+    assert guarantee["pure_epsilon"] == pytest.approx(128.0 if mechanism == "tldp-l" else 2.0)  # of the whole record
+    assert guarantee["unit"] == "record"
+    assert "labels" in guarantee["note"]
     assert one.precision == "bfloat16"
     assert found[0] == found[1]
 
@@ -121,12 +118,6 @@ def test_records_are_read_with_their_digest_checked(tmp_path: Path) -> None:
     write_arrays(path, {"x": images().x.numpy() + np.uint8(1), "y": images().y.numpy()}, metadata)
     with pytest.raises(InputError, match="is not the one that"):
         read_records(path)
-
-
-def test_scaling_is_public_or_of_what_was_released() -> None:
-    assert Scaling.public(0.0, 16.0)(torch.tensor([0.0, 8.0, 16.0])).tolist() == [-1.0, 0.0, 1.0]
-    released = torch.tensor([1.0, 2.0, 6.0])
-    assert float(Scaling.of(released)(released).mean()) == pytest.approx(0.0, abs=1e-6)
 
 
 Row = tuple[str, str, int, str, str, int]  # study, mechanism, seed, metric, which series, place in it

@@ -106,6 +106,8 @@ def test_a_key_changes_with_settings_code_data_and_trainer_and_not_with_seeds(da
     assert len({other.key for other in tasks}) == len(tasks)
     assert task(cell(seeds=(3, 4)), data).key == one.key
     assert task(cell(), save(tmp_path / "same", images())).key == one.key
+    with pytest.raises(InputError, match=r"digest\.json is missing"):
+        task(cell(), tmp_path).key  # noqa: B018
 
 
 def test_every_result_is_of_its_own_cell_and_seed_and_computed_once(run: Run, data: Path) -> None:
@@ -157,9 +159,7 @@ def test_only_what_has_no_result_of_its_key_is_computed(run: Run, data: Path) ->
     assert before.items() <= run.times().items()
 
 
-def test_a_cell_that_fails_is_named_with_all_that_repeats_it(
-    run: Run, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cell_that_fails_is_told_with_what_repeats_it(run: Run, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TENSORLDP_ALONE", "snakemake --cores 2")
     good, bad = task(cell(), data), task(cell("privunit", nonsense=1), data)
     with pytest.raises(InputError) as raised:
@@ -234,6 +234,10 @@ def test_models_that_cells_share_are_trained_once_and_score_their_own_seed(run: 
     models, before = read_json(lists[0]), run.times()
     assert models == {trainer.cell.path: {"model~0": trainer.key, "model~1": trainer.key}}
     assert run.store.holds(models)
+    trained = [read_trained(run.store.path(trainer.cell.path, f"model~{seed}", trainer.key))[0] for seed in (0, 1)]
+    for seed in (0, 1):
+        own = shared.train(trainer.cell, images(), seed, CPU).arrays
+        assert all((trained[seed].arrays[key] == own[key]).all() for key in own)
     tasks = [task(sharing(name, "10"), data, trainer) for name in ("idn", "udn")]
     stages.evaluate(tasks, run.store, None, None, lists[1], "cpu")
     stages.privacy(tasks, run.store, lists[2])
@@ -242,9 +246,8 @@ def test_models_that_cells_share_are_trained_once_and_score_their_own_seed(run: 
         parts = found[one.cell.path]
         assert parts.keys() == {"seed~0", "seed~1", "guarantee~0", "guarantee~1", "audit~0"}
         for seed in (0, 1):
-            trained = read_trained(run.store.path(trainer.cell.path, f"model~{seed}", trainer.key))[0]
-            assert parts[f"seed~{seed}"]["rows"] == shared.evaluate(one.cell, images(), trained, seed, CPU)
-            guarantee = shared.guarantee(one.cell, data, [trained])["epsilon"]
+            assert parts[f"seed~{seed}"]["rows"] == shared.evaluate(one.cell, images(), trained[seed], seed, CPU)
+            guarantee = shared.guarantee(one.cell, data, [trained[seed]])["epsilon"]
             assert parts[f"guarantee~{seed}"]["guarantee"]["epsilon"] == guarantee
     stages.train_shared([trainer], run.store, lists[0], "cpu")
     assert before.items() <= run.times().items()
@@ -261,11 +264,6 @@ def test_a_damaged_result_is_one_sentence(content: bytes, tmp_path: Path) -> Non
             store.read({"s/d/v/m/epsilon~1": {"seed~0": "k"}})
         assert "\n" not in str(raised.value)
         path.unlink(missing_ok=True)
-
-
-def test_data_without_their_digest_are_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"digest\.json is missing"):
-        task(cell(), tmp_path).key  # noqa: B018
 
 
 INNER = "s/d/v/m/epsilon~1/seed~0.safetensors"
