@@ -1,6 +1,7 @@
 """The columns of the grids of pictures, by the study's own epsilons."""
 
 import math
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -12,7 +13,7 @@ from tensorldp_papers.run.study import load_study, study_files
 
 COLOUR = mechanisms.Box(0, 255, (32, 96))
 GREY = mechanisms.Box(0, 255, (28, 28))
-SAME = {"study": "reconstruction", "dataset": "d", "variant": "attack=likelihood"}
+SAME: dict[str, Any] = {"study": "reconstruction", "dataset": "d", "variant": "attack=likelihood"}
 SAME |= {"metric": "identification", "value": 1}
 
 

@@ -25,7 +25,7 @@ def table() -> pd.DataFrame:
 def test_the_printed_and_the_corrected_column_at_epsilon_1(
     table: pd.DataFrame, mechanism: str, printed: float, corrected: float | None
 ) -> None:
-    row = table.loc[("images 28x28, values 0 to 255", mechanism, 1.0)]
+    row = table.loc[("images 28x28, values 0 to 255", mechanism, 1.0)]  # type: ignore[index]
     assert row["printed"] == pytest.approx(printed, rel=1e-3)
     if corrected is not None:
         assert row["corrected"] == pytest.approx(corrected, rel=1e-4)

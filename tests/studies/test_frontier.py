@@ -62,7 +62,10 @@ def other(folders: Folders, tmp_path: Path) -> Any:
 
 def cell(backbone: str = "strokes", mechanism: str = "privunit", epsilon: str = "4", **factors: Any) -> FrontierCell:
     variant = "".join(f"{k}{v}" for k, v in factors.items()) + backbone
-    settings = {"factors": {"backbone": backbone, **factors}, "training": {"public_records": 500, "clients": 100}}
+    settings: dict[str, Any] = {
+        "factors": {"backbone": backbone, **factors},
+        "training": {"public_records": 500, "clients": 100},
+    }
     options = {"whole": 0, "fraction": 1} if mechanism == "latent" else {}
     return make_cell("frontier", mechanism, epsilon, dataset="made", variant=variant, options=options, **settings)
 

@@ -23,7 +23,7 @@ TRAINING = {"epochs": 4, "width": 16, "batch_size": 16, "learning_rate": 0.005, 
 
 def cell(mechanism: str, epsilon: str, model: str = "ann", reading: str | None = None, **factors: Any) -> LatentCell:
     options = {"reading": reading} if reading else {}
-    settings = {"training": TRAINING, "factors": {"model": model, **factors}, "options": options}
+    settings: dict[str, Any] = {"training": TRAINING, "factors": {"model": model, **factors}, "options": options}
     return make_cell("latent", mechanism, epsilon, study="latent", **settings)
 
 
@@ -95,7 +95,8 @@ def test_altered_images_are_further_releases_and_are_paid_for(tmp_path: Path) ->
 
 def scores(settings: LatentCell) -> dict[Any, float]:
     """A cell's metrics, those of a series with their epoch."""
-    records, released = quarters(), {}
+    records = quarters()
+    released: dict[str, Any] = {}
     for split in ("train", "test"):
         released |= METHOD.release(settings, records, 0, split, CPU)
     trained = METHOD.train(settings, records, released, 0, CPU)

@@ -25,12 +25,12 @@ SMALL = {"rounds": 4, "epochs": 2, "clients": 8, "learning_rate": 0.1, "every": 
 def learning(
     mechanism: str = "pdpm", epsilon: str = "1", *, training: dict[str, Any] | None = None, **factors: Any
 ) -> PldpCell:
-    settings = {"training": {**SMALL, **(training or {})}, "factors": {"model": "mlp", **factors}}
+    settings: dict[str, Any] = {"training": {**SMALL, **(training or {})}, "factors": {"model": "mlp", **factors}}
     return make_cell("pldp_fl", mechanism, epsilon, study="pldp_fl", **settings)
 
 
 def synthetic(epsilon: str = "1", *, training: dict[str, Any] | None = None, **factors: Any) -> SyntheticCell:
-    settings = {"training": training or {}, "factors": factors}
+    settings: dict[str, Any] = {"training": training or {}, "factors": factors}
     return make_cell("pldp_synthetic", "pdpm", epsilon, study="pldp_synthetic", **settings)
 
 
@@ -133,6 +133,7 @@ def test_audits_are_of_the_largest_clients_mechanism(folder: Path) -> None:
     ):
         mechanism, note = found
         assert mechanism is not None
-        assert (mechanism.size, mechanism.epsilon) == (size, pytest.approx(epsilon))
+        assert mechanism.size == size
+        assert mechanism.epsilon == pytest.approx(epsilon)
         assert math.isfinite(mechanism.guarantee(0.0).epsilon)
         assert ("client" in note) or ("participant" in note)

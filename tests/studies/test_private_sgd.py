@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -12,13 +13,20 @@ from tensorldp.curves.dp_sgd import noise_multiplier_for
 from tensorldp_papers.papers.tvg.private_sgd import METHOD
 from tensorldp_papers.papers.tvg.settings import PrivateSgdCell
 
-TRAINING = {"lot": 16, "steps": 20, "learning_rate": 0.5, "learning_rate_l2": 0.5, "momentum": 0.0, "pretrained": False}
+TRAINING: dict[str, Any] = {
+    "lot": 16,
+    "steps": 20,
+    "learning_rate": 0.5,
+    "learning_rate_l2": 0.5,
+    "momentum": 0.0,
+    "pretrained": False,
+}
 TRAINING |= {"clip": 1.0, "clip_l2": 1.0, "accountant": "rdp"}
 RECORDS = table(torch.randn(160, 5, generator=fixed()) + 2.0 * (torch.arange(160) % 2)[:, None])
 
 
 def cell(mechanism: str, epsilon: str = "10") -> PrivateSgdCell:
-    settings = {"release": "gradients", "training": TRAINING, "factors": {"model": "mlp_12"}}
+    settings: dict[str, Any] = {"release": "gradients", "training": TRAINING, "factors": {"model": "mlp_12"}}
     return make_cell("private_sgd", mechanism, epsilon, **settings)
 
 

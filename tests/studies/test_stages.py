@@ -56,7 +56,8 @@ def test_a_release_depends_on_seed_split_and_cell_and_on_nothing_else() -> None:
 def test_training_is_the_same_again_and_of_linear_models_for_all_seeds_together() -> None:
     for wanted in (cell(), cell(model="linear", seeds=(0, 1, 4))):
         released = {seed: perturb(images(), wanted, seed, "train", CPU) for seed in wanted.seeds}
-        found = list(METHOD.train_all(wanted, images(), lambda s, made=released: {"train": made[s].numpy()}, CPU))
+        arrays = {seed: {"train": x.numpy()} for seed, x in released.items()}
+        found = list(METHOD.train_all(wanted, images(), arrays.__getitem__, CPU))
         assert [seed for seed, _, _ in found] == list(wanted.seeds)
         for seed, trained, _ in found:
             model, scaling = train_on_releases(wanted, released[seed], images().y, images(), seed, CPU)

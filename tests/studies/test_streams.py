@@ -105,7 +105,7 @@ def test_users_and_clients_are_drawn_and_train_alike_but_for_the_noise() -> None
 
 
 def test_bit_strings_are_learned_alike() -> None:
-    settings = {"training": {"epochs": 2, "width": 16, "batch_size": 16}, "factors": {"model": "ann"}}
+    settings: dict[str, Any] = {"training": {"epochs": 2, "width": 16, "batch_size": 16}, "factors": {"model": "ann"}}
     coded = {"options": {"reading": "A"}, **settings}
     cells = [make_cell("latent", **settings), *(make_cell("latent", "latent", epsilon, **coded) for epsilon in "28")]
     released = LATENT.release(cells[0], images(), 0, "train", CPU)
