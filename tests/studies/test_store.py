@@ -172,8 +172,15 @@ def test_a_cell_that_fails_is_told_with_what_repeats_it(run: Run, data: Path, mo
     assert "\n" not in said
 
 
-@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt, FullDiskError])
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(
+    ("step", "error"),
+    [
+        *((step, ZeroDivisionError) for step in STEPS),
+        *((step, KeyboardInterrupt) for step in STEPS[1:4]),
+        ("_released", FullDiskError),
+        ("_audited", FullDiskError),
+    ],
+)
 def test_a_batch_that_dies_in_its_middle_goes_on_from_there(
     step: str, error: type[BaseException], run: Run, data: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -366,6 +373,8 @@ def test_the_scores_of_a_cell_are_in_the_order_of_its_seeds_and_its_guarantee_is
     assert [(row["seed"], row["value"]) for row in found["rows"]] == [(2, 0.2), (10, 1.0)]
     assert list(found["runs"].items()) == [("2", {"seconds": 2}), ("10", {"seconds": 10})]
     assert results.guarantee_of(parts) == {"epsilon": "inf"}
+    assert results.audit_of({**parts, "audit~0": {"audit": [{"delta": 0.0}]}}) == [{"delta": 0.0}]
+    assert results.audit_of(parts) == []
     assert results.guarantee_of({"guarantee": {"guarantee": {"epsilon": 3.0}}, "seed~0": {}}) == {"epsilon": 3.0}
     with pytest.raises(InputError, match="no scores"):
         results.scores_of({"guarantee": {}})
