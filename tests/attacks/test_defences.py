@@ -3,43 +3,36 @@
 import pytest
 import torch
 from scipy import stats
-from typed import make_as
+from typed import exact_error
 
 from tensorldp.errors import InputError
-from tensorldp.mechanisms import Ball
-from tensorldp.mechanisms.gaussian import GaussianAnalytic
+from tensorldp.mechanisms import Ball, make
 from tensorldp_papers.attacks.defences import Defence, prune
 
-STREAM = torch.Generator().manual_seed(0)
-GRADIENTS = torch.randn(3, 1000, generator=STREAM, dtype=torch.float64)
+GRADIENTS = torch.randn(3, 1000, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+
+
+def protect(defence: Defence, gradients: torch.Tensor = GRADIENTS) -> torch.Tensor:
+    return defence.protect(gradients, torch.Generator().manual_seed(1))
 
 
 @pytest.mark.parametrize(
-    "defence",
-    [
-        Defence(),
-        Defence("noise", 0.0),
-        Defence("prune", 0.0),
-        Defence("clip", 1e9),
-        Defence("local", 1),
-        Defence("dropout", 1.0),
-    ],
+    ("name", "strength"), [("none", 0), ("noise", 0.0), ("prune", 0.0), ("clip", 1e9), ("local", 1), ("dropout", 1.0)]
 )
-def test_a_defence_of_no_strength_is_none(defence: Defence) -> None:
-    assert torch.equal(defence.protect(GRADIENTS, STREAM), GRADIENTS)
+def test_a_defence_of_no_strength_is_none(name: str, strength: float) -> None:
+    defence = Defence(name, strength)
+    assert torch.equal(protect(defence), GRADIENTS)
     assert defence.steps == 1
-    mask = defence.keep_mask(100, STREAM)
+    mask = defence.keep_mask(100, torch.Generator())
     assert mask is None or bool(mask.all())
 
 
 def test_clipping_keeps_directions_and_bounds_norms() -> None:
-    clipped = Defence("clip", 2.0).protect(GRADIENTS, torch.Generator())
+    clipped = protect(Defence("clip", 2.0))
     torch.testing.assert_close(clipped.norm(dim=1), torch.full((3,), 2.0, dtype=torch.float64))
     torch.testing.assert_close(torch.cosine_similarity(clipped, GRADIENTS), torch.ones(3, dtype=torch.float64))
-    short = GRADIENTS / 1e6
-    assert torch.equal(Defence("clip", 2.0).protect(short, torch.Generator()), short)
-    many = torch.full((2, 300_000), 7.0)
-    assert Ball(2.0, (300_000,)).excess(Defence("clip", 2.0).protect(many, torch.Generator())) <= 0.0
+    assert torch.equal(protect(Defence("clip", 2.0), GRADIENTS / 1e6), GRADIENTS / 1e6)
+    assert Ball(2.0, (300_000,)).excess(protect(Defence("clip", 2.0), torch.full((2, 300_000), 7.0))) <= 0.0
 
 
 def test_pruning_keeps_the_largest() -> None:
@@ -47,31 +40,29 @@ def test_pruning_keeps_the_largest() -> None:
     kept = pruned != 0
     assert kept.sum(dim=1).tolist() == [100, 100, 100]
     assert torch.equal(pruned[kept], GRADIENTS[kept])
-    for row, keep in zip(GRADIENTS.abs(), kept, strict=True):
-        assert row[keep].min() >= row[~keep].max()
+    assert all(row[keep].min() >= row[~keep].max() for row, keep in zip(GRADIENTS.abs(), kept, strict=True))
 
 
-def test_noise_is_gaussian_of_that_deviation() -> None:
-    noise = (Defence("noise", 0.3).protect(GRADIENTS, torch.Generator().manual_seed(1)) - GRADIENTS).flatten() / 0.3
-    assert stats.kstest(noise.numpy(), "norm").pvalue > 1e-6
+def test_noise_is_gaussian_of_that_deviation_and_a_mechanism_sees_a_clipped_gradient() -> None:
+    """DP-SGD's step: noise of the analytic Gaussian for the ball that gradients are clipped to. False alarms: 2e-6."""
+    ball = Ball(0.5, (1000,))
+    mechanism = make("gaussian-analytic", epsilon=1.0, domain=ball)
+    sigma = (exact_error(mechanism) / 1000) ** 0.5
+    for noise in (
+        (protect(Defence("noise", 0.3)) - GRADIENTS) / 0.3,
+        (protect(Defence("mechanism", 0.5, mechanism)) - ball.project(GRADIENTS)) / sigma,
+    ):
+        assert stats.kstest(noise.flatten().numpy(), "norm").pvalue > 1e-6
 
 
-def test_dropout_keeps_each_neuron_with_its_probability() -> None:
-    kept = Defence("dropout", 0.25).keep_mask(20000, torch.Generator().manual_seed(2))
-    assert kept is not None
-    assert stats.binomtest(int(kept.sum()), 20000, 0.25).pvalue > 1e-6
-    one = Defence("dropout", 1e-9).keep_mask(5, torch.Generator().manual_seed(2))
-    assert one is not None
-    assert int(one.sum()) == 1
-
-
-def test_a_mechanism_sees_a_clipped_gradient() -> None:
-    """DP-SGD's step: noise of the analytic Gaussian for the ball that gradients are clipped to."""
-    mechanism = make_as(GaussianAnalytic, epsilon=1.0, domain=Ball(0.5, (1000,)))
-    defence = Defence("mechanism", 0.5, mechanism)
-    noise = defence.protect(GRADIENTS, torch.Generator().manual_seed(3)) - Ball(0.5, (1000,)).project(GRADIENTS)
-    sigma = (mechanism.squared_error() / 1000) ** 0.5
-    assert stats.kstest((noise / sigma).flatten().numpy(), "norm").pvalue > 1e-6
+def test_dropout_keeps_each_neuron_with_its_probability_and_never_none() -> None:
+    kept = [
+        Defence("dropout", probability).keep_mask(neurons, torch.Generator().manual_seed(2))
+        for probability, neurons in ((0.25, 20000), (1e-9, 5))
+    ]
+    many, few = (int(mask.sum()) for mask in kept if mask is not None)
+    assert stats.binomtest(many, 20000, 0.25).pvalue > 1e-6
+    assert few == 1
 
 
 @pytest.mark.parametrize(

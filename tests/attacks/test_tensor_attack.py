@@ -11,16 +11,7 @@ import torch
 
 from tensorldp.errors import InputError
 from tensorldp_papers.attacks import tensor as moments
-from tensorldp_papers.attacks.tensor import (
-    decompose,
-    match,
-    polish,
-    regression_residual,
-    second_moment,
-    tensor_attack,
-    third_moment,
-    vector_error,
-)
+from tensorldp_papers.attacks.tensor import tensor_attack, vector_error
 from tensorldp_papers.attacks.two_layer import TwoLayer, unit_records
 
 BENCHMARK = str(Path(__file__).parents[2] / "benchmarks" / "attacks.py")
@@ -41,11 +32,11 @@ def test_exact_moments_are_decomposed_exactly_whatever_the_signs() -> None:
     r = np.array([1.0, -0.8, 1.2, -1.1])
     s = np.einsum("i,ia,ib->ab", r, truth, truth)
     t = np.einsum("i,ia,ib,ic->abc", r, truth, truth, truth)
-    z, found_r = decompose(s, t, rng)
+    z, found_r = moments.decompose(s, t, rng)
     order = np.abs(z @ truth.T).argmax(axis=0)
     np.testing.assert_allclose(z[order], truth, atol=1e-7)
     np.testing.assert_allclose(found_r[order], r, atol=1e-6)
-    np.testing.assert_allclose(polish(s, t, z, found_r)[order], truth, atol=1e-7)
+    np.testing.assert_allclose(moments.polish(s, t, z, found_r)[order], truth, atol=1e-7)
 
 
 def test_moments_are_the_plain_sums(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,56 +45,49 @@ def test_moments_are_the_plain_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     g, w = torch.randn(40, generator=stream, dtype=torch.float64), torch.randn(40, 3, generator=stream)
     v, eye = w.double(), torch.eye(3, dtype=torch.float64)
     torch.testing.assert_close(
-        second_moment(g, w), torch.einsum("j,jab->ab", g, torch.einsum("ja,jb->jab", v, v) - eye) / 40
+        moments.second_moment(g, w), torch.einsum("j,jab->ab", g, torch.einsum("ja,jb->jab", v, v) - eye) / 40
     )
-    he3 = (
-        torch.einsum("ja,jb,jc->jabc", v, v, v)
-        - torch.einsum("ja,bc->jabc", v, eye)
-        - torch.einsum("jb,ac->jabc", v, eye)
-        - torch.einsum("jc,ab->jabc", v, eye)
+    he3 = torch.einsum("ja,jb,jc->jabc", v, v, v)
+    he3 = he3 - sum(
+        torch.einsum(f"j{one},{rest}->jabc", v, eye) for one, rest in (("a", "bc"), ("b", "ac"), ("c", "ab"))
     )
-    torch.testing.assert_close(third_moment(g, w), torch.einsum("j,jabc->abc", g, he3) / 40)
+    torch.testing.assert_close(moments.third_moment(g, w), torch.einsum("j,jabc->abc", g, he3) / 40)
     design = torch.cat([torch.ones(40, 1, dtype=torch.float64), v], dim=1)
-    torch.testing.assert_close(design.T @ regression_residual(g, w), torch.zeros(4, dtype=torch.float64))
+    torch.testing.assert_close(design.T @ moments.regression_residual(g, w), torch.zeros(4, dtype=torch.float64))
 
 
 def test_the_error_is_at_most_a_tenth_and_falls_with_the_root_of_m() -> None:
-    errors = {m: statistics.median(attack_error(m, 30, 4, seed) for seed in range(9)) for m in (5000, 20000, 80000)}
+    errors = {m: statistics.median(attack_error(m, 30, 4, seed) for seed in range(7)) for m in (5000, 20000, 80000)}
     assert errors[20000] <= 0.10
     slope = np.polyfit(np.log(list(errors)), np.log(list(errors.values())), 1)[0]
     assert -0.6 < slope < -0.4
 
 
-def test_scaling_the_gradient_changes_nothing() -> None:
+def test_scaling_the_gradient_changes_nothing_and_one_record_is_found() -> None:
     assert attack_error(5000, 10, 3, 1, scale=1e-3) == pytest.approx(attack_error(5000, 10, 3, 1), rel=1e-4)
+    assert attack_error(20000, 5, 1, 0) < 0.1
 
 
-def test_a_large_network_fits_time_and_memory() -> None:
-    """m = 200,000 and d = 200 within 60 s and 2 GB on two cores, in a process of its own.
+@pytest.mark.parametrize(
+    ("m", "d", "seconds", "most"),
+    [(40_000, 40, 10, 1000), pytest.param(200_000, 200, 60, 2000, marks=pytest.mark.weekly)],
+)
+def test_a_large_network_fits_time_and_memory(m: int, d: int, seconds: float, most: float) -> None:
+    """On two cores, in a process of its own.
 
     Processor time stands for the wall clock of a machine without other work; the attack's is at least as long as that.
     """
-    done = subprocess.run([sys.executable, BENCHMARK, "200000", "200", "4"], capture_output=True, text=True, check=True)
-    values = dict(
-        zip(
-            ("m", "d", "B", "processor", "wall", "megabytes", "error"),
-            map(float, done.stdout.splitlines()[-1].split()),
-            strict=True,
-        )
-    )
-    assert (values["m"], values["d"]) == (200_000, 200)
-    assert values["error"] < 0.1
-    assert values["processor"] < 60
-    assert values["megabytes"] < 2000
-
-
-def test_a_batch_of_one_record() -> None:
-    assert attack_error(20000, 5, 1, 0) < 0.1
+    done = subprocess.run([sys.executable, BENCHMARK, str(m), str(d), "4"], capture_output=True, text=True, check=True)
+    neurons, columns, _, processor, _, megabytes, error = map(float, done.stdout.splitlines()[-1].split())
+    assert (neurons, columns) == (m, d)
+    assert error < 0.1
+    assert processor < seconds
+    assert megabytes < most
 
 
 def test_matching_undoes_an_order() -> None:
     x = 10 * torch.eye(3, dtype=torch.float64)
-    torch.testing.assert_close(match(x.flip(0), x), x)
+    torch.testing.assert_close(moments.match(x.flip(0), x), x)
     assert vector_error(x.flip(0), x) == 0.0
     assert vector_error(x + torch.tensor([0.3, 0.0, 0.4], dtype=torch.float64), x) == pytest.approx(0.5)
 

@@ -1,73 +1,101 @@
+"""Public representations of records: frozen extractors, and those of the study `frontier`."""
+
 from pathlib import Path
 
 import numpy as np
 import pytest
 import tiny
 import torch
+import torchvision
+from small import CPU, fixed, images, table
 from torch import nn
 
 from tensorldp.errors import InputError
+from tensorldp.randomness import generator
 from tensorldp_papers.data.prepare import prepare
-from tensorldp_papers.papers.frontier.represent import (
-    extractor,
-    fuse_batch_norms,
-    public_arrays,
-    public_texts,
-    represent,
-)
+from tensorldp_papers.nets.features import extract, feature_range
+from tensorldp_papers.nets.mobilenet import MobileNet, imagenet_normalise
+from tensorldp_papers.nets.registry import seed_model
+from tensorldp_papers.papers.frontier import represent as public
+from tensorldp_papers.papers.frontier.represent import extractor, public_arrays, public_texts, represent
 from tensorldp_papers.public.words import WordSpace
-from tensorldp_papers.run.records import Records, read_public_words
+from tensorldp_papers.run.records import Records, model_inputs, read_public_words
+
+REPRESENT = "tensorldp_papers.papers.frontier.represent"
 
 
-def images(count: int = 6, shape: tuple[int, ...] = (8, 8), kind: str = "image") -> Records:
-    g = torch.Generator().manual_seed(0)
-    return Records(
-        torch.randint(0, 17, (count, *shape), generator=g).byte(), torch.zeros(count).long(), "made", 10, 0, 16, kind
-    )
+def test_extracted_features_lie_in_the_open_box_and_do_not_depend_on_other_records_or_threads() -> None:
+    features = extract("tanh_cnn", images(1200), CPU)
+    assert features.shape == (1200, 8, 16)
+    assert float(features.abs().max()) < 1.0
+    assert torch.allclose(features[:3], extract("tanh_cnn", images(1200).first(3), CPU), atol=1e-6)
+    assert torch.equal(features, extract("tanh_cnn", images(1200), CPU, workers=3))
+    with pytest.raises(InputError, match="workers must be a whole number of at least 1, got 0"):
+        extract("tanh_cnn", images(), CPU, workers=0)
+    with pytest.raises(InputError, match="unknown backbone 'tanh'"):
+        extract("tanh", images(), CPU)
+
+
+def test_text_has_150_features_that_padding_does_not_change() -> None:
+    tokens = torch.randint(1, 30, (6, 12), generator=fixed(), dtype=torch.int32)
+    padded = torch.cat([tokens, torch.zeros(6, 5, dtype=torch.int32)], dim=1)
+    found, longer = (extract("bilstm_tanh", table(x, "text", vocabulary=30), CPU) for x in (tokens, padded))
+    assert found.shape == (6, 150)
+    assert torch.allclose(longer[:, :75], found[:, :75], atol=1e-6)  # the backward direction starts in the padding
+
+
+def test_mobilenet_keeps_its_relu6_where_it_is_asked_for() -> None:
+    """Against torchvision's own network with the same weights."""
+    records = images(5)
+    found = extract("mobilenet_v2", records, CPU)
+    net = MobileNet(2)
+    seed_model(net, generator("features", "mobilenet_v2"))
+    plain = torchvision.models.mobilenet_v2(weights=None, num_classes=2).eval()
+    plain.load_state_dict(net.state_dict())
+    x = model_inputs(records.x, "image") / records.high
+    with torch.no_grad():
+        expected = plain.features(imagenet_normalise(x)).mean(dim=(2, 3))
+    assert any(isinstance(layer, torch.nn.ReLU6) for layer in plain.modules())
+    torch.testing.assert_close(found.flatten(1), expected, rtol=1e-4, atol=1e-5)
+    assert feature_range("mobilenet_v2") == (0.0, 6.0)
+    assert feature_range("mobilenet_v2_tanh") == (-1.0, 1.0)
 
 
 @pytest.mark.parametrize(("backbone", "columns"), [("strokes", 784), ("gradients", 784), ("mobilenet_v2_96", 1280)])
 def test_features_are_of_one_record_alone(backbone: str, columns: int) -> None:
-    records = images(4)
-    together = represent(backbone, records, workers=2)
+    together = represent(backbone, images(4), workers=2)
     assert together.shape == (4, columns)
-    alone = represent(backbone, records.first(1))
-    assert torch.allclose(together[:1], alone, atol=1e-4)
+    assert torch.allclose(together[:1], represent(backbone, images(4).first(1)), atol=1e-4)
 
 
 def test_batch_norms_fold_into_their_convolutions() -> None:
-    g = torch.Generator().manual_seed(1)
     norm = nn.BatchNorm2d(3)
-    assert norm.running_mean is not None
-    assert norm.running_var is not None
+    norm.load_state_dict(
+        {**norm.state_dict(), "running_mean": torch.tensor([0.5, -1, 2]), "running_var": torch.tensor([0.5, 1, 1.5])}
+    )
     net = nn.Sequential(nn.Conv2d(2, 3, 3, bias=False), norm, nn.ReLU(), nn.Sequential(nn.Conv2d(3, 3, 1))).eval()
-    norm.running_mean.copy_(torch.randn(3, generator=g))
-    norm.running_var.copy_(torch.rand(3, generator=g) + 0.5)
-    x = torch.randn(2, 2, 8, 8, generator=g)
+    x = torch.randn(2, 2, 8, 8, generator=fixed(1))
     before = net(x)
-    fused = fuse_batch_norms(net)
+    fused = public.fuse_batch_norms(net)
     assert not any(isinstance(module, nn.BatchNorm2d) for module in fused.modules())
     assert torch.allclose(fused(x), before, atol=1e-5)
 
 
-def test_the_public_records_of_gradients_are_scikit_learns_digits() -> None:
+def test_scikit_learns_digits_are_the_public_records_only_where_they_are_not_the_private_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     arrays = public_arrays("gradients")
     assert set(arrays) == {"task_x", "task_y"}
     assert arrays["task_x"].shape == (1797, 784)
     assert np.unique(arrays["task_y"]).tolist() == list(range(10))
-
-
-def test_scikit_learns_digits_are_public_only_where_they_are_not_the_private_ones(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
     asked: list[bool] = []
 
     def digits(handwriting: bool, **_: int) -> None:
         asked.append(handwriting)
         raise StopIteration
 
-    monkeypatch.setattr("tensorldp_papers.papers.frontier.represent.public_digits", digits)
-    monkeypatch.setattr("tensorldp_papers.papers.frontier.represent.fitting_and_tasks", lambda: (None, None))
+    monkeypatch.setattr(f"{REPRESENT}.public_digits", digits)
+    monkeypatch.setattr(f"{REPRESENT}.fitting_and_tasks", lambda: (None, None))
     for private in ("digits", "mnist"):
         with pytest.raises(StopIteration):
             public_arrays("strokes", private=private)
@@ -75,13 +103,12 @@ def test_scikit_learns_digits_are_public_only_where_they_are_not_the_private_one
 
 
 def made_texts(count: int) -> Records:
-    source = torch.Generator().manual_seed(2)
-    words = torch.randint(1, 40, (count, 12), generator=source, dtype=torch.int32)
-    return Records(words, torch.arange(count) % 2, "made", 2, 0, 39, "text")
+    words = torch.randint(1, 40, (count, 12), generator=fixed(2), dtype=torch.int32)
+    return table(words, "text", low=0.0, high=39.0)
 
 
 def test_words_are_fitted_on_the_last_training_texts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tensorldp_papers.papers.frontier.represent.PUBLIC_TEXTS", 300)
+    monkeypatch.setattr(f"{REPRESENT}.PUBLIC_TEXTS", 300)
     records = made_texts(500)
     public = public_texts(records)
     assert torch.equal(public, records.x[200:])
@@ -109,23 +136,18 @@ def test_no_private_text_influences_the_map_of_words(tmp_path: Path, monkeypatch
         maps.append((texts.numpy(), space.columns, space.weights, space.directions))
     assert all(np.array_equal(*pair) for pair in zip(*maps, strict=True))
     (folder / "train_public_words.safetensors").unlink()
-    with pytest.raises(
-        InputError, match=r"train_public_words\.safetensors is not beside it: prepare the data set again"
-    ):
+    with pytest.raises(InputError, match=r"train_public_words\.safetensors is not beside it: prepare .* again"):
         read_public_words(folder / "train.safetensors")
 
 
-def test_words_need_enough_texts() -> None:
-    with pytest.raises(InputError, match="made has 50 training texts, but words needs 5000 of them as public"):
+def test_what_cannot_be_represented_is_refused_in_one_sentence() -> None:
+    with pytest.raises(InputError, match="d has 50 training texts, but words needs 5000 of them as public"):
         public_texts(made_texts(50))
-    with pytest.raises(InputError, match="the representation words takes texts, but made holds image"):
+    with pytest.raises(InputError, match="the representation words takes texts, but d holds image"):
         public_texts(images())
     with pytest.raises(InputError, match="needs public texts"):
         extractor("words")
-
-
-def test_what_is_no_image_or_no_representation_is_refused() -> None:
-    with pytest.raises(InputError, match="takes images, but made holds tabular"):
-        represent("strokes", images(kind="tabular"))
+    with pytest.raises(InputError, match="takes images, but d holds tabular"):
+        represent("strokes", table(torch.zeros(6, 8, 8)))
     with pytest.raises(InputError, match="stroke"):
         extractor("stroke")

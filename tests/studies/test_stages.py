@@ -1,246 +1,185 @@
-"""The stages of a cell on small records."""
+"""The stages of a cell on small records, and the tables of what they give."""
 
-import json
 import math
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from references import ROOT
+from small import CPU, fixed, images, make_cell, save, table
 
 from tensorldp.errors import InputError
-from tensorldp.files import sha256, write_arrays, write_json
-from tensorldp_papers.nets.train import (
-    empty_model,
-    evaluate,
-    has_buffers,
-    parameter_release,
-    train_federated,
-    train_on_releases,
-)
+from tensorldp.files import write_arrays
+from tensorldp_papers.nets import train
+from tensorldp_papers.nets.train import evaluate, train_federated, train_on_releases
 from tensorldp_papers.papers.tldp.federated import run_guarantee
-from tensorldp_papers.papers.tldp.learning import METHOD, record_guarantee
-from tensorldp_papers.papers.tldp.settings import (
-    FederatedCell,
-    FederatedFactors,
-    LearningCell,
-    LearningFactors,
-    LearningTraining,
-)
-from tensorldp_papers.run.records import Records, Scaling, matrix_shape, model_inputs, read_records
+from tensorldp_papers.papers.tldp.learning import METHOD
+from tensorldp_papers.papers.tldp.settings import FederatedCell, LearningCell
+from tensorldp_papers.run import table as tables
+from tensorldp_papers.run.privacy import audit_mechanism
+from tensorldp_papers.run.records import Scaling, matrix_shape, model_inputs, read_records
 from tensorldp_papers.run.releases import perturb
-from tensorldp_papers.run.table import (
-    COLUMNS,
-    KEY,
-    SERIES,
-    SERIES_COLUMNS,
-    all_rows,
-    guarantees_table,
-    join_tables,
-    metrics_table,
-    series_table,
-    with_series,
-)
+from tensorldp_papers.run.table import COLUMNS, KEY, SERIES, SERIES_COLUMNS, metrics_table, series_table
 
-CPU = torch.device("cpu")
-TRAINING = LearningTraining(epochs=2, rounds=2, batch_size=16)
+TRAINING = {"epochs": 2, "rounds": 2, "batch_size": 16}
 
 
-def cell(
-    mechanism: str = "tldp-l", epsilon: str = "2", *, model: str = "small_cnn", seeds: tuple[int, ...] = (0,)
-) -> LearningCell:
-    return LearningCell(
-        study="s",
-        dataset="d",
-        variant="v",
-        mechanism=mechanism,
-        epsilon=epsilon,
-        release="data",
-        method="learning",
-        delta=1e-5,
-        training=TRAINING,
-        factors=LearningFactors(model=model),
-        seeds=seeds,
-    )
+def cell(mechanism: str = "tldp-l", epsilon: str = "2", *, model: str = "small_cnn", **changes: Any) -> LearningCell:
+    return make_cell("learning", mechanism, epsilon, training=TRAINING, factors={"model": model}, **changes)
 
 
-def federated(
-    mechanism: str,
-    epsilon: str,
-    where: Literal["user", "server"],
-    model: str = "small_cnn",
-    training: LearningTraining = TRAINING,
-) -> FederatedCell:
-    return FederatedCell(
-        study="s",
-        dataset="d",
-        variant="v",
-        mechanism=mechanism,
-        epsilon=epsilon,
-        release="parameters",
-        method="federated",
-        delta=1e-5,
-        training=training,
-        factors=FederatedFactors(model=model, where=where),
-        seeds=(0,),
-    )
-
-
-def images(count: int = 40, shape: tuple[int, ...] = (8, 8)) -> Records:
-    x = torch.randint(0, 17, (count, *shape), generator=torch.Generator().manual_seed(0), dtype=torch.uint8)
-    return Records(x, torch.arange(count) % 4, "d", 4, 0.0, 16.0, "image")
-
-
-def text(count: int = 24) -> Records:
-    x = torch.randint(0, 30, (count, 12), generator=torch.Generator().manual_seed(0), dtype=torch.int32)
-    return Records(x, torch.arange(count) % 2, "d", 2, 0.0, 30.0, "text", vocabulary=30)
-
-
-def test_colour_images_are_released_as_matrices_and_come_back_in_their_shape() -> None:
-    assert matrix_shape((32, 32, 3)) == (32, 96)
-    released = perturb(images(5, (8, 8, 3)), cell("idn"), 0, "train", CPU)
-    assert released.shape == (5, 8, 8, 3)
-    assert model_inputs(released, "image").shape == (5, 3, 8, 8)
+def federated(mechanism: str, epsilon: str, where: str, model: str = "small_cnn") -> FederatedCell:
+    factors = {"model": model, "where": where}
+    return make_cell("federated", mechanism, epsilon, training=TRAINING, factors=factors, release="parameters")
 
 
 def test_a_release_depends_on_seed_split_and_cell_and_on_nothing_else() -> None:
     first = perturb(images(), cell(), 0, "train", CPU)
     torch.rand(3)
     assert torch.equal(first, perturb(images(), cell(), 0, "train", CPU))
-    for other in (
-        perturb(images(), cell(), 1, "train", CPU),
-        perturb(images(), cell(), 0, "test", CPU),
-        perturb(images(), cell(epsilon="3"), 0, "train", CPU),
-    ):
-        assert not torch.equal(first, other)
+    for one, seed, split in ((cell(), 1, "train"), (cell(), 0, "test"), (cell(epsilon="3"), 0, "train")):
+        assert not torch.equal(first, perturb(images(), one, seed, split, CPU))
+    colour = images(5, (8, 8, 3))
+    assert torch.equal(perturb(colour, cell("none", "inf"), 0, "train", CPU), colour.x.float())
+    assert perturb(colour, cell("idn"), 0, "train", CPU).shape == (5, 8, 8, 3)  # released as matrices
+    assert (matrix_shape((32, 32, 3)), model_inputs(colour.x, "image").shape) == ((32, 96), (5, 3, 8, 8))
+    with pytest.raises(InputError, match="the records of d have no public range"):
+        perturb(table(torch.zeros(3, 5)), cell(), 0, "train", CPU)
 
 
-def test_none_releases_the_records_themselves() -> None:
-    assert torch.equal(perturb(images(), cell("none", "inf"), 0, "train", CPU), images().x.float())
-
-
-def test_data_without_a_public_range_are_not_released_as_data() -> None:
-    table = Records(torch.zeros(3, 5), torch.zeros(3).long(), "breast_cancer", 2, -math.inf, math.inf, "tabular")
-    with pytest.raises(InputError, match="breast_cancer have no public range"):
-        perturb(table, cell(), 0, "train", CPU)
-
-
-def test_training_on_releases_is_deterministic_and_scored_on_clean_and_released_records() -> None:
-    released = perturb(images(), cell(), 0, "train", CPU)
-    model, scaling = train_on_releases(cell(), released, images().y, images(), 0, CPU)
-    again, _ = train_on_releases(cell(), released, images().y, images(), 0, CPU)
-    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.parameters(), strict=True))
-    assert scaling.mean == pytest.approx(float(released.mean()), rel=1e-4)
-    rows = evaluate(model, images(), scaling, CPU, released)
-    assert [row["metric"] for row in rows] == [
-        "accuracy",
-        "weighted_f1",
-        "accuracy_perturbed_test",
-        "weighted_f1_perturbed_test",
-    ]
+def test_training_is_the_same_again_and_of_linear_models_for_all_seeds_together() -> None:
+    for wanted in (cell(), cell(model="linear", seeds=(0, 1, 4))):
+        released = {seed: perturb(images(), wanted, seed, "train", CPU) for seed in wanted.seeds}
+        arrays = {seed: {"train": x.numpy()} for seed, x in released.items()}
+        found = list(METHOD.train_all(wanted, images(), arrays.__getitem__, CPU))
+        assert [seed for seed, _, _ in found] == list(wanted.seeds)
+        for seed, trained, _ in found:
+            model, scaling = train_on_releases(wanted, released[seed], images().y, images(), seed, CPU)
+            assert trained.facts == {"mean": scaling.mean, "std": scaling.std}
+            assert scaling.mean == pytest.approx(float(released[seed].mean()), rel=1e-4)
+            assert float(scaling(released[seed]).std()) == pytest.approx(1.0, rel=1e-4)
+            for key, value in model.state_dict().items():
+                np.testing.assert_allclose(trained.arrays[key], value.numpy(), atol=1e-5)
+    assert Scaling.public(0.0, 16.0)(torch.tensor([0.0, 8.0, 16.0])).tolist() == [-1.0, 0.0, 1.0]
+    rows = [row["metric"] for row in evaluate(model, images(), scaling, CPU, released[0])]
+    assert rows == ["accuracy", "weighted_f1", "accuracy_perturbed_test", "weighted_f1_perturbed_test"]
 
 
 @pytest.mark.parametrize("where", ["user", "server"])
 @pytest.mark.parametrize("mechanism", ["tldp-l", "idn", "llagp", "dphsgd", "none"])
-def test_federated_training_runs_with_every_kind_of_release(mechanism: str, where: Literal["user", "server"]) -> None:
+def test_federated_training_runs_with_every_kind_of_release(mechanism: str, where: str) -> None:
     settings = federated(mechanism, "inf" if mechanism == "none" else "50", where)
-    model, _ = train_federated(settings, images(), 0, CPU)
-    again, _ = train_federated(settings, images(), 0, CPU)
+    (model, _), (again, _) = (train_federated(settings, images(24), 0, CPU) for _ in range(2))
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.parameters(), strict=True))
-    found = run_guarantee(parameter_release(settings, empty_model(settings, images().task)), has_buffers(model))
+    found = run_guarantee(
+        train.parameter_release(settings, train.empty_model(settings, images().task)), train.has_buffers(model)
+    )
     assert found["unit"] == "run"
     assert ("not local" in found["note"]) == (where == "server")
 
 
 def test_text_takes_word_vectors_that_came_with_the_data() -> None:
-    vectors = torch.randn(30, 100, generator=torch.Generator().manual_seed(1))
-    settings = federated("none", "inf", "user", "bilstm", LearningTraining(epochs=1, rounds=1, batch_size=16))
-    records = text()
-    with_vectors = Records(records.x, records.y, "d", 2, 0.0, 30.0, "text", 30, vectors)
-    model, scaling = train_federated(settings, with_vectors, 0, CPU)
+    x = torch.randint(0, 30, (24, 12), generator=fixed(), dtype=torch.int32)
+    vectors = torch.randn(30, 100, generator=fixed(1))
+    records = table(x, "text", low=0.0, high=30.0, vocabulary=30, embedding=vectors)
+    model, scaling = train_federated(federated("none", "inf", "user", "bilstm"), records, 0, CPU)
     assert torch.equal(model.embedding.weight, vectors)  # type: ignore[union-attr, arg-type]
     assert evaluate(model, records, scaling, CPU)[0]["metric"] == "accuracy"
 
 
-def test_guarantees_are_of_the_whole_record_and_say_that_labels_are_not_covered() -> None:
-    found = record_guarantee(cell(epsilon="1"), images().box())
-    assert found["pure_epsilon"] == pytest.approx(64.0)
-    assert found["unit"] == "record"
-    assert "labels" in found["note"]
+@pytest.mark.parametrize("mechanism", ["tldp-l", "privunit"])
+def test_a_release_its_guarantee_and_its_audit_know_no_precision(mechanism: str, tmp_path: Path) -> None:
+    exact, found = cell(mechanism), []
+    save(tmp_path, images())
+    for one in (exact, exact.computing_in(["bfloat16"])):
+        released = [METHOD.release(one, images(), 0, split, CPU)[split] for split in ("train", "test")]
+        audited, note = METHOD.audited(one, tmp_path)
+        assert audited is not None
+        audit = audit_mechanism(audited, one, [1e-5], note)
+        found.append(([(x.dtype, x.tobytes()) for x in released], METHOD.guarantee(one, tmp_path), audit))
+    guarantee = found[0][1]
+    assert guarantee["pure_epsilon"] == pytest.approx(128.0 if mechanism == "tldp-l" else 2.0)  # of the whole record
+    assert guarantee["unit"] == "record"
+    assert "labels" in guarantee["note"]
+    assert one.precision == "bfloat16"
+    assert found[0] == found[1]
 
 
 def test_records_are_read_with_their_digest_checked(tmp_path: Path) -> None:
+    save(tmp_path, images())
     path = tmp_path / "train.safetensors"
-    metadata = {"dataset": "d", "classes": "4", "low": "0", "high": "16", "kind": "image"}
-    write_arrays(path, {"x": images().x.numpy(), "y": images().y.numpy()}, metadata)
-    write_json(tmp_path / "digest.json", {"train": sha256(path)})
     assert torch.equal(read_records(path).x, images().x)
+    metadata = {"dataset": "d", "classes": "4", "low": "0", "high": "16", "kind": "image"}
     write_arrays(path, {"x": images().x.numpy() + np.uint8(1), "y": images().y.numpy()}, metadata)
     with pytest.raises(InputError, match="is not the one that"):
         read_records(path)
 
 
-def test_scaling_is_public_or_of_what_was_released() -> None:
-    assert Scaling.public(0.0, 16.0)(torch.tensor([0.0, 8.0, 16.0])).tolist() == [-1.0, 0.0, 1.0]
-    released = torch.tensor([1.0, 2.0, 6.0])
-    assert float(Scaling.of(released)(released).mean()) == pytest.approx(0.0, abs=1e-6)
+Row = tuple[str, str, int, str, str, int]  # study, mechanism, seed, metric, which series, place in it
+GUARANTEE = {"unit": "record", "epsilon": "inf", "delta": 1e-5, "pure_epsilon": "inf", "atom": 1.0, "exact": True}
+ROWS = st.tuples(
+    st.sampled_from("ab"),
+    st.sampled_from(["laplace", "none"]),
+    st.integers(0, 2),
+    st.sampled_from(["accuracy", "auc"]),
+    st.sampled_from(["", *SERIES]),
+    st.sampled_from([5, 10]),
+)
 
 
-def test_the_table_has_its_columns_and_names_what_a_cell_lacks() -> None:
-    key = {
-        "study": "s",
-        "dataset": "d",
-        "variant": "base",
-        "release": "data",
-        "mechanism": "none",
-        "delta": 1e-5,
-        "epsilon": "inf",
-    }
-    run = {"seconds": 1.0, "peak_mb": 2.0, "device": "cpu", "commit": "c"}
-    metrics = {"cell": key, "rows": [{"seed": 0, "metric": "accuracy", "value": 0.5}], "runs": {"0": run}}
-    guarantee = {"unit": "record", "epsilon": "inf", "delta": 1e-5, "pure_epsilon": "inf", "atom": 1.0, "exact": True}
-    table = metrics_table([(json.loads(json.dumps(metrics)), guarantee)], "quick")
-    assert list(table.columns) == COLUMNS
-    assert table.loc[0, "guarantee_epsilon"] == math.inf
+def scored(rows: dict[Row, float]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Such values as cells, with their guarantees."""
+    found: dict[tuple[str, str], Any] = {}
+    for (study, mechanism, seed, metric, series, place), value in rows.items():
+        key = {"study": study, "dataset": "d", "variant": "base", "release": "data", "mechanism": mechanism}
+        empty = {"cell": {**key, "delta": 1e-5, "epsilon": "inf"}, "rows": [], "runs": {}}
+        metrics, _ = found.setdefault((study, mechanism), (empty, {**GUARANTEE, "unit": study + mechanism}))
+        metrics["rows"].append({"seed": seed, "metric": metric, "value": value, **({series: place} if series else {})})
+        metrics["runs"][str(seed)] = {"seconds": float(seed), "peak_mb": 2.0, "device": "cpu", "commit": mechanism}
+    return list(found.values())
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.lists(ROWS, min_size=1, max_size=8, unique_by=lambda row: row if row[4] else row[:4]))
+def test_every_value_stands_in_the_one_row_of_its_cell_seed_and_place(rows: list[Row]) -> None:
+    rows += {(*row[:3], "single", "", 0) for row in rows}  # every run has a value that is of no series
+    values = {row: float(number) for number, row in enumerate(rows)}
+    cells = scored(values)
+    metrics, series = metrics_table(cells, "quick"), series_table(cells)
+    assert (list(metrics.columns), list(series.columns)) == (COLUMNS, SERIES_COLUMNS)
+    assert not metrics.duplicated(KEY).any()
+    assert not series.duplicated([*KEY, *SERIES]).any()
+    both = tables.with_series(metrics, series)
+    pd.testing.assert_frame_equal(both, tables.all_rows(cells, "quick"))
+    pd.testing.assert_frame_equal(both, tables.all_rows(cells[::-1], "quick"))
+    found = {}
+    for row in both.to_dict("records"):
+        (place,) = [(key, row[key]) for key in SERIES if not pd.isna(row[key])] or [("", 0)]
+        found[row["study"], row["mechanism"], row["seed"], row["metric"], *place] = row["value"]
+        assert (row["guarantee_unit"], row["commit"]) == (row["study"] + row["mechanism"], row["mechanism"])
+        assert (row["seconds"], row["guarantee_epsilon"], row["epsilon"]) == (row["seed"], math.inf, math.inf)
+    assert found == {(*row[:4], row[4], row[5] if row[4] else 0): value for row, value in values.items()}
+
+
+def test_what_a_cell_lacks_or_has_twice_is_named() -> None:
+    one = ("a", "none", 0, "accuracy", "", 0)
+    ((metrics, guarantee),) = scored({one: 0.5})
     with pytest.raises(InputError, match="lack 'atom'"):
         metrics_table([(metrics, {k: v for k, v in guarantee.items() if k != "atom"})], "quick")
     with pytest.raises(InputError, match="no cells"):
         metrics_table([], "quick")
-
-
-def test_series_have_a_table_of_their_own_so_that_keys_are_unique() -> None:
-    key = {"study": "s", "dataset": "d", "variant": "base", "release": "data", "mechanism": "none", "delta": 1e-5}
-    run = {"seconds": 1.0, "peak_mb": 2.0, "device": "cpu", "commit": "c"}
-    rows = [
-        {"seed": 0, "metric": "accuracy", "value": 0.5},
-        {"seed": 0, "metric": "accuracy_by_round", "round": 10, "value": 0.5},
-        {"seed": 0, "metric": "accuracy_by_round", "round": 5, "value": 0.25},
-        {"seed": 0, "metric": "client_uploads", "client": 3, "value": 2.0},
-    ]
-    guarantee = {"unit": "record", "epsilon": "inf", "delta": 1e-5, "pure_epsilon": "inf", "atom": 1.0, "exact": True}
-    metrics = {"cell": {**key, "epsilon": "inf"}, "rows": rows, "runs": {"0": run}}
-    table, series = metrics_table([(metrics, guarantee)], "quick"), series_table([(metrics, guarantee)])
-    assert list(table.columns) == COLUMNS
-    assert not table.duplicated(KEY).any()
-    assert list(series.columns) == SERIES_COLUMNS
-    assert not series.duplicated([*KEY, *SERIES]).any()
-    assert series["value"].tolist() == [0.25, 0.5, 2.0]
-    assert series["round"].dropna().tolist() == [5, 10]
-    assert series["client"].dropna().tolist() == [3]
-    pd.testing.assert_frame_equal(with_series(table, series), all_rows([(metrics, guarantee)], "quick"))
-    pd.testing.assert_frame_equal(
-        with_series(table, series[:0]), all_rows([({**metrics, "rows": rows[:1]}, guarantee)], "quick")
-    )
-    twice = {**metrics, "rows": [*rows, {"seed": 0, "metric": "accuracy", "value": 0.75}]}
     with pytest.raises(InputError, match="two values of accuracy for seed 0"):
-        metrics_table([(twice, guarantee)], "quick")
+        metrics_table(scored({one: 0.5, (*one[:5], 1): 0.75}), "quick")
 
 
 def test_kept_keys_are_unique() -> None:
-    kept = Path(__file__).parents[2] / "results" / "reference"
-    metrics, series = (pd.read_parquet(kept / f"{name}.parquet") for name in ("metrics", "series"))
+    metrics, series = (pd.read_parquet(ROOT / f"results/reference/{name}.parquet") for name in ("metrics", "series"))
     before = [column for column in COLUMNS if column not in ("isa", "precision")]  # what runs recorded at first
     assert list(metrics.columns) in (before, COLUMNS)
     assert not metrics.duplicated(KEY).any()
@@ -248,49 +187,18 @@ def test_kept_keys_are_unique() -> None:
     assert not series.duplicated([*KEY, *SERIES]).any()
 
 
-def test_linear_models_of_all_seeds_train_together_as_they_would_alone() -> None:
-    settings = cell(model="linear", seeds=(0, 1, 4))
-    released = {seed: perturb(images(), settings, seed, "train", CPU) for seed in settings.seeds}
-    found = list(METHOD.train_all(settings, images(), lambda s: {"train": released[s].numpy()}, CPU))
-    assert [seed for seed, _, _ in found] == [0, 1, 4]
-    for seed, trained, _ in found:
-        model, scaling = train_on_releases(settings, released[seed], images().y, images(), seed, CPU)
-        assert trained.facts == {"mean": scaling.mean, "std": scaling.std}
-        for key, value in model.state_dict().items():
-            np.testing.assert_allclose(trained.arrays[key], value.numpy(), atol=1e-5)
-
-
 def test_tables_of_studies_are_joined_to_what_one_table_of_all_would_be(tmp_path: Path) -> None:
-    guarantee = {"unit": "record", "epsilon": 1.0, "delta": 1e-5, "pure_epsilon": "inf", "atom": 0.0, "exact": True}
-    run = {"seconds": 1.0, "peak_mb": 5.0, "device": "cpu", "commit": "abc"}
-    key: dict[str, Any] = {
-        "dataset": "d",
-        "variant": "base",
-        "release": "data",
-        "mechanism": "laplace",
-        "delta": 1e-5,
-        "epsilon": "1",
-    }
-    single = [{"seed": 0, "metric": "accuracy", "value": 0.1 + 0.2}]
-    series = [{"seed": 0, "metric": "accuracy_by_round", "round": 5, "value": 1 / 3}]
-    cells: dict[str, Any] = {
-        study: [({"cell": {**key, "study": study}, "rows": rows, "runs": {"0": run}}, guarantee)]
-        for study, rows in {"a": single, "b": single + series}.items()
-    }
-    every = cells["a"] + cells["b"]
-    for make, name in (
-        (lambda found: metrics_table(found, "quick"), "metrics.parquet"),
-        (series_table, "series.parquet"),
-        (guarantees_table, "guarantees.csv"),
-    ):
-        paths = [tmp_path / study / name for study in cells]
-        for path, found in zip(paths, cells.values(), strict=True):
-            path.parent.mkdir(exist_ok=True)
-            table = make(found)
-            table.to_parquet(path) if path.suffix == ".parquet" else table.to_csv(path, index=False)
-        joined, whole = join_tables(paths), make(every)
-        if name.endswith("parquet"):
+    single = {("a", "laplace", 0, "accuracy", "", 0): 0.1 + 0.2}
+    series = {("b", "none", seed, "accuracy", place, 5): seed / 3 for seed in (0, 1) for place in ("", "round")}
+    quick = partial(metrics_table, scale="quick")
+    for make, suffix in ((quick, "parquet"), (series_table, "parquet"), (tables.guarantees_table, "csv")):
+        paths = [tmp_path / f"{study}.{suffix}" for study in "ab"]
+        for path, rows in zip(paths, (single, series), strict=True):
+            one = make(scored(rows))
+            one.to_parquet(path) if suffix == "parquet" else one.to_csv(path, index=False)
+        joined, whole = tables.join_tables(paths), make(scored(single | series))
+        if suffix == "parquet":
             pd.testing.assert_frame_equal(joined, whole, check_exact=True)
-        else:
-            assert joined.to_csv(index=False) == whole.to_csv(index=False)
-    assert join_tables([tmp_path / "a" / "series.parquet"]).empty
+        assert joined.to_csv(index=False) == whole.to_csv(index=False)
+    series_table(scored(single)).to_parquet(empty := tmp_path / "empty.parquet")
+    assert tables.join_tables([empty]).empty

@@ -1,79 +1,49 @@
 """Results by key: what is computed, what is passed over, and what happens to a batch when a cell fails."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+from small import CPU, images, make_cell, save
 
 from tensorldp.errors import InputError
-from tensorldp.files import read_json, sha256, write_arrays, write_json
-from tensorldp_papers.papers.tldp.settings import LearningFactors, LearningTraining
-from tensorldp_papers.papers.tvg import settings as tvg
-from tensorldp_papers.run import stages
-from tensorldp_papers.run.cell import AnyCell, Cell
-from tensorldp_papers.run.store import (
-    CONTENTS,
-    Manifest,
-    Store,
-    Task,
-    guarantee_of,
-    read_manifests,
-    read_tasks,
-    scores_of,
-    write_batch,
-)
+from tensorldp.files import FullDiskError, read_json, write_json
+from tensorldp_papers.papers.tldp.settings import LearningTraining
+from tensorldp_papers.run import privacy, stages
+from tensorldp_papers.run import store as results
+from tensorldp_papers.run.cell import AnyCell
+from tensorldp_papers.run.method import method, read_trained
+from tensorldp_papers.run.store import CONTENTS, Manifest, Store, Task
+
+STEPS = ("_released", "_models", "_scores", "_guaranteed", "_audited")
+KEPT = STEPS[2:]  # steps whose results are kept
+TRAINING = {"epochs": 1, "batch_size": 16}
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small data set, as `prepare` writes it."""
-    return write_data(tmp_path_factory.mktemp("data"), seed=0)
+    return save(tmp_path_factory.mktemp("data"), images())
 
 
-def write_data(folder: Path, seed: int) -> Path:
-    x = np.random.default_rng(seed).integers(0, 17, (40, 8, 8), np.uint8)
-    described = {"dataset": "d", "classes": "4", "low": "0", "high": "16", "kind": "image"}
-    for split in ("train", "test"):
-        write_arrays(folder / f"{split}.safetensors", {"x": x, "y": np.arange(40) % 4}, described)
-    write_json(folder / "digest.json", {split: sha256(folder / f"{split}.safetensors") for split in ("train", "test")})
-    return folder
+def cell(
+    mechanism: str = "gaussian-analytic", epsilon: str = "2", *, seeds: tuple[int, ...] = (0,), **options: Any
+) -> AnyCell:
+    settings = {"training": TRAINING, "factors": {"model": "linear"}, "options": options}
+    return make_cell("learning", mechanism, epsilon, seeds=seeds, **settings)
 
 
-def cell(mechanism: str = "laplace", *, seeds: tuple[int, ...] = (0,), epsilon: str = "2", **options: Any) -> AnyCell:
-    return Cell(
-        study="s",
-        dataset="d",
-        variant="base",
-        mechanism=mechanism,
-        epsilon=epsilon,
-        release="data",
-        method="learning",
-        delta=1e-5,
-        training=LearningTraining(epochs=1, batch_size=16),
-        factors=LearningFactors(model="linear"),
-        options=options,
-        seeds=seeds,
-    )
-
-
-def sharing(mechanism: str, epsilon: str, seeds: tuple[int, ...] = (0,)) -> AnyCell:
+def sharing(mechanism: str, epsilon: str) -> AnyCell:
     """A cell that is scored with the models of `none`."""
-    return replace(
-        cell(mechanism, epsilon=epsilon, seeds=seeds),
-        method="testing",
-        release="test_features",
-        training=tvg.TestingTraining(epochs=1, batch_size=16),
-        factors=tvg.TestingFactors(model="lenet_tanh"),
-    )
+    return make_cell("testing", mechanism, epsilon, seeds=(0, 1), training=TRAINING, factors={"model": "lenet_tanh"})
 
 
 def task(made: AnyCell, data: Path, trainer: Task | None = None, code: str = "c") -> Task:
@@ -81,152 +51,170 @@ def task(made: AnyCell, data: Path, trainer: Task | None = None, code: str = "c"
 
 
 class Run:
-    """A folder in which batches are computed."""
+    """A folder in which batches are computed, the steps of the last one, and which step breaks for PrivUnit."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder, self.store, self.count = folder, Store(folder / "results"), 0
+        self.steps: list[tuple[str, str, int | None]] = []
+        self.broken: tuple[str, type[BaseException]] | None = None
+        monkeypatch.setattr(privacy, "ELEMENTS", 20_000)  # so that audits take no time
+        for step in STEPS:
+            monkeypatch.setattr(stages, step, self.recorded(step, getattr(stages, step)))
 
-    def __call__(self, tasks: Sequence[Task]) -> Manifest:
-        """All stages of a batch; which results are its own."""
+    def recorded(self, step: str, computes: Callable[..., Any]) -> Callable[..., Any]:
+        place = {"_released": 0, "_scores": 2}.get(step)  # of the seed among the arguments
+
+        def compute(one: Task, *arguments: Any) -> Any:
+            if self.broken and self.broken[0] == step and one.cell.mechanism in ("privunit", "none"):
+                raise self.broken[1]("division\nby zero")
+            found = computes(one, *arguments)
+            self.steps.append((step, one.cell.path, None if place is None else arguments[place]))
+            return found
+
+        return compute
+
+    def __call__(self, tasks: Sequence[Task], lose: str = "nothing") -> Manifest:
+        """All stages of a batch; which results are its own. A release may get lost on the way."""
+        self.steps.clear()
         self.count += 1
         self.released, self.models = (self.folder / f"{kind}{self.count}" for kind in ("released", "models"))
-        scores, privacy = (self.folder / f"{kind}{self.count}.json" for kind in ("scores", "privacy"))
+        lists = [self.folder / f"{kind}{self.count}.json" for kind in ("scores", "privacy")]
         stages.perturb(tasks, self.store, self.released, "cpu")
+        (self.released / lose).unlink(missing_ok=True)
         stages.train(tasks, self.store, self.released, self.models, "cpu")
-        stages.evaluate(tasks, self.store, self.released, self.models, scores, "cpu")
-        stages.privacy(tasks, self.store, privacy)
-        return read_manifests([scores, privacy])
+        stages.evaluate(tasks, self.store, self.released, self.models, lists[0], "cpu")
+        stages.privacy(tasks, self.store, lists[1])
+        return results.read_manifests(lists)
 
     def times(self) -> dict[Path, int]:
         """When each result was written."""
         return {path: path.stat().st_mtime_ns for path in self.store.results.rglob("*.*") if path.is_file()}
 
-    def made(self) -> list[str]:
-        """What the last batch released."""
-        return list(read_json(self.released / CONTENTS)["files"])
-
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    return Run(tmp_path)
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    return Run(tmp_path, monkeypatch)
 
 
 def test_a_key_changes_with_settings_code_data_and_trainer_and_not_with_seeds(data: Path, tmp_path: Path) -> None:
-    trainer = task(cell("none", epsilon="inf"), data)
+    trainer, one = task(cell("none", "inf"), data), task(cell(), data)
+    longer = replace(cell(), training=LearningTraining(epochs=2, batch_size=16))
+    cells = [cell("privunit"), cell(epsilon="3"), cell(range=1), longer, replace(cell(), precision="compiled")]
+    tasks = [one, *(task(other, data) for other in cells), replace(one, code="other"), replace(one, trainer=trainer)]
+    tasks.append(replace(one, trainer=replace(trainer, code="other")))
+    tasks.append(task(cell(), save(tmp_path / "other", images(41))))
+    assert len({other.key for other in tasks}) == len(tasks)
+    assert task(cell(seeds=(3, 4)), data).key == one.key
+    assert task(cell(), save(tmp_path / "same", images())).key == one.key
+    with pytest.raises(InputError, match=r"digest\.json is missing"):
+        task(cell(), tmp_path).key  # noqa: B018
+
+
+def test_every_result_is_of_its_own_cell_and_seed_and_computed_once(run: Run, data: Path) -> None:
+    """Against the method's own hooks, called for one cell and one seed at a time."""
+    learning: Any = method("learning")
     tasks = [
-        task(cell(), data),
-        task(cell("tldp-l"), data),
-        task(cell(epsilon="3"), data),
-        task(cell(range=1), data),
-        task(replace(cell(), training=LearningTraining(epochs=2, batch_size=16)), data),
-        task(replace(cell(), precision="compiled"), data),
-        task(cell(), data, code="other"),
-        task(cell(), write_data(tmp_path / "other", seed=1)),
-        task(cell(), data, trainer),
-        task(cell(), data, replace(trainer, code="other")),
+        task(cell(name, e, seeds=(2, 0)), data) for name in ("gaussian-analytic", "privunit") for e in ("64", "512")
     ]
-    assert len({one.key for one in tasks}) == len(tasks)
-    assert task(cell(seeds=(3, 4)), data).key == tasks[0].key
-    assert task(cell(), write_data(tmp_path / "same", seed=0)).key == tasks[0].key
-
-
-def test_a_further_seed_is_computed_alone(run: Run, data: Path) -> None:
-    first = run([task(cell(seeds=(0,)), data)])
-    before = run.times()
-    second = run([task(cell(seeds=(0, 1)), data)])
-    assert run.made() == [f"{cell().path}/seed~1.safetensors"]
-    assert before.items() <= run.times().items()
-    assert second == {cell().path: {**first[cell().path], "seed~1": task(cell(), data).key}}
-    rows = scores_of(run.store.read(second)[cell().path])["rows"]
-    alone = Run(run.folder / "alone")
-    both = alone([task(cell(seeds=(1, 0)), data)])
-    assert rows == scores_of(alone.store.read(both)[cell().path])["rows"]
-
-
-def test_what_is_taken_out_and_put_back_is_not_computed_again(run: Run, data: Path) -> None:
-    both = [task(cell(), data), task(cell("tldp-l"), data)]
-    first = run(both)
-    before = run.times()
-    assert run(both[:1]).keys() == {cell().path}
-    assert run(both) == first
-    assert run.made() == []
-    assert run.times() == before
-
-
-def test_other_code_computes_anew_and_the_code_before_finds_its_results(run: Run, data: Path) -> None:
-    old, new = (task(cell(), data, code=code) for code in ("old", "new"))
-    first = run([old])
-    before = run.times()
-    assert run([new])[cell().path] == dict.fromkeys(first[cell().path], new.key)
-    assert len(run.times()) == 2 * len(before)
-    assert run([old]) == first
-    assert run.made() == []
-
-
-def test_numbers_do_not_depend_on_the_batch(run: Run, data: Path) -> None:
-    tasks = [task(cell(name), data) for name in ("laplace", "tldp-l")]
-    together = run.store.read(run(tasks))
+    found, scores = run.store.read(run(tasks)), []
+    assert set(found) == {one.cell.path for one in tasks}
+    assert set(Counter(run.steps).values()) == {1}
     for one in tasks:
-        alone = Run(run.folder / one.cell.mechanism)
-        found = alone.store.read(alone([one]))[one.cell.path]
-        for part, content in together[one.cell.path].items():
-            assert {**content, "run": 0} == {**found[part], "run": 0}, part
+        parts, own = found[one.cell.path], {}
+        for content in parts.values():
+            assert (content["cell"], content["key"], content["code"]) == (one.settings, one.key, "c")
+        for seed in (0, 2):
+            alone = replace(one.cell, seeds=(seed,))
+            released = learning.release(alone, images(), seed, "train", CPU)
+            released |= learning.release(alone, images(), seed, "test", CPU)
+            ((_, trained, _),) = learning.train_all(alone, images(), lambda _, made=released: made, CPU)
+            own[f"seed~{seed}"] = learning.evaluate(alone, images(), trained, released, seed, CPU)
+            assert run.store.path(one.cell.path, f"seed~{seed}", one.key).name == f"seed~{seed}.{one.key}.json"
+        scores += [str(rows) for rows in own.values()]
+        mechanism, note = learning.audited(one.cell, data)
+        own["guarantee"] = learning.guarantee(one.cell, data)
+        own["audit"] = privacy.audit_mechanism(mechanism, one.cell, [0.0, 1e-5], note)
+        write_json(run.folder / "own.json", own)
+        kinds = {"seed": "rows", "guarantee": "guarantee", "audit": "audit"}
+        assert {part: parts[part][kinds[part.split("~")[0]]] for part in parts} == read_json(run.folder / "own.json")
+    assert len(set(scores)) == 8  # so that none could stand for another
 
 
-def test_a_result_says_what_it_was_made_with(run: Run, data: Path) -> None:
-    one = task(cell(seeds=(2,)), data)
-    (parts,) = run.store.read(run([one])).values()
-    assert parts.keys() == {"seed~2", "guarantee", "audit"}
-    for content in parts.values():
-        assert content["cell"] == cell(seeds=(2,)).settings()
-        assert (content["key"], content["code"]) == (one.key, "c")
-    assert run.store.path(cell().path, "seed~2", one.key).name == f"seed~2.{one.key}.json"
+def test_only_what_has_no_result_of_its_key_is_computed(run: Run, data: Path) -> None:
+    one, other = task(cell(), data), task(cell("privunit"), data)
+    first, whole, before = run([one, other]), Counter(run.steps), run.times()
+    assert run([one]).keys() == {one.cell.path}  # the other is taken out, and put back
+    assert run([one, other]) == first
+    assert (run.steps, run.times()) == ([], before)
+    further = run([task(cell(seeds=(0, 1)), data)])
+    assert further == {one.cell.path: {**first[one.cell.path], "seed~1": one.key}}
+    assert [step for step in run.steps if step[0] != "_models"] == [
+        (s, one.cell.path, 1) for s in ("_released", "_scores")
+    ]
+    new = replace(one, code="new")
+    assert run([new, replace(other, code="new")])[one.cell.path] == dict.fromkeys(first[one.cell.path], new.key)
+    assert Counter(run.steps) == whole
+    assert run([one, other]) == first
+    assert run.steps == []
+    assert before.items() <= run.times().items()
 
 
-def test_a_cell_that_fails_leaves_the_results_of_the_others_and_is_named(
-    run: Run, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cell_that_fails_is_told_with_what_repeats_it(run: Run, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TENSORLDP_ALONE", "snakemake --cores 2")
-    good, bad = task(cell(), data), task(cell("tldp-l", nonsense=1), data)
+    good, bad = task(cell(), data), task(cell("privunit", nonsense=1), data)
     with pytest.raises(InputError) as raised:
         run([bad, good])
-    said = str(raised.value)
-    assert said.startswith(
-        f"1 of 2 cells failed, the results of the others are kept: {bad.cell.path} failed in perturb"
-    )
+    said, where = str(raised.value), bad.cell.path
+    assert said.startswith(f"1 of 2 cells failed, the results of the others are kept: {where} failed in perturb: ")
     assert "nonsense" in said.split("Its settings")[0]
     assert json.dumps(bad.settings, sort_keys=True) in said
-    assert said.endswith(f"To repeat it alone: snakemake --cores 2 -- results/metrics/{bad.cell.path}.json")
+    assert said.endswith(f"To repeat it alone: snakemake --cores 2 -- results/metrics/{where}.json")
     assert "\n" not in said
-    assert run.store.missing(good).cell.seeds == ()
-    assert run.store.missing(bad).cell.seeds == (0,)
-    assert not run.released.exists()  # so that the next run makes it again
-    assert not run.models.exists()
-    before = run.times()
-    mended = task(cell("tldp-l"), data)
-    assert run([mended, good]).keys() == {good.cell.path, mended.cell.path}
-    assert run.made() == [f"{mended.cell.path}/seed~0.safetensors"]
-    assert before.items() <= run.times().items()
 
 
-@pytest.mark.parametrize("stage", ["_released", "_models", "_scores", "_guaranteed", "_audited"])
-def test_an_error_of_any_kind_in_any_stage_stops_one_cell(
-    stage: str, run: Run, data: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("step", "error"),
+    [
+        *((step, ZeroDivisionError) for step in STEPS),
+        *((step, KeyboardInterrupt) for step in STEPS[1:4]),
+        ("_released", FullDiskError),
+        ("_audited", FullDiskError),
+    ],
+)
+def test_a_batch_that_dies_in_its_middle_goes_on_from_there(
+    step: str, error: type[BaseException], run: Run, data: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    computes: Callable[..., Any] = getattr(stages, stage)
+    """A cell's own error stops that cell alone; a full disk or Ctrl-C is the whole batch's."""
+    tasks = [task(cell(name, seeds=(0, 1)), data) for name in ("gaussian-analytic", "privunit", "duchi")]
+    run.broken = (step, error)
+    own = error is ZeroDivisionError
+    told = r"^1 of 3 cells failed.*/privunit/epsilon~2 failed in .*: ZeroDivisionError: division by zero\. Its settings"
+    with pytest.raises(InputError if own else error, match=told if own else "division"):
+        run(tasks)
+    assert ("in compute" in capfd.readouterr().err) == own  # the log has where
+    first, _, last = ({s for s, path, _ in run.steps if path == one.cell.path} for one in tasks)
+    assert step in first
+    assert (step in last) == own
+    if own and step not in KEPT[1:]:  # what was made on the way is gone, so that the next run makes it again
+        assert not any(folder.exists() for folder in (run.released, run.models))
+        assert [run.store.missing(one).cell.seeds for one in tasks] == [(), (0, 1), ()]
+    made, kept = Counter(one for one in run.steps if one[0] in KEPT), run.times()
+    assert not (run.folder / f"{'privacy' if step in KEPT[1:] else 'scores'}1.json").exists()
+    run.broken = None
+    assert [len(parts) for parts in run.store.read(run(tasks)).values()] == [4, 4, 4]
+    made.update(one for one in run.steps if one[0] in KEPT)
+    assert (len(made), set(made.values())) == (12, {1})
+    assert kept.items() <= run.times().items()
 
-    def broken(one: Task, *arguments: Any) -> Any:
-        if one.cell.mechanism == "tldp-l":
-            raise ZeroDivisionError("division\nby zero")
-        return computes(one, *arguments)
 
-    monkeypatch.setattr(stages, stage, broken)
-    with pytest.raises(InputError, match=r"epsilon~2 failed in .*: ZeroDivisionError: division by zero\. Its settings"):
-        run([task(cell("tldp-l"), data), task(cell(), data)])
-    assert "in broken" in capfd.readouterr().err  # the log has where
-    assert run.store.missing(task(cell(), data)).cell.seeds == ()
-    monkeypatch.undo()
-    run([task(cell("tldp-l"), data), task(cell(), data)])
+def test_a_release_that_got_lost_stops_its_cell_alone_and_is_made_again(run: Run, data: Path) -> None:
+    half, whole = task(cell(seeds=(0, 1)), data), task(cell("privunit", seeds=(0, 1)), data)
+    with pytest.raises(InputError, match=rf"1 of 2 cells failed.* {half.cell.path} failed in train: the file"):
+        run([half, whole], lose=f"{half.cell.path}/seed~1.safetensors")
+    assert [run.store.missing(one).cell.seeds for one in (half, whole)] == [(0, 1), ()]
+    assert not run.released.exists()
+    run([half, whole])
+    assert [step[1:] for step in run.steps if step[0] == "_released"] == [(half.cell.path, seed) for seed in (0, 1)]
 
 
 def test_of_many_failures_the_first_are_told_and_the_others_are_in_the_log(
@@ -238,138 +226,114 @@ def test_of_many_failures_the_first_are_told_and_the_others_are_in_the_log(
     assert capfd.readouterr().err.count("To repeat it alone") == 2
 
 
-def test_models_that_cells_share_are_trained_once_and_kept(run: Run, data: Path, tmp_path: Path) -> None:
-    trainer = task(sharing("none", "inf", seeds=(0, 1)), data)
-    tasks = [task(sharing(name, "10", seeds=(0, 1)), data, trainer) for name in ("idn", "udn")]
-    stages.train_shared([trainer], run.store, tmp_path / "models.json", "cpu")
-    models = read_json(tmp_path / "models.json")
+def test_models_that_cells_share_are_trained_once_and_score_their_own_seed(run: Run, data: Path) -> None:
+    shared: Any = method("testing")
+    trainer, lists = (
+        task(sharing("none", "inf"), data),
+        [run.folder / f"{n}.json" for n in ("models", "scores", "privacy")],
+    )
+    run.broken = ("_models", ZeroDivisionError)
+    with pytest.raises(InputError, match=r"inf failed in train_shared: ZeroDivisionError.*results/metrics/s/d/v/none"):
+        stages.train_shared([trainer], run.store, lists[0], "cpu")
+    assert not lists[0].exists()
+    run.broken = None
+    stages.train_shared([trainer], run.store, lists[0], "cpu")
+    models, before = read_json(lists[0]), run.times()
     assert models == {trainer.cell.path: {"model~0": trainer.key, "model~1": trainer.key}}
-    before = run.times()
     assert run.store.holds(models)
-    stages.evaluate(tasks, run.store, None, None, tmp_path / "scores.json", "cpu")
-    stages.privacy(tasks, run.store, tmp_path / "privacy.json")
-    parts = read_manifests([tmp_path / "scores.json", tmp_path / "privacy.json"])[tasks[0].cell.path]
-    assert parts.keys() == {"seed~0", "seed~1", "guarantee~0", "guarantee~1", "audit~0"}
-    stages.train_shared([trainer], run.store, tmp_path / "models.json", "cpu")
+    trained = [read_trained(run.store.path(trainer.cell.path, f"model~{seed}", trainer.key))[0] for seed in (0, 1)]
+    for seed in (0, 1):
+        own = shared.train(trainer.cell, images(), seed, CPU).arrays
+        assert all((trained[seed].arrays[key] == own[key]).all() for key in own)
+    tasks = [task(sharing(name, "10"), data, trainer) for name in ("idn", "udn")]
+    stages.evaluate(tasks, run.store, None, None, lists[1], "cpu")
+    stages.privacy(tasks, run.store, lists[2])
+    found = run.store.read(results.read_manifests(lists[1:]))
+    for one in tasks:
+        parts = found[one.cell.path]
+        assert parts.keys() == {"seed~0", "seed~1", "guarantee~0", "guarantee~1", "audit~0"}
+        for seed in (0, 1):
+            assert parts[f"seed~{seed}"]["rows"] == shared.evaluate(one.cell, images(), trained[seed], seed, CPU)
+            guarantee = shared.guarantee(one.cell, data, [trained[seed]])["epsilon"]
+            assert parts[f"guarantee~{seed}"]["guarantee"]["epsilon"] == guarantee
+    stages.train_shared([trainer], run.store, lists[0], "cpu")
     assert before.items() <= run.times().items()
 
 
-def test_a_trainer_that_fails_is_named(run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stages, "_models", lambda *_: 1 / 0)
-    one = task(sharing("none", "inf"), data)
-    with pytest.raises(
-        InputError, match=r"inf failed in train_shared: ZeroDivisionError.*results/metrics/s/d/base/none"
-    ):
-        stages.train_shared([one], run.store, tmp_path / "models.json", "cpu")
-    assert not (tmp_path / "models.json").exists()
-
-
 @pytest.mark.parametrize("content", [b"", b"{", b'{"rows": [', b"\xff\xfe", b"[]", b"null", b"{}"])
-def test_a_damaged_result_is_one_sentence(content: bytes, run: Run, data: Path) -> None:
-    one = task(cell(), data)
-    path = run.store.path(one.cell.path, "seed~0", one.key)
+def test_a_damaged_result_is_one_sentence(content: bytes, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    path = store.path("s/d/v/m/epsilon~1", "seed~0", "k")
     path.parent.mkdir(parents=True)
     path.write_bytes(content)
-    with pytest.raises(InputError, match=rf"{one.key}.json is .*: delete it and run again") as raised:
-        run.store.read({one.cell.path: {"seed~0": one.key}})
-    assert "\n" not in str(raised.value)
-    path.unlink()
-    with pytest.raises(InputError, match="is missing"):
-        run.store.read({one.cell.path: {"seed~0": one.key}})
+    for words in (r"k.json is .*: delete it and run again", "is missing"):
+        with pytest.raises(InputError, match=words) as raised:
+            store.read({"s/d/v/m/epsilon~1": {"seed~0": "k"}})
+        assert "\n" not in str(raised.value)
+        path.unlink(missing_ok=True)
 
 
-def test_data_without_their_digest_are_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"digest\.json is missing"):
-        task(cell(), tmp_path).key  # noqa: B018
-
-
-def folder_of(store: Store, name: str, *files: str, listed: Sequence[str] | None = None) -> Path:
-    """A folder of releases or models with these files, which says that it has those that are listed."""
-    folder = store.results / name
-    for file in files:
-        (folder / file).parent.mkdir(parents=True, exist_ok=True)
-        (folder / file).touch()
-    if listed is not None:
-        write_json(folder / CONTENTS, {"files": listed, "failed": {}})
-    return folder
+INNER = "s/d/v/m/epsilon~1/seed~0.safetensors"
+LISTS = {  # of a list of results: what it says, and whether it stays
+    "s/d/0/scores": ('{"s/d/v/m/epsilon~1": {"seed~0": "k", "seed~1": "k"}}', True),
+    "s/d/1/scores": ('{"s/d/v/m/epsilon~1": {"seed~0": "k", "seed~2": "k"}}', False),
+    "s/d/2/scores": ('{"s/d/v/m/epsilon~1": {"seed~0": "other key"}}', False),
+    "s/d/v/m/epsilon~1/scores": ('{"s/d/v/m/epsilon~1": {"seed~1": "k"}}', True),
+    "damaged": ('{"s/', False),
+    "strange": ("[1]", False),
+}
+FOLDERS: dict[str, tuple[list[str], str, bool]] = {  # of a folder: its files, what it says, and whether it stays
+    "perturbed/s/d/0": ([INNER], f'{{"files": ["{INNER}"], "failed": {{}}}}', True),
+    "perturbed/s/d/2": ([], f'{{"files": ["{INNER}"], "failed": {{}}}}', False),
+    "perturbed/s/d/3": ([INNER], f'{{"files": ["{INNER}"], "failed": {{"s/d": ["train", ""]}}}}', False),
+    "models/s/d/v/m/epsilon~1": ([INNER], f'{{"files": ["{INNER}"], "failed": {{}}}}', True),
+    "models/s/d/v/m/epsilon~2": ([INNER], f'{{"files": ["{INNER}", "lost"], "failed": {{}}}}', False),
+    "models/s/d/1": ([], '{"files": [], "failed": {}}', True),
+    "models/s/d/3": ([INNER], "", False),
+    "models/s/d/4": ([INNER], '{"files"', False),
+    "features/s/d/0": (["x"], "", True),
+}
 
 
 def test_tidying_removes_what_is_incomplete_and_nothing_else(tmp_path: Path) -> None:
-    store = Store(tmp_path / "results")
-    for part in ("seed~0", "seed~1"):
-        write_json(store.path("s/d/base/m/epsilon~1", part, "k"), {})
-    lists = {
-        "s/d/0/scores": {"seed~0": "k", "seed~1": "k"},
-        "s/d/1/scores": {"seed~0": "k", "seed~2": "k"},
-        "s/d/2/scores": {"seed~0": "other key"},
-        "s/d/base/m/epsilon~1/scores": {"seed~1": "k"},
-    }
-    for name, parts in lists.items():
-        write_json(store.results / "batches" / f"{name}.json", {"s/d/base/m/epsilon~1": parts})
-    for name, text in (("damaged", '{"s/'), ("strange", "[1]")):
-        (store.results / "batches" / f"{name}.json").write_text(text)
-    inner = "s/d/base/m/epsilon~1/seed~0.safetensors"
-    stay = [
-        folder_of(store, "perturbed/s/d/0", inner, listed=[inner]),
-        folder_of(store, "models/s/d/base/m/epsilon~1", inner, listed=[inner]),
-        folder_of(store, "models/s/d/1", listed=[]),
-        folder_of(store, "features/s/d/0", "x"),
-    ]
-    go = [
-        folder_of(store, "perturbed/s/d/2", listed=[inner]),
-        folder_of(store, "models/s/d/3", inner),
-        folder_of(store, "models/s/d/base/m/epsilon~2", inner, listed=[inner, "lost"]),
-    ]
-    (folder_of(store, "models/s/d/4", inner) / CONTENTS).write_text('{"files"')
-    kept = {path for path in store.results.rglob("*") if path.is_file()}
+    store, texts = Store(tmp_path), {f"batches/{name}.json": text for name, (text, _) in LISTS.items()}
+    for folder, (files, text, _) in FOLDERS.items():
+        texts |= {f"{folder}/{file}": "" for file in files} | ({f"{folder}/{CONTENTS}": text} if text else {})
+    texts |= {f"cells/s/d/v/m/epsilon~1/seed~{seed}.k.json": "{}" for seed in (0, 1)}
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
     store.tidy()
-    left = {path for path in store.results.rglob("*") if path.is_file()}
-    lost = {path.relative_to(store.results).as_posix() for path in kept - left}
-    assert {name for name in lost if name.startswith("batches/")} == {
-        "batches/s/d/1/scores.json",
-        "batches/s/d/2/scores.json",
-        "batches/damaged.json",
-        "batches/strange.json",
-    }
-    assert all(folder.exists() for folder in stay)
-    assert not any(folder.exists() for folder in [*go, store.results / "models" / "s" / "d" / "4"])
-    assert {name.split("/")[0] for name in lost} == {"batches", "perturbed", "models"}
+    assert {folder: (tmp_path / folder).exists() for folder in FOLDERS} == {name: FOLDERS[name][-1] for name in FOLDERS}
+    gone = {name for name in texts if not (tmp_path / name).exists() and not name.startswith(("perturbed", "models"))}
+    assert gone == {f"batches/{name}.json" for name, (_, stays) in LISTS.items() if not stays}
+    assert [bool(store.lost(f"s/d/{batch}", "scores")) for batch in (0, 1, 2)] == [False, True, True]
 
 
 def test_folders_of_a_killed_run_go_once_there_are_scores_unless_they_were_asked_for(tmp_path: Path) -> None:
-    store = Store(tmp_path / "results")
-    folders = [folder_of(store, f"{kind}/s/d/{batch}") for kind in ("perturbed", "models") for batch in (0, 1)]
+    folders = [tmp_path / f"{kind}/s/d/{batch}" for kind in ("perturbed", "models") for batch in (0, 1)]
     for folder in folders:
         folder.mkdir(parents=True)
         os.utime(folder, (1000.0, 1000.0))
-    store.clear_spent()
+    Store(tmp_path).clear_spent()
     assert all(folder.exists() for folder in folders)  # there are no scores yet
-    write_json(store.results / "batches" / "s" / "d" / "0" / "scores.json", {})
-    store.clear_spent([str(store.results / "models" / "s" / "d" / "0")])
-    assert [folder.exists() for folder in folders] == [False, True, True, True]
-    store.clear_spent()
-    assert [folder.exists() for folder in folders] == [False, True, False, True]
+    write_json(tmp_path / "batches" / "s" / "d" / "0" / "scores.json", {})
+    for asked, left in (([str(folders[2])], [False, True, True, True]), ([], [False, True, False, True])):
+        Store(tmp_path).clear_spent(asked)
+        assert [folder.exists() for folder in folders] == left
 
 
-def test_two_processes_that_write_the_same_result_at_once_leave_a_whole_file(run: Run, data: Path) -> None:
-    one = task(cell(), data)
-    path = run.store.path(one.cell.path, "seed~0", one.key)
-    content = {"rows": [{"value": number} for number in range(200)]}
+def write_often(one: Task, store: Store, content: dict[str, Any]) -> None:
+    for _ in range(150):
+        store.write(one, "seed~0", content)
 
-    def write() -> Iterator[int]:
-        child = os.fork()
-        if child:
-            yield child
-            return
-        try:
-            for _ in range(150):
-                run.store.write(one, "seed~0", content)
-        except BaseException:
-            os._exit(1)
-        os._exit(0)
 
-    children = [child for _ in range(2) for child in write()]
-    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
+def test_two_processes_that_write_the_same_result_at_once_leave_a_whole_file(tmp_path: Path, data: Path) -> None:
+    one, store, content = task(cell(), data), Store(tmp_path), {"rows": [{"value": number} for number in range(200)]}
+    with ProcessPoolExecutor(2, get_context("fork")) as pool:
+        for written in [pool.submit(write_often, one, store, content) for _ in range(2)]:
+            written.result()
+    path = store.path(one.cell.path, "seed~0", one.key)
     assert read_json(path)["rows"] == content["rows"]
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
@@ -377,42 +341,40 @@ def test_two_processes_that_write_the_same_result_at_once_leave_a_whole_file(run
 def test_a_batch_is_read_as_it_was_written_and_its_name_follows_its_content(data: Path, tmp_path: Path) -> None:
     trainer = {"settings": sharing("none", "inf").settings(), "code": "t", "data": str(data)}
     raw = {"settings": sharing("idn", "10").settings(), "code": "c", "data": str(data), "weights": None}
-    path = write_batch(tmp_path, [{**raw, "trainer": trainer}])
-    assert read_tasks(path) == [task(sharing("idn", "10"), data, task(sharing("none", "inf"), data, code="t"))]
-    assert write_batch(tmp_path, [{**raw, "trainer": trainer}]) == path
-    assert write_batch(tmp_path, [raw]) != path
+    path = results.write_batch(tmp_path, [{**raw, "trainer": trainer}])
+    assert results.read_tasks(path) == [task(sharing("idn", "10"), data, task(sharing("none", "inf"), data, code="t"))]
+    assert results.write_batch(tmp_path, [{**raw, "trainer": trainer}]) == path
+    assert results.write_batch(tmp_path, [raw]) != path
 
 
 def test_a_batch_with_nothing_to_do_does_not_import_torch(run: Run, data: Path) -> None:
     one = task(cell(), data)
     run([one])
-    batch = write_batch(run.folder, [{"settings": one.settings, "code": "c", "data": str(data)}])
-    program = (
-        "import sys; from pathlib import Path; from tensorldp_papers.run import stages, store;"
-        f"tasks, kept = store.read_tasks(Path({str(batch)!r})), store.Store(Path({str(run.store.results)!r}));"
-        f"out = Path({str(run.folder / 'again')!r}); stages.perturb(tasks, kept, out / 'a', 'cpu');"
-        "stages.train(tasks, kept, out / 'a', out / 'b', 'cpu');"
-        "stages.evaluate(tasks, kept, out / 'a', out / 'b', out / 'c.json', 'cpu');"
-        "stages.privacy(tasks, kept, out / 'd.json'); print('torch' in sys.modules)"
-    )
+    batch = results.write_batch(run.folder, [{"settings": one.settings, "code": "c", "data": str(data)}])
+    program = f"""import sys; from pathlib import Path; from tensorldp_papers.run import stages, store
+tasks, kept = store.read_tasks(Path({str(batch)!r})), store.Store(Path({str(run.store.results)!r}))
+out = Path({str(run.folder / "again")!r})
+stages.perturb(tasks, kept, out / "a", "cpu")
+stages.train(tasks, kept, out / "a", out / "b", "cpu")
+stages.evaluate(tasks, kept, out / "a", out / "b", out / "c.json", "cpu")
+stages.privacy(tasks, kept, out / "d.json")
+print("torch" in sys.modules)"""
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 
 
-def scores(seed: int) -> dict[str, Any]:
-    return {"cell": {"seeds": [9]}, "rows": [{"metric": "accuracy", "value": seed / 10}], "run": {"seconds": seed}}
-
-
-def test_the_scores_of_a_cell_are_in_the_order_of_its_seeds_and_none_is_a_mistake() -> None:
-    found = scores_of({"seed~10": scores(10), "guarantee": {}, "seed~2": scores(2)})
+def test_the_scores_of_a_cell_are_in_the_order_of_its_seeds_and_its_guarantee_is_the_weakest() -> None:
+    parts: dict[str, Any] = {f"guarantee~{n}": {"guarantee": {"epsilon": e}} for n, e in enumerate((1.0, "inf", 2.0))}
+    for seed in (10, 2):
+        rows = [{"metric": "accuracy", "value": seed / 10}]
+        parts[f"seed~{seed}"] = {"cell": {"seeds": [9]}, "rows": rows, "run": {"seconds": seed}}
+    found = results.scores_of(parts)
     assert found["cell"] == {"seeds": [2, 10]}
     assert [(row["seed"], row["value"]) for row in found["rows"]] == [(2, 0.2), (10, 1.0)]
-    assert list(found["runs"]) == ["2", "10"]
+    assert list(found["runs"].items()) == [("2", {"seconds": 2}), ("10", {"seconds": 10})]
+    assert results.guarantee_of(parts) == {"epsilon": "inf"}
+    assert results.audit_of({**parts, "audit~0": {"audit": [{"delta": 0.0}]}}) == [{"delta": 0.0}]
+    assert results.audit_of(parts) == []
+    assert results.guarantee_of({"guarantee": {"guarantee": {"epsilon": 3.0}}, "seed~0": {}}) == {"epsilon": 3.0}
     with pytest.raises(InputError, match="no scores"):
-        scores_of({"guarantee": {}})
-
-
-def test_the_guarantee_over_seeds_is_the_weakest() -> None:
-    parts = {f"guarantee~{n}": {"guarantee": {"epsilon": epsilon}} for n, epsilon in enumerate((1.0, "inf", 2.0))}
-    assert guarantee_of(parts) == {"epsilon": "inf"}
-    assert guarantee_of({"guarantee": {"guarantee": {"epsilon": 3.0}}, "seed~0": {}}) == {"epsilon": 3.0}
+        results.scores_of({"guarantee": {}})
