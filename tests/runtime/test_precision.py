@@ -1,56 +1,52 @@
 """Which arithmetic networks compute in."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tensorldp.errors import InputError
 from tensorldp_papers.run.precision import instruction_set, resolve_precision
 
-
-def resolved(wish: str, instructions: str, **facts: bool) -> tuple[str, ...]:
-    return resolve_precision(wish, **{"gpu": False, "embedded": False, **facts}, instructions=instructions)
+GPU: dict[str, bool] = {"gpu": True}
+COMPILES: dict[str, bool] = {"compiles": True}
+EMBEDDED: dict[str, bool] = {"embedded": True}
 
 
 @pytest.mark.parametrize(
-    ("instructions", "gpu", "expected"),
+    ("wish", "instructions", "facts", "expected"),
     [
-        ("amx_bf16", False, ("bfloat16",)),
-        ("avx512_bf16", False, ()),
-        ("avx2", False, ()),
-        ("avx2", True, ("bfloat16",)),
+        ("auto", "amx_bf16", {}, ("bfloat16",)),  # where it gains
+        ("auto", "avx512_bf16", {}, ()),
+        ("auto", "avx2", {}, ()),
+        ("auto", "avx2", GPU, ("bfloat16",)),
+        ("auto", "amx_bf16", EMBEDDED, ()),
+        ("auto", "avx2", GPU | EMBEDDED, ()),
+        ("float32", "amx_bf16", COMPILES, ()),
+        ("float32", "avx2", COMPILES | GPU, ()),
+        ("auto", "amx_bf16", COMPILES, ("compiled", "bfloat16")),  # the compiled loop first
+        ("auto", "avx2", COMPILES | EMBEDDED, ("compiled",)),
+        ("auto", "amx_bf16", COMPILES | GPU, ("bfloat16",)),
+        ("compiled", "amx_bf16", COMPILES, ("compiled",)),
+        ("bfloat16", "amx_bf16", COMPILES, ("bfloat16",)),
+        ("bfloat16", "avx512_bf16", EMBEDDED, ("bfloat16",)),  # a wish counts where the machine can
+        ("compiled", "avx2", {}, r"precision is 'compiled' but no C\+\+ compiler"),
+        ("compiled", "avx2", COMPILES | GPU, "precision is 'compiled' but jobs use a GPU"),
+        ("bfloat16", "avx2", {}, r"precision is 'bfloat16' but this machine \(avx2\) has no instructions for it"),
+        ("half", "avx2", {}, "precision must be auto, float32, bfloat16 or compiled, got 'half'"),
     ],
 )
-def test_auto_is_bfloat16_where_it_gains(instructions: str, gpu: bool, expected: tuple[str, ...]) -> None:
-    assert resolved("auto", instructions, gpu=gpu) == expected
-    assert resolved("auto", instructions, gpu=gpu, embedded=True) == ()
-    assert resolved("float32", instructions, gpu=gpu, compiles=True) == ()
-
-
-def test_auto_is_the_compiled_loop_first_where_there_is_one() -> None:
-    assert resolved("auto", "amx_bf16", compiles=True) == ("compiled", "bfloat16")
-    assert resolved("auto", "avx2", compiles=True, embedded=True) == ("compiled",)
-    assert resolved("auto", "amx_bf16", compiles=True, gpu=True) == ("bfloat16",)
-    assert resolved("compiled", "amx_bf16", compiles=True) == ("compiled",)
-    assert resolved("bfloat16", "amx_bf16", compiles=True) == ("bfloat16",)
-
-
-@pytest.mark.parametrize(
-    ("facts", "why"), [({}, "no C\\+\\+ compiler"), ({"compiles": True, "gpu": True}, "jobs use a GPU")]
-)
-def test_the_compiled_loop_is_asked_for_in_vain(facts: dict[str, bool], why: str) -> None:
-    with pytest.raises(InputError, match=f"precision is 'compiled' but {why}"):
-        resolved("compiled", "avx2", **facts)
-
-
-def test_a_wish_counts_where_the_machine_can() -> None:
-    assert resolved("bfloat16", "avx512_bf16", embedded=True) == ("bfloat16",)
-    with pytest.raises(
-        InputError, match=r"precision is 'bfloat16' but this machine \(avx2\) has no instructions for it"
-    ):
-        resolved("bfloat16", "avx2")
-    with pytest.raises(InputError, match="precision must be auto, float32, bfloat16 or compiled, got 'half'"):
-        resolved("half", "avx2")
+def test_networks_compute_in_what_is_asked_for_or_gains_here(
+    wish: str, instructions: str, facts: dict[str, bool], expected: Any
+) -> None:
+    asked: dict[str, Any] = {"gpu": False, "embedded": False, **facts, "instructions": instructions}
+    if isinstance(expected, tuple):
+        assert resolve_precision(wish, **asked) == expected
+    else:
+        with pytest.raises(InputError, match=expected):
+            resolve_precision(wish, **asked)
 
 
 @pytest.mark.parametrize(
@@ -61,9 +57,5 @@ def test_the_widest_instruction_set_is_read(tmp_path: Path, flags: str, expected
     source = tmp_path / "cpuinfo"
     source.write_text(f"processor : 0\nflags\t\t: {flags}\nbugs : none\n")
     assert instruction_set(source) == expected
-
-
-def test_without_flags_it_is_the_architecture(tmp_path: Path) -> None:
-    source = tmp_path / "cpuinfo"
     source.write_text("processor : 0\nFeatures : fp asimd\n")
-    assert instruction_set(source) == instruction_set(tmp_path / "none") != ""
+    assert instruction_set(source) == instruction_set(tmp_path / "none") != ""  # the architecture
