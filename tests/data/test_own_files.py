@@ -34,29 +34,26 @@ from tensorldp_papers.run.settings import parse_settings
 X = np.random.default_rng(5).integers(0, 17, (40, 4)).astype(float)
 Y = np.array(["oak", "elm"])[np.arange(40) % 2]
 TABLE = pd.DataFrame(X, columns=list("abcd")).assign(tree=Y)
+CSV, PARQUET, NPZ, TENSORS = (f"t.{suffix}" for suffix in ("csv", "parquet", "npz", "safetensors"))
 PROPERTY = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+BYTE = {"range": [0, 255]}
 
 
-def entry_of(folder: Path, path: str, **entry: Any) -> Any:
-    """An entry of config.yaml, checked as the workflow does."""
+def warned(folder: Path, path: str = CSV, *, name: str = "mine", **entry: Any) -> list[str]:
+    """What an entry of config.yaml that succeeds warns of."""
     whole = {"path": str(folder / path), "range": [0, 16], **({} if path == "trees" else {"label": "tree"}), **entry}
-    own = parse_settings({"studies": ["tldp_type1"], "own_datasets": {"mine": whole}}).own_datasets
+    own = parse_settings({"studies": ["tldp_type1"], "own_datasets": {name: whole}}).own_datasets
     check_own(own, ["digits"])
-    return own["mine"]
+    return prepare_own(name, own[name], folder / "out")
 
 
-def warned(folder: Path, path: str = "t.csv", **entry: Any) -> list[str]:
-    """What an entry that succeeds warns of."""
-    return prepare_own("mine", entry_of(folder, path, **entry), folder / "out")
-
-
-def prepared(folder: Path, path: str = "t.csv", **entry: Any) -> Any:
+def prepared(folder: Path, path: str = CSV, **entry: Any) -> Any:
     """Both splits of an entry."""
     warned(folder, path, **entry)
     return [load(folder / "out" / f"{split}.safetensors") for split in ("train", "test")]
 
 
-def refusal(folder: Path, path: str = "t.csv", **entry: Any) -> str:
+def refusal(folder: Path, path: str = CSV, **entry: Any) -> str:
     """The sentence that an entry ends with."""
     with pytest.raises(InputError) as caught:
         prepared(folder, path, **entry)
@@ -64,29 +61,26 @@ def refusal(folder: Path, path: str = "t.csv", **entry: Any) -> str:
     return str(caught.value)
 
 
-def put(folder: Path, table: pd.DataFrame = TABLE, name: str = "t.csv", **columns: Any) -> Path:
-    table, path = table.assign(**columns), folder / name
-    if path.suffix == ".csv":
-        table.to_csv(path, index=False)
-    elif path.suffix == ".parquet":
-        table.to_parquet(path)
+def put(folder: Path, content: Any = None, name: str = CSV) -> Path:
+    """Write a table, the usual one with changed columns, or bytes as they are; an NPZ file gets arrays."""
+    table = content if isinstance(content, pd.DataFrame) else TABLE
+    if isinstance(content, bytes):
+        (folder / name).write_bytes(content)
+    elif name == NPZ:
+        x, tree = table.drop(columns="tree").to_numpy(), table["tree"].to_numpy("U")
+        np.savez(folder / name, **{"x": x, "tree": tree, **(content if isinstance(content, dict) else {})})
     else:
-        arrays(folder, table.drop(columns="tree").to_numpy(), table["tree"].to_numpy("U"))
-    return folder
-
-
-def arrays(folder: Path, x: Any, tree: Any = Y) -> Path:
-    np.savez(folder / "t.npz", x=x, tree=tree)
+        table = table.assign(**content) if isinstance(content, dict) else table
+        table.to_parquet(folder / name) if name == PARQUET else table.to_csv(folder / name, index=False)
     return folder
 
 
 def pictures(folder: Path, sizes: tuple[int, int] = (6, 6), mode: str = "L") -> Path:
     """A folder of images, six of each of two classes."""
-    for k, tree in enumerate(("elm", "oak")):
-        (folder / "trees" / tree).mkdir(parents=True)
-        for number in range(6):
-            grey = np.full((6, sizes[k]), 40 * k + number, np.uint8)
-            Image.fromarray(grey).convert(mode).save(folder / "trees" / tree / f"{number}.png")
+    for k, number in itertools.product(range(2), range(6)):
+        path = folder / "trees" / ("elm", "oak")[k] / f"{number}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(np.full((6, sizes[k]), 40 * k + number, np.uint8)).convert(mode).save(path)
     return folder
 
 
@@ -111,41 +105,36 @@ def test_a_table_keeps_its_records_and_its_classes_in_sorted_order(tmp_path: Pat
     train, test = prepared(put(tmp_path), test=0.25, seed=3)
     assert (train.x.dtype, len(train.x), len(test.x)) == (np.float32, 30, 10)
     assert rows([train, test]) == stated(X)
-    told = train.metadata
-    assert (told["kind"], told["low"], told["high"]) == ("tabular", "0.0", "16.0")
+    assert [train.metadata[key] for key in ("kind", "low", "high")] == ["tabular", "0.0", "16.0"]
     assert classes([train]) == ["elm", "oak"]
     assert np.bincount(test.y).tolist() == [5, 5]
 
 
-NUMBERS: list[Any] = ["bool", "uint8", "int8", "uint16", "int16", "int64", "uint64", "float16", "float64"]
-TORCH: list[Any] = [torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2]  # NumPy lacks them
+NUMBERS = ["bool", "uint8", "int8", "uint16", "int16", "int64", "uint64", "float16", "float64"]
+NOT_IN_NUMPY = ["bfloat16", "float8_e4m3fn", "float8_e5m2"]
 
 
-@pytest.mark.parametrize("dtype", [*NUMBERS, *TORCH], ids=str)
-def test_every_kind_of_file_holds_the_same_records_exactly(tmp_path: Path, dtype: Any) -> None:
-    stored = (
-        torch.tensor(X).to(dtype) if dtype in TORCH else torch.tensor((X % 2 if dtype == "bool" else X).astype(dtype))
-    )
-    save_file({"x": stored.reshape(40, 2, 2), "tree": torch.tensor(Y == "oak")}, tmp_path / "t.safetensors")
-    splits = prepared(tmp_path, "t.safetensors")
+@pytest.mark.parametrize("dtype", [*NUMBERS, *NOT_IN_NUMPY])
+def test_every_kind_of_file_holds_the_same_records_exactly(tmp_path: Path, dtype: str) -> None:
+    x = torch.tensor(X % 2 if dtype == "bool" else X).to(getattr(torch, dtype))
+    save_file({"x": x.reshape(40, 2, 2), "tree": torch.tensor(Y == "oak")}, tmp_path / TENSORS)
+    splits = prepared(tmp_path, TENSORS)
     assert splits[0].metadata["kind"] == "image"
-    assert rows(splits) == stated(stored.float().numpy())
-    if dtype not in TORCH:
-        table = pd.DataFrame(stored.numpy(), columns=list("abcd")).assign(tree=Y)
-        for name in ("t.csv", "t.parquet", "t.npz"):
-            if name == "t.npz" or dtype != "float16":  # which Parquet cannot hold
-                assert rows(prepared(put(tmp_path, table, name), name)) == stated(stored.numpy()), name
+    assert rows(splits) == stated(x.float().numpy())
+    for name in (NPZ, CSV, PARQUET) if dtype in NUMBERS else ():
+        table = pd.DataFrame(x.numpy(), columns=list("abcd")).assign(tree=Y)
+        if (dtype, name) != ("float16", PARQUET):
+            assert rows(prepared(put(tmp_path, table, name), name)) == stated(x.numpy()), name
 
 
-def test_numbers_that_are_text_in_a_parquet_file_are_numbers_and_truth_values_1_and_0(tmp_path: Path) -> None:
+def test_numbers_that_are_text_are_numbers_and_truth_values_1_and_0(tmp_path: Path) -> None:
     kinds: list[Any] = [str, Decimal]
     for kind in kinds:
-        put(tmp_path, name="t.parquet", a=[kind(value) for value in TABLE["a"]])
-        assert rows(prepared(tmp_path, "t.parquet")) == stated(X)
+        put(tmp_path, {"a": [kind(value) for value in TABLE["a"]]}, PARQUET)
+        assert rows(prepared(tmp_path, PARQUET)) == stated(X)
     for words in (("True", "False"), ("TRUE", "false")):
-        put(tmp_path, a=np.array(words)[np.arange(40) % 2])
-        found = np.concatenate([part.x[:, 0] for part in prepared(tmp_path)])
-        assert sorted(found) == [0.0] * 20 + [1.0] * 20
+        splits = prepared(put(tmp_path, {"a": np.array(words)[np.arange(40) % 2]}))
+        assert sorted(np.concatenate([part.x[:, 0] for part in splits])) == [0.0] * 20 + [1.0] * 20
 
 
 def test_columns_with_ranges_of_their_own_are_scaled_to_0_and_1(tmp_path: Path) -> None:
@@ -162,16 +151,19 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_another_split(tmp_p
     assert found[0] == found[1] != found[2]
 
 
-# An entry
+# Mistakes in an entry, and in a file
 
 
 WORDS = st.text("abxyz -", min_size=1, max_size=9)
-ENDS = st.integers(-9, 9) | st.sampled_from([0.5, np.inf, -np.inf, np.nan, True])
-NO_RANGE = WORDS | st.lists(ENDS, max_size=3).filter(
-    lambda ends: len(ends) != 2 or True in map(bool.__instancecheck__, ends) or not -10 < ends[0] < ends[1] < 10
-)
+END = st.integers(-9, 9)
+NO_INTERVAL = st.tuples(END, END).map(lambda ends: sorted(ends, reverse=True)) | st.lists(END, max_size=1)
+NOT_FINITE = st.tuples(END, st.sampled_from([np.inf, -np.inf, np.nan, True, "x"])).map(list)
 WRONG: list[tuple[str, st.SearchStrategy[Any], str]] = [
-    ("range", NO_RANGE, "two finite numbers known without looking at the data, the lower first"),
+    (
+        "range",
+        WORDS | NO_INTERVAL | NOT_FINITE,
+        "two finite numbers known without looking at the data, the lower first",
+    ),
     ("test", st.floats().filter(lambda share: not 0 < share < 1) | WORDS, ""),
     ("seed", st.integers(max_value=-1) | st.integers(2**31) | st.floats() | WORDS | st.booleans(), ""),
     ("shape", WORDS | st.just([]) | st.just([2] * 4), "list"),
@@ -182,7 +174,7 @@ WRONG: list[tuple[str, st.SearchStrategy[Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("key", "values", "allowed"), WRONG, ids=[key for key, *_ in WRONG])
+@pytest.mark.parametrize(("key", "values", "allowed"), WRONG)
 @given(data=st.data())
 @PROPERTY
 def test_any_wrong_value_of_an_entry_is_one_sentence_that_names_both(
@@ -196,84 +188,132 @@ def test_any_wrong_value_of_an_entry_is_one_sentence_that_names_both(
 
 def broken(column: str, value: object) -> dict[str, Any]:
     """A column of the table with another value in row 8."""
-    return {column: [*TABLE[column][:7], value, *TABLE[column][8:]]}
+    values = TABLE[column].astype(str) if isinstance(value, str) else TABLE[column]
+    return {column: [*values[:7], value, *values[8:]]}
 
 
-@pytest.mark.parametrize(
-    ("columns", "entry", "words"),
-    [
-        ({}, {"label": "tre"}, ["own_datasets.mine.label", "'tre'", "did you mean 'tree'"]),
-        ({}, {"label": ""}, ["own_datasets.mine.label is missing"]),
-        ({}, {"values": ["e"]}, ["own_datasets.mine.values", "'e'", "a, b, c, d"]),
-        ({}, {"values": ["b", "b"]}, ["two columns 'b'"]),
-        ({}, {"drop": ["e"]}, ["own_datasets.mine.drop"]),
-        ({}, {"drop": ["tree"]}, ["own_datasets.mine.drop"]),
-        ({}, {"drop": ["a"], "values": ["b"]}, ["both values and drop"]),
-        ({}, {"label": "a"}, ["'tree'", "must hold numbers"]),
-        ({}, {"range": [0, 10]}, ["own_datasets.mine.range = [0, 10] does not hold 1"]),
-        ({}, {"range": {"a": [0, 16]}}, ["own_datasets.mine.range", "'b'"]),
-        ({}, {"range": [0, 1e300]}, ["beyond float32"]),
-        (dict.fromkeys("abcd", 0.0), {"range": [0, 1e-42]}, ["beyond float32"]),
-        ({}, {"range": [2**60, 2**60 + 100]}, ["same number in float64"]),
-        ({}, {"values": ["b"], "range": {"b": [16, 20]}}, ["own_datasets.mine.range.b = [16, 20] does not hold"]),
-        (
-            {"a": 1_700_000_000 + np.arange(40)},
-            {"values": ["a"], "range": [1_700_000_000, 1_700_000_010]},
-            ["[1700000000, 1700000010] does not hold 1700000011 in row 12, column 'a'"],
-        ),
-        ({}, {"shape": [3, 3]}, ["own_datasets.mine.shape = [3, 3] has 9", "4"]),
-        ({}, {"sed": 1}, ["'sed'", "did you mean"]),
-        ({"tree": "oak"}, {}, ["only one class, 'oak'"]),
-        (broken("tree", None), {}, ["the label of row 8 is missing"]),
-        (broken("tree", "ash"), {}, ["only one record", "'ash'"]),
-        (broken("b", np.nan), {}, ["row 8, column 'b'", "is empty"]),
-        (broken("b", np.inf), {}, ["row 8, column 'b'", "inf: every value must be a finite number"]),
-        ({"tree": np.arange(40) / 4}, {}, ["whole numbers or words", "0.25"]),
-        ({"b": "1,5"}, {}, ["'b'", "'1,5'"]),
-        ({"b": "2020-01-01"}, {}, ["'b'", "'2020-01-01'"]),
-    ],
-)
-def test_a_mistake_is_one_sentence(tmp_path: Path, columns: Any, entry: dict[str, Any], words: list[str]) -> None:
-    message = refusal(put(tmp_path, **columns), **entry)
+FAR, MISSING = 1_700_000_000, [None, *range(39)]
+TENS = [FAR, FAR + 10]
+WHOLE_FLOATS = {"range": [-(2.0**64), 2.0**64]}
+H = "a,tree\n1,h\u00eatre\n2,oak\n"
+REFUSED: list[tuple[str, Any, dict[str, Any], list[str]]] = [
+    (CSV, {}, {"label": "tre"}, ["own_datasets.mine.label", "'tre'", "did you mean 'tree'"]),
+    (CSV, {}, {"label": ""}, ["own_datasets.mine.label is missing"]),
+    (CSV, {}, {"label": "a"}, ["'tree'", "must hold numbers"]),
+    (CSV, {}, {"values": ["e"]}, ["own_datasets.mine.values", "'e'", "a, b, c, d"]),
+    (CSV, {}, {"values": ["b", "b"]}, ["two columns 'b'"]),
+    (CSV, {}, {"drop": ["e"]}, ["own_datasets.mine.drop"]),
+    (CSV, {}, {"drop": ["tree"]}, ["own_datasets.mine.drop"]),
+    (CSV, {}, {"drop": ["a"], "values": ["b"]}, ["both values and drop"]),
+    (CSV, {}, {"range": [0, 10]}, ["own_datasets.mine.range = [0, 10] does not hold 1"]),
+    (CSV, {}, {"range": {"a": [0, 16]}}, ["own_datasets.mine.range", "'b'"]),
+    (CSV, {}, {"range": [0, 1e300]}, ["beyond float32"]),
+    (CSV, dict.fromkeys("abcd", 0.0), {"range": [0, 1e-42]}, ["beyond float32"]),
+    (CSV, {}, {"range": [2**60, 2**60 + 100]}, ["same number in float64"]),
+    (CSV, {}, {"values": ["b"], "range": {"b": [16, 20]}}, ["own_datasets.mine.range.b = [16, 20] does not hold"]),
+    (CSV, {"a": FAR + np.arange(40)}, {"values": ["a"], "range": TENS}, ["not hold 1700000011 in row 12, column 'a'"]),
+    (CSV, {}, {"shape": [3, 3]}, ["own_datasets.mine.shape = [3, 3] has 9", "4"]),
+    (CSV, {}, {"sed": 1}, ["'sed'", "did you mean"]),
+    (CSV, {}, {"name": "digits"}, ["own_datasets.digits", "already"]),
+    (CSV, {}, {"name": "My Trees"}, ["'My Trees'", "small letters"]),
+    # labels
+    (CSV, {"tree": "oak"}, {}, ["only one class, 'oak'"]),
+    (CSV, broken("tree", ""), {}, ["the label of row 8 is missing"]),
+    (CSV, broken("tree", "  "), {}, ["the label of row 8 is missing"]),
+    (CSV, b'a,tree\n1,oak\n2,""\n', {}, ["the label of row 2 is missing"]),
+    (CSV, broken("tree", "ash"), {}, ["only one record", "'ash'"]),
+    (CSV, {"tree": np.arange(40) / 4}, {}, ["whole numbers or words", "0.25"]),
+    (PARQUET, {"tree": [b"oak", b"elm"] * 20}, {}, ["found b'oak'"]),
+    (PARQUET, {"tree": [None, "elm"] * 20}, {}, ["the label of row 1 is missing"]),
+    (PARQUET, {"tree": [1.5, 2.0] * 20}, {}, ["found 1.5"]),
+    (PARQUET, {"tree": [1e300, 2.0] * 20}, {}, ["found 1e+300"]),
+    (NPZ, {"tree": np.array([b"h\xeatre", b"oak"] * 20)}, {}, ["labels"]),
+    # cells
+    (CSV, {"b": "1,5"}, {}, ["row 1, column 'b' of ", "'1,5'"]),
+    (CSV, {"b": "2020-01-01"}, {}, ["the column 'b'", "'2020-01-01'"]),
+    (CSV, broken("b", ""), {}, ["row 8, column 'b' of ", "t.csv is empty"]),
+    (CSV, broken("b", "NA"), {}, ["row 8, column 'b' of ", "t.csv is 'NA'"]),
+    (CSV, broken("b", "1,5"), {}, ["is '1,5': write decimals with a point"]),
+    (CSV, broken("b", "1,000.5"), {}, ["thousands without a mark"]),
+    (CSV, broken("b", "1_000"), {}, ["is '1_000'"]),
+    (CSV, broken("b", "0x1F"), {}, ["is '0x1F'"]),
+    (CSV, broken("b", "2020-01-01"), {}, ["is '2020-01-01': every value must be a number"]),
+    (CSV, broken("b", "True"), {}, ["is 'True'"]),
+    (CSV, broken("b", "inf"), {}, ["row 8, column 'b'", "is inf: every value must be a finite number"]),
+    (CSV, broken("b", "1e999"), {}, ["is inf"]),
+    (PARQUET, {"a": pd.array(MISSING, "Int64")}, {"range": [0, 40]}, ["row 1, column 'a'"]),
+    (PARQUET, {"a": MISSING}, {"range": [0, 40]}, ["row 1, column 'a'"]),
+    (PARQUET, {"a": pd.array([None] + [True] * 39)}, {}, ["row 1, column 'a'"]),
+    *(
+        (CSV, {"a": [*range(39), value]}, WHOLE_FLOATS, ["row 40, column 'a' of ", f"t.csv is {value}, which float64"])
+        for value in (2**53 + 1, 2**63 - 1, -(2**60) - 1, 10**30, 10**400)
+    ),
+    *(
+        (NPZ, {"x": np.array([*range(39), value])[:, None]}, WHOLE_FLOATS, ["record 39, element (0,)", str(value)])
+        for value in (2**53 + 1, 2**63 - 1, -(2**60) - 1)
+    ),
+    # rows and columns
+    (CSV, b"a,tree\n1,oak,7\n2,elm,7\n", {}, ["rows with more fields"]),  # pandas would take the first for an index
+    (CSV, b"a,tree\n1,oak\n2,elm,7\n", {}, ["Expected 2 fields"]),
+    (CSV, b"a,b,tree\n1,2,oak\n2,elm\n", {}, ["row 2, column 'b'"]),
+    (CSV, b"a,a,tree\n1,2,oak\n2,3,elm\n", {}, ["two columns 'a'"]),
+    (CSV, b"a;tree\n1,5;oak\n", {}, ["separated by commas, found ';'"]),
+    (CSV, b"a\ttree\n1\toak\n", {}, [r"found '\t'"]),
+    (CSV, b"", {}, ["not the expected CSV table"]),
+    (CSV, b"a,tree\n", {}, ["no rows"]),
+    *((CSV, H.encode(other), {}, ["not UTF-8 text: save it as UTF-8"]) for other in ("latin-1", "utf-16", "utf-16-le")),
+    (CSV, TABLE.rename(columns={"a": "two\nlines"}), {"label": "tre"}, [r"'two\nlines'"]),
+    # other files
+    ("n" * 300 + ".csv", None, {}, ["own_datasets.mine.path", "no such file or folder"]),
+    ("nowhere.csv", None, {}, ["own_datasets.mine.path", "no such file or folder"]),
+    ("t.txt", b"a", {}, ["own_datasets.mine.path", ".csv, .parquet, .npz, .safetensors"]),
+    (NPZ, {}, {"test": 0.01}, ["own_datasets.mine.test = 0.01"]),
+    (NPZ, {"y": X}, {}, ["own_datasets.mine.values must name one array", "tree, x, y"]),
+    (NPZ, {}, {"drop": ["a"]}, ["own_datasets.mine.drop"]),
+    (NPZ, b"no zip", {}, ["not an NPZ file"]),
+    (TENSORS, b"no", {}, ["cannot be read as safetensors"]),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "entry", "words"), REFUSED)
+def test_a_mistake_is_one_sentence(tmp_path: Path, name: str, content: Any, entry: Any, words: list[str]) -> None:
+    if content is not None:
+        put(tmp_path, content, name)
+    message = refusal(tmp_path, name, **entry)
     assert all(word in message for word in words), message
+    assert "delete" not in message  # as of a file that was downloaded
 
 
-def test_a_range_must_be_stated() -> None:
+def test_mistakes_around_folders_and_arrays(tmp_path: Path) -> None:
     raw: dict[str, Any] = {"studies": ["s"], "own_datasets": {"mine": {"path": "t.csv", "label": "y"}}}
     with pytest.raises(
         InputError, match=r"own_datasets.mine .* range is missing, .* known without looking at the data"
     ):
         parse_settings(raw)
-
-
-def test_mistakes_around_files(tmp_path: Path) -> None:
-    np.savez(tmp_path / "t.npz", x=X, y=X, tree=Y)
-    (tmp_path / "damaged.npz").write_bytes(b"no zip")
-    (tmp_path / "t.txt").write_text("a")
     (tmp_path / "empty").mkdir()
+    assert "one folder for each class" in refusal(tmp_path, "empty", label="")
     pictures(tmp_path, sizes=(6, 5))
-    for path, entry, words in (
-        ("n" * 300 + ".csv", {}, ["own_datasets.mine.path", "no such file or folder"]),
-        ("nowhere.csv", {}, ["own_datasets.mine.path", "no such file or folder"]),
-        ("t.txt", {}, ["own_datasets.mine.path", ".csv, .parquet, .npz, .safetensors"]),
-        ("t.npz", {"values": ["x"], "test": 0.01}, ["own_datasets.mine.test = 0.01"]),
-        ("t.npz", {}, ["own_datasets.mine.values must name one array", "tree, x, y"]),
-        ("t.npz", {"values": ["x"], "drop": ["a"]}, ["own_datasets.mine.drop"]),
-        ("damaged.npz", {}, ["not an NPZ file"]),
-        ("empty", {"label": ""}, ["one folder for each class"]),
-        ("trees", {"label": "tree"}, ["own_datasets.mine.label", "does not apply to a folder"]),
-        ("trees", {"range": [0, 255]}, ["one size", "6 x 6", "5 x 6"]),
-    ):
-        message = refusal(tmp_path, path, **entry)
-        assert all(word in message for word in words), message
+    assert "own_datasets.mine.label = 'tree' does not apply to a folder" in refusal(tmp_path, "trees", label="tree")
+    message = refusal(tmp_path, "trees", **BYTE)
+    assert all(word in message for word in ("one size", "6 x 6", "5 x 6"))
+    save_file({"x": torch.zeros(40, 2, dtype=torch.complex64), "tree": torch.arange(40)}, tmp_path / TENSORS)
+    assert "must hold numbers" in refusal(tmp_path, TENSORS)
+    assert len(refusal(put(tmp_path, pd.DataFrame(np.zeros((4, 5000)))))) < 2000
 
 
-def test_the_name_of_a_known_data_set_is_taken(tmp_path: Path) -> None:
-    entry = {"path": str(put(tmp_path) / "t.csv"), "label": "tree", "range": [0, 16]}
-    for name, words in (("digits", "already"), ("My Trees", "small letters")):
-        own = parse_settings({"studies": ["tldp_type1"], "own_datasets": {name: entry}}).own_datasets
-        with pytest.raises(InputError, match=words):
-            check_own(own, ["digits"])
+@pytest.mark.parametrize("name", [NPZ, PARQUET, TENSORS])
+@given(data=st.data())
+@settings(PROPERTY, max_examples=50)
+def test_a_damaged_file_is_a_sentence(tmp_path: Path, name: str, data: st.DataObject) -> None:
+    put(tmp_path, name=name)
+    if name == TENSORS:
+        save_file({"x": torch.tensor(X), "tree": torch.arange(40) % 2}, tmp_path / name)
+    whole = bytearray((tmp_path / name).read_bytes())
+    for place in data.draw(st.lists(st.integers(0, len(whole) - 1), min_size=1, max_size=4)):
+        whole[place] = data.draw(st.integers(0, 255))
+    (tmp_path / name).write_bytes(whole[: data.draw(st.sampled_from([None, None, None, len(whole) // 2]))])
+    with contextlib.suppress(InputError):  # and nothing else
+        prepared(tmp_path, name)
 
 
 # Numbers in float32
@@ -288,16 +328,15 @@ def test_values_far_from_0_are_as_different_as_they_were(tmp_path: Path, low: fl
     values = np.float64(low) + step * np.arange(100)
     ends = [low, low + 100 * step]
     table = pd.DataFrame({"a": values, "b": values[::-1], "tree": Y[np.arange(100) % 40]})
-    for path in ("t.parquet", "t.npz"):
+    for path in (PARQUET, NPZ):
         splits = prepared(put(tmp_path, table, path), path, range=ends)
-        x = np.concatenate([part.x for part in splits])
+        x, told = np.concatenate([part.x for part in splits]), splits[0].metadata
         assert [len(np.unique(column)) for column in x.T] == [100, 100]
         np.testing.assert_allclose(np.sort(x[:, 0]), values - low, rtol=1e-6)
-        told = splits[0].metadata
         assert (float(told["low"]), float(told["high"])) == (0.0, ends[1] - low)
         assert "elements counted from" in told["deviation"]
         assert x.min() >= 0.0
-    scaled = np.concatenate([part.x for part in prepared(tmp_path, "t.parquet", range={"a": ends, "b": ends})])
+    scaled = np.concatenate([part.x for part in prepared(tmp_path, PARQUET, range={"a": ends, "b": ends})])
     assert [len(np.unique(column)) for column in scaled.T] == [100, 100]
 
 
@@ -321,206 +360,74 @@ def test_a_range_that_float32_resolves_is_kept_as_stated(tmp_path: Path, ends: l
     ],
 )
 def test_values_that_float32_makes_one_on_the_stated_range_are_refused(tmp_path: Path, values: Any, ends: Any) -> None:
-    message = refusal(put(tmp_path, name="t.parquet", a=values), "t.parquet", values=["a"], range={"a": ends})
+    message = refusal(put(tmp_path, {"a": values}, PARQUET), PARQUET, values=["a"], range={"a": ends})
     assert "column 'a'" in message
     assert "one number in float32" in message
     if ends[1] < 1e30:
-        assert "element (0,)" in refusal(arrays(tmp_path, np.reshape(values, (40, 1))), "t.npz", range=ends)
+        assert "element (0,)" in refusal(put(tmp_path, {"x": values[:, None]}, NPZ), NPZ, range=ends)
 
 
 def test_numbers_that_merge_here_and_there_give_a_warning_where_they_are_whole(tmp_path: Path) -> None:
-    put(tmp_path, a=[*np.arange(38) * 1_000_000, 2**25, 2**25 + 1])
+    put(tmp_path, {"a": [*np.arange(38) * 1_000_000, 2**25, 2**25 + 1]})
     (found,) = warned(tmp_path, values=["a", "b"], range=[0, 1e8])
     assert "33554432 and 33554433 in column 'a'" in found
     assert warned(tmp_path, values=["b"]) == []
-    put(tmp_path, a=np.append(np.linspace(0, 1, 39), np.nextafter(1.0, 0.0)))  # two of them become one
+    put(tmp_path, {"a": np.append(np.linspace(0, 1, 39), np.nextafter(1.0, 0.0))})  # two of them become one
     assert warned(tmp_path, values=["a", "b"]) == []
 
 
-@pytest.mark.parametrize("value", [2**53 + 1, 2**63 - 1, -(2**60) - 1, 10**30, 10**400])
-def test_whole_numbers_that_float64_does_not_hold_are_refused(tmp_path: Path, value: int) -> None:
-    ends = [-(2.0**64), 2.0**64]
-    assert f"row 40, column 'a' of {tmp_path / 't.csv'} is {value}" in refusal(
-        put(tmp_path, a=[*range(39), value]), range=ends
-    )
-    if value < 2**63:
-        message = refusal(arrays(tmp_path, np.array([*range(39), value])[:, None]), "t.npz", range=ends)
-        assert f"record 39, element (0,) of {tmp_path / 't.npz'} is {value}" in message
+# Labels and columns
 
 
-# What is no number, and damaged files
-
-
-def test_arrays_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "t.safetensors"
-    save_file({"x": torch.zeros(40, 2, dtype=torch.complex64), "tree": torch.arange(40)}, path)
-    assert "must hold numbers" in refusal(tmp_path, path.name)
-    path.write_bytes(b"no")
-    message = refusal(tmp_path, path.name)
-    assert "cannot be read as safetensors" in message
-    assert "delete" not in message
-    assert "labels" in refusal(arrays(tmp_path, X, np.array([b"h\xeatre", b"oak"] * 20)), "t.npz")
-
-
-@pytest.mark.parametrize("name", ["t.npz", "t.parquet", "t.safetensors"])
-@given(data=st.data())
-@settings(PROPERTY, max_examples=50)
-def test_a_damaged_file_is_a_sentence(tmp_path: Path, name: str, data: st.DataObject) -> None:
-    put(tmp_path, name=name) if name != "t.safetensors" else save_file(
-        {"x": torch.tensor(X), "tree": torch.arange(40) % 2}, tmp_path / name
-    )
-    whole = bytearray((tmp_path / name).read_bytes())
-    for place in data.draw(st.lists(st.integers(0, len(whole) - 1), min_size=1, max_size=4)):
-        whole[place] = data.draw(st.integers(0, 255))
-    (tmp_path / name).write_bytes(whole[: data.draw(st.sampled_from([None, None, None, len(whole) // 2]))])
-    with contextlib.suppress(InputError):  # and nothing else
-        prepared(tmp_path, name)
-
-
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        ("", "row 8, column 'b' of {} is empty"),
-        ("NA", "row 8, column 'b' of {} is 'NA'"),
-        ("1,5", "is '1,5': write decimals with a point"),
-        ("1,000.5", "thousands without a mark"),
-        ("1_000", "is '1_000'"),
-        ("0x1F", "is '0x1F'"),
-        ("2020-01-01", "is '2020-01-01': every value must be a number"),
-        ("True", "is 'True'"),
-        ("inf", "is inf: every value must be a finite number"),
-        ("1e999", "is inf"),
-    ],
-)
-def test_a_cell_that_is_no_number_is_named(tmp_path: Path, value: str, words: str) -> None:
-    table = TABLE.astype({"b": str})
-    assert words.format(tmp_path / "t.csv") in refusal(
-        put(tmp_path, table, b=[*table["b"][:7], value, *table["b"][8:]])
-    )
-
-
-def test_missing_values_of_a_parquet_file_are_named(tmp_path: Path) -> None:
-    for column in (pd.array([None, *range(39)], "Int64"), [np.nan, *range(39)], pd.array([None] + [True] * 39)):
-        assert "row 1, column 'a'" in refusal(put(tmp_path, name="t.parquet", a=column), "t.parquet", range=[0, 40])
-
-
-# Labels
-
-
-def labelled(folder: Path, one: str, other: str, encoding: str = "utf-8") -> Path:
+def labelled(folder: Path, one: str, other: str) -> Path:
     """A CSV file whose label column has two texts in turns."""
     lines = ["a,tree", *(f"{k % 16},{(one, other)[k % 2]}" for k in range(40))]
-    (folder / "t.csv").write_text("\n".join(lines) + "\n", encoding=encoding)
-    return folder
+    return put(folder, "\n".join([*lines, ""]).encode())
 
 
-LIKE_WORDS = [
-    ("NA", "None"),
-    ("null", "nan"),
-    ("N/A", "x"),
-    ("-", "?"),
-    ("True", "False"),
-    ("yes", "no"),
-    ("v1.0", "v1"),
-]
-LIKE_NUMBERS = [("0x10", "16"), ("1e3", "x"), ("1" * 40, "2" * 40), ("1e99", "1e999"), ("2020-01-01", "2020-01-02")]
+LIKE_NOTHING = [("NA", "None"), ("null", "nan"), ("N/A", "x"), ("-", "?"), ("True", "False"), ("yes", "no")]
+LIKE_NUMBERS = [("0x10", "16"), ("1e3", "x"), ("1" * 40, "2" * 40), ("1e99", "1e999"), ("v1.0", "v1")]
 
 
-@pytest.mark.parametrize(("one", "other"), [*LIKE_WORDS, *LIKE_NUMBERS])
+@pytest.mark.parametrize(("one", "other"), [*LIKE_NOTHING, *LIKE_NUMBERS, ("2020-01-01", "2020-01-02")])
 def test_a_label_of_a_csv_file_is_the_text_that_stands_there(tmp_path: Path, one: str, other: str) -> None:
     assert classes(prepared(labelled(tmp_path, one, other))) == sorted((one, other))
 
 
-WHOLE = st.integers(0, 10**6).map(str)
-TWINS: dict[str, st.SearchStrategy[tuple[str, str]]] = {
-    "number": st.tuples(WHOLE, st.sampled_from(["0{}", "+{}", "{}.0", "{}e0", "{}0e-1"])).map(
-        lambda drawn: (drawn[0], drawn[1].format(drawn[0]))
-    ),
-    "word": st.tuples(st.text("abcêå", min_size=1, max_size=5), st.sampled_from(["{} oak", "oak {}"])).map(
-        lambda drawn: (drawn[1].format(drawn[0]), drawn[1].format(drawn[0]).upper())
-    ),
-    "spaces": st.text("ab", min_size=1).map(lambda word: (f"{word} oak", f" {word}  oak")),
-    "composed": st.text("êåü", min_size=1).map(lambda word: (word, unicodedata.normalize("NFD", word))),
-    "zero": st.just(("0", "-0")),
+TWINS = {  # of a word or a number, what a reader would take for the same
+    r"[a-cêå]{1,5} oak": [str.upper, " {}".format, lambda word: word.replace(" ", "  ")],
+    r"[a-c]*[êåü]": [lambda word: unicodedata.normalize("NFD", word)],
+    r"[0-9]{1,6}": ["0{}".format, "+{}".format, "{}.0".format, "{}e0".format, "{}0e-1".format],
+    "0": ["-0".format],
 }
 
 
-@pytest.mark.parametrize("kind", TWINS)
-@given(data=st.data())
-@settings(PROPERTY, max_examples=10)
-def test_labels_that_a_reader_would_take_for_one_are_refused(tmp_path: Path, kind: str, data: st.DataObject) -> None:
-    one, other = data.draw(TWINS[kind])
-    for path, places in (("t.csv", ("row 1 ", "row 2 ")), ("t.npz", ("record 0 ", "record 1 "))):
-        labelled(tmp_path, one, other) if path == "t.csv" else arrays(tmp_path, X, np.array([one, other] * 20))
+@given(st.data())
+@settings(PROPERTY, max_examples=40)
+def test_labels_that_a_reader_would_take_for_one_are_refused(tmp_path: Path, data: st.DataObject) -> None:
+    pattern = data.draw(st.sampled_from(sorted(TWINS)))
+    one = data.draw(st.from_regex(pattern, fullmatch=True).filter(str.isprintable))
+    other = data.draw(st.sampled_from(TWINS[pattern]))(one)
+    put(labelled(tmp_path, one, other), {"tree": np.array([one, other] * 20)}, NPZ)
+    for path, places in ((CSV, ("row 1 ", "row 2 ")), (NPZ, ("record 0 ", "record 1 "))):
         message = refusal(tmp_path, path)
         assert all(word in message for word in (repr(one), repr(other), *places)), message
-
-
-def test_folders_that_a_reader_would_take_for_one_class_are_refused(tmp_path: Path) -> None:
-    (pictures(tmp_path) / "trees" / "oak").rename(tmp_path / "trees" / "Elm")
-    message = refusal(tmp_path, "trees", range=[0, 255])
-    assert all(word in message for word in ("'Elm'", "'elm'", "Elm/0.png"))
-
-
-@pytest.mark.parametrize("empty", ["", "  ", '""'])
-def test_an_empty_label_is_missing(tmp_path: Path, empty: str) -> None:
-    assert "the label of row 2 is missing" in refusal(labelled(tmp_path, "oak", empty))
 
 
 def test_classes_that_are_numbers_are_in_their_order_and_words_in_that_of_the_alphabet(tmp_path: Path) -> None:
     numbers = np.arange(40) % 12 - 1
     for labels in (numbers, numbers.astype(float)):
-        splits = prepared(put(tmp_path, tree=labels), test=0.5)
+        splits = prepared(put(tmp_path, {"tree": labels}), test=0.5)
         assert classes(splits) == [str(n) for n in np.unique(labels)]
         found = sorted((x, y - 1) for y, *x in rows(splits))
         assert found == sorted((x.tolist(), n) for x, n in zip(X, numbers, strict=True))
     kinds: list[Any] = [numbers, numbers.astype(float), pd.array(numbers, "Int64"), pd.Categorical(numbers)]
     for kind in kinds:
-        put(tmp_path, name="t.parquet", tree=kind)
-        assert classes(prepared(tmp_path, "t.parquet", test=0.5)) == [str(n) for n in range(-1, 11)]
-    for path in ("t.npz", "t.parquet"):  # which hold numbers as text only where they are words
-        put(tmp_path, name=path, tree=(numbers + 1).astype(str))
+        put(tmp_path, {"tree": kind}, PARQUET)
+        assert classes(prepared(tmp_path, PARQUET, test=0.5)) == [str(n) for n in range(-1, 11)]
+    for path in (NPZ, PARQUET):  # which hold numbers as text only where they are words
+        put(tmp_path, {"tree": (numbers + 1).astype(str)}, path)
         assert classes(prepared(tmp_path, path, test=0.5)) == sorted(str(n) for n in range(12))
-
-
-@pytest.mark.parametrize(
-    ("labels", "words"),
-    [
-        ([b"oak", b"elm"], "found b'oak'"),
-        ([None, "elm"], "the label of row 1 is missing"),
-        ([1.5, 2.0], "found 1.5"),
-        ([1e300, 2.0], "found 1e+300"),
-    ],
-)
-def test_labels_of_a_parquet_file_are_words_or_whole_numbers(tmp_path: Path, labels: list[Any], words: str) -> None:
-    assert words in refusal(put(tmp_path, name="t.parquet", tree=labels * 20), "t.parquet")
-
-
-# Columns
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("a,tree\n1,oak,7\n2,elm,7\n", "rows with more fields"),  # pandas would take the first column for an index
-        ("a,tree\n1,oak\n2,elm,7\n", "Expected 2 fields"),
-        ("a,b,tree\n1,2,oak\n2,elm\n", "row 2, column 'b'"),
-        ("a,a,tree\n1,2,oak\n2,3,elm\n", "two columns 'a'"),
-        ("a;tree\n1,5;oak\n", "separated by commas, found ';'"),
-        ("a\ttree\n1\toak\n", r"found '\t'"),
-        ("", "not the expected CSV table"),
-        ("a,tree\n", "no rows"),
-    ],
-)
-def test_a_table_whose_rows_and_header_differ_is_refused(tmp_path: Path, text: str, words: str) -> None:
-    (tmp_path / "t.csv").write_text(text)
-    assert words in refusal(tmp_path)
-
-
-def test_a_table_in_another_encoding_is_refused_and_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path) -> None:
-    for encoding in ("latin-1", "utf-16", "utf-16-le"):
-        assert "not UTF-8 text: save it as UTF-8" in refusal(labelled(tmp_path, "h\u00eatre", "oak", encoding))
-    assert len(prepared(labelled(tmp_path, "h\u00eatre", "oak", "utf-8-sig"), values=["a"])) == 2
 
 
 INDICES = [
@@ -543,16 +450,15 @@ def test_an_index_gives_a_warning_that_says_how_to_drop_it(tmp_path: Path, name:
 
 def test_the_index_of_a_parquet_file_is_a_column_where_it_has_a_name(tmp_path: Path) -> None:
     for table in (TABLE.set_index("a"), TABLE.set_index("a", drop=False), TABLE.iloc[::-1]):
-        table.to_parquet(tmp_path / "t.parquet")
-        assert rows(prepared(tmp_path, "t.parquet")) == stated(X)
+        assert rows(prepared(put(tmp_path, table, PARQUET), PARQUET)) == stated(X)
 
 
-def test_names_of_columns_are_taken_as_written_and_keep_a_message_on_one_line_of_some_length(tmp_path: Path) -> None:
+def test_names_of_columns_are_taken_as_written_without_a_byte_order_mark(tmp_path: Path) -> None:
     put(tmp_path, TABLE.rename(columns={"a": "01", "b": "1e3", "tree": "true"}))
     ranges = {"01": [0, 16], "1e3": ["0", "16"]}
     assert prepared(tmp_path, label="true", values=["01", "1e3"], range=ranges)[0].x.shape[1] == 2
-    assert r"'two\nlines'" in refusal(put(tmp_path, TABLE.rename(columns={"a": "two\nlines"})), label="tre")
-    assert len(refusal(put(tmp_path, pd.DataFrame(np.zeros((4, 5000)))))) < 2000
+    put(tmp_path, TABLE.to_csv(index=False).encode("utf-8-sig"))
+    assert prepared(tmp_path, values=["a"])[0].x.shape[1] == 1
 
 
 # Images
@@ -565,21 +471,19 @@ def read_picture(folder: Path, image: Image.Image, name: str, **options: Any) ->
         path.parent.mkdir(parents=True, exist_ok=True)
         image.save(path, **options)
     try:
-        return prepared(folder, "trees", range=[0, 255], test=0.5)[0].x[0]
+        return prepared(folder, "trees", test=0.5, **BYTE)[0].x[0]
     finally:
         shutil.rmtree(folder / "trees")
 
 
-def picture_refusal(folder: Path, image: Image.Image, name: str, **options: Any) -> str:
-    with pytest.raises(InputError) as caught:
+def refuse_picture(folder: Path, words: str, image: Image.Image, name: str, **options: Any) -> None:
+    with pytest.raises(InputError, match=f"elm/0_{name}.*{words}"):
         read_picture(folder, image, name, **options)
-    assert f"elm/0_{name}" in str(caught.value)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize(("mode", "shape"), [("L", (6, 6)), ("RGB", (6, 6, 3))])
 def test_a_folder_of_images_has_the_classes_of_its_folders(tmp_path: Path, mode: str, shape: tuple[int, ...]) -> None:
-    train, test = prepared(pictures(tmp_path, mode=mode), "trees", range=[0, 255], test=0.34)
+    train, test = prepared(pictures(tmp_path, mode=mode), "trees", test=0.34, **BYTE)
     assert (train.x.dtype, train.x.shape[1:]) == (np.uint8, shape)
     expected = [(k, 40 * k + number) for k in range(2) for number in range(6)]
     assert [row[:2] for row in rows([train, test])] == expected
@@ -589,8 +493,7 @@ def test_a_folder_of_images_has_the_classes_of_its_folders(tmp_path: Path, mode:
 def test_an_image_is_turned_as_its_exif_data_say(tmp_path: Path, name: str) -> None:
     upright = np.zeros((8, 8), np.uint8)
     upright[:4, :4], upright[:4, 4:] = 240, 120
-    undoing = {1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 8, 7: 7, 8: 6}
-    for orientation, undone in undoing.items():
+    for orientation, undone in enumerate((1, 2, 3, 4, 5, 8, 7, 6), start=1):
         turned, exif = Image.fromarray(upright), Image.Exif()
         turned.getexif()[0x0112], exif[0x0112] = undone, orientation
         found = read_picture(tmp_path, ImageOps.exif_transpose(turned), name, exif=exif)
@@ -600,12 +503,12 @@ def test_an_image_is_turned_as_its_exif_data_say(tmp_path: Path, name: str) -> N
 
 def test_an_image_of_more_than_8_bits_of_grey_or_rgb_or_of_several_pictures_is_refused(tmp_path: Path) -> None:
     for mode, name in (("CMYK", "a.jpg"), ("I;16", "a.png"), ("F", "a.tiff"), ("LAB", "a.tiff")):
-        assert mode in picture_refusal(tmp_path, Image.new(mode, (6, 6)), name)
+        refuse_picture(tmp_path, mode, Image.new(mode, (6, 6)), name)
     for mode, name in (("RGBA", "a.png"), ("LA", "a.png"), ("PA", "a.tiff")):
-        assert "transparent" in picture_refusal(tmp_path, Image.new(mode, (6, 6)), name)
+        refuse_picture(tmp_path, "transparent", Image.new(mode, (6, 6)), name)
     red, blue = (Image.new("RGB", (6, 6), colour) for colour in ("red", "blue"))
     for name in ("a.gif", "a.tiff", "a.webp", "a.png"):
-        assert "has 2 pictures" in picture_refusal(tmp_path, red, name, save_all=True, append_images=[blue])
+        refuse_picture(tmp_path, "has 2 pictures", red, name, save_all=True, append_images=[blue])
     found = read_picture(tmp_path, red, "a.jpg", format="MPO", save_all=True, append_images=[blue])
     assert found[0, 0].argmax() == 0  # a photograph with a preview is the photograph
 
@@ -618,7 +521,7 @@ def test_colours_of_16_bits_are_refused(tmp_path: Path) -> None:
     head = struct.pack(">IIBBBBB", 6, 6, 16, 2, 0, 0, 0)  # 16 bits of each of three colours
     parts = [b"\x89PNG\r\n\x1a\n", chunk(b"IHDR", head), chunk(b"IDAT", pixels), chunk(b"IEND", b"")]
     (pictures(tmp_path) / "trees" / "elm" / "a.png").write_bytes(b"".join(parts))
-    assert "RGB;16B" in refusal(tmp_path, "trees", range=[0, 255])
+    assert "RGB;16B" in refusal(tmp_path, "trees", **BYTE)
 
 
 def test_palettes_and_opaque_images_keep_their_colours(tmp_path: Path) -> None:
@@ -626,40 +529,43 @@ def test_palettes_and_opaque_images_keep_their_colours(tmp_path: Path) -> None:
     image = Image.fromarray(colours)
     for changed in (image.quantize(256), image.convert("RGBA"), image):
         np.testing.assert_array_equal(read_picture(tmp_path, changed, "a.png"), colours)
-    key = (0, 1, 2)  # a colour that means: nothing here
-    assert "transparent" in picture_refusal(tmp_path, image, "a.png", transparency=key)
+    refuse_picture(tmp_path, "transparent", image, "a.png", transparency=(0, 1, 2))  # a colour that means: nothing here
 
 
 def test_what_is_no_image_of_a_class_is_left_out_with_a_warning(tmp_path: Path) -> None:
     trees = pictures(tmp_path) / "trees"
-    assert warned(tmp_path, "trees", range=[0, 255]) == []
     (trees / "elm" / ".DS_Store").write_text("")
-    assert warned(tmp_path, "trees", range=[0, 255]) == []
+    assert warned(tmp_path, "trees", **BYTE) == []
     (trees / "elm" / "a.heic").write_text("")
     (trees / "notes").mkdir()
     (trees / "top.png").write_text("")
-    (found,) = warned(tmp_path, "trees", range=[0, 255])
+    (found,) = warned(tmp_path, "trees", **BYTE)
     assert "3 files or folders" in found
 
 
-def test_names_that_the_workflow_cannot_carry_are_refused(tmp_path: Path) -> None:
+def test_names_of_folders_and_files_that_cannot_be_carried_or_told_apart_are_refused(tmp_path: Path) -> None:
+    trees = pictures(tmp_path) / "trees"
     for name in (b"h\xeatre", b"o{a}k", b"oak\nx"):
-        folder = tmp_path / "trees" / os.fsdecode(name)
-        folder.mkdir(parents=True)
-        assert "rename it" in refusal(tmp_path, "trees", range=[0, 255])
+        folder = trees / os.fsdecode(name)
+        folder.mkdir()
+        assert "rename it" in refusal(tmp_path, "trees", **BYTE)
         folder.rmdir()
-    shutil.rmtree(tmp_path / "trees")
-    (pictures(tmp_path) / "trees" / "elm" / os.fsdecode(b"\xea.png")).write_text("")
-    assert "not UTF-8" in refusal(tmp_path, "trees", range=[0, 255])
+    strange = trees / "elm" / os.fsdecode(b"\xea.png")
+    strange.write_text("")
+    assert "not UTF-8" in refusal(tmp_path, "trees", **BYTE)
+    strange.unlink()
+    (trees / "oak").rename(trees / "Elm")
+    message = refusal(tmp_path, "trees", **BYTE)
+    assert all(word in message for word in ("'Elm'", "'elm'", "Elm/0.png"))
 
 
 @pytest.mark.parametrize(("most", "words"), [(50, "warning: own_datasets.mine: the column 'id'"), (5, "error: own_")])
 def test_the_script_says_one_sentence_and_no_more(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], most: int, words: str
 ) -> None:
-    put(tmp_path, id=np.arange(40))
+    put(tmp_path, {"id": np.arange(40)})
     script = runpy.run_path(str(Path(__file__).parents[2] / "workflow" / "scripts" / "prepare_own.py"))
-    entry = {"path": str(tmp_path / "t.csv"), "label": "tree", "range": [0, most]}
+    entry = {"path": str(tmp_path / CSV), "label": "tree", "range": [0, most]}
     with contextlib.suppress(SystemExit) if most == 50 else pytest.raises(SystemExit, match="1"):
         run(script["main"], ["--dataset", "mine", "--entry", json.dumps(entry), "--out", str(tmp_path / "out")])
     said = capsys.readouterr()
