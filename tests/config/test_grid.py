@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.errors import InputError
-from tensorldp_papers.papers.pldp_fl.settings import PldpFactors
 from tensorldp_papers.papers.tldp.settings import LearningFactors
 from tensorldp_papers.registries import METHODS
 from tensorldp_papers.run.cell import (
@@ -115,10 +114,9 @@ def test_a_plan_is_what_the_study_says_arm_by_arm_and_reaches_its_jobs_as_it_is(
     assert all(cell.mechanism == "none" and cell.plan.shares_models for cell in more)
     for key, (options, trained, factors) in expected.items():
         cell = found[key]
-        assert cell.options == options, cell
-        assert cell.training == cell.plan.training(**trained), cell
+        assert (cell.options, cell.training) == (options, cell.plan.training(**trained)), cell
         assert cell.factors.named().items() <= factors.items(), cell
-        assert (cell.seeds, cell.release) == (tuple(raw["scales"][scale]["seeds"]), raw["release"])
+        assert [*cell.seeds, cell.release] == [*raw["scales"][scale]["seeds"], raw["release"]]
         assert cell.delta == raw.get("delta", NOMINAL_DELTA)
         words = {value for value in options.values() if isinstance(value, str)}
         assert {cell.method, cell.mechanism, cell.dataset, *words} <= cell.names()
@@ -128,13 +126,11 @@ def test_a_plan_is_what_the_study_says_arm_by_arm_and_reaches_its_jobs_as_it_is(
         assert (type(again.training), type(again.factors)) == (cell.plan.training, cell.plan.factors)
         released = parse_release(json.loads(json.dumps(cell.release_settings())))
         assert vars(released) == {**vars(cell), "training": Training(limit=cell.training.limit)}
-    batches = made.batches()
-    assert [cell for key, batch in batches.items() for cell in batch] == sorted(
-        made.cells, key=lambda c: [*dict.fromkeys(c.dataset for c in made.cells)].index(c.dataset)
-    )
-    assert all((cell.study, cell.dataset) == key[:2] for key, batch in batches.items() for cell in batch)
-    for cell in made.cells if made.cells[0].plan.shares_models else ():
-        assert (made.trainer(cell).path, made.trainer(cell).mechanism) == (cell.model_path, "none")
+        if cell.plan.shares_models:
+            assert (made.trainer(cell).path, made.trainer(cell).mechanism) == (cell.model_path, "none")
+    batched = [(cell, key) for key, batch in made.batches().items() for cell in batch]
+    assert sorted(cell.path for cell, _ in batched) == sorted(cell.path for cell in made.cells)
+    assert all((cell.study, cell.dataset) == key[:2] for cell, key in batched)
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -153,9 +149,8 @@ def test_the_default_config_has_what_the_figures_of_its_studies_need(scale: str)
 def invented(*arms: dict[str, object], method: str = "learning", release: str = "data", **scale: object) -> Study:
     at = {"datasets": ["digits"], "epsilons": [1], "seeds": [0], **scale}
     words = {"study": "s", "title": "t", "source": "p", "figure": "f", "release": release, "method": method}
-    return Study.model_validate(
-        {**words, "arms": [{"mechanisms": ["none"], **arm} for arm in arms], "scales": {"quick": at}}
-    )
+    whole = [{"mechanisms": ["none"], **arm} for arm in arms]
+    return Study.model_validate({**words, "arms": whole, "scales": {"quick": at}})
 
 
 def cells_of(study: Study, **raw: object) -> list[AnyCell]:
@@ -163,14 +158,10 @@ def cells_of(study: Study, **raw: object) -> list[AnyCell]:
 
 
 def test_arms_come_in_their_order_with_their_own_options_epsilons_and_factors() -> None:
+    form = {"form": "table5"}
     study = invented(
         {"mechanisms": ["none", "laplace"], "options": {"delta_range": 2}},
-        {
-            "mechanisms": ["gaussian"],
-            "factors": {"form": "table5"},
-            "options": {"form": "table5"},
-            "epsilons": {"quick": [3]},
-        },
+        {"mechanisms": ["gaussian"], "factors": form, "options": form, "epsilons": {"quick": [3]}},
         {"mechanisms": ["laplace"], "options": {"delta_range": 9}, "epsilons": {"quick": [1, 5]}},
         {"mechanisms": ["tldp-l"], "scales": ["desk"]},
         {"mechanisms": ["tldp-g"], "datasets": ["mnist"]},
@@ -179,7 +170,7 @@ def test_arms_come_in_their_order_with_their_own_options_epsilons_and_factors() 
     assert [(c.mechanism, c.variant, c.epsilon, c.options) for c in cells_of(study)] == [
         ("none", "model=linear", "inf", {"delta_range": 2}),
         ("laplace", "model=linear", "1", {"delta_range": 2}),
-        ("gaussian", "form=table5,model=linear", "3", {"form": "table5"}),
+        ("gaussian", "form=table5,model=linear", "3", form),
         ("laplace", "model=linear", "5", {"delta_range": 9}),  # at 1 the first arm that has a cell states it
     ]
     assert {cell.factors for cell in cells_of(study)} == {LearningFactors(model="linear")}
@@ -193,8 +184,7 @@ def test_an_arms_list_of_factors_is_a_grid_of_its_own() -> None:
         ("pdpm", "eps=e1,model=linear,tau=t1"),
         ("pdpm", "eps=e1,model=linear,tau=0.5"),
     ]
-    assert isinstance(cells[2].factors, PldpFactors)
-    assert cells[2].factors.tau == 0.5
+    assert cells[2].factors.named()["tau"] == 0.5
 
 
 @pytest.mark.parametrize(
@@ -227,29 +217,32 @@ def test_one_more_epsilon_leaves_the_other_cells_settings_as_they_were() -> None
     assert all(path.endswith("~3") for path in set(after) - set(before))
 
 
-def test_chosen_mechanisms_narrow_the_arms_and_others_join_plainly() -> None:
-    made = plan(mechanisms={"tldp_type1": ["tldp-l", "privunit", "pdpm"]}, epsilons={"tldp_type1": [1]})
-    assert {c.mechanism for c in made.cells} == {"tldp-l", "privunit", "pdpm"}
-    assert [c.options for c in made.cells if c.mechanism == "pdpm"] == [{}]
-
-
-def test_seeds_data_sets_training_and_cells_per_job_of_the_config_win() -> None:
+def test_the_config_narrows_arms_adds_plain_ones_and_its_seeds_data_sets_training_and_batches_win() -> None:
     name = "tldp_type1"
-    made = plan(seeds=[7, 7, 8], datasets={name: ["breast_cancer"]}, training={name: {"epochs": 3}}, cells_per_job=5)
+    chosen = {
+        "mechanisms": {name: ["tldp-l", "gaussian", "pdpm"]},
+        "epsilons": {name: [1]},
+        "training": {name: {"epochs": 3}},
+    }
+    made = plan(**chosen, seeds=[7, 7, 8], datasets={name: ["breast_cancer"]}, cells_per_job=3)
+    assert [(c.mechanism, c.options) for c in made.cells] == [
+        ("gaussian", {}),
+        ("tldp-l", {}),
+        ("gaussian", {"form": "table5"}),
+        ("pdpm", {}),
+    ]
     assert {(c.seeds, c.dataset, c.training.model_dump()["epochs"]) for c in made.cells} == {
         ((7, 8), "breast_cancer", 3)
     }
-    assert [len(batch) for batch in made.batches().values()][:-1] == [5] * (
-        len(made.cells) // 5 - (len(made.cells) % 5 == 0)
-    )
+    assert [len(batch) for batch in made.batches().values()] == [3, 1]
+    assert {c.mechanism for c in plan(studies=["tvg_covariance"], mechanisms={"tvg_covariance": ["jl"]}).cells} == {
+        "jl"
+    }
 
 
-def test_factors_of_the_config_replace_those_of_the_study() -> None:
-    made = plan(scale="desk", factors={"tldp_type1": {"model": ["small_cnn"]}})
-    assert {factor(cell, "model") for cell in made.cells} == {"small_cnn"}
-
-
-def test_factors_of_the_config_choose_among_arms_that_have_them() -> None:
+def test_factors_of_the_config_replace_those_of_the_study_and_choose_among_arms_that_have_them() -> None:
+    made = plan(scale="desk", factors={"tldp_type1": {"model": ["small_cnn"]}}).cells
+    assert {factor(cell, "model") for cell in made} == {"small_cnn"}
     made = plan(studies=["latent"], factors={"latent": {"reading": ["B"]}}).cells
     assert {factor(c, "reading") for c in made if c.mechanism == "latent"} == {"B"}
     assert {factor(c, "model") for c in made if c.mechanism == "none"} == {"ann", "cnn", "centroid"}
@@ -298,6 +291,7 @@ def test_a_factor_and_the_option_of_its_name_are_the_same() -> None:
         cells_of(invented(arm))
 
 
+LATENT, ATTACKS = {"studies": ["latent"]}, {"studies": ["reconstruction"]}
 ONE: dict[str, Any] = {  # a config with entries of its own, as the workflow's tests have
     "studies": ["tldp_type1", "tldp_type2", "tldp_type3"],
     "seeds": [0, 1],
@@ -323,17 +317,14 @@ ONE: dict[str, Any] = {  # a config with entries of its own, as the workflow's t
         ({"training": {"tldp_type1": {"epochs": 0}}}, ["training of tldp_type1: epochs = 0 is not valid"]),
         ({"factors": {"tldp_type1": {"modle": ["small_cnn"]}}}, ["unknown factor of tldp_type1 'modle'"]),
         ({"factors": {"tldp_type1": {"model": ["../x"]}}}, ["value of the factor model of tldp_type1 '../x'"]),
-        ({"studies": ["latent"], "factors": {"latent": {"reading": ["C"]}}}, ["value of the factor reading of latent"]),
         ({"mechanisms": {"tldp_type1": ["jl"]}}, ["tldp_type1 cannot run 'jl'", "it releases a covariance matrix"]),
         ({"mechanisms": {"tldp_type2": ["k-rr"]}}, ["tldp_type2 cannot run 'k-rr'", "it takes whole numbers"]),
+        ({**LATENT, "factors": {"latent": {"reading": ["C"]}}}, ["value of the factor reading of latent"]),
         (
-            {"studies": ["latent"], "mechanisms": {"latent": ["laplace"]}},
-            ["latent cannot run 'laplace'", "with a factor model; it has latent, none, privunit"],
+            {**LATENT, "mechanisms": {"latent": ["laplace"]}},
+            ["'laplace'", "a factor model; it has latent, none, privunit"],
         ),
-        (
-            {"studies": ["reconstruction"], "datasets": {"reconstruction": ["imdb"]}},
-            ["the study reconstruction has no cell for the dataset 'imdb'"],
-        ),
+        ({**ATTACKS, "datasets": {"reconstruction": ["imdb"]}}, ["reconstruction has no cell for the dataset 'imdb'"]),
     ],
 )
 def test_a_mistake_in_the_config_is_one_sentence(changes: dict[str, Any], words: list[str]) -> None:
@@ -361,12 +352,6 @@ def test_a_name_with_a_slip_is_refused_with_the_nearest(kind: str, data: st.Data
     place = data.draw(st.integers(1, len(name) - 1))
     slip = name[:place] + data.draw(st.sampled_from(["", "z", name[place] * 2])) + name[place + 1 :]
     assert refusal(**stated(slip)).startswith(f"unknown {kind} {slip!r}: did you mean {name!r}?")
-
-
-def test_a_mechanism_that_a_study_has_can_be_chosen() -> None:
-    assert {c.mechanism for c in plan(studies=["tvg_covariance"], mechanisms={"tvg_covariance": ["jl"]}).cells} == {
-        "jl"
-    }
 
 
 def test_a_study_file_that_is_broken_is_named(tmp_path: Path) -> None:
