@@ -219,25 +219,16 @@ def test_one_more_epsilon_leaves_the_other_cells_settings_as_they_were() -> None
 
 def test_the_config_narrows_arms_adds_plain_ones_and_its_seeds_data_sets_training_and_batches_win() -> None:
     name = "tldp_type1"
-    chosen = {
-        "mechanisms": {name: ["tldp-l", "gaussian", "pdpm"]},
-        "epsilons": {name: [1]},
-        "training": {name: {"epochs": 3}},
-    }
-    made = plan(**chosen, seeds=[7, 7, 8], datasets={name: ["breast_cancer"]}, cells_per_job=3)
-    assert [(c.mechanism, c.options) for c in made.cells] == [
-        ("gaussian", {}),
-        ("tldp-l", {}),
-        ("gaussian", {"form": "table5"}),
-        ("pdpm", {}),
-    ]
-    assert {(c.seeds, c.dataset, c.training.model_dump()["epochs"]) for c in made.cells} == {
-        ((7, 8), "breast_cancer", 3)
-    }
+    chosen = {"mechanisms": {name: ["tldp-l", "gaussian", "pdpm"]}, "datasets": {name: ["breast_cancer"]}}
+    given = {"epsilons": {name: [1]}, "training": {name: {"epochs": 3}}, "seeds": [7, 7, 8], "cells_per_job": 3}
+    made = plan(**chosen, **given)
+    plainly = [("gaussian", {}), ("tldp-l", {}), ("gaussian", {"form": "table5"}), ("pdpm", {})]
+    assert [(c.mechanism, c.options) for c in made.cells] == plainly
+    found = {(c.seeds, c.dataset, c.training.model_dump()["epochs"]) for c in made.cells}
+    assert found == {((7, 8), "breast_cancer", 3)}
     assert [len(batch) for batch in made.batches().values()] == [3, 1]
-    assert {c.mechanism for c in plan(studies=["tvg_covariance"], mechanisms={"tvg_covariance": ["jl"]}).cells} == {
-        "jl"
-    }
+    made = plan(studies=["tvg_covariance"], mechanisms={"tvg_covariance": ["jl"]})
+    assert {c.mechanism for c in made.cells} == {"jl"}
 
 
 def test_factors_of_the_config_replace_those_of_the_study_and_choose_among_arms_that_have_them() -> None:
@@ -322,7 +313,7 @@ ONE: dict[str, Any] = {  # a config with entries of its own, as the workflow's t
         ({**LATENT, "factors": {"latent": {"reading": ["C"]}}}, ["value of the factor reading of latent"]),
         (
             {**LATENT, "mechanisms": {"latent": ["laplace"]}},
-            ["'laplace'", "a factor model; it has latent, none, privunit"],
+            ["'laplace'", "factor model; it has latent, none, privunit"],
         ),
         ({**ATTACKS, "datasets": {"reconstruction": ["imdb"]}}, ["reconstruction has no cell for the dataset 'imdb'"]),
     ],
