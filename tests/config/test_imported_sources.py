@@ -87,11 +87,11 @@ def write_data(folder: Path, dataset: str) -> None:
 
 
 class Jobs:
-    """Jobs on small cells in a folder, each with what its sources are said to be."""
+    """Jobs on small cells in a folder, by what their sources are said to be: those of the same are one."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.plan = folder, plan()
-        self.found: list[tuple[list[list[str]], list[str]]] = []
+        self.found: dict[tuple[str, ...], list[list[str]]] = {}
         self.results = ["--results", str(folder / "results")]
         for dataset in ("digits", "breast_cancer", "strokes"):
             write_data(folder / dataset, dataset)
@@ -99,9 +99,10 @@ class Jobs:
     def add(self, cell: AnyCell | None, *commands: list[str]) -> None:
         """A job of scripts with their arguments."""
         paths = [SCRIPTS / f"{script}.py" for script, *_ in commands]
-        stated = [path for path in source_files(tuple(paths), cell.names() if cell else None) if sources._is_own(path)]
-        whole = [[str(path), *words] for path, (_, *words) in zip(paths, commands, strict=True)]
-        self.found.append((whole, list(map(str, stated))))
+        stated = source_files(tuple(paths), cell.names() if cell else None)
+        alone = () if cell else (str(paths[0]),)
+        job = self.found.setdefault((*(str(path) for path in stated if sources._is_own(path)), *alone), [])
+        job += [[str(path), *words] for path, (_, *words) in zip(paths, commands, strict=True)]
 
     def task(self, cell: AnyCell, code: str) -> dict[str, Any]:
         """A cell as its batch has it."""
@@ -134,7 +135,7 @@ class Jobs:
     def run(self) -> list[set[str]]:
         """What each job imported."""
         jobs, out = self.folder / "jobs.json", self.folder / "imported"
-        jobs.write_text(json.dumps(self.found))
+        jobs.write_text(json.dumps([(commands, stated) for stated, commands in self.found.items()]))
         out.mkdir()
         program = [sys.executable, str(Path(__file__).with_name("watched.py")), str(jobs), str(out)]
         done = subprocess.run(program, capture_output=True, text=True, cwd=self.folder)
@@ -156,7 +157,7 @@ def test_whatever_a_stage_imports_is_among_its_sources(tmp_path: Path) -> None:
     made = ["--scores", str(first / "scores.json"), "--privacy", str(first / "privacy.json")]
     jobs.add(None, ["collect", *made, *jobs.results, "--out", str(tmp_path / "tables"), "--scale", "quick"])
     missed = {}
-    for (commands, stated), imported in zip(jobs.found, jobs.run(), strict=True):
+    for (stated, commands), imported in zip(jobs.found.items(), jobs.run(), strict=True):
         assert len(imported) > 20
         if imported - set(stated):
             missed[str(commands)] = imported - set(stated)

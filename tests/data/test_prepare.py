@@ -35,11 +35,11 @@ def test_embedded_sets(tmp_path: Path, name: str, shape: tuple[int, ...], dtype:
 
 
 def test_the_same_bytes_in_every_process(tmp_path: Path) -> None:
-    code = "from pathlib import Path; from tensorldp_papers.data.prepare import prepare\n"
-    subprocess.run(
-        [sys.executable, "-c", f"{code}prepare('breast_cancer', None, Path('there'))"], check=True, cwd=tmp_path
-    )
-    prepare("breast_cancer", None, tmp_path / "here")
+    tiny.write_credit(tmp_path / "creditcard.csv")
+    imports = "from pathlib import Path; from tensorldp_papers.data.prepare import prepare"
+    code = f"{imports}; prepare('credit', Path(), Path('there'), expect_full=False)"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
+    prepare("credit", tmp_path, tmp_path / "here", expect_full=False)
     for split in ("train", "test"):
         assert len({(tmp_path / run / f"{split}.safetensors").read_bytes() for run in ("here", "there")}) == 1
 
