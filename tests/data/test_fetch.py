@@ -9,7 +9,7 @@ import os
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -32,6 +32,7 @@ from tensorldp_papers.data.fetch import (
 
 FILES = [f"{split}-{kind}-ubyte.gz" for split in ("train", "t10k") for kind in ("images-idx3", "labels-idx1")]
 CONTENT = bytes(range(256)) * 40
+Pin = Callable[..., None]
 
 
 def flip(path: Path, position: int = -1) -> None:
@@ -41,44 +42,49 @@ def flip(path: Path, position: int = -1) -> None:
 
 
 @pytest.fixture
-def mirror_folder(tmp_path: Path) -> Path:
-    tiny.write_mnist(tmp_path / "mirror" / "mnist")
-    return tmp_path / "mirror"
+def files(tmp_path: Path) -> Path:
+    """The folder of a data set's small files in a mirror, and one file more."""
+    folder = tmp_path / "mirror" / "mnist"
+    tiny.write_mnist(folder)
+    (folder / "file").write_bytes(CONTENT)
+    return folder
 
 
-def pin(monkeypatch: pytest.MonkeyPatch, folder: Path, names: list[str], *more: File, address: str = "") -> None:
-    """Make the small files of a folder the data set that the catalogue has, and pin them to what they are."""
-    entry = tiny.pinned("mnist", folder, names, *more, address=address)
-    monkeypatch.setattr(catalogue, "find", lambda name: entry)
+@pytest.fixture
+def pin(files: Path, monkeypatch: pytest.MonkeyPatch) -> Pin:
+    """Makes small files the data set that the catalogue has, pinned to what they are."""
+
+    def pinned(*more: File, names: list[str] = FILES, address: str = "") -> None:
+        entry = tiny.pinned("mnist", files, names, *more, address=address)
+        monkeypatch.setattr(catalogue, "find", lambda name: entry)
+
+    return pinned
 
 
 # From a mirror
 
 
-def test_copies_from_the_mirror_and_repeats_to_the_byte(
-    mirror_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pin(monkeypatch, mirror_folder / "mnist", FILES)
-    found = fetch("mnist", tmp_path / "out", mirror=mirror_folder, offline=True)
+def test_copies_from_the_mirror_and_repeats_to_the_byte(files: Path, tmp_path: Path, pin: Pin) -> None:
+    pin()
+    out, other, mirror = tmp_path / "out", tmp_path / "other", files.parent
+    found = fetch("mnist", out, mirror=mirror, offline=True)
     assert (found.source, sorted(file.name for file in found.files)) == ("publisher", sorted(FILES))
-    first = (tmp_path / "out" / "source.json").read_bytes()
-    assert json.loads(first)["files"][0]["size"] == (mirror_folder / "mnist" / FILES[0]).stat().st_size
-    flip(tmp_path / "out" / FILES[0])  # a damaged copy is replaced
-    assert fetch("mnist", tmp_path / "out", mirror=mirror_folder) == found
-    assert (tmp_path / "out" / FILES[0]).read_bytes() == (mirror_folder / "mnist" / FILES[0]).read_bytes()
-    assert fetch("mnist", tmp_path / "out", offline=True) == found  # from what is there
-    fetch("mnist", tmp_path / "other", mirror=mirror_folder, offline=True)
-    assert first == (tmp_path / "out" / "source.json").read_bytes() == (tmp_path / "other" / "source.json").read_bytes()
+    first = (out / "source.json").read_bytes()
+    assert json.loads(first)["files"][0]["size"] == (files / FILES[0]).stat().st_size
+    flip(out / FILES[0])  # a damaged copy is replaced
+    assert fetch("mnist", out, mirror=mirror) == found
+    assert (out / FILES[0]).read_bytes() == (files / FILES[0]).read_bytes()
+    assert fetch("mnist", out, offline=True) == found  # from what is there
+    fetch("mnist", other, mirror=mirror, offline=True)
+    assert first == (out / "source.json").read_bytes() == (other / "source.json").read_bytes()
 
 
-def test_a_flipped_byte_is_named_and_not_kept(
-    mirror_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pin(monkeypatch, mirror_folder / "mnist", FILES)
-    flip(mirror_folder / "mnist" / FILES[2])
+def test_a_flipped_byte_is_named_and_not_kept(files: Path, tmp_path: Path, pin: Pin) -> None:
+    pin()
+    flip(files / FILES[2])
     with pytest.raises(InputError, match=r"t10k-images.*has the SHA-256 [0-9a-f]{64}, expected the SHA-256"):
-        fetch("mnist", tmp_path / "out", mirror=mirror_folder, offline=True)
-    assert (mirror_folder / "mnist" / FILES[2]).is_file()
+        fetch("mnist", tmp_path / "out", mirror=files.parent, offline=True)
+    assert (files / FILES[2]).is_file()
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(FILES[:2])
 
 
@@ -113,25 +119,20 @@ def test_a_supplied_file_is_recorded_and_held_to_it(tmp_path: Path) -> None:
         fetch("darknet", tmp_path / "elsewhere")
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [("0" * 64 + "  creditcard.csv\n", "expected the SHA-256 0000"), ("abc\n", "64 hexadecimal digits")],
-)
-def test_a_hash_beside_a_supplied_file_counts(tmp_path: Path, text: str, words: str) -> None:
+def test_a_hash_beside_a_supplied_file_counts(tmp_path: Path) -> None:
     tiny.write_credit(tmp_path / "credit" / "creditcard.csv")
-    (tmp_path / "credit" / "creditcard.csv.sha256").write_text(text)
-    with pytest.raises(InputError, match=words):
-        fetch("credit", tmp_path / "out", mirror=tmp_path)
+    for text, words in (("0" * 64 + "  creditcard.csv\n", "the SHA-256 0000"), ("abc\n", "64 hexadecimal digits")):
+        (tmp_path / "credit" / "creditcard.csv.sha256").write_text(text)
+        with pytest.raises(InputError, match=words):
+            fetch("credit", tmp_path / "out", mirror=tmp_path)
 
 
-def test_an_optional_file_comes_along_if_it_is_there(
-    mirror_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pin(monkeypatch, mirror_folder / "mnist", FILES, File("glove/extra.txt", None, optional=True))
-    assert len(fetch("mnist", tmp_path / "out", mirror=mirror_folder).files) == 4
-    (mirror_folder / "glove").mkdir()
-    (mirror_folder / "glove" / "extra.txt").write_text("words")
-    assert fetch("mnist", tmp_path / "out", mirror=mirror_folder).files[4].name == "extra.txt"
+def test_an_optional_file_comes_along_if_it_is_there(files: Path, tmp_path: Path, pin: Pin) -> None:
+    pin(File("glove/extra.txt", None, optional=True))
+    assert len(fetch("mnist", tmp_path / "out", mirror=files.parent).files) == 4
+    (files.parent / "glove").mkdir()
+    (files.parent / "glove" / "extra.txt").write_text("words")
+    assert fetch("mnist", tmp_path / "out", mirror=files.parent).files[4].name == "extra.txt"
     assert len(fetch("mnist", tmp_path / "out").files) == 5  # once it is there it belongs to the data set
 
 
@@ -152,7 +153,7 @@ class Server:
     """A server of a folder that sends `most` bytes a connection, and remembers where each began."""
 
     def __init__(self, folder: Path) -> None:
-        self.most, self.ranges, self.starts = len(CONTENT), True, list[int]()
+        self.most, self.ranges, self.starts = 1 << 20, True, list[int]()
         server = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -163,8 +164,7 @@ class Server:
                 path = folder / self.path[1:]
                 if not path.is_file():
                     return self.send_error(404)
-                content = path.read_bytes()
-                asked = self.headers.get("Range", "bytes=0-")
+                content, asked = path.read_bytes(), self.headers.get("Range", "bytes=0-")
                 start = int(asked.removeprefix("bytes=").rstrip("-")) if server.ranges else 0
                 server.starts.append(start)
                 if start >= len(content):
@@ -182,73 +182,66 @@ class Server:
 
 
 @pytest.fixture
-def server(mirror_folder: Path) -> Iterator[Server]:
-    (mirror_folder / "mnist" / "file").write_bytes(CONTENT)
-    made = Server(mirror_folder / "mnist")
+def server(files: Path) -> Iterator[Server]:
+    made = Server(files)
     with made.listening as listening:
         threading.Thread(target=listening.serve_forever, args=(0.01,), daemon=True).start()
         yield made
         listening.shutdown()
 
 
-def test_downloads_and_verifies(
-    mirror_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server
-) -> None:
-    pin(monkeypatch, mirror_folder / "mnist", FILES, address=server.address)
-    server.most = 1 << 20
+def test_downloads_and_verifies(files: Path, tmp_path: Path, pin: Pin, server: Server) -> None:
+    pin(address=server.address)
     fetch("mnist", tmp_path / "out")
     for name in FILES:
-        assert (tmp_path / "out" / name).read_bytes() == (mirror_folder / "mnist" / name).read_bytes()
-    flip(mirror_folder / "mnist" / FILES[0])
+        assert (tmp_path / "out" / name).read_bytes() == (files / name).read_bytes()
+    flip(files / FILES[0])
     with pytest.raises(InputError, match=f"{FILES[0]} from {server.address}.* has the SHA-256"):
         fetch("mnist", tmp_path / "second")
     assert not (tmp_path / "second" / FILES[0]).exists()
-    (mirror_folder / "mnist" / FILES[0]).unlink()
+    (files / FILES[0]).unlink()
     with pytest.raises(InputError, match="answered 404"):
         fetch("mnist", tmp_path / "third")
-
-
-def test_an_address_that_does_not_answer(mirror_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pin(monkeypatch, mirror_folder / "mnist", FILES, address="http://127.0.0.1:9")
+    pin(names=FILES[1:], address="http://127.0.0.1:9")
     with pytest.raises(InputError, match=r"mnist cannot be fetched: no mirror .*127\.0\.0\.1:9/.* cannot be reached"):
-        fetch("mnist", tmp_path / "out")
+        fetch("mnist", tmp_path / "fourth")
 
 
-def test_a_download_that_breaks_off_goes_on(server: Server, tmp_path: Path) -> None:
-    server.most = 4000
-    download(server.url, tmp_path / "file", resume=True)
-    assert (tmp_path / "file").read_bytes() == CONTENT
-    assert server.starts == [0, 4000, 8000]
-
-
-@pytest.mark.parametrize(("ranges", "there"), [(False, b"x" * 77), (True, CONTENT + b"more")])
-def test_what_is_no_first_part_is_thrown_away(server: Server, tmp_path: Path, ranges: bool, there: bytes) -> None:
-    server.ranges = ranges
+@pytest.mark.parametrize(
+    ("there", "most", "ranges", "starts"),
+    [
+        (b"", 4000, True, [0, 4000, 8000]),  # it breaks off
+        (b"x" * 77, 1 << 20, False, [0]),
+        (CONTENT + b"more", 1 << 20, True, [10244, 0]),
+    ],
+)
+def test_a_download_goes_on_from_its_first_part(
+    server: Server, tmp_path: Path, there: bytes, most: int, ranges: bool, starts: list[int]
+) -> None:
+    server.most, server.ranges = most, ranges
     (tmp_path / "file").write_bytes(there)
     download(server.url, tmp_path / "file", resume=True)
     assert (tmp_path / "file").read_bytes() == CONTENT
+    assert server.starts == starts
 
 
-def test_what_cannot_be_checked_starts_anew(server: Server, tmp_path: Path) -> None:
+def test_what_cannot_be_checked_starts_anew_and_time_is_bounded(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server.most = 4000
     with pytest.raises(NoNetworkError, match="broke off after 4000 of 10240 bytes"):
         download(server.url, tmp_path / "file", resume=False)
     server.most = len(CONTENT)
     download(server.url, tmp_path / "file", resume=False)
     assert server.starts == [0, 0]
-
-
-def test_time_is_bounded(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetching, "LONGEST", -1.0)
     with pytest.raises(NoNetworkError, match="took longer than -1 seconds"):
-        download(server.url, tmp_path / "file", resume=True)
-    assert server.starts == [0]
+        download(server.url, tmp_path / "another", resume=True)
+    assert server.starts == [0, 0, 0]
 
 
-def test_the_next_run_goes_on_and_checks_the_whole(
-    server: Server, mirror_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pin(monkeypatch, mirror_folder / "mnist", ["file"], address=server.address)
+def test_the_next_run_goes_on_and_checks_the_whole(server: Server, tmp_path: Path, pin: Pin) -> None:
+    pin(names=["file"], address=server.address)
     server.most = 1000
     with pytest.raises(InputError, match="broke off after 4000 of 10240 bytes"):
         fetch("set", tmp_path / "out")
@@ -297,24 +290,27 @@ def write(folder: Path, texts: dict[str, str]) -> list[str]:
     return [str(folder / name) for name in texts]
 
 
-IMAGES = {"cat/1.png": "a", "dog/1.png": "b", "caf\udce9/2.png": "c"}  # the last one's name is not UTF-8
-
-
 def test_times_and_places_do_not_count_but_words_and_names_in_a_folder_do(tmp_path: Path) -> None:
+    images = {"cat/1.png": "a", "dog/1.png": "b", "caf\udce9/2.png": "c"}  # the last one's name is not UTF-8
     known = tmp_path / "own.json"
-    first = content_digest(write(tmp_path / "a", IMAGES), known)
-    copied = write(tmp_path / "b", IMAGES)
+    first = content_digest(write(tmp_path / "a", images), known)
+    copied = write(tmp_path / "b", images)
     os.utime(copied[0], (1.0, 1.0))
     assert content_digest(copied, known) == first
-    for changed in ({**IMAGES, "cat/1.png": "b"}, {**IMAGES, "dog/2.png": "c"}, {"dog/1.png": "a", "cat/1.png": "b"}):
+    for changed in ({**images, "cat/1.png": "b"}, {**images, "dog/2.png": "c"}, {"dog/1.png": "a", "cat/1.png": "b"}):
         assert content_digest(write(tmp_path / str(changed), changed), known) != first
-    (one, other) = (content_digest(write(tmp_path, {name: "1"}), known) for name in ("x.csv", "y.csv"))
+    one, other = (content_digest(write(tmp_path, {name: "1"}), known) for name in ("x.csv", "y.csv"))
     assert one == other
 
 
 def test_a_file_is_read_once_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Path] = []
-    monkeypatch.setattr(fetching, "sha256", lambda path: read.append(path) or path.read_text())
+
+    def sha256(path: Path) -> str:
+        read.append(path)
+        return path.read_text()
+
+    monkeypatch.setattr(fetching, "sha256", sha256)
     (path,) = write(tmp_path, {"x.csv": "1"})
     known = tmp_path / "own.json"
     known.write_text("no JSON")
