@@ -56,18 +56,11 @@ TEXTS = [
     "cpu",
 ]
 WORDS = st.sampled_from([*PATHS, *TEXTS]) | st.text(max_size=12)
-LEAVES = st.one_of(
-    st.none(),
-    st.integers(-3, 12),
-    st.floats(),
-    st.sampled_from([*HUGE, *ODD, datetime.date(2024, 1, 1), (1, 2), b"x"]),  # YAML makes dates too
-    WORDS,
-)
+STRANGE = st.sampled_from([*HUGE, *ODD, None, datetime.date(2024, 1, 1), (1, 2), b"x"])  # YAML makes dates too
+LEAVES = st.integers(-3, 12) | st.floats() | STRANGE | WORDS
 TRAINING = sorted({key for plan in METHODS.all().values() for key in plan.training.model_fields})
 KEYS = st.sampled_from([*STUDIES, *Settings.model_fields, *TRAINING, "epsilon", None, 1, True]) | WORDS
-VALUES = st.recursive(
-    LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=6
-)
+VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner), max_leaves=6)
 
 
 def of_studies(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -85,11 +78,7 @@ SLIPS = {  # nearly right: what a user's slip looks like, and what reaches the d
     "datasets": of_studies(lists(*names(), "mnst")),
     "mechanisms": of_studies(lists(*MECHANISMS.names(), "tldp-k")),
     "epsilons": of_studies(st.lists(st.floats() | st.sampled_from([*HUGE, *ODD, 1, 2]), max_size=4)),
-    "training": of_studies(
-        st.dictionaries(
-            st.sampled_from([*TRAINING, "epoch"]), LEAVES | st.integers(1, 100) | st.floats(0.001, 1), max_size=3
-        )
-    ),
+    "training": of_studies(st.dictionaries(st.sampled_from([*TRAINING, "epoch"]), LEAVES | st.integers(1, 100))),
 }
 
 
@@ -143,8 +132,7 @@ def is_refused(config: Any) -> bool:
         assert re.fullmatch(r"([\w.,=+-]+/){4}epsilon~[\w.+-]+", cell.path), cell.path
         assert len(cell.path) < 200
         assert (cell.nominal_epsilon > 0, math.isinf(cell.nominal_epsilon)) == (True, cell.mechanism == "none")
-        assert cell.seeds
-        assert len(set(cell.seeds)) == len(cell.seeds)
+        assert 0 < len(set(cell.seeds)) == len(cell.seeds)
         assert all(type(seed) is int and 0 <= seed < 2**31 for seed in cell.seeds)
         assert cell.training.limit is None or (type(cell.training.limit) is int and cell.training.limit >= 10)
         assert json.loads(json.dumps(cell.settings(), allow_nan=False)) == cell.settings()
@@ -185,11 +173,7 @@ def test_what_broke_the_reader_once_and_what_is_no_config_is_refused_in_one_sent
 def test_a_damaged_config_has_a_plan_or_one_sentence() -> None:
     refused: list[bool] = []
 
-    @settings(
-        max_examples=300,
-        deadline=None,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-    )
+    @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
     @given(configs())
     def one(config: dict[Any, Any]) -> None:
         refused.append(is_refused(config))
