@@ -1,26 +1,36 @@
-"""Small files in the formats of the real data sets: what `prepare` makes of them, and the sentence of each damage."""
+"""Small files in the formats of the real data sets: what becomes of them, and the sentence of each damage."""
 
 from __future__ import annotations
 
 import gzip
 import io
 import lzma
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import tiny
+import torch
 from numpy.typing import NDArray
 from scipy.io import savemat
 from tiny import Split, load
 
 from tensorldp.errors import InputError
 from tensorldp.files import read_arrays
-from tensorldp_papers.data.prepare import prepare
-from tensorldp_papers.data.split import Options
+from tensorldp.randomness import generator
+from tensorldp_papers.data import archives
+from tensorldp_papers.data.archives import decompressed, tar_members, zip_lines
+from tensorldp_papers.data.catalogue import Dataset
+from tensorldp_papers.data.fetch import fetch
+from tensorldp_papers.data.images import augment
+from tensorldp_papers.data.prepare import prepare, write_splits
+from tensorldp_papers.data.split import Options, Parsed
 from tensorldp_papers.data.tabular import CLASSES, ctg_table, interspersed, parse_adult
 from tensorldp_papers.data.text import LENGTH, frequent, tokenise
 
@@ -99,6 +109,41 @@ def test_svhn_has_its_images_and_10_is_the_class_0(tmp_path: Path) -> None:
     train, _ = prepared("svhn", tmp_path)
     assert train.y.tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]
     assert (train.x == PIXELS.transpose(3, 0, 1, 2)[:11]).all()
+
+
+# Altered images
+
+
+def ramp() -> torch.Tensor:
+    """Images whose pixels are their own column and row, so that a shift can be read off them."""
+    rows, columns = torch.meshgrid(torch.arange(20.0), torch.arange(10.0), indexing="ij")
+    return torch.stack((columns, rows)).expand(50, 2, 20, 10)
+
+
+def test_no_alteration_is_the_identity_and_a_sure_flip_the_mirror_image() -> None:
+    images = torch.rand(3, 3, 12, 12, generator=generator("images"))
+    same = augment(images, generator("a"), shift=0.0, degrees=0.0, flip=0.0)
+    assert torch.allclose(same, images, atol=1e-5)
+    mirrored = augment(images, generator("a"), shift=0.0, degrees=0.0, flip=1.0)
+    assert torch.allclose(mirrored, images.flip(3), atol=1e-5)
+
+
+def test_shifts_stay_in_their_range_and_vary() -> None:
+    moved = augment(ramp(), generator("shift"), shift=0.1, degrees=0.0, flip=0.0)
+    across, down = (moved - ramp())[:, 0, 10, 5], (moved - ramp())[:, 1, 10, 5]
+    assert float(across.abs().max()) <= 1.0 + 1e-4  # a tenth of 10 columns
+    assert 1.0 < float(down.abs().max()) <= 2.0 + 1e-4  # of 20 rows
+    assert float(across.std()) == pytest.approx(1 / 3**0.5, rel=0.25)
+
+
+def test_rotation_turns_about_the_centre_and_keeps_lengths() -> None:
+    turned = augment(ramp(), generator("turn"), shift=0.0, degrees=10.0, flip=0.0)
+    inner = turned[:, :, 8:12, 4:6]
+    assert torch.allclose(inner.mean(dim=(2, 3)), torch.tensor([4.5, 9.5]).expand(50, 2), atol=1e-3)
+    right = inner[:, :, 1, 1] - inner[:, :, 1, 0]  # one pixel to the right, in source pixels
+    assert torch.allclose(right.norm(dim=1), torch.ones(50), atol=1e-3)
+    degrees = torch.rad2deg(torch.atan2(right[:, 1], right[:, 0]))
+    assert 8.0 < float(degrees.abs().max()) <= 10.0 + 1e-3
 
 
 # Tables
@@ -330,3 +375,141 @@ def test_damage_is_one_sentence_and_nothing_is_written(
     with pytest.raises(InputError, match=message):
         prepared(name, tmp_path)
     assert not (tmp_path / "out").exists()
+
+
+# Archives
+
+
+def write_zip(path: Path, content: bytes | str) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("words.txt", content)
+    return path
+
+
+@pytest.mark.parametrize("name", ["../outside.txt", "/etc/passwd", "a/../../b", "..\\b", "C:\\b"])
+def test_unsafe_names_are_refused(tmp_path: Path, name: str) -> None:
+    tiny.write_tar(tmp_path / "a.tar.gz", {name: b"x"})
+    with pytest.raises(InputError, match=r"absolute names and names with .* are refused"):
+        list(tar_members(tmp_path / "a.tar.gz", lambda name: True))
+
+
+def test_links_are_refused(tmp_path: Path) -> None:
+    tiny.write_tar(tmp_path / "a.tar.gz", {"good": b"x"}, link="bad")
+    with pytest.raises(InputError, match="'bad', which is a link or a device"):
+        list(tar_members(tmp_path / "a.tar.gz", lambda name: name == "bad"))
+
+
+def test_what_is_truncated_missing_or_no_archive_is_named(tmp_path: Path) -> None:
+    tar = tmp_path / "a.tar.xz"
+    tiny.write_tar(tar, {"good": bytes(range(256)) * 40}, "w:xz")
+    whole = tar.read_bytes()
+    for keep in (0, 30, 120):
+        tar.write_bytes(whole[:keep])
+        with pytest.raises(InputError, match=r"a\.tar\.xz is truncated or damaged"):
+            list(tar_members(tar, lambda name: True))
+    assert list(zip_lines(write_zip(tmp_path / "a.zip", "one\ntwo\n"), "words.txt")) == ["one", "two"]
+    with pytest.raises(InputError, match="has no member other"):
+        list(zip_lines(tmp_path / "a.zip", "other"))
+    (tmp_path / "b.zip").write_bytes(b"PK no")
+    with pytest.raises(InputError, match=r"b\.zip is truncated or damaged"):
+        list(zip_lines(tmp_path / "b.zip", "words.txt"))
+    with pytest.raises(InputError, match=r"x\.gz is missing"):
+        decompressed(tmp_path / "x.gz")
+
+
+def test_what_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "LARGEST", 1000)
+    (tmp_path / "small.gz").write_bytes(gzip.compress(bytes(1000)))
+    assert len(decompressed(tmp_path / "small.gz")) == 1000
+    (tmp_path / "bomb.gz").write_bytes(gzip.compress(bytes(1001)))
+    (tmp_path / "bomb.xz").write_bytes(lzma.compress(bytes(1001)))
+    tiny.write_tar(tmp_path / "bomb.tar.gz", {"a": bytes(600), "b": bytes(600)})
+    write_zip(tmp_path / "bomb.zip", bytes(1001))
+    for read in (
+        lambda: decompressed(tmp_path / "bomb.gz"),
+        lambda: decompressed(tmp_path / "bomb.xz"),
+        lambda: list(tar_members(tmp_path / "bomb.tar.gz", lambda name: False)),
+        lambda: list(zip_lines(tmp_path / "bomb.zip", "words.txt")),
+    ):
+        with pytest.raises(InputError, match=r"bomb.* unpacks to more than 1,000 bytes, which is refused"):
+            read()
+
+
+# Splits
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "dtype"), [("digits", (8, 8), np.uint8), ("breast_cancer", (30,), np.float32)]
+)
+def test_embedded_sets(tmp_path: Path, name: str, shape: tuple[int, ...], dtype: type) -> None:
+    prepare(name, None, tmp_path)
+    train, test = (load(tmp_path / f"{split}.safetensors") for split in ("train", "test"))
+    assert (train.x.shape[1:], train.x.dtype) == (shape, dtype)
+    share = np.bincount(train.y) / (np.bincount(train.y) + np.bincount(test.y))
+    np.testing.assert_allclose(share, 0.8, atol=0.02)
+    keys = {"dataset", "kind", "classes", "low", "high", "source", "deviation", "split"}
+    assert keys <= train.metadata.keys()
+    assert (train.metadata["split"], test.metadata["split"]) == ("train", "test")
+    prepare(name, None, tmp_path / "other", seed=1)
+    assert (load(tmp_path / "other" / "test.safetensors").y != test.y).any()
+
+
+def test_the_same_bytes_in_every_process(tmp_path: Path) -> None:
+    tiny.write_credit(tmp_path / "creditcard.csv")
+    imports = "from pathlib import Path; from tensorldp_papers.data.prepare import prepare"
+    code = f"{imports}; prepare('credit', Path(), Path('there'), expect_full=False)"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
+    prepare("credit", tmp_path, tmp_path / "here", expect_full=False)
+    for split in ("train", "test"):
+        assert len({(tmp_path / run / f"{split}.safetensors").read_bytes() for run in ("here", "there")}) == 1
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="mnist needs the folder of its files"):
+        prepare("mnist", None, tmp_path)
+    with pytest.raises(InputError, match="none with the files of mnist does not exist"):
+        prepare("mnist", tmp_path / "none", tmp_path)
+    with pytest.raises(InputError, match=r"lacks files of svhn, expected train_32x32\.mat, test_32x32\.mat"):
+        prepare("svhn", tmp_path, tmp_path)
+
+
+def test_a_file_that_changed_after_it_was_fetched(tmp_path: Path) -> None:
+    tiny.write_credit(tmp_path / "mirror" / "credit" / "creditcard.csv")
+    fetch("credit", tmp_path / "src", mirror=tmp_path / "mirror")
+    prepare("credit", tmp_path / "src", tmp_path / "out", expect_full=False)
+    assert load(tmp_path / "out" / "train.safetensors").metadata["source"] == "publisher"
+    with pytest.raises(InputError, match="holds the files of credit, not of darknet"):
+        prepare("darknet", tmp_path / "src", tmp_path / "out")
+    tiny.write_credit(tmp_path / "src" / "creditcard.csv", 100)
+    with pytest.raises(InputError, match=r"creditcard\.csv has changed since it was fetched"):
+        prepare("credit", tmp_path / "src", tmp_path / "out", expect_full=False)
+    (tmp_path / "src" / "creditcard.csv").unlink()
+    with pytest.raises(InputError, match=r"creditcard\.csv cannot be read"):
+        prepare("credit", tmp_path / "src", tmp_path / "out", expect_full=False)
+
+
+MADE_UP = Dataset("made_up", "tabular", 2, (3,), 0, 1, (4, 4), "https://example.org", "", embedded=True)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "words"),
+    [
+        (np.zeros((4, 3)), [0.0, 1.0, 0.5, 1.0], "whole numbers, found 0.5"),
+        (np.zeros((4, 3)), [0.0, 1.0, np.nan, 1.0], "whole numbers, found nan"),
+        (np.zeros((4, 3)), ["0", "1", "0", "1"], "must be numbers"),
+        (np.zeros((4, 3)), [0, 1], "a record for each label"),
+        (np.zeros((4, 3)), [[0, 1, 0, 1]], "a record for each label"),
+        (np.zeros((4, 3), complex), [0, 1, 0, 1], "of complex128"),
+        (np.zeros((4, 3), object), [0, 1, 0, 1], "of object"),
+    ],
+)
+def test_what_a_parser_returns_is_checked_before_it_is_written(tmp_path: Path, x: Any, y: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        write_splits(MADE_UP, Parsed((x, np.array(y)), (x, np.array(y))), "here", tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("low", "high"), [(1_700_000_000, 1_700_000_100), (52.3, 52.7), (0, 1e300), (0, 1e-44)])
+def test_a_range_that_float32_does_not_resolve_is_refused_for_a_data_set_with_code(low: float, high: float) -> None:
+    with pytest.raises(InputError, match=r"made_up has the range .* scale them in float64"):
+        replace(MADE_UP, low=low, high=high)
