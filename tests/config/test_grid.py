@@ -6,19 +6,22 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.errors import InputError
+from tensorldp_papers.nets import Task, build
+from tensorldp_papers.nets.compiled.loop import Layout
 from tensorldp_papers.papers.tldp.settings import LearningFactors
-from tensorldp_papers.registries import METHODS
+from tensorldp_papers.registries import METHODS, MODELS
 from tensorldp_papers.run.cell import (
     AnyCell,
     check_name,
@@ -30,6 +33,7 @@ from tensorldp_papers.run.cell import (
 )
 from tensorldp_papers.run.grid import Plan, make_plan, study_cells
 from tensorldp_papers.run.method_plan import Training
+from tensorldp_papers.run.precision import Precision
 from tensorldp_papers.run.settings import parse_settings
 from tensorldp_papers.run.study import Study, load_study, study_files
 
@@ -38,8 +42,8 @@ SCALES = ("quick", "desk", "paper")
 CONFIG: dict[str, Any] = yaml.safe_load((ROOT / "config.yaml").read_text())
 
 
-def plan(**raw: object) -> Plan:
-    return make_plan(parse_settings({"studies": ["tldp_type1"], **raw}))
+def plan(*chosen: Precision, **raw: object) -> Plan:
+    return make_plan(parse_settings({"studies": ["tldp_type1"], **raw}), chosen)
 
 
 def refusal(**raw: object) -> str:
@@ -146,7 +150,7 @@ def test_the_default_config_has_what_the_figures_of_its_studies_need(scale: str)
     assert attacks >= {"tensor", "sensitivity", "dlg", "idlg", "cosine", "analytic", "likelihood", "membership"}
 
 
-def invented(*arms: dict[str, object], method: str = "learning", release: str = "data", **scale: object) -> Study:
+def invented(*arms: Mapping[str, object], method: str = "learning", release: str = "data", **scale: object) -> Study:
     at = {"datasets": ["digits"], "epsilons": [1], "seeds": [0], **scale}
     words = {"study": "s", "title": "t", "source": "p", "figure": "f", "release": release, "method": method}
     whole = [{"mechanisms": ["none"], **arm} for arm in arms]
@@ -354,3 +358,55 @@ def test_a_study_file_that_is_broken_is_named(tmp_path: Path) -> None:
     (tmp_path / "z.yaml").write_text(study_files()["tldp_type1"].read_text())
     with pytest.raises(InputError, match="says study: tldp_type1, but its name says z"):
         load_study(tmp_path / "z.yaml")
+
+
+# The precision of networks: where it belongs to a cell, and where it must not
+
+
+def test_a_precision_belongs_to_the_cells_whose_networks_it_changes_and_to_no_release_guarantee_or_audit() -> None:
+    exact, reduced = plan(scale="desk").cells, plan("bfloat16", scale="desk").cells
+    found = {cell.factors.named()["model"]: cell.precision for cell in reduced}
+    assert found == {"small_cnn": "bfloat16", "mobilenet_v2": "float32"}
+    for a, b in zip(exact, reduced, strict=True):
+        assert a.path == b.path
+        assert a.release_settings() == b.release_settings()
+        assert a.private_settings() == b.private_settings() == a.settings()
+        assert (a.settings() == b.settings()) == (b.precision == "float32")
+        assert parse_cell(json.loads(json.dumps(b.settings()))).precision == b.precision
+        assert parse_release(b.release_settings()).precision == "float32"
+
+
+def test_only_networks_that_exist_are_named_for_a_precision() -> None:
+    for method in (METHODS[name] for name in METHODS.names()):
+        own = method.factors.model_fields.get("model")
+        assert not (method.reduced or method.compiled) or own is not None
+        for name in method.reduced | method.compiled:
+            assert name in MODELS.names() or name in str(own)
+
+
+def test_a_network_takes_the_first_that_it_may_compute_in() -> None:
+    def found(*chosen: Precision, study: str) -> dict[str, str]:
+        return {c.factors.named()["model"]: c.precision for c in plan(*chosen, scale="desk", studies=[study]).cells}
+
+    assert found("compiled", "bfloat16", study="tldp_type1") == {"small_cnn": "compiled", "mobilenet_v2": "float32"}
+    latent = {"cnn": "bfloat16", "ann": "bfloat16", "centroid": "float32"}
+    assert found("compiled", "bfloat16", study="latent") == latent
+    assert found("compiled", study="pldp_fl") == {"pldp_cnn": "compiled"}
+    assert found("bfloat16", study="tldp_type3") == {"small_cnn": "float32"}  # its parameters are perturbed
+
+
+def test_the_compiled_loop_takes_the_networks_that_name_it() -> None:
+    for name in {name for key in METHODS.names() for name in METHODS[key].compiled}:
+        shape = (1, 28, 28) if name in ("small_cnn", "pldp_cnn") else (49,)
+        task = Task(shape[1:] if len(shape) == 3 else shape, 10)
+        assert len(Layout(build(name, task, torch.Generator()), shape).stages) > 1
+
+
+def test_asking_for_a_precision_that_no_network_takes_is_a_mistake() -> None:
+    chosen: tuple[Precision, Precision] = ("bfloat16", "compiled")
+    for name, study in zip(chosen, ("tvg_covariance", "latent"), strict=True):
+        assert any(cell.precision == name for cell in plan(name, precision=name).cells)
+        with pytest.raises(
+            InputError, match=f"precision is '{name}' but every network of the chosen studies computes in"
+        ):
+            plan(name, precision=name, studies=[study])

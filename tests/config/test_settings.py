@@ -58,7 +58,7 @@ def beyond(low: float, high: float) -> SearchStrategy[Any]:
     return NUMBERS.filter(lambda value: not low <= value <= high) | WORDS | st.booleans() | st.just([1])
 
 
-NO_LIST = WORDS | st.integers() | st.just([])
+NO_LIST: SearchStrategy[Any] = WORDS | st.integers() | st.just([])
 WRONG: list[tuple[str, SearchStrategy[Any], str]] = [
     ("scale", WORDS | NUMBERS, "'quick', 'desk' or 'paper'"),
     ("device", WORDS | NUMBERS, "'auto', 'cpu' or 'cuda'"),
@@ -289,7 +289,7 @@ BROKE_THE_READER_ONCE: list[dict[Any, Any]] = [
     *({"training": {"tldp_type1": {key: math.inf}}} for key in ("learning_rate", "clip")),
     {"a\nb": 1},
 ]
-NO_CONFIG = [None, [], "text", 5, {}, {1: 2}, {None: 1}, {(1, 2): 1}]
+NO_CONFIG: list[Any] = [None, [], "text", 5, {}, {1: 2}, {None: 1}, {(1, 2): 1}]
 
 
 def test_what_broke_the_reader_once_and_what_is_no_config_is_refused_in_one_sentence() -> None:

@@ -1,8 +1,8 @@
 """Runs jobs, each in a process of its own, and says which files of the package it imported.
 
-Called with a JSON file of jobs, each a list of commands and the files that it is said to depend on, it writes a JSON
-file for each into a folder. To be quick, all start with the libraries and with the files of the package that all of
-them are said to depend on, which no job could miss.
+Called with the folder of the packages and a JSON file of jobs, each a list of commands and the files that it is said to
+depend on, it writes a JSON file for each into a folder. To be quick, all start with the libraries and with the files of
+the package that all of them are said to depend on, which no job could miss.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ import sklearn.linear_model
 import sklearn.model_selection  # noqa: F401
 import torchvision.datasets  # noqa: F401
 
-SOURCES = Path(__file__).parents[2] / "src"
-
 
 def imported() -> list[str]:
     """The files of the package that are there."""
@@ -39,12 +37,12 @@ def run(commands: list[list[str]], out: Path) -> None:
     out.write_text(json.dumps(imported()))
 
 
-def main(path: Path, out: Path) -> None:
+def main(root: Path, path: Path, out: Path) -> None:
     jobs = json.loads(path.read_text())
     assert not imported()
     sys.dont_write_bytecode, sys.pycache_prefix = False, str(out / "compiled")  # each file once
     for file in sorted(set.intersection(*(set(stated) for _, stated in jobs))):
-        module = ".".join(Path(file).relative_to(SOURCES).with_suffix("").parts)
+        module = ".".join(Path(file).relative_to(root).with_suffix("").parts)
         import_module(module.removesuffix(".__init__"))
     gc.disable()  # its counts would copy the memory that children share
     for number, (commands, _) in enumerate(jobs):
@@ -61,4 +59,4 @@ def main(path: Path, out: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(*map(Path, sys.argv[1:]))

@@ -11,6 +11,7 @@ import shutil
 import struct
 import unicodedata
 import zlib
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ Y = np.array(["oak", "elm"])[np.arange(40) % 2]
 TABLE = pd.DataFrame(X, columns=list("abcd")).assign(tree=Y)
 CSV, PARQUET, NPZ, TENSORS = (f"t.{suffix}" for suffix in ("csv", "parquet", "npz", "safetensors"))
 PROPERTY = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-BYTE = {"range": [0, 255]}
+BYTE: dict[str, Any] = {"range": [0, 255]}
 
 
 def warned(folder: Path, path: str = CSV, *, name: str = "mine", **entry: Any) -> list[str]:
@@ -158,12 +159,9 @@ WORDS = st.text("abxyz -", min_size=1, max_size=9)
 END = st.integers(-9, 9)
 NO_INTERVAL = st.tuples(END, END).map(lambda ends: sorted(ends, reverse=True)) | st.lists(END, max_size=1)
 NOT_FINITE = st.tuples(END, st.sampled_from([np.inf, -np.inf, np.nan, True, "x"])).map(list)
+PUBLIC = "two finite numbers known without looking at the data, the lower first"
 WRONG: list[tuple[str, st.SearchStrategy[Any], str]] = [
-    (
-        "range",
-        WORDS | NO_INTERVAL | NOT_FINITE,
-        "two finite numbers known without looking at the data, the lower first",
-    ),
+    ("range", WORDS | NO_INTERVAL | NOT_FINITE, PUBLIC),
     ("test", st.floats().filter(lambda share: not 0 < share < 1) | WORDS, ""),
     ("seed", st.integers(max_value=-1) | st.integers(2**31) | st.floats() | WORDS | st.booleans(), ""),
     ("shape", WORDS | st.just([]) | st.just([2] * 4), "list"),
@@ -181,7 +179,8 @@ def test_any_wrong_value_of_an_entry_is_one_sentence_that_names_both(
     key: str, values: st.SearchStrategy[Any], allowed: str, data: st.DataObject
 ) -> None:
     value = data.draw(values)
-    told = refusal(Path(), **{key.split(".")[0]: [value] if "." in key else value})
+    entry: dict[str, Any] = {key.split(".")[0]: [value] if "." in key else value}
+    told = refusal(Path(), **entry)
     assert told.startswith(f"config: own_datasets.mine.{key} = {shown(value)} is not valid: "), told
     assert allowed in told
 
@@ -286,9 +285,7 @@ def test_a_mistake_is_one_sentence(tmp_path: Path, name: str, content: Any, entr
 
 def test_mistakes_around_folders_and_arrays(tmp_path: Path) -> None:
     raw: dict[str, Any] = {"studies": ["s"], "own_datasets": {"mine": {"path": "t.csv", "label": "y"}}}
-    with pytest.raises(
-        InputError, match=r"own_datasets.mine .* range is missing, .* known without looking at the data"
-    ):
+    with pytest.raises(InputError, match=f"own_datasets.mine .* range is missing, it must be {PUBLIC}"):
         parse_settings(raw)
     (tmp_path / "empty").mkdir()
     assert "one folder for each class" in refusal(tmp_path, "empty", label="")
@@ -394,7 +391,7 @@ def test_a_label_of_a_csv_file_is_the_text_that_stands_there(tmp_path: Path, one
     assert classes(prepared(labelled(tmp_path, one, other))) == sorted((one, other))
 
 
-TWINS = {  # of a word or a number, what a reader would take for the same
+TWINS: dict[str, list[Callable[[str], str]]] = {  # of a word or a number, what a reader would take for the same
     r"[a-cêå]{1,5} oak": [str.upper, " {}".format, lambda word: word.replace(" ", "  ")],
     r"[a-c]*[êåü]": [lambda word: unicodedata.normalize("NFD", word)],
     r"[0-9]{1,6}": ["0{}".format, "+{}".format, "{}.0".format, "{}e0".format, "{}0e-1".format],
@@ -430,12 +427,8 @@ def test_classes_that_are_numbers_are_in_their_order_and_words_in_that_of_the_al
         assert classes(prepared(tmp_path, path, test=0.5)) == sorted(str(n) for n in range(12))
 
 
-INDICES = [
-    ("", np.arange(40)),
-    ("", np.arange(40) * 3),
-    ("plant_id", np.arange(40) * 3),
-    ("number", np.arange(40)[::-1]),
-]
+COUNT = np.arange(40)
+INDICES = [("", COUNT), ("", COUNT * 3), ("plant_id", COUNT * 3), ("number", COUNT[::-1])]
 
 
 @pytest.mark.parametrize(("name", "values"), INDICES)

@@ -42,7 +42,7 @@ def prepared(name: str, folder: Path, *, expect_full: bool = False, **options: A
 
 
 def mat(x: NDArray[Any], y: list[int]) -> bytes:
-    buffer = io.BytesIO()
+    buffer: Any = io.BytesIO()
     savemat(buffer, {"X": x, "y": np.array(y)[:, None]})
     return buffer.getvalue()
 
@@ -204,7 +204,7 @@ RECORDS: list[Any] = [[0.0, *(float(row * k) for k in range(1, 21)), 5.0, float(
 
 
 def test_ctg_columns_fill_their_training_range() -> None:
-    sums = [[""] * 23, [564.0] * 22 + [""]]
+    sums: list[Any] = [[""] * 23, [564.0] * 22 + [""]]
     parsed = ctg_table([NUMBERED, NAMED, *RECORDS, *sums], Path("CTG.xls"), 0)
     (train, y_train), (test, y_test) = parsed.train, parsed.test
     assert (train.shape, test.shape, train.dtype) == ((48, 21), (12, 21), np.float32)
