@@ -137,7 +137,7 @@ class Jobs:
         jobs, out = self.folder / "jobs.json", self.folder / "imported"
         jobs.write_text(json.dumps([(commands, stated) for stated, commands in self.found.items()]))
         out.mkdir()
-        program = [sys.executable, Path(__file__).with_name("watched.py"), sources.ROOT, jobs, out]
+        program: list[str | Path] = [sys.executable, Path(__file__).with_name("watched.py"), sources.ROOT, jobs, out]
         done = subprocess.run(program, capture_output=True, text=True, cwd=self.folder)
         assert done.returncode == 0, done.stderr[-4000:]
         return [set(json.loads((out / f"{i}.json").read_text())) for i in range(len(self.found))]

@@ -44,7 +44,7 @@ def prepared(name: str, folder: Path, *, expect_full: bool = False, **options: A
 def mat(x: NDArray[Any], y: list[int]) -> bytes:
     buffer: Any = io.BytesIO()
     savemat(buffer, {"X": x, "y": np.array(y)[:, None]})
-    return buffer.getvalue()
+    return bytes(buffer.getvalue())
 
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (32, 32, 3, 14), np.uint8)
