@@ -69,7 +69,7 @@ WRONG: list[tuple[str, SearchStrategy[Any], str]] = [
     ("plugins", WORDS | st.integers(), "list"),
     ("seeds.0", beyond(0, 2**31 - 1) | st.floats(), ""),
     ("cells_per_job", beyond(1, math.inf), ""),
-    ("check_minutes", beyond(1e-300, 600), ""),
+    ("check_minutes", beyond(math.ulp(0.0), 600), ""),
     ("datasets.tldp_type1", NO_LIST, "list"),
     ("mechanisms.tldp_type1", NO_LIST, "list"),
     ("epsilons.tldp_type1", NO_LIST, "list"),
