@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import io
 import lzma
 import struct
@@ -16,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tensorldp.files import read_arrays
+from tensorldp.files import read_arrays, sha256
 from tensorldp_papers.data.catalogue import Dataset, File, Source
 
 
@@ -68,9 +67,10 @@ def write_mnist(folder: Path, train: int = 12, test: int = 5) -> None:
         write_idx(folder / f"{prefix}-labels-idx1-ubyte.gz", (np.arange(count) % 10).astype(np.uint8))
 
 
-def write_tar(path: Path, members: dict[str, bytes], mode: str = "w:gz", link: str | None = None) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
+def tar(members: dict[str, bytes], mode: str = "w:gz", link: str | None = None) -> bytes:
+    """An archive of these members, and of a symbolic link where one is named."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode=mode) as archive:  # type: ignore[call-overload]
         for name, content in members.items():
             info = tarfile.TarInfo(name)
             info.size = len(content)
@@ -79,9 +79,15 @@ def write_tar(path: Path, members: dict[str, bytes], mode: str = "w:gz", link: s
             info = tarfile.TarInfo(link)
             info.type, info.linkname = tarfile.SYMTYPE, "/etc/passwd"
             archive.addfile(info)
+    return buffer.getvalue()
 
 
-def write_imdb(path: Path, reviews: int = 3, link: str | None = None) -> None:
+def write_tar(path: Path, members: dict[str, bytes], mode: str = "w:gz", link: str | None = None) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(tar(members, mode, link))
+
+
+def write_imdb(path: Path, reviews: int = 3) -> None:
     members = {"aclImdb/train/urls_neg.txt": b"http://example.org"}
     for split in ("train", "test"):
         for label, word in (("neg", "awful"), ("pos", "great")):
@@ -89,7 +95,7 @@ def write_imdb(path: Path, reviews: int = 3, link: str | None = None) -> None:
             for number in reversed(range(reviews)):
                 text = f"It isn't {word}!<br /><br />A  film no. {number}" + (" padding" * 600 if number == 1 else "")
                 members[f"aclImdb/{split}/{label}/{number}_{number + 1}.txt"] = text.encode()
-    write_tar(path, members, "w:xz", link)
+    write_tar(path, members, "w:xz")
 
 
 def write_reviews(path: Path, texts: list[str]) -> None:
@@ -115,7 +121,7 @@ def write_adult(folder: Path, compressed: bool = False) -> None:
     (folder / "adult.names").write_text(ADULT_NAMES)
 
 
-def write_darknet(path: Path, **changes: Any) -> pd.DataFrame:
+def write_darknet(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(1)
     label = np.array(["Non-Tor"] * 300 + ["NonVPN"] * 100 + ["VPN"] * 80 + ["Tor"] * 220)
@@ -133,15 +139,12 @@ def write_darknet(path: Path, **changes: Any) -> pd.DataFrame:
         "Constant": 1,
         "Label": label,
         "Label.1": "Chat",
-        **changes,
     }
     table = pd.DataFrame(columns, index=range(count))
-    if "Bytes/s" not in changes:
-        table.loc[3, "Bytes/s"] = ""
-        table.loc[7, "Bytes/s"] = "Infinity"
+    table.loc[3, "Bytes/s"] = ""
+    table.loc[7, "Bytes/s"] = "Infinity"
     # the release names both label columns alike
     table.rename(columns={"Label.1": "Label"}).to_csv(path, index=False)
-    return table
 
 
 def write_credit(path: Path, count: int = 200) -> None:
@@ -159,29 +162,11 @@ def write_cifar(path: Path, per_batch: int = 4) -> NDArray[np.uint8]:
     return rows
 
 
-def pinned(name: str, folder: Path, files: list[str], *, supplied: bool = False, address: str = "") -> Dataset:
+def pinned(name: str, folder: Path, files: list[str], *more: File, address: str = "") -> Dataset:
     """A catalogue entry for small files, pinned to what they are now."""
-    return Dataset(
-        name,
-        "image",
-        10,
-        (28, 28),
-        0,
-        255,
-        (12, 5),
-        "https://example.org/set",
-        "",
-        sources=(
-            Source(
-                "publisher",
-                tuple(
-                    File(
-                        f"{folder.name}/{file}",
-                        None if supplied else "sha256:" + hashlib.sha256((folder / file).read_bytes()).hexdigest(),
-                        (f"{address}/{file}",) if address else (),
-                    )
-                    for file in files
-                ),
-            ),
-        ),
-    )
+    found = [
+        File(f"{folder.name}/{file}", f"sha256:{sha256(folder / file)}", (f"{address}/{file}",) if address else ())
+        for file in files
+    ]
+    source = Source("publisher", (*found, *more))
+    return Dataset(name, "image", 10, (28, 28), 0, 255, (12, 5), "https://example.org/set", "", sources=(source,))

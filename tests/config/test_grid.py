@@ -1,68 +1,194 @@
 """From settings and studies to cells."""
 
+from __future__ import annotations
+
+import itertools
 import json
 import math
 import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.errors import InputError
-from tensorldp_papers.data.catalogue import names
-from tensorldp_papers.papers.latent.settings import LatentTraining
-from tensorldp_papers.papers.tldp.settings import LearningFactors, LearningTraining
-from tensorldp_papers.registries import METHODS
-from tensorldp_papers.run.cell import AnyCell, epsilon_text, parse_cell, parse_release, variant_factors, variant_text
+from tensorldp_papers.nets import Task, build
+from tensorldp_papers.nets.compiled.loop import Layout
+from tensorldp_papers.papers.tldp.settings import LearningFactors
+from tensorldp_papers.registries import METHODS, MODELS
+from tensorldp_papers.run.cell import (
+    AnyCell,
+    check_name,
+    epsilon_text,
+    parse_cell,
+    parse_release,
+    variant_factors,
+    variant_text,
+)
 from tensorldp_papers.run.grid import Plan, make_plan, study_cells
 from tensorldp_papers.run.method_plan import Training
+from tensorldp_papers.run.precision import Precision
 from tensorldp_papers.run.settings import parse_settings
 from tensorldp_papers.run.study import Study, load_study, study_files
 
 ROOT = Path(__file__).parents[2]
-DATASETS = names()
+SCALES = ("quick", "desk", "paper")
+CONFIG: dict[str, Any] = yaml.safe_load((ROOT / "config.yaml").read_text())
 
 
-def plan(**raw: object) -> Plan:
-    raw.setdefault("studies", ["tldp_type1"])
-    return make_plan(parse_settings(raw))
+def plan(*chosen: Precision, **raw: object) -> Plan:
+    return make_plan(parse_settings({"studies": ["tldp_type1"], **raw}), chosen)
 
 
-def learning(cell: AnyCell) -> LearningTraining:
-    assert isinstance(cell.training, LearningTraining)
-    return cell.training
+def refusal(**raw: object) -> str:
+    """The one sentence that a config ends with."""
+    with pytest.raises(InputError) as caught:
+        plan(**raw)
+    assert len(str(caught.value).splitlines()) == 1
+    return str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "text"),
-    [(1, "1"), (0.5, "0.5"), (1.0, "1"), (100, "100"), (1e-5, "1e-05"), (math.inf, "inf"), (0.1, "0.1")],
-)
-def test_epsilon_has_one_canonical_text_that_reads_back(epsilon: float, text: str) -> None:
-    assert epsilon_text(epsilon) == text
+def factor(cell: AnyCell, key: str) -> str | None:
+    return variant_factors(cell.variant).get(key)
+
+
+@given(st.floats(1e-12, 1e12) | st.integers(1, 10**12))
+@settings(max_examples=50, deadline=None)
+def test_epsilon_has_one_text_that_reads_back_and_ends_in_no_zero(epsilon: float) -> None:
+    text = epsilon_text(epsilon)
     assert float(text) == epsilon
+    assert text == epsilon_text(float(text))
+    assert not text.endswith(".0")
 
 
-def test_variants_are_canonical() -> None:
+def test_texts_of_epsilons_and_variants_are_canonical() -> None:
+    assert [epsilon_text(e) for e in (1.0, 0.5, 1e-5, math.inf)] == ["1", "0.5", "1e-05", "inf"]
     assert variant_text({}) == "base"
-    assert variant_text({"where": "user", "model": "fcn"}) == variant_text({"model": "fcn", "where": "user"})
+    assert variant_factors("base") == {}
     assert variant_text({"where": "user", "model": "fcn"}) == "model=fcn,where=user"
     assert variant_factors("model=fcn,where=user") == {"model": "fcn", "where": "user"}
-    assert variant_factors("base") == {}
+    assert check_name("gaussian", {"form": "table5"}) == "gaussian+form=table5"
 
 
-@pytest.mark.parametrize("path", study_files().values(), ids=lambda p: p.stem)
-@pytest.mark.parametrize("scale", ["quick", "desk", "paper"])
-def test_every_study_has_a_valid_plan_whose_cells_reach_their_jobs_as_they_are(path: Path, scale: str) -> None:
-    made = plan(studies=[path.stem], scale=scale)
-    assert made.cells
-    assert len({cell.path for cell in made.cells}) == len(made.cells)
+def listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def as_stated(raw: dict[str, Any], scale: str) -> dict[tuple[str, str, str, float], tuple[Any, ...]]:
+    """A study's cells by data set, variant, mechanism and epsilon, each with options and settings, as its YAML says."""
+    at, settings_of = raw["scales"][scale], METHODS[raw["method"]].training.model_fields
+    found: dict[tuple[str, str, str, float], tuple[Any, ...]] = {}
+    for arm in raw["arms"]:
+        grid = {**at.get("factors", {}), **arm.get("factors", {})}
+        for dataset in at["datasets"]:
+            if scale not in arm.get("scales", SCALES) or dataset not in arm.get("datasets", [dataset]):
+                continue
+            for values in itertools.product(*map(listed, grid.values())):
+                factors = dict(zip(grid, values, strict=True))
+                trained = {"limit": at.get("limit"), **at.get("training", {})}
+                for key, value in factors.items():
+                    trained |= at.get("per_factor", {}).get(f"{key}={value}", {})
+                trained |= {key: value for key, value in factors.items() if key in settings_of}
+                for mechanism in arm["mechanisms"]:
+                    own = arm.get("epsilons", {}).get(scale, at["epsilons"])
+                    for epsilon in [math.inf] if mechanism == "none" else own:
+                        variant = ",".join(f"{key}={factors[key]}" for key in sorted(factors)) or "base"
+                        stated = (arm.get("options", {}), trained, {**at.get("factors", {}), **factors})
+                        found.setdefault((dataset, variant, mechanism, float(epsilon)), stated)
+    return found
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("name", study_files())
+def test_a_plan_is_what_the_study_says_arm_by_arm_and_reaches_its_jobs_as_it_is(name: str, scale: str) -> None:
+    raw = {"method": "learning", **yaml.safe_load(study_files()[name].read_text())}
+    made = plan(studies=[name], scale=scale)
+    expected = as_stated(raw, scale)
+    found = {(c.dataset, c.variant, c.mechanism, c.nominal_epsilon): c for c in made.cells}
+    assert len(found) == len(made.cells) == len({c.path for c in made.cells})
+    assert expected
+    assert list(expected) == [key for key in found if key in expected]
+    more = [cell for key, cell in found.items() if key not in expected]
+    assert all(cell.mechanism == "none" and cell.plan.shares_models for cell in more)
+    for key, (options, trained, factors) in expected.items():
+        cell = found[key]
+        assert (cell.options, cell.training) == (options, cell.plan.training(**trained)), cell
+        assert cell.factors.named().items() <= factors.items(), cell
+        assert [*cell.seeds, cell.release] == [*raw["scales"][scale]["seeds"], raw["release"]]
+        assert cell.delta == raw.get("delta", NOMINAL_DELTA)
+        words = {value for value in options.values() if isinstance(value, str)}
+        assert {cell.method, cell.mechanism, cell.dataset, *words} <= cell.names()
     for cell in made.cells[:: max(1, len(made.cells) // 50)]:
         again = parse_cell(json.loads(json.dumps(cell.settings())))
-        assert vars(again) == vars(cell)
+        assert (vars(again), again.settings()) == (vars(cell), cell.settings())
         assert (type(again.training), type(again.factors)) == (cell.plan.training, cell.plan.factors)
-        assert again.settings() == cell.settings()
         released = parse_release(json.loads(json.dumps(cell.release_settings())))
         assert vars(released) == {**vars(cell), "training": Training(limit=cell.training.limit)}
+        if cell.plan.shares_models:
+            assert (made.trainer(cell).path, made.trainer(cell).mechanism) == (cell.model_path, "none")
+    batched = [(cell, key) for key, batch in made.batches().items() for cell in batch]
+    assert sorted(cell.path for cell, _ in batched) == sorted(cell.path for cell in made.cells)
+    assert all((cell.study, cell.dataset) == key[:2] for cell, key in batched)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_default_config_has_what_the_figures_of_its_studies_need(scale: str) -> None:
+    made = make_plan(parse_settings({**CONFIG, "scale": scale}))
+    assert {cell.study for cell in made.cells} == set(made.studies) == set(CONFIG["studies"])
+    trained = {cell.path for cell in made.cells if "train" in cell.plan.rules}
+    for eps, tau in itertools.product(("e1", "e2", "e3"), ("t1", "t2", "t3")):
+        assert any(f"eps={eps}+" in p and f"tau={tau}/" in p and "participation" not in p for p in trained)
+    assert not any("pldp_synthetic" in path for path in trained)
+    assert sum("perturb" in cell.plan.rules for cell in made.of("latent")) >= 14
+    attacks = {factor(cell, "attack") for cell in made.of("reconstruction") if "measure" in cell.plan.rules}
+    assert attacks >= {"tensor", "sensitivity", "dlg", "idlg", "cosine", "analytic", "likelihood", "membership"}
+
+
+def invented(*arms: Mapping[str, object], method: str = "learning", release: str = "data", **scale: object) -> Study:
+    at = {"datasets": ["digits"], "epsilons": [1], "seeds": [0], **scale}
+    words = {"study": "s", "title": "t", "source": "p", "figure": "f", "release": release, "method": method}
+    whole = [{"mechanisms": ["none"], **arm} for arm in arms]
+    return Study.model_validate({**words, "arms": whole, "scales": {"quick": at}})
+
+
+def cells_of(study: Study, **raw: object) -> list[AnyCell]:
+    return study_cells(study, parse_settings({"scale": "quick", "studies": ["s"], **raw}))
+
+
+def test_arms_come_in_their_order_with_their_own_options_epsilons_and_factors() -> None:
+    form = {"form": "table5"}
+    study = invented(
+        {"mechanisms": ["none", "laplace"], "options": {"delta_range": 2}},
+        {"mechanisms": ["gaussian"], "factors": form, "options": form, "epsilons": {"quick": [3]}},
+        {"mechanisms": ["laplace"], "options": {"delta_range": 9}, "epsilons": {"quick": [1, 5]}},
+        {"mechanisms": ["tldp-l"], "scales": ["desk"]},
+        {"mechanisms": ["tldp-g"], "datasets": ["mnist"]},
+        factors={"model": ["linear"]},
+    )
+    assert [(c.mechanism, c.variant, c.epsilon, c.options) for c in cells_of(study)] == [
+        ("none", "model=linear", "inf", {"delta_range": 2}),
+        ("laplace", "model=linear", "1", {"delta_range": 2}),
+        ("gaussian", "form=table5,model=linear", "3", form),
+        ("laplace", "model=linear", "5", {"delta_range": 9}),  # at 1 the first arm that has a cell states it
+    ]
+    assert {cell.factors for cell in cells_of(study)} == {LearningFactors(model="linear")}
+
+
+def test_an_arms_list_of_factors_is_a_grid_of_its_own() -> None:
+    own = {"mechanisms": ["pdpm"], "factors": {"eps": "e1", "tau": ["t1", 0.5], "model": "linear"}}
+    cells = cells_of(invented({}, own, method="pldp_fl", release="parameters", factors={"model": ["mlp"]}))
+    assert [(cell.mechanism, cell.variant) for cell in cells] == [
+        ("none", "model=mlp"),
+        ("pdpm", "eps=e1,model=linear,tau=t1"),
+        ("pdpm", "eps=e1,model=linear,tau=0.5"),
+    ]
+    assert cells[2].factors.named()["tau"] == 0.5
 
 
 @pytest.mark.parametrize(
@@ -82,14 +208,9 @@ def test_a_damaged_cell_is_one_sentence(change: dict[str, object], words: str) -
         parse_cell({key: value for key, value in raw.items() if value is not None})
 
 
-def test_none_has_one_cell_at_infinity() -> None:
-    cells = [c for c in plan().cells if c.mechanism == "none"]
-    assert [c.epsilon for c in cells] == ["inf"]
-
-
 def test_epsilons_replace_the_grid_of_their_study_alone() -> None:
     made = plan(studies=["tldp_type1", "tldp_type2"], epsilons={"tldp_type1": [3]})
-    assert {c.epsilon for c in made.of("tldp_type1")} == {"3", "inf"}
+    assert {(c.epsilon, c.mechanism == "none") for c in made.of("tldp_type1")} == {("3", False), ("inf", True)}
     assert {c.epsilon for c in made.of("tldp_type2")} > {"0.1", "inf"}
 
 
@@ -100,136 +221,132 @@ def test_one_more_epsilon_leaves_the_other_cells_settings_as_they_were() -> None
     assert all(path.endswith("~3") for path in set(after) - set(before))
 
 
-def test_chosen_mechanisms_narrow_the_arms_and_others_join_plainly() -> None:
-    made = plan(mechanisms={"tldp_type1": ["tldp-l", "privunit"]}, epsilons={"tldp_type1": [1]})
-    assert {c.mechanism for c in made.cells} == {"tldp-l", "privunit"}
+def test_the_config_narrows_arms_adds_plain_ones_and_its_seeds_data_sets_training_and_batches_win() -> None:
+    name = "tldp_type1"
+    chosen = {"mechanisms": {name: ["tldp-l", "gaussian", "pdpm"]}, "datasets": {name: ["breast_cancer"]}}
+    given = {"epsilons": {name: [1]}, "training": {name: {"epochs": 3}}, "seeds": [7, 7, 8], "cells_per_job": 3}
+    made = plan(**chosen, **given)
+    plainly = [("gaussian", {}), ("tldp-l", {}), ("gaussian", {"form": "table5"}), ("pdpm", {})]
+    assert [(c.mechanism, c.options) for c in made.cells] == plainly
+    found = {(c.seeds, c.dataset, c.training.model_dump()["epochs"]) for c in made.cells}
+    assert found == {((7, 8), "breast_cancer", 3)}
+    assert [len(batch) for batch in made.batches().values()] == [3, 1]
+    made = plan(studies=["tvg_covariance"], mechanisms={"tvg_covariance": ["jl"]})
+    assert {c.mechanism for c in made.cells} == {"jl"}
 
 
-def test_training_settings_of_the_config_win() -> None:
-    assert {learning(c).epochs for c in plan(training={"tldp_type1": {"epochs": 3}}).cells} == {3}
-
-
-def test_factors_of_the_config_replace_those_of_the_study() -> None:
-    made = plan(scale="desk", factors={"tldp_type1": {"model": ["small_cnn"]}})
-    assert {variant_factors(cell.variant)["model"] for cell in made.cells} == {"small_cnn"}
-    with pytest.raises(InputError, match="unknown factor of tldp_type1 'modle'"):
-        plan(factors={"tldp_type1": {"modle": ["small_cnn"]}})
-    with pytest.raises(InputError, match=r"value of the factor model of tldp_type1 '\.\./x'"):
-        plan(factors={"tldp_type1": {"model": ["../x"]}})
-
-
-def test_factors_of_the_config_choose_among_arms_that_have_them() -> None:
+def test_factors_of_the_config_replace_those_of_the_study_and_choose_among_arms_that_have_them() -> None:
+    made = plan(scale="desk", factors={"tldp_type1": {"model": ["small_cnn"]}}).cells
+    assert {factor(cell, "model") for cell in made} == {"small_cnn"}
     made = plan(studies=["latent"], factors={"latent": {"reading": ["B"]}}).cells
-    assert {variant_factors(c.variant).get("reading") for c in made if c.mechanism == "latent"} == {"B"}
-    assert {variant_factors(c.variant)["model"] for c in made if c.mechanism == "none"} == {"ann", "cnn", "centroid"}
-    (only,) = plan(
-        studies=["tldp_type2"],
-        scale="desk",
-        mechanisms={"tldp_type2": ["none"]},
-        factors={"tldp_type2": {"backbone": ["mobilenet_v2"]}},
-    ).cells
-    assert variant_factors(only.variant)["backbone"] == "mobilenet_v2"
-    with pytest.raises(InputError, match="value of the factor reading of latent"):
-        plan(studies=["latent"], factors={"latent": {"reading": ["C"]}})
+    assert {factor(c, "reading") for c in made if c.mechanism == "latent"} == {"B"}
+    assert {factor(c, "model") for c in made if c.mechanism == "none"} == {"ann", "cnn", "centroid"}
+    chosen = {"mechanisms": {"tldp_type2": ["none"]}, "factors": {"tldp_type2": {"backbone": ["mobilenet_v2"]}}}
+    (only,) = plan(studies=["tldp_type2"], scale="desk", **chosen).cells
+    assert factor(only, "backbone") == "mobilenet_v2"
 
 
-def test_a_factor_has_its_own_training_settings() -> None:
-    cells = plan(scale="desk").cells
-    mobile, small = (
-        next(learning(c) for c in cells if variant_factors(c.variant)["model"] == name)
-        for name in ("mobilenet_v2", "small_cnn")
-    )
-    assert (mobile.pretrained, mobile.limit) == (True, 4000)
-    assert (small.pretrained, small.limit) == (False, None)
-
-
-def test_a_factor_that_is_named_like_a_training_setting_sets_it() -> None:
-    cells = plan(studies=["latent_search"], scale="paper").cells
-    assert len(cells) == 972  # Table 1 of LATENT for MNIST: 3 x 3 x 3 x 4 x 3 x 3 values
-    for c in cells:
-        named = variant_factors(c.variant)
-        settings = c.training.model_dump()
-        assert all(str(settings[key]) == named[key] for key in ("dropout", "batch_size", "activation", "optimizer"))
-
-
-def test_no_factor_of_a_method_is_named_like_one_of_its_training_settings() -> None:
+def test_a_factor_that_is_named_like_a_training_setting_sets_it_before_the_config_does() -> None:
+    assert len(plan(studies=["latent_search"], scale="paper").cells) == 972  # Table 1 of LATENT for MNIST
+    cells = plan(studies=["latent_search"], training={"latent_search": {"dropout": 0.1, "epochs": 2}}).cells
+    for cell in cells:
+        own, named = cell.training.model_dump(), variant_factors(cell.variant)
+        assert own["epochs"] == 2
+        assert "dropout" in named
+        assert all(str(own[key]) == value for key, value in named.items() if key in own)
     for method in (METHODS[name] for name in METHODS.names()):
         assert set(method.factors.model_fields) & set(method.training.model_fields) == set()
 
 
-def test_a_factor_that_is_a_training_setting_goes_before_the_config() -> None:
-    cells = plan(studies=["latent_search"], training={"latent_search": {"dropout": 0.1, "epochs": 2}}).cells
-    for c in cells:
-        assert isinstance(c.training, LatentTraining)
-        assert (str(c.training.dropout), c.training.epochs) == (variant_factors(c.variant)["dropout"], 2)
-
-
-def invented(method: str = "learning", release: str = "data", **arm: object) -> Study:
-    return Study.model_validate(
-        {
-            "study": "s",
-            "title": "t",
-            "source": "p",
-            "release": release,
-            "figure": "f",
-            "method": method,
-            "arms": [{"mechanisms": ["none"], **arm}],
-            "scales": {"quick": {"datasets": ["digits"], "epsilons": [1], "seeds": [0]}},
-        }
-    )
-
-
 @pytest.mark.parametrize(
-    ("study", "words"),
+    ("method", "release", "arm", "words"),
     [
-        (invented(factors={"model": "linear", "unitt": "batch"}), "unknown factor of s 'unitt': did you mean 'unit'"),
-        (invented(factors={"model": "linear", "unit": "user"}), "factors of s: unit = 'user' is not valid"),
-        (invented(), "factors of s: model is missing"),
-        (invented(factors={"model": "linear"}, release="features"), "a factor backbone must name their extractor"),
-        (
-            invented(factors={"model": "linear", "form": "table5"}, options={"form": "theorem2"}),
-            "the factor form of s is 'table5', but the option of that name is 'theorem2'",
-        ),
-        (invented("federated", factors={"model": "fcn", "where": "cloud"}), "where = 'cloud' is not valid"),
-        (invented("pldp_synthetic", factors={"tau": "t9"}), "tau = 't9' is not valid: unknown safe range mode"),
-        (invented("pldp_synthetic", factors={"tau": -1}), "tau = -1 is not valid"),
-        (invented("pldp_synthetic", factors={"eps": "e7"}), "eps = 'e7' is not valid"),
-        (invented("attacks", factors={"attack": "tensr"}), "attack = 'tensr' is not valid"),
-        (invented("attacks", factors={"attack": "tensor", "m": 2.5}), "m = 2.5 is not valid"),
-        (invented("latent", factors={"model": "an"}), "model = 'an' is not valid"),
+        ("learning", "data", {"model": "linear", "unitt": "batch"}, "unknown factor of s 'unitt': did you mean 'unit'"),
+        ("learning", "data", {"model": "linear", "unit": "user"}, "factors of s: unit = 'user' is not valid"),
+        ("learning", "data", {}, "factors of s: model is missing"),
+        ("learning", "features", {"model": "linear"}, "a factor backbone must name their extractor"),
+        ("federated", "data", {"model": "fcn", "where": "cloud"}, "where = 'cloud' is not valid"),
+        ("pldp_synthetic", "data", {"tau": "t9"}, "tau = 't9' is not valid: unknown safe range mode"),
+        ("pldp_synthetic", "data", {"tau": -1}, "tau = -1 is not valid"),
+        ("pldp_synthetic", "data", {"eps": "e7"}, "eps = 'e7' is not valid"),
+        ("attacks", "data", {"attack": "tensr"}, "attack = 'tensr' is not valid"),
+        ("attacks", "data", {"attack": "tensor", "m": 2.5}, "m = 2.5 is not valid"),
+        ("latent", "data", {"model": "an"}, "model = 'an' is not valid"),
     ],
 )
-def test_a_factor_that_a_method_cannot_read_is_one_sentence(study: Study, words: str) -> None:
-    with pytest.raises(InputError) as caught:
-        study_cells(study, parse_settings({"scale": "quick", "studies": ["s"]}))
-    assert words in str(caught.value)
+def test_a_factor_that_a_method_cannot_read_is_one_sentence(method: str, release: str, arm: Any, words: str) -> None:
+    with pytest.raises(InputError, match=re.escape(words)) as caught:
+        cells_of(invented({"factors": arm}, method=method, release=release))
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_an_option_may_name_an_arm() -> None:
-    (cell,) = study_cells(
-        invented(factors={"model": "linear", "form": "table5"}, options={"form": "table5"}),
-        parse_settings({"scale": "quick", "studies": ["s"]}),
-    )
-    assert cell.variant == "form=table5,model=linear"
-    assert cell.factors == LearningFactors(model="linear")
+def test_a_factor_and_the_option_of_its_name_are_the_same() -> None:
+    arm = {"factors": {"model": "linear", "form": "table5"}, "options": {"form": "theorem2"}}
+    with pytest.raises(InputError, match="the factor form of s is 'table5', but the option of that name is 'theorem2'"):
+        cells_of(invented(arm))
+
+
+LATENT, ATTACKS = {"studies": ["latent"]}, {"studies": ["reconstruction"]}
+ONE: dict[str, Any] = {  # a config with entries of its own, as the workflow's tests have
+    "studies": ["tldp_type1", "tldp_type2", "tldp_type3"],
+    "seeds": [0, 1],
+    "mechanisms": {"tldp_type1": ["none", "tldp-l", "laplace"], "tldp_type2": ["none", "tldp-g"]},
+    "epsilons": {"tldp_type1": [1, 5], "tldp_type2": [1], "tldp_type3": [100]},
+    "training": {"tldp_type1": {"epochs": 1}, "tldp_type3": {"rounds": 2}},
+}
 
 
 @pytest.mark.parametrize(
-    ("raw", "words"),
+    ("changes", "words"),
     [
-        ({"studies": ["tldp_typ1"]}, ["study", "'tldp_typ1'", "did you mean 'tldp_type1'"]),
-        ({"mechanisms": {"tldp_type1": ["tldp_l"]}}, ["mechanism", "'tldp_l'", "did you mean 'tldp-l"]),
-        ({"datasets": {"tldp_type1": ["mnis"]}}, ["dataset", "mnis"]),
-        ({"epsilons": {"tldp_type9": [1]}}, ["study", "epsilons", "'tldp_type9'"]),
-        ({"training": {"tldp_type1": {"epoch": 1}}}, ["'epoch'", "did you mean 'epochs'"]),
-        ({"training": {"tldp_type1": {"epochs": 0}}}, ["epochs", "0"]),
+        ({"studies": ["tldp_typ1"]}, ["unknown study 'tldp_typ1'", "did you mean 'tldp_type1'"]),
+        ({"datasets": {"tldp_type1": ["mnst"]}}, ["unknown dataset 'mnst'", "did you mean 'mnist'"]),
+        ({"mechanisms": {"tldp_type1": ["tldp-k"]}}, ["unknown mechanism 'tldp-k'", "did you mean 'tldp-"]),
+        ({"epsilons": {"tldp_type1": [0]}}, ["epsilons.tldp_type1.0", "[1e-12, 1e+12]", "got 0"]),
+        ({"epsilons": {"tldp_type1": [-2]}}, ["[1e-12, 1e+12]", "got -2"]),
+        ({"epsilons": {"tldp_type1": ["one"]}}, ["[1e-12, 1e+12]", "'one'"]),
+        ({"epsilons": {"tldp_type1": ["inf"]}}, ["epsilons of tldp_type1 = [inf]: at least one must be finite"]),
+        ({"epsilon": {"tldp_type1": [1]}}, ["unknown key in config 'epsilon'", "did you mean 'epsilons'"]),
+        ({"epsilons": {"tldp_type9": [1]}}, ["unknown study under epsilons 'tldp_type9'", "did you mean 'tldp_type"]),
+        ({"training": {"tldp_type1": {"epoch": 1}}}, ["training of tldp_type1", "'epoch'", "did you mean 'epochs'"]),
+        ({"training": {"tldp_type1": {"epochs": 0}}}, ["training of tldp_type1: epochs = 0 is not valid"]),
+        ({"factors": {"tldp_type1": {"modle": ["small_cnn"]}}}, ["unknown factor of tldp_type1 'modle'"]),
+        ({"factors": {"tldp_type1": {"model": ["../x"]}}}, ["value of the factor model of tldp_type1 '../x'"]),
+        ({"mechanisms": {"tldp_type1": ["jl"]}}, ["tldp_type1 cannot run 'jl'", "it releases a covariance matrix"]),
+        ({"mechanisms": {"tldp_type2": ["k-rr"]}}, ["tldp_type2 cannot run 'k-rr'", "it takes whole numbers"]),
+        ({**LATENT, "factors": {"latent": {"reading": ["C"]}}}, ["value of the factor reading of latent"]),
+        (
+            {**LATENT, "mechanisms": {"latent": ["laplace"]}},
+            ["'laplace'", "factor model; it has latent, none, privunit"],
+        ),
+        ({**ATTACKS, "datasets": {"reconstruction": ["imdb"]}}, ["reconstruction has no cell for the dataset 'imdb'"]),
     ],
 )
-def test_unknown_names_are_told_with_the_nearest(raw: dict[str, Any], words: list[str]) -> None:
-    with pytest.raises(InputError) as caught:
-        plan(**raw)
-    assert all(word in str(caught.value) for word in words), str(caught.value)
+def test_a_mistake_in_the_config_is_one_sentence(changes: dict[str, Any], words: list[str]) -> None:
+    told = refusal(**{**ONE, **changes})
+    assert all(word in told for word in words), told
+
+
+NAMED: dict[str, tuple[list[str], Callable[[str], dict[str, Any]]]] = {
+    "study": (["frontier", "reconstruction"], lambda name: {"studies": [name]}),
+    "dataset": (["fashion_mnist", "cifar10"], lambda name: {"datasets": {"tldp_type1": [name]}}),
+    "mechanism": (["laplace", "privunit"], lambda name: {"mechanisms": {"tldp_type1": [name]}}),
+    "key in training of tldp_type1": (
+        ["epochs", "learning_rate"],
+        lambda name: {"training": {"tldp_type1": {name: 1}}},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", NAMED)
+@given(data=st.data())
+@settings(max_examples=15, deadline=None)
+def test_a_name_with_a_slip_is_refused_with_the_nearest(kind: str, data: st.DataObject) -> None:
+    names, stated = NAMED[kind]
+    name = data.draw(st.sampled_from(names))
+    place = data.draw(st.integers(1, len(name) - 1))
+    slip = name[:place] + data.draw(st.sampled_from(["", "z", name[place] * 2])) + name[place + 1 :]
+    assert refusal(**stated(slip)).startswith(f"unknown {kind} {slip!r}: did you mean {name!r}?")
 
 
 def test_a_study_file_that_is_broken_is_named(tmp_path: Path) -> None:
@@ -238,23 +355,58 @@ def test_a_study_file_that_is_broken_is_named(tmp_path: Path) -> None:
         load_study(tmp_path / "x.yaml")
     with pytest.raises(InputError, match=r"y\.yaml cannot be read"):
         load_study(tmp_path / "y.yaml")
+    (tmp_path / "z.yaml").write_text(study_files()["tldp_type1"].read_text())
+    with pytest.raises(InputError, match="says study: tldp_type1, but its name says z"):
+        load_study(tmp_path / "z.yaml")
 
 
-def test_a_grid_without_a_finite_epsilon_is_refused() -> None:
-    with pytest.raises(InputError, match=r"epsilons of tldp_type1 = \[inf\]: at least one must be finite"):
-        plan(epsilons={"tldp_type1": ["inf"]})
+# The precision of networks: where it belongs to a cell, and where it must not
 
 
-@pytest.mark.parametrize(
-    ("study", "mechanism", "words"),
-    [
-        ("tldp_type1", "jl", "it releases a covariance matrix"),
-        ("tldp_type2", "k-rr", "it takes whole numbers"),
-        ("latent", "laplace", "with a factor model; it has latent, none, privunit"),
-    ],
-)
-def test_a_mechanism_that_a_study_cannot_use_is_refused_at_planning(study: str, mechanism: str, words: str) -> None:
-    with pytest.raises(InputError, match=f"the study {study} cannot run '{mechanism}'") as refused:
-        plan(studies=[study], mechanisms={study: [mechanism]})
-    assert words in str(refused.value)
-    assert plan(studies=["tvg_covariance"], mechanisms={"tvg_covariance": ["jl"]}).cells
+def test_a_precision_belongs_to_the_cells_whose_networks_it_changes_and_to_no_release_guarantee_or_audit() -> None:
+    exact, reduced = plan(scale="desk").cells, plan("bfloat16", scale="desk").cells
+    found = {cell.factors.named()["model"]: cell.precision for cell in reduced}
+    assert found == {"small_cnn": "bfloat16", "mobilenet_v2": "float32"}
+    for a, b in zip(exact, reduced, strict=True):
+        assert a.path == b.path
+        assert a.release_settings() == b.release_settings()
+        assert a.private_settings() == b.private_settings() == a.settings()
+        assert (a.settings() == b.settings()) == (b.precision == "float32")
+        assert parse_cell(json.loads(json.dumps(b.settings()))).precision == b.precision
+        assert parse_release(b.release_settings()).precision == "float32"
+
+
+def test_only_networks_that_exist_are_named_for_a_precision() -> None:
+    for method in (METHODS[name] for name in METHODS.names()):
+        own = method.factors.model_fields.get("model")
+        assert not (method.reduced or method.compiled) or own is not None
+        for name in method.reduced | method.compiled:
+            assert name in MODELS.names() or name in str(own)
+
+
+def test_a_network_takes_the_first_that_it_may_compute_in() -> None:
+    def found(*chosen: Precision, study: str) -> dict[str, str]:
+        return {c.factors.named()["model"]: c.precision for c in plan(*chosen, scale="desk", studies=[study]).cells}
+
+    assert found("compiled", "bfloat16", study="tldp_type1") == {"small_cnn": "compiled", "mobilenet_v2": "float32"}
+    latent = {"cnn": "bfloat16", "ann": "bfloat16", "centroid": "float32"}
+    assert found("compiled", "bfloat16", study="latent") == latent
+    assert found("compiled", study="pldp_fl") == {"pldp_cnn": "compiled"}
+    assert found("bfloat16", study="tldp_type3") == {"small_cnn": "float32"}  # its parameters are perturbed
+
+
+def test_the_compiled_loop_takes_the_networks_that_name_it() -> None:
+    for name in {name for key in METHODS.names() for name in METHODS[key].compiled}:
+        shape = (1, 28, 28) if name in ("small_cnn", "pldp_cnn") else (49,)
+        task = Task(shape[1:] if len(shape) == 3 else shape, 10)
+        assert len(Layout(build(name, task, torch.Generator()), shape).stages) > 1
+
+
+def test_asking_for_a_precision_that_no_network_takes_is_a_mistake() -> None:
+    chosen: tuple[Precision, Precision] = ("bfloat16", "compiled")
+    for name, study in zip(chosen, ("tvg_covariance", "latent"), strict=True):
+        assert any(cell.precision == name for cell in plan(name, precision=name).cells)
+        with pytest.raises(
+            InputError, match=f"precision is '{name}' but every network of the chosen studies computes in"
+        ):
+            plan(name, precision=name, studies=[study])

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from tensorldp.files import sha256, write_arrays, write_json
 from tensorldp_papers.run import code_digest as sources
@@ -23,34 +22,15 @@ from tensorldp_papers.run.settings import parse_settings
 from tensorldp_papers.run.store import write_batch
 from tensorldp_papers.run.study import study_files
 
-ROOT = Path(__file__).parents[2]
-SCRIPTS = ROOT / "workflow" / "scripts"
-SMALL: dict[str, Any] = {
-    "limit": 40,
-    "epochs": 1,
-    "rounds": 1,
-    "steps": 2,
-    "every": 1,
-    "lot": 16,
-    "batch_size": 16,
-    "clients": 10,
-    "public_records": 100,
-    "participants": 10,
-    "candidates": 4,
-    "draws": 2,
-    "pairs": 4,
-    "users": 4,
-    "members": 10,
-    "member_epochs": 1,
+SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
+SMALL: dict[str, int] = {
+    **dict.fromkeys(["epochs", "rounds", "every", "member_epochs"], 1),
+    **dict.fromkeys(["steps", "draws"], 2),
+    **dict.fromkeys(["candidates", "pairs", "users"], 4),
+    **dict.fromkeys(["clients", "participants", "members"], 10),
+    **dict.fromkeys(["lot", "batch_size"], 16),
+    **{"limit": 40, "public_records": 100},
 }
-
-
-def plan() -> Plan:
-    """The studies as a user's quick run has them, with one seed and little to compute."""
-    settings = parse_settings({"studies": sorted(study_files()), "seeds": [0]})
-    precision: Any = ("compiled",) if available(LOOPS) else ()
-    found = make_plan(settings, precision)
-    return replace(found, cells=tuple(small(cell) for cell in found.cells))
 
 
 def small(cell: AnyCell) -> AnyCell:
@@ -58,16 +38,24 @@ def small(cell: AnyCell) -> AnyCell:
     return replace(cell, training=type(cell.training).model_validate({**cell.training.model_dump(), **fields}))
 
 
+def plan() -> Plan:
+    """The studies as a user's quick run has them, with one seed and little to compute."""
+    precision: Any = ("compiled",) if available(LOOPS) else ()
+    found = make_plan(parse_settings({"studies": sorted(study_files()), "seeds": [0]}), precision)
+    return replace(found, cells=tuple(map(small, found.cells)))
+
+
 def chosen(cells: tuple[AnyCell, ...]) -> list[AnyCell]:
-    """So many cells that each method, mechanism, network and attack is there."""
-    found: list[AnyCell] = []
-    seen: set[str] = set()
-    for cell in sorted(cells, key=lambda cell: not cell.private):  # what perturbs nothing imports little
-        factors = cell.factors.named()
-        words = {cell.method, cell.mechanism, factors.get("model", ""), factors.get("attack", "")}
-        if not words <= seen:
-            found.append(cell)
-            seen |= words
+    """So few cells that each method, mechanism, network and attack is there; what perturbs nothing imports little."""
+    words = {
+        cell: {("method", cell.method), ("mechanism", cell.mechanism)}
+        | {(key, value) for key, value in cell.factors.named().items() if key in ("model", "attack")}
+        for cell in sorted(cells, key=lambda cell: not cell.private)
+    }
+    missing, found = set[tuple[str, str]]().union(*words.values()), list[AnyCell]()
+    while missing:
+        found.append(max(words, key=lambda cell: len(words[cell] & missing)))
+        missing -= words[found[-1]]
     return found
 
 
@@ -75,89 +63,84 @@ def write_data(folder: Path, dataset: str) -> None:
     """A small split of the data set's shape, or representations of one."""
     rng = np.random.default_rng(0)
     y = np.arange(80) % (2 if dataset == "breast_cancer" else 10)
-    kinds: dict[str, tuple[NDArray[Any], str, str, str]] = {
+    x, kind, low, high = {
         "digits": (rng.integers(0, 17, (80, 8, 8), np.uint8), "image", "0", "16"),
         "breast_cancer": (rng.normal(size=(80, 30)).astype(np.float32), "tabular", "-inf", "inf"),
         "strokes": ((rng.normal(size=(80, 24)) + y[:, None]).astype(np.float16), "features", "-inf", "inf"),
-    }
-    x, kind, low, high = kinds[dataset]
+    }[dataset]
     described = {"dataset": dataset, "classes": str(y.max() + 1), "low": low, "high": high, "kind": kind}
     for split in ("train", "test"):
         write_arrays(folder / f"{split}.safetensors", {"x": x, "y": y}, described)
     write_json(folder / "digest.json", {split: sha256(folder / f"{split}.safetensors") for split in ("train", "test")})
-    if dataset == "strokes":
-        public = (rng.normal(size=(120, 24)) + np.arange(120)[:, None] % 10).astype(np.float32)
-        fit: dict[str, NDArray[Any]] = {"centre": np.zeros(24), "directions": np.eye(24)[:, :8], "scales": np.ones(8)}
-        letters = {key: value.astype(np.float32) for key, value in fit.items()}
-        y, source = np.arange(120) % 10, np.arange(120) % 20 // 10
-        named: dict[str, NDArray[Any]] = {"named_x": public, "named_y": y, "named_source": source}
-        arrays: dict[str, NDArray[Any]] = {"task_x": public, "task_y": y, **letters, **named}
-        write_arrays(folder / "public.safetensors", arrays)
+    y = np.arange(120) % 10
+    public = (rng.normal(size=(120, 24)) + y[:, None]).astype(np.float32)
+    letters = {"centre": np.zeros(24), "directions": np.eye(24)[:, :8], "scales": np.ones(8)}
+    arrays: dict[str, Any] = {key: value.astype(np.float32) for key, value in letters.items()}
+    arrays |= {
+        "task_x": public,
+        "task_y": y,
+        "named_x": public,
+        "named_y": y,
+        "named_source": np.arange(120) % 20 // 10,
+    }
+    write_arrays(folder / "public.safetensors", arrays)
 
 
 class Jobs:
-    """Jobs on small cells in a folder, each with what its sources are said to be."""
+    """Jobs on small cells in a folder, by what their sources are said to be: those of the same are one."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.plan = folder, plan()
-        self.commands: list[list[list[str]]] = []
-        self.stated: list[set[str]] = []
+        self.found: dict[tuple[str, ...], list[list[str]]] = {}
+        self.results = ["--results", str(folder / "results")]
         for dataset in ("digits", "breast_cancer", "strokes"):
             write_data(folder / dataset, dataset)
 
     def add(self, cell: AnyCell | None, *commands: list[str]) -> None:
         """A job of scripts with their arguments."""
-        paths = [str(SCRIPTS / f"{script}.py") for script, *_ in commands]
-        self.commands.append([[path, *words[1:]] for path, words in zip(paths, commands, strict=True)])
-        found = source_files(tuple(map(Path, paths)), cell.names() if cell else None)
-        self.stated.append({str(path) for path in found if sources._is_own(path)})
-
-    def features(self, backbone: str) -> None:
-        """The stage that extracts features."""
-        out = ["--out", str(self.folder / backbone)]
-        self.add(None, ["extract_features", "--data", str(self.folder / "digits"), "--backbone", backbone, *out])
+        paths = [SCRIPTS / f"{script}.py" for script, *_ in commands]
+        stated = source_files(tuple(paths), cell.names() if cell else None)
+        alone = () if cell else (str(paths[0]),)
+        job = self.found.setdefault((*(str(path) for path in stated if sources._is_own(path)), *alone), [])
+        job += [[str(path), *words] for path, (_, *words) in zip(paths, commands, strict=True)]
 
     def task(self, cell: AnyCell, code: str) -> dict[str, Any]:
         """A cell as its batch has it."""
         backbone = cell.factors.named().get("backbone")
         data = None if cell.dataset == "synthetic" else str(self.folder / (backbone or cell.dataset))
-        return {"settings": cell.settings(), "code": code, "data": data}
+        task = {"settings": cell.settings(), "code": code, "data": data}
+        shared = cell.plan.shares_models and code != "models"
+        return {**task, "trainer": self.task(self.plan.trainer(cell), "models")} if shared else task
 
-    def cell(self, cell: AnyCell) -> None:
-        """All stages of a cell."""
-        task = self.task(cell, "scores")
-        results = ["--results", str(self.folder / "results")]
-        first: list[list[str]] = []
-        if cell.plan.shares_models:
-            task["trainer"] = self.task(self.plan.trainer(cell), "models")
-            shared = str(write_batch(self.folder, [task["trainer"]]))
-            first = [["train_shared", "--batch", shared, "--out", str(self.folder / "models.json"), *results]]
-        batch, place = ["--batch", str(write_batch(self.folder, [task]))], self.folder / cell.path
+    def batch(self, task: dict[str, Any], out: Path) -> list[str]:
+        return ["--batch", str(write_batch(self.folder, [task])), *self.results, "--out", str(out)]
+
+    def scores(self, cell: AnyCell) -> None:
+        """All stages of a cell up to its scores."""
+        task, place = self.task(cell, "scores"), self.folder / cell.path
         folders = {"perturb": place / "released", "train": place / "models"}
-        given: list[str] = []
+        stages, given = list[list[str]](), list[str]()
         for stage in cell.plan.rules:
-            out = ["--out", str(folders.get(stage, place / "scores.json"))]
-            if stage != "train_shared":
-                first.append([stage, *batch, *given, *out, *results])
+            if stage == "train_shared":
+                stages.append([stage, *self.batch(task["trainer"], self.folder / "models.json")])
+            else:
+                stages.append([stage, *self.batch(task, folders.get(stage, place / "scores.json")), *given])
             if stage in folders:
                 given += ["--released" if stage == "perturb" else "--models", str(folders[stage])]
-        self.add(cell, *first)
-        self.add(cell, ["privacy", *batch, "--out", str(place / "privacy.json"), *results])
+        self.add(cell, *stages)
+
+    def privacy(self, cell: AnyCell) -> None:
+        self.add(cell, ["privacy", *self.batch(self.task(cell, "scores"), self.folder / cell.path / "privacy.json")])
 
     def run(self) -> list[set[str]]:
         """What each job imported."""
-        (self.folder / "jobs.json").write_text(json.dumps(self.commands))
-        out = self.folder / "imported"
+        jobs, out = self.folder / "jobs.json", self.folder / "imported"
+        jobs.write_text(json.dumps([(commands, stated) for stated, commands in self.found.items()]))
         out.mkdir()
-        program = [
-            sys.executable,
-            str(Path(__file__).with_name("watched.py")),
-            str(self.folder / "jobs.json"),
-            str(out),
-        ]
+        program: list[str | Path] = [sys.executable, Path(__file__).with_name("watched.py"), sources.ROOT, jobs, out]
         done = subprocess.run(program, capture_output=True, text=True, cwd=self.folder)
         assert done.returncode == 0, done.stderr[-4000:]
-        return [set(json.loads((out / f"{i}.json").read_text())) for i in range(len(self.commands))]
+        return [set(json.loads((out / f"{i}.json").read_text())) for i in range(len(self.found))]
 
 
 @pytest.mark.slow
@@ -165,17 +148,17 @@ def test_whatever_a_stage_imports_is_among_its_sources(tmp_path: Path) -> None:
     jobs = Jobs(tmp_path)
     cells = chosen(jobs.plan.cells)
     for backbone in ("tanh_cnn", "lenet_tanh"):
-        jobs.features(backbone)
-    for cell in cells:
-        jobs.cell(cell)
+        data = ["--data", str(tmp_path / "digits"), "--backbone", backbone, "--out", str(tmp_path / backbone)]
+        jobs.add(None, ["extract_features", *data])
+    for add in (jobs.scores, jobs.privacy):
+        for cell in cells:
+            add(cell)
     first = tmp_path / cells[0].path
     made = ["--scores", str(first / "scores.json"), "--privacy", str(first / "privacy.json")]
-    folders = ["--results", str(tmp_path / "results"), "--out", str(tmp_path / "tables")]
-    jobs.add(None, ["collect", *made, *folders, "--scale", "quick"])
-    assert {cell.method for cell in cells} == {cell.method for cell in jobs.plan.cells}
+    jobs.add(None, ["collect", *made, *jobs.results, "--out", str(tmp_path / "tables"), "--scale", "quick"])
     missed = {}
-    for commands, stated, imported in zip(jobs.commands, jobs.stated, jobs.run(), strict=True):
+    for (stated, commands), imported in zip(jobs.found.items(), jobs.run(), strict=True):
         assert len(imported) > 20
-        if imported - stated:
-            missed[str(commands)] = imported - stated
+        if imported - set(stated):
+            missed[str(commands)] = imported - set(stated)
     assert missed == {}

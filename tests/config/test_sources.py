@@ -56,8 +56,8 @@ def test_the_digest_changes_with_each_of_its_files(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_statement_counts_and_a_comment_or_a_docstring_does_not(tmp_path: Path) -> None:
-    paths = [*(sources.ROOT / "tensorldp" / "mechanisms").glob("*.py"), *SCRIPTS.glob("*.py")]
-    assert len(paths) > 30
+    paths = [*(sources.ROOT / "tensorldp" / "mechanisms").glob("*.py"), *SCRIPTS.glob("*.py")][::3]
+    assert len(paths) > 10
     for number, path in enumerate(paths):
         text, seen = path.read_text(), []
         documented = re.sub(r'^( *)"""(?=\w)', r'\1"""Other words. ', text, flags=re.M)
@@ -83,48 +83,25 @@ ROOMS = "tensorldp_papers/papers"
 
 def test_a_cell_depends_on_its_own_mechanism_network_and_method() -> None:
     laplace, tldp = stage("perturb", LAPLACE), stage("perturb", TLDP)
-    library = ("tensorldp/mechanisms/", "tensorldp/curves/")
-    assert laplace ^ tldp <= {file for file in laplace | tldp if file.startswith(library)}
+    assert all(file.startswith(("tensorldp/mechanisms/", "tensorldp/curves/")) for file in laplace ^ tldp)
     assert {TLDP_FILE, LAPLACE_FILE} <= laplace ^ tldp
     others = (MVG, "tensorldp/mechanisms/privunit.py", f"{ROOMS}/latent/method.py", "tensorldp_papers/run/study.py")
     assert not set(others) & (laplace | tldp)
-    assert f"{ROOMS}/tldp/learning.py" in laplace
     pldp = stage("train", frozenset({"pldp_fl", "pdpm", "mlp"}))
     assert {f"{ROOMS}/pldp_fl/method.py", "tensorldp/mechanisms/pldp_fl.py", f"{ROOMS}/pldp_fl/clients.py"} <= pldp
-    assert f"{ROOMS}/tldp/learning.py" not in pldp
+    assert f"{ROOMS}/tldp/learning.py" in laplace - pldp
 
 
-def test_a_job_that_may_choose_anything_depends_on_all() -> None:
-    found = stage("evaluate")
-    assert {MVG, TLDP_FILE, "tensorldp_papers/nets/split.py", f"{ROOMS}/latent/method.py"} <= found
+def test_a_job_that_may_choose_anything_depends_on_all_and_what_draws_no_noise_on_no_mechanism() -> None:
+    everything = {MVG, TLDP_FILE, "tensorldp_papers/nets/split.py", f"{ROOMS}/latent/method.py"}
+    assert everything <= stage("evaluate")
     assert MVG in stage("error_table")
     assert "tensorldp_papers/data/tabular.py" in stage("prepare")
-
-
-def test_what_draws_no_noise_depends_on_no_mechanism() -> None:
-    methods = {
-        f"{ROOMS}/{plan.module.removeprefix('tensorldp_papers.papers.').replace('.', '/')}.py"
-        for plan in METHODS.all().values()
-    }
+    methods = {f"{plan.module.replace('.', '/')}.py" for plan in METHODS.all().values()}
+    assert f"{ROOMS}/latent/method.py" in methods
     for name in ("download", "join", "cell"):
-        assert not {file for file in stage(name) if file.startswith("tensorldp/mechanisms/")} | methods & stage(name), (
-            name
-        )
-
-
-@pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty package in the place of this one, and the folder around it as the working directory."""
-    root = tmp_path / "tensorldp"
-    for folder in (root, root / "mechanisms"):
-        folder.mkdir()
-        (folder / "__init__.py").write_text("")
-    monkeypatch.setattr(sources, "ROOT", tmp_path)
-    monkeypatch.setattr(sources, "HOMES", (root,))
-    monkeypatch.chdir(tmp_path)
-    clear()
-    yield root
-    clear()
+        found = stage(name)
+        assert not {file for file in found if file.startswith("tensorldp/mechanisms/")} | methods & found, name
 
 
 def clear() -> None:
@@ -133,88 +110,91 @@ def clear() -> None:
             function.cache_clear()
 
 
-def test_all_ways_to_import_are_followed(package: Path) -> None:
-    (package / "mechanisms" / "__init__.py").write_text(
-        "from tensorldp.mechanisms.one import f as g\nfrom .two import h\nfrom . import three\n"
-    )
-    inside = [f"mechanisms/{name}.py" for name in ("one", "two", "three")]
-    for name in (*inside, "mechanisms/alone.py", "a.py", "b.py", "c.py", "d.py", "papers/data.csv"):
-        (package / name).parent.mkdir(exist_ok=True)
-        (package / name).write_text("")
-    (package.parent / "beside.py").write_text("import other\n")
-    (package.parent / "other.py").write_text("import numpy\n")
-    around = [f"tensorldp/{name}" for name in ("__init__.py", "mechanisms/__init__.py", *inside)]
-    cases = {
-        "from tensorldp.a import (\n    x,\n    y as z,\n)": ["tensorldp/__init__.py", "tensorldp/a.py"],
-        "import tensorldp.b as q": ["tensorldp/__init__.py", "tensorldp/b.py"],
-        "import numpy, tensorldp.b, beside": ["tensorldp/__init__.py", "tensorldp/b.py", "beside.py", "other.py"],
-        "def f():\n    from tensorldp import c": ["tensorldp/__init__.py", "tensorldp/c.py"],
-        "if x:\n    pass\nelse:\n    import tensorldp.d": ["tensorldp/__init__.py", "tensorldp/d.py"],
-        "from tensorldp.mechanisms import g": around,
-        "from tensorldp.mechanisms import *": around,
-        "from tensorldp import mechanisms": around,
-        "from tensorldp.mechanisms.alone import f": [*around, "tensorldp/mechanisms/alone.py"],
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The working directory, in which lies an empty package in the place of this one."""
+    write(tmp_path, {"tensorldp/__init__.py": "", "tensorldp/mechanisms/__init__.py": ""})
+    monkeypatch.setattr(sources, "ROOT", tmp_path)
+    monkeypatch.setattr(sources, "HOMES", (tmp_path / "tensorldp",))
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+    clear()
+
+
+def write(folder: Path, texts: dict[str, str]) -> None:
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(exist_ok=True, parents=True)
+        (folder / name).write_text(text)
+    clear()
+
+
+INSIDE = [f"tensorldp/mechanisms/{name}.py" for name in ("one", "two", "three")]
+AROUND = ["tensorldp/__init__.py", "tensorldp/mechanisms/__init__.py", *INSIDE]
+
+
+def test_all_ways_to_import_are_followed(folder: Path) -> None:
+    empty = (*INSIDE, *(f"tensorldp/{name}" for name in ("mechanisms/alone.py", "a.py", "b.py", "papers/data.csv")))
+    imports = "from tensorldp.mechanisms.one import f as g\nfrom .two import h\nfrom . import three\n"
+    write(folder, {**dict.fromkeys(empty, ""), "tensorldp/mechanisms/__init__.py": imports})
+    write(folder, {"beside.py": "import other\n", "other.py": "import numpy\n"})
+    a, b = (["tensorldp/__init__.py", f"tensorldp/{name}.py"] for name in "ab")
+    for text, expected in {
+        "from tensorldp.a import (\n    x,\n    y as z,\n)": a,
+        "import tensorldp.b as q": b,
+        "import numpy, tensorldp.b, beside": [*b, "beside.py", "other.py"],
+        "def f():\n    from tensorldp import a": a,
+        "if x:\n    pass\nelse:\n    import tensorldp.b": b,
+        "from tensorldp.mechanisms import g": AROUND,
+        "from tensorldp.mechanisms import *": AROUND,
+        "from tensorldp import mechanisms": AROUND,
+        "from tensorldp.mechanisms.alone import f": [*AROUND, "tensorldp/mechanisms/alone.py"],
         "import beside": ["beside.py", "other.py"],
         "from . import beside": ["beside.py", "other.py"],
         'files("tensorldp.papers").joinpath("data.csv")': ["tensorldp/papers/data.csv"],
         'x.get("absent")': [],
         "import tensorldp_other, tensorldp.absent": [],
-    }
-    for i, (text, expected) in enumerate(cases.items()):
-        script = package.parent / f"script{i}.py"
-        script.write_text(text)
-        assert labels(script) - {script.name} == set(expected), text
+    }.items():
+        write(folder, {"script.py": text})
+        assert labels(folder / "script.py") == {"script.py", *expected}, text
 
 
-def test_a_notebook_counts_by_its_code_and_so_does_what_it_imports(package: Path) -> None:
-    (package / "a.py").write_text("")
-    notebook = package.parent / "n.ipynb"
+def test_a_notebook_counts_by_its_code_and_so_does_what_it_imports(folder: Path) -> None:
     cell = '{"cell_type": "%s", "source": ["%%matplotlib inline\\n", "%s"], "outputs": [%s]}'
 
     def digest(*cells: str) -> str:
-        notebook.write_text(f'{{"cells": [{", ".join(cells)}]}}')
-        clear()
-        assert labels(notebook) == {"n.ipynb", "tensorldp/__init__.py", "tensorldp/a.py"}
-        return source_digest((notebook,))
+        write(folder, {"tensorldp/a.py": "", "n.ipynb": f'{{"cells": [{", ".join(cells)}]}}'})
+        assert labels(folder / "n.ipynb") == {"n.ipynb", "tensorldp/__init__.py", "tensorldp/a.py"}
+        return source_digest((folder / "n.ipynb",))
 
     code, words = cell % ("code", "import tensorldp.a", ""), cell % ("markdown", "words", "")
     assert digest(code, words) == digest(code) == digest(cell % ("code", "import tensorldp.a  # why", "1"))
     assert digest(code) != digest(cell % ("code", "import tensorldp.a as b", ""))
 
 
-def test_a_plug_in_counts_for_the_cells_that_choose_from_it(package: Path) -> None:
-    (package / "mechanisms" / "laplace.py").write_text("")
-    (package.parent / "mine.py").write_text('import helper\nclass Mine:\n    name = "mine"\n')
-    (package.parent / "helper.py").write_text("")
-    (package.parent / "lab").mkdir()
-    (package.parent / "lab" / "__init__.py").write_text("from lab import noise\n")
-    (package.parent / "lab" / "noise.py").write_text('class Noise:\n    name = "lab-noise"\n')
-    script = package.parent / "s.py"
-    script.write_text("")
+def test_a_plug_in_counts_for_the_cells_that_choose_from_it(folder: Path) -> None:
+    write(folder, {"mine.py": 'import helper\nclass Mine:\n    name = "mine"\n', "helper.py": "", "s.py": ""})
+    write(folder, {"lab/__init__.py": "from lab import noise\n", "lab/noise.py": 'class N:\n    name = "lab-noise"\n'})
+    write(folder, {"tensorldp/mechanisms/laplace.py": ""})
 
     def of(*names: str) -> set[str]:
-        return labels(script, names=frozenset(names), plugins=("mine", "lab")) - {
-            "s.py",
-            "__init__.py",
-            "tensorldp/__init__.py",
-        }
+        found = labels(folder / "s.py", names=frozenset(names), plugins=("mine", "lab"))
+        return found - {"s.py", "__init__.py", "tensorldp/__init__.py"}
 
     assert of("laplace") == {"tensorldp/mechanisms/__init__.py", "tensorldp/mechanisms/laplace.py"}
     assert of("mine", "learning") == {"mine.py", "helper.py"}
     assert of("lab-noise") == {"noise.py"}
-    assert labels(script, plugins=("mine", "lab")) == {"s.py", "mine.py", "helper.py", "noise.py", "__init__.py"}
+    all_of_them = {"s.py", "mine.py", "helper.py", "noise.py", "__init__.py"}
+    assert labels(folder / "s.py", plugins=("mine", "lab")) == all_of_them
 
 
-def test_the_digest_does_not_depend_on_where_the_package_lies(package: Path) -> None:
-    (package / "a.py").write_text("x = 1")
-    script = package.parent / "s.py"
-    script.write_text("import tensorldp.a")
-    first = source_digest((script,))
-    package.parent.joinpath("elsewhere").mkdir()
-    sources.ROOT = package.parent / "elsewhere"
-    sources.HOMES = (package.rename(sources.ROOT / "tensorldp"),)
+def test_the_digest_does_not_depend_on_where_the_package_lies(folder: Path) -> None:
+    write(folder, {"tensorldp/a.py": "x = 1", "s.py": "import tensorldp.a"})
+    first = source_digest((folder / "s.py",))
+    (folder / "elsewhere").mkdir()
+    sources.ROOT = folder / "elsewhere"
+    sources.HOMES = ((folder / "tensorldp").rename(sources.ROOT / "tensorldp"),)
     clear()
-    assert source_digest((script,)) == first
+    assert source_digest((folder / "s.py",)) == first
 
 
 def test_finding_sources_imports_nothing_heavy() -> None:

@@ -1,39 +1,55 @@
-"""Runs scripts of the workflow, each job in a process of its own, and says which files of the package it imported.
+"""Runs jobs, each in a process of its own, and says which files of the package it imported.
 
-Called with a JSON file of jobs, each a list of commands, it writes a JSON file for each into a folder.
+Called with the folder of the packages and a JSON file of jobs, each a list of commands and the files that it is said to
+depend on, it writes a JSON file for each into a folder. To be quick, all start with the libraries and with the files of
+the package that all of them are said to depend on, which no job could miss.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import runpy
 import sys
 import traceback
+from importlib import import_module
 from pathlib import Path
 
-import numpy as np  # noqa: F401  # libraries alone are imported before, so that each job starts quickly
+import numpy as np  # noqa: F401  # these load slowly
 import pandas as pd  # noqa: F401
 import scipy.stats  # noqa: F401
-import sklearn.linear_model  # noqa: F401
-import torch  # noqa: F401
+import skimage.metrics  # noqa: F401
+import sklearn.linear_model
+import sklearn.model_selection  # noqa: F401
+import torchvision.datasets  # noqa: F401
 
 
-def imported(commands: list[list[str]]) -> list[str]:
-    """The files of the package that these commands import."""
-    for script, *arguments in commands:
-        runpy.run_path(script)["main"](arguments)
+def imported() -> list[str]:
+    """The files of the package that are there."""
     own = [module for name, module in sys.modules.items() if name.split(".")[0] in ("tensorldp", "tensorldp_papers")]
     return sorted(str(module.__file__) for module in own)
 
 
-def main(jobs: Path, out: Path) -> None:
-    assert not any(name.startswith("tensorldp") for name in sys.modules)
-    for number, commands in enumerate(json.loads(jobs.read_text())):
+def run(commands: list[list[str]], out: Path) -> None:
+    for script, *arguments in commands:
+        runpy.run_path(script)["main"](arguments)
+    out.write_text(json.dumps(imported()))
+
+
+def main(root: Path, path: Path, out: Path) -> None:
+    jobs = json.loads(path.read_text())
+    assert not imported()
+    sys.dont_write_bytecode, sys.pycache_prefix = False, str(out / "compiled")  # each file once
+    for file in sorted(set.intersection(*(set(stated) for _, stated in jobs))):
+        module = ".".join(Path(file).relative_to(root).with_suffix("").parts)
+        import_module(module.removesuffix(".__init__"))
+    gc.disable()  # its counts would copy the memory that children share
+    for number, (commands, _) in enumerate(jobs):
         child = os.fork()
         if child == 0:
             try:
-                (out / f"{number}.json").write_text(json.dumps(imported(commands)))
+                run(commands, out / f"{number}.json")
                 os._exit(0)
             except BaseException:
                 traceback.print_exc()
@@ -43,4 +59,4 @@ def main(jobs: Path, out: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(*map(Path, sys.argv[1:]))

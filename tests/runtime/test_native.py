@@ -23,7 +23,7 @@ def source(folder: Path, text: str) -> Path:
 
 
 @pytest.mark.skipif(native.compiler() is None, reason="no C++ compiler here")
-def test_what_is_compiled_is_kept_until_it_changes(tmp_path: Path) -> None:
+def test_what_is_compiled_is_kept_until_it_changes_and_a_mistake_is_told(tmp_path: Path) -> None:
     path = source(tmp_path, 'extern "C" int one() { return 1; }')
     made = native.build(path)
     then = made.stat().st_mtime_ns
@@ -31,10 +31,6 @@ def test_what_is_compiled_is_kept_until_it_changes(tmp_path: Path) -> None:
     assert made.stat().st_mtime_ns == then
     assert [found.name for found in made.parent.iterdir()] == [made.name]
     assert native.build(source(tmp_path, 'extern "C" int one() { return 2; }')) != made
-
-
-@pytest.mark.skipif(native.compiler() is None, reason="no C++ compiler here")
-def test_a_mistake_of_the_compiler_is_told(tmp_path: Path) -> None:
     path = source(tmp_path, "this is no C++")
     with pytest.raises(InputError, match=r"the C\+\+ compiler .* cannot compile code.cpp: "):
         native.build(path)
@@ -50,8 +46,9 @@ def test_without_a_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert not native.available(path)
 
 
-def test_a_cache_that_others_can_write_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def test_a_cache_that_others_can_write_or_none_can_make_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     own = native._cache_folder()
     assert own == tmp_path / "cache" / "tensorldp"
@@ -63,10 +60,6 @@ def test_a_cache_that_others_can_write_is_not_used(tmp_path: Path, monkeypatch: 
     temporary.rmdir()
     temporary.symlink_to(own)  # somebody was there first
     assert native._cache_folder() not in (own, temporary)
-
-
-def test_a_cache_that_cannot_be_made_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert native._cache_folder().parent == tmp_path
