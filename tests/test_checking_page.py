@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-
-from references import ROOT
+from pathlib import Path
 
 from tensorldp.audit.thresholds import upper_bound
+
+ROOT = Path(__file__).parents[1]
 
 
 def test_the_page_on_checking_has_the_totals() -> None:

@@ -7,9 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-from references import ROOT
 
-DOCS = ROOT / "docs"
+DOCS = Path(__file__).parents[1] / "docs"
 PAGES = [DOCS / "mathematics.md", *sorted((DOCS / "mathematics").glob("*.md"))]
 
 

@@ -7,10 +7,11 @@ import re
 import sys
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 
 import pytest
-from references import ROOT
 
+ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "public-names.md").read_text()
 LISTED = {
     module: re.findall(r"`(\w+)`", names)

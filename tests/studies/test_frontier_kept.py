@@ -1,10 +1,11 @@
 """The kept results of the study `frontier` against what it is held to: accuracy at a true epsilon."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
-from references import ROOT
 
-REFERENCE = ROOT / "results" / "reference"
+REFERENCE = Path(__file__).parents[2] / "results" / "reference"
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 AXIS = {0.1, 0.5, 1.0, 2.0, 4.0, 8.0}
 MAIN = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 BIB = ROOT / "docs" / "references.bib"
 CITATION = re.compile(r"\[([a-z]+(?:19|20)\d\d[a-z]?)\]")
 FOLDERS = ("src", "workflow", "tests", "docs", "notebooks", "benchmarks")

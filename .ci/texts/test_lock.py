@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from importlib.metadata import PackageNotFoundError, requires
 
-from alone.environment import ROOT, normal
 from packaging.requirements import Requirement
-from test_dependencies import PROJECT, names
+from references import ROOT
+from test_dependencies import PROJECT, names, normal
 
 ENTRY = re.compile(
     r"^(?P<requirement>[^\s#][^\\\n]*?) \\\n(?P<hashes>(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.MULTILINE

@@ -1,4 +1,4 @@
-"""How long the pages are and how long their sentences: `python tests/words.py` prints a table.
+"""How long the pages are and how long their sentences: `python .ci/texts/words.py` prints a table.
 
 Counted are README.md and every page below docs/, without code, comments and formulas. Words of tables count, but no
 sentence is looked for in them, in headings or in what is quoted.
@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 LEFT_OUT = (
     re.compile(r"^ *(```|~~~).*?^ *\1 *$", re.MULTILINE | re.DOTALL),
     re.compile(r"<!--.*?-->", re.DOTALL),

@@ -9,7 +9,7 @@ import yaml
 
 from tensorldp_papers.run.settings import Settings
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "README.md").read_text()
 MOST_LINES = 100  # two screens
 
