@@ -9,9 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from conftest import ROOT, Project, make_project
-from pages import DOCS, blocks, follow
+from pages import follow
 
-PAGES = sorted(path.name for path in DOCS.glob("*.md"))
 FOLLOWED = (
     "getting-started.md",
     "planning.md",
@@ -45,29 +44,6 @@ def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for page in ADDING:
         follow(project.folder, page)
     return project.folder
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_every_block_is_run_or_says_why_not(page: str) -> None:
-    for block in blocks(page):
-        assert block.language in {"python", "pycon", "sh", "yaml", "text"}, block.where
-        assert block.language != "yaml" or block.option("title"), f"{block.where} is no file"
-        assert "skip" not in block.info or len(block.option("skip") or "") > 10, block.where
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_links_lead_somewhere(page: str) -> None:
-    for target in re.findall(r"\](?!\(https?:)\(([^)#]+)[^)]*\)", (DOCS / page).read_text()):
-        assert (DOCS / target).exists(), target
-
-
-def test_the_map_names_every_folder_and_nothing_that_is_not_there() -> None:
-    named = set(re.findall(r"`([\w./-]+/?)`", (DOCS / "code-map.md").read_text()))
-    packages = (ROOT / "src" / "tensorldp", ROOT / "src" / "tensorldp_papers")
-    folders = {f"{path.parent.name}/" for package in packages for path in package.glob("*/__init__.py")} - {"privacy/"}
-    assert folders <= named
-    paths = {name for name in named if "/" in name or name.endswith((".py", ".yaml"))}
-    assert [name for name in paths if not any((folder / name).exists() for folder in (ROOT, *packages))] == []
 
 
 SLOW = {"changing-a-run.md"}

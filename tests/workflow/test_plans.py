@@ -218,18 +218,3 @@ def test_a_whole_dry_run_imports_no_torch(project: Project) -> None:
     )
     assert "exit 0" in done.stdout, done.stderr
     assert "heavy []" in done.stdout
-
-
-# attributes of Snakemake that are no part of what it promises
-PRIVATE = re.compile(
-    r"\b(?:workflow|rules|rule|checkpoints|job)\._|\._file\b|persistence|IOFile|scheduler|\.dag\b|snakemake\.(?!utils)"
-)
-
-
-def test_no_private_attribute_of_snakemake_is_touched() -> None:
-    files = [*(ROOT / "workflow").rglob("*.smk"), ROOT / "workflow" / "Snakefile", ROOT / "Snakefile"]
-    assert len(files) > 8
-    found = [f"{path.name}: {line}" for path in files for line in path.read_text().splitlines() if PRIVATE.search(line)]
-    assert found == []
-    public = {"is_main_process", "current_basedir", "overwrite_configfiles"}
-    assert {name for path in files for name in re.findall(r"\bworkflow\.(\w+)", path.read_text())} <= public
