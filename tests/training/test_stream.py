@@ -1,6 +1,6 @@
-"""Streamed training: the same arithmetic as training at once, one batch at a time."""
+"""Streamed training: the same arithmetic as training at once, one batch at a time; and the nearest class mean."""
 
-import functools
+from typing import Any
 
 import pytest
 import torch
@@ -8,6 +8,7 @@ from torch import nn
 
 from tensorldp.errors import InputError
 from tensorldp.randomness import generator
+from tensorldp_papers.nets.federated import get_vector
 from tensorldp_papers.papers.latent.networks import BitANN
 from tensorldp_papers.papers.latent.training import (
     checkpoint_epochs,
@@ -19,111 +20,62 @@ from tensorldp_papers.papers.latent.training import (
 )
 
 CPU = torch.device("cpu")
-
-
-def strings(count: int = 60) -> tuple[torch.Tensor, torch.Tensor]:
-    y = torch.arange(count) % 3
-    noise = torch.randint(0, 256, (count, 6), generator=generator("bits"), dtype=torch.uint8)
-    noise[:, 0] = torch.tensor([0x00, 0x0F, 0xF0], dtype=torch.uint8)[y]
-    return noise, y
+Y = torch.arange(60) % 3
+X = torch.randint(0, 256, (60, 6), generator=generator("bits"), dtype=torch.uint8)
+X[:, 0] = torch.tensor([0x00, 0x0F, 0xF0], dtype=torch.uint8)[Y]
 
 
 def net() -> BitANN:
     return BitANN(48, 3, width=8, dropout=0.0, generator=generator("net"))
 
 
-def note(seen: list[tuple[int, float]], epoch: int, right: float) -> None:
-    seen.append((epoch, right))
+def trained(name: str, rate: float | None = None, y: torch.Tensor = Y, **options: Any) -> BitANN:
+    model, settings = net(), {"epochs": 1, "batch_size": 60, **options}
+    optimizer = make_optimizer(name, model, rate)
+    fit_stream(model, X, y, optimizer=optimizer, generator=generator("order"), device=CPU, **settings)
+    return model
 
 
-@pytest.mark.parametrize("name", ["sgd", "adadelta", "adam"])
-def test_training_learns_and_is_deterministic(name: str) -> None:
-    x, y = strings()
-    models = []
-    for _ in range(2):
-        model = net()
-        seen: list[tuple[int, float]] = []
-        fit_stream(
-            model,
-            x,
-            y,
-            optimizer=make_optimizer(name, model, {"sgd": 0.2, "adam": 0.02}.get(name)),
-            epochs=30,
-            batch_size=16,
-            generator=generator("order"),
-            device=CPU,
-            after_epoch=functools.partial(note, seen),
-        )
-        models.append(model)
-        assert [epoch for epoch, _ in seen] == list(range(1, 31))
-        assert seen[-1][1] > 0.95
-    assert all(torch.equal(a, b) for a, b in zip(*(m.parameters() for m in models), strict=True))
-    assert float((predict_stream(models[0], x, CPU, batch_size=7) == y).float().mean()) > 0.95
+@pytest.mark.parametrize(("name", "rate"), [("sgd", 0.2), ("adadelta", None), ("adam", 0.02)])
+def test_training_learns_and_is_deterministic(name: str, rate: float | None) -> None:
+    seen: list[tuple[int, float]] = []
+    first, again = (
+        trained(name, rate, epochs=30, batch_size=16, after_epoch=lambda *told: seen.append(told)) for _ in range(2)
+    )
+    assert torch.equal(get_vector(first), get_vector(again))
+    assert [epoch for epoch, _ in seen] == [*range(1, 31)] * 2
+    assert seen[-1][1] > 0.95
+    assert float((predict_stream(first, X, CPU, batch_size=7) == Y).float().mean()) > 0.95
 
 
 def test_one_step_of_sgd_is_the_gradient_of_the_whole_batch() -> None:
-    x, y = strings()
-    streamed, plain = net(), net()
-    fit_stream(
-        streamed,
-        x,
-        y,
-        optimizer=make_optimizer("sgd", streamed, 0.1),
-        epochs=1,
-        batch_size=60,
-        generator=generator("order"),
-        device=CPU,
-    )
-    nn.functional.cross_entropy(plain(x), y).backward()
-    for a, b in zip(streamed.parameters(), plain.parameters(), strict=True):
+    plain = net()
+    nn.functional.cross_entropy(plain(X), Y).backward()
+    for a, b in zip(trained("sgd", 0.1).parameters(), plain.parameters(), strict=True):
         assert b.grad is not None
         assert torch.allclose(a, b - 0.1 * b.grad, atol=1e-6)
 
 
 def test_only_one_batch_is_prepared_at_a_time() -> None:
-    x, y = strings()
     sizes: list[int] = []
 
     def prepare(batch: torch.Tensor) -> torch.Tensor:
         sizes.append(len(batch))
         return batch
 
-    model = net()
-    fit_stream(
-        model,
-        x,
-        y,
-        optimizer=make_optimizer("adam", model),
-        epochs=1,
-        batch_size=25,
-        generator=generator("order"),
-        device=CPU,
-        prepare=prepare,
-    )
+    trained("adam", batch_size=25, prepare=prepare)
     assert sizes == [25, 25, 10]
 
 
 def test_checkpoints_are_spread_and_end_with_the_last_epoch() -> None:
-    assert checkpoint_epochs(10, 5) == [2, 4, 6, 8, 10]
-    assert checkpoint_epochs(3, 8) == [1, 2, 3]
-    assert checkpoint_epochs(50, 1) == [50]
+    assert [checkpoint_epochs(*given) for given in ((10, 5), (3, 8), (50, 1))] == [[2, 4, 6, 8, 10], [1, 2, 3], [50]]
 
 
 def test_mistakes_are_told() -> None:
-    x, y = strings()
     with pytest.raises(InputError, match="unknown optimizer 'adm': did you mean 'adam'"):
-        make_optimizer("adm", net())
+        trained("adm")
     with pytest.raises(InputError, match="as many labels as records"):
-        fit_stream(
-            net(),
-            x,
-            y[:-1],
-            optimizer=make_optimizer("adam", net()),
-            epochs=1,
-            batch_size=8,
-            generator=generator("order"),
-            device=CPU,
-        )
+        trained("adam", y=Y[:-1])
     with pytest.raises(InputError, match="class means need records"):
         class_means(torch.zeros(0, 3), torch.zeros(0).long(), 2)
 
