@@ -7,14 +7,13 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 import yaml
 from texts import DOCS, ROOT, blocks, read
 
 from tensorldp.errors import InputError
 from tensorldp_papers.citations import PAPERS
-from tensorldp_papers.quoting.templates import QUOTES, Pages, unmarked, verdict_table, without_sections
+from tensorldp_papers.quoting.templates import QUOTES, Pages, unmarked, without_sections
 from tensorldp_papers.run.settings import Settings
 
 MADE = Pages(ROOT)
@@ -62,23 +61,6 @@ def test_a_wrong_template_is_told_in_a_sentence(tmp_path: Path, text: str, told:
     (tmp_path / "page.md.j2").write_text(text)
     with pytest.raises(InputError, match=told):
         Pages(tmp_path).rendered(tmp_path / "page.md.j2")
-
-
-def test_verdicts_are_counted_by_kind_in_the_order_of_the_report() -> None:
-    rows = [
-        ("a", "theorem", "refuted"),
-        ("a", "theorem", "reproduced"),
-        ("a", "empirical", "undecided"),
-        ("a", "cost", "reproduced"),
-        ("b", "descriptive", "reproduced"),
-    ]
-    claims = pd.DataFrame(rows, columns=["source", "kind", "verdict"])
-    assert verdict_table(claims, "a").splitlines() == [
-        "| | reproduced | refuted | undecided | all |",
-        "|---|---|---|---|---|",
-        "| theorems | 1 | 1 | 0 | 2 |",
-        "| statements about runs | 1 | 0 | 1 | 2 |",
-    ]
 
 
 @pytest.mark.parametrize(

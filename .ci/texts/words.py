@@ -10,10 +10,7 @@ import re
 
 from texts import PAGES, named, read
 
-CODE = (
-    re.compile(r"^ *(```|~~~).*?^ *\1 *$", re.MULTILINE | re.DOTALL),
-    re.compile(r"<!--.*?-->", re.DOTALL),
-)
+CODE = (re.compile(r"^ *(```|~~~).*?^ *\1 *$", re.MULTILINE | re.DOTALL), re.compile(r"<!--.*?-->", re.DOTALL))
 FORMULAS = (re.compile(r"\$\$.*?\$\$", re.DOTALL), re.compile(r"^\\\[.*?^\\\]", re.MULTILINE | re.DOTALL))
 IMAGE = re.compile(r"<(?:img|source|picture|/picture)[^>]*>")
 FORMULA = re.compile(r"\$[^$\n]+\$|\\\(.*?\\\)")
@@ -58,6 +55,6 @@ def sentences(text: str) -> list[tuple[str, int]]:
 if __name__ == "__main__":
     for page in PAGES:
         lengths = [words for _, words in sentences(read(page))]
-        mean = sum(lengths) / max(1, len(lengths))
+        mean, most = sum(lengths) / max(1, len(lengths)), max(lengths, default=0)
         print(f"{count(read(page)):6,} words, {mean:5.1f} a sentence, longest {most:3}  {named(page)}")
     print(f"{sum(count(read(page)) for page in PAGES):6,} words in {len(PAGES)} pages")

@@ -37,10 +37,7 @@ def test_without_same_padding_cifar_would_have_1600_features() -> None:
 
 @pytest.mark.parametrize(
     ("shape", "weights"),
-    [
-        (GREY, 320 + 18_496 + 9216 * 128 + 128 + 1290),
-        (COLOUR, 896 + 9248 + 18_496 + 36_928 + 2304 * 512 + 512 + 5130),
-    ],
+    [(GREY, 320 + 18_496 + 9216 * 128 + 128 + 1290), (COLOUR, 896 + 9248 + 18_496 + 36_928 + 2304 * 512 + 512 + 5130)],
 )
 def test_baselines_count_their_weights(shape: tuple[int, ...], weights: int) -> None:
     assert sum(p.numel() for p in baseline_cnn(Task(shape, 10), generator("cnn")).parameters()) == weights

@@ -27,7 +27,7 @@ def test_scores_have_one_column_a_class_and_depend_on_the_given_generator_alone(
         x = torch.randint(0, 50, (4, 20), generator=generator())
     else:
         x = torch.randn(4, *(image_layout(task.shape) if len(task.shape) > 1 else task.shape), generator=generator())
-    found = []
+    found: list[torch.Tensor] = []
     for seed in (0,) if name in LARGE else (0, 0, 1):
         with torch.random.fork_rng():
             torch.rand(1 + len(found))  # another state of the global generator

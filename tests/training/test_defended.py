@@ -1,5 +1,7 @@
 """Federated training on defended gradients."""
 
+from typing import Any
+
 import pytest
 import torch
 from sklearn.datasets import load_digits
@@ -14,19 +16,11 @@ X = torch.from_numpy(load_digits().images).float().unsqueeze(1) / 16
 Y = torch.from_numpy(load_digits().target)
 
 
-def trained(layers: list[nn.Module], defence: Defence, records: int, users: int, rounds: int) -> nn.Module:
-    model, streams = seed_model(nn.Sequential(nn.Flatten(), *layers), generator("model")), (generator(1), generator(2))
-    fit_defended(
-        model,
-        X[:records],
-        Y[:records],
-        defence,
-        users=users,
-        rounds=rounds,
-        learning_rate=0.02,
-        generator=streams[0],
-        noise=streams[1],
-    )
+def trained(layers: list[nn.Module], defence: Defence, records: int, **training: Any) -> nn.Module:
+    model = nn.Sequential(nn.Flatten(), *layers)
+    seed_model(model, generator("model"))
+    streams = {"generator": generator("users"), "noise": generator("noise")}
+    fit_defended(model, X[:records], Y[:records], defence, learning_rate=0.02, **training, **streams)
     return model
 
 

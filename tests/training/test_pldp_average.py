@@ -23,10 +23,7 @@ NAMES = ("pdpm", "plu-fedoa", "duchi", "piecewise")
 
 
 def average(
-    mechanism: str = "none",
-    chosen: list[list[int]] | None = None,
-    on_exhausted: str = "continue",
-    **options: Any,
+    mechanism: str = "none", chosen: list[list[int]] | None = None, on_exhausted: str = "continue", **options: Any
 ) -> tuple[torch.Tensor, list[int], Ledger]:
     """The weights that are kept, after which rounds, and the ledger; clients' epsilons are those of mode e2 below 1."""
     sim, start = simulation()

@@ -28,7 +28,8 @@ def setting(name: str) -> tuple[nn.Module, Tensor, Tensor, list[Tensor]]:
 
 
 def simulation(name: str, **options: Any) -> ClientSimulation:
-    return ClientSimulation(*setting(name), **TRAINING, **options)
+    model, x, y, shards = setting(name)
+    return ClientSimulation(model, x, y, shards, **TRAINING, **options)
 
 
 @cache

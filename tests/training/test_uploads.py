@@ -10,13 +10,7 @@ from torch import Tensor
 
 from tensorldp.errors import InputError
 from tensorldp.randomness import generator
-from tensorldp_papers.papers.pldp_fl.clients import (
-    Preference,
-    epsilon_levels,
-    make_upload,
-    preferences,
-    range_lengths,
-)
+from tensorldp_papers.papers.pldp_fl.clients import Preference, epsilon_levels, make_upload, preferences, range_lengths
 from tensorldp_papers.papers.pldp_fl.rounds import selections
 
 CLIENT = Preference(0, 1.0, -0.5, 0.5)
