@@ -15,7 +15,9 @@ from tensorldp_papers.nets.federated import get_vector
 from tensorldp_papers.nets.linear_heads import fit_linear_heads
 from tensorldp_papers.nets.reference_loops import plain_fit, plain_predict
 from tensorldp_papers.nets.registry import seed_model
+from tensorldp_papers.run.native import LOOPS, available
 
+COMPILER = pytest.mark.skipif(not available(LOOPS), reason="no C++ compiler here")
 Y = torch.arange(300) % 3
 BLOBS = torch.randn(300, 5, generator=generator("blobs")) + 4.0 * nn.functional.one_hot(Y, 5)
 
@@ -59,14 +61,18 @@ def images(channels: int, count: int = 200) -> tuple[Tensor, Tensor, Task]:
     return x, y, Task((8, 8) if channels == 1 else (8, 8, 3), 4)
 
 
-@pytest.mark.parametrize("channels", [1, 3])
-def test_training_gives_the_weights_of_the_plain_loop(channels: int) -> None:
+@pytest.mark.parametrize(
+    ("channels", "precision"), [(1, "float32"), (3, "float32"), pytest.param(3, "compiled", marks=COMPILER)]
+)
+def test_training_gives_the_weights_of_the_plain_loop_and_the_same_bits_again(channels: int, precision: str) -> None:
     x, y, task = images(channels)
     options: dict[str, Any] = {"epochs": 3, "batch_size": 16, "learning_rate": 1e-3}
-    quick, plain = (
-        loop(build("small_cnn", task, generator()), x, y, generator=generator(1), **options)
-        for loop in (fit, plain_fit)
+    plain = plain_fit(build("small_cnn", task, generator()), x, y, generator=generator(1), **options)
+    quick, again = (
+        fit(build("small_cnn", task, generator()), x, y, generator=generator(1), precision=precision, **options)
+        for _ in range(2)
     )
+    assert torch.equal(get_vector(quick), get_vector(again))
     # 39 steps of Adam of 1e-3 each
     torch.testing.assert_close(get_vector(quick), get_vector(plain), rtol=1e-3, atol=2e-5)
     assert torch.equal(predict(quick, x), plain_predict(plain, x))

@@ -1,17 +1,19 @@
-"""TLDP's three-user loop and how its parameters are released."""
+"""TLDP's three-user loop, how its parameters are released, and federated training on defended gradients."""
 
 import math
 from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
+from sklearn.datasets import load_digits
+from torch import Tensor, nn
 
 from tensorldp.curves.gaussian import GaussianCurve, mu_of
 from tensorldp.mechanisms import Box, Mechanism, make
 from tensorldp.randomness import generator
+from tensorldp_papers.attacks.defences import Defence, fit_defended
 from tensorldp_papers.nets import Task, build
-from tensorldp_papers.nets.classify import fit
+from tensorldp_papers.nets.classify import fit, predict
 from tensorldp_papers.nets.federated import (
     ParameterRelease,
     clipped,
@@ -21,6 +23,7 @@ from tensorldp_papers.nets.federated import (
     split_users,
     trainable,
 )
+from tensorldp_papers.nets.registry import seed_model
 
 SHAPES = [(3, 5), (3,)]
 X, Y = torch.randn(60, 5, generator=generator("x")), torch.arange(60) % 3
@@ -28,7 +31,7 @@ TRAINING: dict[str, Any] = {"epochs": 1, "batch_size": 16, "learning_rate": 0.01
 STEP = 0.01  # Adam moves a weight by about this much at each step
 
 
-def linear() -> torch.nn.Module:
+def linear() -> nn.Module:
     return build("linear", Task((5,), 3), generator("model"))
 
 
@@ -129,3 +132,41 @@ def test_tensor_mechanisms_split_the_budget_over_tensors() -> None:
     assert [(m.epsilon, m.delta) for m in found._mechanisms(0)] == [(1.0, 5e-6)] * 2
     assert found.run_curve().epsilon(1e-5) < 4 * 2.0  # the source's own accounting holds
     assert found.privatize(torch.zeros(18), 0, generator()).shape == (18,)
+
+
+# training on defended gradients
+
+DIGITS = torch.from_numpy(load_digits().images).float().unsqueeze(1) / 16
+LABELS = torch.from_numpy(load_digits().target)
+
+
+def defended(layers: list[nn.Module], defence: Defence, records: int, **training: Any) -> nn.Module:
+    model = nn.Sequential(nn.Flatten(), *layers)
+    seed_model(model, generator("model"))
+    streams = {"generator": generator("users"), "noise": generator("noise")}
+    fit_defended(model, DIGITS[:records], LABELS[:records], defence, learning_rate=0.02, **training, **streams)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("defence", "low", "high"),
+    [
+        (Defence(), 0.75, 1.0),
+        (Defence("clip", 1.0), 0.7, 1.0),
+        (Defence("dropout", 0.5), 0.6, 1.0),
+        (Defence("noise", 3.0), 0.0, 0.45),
+    ],
+)
+def test_it_learns_without_a_defence_and_noise_costs_accuracy(defence: Defence, low: float, high: float) -> None:
+    model = defended([nn.Linear(64, 32), nn.Sigmoid(), nn.Linear(32, 10)], defence, 1400, users=32, rounds=60)
+    assert low < float((predict(model, DIGITS[1400:]) == LABELS[1400:]).double().mean()) < high
+
+
+def test_one_user_and_one_round_is_an_adam_step_on_that_gradient() -> None:
+    model = seed_model(nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), generator("model"))
+    gradients = torch.autograd.grad(
+        nn.functional.cross_entropy(model(DIGITS[:1]), LABELS[:1]), list(model.parameters())
+    )
+    after = defended([nn.Linear(64, 10)], Defence(), 1, users=1, rounds=1)
+    for old, gradient, new in zip(model.parameters(), gradients, after.parameters(), strict=True):
+        torch.testing.assert_close(new, old - 0.02 * gradient / (gradient.abs() + 1e-8), atol=1e-6, rtol=1e-4)

@@ -12,11 +12,14 @@ from tensorldp.randomness import generator
 from tensorldp_papers.nets import Task, build
 from tensorldp_papers.nets.federated import get_vector, set_vector
 from tensorldp_papers.nets.simulation import ClientSimulation, deal
+from tensorldp_papers.run.native import LOOPS, available
 
 SIZES = (7, 20, 33, 41, 1)  # below, at and above a batch of 20, so that clients take 1, 1, 2, 3 and 1 steps an epoch
 EVERYONE = [0, 1, 2, 3, 4]
 TRAINING: dict[str, Any] = {"epochs": 2, "batch_size": 20, "learning_rate": 0.05}
-each_strategy = pytest.mark.parametrize("strategy", ["loop", "batched"])
+COMPILER = pytest.mark.skipif(not available(LOOPS), reason="no C++ compiler here")
+WAYS = [{"strategy": "loop"}, {"strategy": "batched"}, pytest.param({"compiled": True}, marks=COMPILER)]
+each_way = pytest.mark.parametrize("way", WAYS, ids=str)
 
 
 def setting(name: str) -> tuple[nn.Module, Tensor, Tensor, list[Tensor]]:
@@ -60,24 +63,24 @@ def round_of(sim: ClientSimulation, name: str, clients: list[int] = EVERYONE) ->
     return out
 
 
-@each_strategy
+@each_way
 @pytest.mark.parametrize("name", ["pldp_cnn", "mlp", "small_cnn"])
 def test_one_round_equals_the_plain_loop_and_a_client_does_not_depend_on_its_company_or_on_chunks(
-    name: str, strategy: str
+    name: str, way: dict[str, Any]
 ) -> None:
-    sim, tight = simulation(name, strategy=strategy), simulation(name, strategy=strategy, memory_mb=0.1)
-    assert sim.chunk >= 5
-    assert tight.chunk == 1
+    sim, tight = simulation(name, **way), simulation(name, memory_mb=0.1, **way)
+    assert (sim.chunk >= 5, tight.chunk) == (True, 1)
     together = round_of(sim, name)
     torch.testing.assert_close(together, plain_loop(name), atol=1e-5, rtol=0)
     torch.testing.assert_close(round_of(tight, name, [3, 1]), together[[3, 1]], atol=1e-6, rtol=0)
 
 
-def test_threads_change_no_bit() -> None:
+@each_way
+def test_threads_change_no_bit(way: dict[str, Any]) -> None:
     before = torch.get_num_threads()
     torch.set_num_threads(1)  # as every stage does; PyTorch's own threads may change how it sums
     try:
-        one, two = (round_of(simulation("pldp_cnn", strategy="loop", threads=n), "pldp_cnn", [2, 0, 3]) for n in (1, 2))
+        one, two = (round_of(simulation("pldp_cnn", threads=n, **way), "pldp_cnn", [2, 0, 3]) for n in (1, 2))
     finally:
         torch.set_num_threads(before)
     assert torch.equal(one, two)
@@ -86,6 +89,7 @@ def test_threads_change_no_bit() -> None:
 def test_the_way_is_chosen_by_device_and_model() -> None:
     assert simulation("pldp_cnn").strategy == "loop"
     assert simulation("mlp").strategy == "batched"
+    assert simulation("mlp", strategy="batched", compiled=True).compiled is None
     assert simulation("pldp_cnn", strategy="batched").strategy == "batched"
     assert simulation("pldp_cnn").size == 21_840  # PLDP-FL, 260 + 5,020 + 16,050 + 510
 

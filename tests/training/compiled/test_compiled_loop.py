@@ -1,8 +1,7 @@
-"""The loop in C++ against automatic differentiation in float64."""
+"""The loop in C++ against automatic differentiation; whole trainings are in test_classify.py and test_simulation.py."""
 
 import copy
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 import torch
@@ -10,13 +9,9 @@ from torch import Tensor, nn
 
 from tensorldp.errors import InputError
 from tensorldp.randomness import generator
-from tensorldp_papers.nets import Task, build
-from tensorldp_papers.nets.classify import fit
 from tensorldp_papers.nets.compiled.loop import CompiledLoop, planned
 from tensorldp_papers.nets.federated import get_vector
 from tensorldp_papers.nets.networks import MLP, PldpCNN, SmallCNN
-from tensorldp_papers.nets.reference_loops import plain_fit
-from tensorldp_papers.nets.simulation import ClientSimulation
 from tensorldp_papers.run.native import LOOPS, available
 
 pytestmark = pytest.mark.skipif(not available(LOOPS), reason="no C++ compiler here")
@@ -77,36 +72,6 @@ def test_a_plan_is_filled_up_and_a_last_batch_that_is_too_short_is_left_out() ->
     assert planned(torch.arange(5), 2, least=2).tolist() == [[0, 1], [2, 3]]
     assert planned(torch.arange(4), 2, least=2).tolist() == [[0, 1], [2, 3]]
     assert planned(torch.arange(3), 8).tolist() == [[0, 1, 2, -1, -1, -1, -1, -1]]
-
-
-@pytest.mark.parametrize("name", ["small_cnn of odd sides", "mlp"])
-def test_training_with_adam_is_that_of_the_plain_loop(name: str) -> None:
-    model, x, y = setting(name)
-    options: dict[str, Any] = {"epochs": 3, "batch_size": 4, "learning_rate": 1e-3}
-    first, again = (
-        fit(copy.deepcopy(model), x, y, generator=generator(), precision="compiled", **options) for _ in range(2)
-    )
-    plain = plain_fit(copy.deepcopy(model), x, y, generator=generator(), **options)
-    assert torch.equal(get_vector(first), get_vector(again))
-    # 15 steps of Adam of 1e-3 each
-    torch.testing.assert_close(get_vector(first), get_vector(plain), rtol=1e-3, atol=2e-5)
-
-
-@pytest.mark.parametrize("name", ["pldp_cnn", "mlp"])
-def test_clients_are_those_of_the_other_loop(name: str) -> None:
-    side = 28 if name == "pldp_cnn" else 8
-    x, y = torch.randn(40, 1, side, side, generator=generator("x")), torch.arange(40) % 10
-    model, shards = build(name, Task((side, side), 10), generator("model")), list(torch.arange(40).split([7, 20, 13]))
-    training: dict[str, Any] = {"epochs": 2, "batch_size": 8, "learning_rate": 0.05}
-
-    def trained(**options: Any) -> Tensor:
-        return ClientSimulation(model, x, y, shards, **training, **options).train(get_vector(model), [2, 0], generator)
-
-    found = trained(compiled=True)
-    assert torch.equal(found, trained(compiled=True, threads=2))
-    other = trained(strategy="loop", compiled=True)
-    torch.testing.assert_close(found, other, rtol=0, atol=1e-5)
-    assert not torch.equal(found, other)
 
 
 def test_a_network_that_diverges_is_told_by_its_weights() -> None:
