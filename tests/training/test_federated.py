@@ -143,7 +143,7 @@ LABELS = torch.from_numpy(load_digits().target)
 def defended(layers: list[nn.Module], defence: Defence, records: int, **training: Any) -> nn.Module:
     model = nn.Sequential(nn.Flatten(), *layers)
     seed_model(model, generator("model"))
-    streams = {"generator": generator("users"), "noise": generator("noise")}
+    streams: dict[str, Any] = {"generator": generator("users"), "noise": generator("noise")}
     fit_defended(model, DIGITS[:records], LABELS[:records], defence, learning_rate=0.02, **training, **streams)
     return model
 
