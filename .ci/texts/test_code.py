@@ -14,6 +14,7 @@ FORBIDDEN_MODULES = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "job
 FORBIDDEN_CALLS = re.compile(
     r"eval|exec|os\.(system|popen)|yaml\.(|unsafe_|full_)load|(pd|pandas)\.read_pickle|torch\.hub\.load|joblib\.load"
 )
+KEYWORDS = {"weights_only", "allow_pickle", "shell"}
 SAFE = {"SafeLoader", "CSafeLoader"}
 
 
@@ -39,7 +40,7 @@ def complaints(module: ast.Module) -> list[str]:
             found += [name.name for name in node.names if name.asname == "SafeLoader" and name.name not in SAFE]
         elif isinstance(node, ast.Call):
             name = ast.unparse(node.func)
-            given = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
+            given = {one.arg: ast.unparse(one.value) for one in node.keywords if one.arg in KEYWORDS}
             # the methods of TarFile and ZipFile write to disk; plain and `.str` ones do not
             to_disk = name.endswith((".extractall", ".extract")) and not name.endswith(".str.extract")
             if FORBIDDEN_CALLS.fullmatch(name) or to_disk:

@@ -86,6 +86,12 @@ def test_threads_change_no_bit(way: dict[str, Any]) -> None:
     assert torch.equal(one, two)
 
 
+@COMPILER
+def test_the_compiled_loop_is_another_one() -> None:
+    ways: list[dict[str, Any]] = [{"compiled": True}, {"strategy": "loop", "compiled": True}]
+    assert not torch.equal(*(round_of(simulation("pldp_cnn", **way), "pldp_cnn", [2, 3]) for way in ways))
+
+
 def test_the_way_is_chosen_by_device_and_model() -> None:
     assert simulation("pldp_cnn").strategy == "loop"
     assert simulation("mlp").strategy == "batched"
