@@ -1,19 +1,22 @@
-"""The numbers on the pages of mathematics come out, and their formulas are rendered."""
+"""The numbers on the pages of mathematics and on checking come out, and formulas are rendered."""
 
 from __future__ import annotations
 
 import doctest
+import json
 import re
 from pathlib import Path
 
 import pytest
-from references import ROOT
 
-DOCS = ROOT / "docs"
-PAGES = [DOCS / "mathematics.md", *sorted((DOCS / "mathematics").glob("*.md"))]
+from tensorldp.audit.thresholds import upper_bound
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "docs" / "mathematics.md", *sorted((ROOT / "docs" / "mathematics").glob("*.md"))]
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+@each_page
 def test_the_examples_come_out(page: Path) -> None:
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(verbose=False)
     examples = "".join(re.findall(r"```pycon\n(.*?)```", page.read_text(), re.DOTALL))
@@ -23,17 +26,25 @@ def test_the_examples_come_out(page: Path) -> None:
     assert not runner.failures, "".join(report)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+@each_page
 def test_formulas_are_ones_that_github_renders(page: Path) -> None:
     text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    prose, displayed = "".join(text.split("$$")[::2]), text.split("$$")[1::2]
+    inline = re.findall(r"\$([^$]+)\$", prose)
     assert text.count("$$") % 2 == 0
-    for formula in re.findall(r"\$\$(.*?)\$\$", text, re.DOTALL):
-        assert formula.count("{") == formula.count("}"), formula
-        assert "\n\n" not in formula, formula
-    inline = re.findall(r"(?<!\$)\$([^$]+)\$(?!\$)", re.sub(r"\$\$.*?\$\$", "", text, flags=re.DOTALL))
     assert inline
-    for formula in inline:
-        assert formula.count("{") == formula.count("}"), formula
-        assert formula == formula.strip(), formula  # GitHub takes "$ x" for a price
-        assert "\\{" not in formula, formula  # Markdown eats the backslash
-        assert len(re.findall(r"[<>]", formula)) == 0, formula
+    assert [formula for formula in [*displayed, *inline] if formula.count("{") != formula.count("}")] == []
+    assert [formula for formula in displayed if "\n\n" in formula] == []
+    # GitHub takes "$ x" for a price, Markdown eats the backslash of "\{", and "<" begins a tag
+    assert [formula for formula in inline if formula != formula.strip() or re.search(r"\\\{|[<>]", formula)] == []
+
+
+def test_the_page_on_checking_has_what_was_measured_of_the_planted_lies() -> None:
+    page = (ROOT / "docs" / "checking.md").read_text()
+    lies = json.loads((ROOT / "benchmarks" / "lies.json").read_text())
+    honest = json.loads((ROOT / "benchmarks" / "false_alarms.json").read_text())["rows"]
+    found, runs = (sum(row[key] for row in lies) for key in ("refuted", "runs"))
+    assert f"200,000 releases of a pair at most | {runs:,} | {found:,} |" in page
+    wrong, checks = (sum(row[key] for row in honest) for key in ("refuted", "runs"))
+    most = 100 * float(upper_bound(wrong, checks, 0.05))
+    assert f"at confidence 0.95 | {checks:,} | {wrong}, so at most {most:.2f} % in truth |" in page

@@ -1,0 +1,125 @@
+"""The pages are what their templates give from the kept results; what they say of code and keys is so, too."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from texts import DOCS, ROOT, blocks, read
+
+from tensorldp.errors import InputError
+from tensorldp_papers.citations import PAPERS
+from tensorldp_papers.quoting.templates import QUOTES, Pages, unmarked, without_sections
+from tensorldp_papers.run.settings import Settings
+
+MADE = Pages(ROOT)
+TEMPLATES = {name: read(template) for name, template in MADE.templates().items()}
+HELD = {"README.md", *(f"docs/papers/{key}.md" for key in PAPERS)}
+
+
+def test_the_pages_are_what_their_templates_give() -> None:
+    assert MADE.differing() == {}, "run workflow/scripts/quotes.py --write, and read what changed"
+
+
+def test_every_entry_is_used_somewhere_and_the_pages_show_what_the_runs_found() -> None:
+    asked = [name for text in TEMPLATES.values() for name in re.findall(r'\bq\("([^\s"]+)', text)]
+    assert set(MADE.table.entries) == set(asked)
+    assert len(asked) > 100
+
+
+def test_pages_are_plain_text_and_a_value_never_begins_a_line_of_a_template() -> None:
+    assert TEMPLATES.keys() >= HELD
+    assert [name for name in TEMPLATES if "{{" in read(name) or "<!--" in read(name)] == []
+    assert [name for name, text in TEMPLATES.items() if re.search(r"^\s*\{\{ *q\(", text, re.MULTILINE)] == []
+
+
+@pytest.mark.parametrize("page", sorted({*MADE.table.unmarked, *HELD}))
+def test_no_number_of_results_in_a_template_lacks_a_value(page: str) -> None:
+    allowance = MADE.table.unmarked[page]
+    allowed = [phrase for phrases in allowance.phrases.values() for phrase in phrases]
+    assert unmarked(without_sections(TEMPLATES[page], allowance.sections), allowed) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{{ q("no-such-entry") }}', "no-such-entry"),
+        ('{{ printed_table("lattent") }}', "page.md.j2: .*did you mean 'latent'"),
+        ('{{ verdict_table("lattent") }}', "page.md.j2: .*did you mean 'latent'"),
+        ("{{ no_such_name }}", "page.md.j2: .*no_such_name"),
+        ("{{ q(", "page.md.j2: "),
+    ],
+)
+def test_a_wrong_template_is_told_in_a_sentence(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "docs").mkdir()
+    shutil.copy(ROOT / QUOTES, tmp_path / "docs")
+    (tmp_path / "results").symlink_to(ROOT / "results")
+    (tmp_path / "page.md.j2").write_text(text)
+    with pytest.raises(InputError, match=told):
+        Pages(tmp_path).rendered(tmp_path / "page.md.j2")
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed", "expected"),
+    [
+        ("reaches 0.93 at 100 and 101, or 1,234 there", [], ["0.93", "101", "1,234"]),
+        ("the 5.2e7 of 36 %", [], ["5.2e7"]),
+        ('| {{ q("x 0.1,0.25") }} | and {{ q("y") }}', [], []),
+        ("`0.93` and [0.93](0.94)\n```\n0.95\n```\n<!-- 0.96 -->", [], ["0.93"]),
+        ("TLDP2025 and v1.5 and x86", [], []),
+        ("all 60,000\nimages and 60,000 of 160,000 images", ["60,000 images"], ["60,000", "160,000"]),
+    ],
+)
+def test_numbers_without_a_value_are_found_and_an_allowed_phrase_covers_itself_alone(
+    text: str, allowed: list[str], expected: list[str]
+) -> None:
+    assert unmarked(text, allowed) == expected
+    with pytest.raises(InputError, match="70,000"):
+        unmarked(text, ["70,000 images"])
+
+
+def test_sections_without_values_end_at_the_next_heading_of_their_level() -> None:
+    text = "# A\n1.5\n## Speed\n2.5\n### Part\n3.5\n## B\n4.5\n"
+    assert unmarked(without_sections(text, ["## Speed"]), []) == ["1.5", "4.5"]
+    with pytest.raises(InputError, match="Sped"):
+        without_sections(text, ["## Sped"])
+
+
+# what pages say of the library and of the config
+
+
+def test_the_librarys_example_gives_what_its_comments_say() -> None:
+    (block,) = [one.text for one in blocks(DOCS / "reading-a-guarantee.md") if "mechanisms.make" in one.text]
+    names: dict[str, Any] = {}
+    exec(block.split("\nm.guarantee")[0], names)
+    said = re.findall(r"^(m\.guarantee\S+) +# (inf|[\d.]+\d)", block, re.MULTILINE)
+    assert [float(number) for _, number in said] == [float("inf"), 784.0, 382.3]
+    for code, number in said:
+        assert eval(code, names) == pytest.approx(float(number), abs=0.05)
+
+
+def test_the_first_mechanism_is_about_twenty_lines() -> None:
+    (block,) = [one.text for one in blocks(DOCS / "your-first-mechanism.md") if "@register" in one.text]
+    assert len(block.splitlines()) <= 25
+
+
+def test_the_lines_of_the_config_that_a_page_offers_are_read() -> None:
+    (block,) = [one.text for one in blocks(DOCS / "changing-a-run.md") if one.option("title") == "config.yaml"]
+    settings = Settings.model_validate({"studies": ["tldp_type1"], **yaml.safe_load(block)})
+    assert settings.seeds == [0, 1, 2, 3, 4]
+
+
+def test_the_guide_has_every_key_of_the_config_with_its_default() -> None:
+    text = read("config/README.md")
+    table = text[text.index("| `scale` |") :].split("\n\n")[0]  # another one has the keys of clients
+    rows = {key: default for key, _, default in re.findall(r"^\| `(\w+)` \| (.*) \| (.*) \|$", table, re.MULTILINE)}
+    assert list(rows) == list(Settings.model_fields)
+    for key, field in Settings.model_fields.items():
+        if field.is_required():
+            assert rows[key] == "required"
+        elif isinstance(field.default, str | float):
+            assert rows[key].split(":")[0].strip("`") == str(field.default).removesuffix(".0"), key

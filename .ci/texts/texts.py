@@ -1,0 +1,71 @@
+"""The texts of the repository, each read and parsed once."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import textwrap
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+FENCE = re.compile(r"^( *)```(\w*)([^\n]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+
+
+@cache
+def read(path: str | Path) -> str:
+    """The text of a file, whose path may begin at the repository."""
+    return (ROOT / path).read_text()
+
+
+@cache
+def data(path: str) -> Any:
+    """What a file of YAML, TOML or JSON has."""
+    return {".toml": tomllib.loads, ".json": json.loads}.get(Path(path).suffix, yaml.safe_load)(read(path))
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    """A Python file's syntax."""
+    return ast.parse(read(path))
+
+
+def files(*folders: str, suffixes: set[str]) -> list[Path]:
+    """The files below folders that have one of the suffixes."""
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in suffixes)
+
+
+def named(path: Path) -> str:
+    """A file's path in the repository."""
+    return path.relative_to(ROOT).as_posix()
+
+
+class Block(NamedTuple):
+    """A fenced block of a page."""
+
+    language: str
+    info: str
+    text: str
+
+    def option(self, name: str) -> str:
+        found = re.search(rf'{name}="([^"]*)"', self.info)
+        return found[1] if found else ""
+
+
+def blocks(page: Path) -> list[Block]:
+    """The blocks of a page, in its order."""
+    return [Block(found[2], found[3], textwrap.dedent(found[4])) for found in FENCE.finditer(read(page))]
+
+
+@cache
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives the headings of a page."""
+    heads = re.findall(r"^#+ (.+)$", FENCE.sub("", read(page)), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.strip().lower()).replace(" ", "-") for head in heads}
