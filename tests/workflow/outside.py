@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -69,7 +70,7 @@ def two_layers(task):
     return nn.Sequential(nn.Flatten(), nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, task.classes))
 '''
 DIGITS = "my digits' $(touch pwned).csv"  # a name that a shell would run
-OWN = {
+OWN: dict[str, dict[str, Any]] = {
     "my_digits": {"path": DIGITS, "label": "digit", "range": [0, 16], "shape": [8, 8], "test": 0.25, "seed": 1},
     "people": {"path": "people.parquet", "label": "group", "range": {"age": [0, 120], "income": [0, 1_000_000]}},
 }

@@ -204,7 +204,7 @@ def test_it_is_a_module_of_another_workflow_in_folders_with_spaces_and_umlauts(
     (mine.folder / "Snakefile").write_text(OUTER)
     (mine.folder / "config.yaml").write_text(yaml.safe_dump({"tensorldp": {**SMALL, "device": "cpu"}}))
     outer = Project(mine.folder, mine.folder)
-    code, text = outer.snakemake("--configfile", "config.yaml", *options, **mine.environment)
+    code, text = outer.snakemake("--configfile", "config.yaml", *options, PYTHONPATH=mine.environment["PYTHONPATH"])
     assert code == 0, text[-4000:]
     assert "rule tensorldp_figure_tldp_type2" in text
     assert (mine.folder / "mine.txt").exists() == (not options)
