@@ -63,6 +63,13 @@ class Browser:
         """The first element of this selector."""
         return self.driver.find_element("css selector", selector)
 
+    def point(self, selector: str) -> Any:
+        """Move the pointer to that element."""
+        from selenium.webdriver import ActionChains
+
+        ActionChains(self.driver).move_to_element(found := self.find(selector)).perform()
+        return found
+
     def messages(self) -> list[str]:
         """What the console said since the last call."""
         return [entry["message"] for entry in self.driver.get_log("browser")]

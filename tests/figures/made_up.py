@@ -17,7 +17,7 @@ from tensorldp_papers.plots.sheets import TITLE
 
 GRID = (("tldp-l", (1.0, 5.0), 64.0), ("laplace", (1.0, 64.0), 1.0), ("none", (math.inf,), 1.0))
 Row = dict[str, Any]
-Points = dict[str, tuple[list[float], list[float]]]
+Points = dict[str, tuple[Any, Any]]  # lists of numbers
 COMMON: Row = {
     **{"study": "tldp_type1", "dataset": "digits", "variant": "base", "release": "data", "mechanism": "none"},
     **{"epsilon": math.inf, "delta": 1e-5, "seed": 0, "metric": "accuracy", "value": 0.5, "guarantee_unit": "record"},

@@ -76,9 +76,9 @@ def claims(count: int = 145) -> pd.DataFrame:
 def audits() -> pd.DataFrame:
     """Of one cell: two audits of its guarantee, one without a guarantee, one at another delta."""
     found = [(1e-5, 2.0, 1.0), (1e-5, 2.0, 0.0), (1e-5, math.inf, 1.0), (0.0, 2.0, 9.0)]
-    cell = {"study": "tldp_type1", "dataset": "digits", "variant": "base", "mechanism": "tldp-l", "epsilon": 1.0}
+    cell = {"study": "tldp_type1", "dataset": "digits", "variant": "base", "mechanism": "tldp-l"}
     table = pd.DataFrame(found, columns=["delta", "guarantee_epsilon", "epsilon_lower"])
-    return table.assign(**cell, kind="likelihood ratio", confidence=0.95, samples=100)
+    return table.assign(**cell, epsilon=1.0, kind="likelihood ratio", confidence=0.95, samples=100)
 
 
 def tables() -> dict[str, pd.DataFrame]:

@@ -45,13 +45,18 @@ def table(*more: Row) -> pd.DataFrame:
     return rows([*RUNS, *TLDP, *more], study="frontier", dataset="mnist")
 
 
-def test_rows_stand_at_the_true_epsilon_and_papers_with_their_best_variant() -> None:
+def test_rows_stand_at_the_true_epsilon_and_papers_with_their_best_variant(tmp_path: Path) -> None:
     found = frontier.frontier_rows(table()).set_index("line")
     assert found.loc["gaussian-analytic", "at"] == 1.0
     assert found.loc["privunit"]["seeds"].tolist() == [2, 2]
     assert found.loc["k-rr private=answer", "value"] == 0.2
     assert frontier.paper_rows(table())[["line", "at", "value"]].to_numpy().tolist() == [["TLDP", 300.0, 0.9]]
     assert frontier.paper_rows(table().query("study == 'frontier'")).empty
+    (tmp_path / "reference").mkdir()
+    table().to_parquet(tmp_path / "metrics.parquet")
+    assert len(frontier.reference_metrics(tmp_path / "metrics.parquet")) == len(table())
+    table()[:2].to_parquet(tmp_path / "reference" / "metrics.parquet")  # those that are kept beside the others
+    assert len(frontier.reference_metrics(tmp_path / "metrics.parquet")) == 2
     with pytest.raises(InputError, match="no rows of study frontier"):
         frontier.frontier_rows(table().query("study != 'frontier'"))
 
@@ -95,14 +100,6 @@ def test_at_epsilon_1_each_mechanism_of_the_pipeline_has_a_row() -> None:
     assert named_rows(figure) == ["ProjUnit", "PrivUnit", "Gaussian, analytic"]
     assert {"0.90", "0.99", "0.85", "no privacy", "public data alone"} <= set(words(figure))
     assert title(figure) == "The same pipeline at a true ε of 1: ProjUnit is best, or within 0.01 of it"
-
-
-def test_the_kept_metrics_are_beside_the_others(tmp_path: Path) -> None:
-    (tmp_path / "reference").mkdir()
-    table().to_parquet(tmp_path / "metrics.parquet")
-    assert len(frontier.reference_metrics(tmp_path / "metrics.parquet")) == len(table())
-    table()[:2].to_parquet(tmp_path / "reference" / "metrics.parquet")
-    assert len(frontier.reference_metrics(tmp_path / "metrics.parquet")) == 2
 
 
 def test_the_central_epsilon_has_a_figure_of_its_own() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 from made_up import every, lines, rows, said
@@ -69,7 +70,7 @@ def test_the_title_says_what_audits_found(profiles: pd.DataFrame, found: pd.Data
     figure = draw_profiles(profiles, found)
     assert answer in said(figure)
     marks = [line for ax in figure.axes for line in ax.get_lines() if line.get_label() == "_audit"]
-    places = [float(x) for mark in marks for x in mark.get_xdata()]  # type: ignore[union-attr]
+    places = [float(x) for mark in marks for x in np.asarray(mark.get_xdata())]
     assert places == [x for x in found["epsilon_lower"] if 0 < x < math.inf]  # and none that found nothing
     assert {mark.get_color() for mark in marks} <= {look("laplace").colour, look("tldp-l").colour}
 

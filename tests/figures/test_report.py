@@ -84,7 +84,7 @@ def test_no_key_is_read_on_the_page(text: str, figures: Path) -> None:
     keyed = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, keys))})(?!\w)")
     factor = re.compile(r"\b(attack|backbone|model|where|reading|defence|eps|tau|learner|range|form)=[a-z]\w*")
     told = claims(5).assign(observed="needs tldp_type1 on fashion_mnist, model=small_cnn")
-    rows = metrics().assign(variant="model=small_cnn", dataset="fashion_mnist")
+    rows = metrics().assign(variant="model=small_cnn,where=user", dataset="fashion_mnist")
     for made in (text, page(figures, claims=told, metrics=rows)):
         seen = read(made)
         assert not keyed.search(seen)
@@ -95,8 +95,7 @@ def test_no_key_is_read_on_the_page(text: str, figures: Path) -> None:
 
 def test_the_page_begins_with_a_picture_and_says_which_studies_it_covers(text: str, figures: Path) -> None:
     parts = ('alt="The epsilon that a paper', '<h2 id="findings"', 'alt="One image', '<h2 id="explore"')
-    places = [text.index(part) for part in parts]
-    assert places == sorted(places)
+    assert sorted(parts, key=text.index) == list(parts)
     assert "This page covers: TLDP Type I (digits), " in text
     assert "Not part of this run: Frontier and LATENT, search." in text
     narrow = page(figures, 1, metrics=metrics().assign(dataset="mine"))  # beside pictures of a wider run
@@ -109,9 +108,8 @@ def test_the_page_begins_with_a_picture_and_says_which_studies_it_covers(text: s
 def test_verdicts_are_two_bars_with_links_to_their_claims(text: str) -> None:
     part = text[text.index('<h2 id="verdicts"') : text.index("The same counts by source")]
     assert part.count('class="bar"') == 2
-    assert "<h3>37 theorems</h3>" in part
-    assert "<h3>72 statements about runs</h3>" in part
-    assert 'data-kind="theorem" data-verdict="refuted"' in part
+    heads = ("<h3>37 theorems</h3>", "<h3>72 statements about runs</h3>", 'data-kind="theorem" data-verdict="refuted"')
+    assert all(head in part for head in heads)
     undecided = text[text.index('<h2 id="open"') : text.index('<h2 id="claims"')]
     assert undecided.count("<tr>") == 1 + claims()["verdict"].isin(["undecided", "not run at this scale"]).sum()
     assert undecided.count("about 9 seeds") == 40
@@ -147,9 +145,6 @@ def test_studies_and_tables_stand_with_their_paper(text: str, figures: Path) -> 
     own = page(figures, 0, claims=claims(5).assign(source="my-paper"))
     assert '<h2 id="paper-my-paper">my-paper</h2>' in own
     assert "No study of this source is in this run." in own
-
-
-def test_a_study_says_its_paper_or_its_name_does() -> None:
     assert list(dict.fromkeys(map(paper_of, STUDIES))) == ["tldp", "tvg", "pldp-fl", "latent", "dp-lecture"]
     study = load_study(study_files()["tldp_type1"])
     assert study.section == "tldp"
@@ -219,20 +214,14 @@ def test_no_raw_key_of_a_metric_is_a_heading() -> None:
     assert metric_label("some_new_metric") == "some new metric"
 
 
-def test_tables_name_lines_as_figures_do() -> None:
+def test_tables_name_lines_as_figures_do_and_costs_and_audits_are_counted_once() -> None:
     named = pd.DataFrame({"variant": ["form=table5,model=small_cnn", "base"], "mechanism": "gaussian", "value": 1.0})
     assert [row[1] for row in as_table(named, "t").rows] == [label("gaussian form=table5"), label("gaussian")]
     table = as_table(pd.DataFrame({"mechanism": ["tldp-l"], "exact": [True], "guarantee_epsilon": [1.0]}), "t")
     assert (table.heads, table.numeric) == (["mechanism", "exact", "guaranteed ε at δ = 1e-5"], [False, False, True])
     assert table.rows == [["TLDP-L", "yes", "1"]]
-
-
-def test_the_cost_of_a_run_counts_each_seed_once() -> None:
     rows = {row[0]: row for row in run_statistics(metrics()).rows}
     assert rows["TLDP Type I"] == ["TLDP Type I", "28", "56", "0.02333", "1.5", "301", "cpu"]
     assert rows["all studies"][1:4] == [str(28 * 11), str(56 * 11), "0.2567"]
-
-
-def test_audits_are_compared_with_finite_guarantees_at_the_same_delta() -> None:
     assert audit_summary(audits()).rows == [["TLDP Type I", "2", "1", "0", "0.5"]]
     assert audit_summary(audits().assign(epsilon_lower=3.0)).rows == [["TLDP Type I", "2", "2", "2", "1.5"]]

@@ -133,7 +133,7 @@ def test_without_scripts_everything_is_still_there(shared: Browser, report: Path
 # claims
 
 
-def test_claims_are_filtered_by_source_kind_verdict_and_words(browser: Browser) -> None:
+def test_claims_are_filtered_by_source_kind_verdict_and_words_and_sorted_by_keyboard(browser: Browser) -> None:
     table = claims()
     assert browser.ask("claims()") == list(table["id"])
     for key, value in {"source": "tvg", "kind": "theorem", "verdict": "refuted"}.items():
@@ -143,12 +143,6 @@ def test_claims_are_filtered_by_source_kind_verdict_and_words(browser: Browser) 
         assert browser.ask("claims()") == list(table["id"])
         assert browser.ask("text('shown')") == f"{len(table)} of 145 claims."
     browser.find("#filters button[type=reset]").click()
-    browser.find("#by-text").send_keys("STATEMENT 77")
-    words = claims()["claim"] + claims()["observed"]
-    assert browser.ask("claims()") == list(claims()[words.str.contains("77")]["id"])
-
-
-def test_claims_are_sorted_by_keyboard_and_say_so(browser: Browser) -> None:
     table = claims()
     for key in ("id", "kind"):
         for direction in ("ascending", "descending"):
@@ -156,6 +150,9 @@ def test_claims_are_sorted_by_keyboard_and_say_so(browser: Browser) -> None:
             assert browser.ask("all('[aria-sort]').map(e => [e.dataset.key, e.ariaSort])") == [[key, direction]]
             table = table.sort_values(key, ascending=direction == "ascending", kind="stable")
             assert browser.ask("claims()") == list(table["id"])
+    browser.find("#by-text").send_keys("STATEMENT 77")
+    words = table["claim"] + table["observed"]
+    assert browser.ask("claims()") == list(table[words.str.contains("77")]["id"])
 
 
 def test_a_count_of_a_bar_and_one_of_the_table_lead_to_their_claims(browser: Browser) -> None:
@@ -174,18 +171,8 @@ def test_a_count_of_a_bar_and_one_of_the_table_lead_to_their_claims(browser: Bro
 
 def choose(browser: Browser, **chosen: str) -> None:
     """Take options of selects, as a reader would."""
-    from selenium.webdriver.support.ui import Select
-
     for key, value in chosen.items():
-        Select(browser.find(f"#explore-{key}")).select_by_value(value)
-
-
-def point(browser: Browser, selector: str) -> Any:
-    """Move the pointer to an element."""
-    from selenium.webdriver import ActionChains
-
-    ActionChains(browser.driver).move_to_element(found := browser.find(selector)).perform()
-    return found
+        browser.find(f"#explore-{key} option[value='{value}']").click()
 
 
 def delta_text(delta: float) -> str:
@@ -193,7 +180,7 @@ def delta_text(delta: float) -> str:
     return "0" if delta == 0 else (f"{delta:.6f}".rstrip("0") if delta >= 1e-6 else f"{delta:g}".replace("e-0", "e-"))
 
 
-def test_it_opens_on_the_argument(browser: Browser) -> None:
+def test_it_opens_on_the_argument_and_names_single_out_and_boxes_hide_and_show(browser: Browser) -> None:
     assert browser.ask("options('study')") == list(STUDIES)
     assert "study=tldp_type1" in browser.ask("id('explore-link').href")
     assert browser.ask("all('[data-axis]').map(button => button.ariaPressed)") == ["true", "false"]
@@ -201,6 +188,20 @@ def test_it_opens_on_the_argument(browser: Browser) -> None:
     assert browser.ask("all('#explore-legend input').map(box => box.checked)") == shown
     numbers = browser.ask("all('#explore-chart .axes text').map(number => number.textContent)")
     assert {"0.1", "1", "10", "100"} <= set(numbers)
+    for press, count in (
+        ("button[data-line=laplace]", 3),
+        ("button[data-line=laplace]", 15),
+        ("input[data-line=idn]", 18),
+        ("input[data-line=idn]", 15),
+        (".every", 27),
+        (".every", 15),
+        ("button[data-line=laplace]", 3),
+    ):
+        browser.find(f"#explore-legend {press}").click()
+        assert browser.ask("marks()") == count
+        assert ("IDN" in browser.ask("lines()")) == (count in (18, 27))
+    assert browser.ask("[lines(), document.activeElement.dataset.line]") == [["Laplace"], "laplace"]
+    assert "lines=laplace" in browser.ask("location.hash")
 
 
 def test_the_switch_moves_the_points_to_the_true_axis(shared: Browser, report: Path) -> None:
@@ -276,23 +277,6 @@ def test_the_axis_and_delta_move_the_points_to_what_is_stored(browser: Browser) 
     assert "Hollow: no audit tried it" in browser.ask("text('explore-tip')")
 
 
-def test_a_press_on_a_name_singles_it_out_and_boxes_hide_and_show(browser: Browser) -> None:
-    for press, count in (
-        ("button[data-line=laplace]", 3),
-        ("button[data-line=laplace]", 15),
-        ("input[data-line=idn]", 18),
-        ("input[data-line=idn]", 15),
-        (".every", 27),
-        (".every", 15),
-        ("button[data-line=laplace]", 3),
-    ):
-        browser.find(f"#explore-legend {press}").click()
-        assert browser.ask("marks()") == count
-        assert ("IDN" in browser.ask("lines()")) == (count in (18, 27))
-    assert browser.ask("[lines(), document.activeElement.dataset.line]") == [["Laplace"], "laplace"]
-    assert "lines=laplace" in browser.ask("location.hash")
-
-
 def test_an_address_opens_the_same_view(browser: Browser, report: Path) -> None:
     choose(browser, study="tvg_testing", axis="mu", delta="1e-8")
     browser.find("#explore-legend button[data-line=mvg]").click()
@@ -311,13 +295,13 @@ def test_an_address_opens_the_same_view(browser: Browser, report: Path) -> None:
 
 
 def test_a_mark_stands_out_and_tells_its_numbers_to_pointer_and_keys(browser: Browser) -> None:
-    point(browser, MARK)
+    browser.point(MARK)
     browser.ask("settled(300)")
     near = "all('#explore-chart .line').map(line => [line.matches('.near'), getComputedStyle(line).opacity])"
     assert sorted(browser.ask(near)) == [[False, "0.25"]] * 5 + [[True, "1"]]
     single = "#explore-legend button[data-line=tldp-l]"
     browser.find(single).click()
-    tip, mark = browser.find("#explore-tip"), point(browser, MARK + ":not(.untried)")
+    tip, mark = browser.find("#explore-tip"), browser.point(MARK + ":not(.untried)")
     for part in ("TLDP-L", "0.375", "mean of 2 seeds from 0.25 to 0.5", "for one record (exact)", "ε ≥ 1 at δ = 1e-5"):
         assert part in tip.text
     mark.click()

@@ -77,24 +77,15 @@ def test_a_study_opens_on_the_score_and_setting_with_most_lines_on_the_true_axis
     nowhere = rows.assign(guarantee_epsilon=math.inf, epsilon=math.inf)
     assert report_data.opening(nowhere, "TLDP")["axis"] == "guaranteed"
 
-
-@pytest.mark.parametrize(
-    ("names", "first"),
-    [({"latent", "tldp_type1"}, "tldp_type1"), ({"latent", "tvg_sgd"}, "tvg_sgd"), (set(), "")],
-)
-def test_the_explorer_opens_on_tldp_where_a_run_has_it(names: set[str], first: str) -> None:
-    assert explorer(studies=[study for study in studies() if study["study"] in names])["first"] == first
+    for names, first in ((("latent", "tldp_type1"), "tldp_type1"), (("latent", "tvg_sgd"), "tvg_sgd"), ((), "")):
+        assert explorer(studies=[study for study in studies() if study["study"] in names])["first"] == first
 
 
-def test_a_study_has_its_claims_and_whether_its_data_are_the_users_own() -> None:
+def test_a_study_has_its_claims_and_whether_its_data_are_the_users_own_and_ends_no_script() -> None:
     named = claims(5).assign(observed=["", "", "by latent alone", "", ""], evidence="")
     found = explorer(metrics().assign(dataset="mine"), told=named)["studies"]
-    assert found["latent"]["claims"] == ["C002"]
-    assert found["tldp_type1"]["claims"] == []
+    assert [found[name]["claims"] for name in ("latent", "tldp_type1")] == [["C002"], []]
     assert found["tldp_type1"]["own"] == ["mine"]
-
-
-def test_the_data_end_no_script_element() -> None:
     text = report_data.packed_json({"a": "</script>"})
     assert "<" not in text
     assert json.loads(text) == {"a": "</script>"}
@@ -110,7 +101,7 @@ def test_printed_points_belong_to_studies_and_quote_their_source() -> None:
 # the calculator
 
 
-def test_the_calculators_file_has_every_mechanism_as_the_library_has_it_now() -> None:
+def test_the_calculators_file_has_every_mechanism_as_the_library_has_it_now(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [*STORED["curves"], *STORED["laws"]] == list(stored_curves.MECHANISMS)
     assert STORED["curves"]["gaussian"]["8x8"] == stored_curves.curves_of("gaussian", (8, 8))
     found = {name: stored_curves.zeros_of(name, (8, 8)) for name in stored_curves.STEPPED}
@@ -121,9 +112,6 @@ def test_the_calculators_file_has_every_mechanism_as_the_library_has_it_now() ->
     zeros = dict(zip(stored_curves.steps_of("hybrid"), found["hybrid"], strict=True))
     assert zeros[HYBRID_THRESHOLD] == 0.0  # the law jumps here
     assert zeros[math.nextafter(HYBRID_THRESHOLD, 1.0)] > 0.02
-
-
-def test_a_loss_of_another_law_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(stored_curves.STEPPED, "laplace", None)
     with pytest.raises(InputError, match="laplace at epsilon"):
         stored_curves.zeros_of("laplace", (8, 8))
@@ -163,13 +151,10 @@ def test_what_tldp_guarantees_is_taken_from_its_rows_and_compared_with_laplace_a
     assert not [sentence for sentence in sentences(rows) if "differ" in sentence]
 
 
-@pytest.mark.parametrize(("count", "text"), [(0, "None of the"), (1, "1 of the"), (2, "2 of the")])
-def test_refuted_theorems_are_counted(count: int, text: str) -> None:
-    told = claims(4).assign(kind="theorem", verdict=["refuted"] * count + ["reproduced"] * (4 - count))
-    assert sentences(claims=told)[-2].startswith(text)
-
-
-def test_audits_that_exceed_a_guarantee_are_compared_with_chance() -> None:
+def test_refuted_theorems_are_counted_and_audits_that_exceed_a_guarantee_compared_with_chance() -> None:
+    for count, text in enumerate(("None of the", "1 of the", "2 of the")):
+        told = claims(4).assign(kind="theorem", verdict=["refuted"] * count + ["reproduced"] * (4 - count))
+        assert sentences(claims=told)[-2].startswith(text)
     assert sentences()[-1] == "None of 2 audits found more than its guarantee allows."
     above = sentences(audits=audits().assign(epsilon_lower=3.0))[-1]
     assert above == "Audits exceed a guarantee 2 times, more than chance explains."

@@ -118,19 +118,16 @@ def test_names_stand_at_their_lines_and_cover_nothing(seed: int) -> None:
         assert far(box, lines[name]) <= 60 + GAP
 
 
-def test_lines_that_lie_on_each_other_share_one_name() -> None:
+def test_lines_that_lie_on_each_other_share_one_name_and_words_are_broken_at_the_width() -> None:
     figure, (ax,) = panels(1)
     for name, values in (("tldp-l", [0.2, 0.5, 0.7]), ("laplace", [0.2, 0.5, 0.7]), ("privunit", [0.1, 0.2, 0.3])):
         ax.plot([1, 2, 3], values, color=look(name).colour, label=look(name).label)
     finish(figure, "One")
     assert {text.get_text() for text in ax.texts} == {"TLDP-L = Laplace", "PrivUnit"}
-
-
-def test_a_phone_has_one_column_and_words_are_broken_at_the_width() -> None:
     with on(PHONE):
         figure, axes = panels(4, columns=2)
         finish(figure, "A title that is too long for one line of a phone, and so it has more than one of them")
-    assert len({round(ax.get_position().x0, 3) for ax in axes}) == 1
+    assert len({round(ax.get_position().x0, 3) for ax in axes}) == 1  # a phone has one column
     assert len(figure.texts) > 1
     text = "one two three four five six seven eight nine ten"
     broken = wrapped(text, 100.0).split("\n")
