@@ -16,34 +16,33 @@ from PIL import Image
 DESKTOP, PHONE, COLOURS = 1280, 390, 200
 NOTEBOOKS = ("tldp_type1", "tvg_testing")
 SHOTS = (  # file, element that it begins at, width and height, colours
-    *(("first-screen", "", DESKTOP, 800, "light"), ("first-screen-dark", "", DESKTOP, 800, "dark")),
-    *(("explorer", "explore", DESKTOP, 900, "light"), ("explorer-dark", "explore", DESKTOP, 900, "dark")),
-    *(("first-screen-phone", "", PHONE, 844, "light"), ("explorer-phone", "explore", PHONE, 1400, "light")),
+    *(("first-screen", "body", DESKTOP, 800, "light"), ("first-screen-dark", "body", DESKTOP, 800, "dark")),
+    *(("explorer", "#explore", DESKTOP, 900, "light"), ("explorer-dark", "#explore", DESKTOP, 900, "dark")),
+    *(("first-screen-phone", "body", PHONE, 844, "light"), ("explorer-phone", "#explore", PHONE, 1400, "light")),
 )
 
 
-def shot(browser: Browser, path: Path, width: int, height: int, begin: str = "") -> None:
-    """Save what a window of this size shows of the open page, from an element or the top on."""
-    find = "return Math.trunc(document.getElementById(arguments[0]).getBoundingClientRect().top + scrollY) - 12"
-    area = {"x": 0, "y": browser.run(find, begin) if begin else 0, "width": width, "height": height, "scale": 1}
+def shot(browser: Browser, path: Path, begin: str, width: int, height: int) -> None:
+    """Save what a window of this size shows of the open page, from an element on."""
+    top = browser.ask("document.querySelector(arguments[0]).getBoundingClientRect().top + scrollY", begin)
+    area = {"x": 0, "y": max(int(top) - 12, 0), "width": width, "height": height, "scale": 1}
     taken = browser.tell("Page.captureScreenshot", format="png", clip=area, captureBeyondViewport=True)
     picture = Image.open(io.BytesIO(base64.b64decode(taken["data"]))).convert("RGB")
-    path.parent.mkdir(parents=True, exist_ok=True)
     picture.quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
     print(f"{path}: {path.stat().st_size // 1024} KB")
 
 
 def main(results: Path, folder: Path) -> None:
     """All pictures of a run's report, and of its notebooks' pages where there are any."""
+    folder.mkdir(parents=True, exist_ok=True)
+    pages = [("report", *rest) for rest in SHOTS]
+    pages += [(f"notebooks/{name}", f"notebook-{name}", "body", DESKTOP, 1400, "light") for name in NOTEBOOKS]
     with open_browser() as browser:
-        for name, begin, width, height, colours in SHOTS:
-            browser.open(results / "report.html", width, color_scheme=colours)
-            browser.run(DECODED)
-            shot(browser, folder / f"{name}.png", width, height, begin)
-        for name in NOTEBOOKS:
-            if (page := results / "notebooks" / f"{name}.html").exists():
-                browser.open(page, DESKTOP)
-                shot(browser, folder / f"notebook-{name}.png", DESKTOP, 1400)
+        for page, name, begin, width, height, colours in pages:
+            if (path := results / f"{page}.html").exists():
+                browser.open(path, width, color_scheme=colours)
+                browser.run(DECODED)
+                shot(browser, folder / f"{name}.png", begin, width, height)
 
 
 if __name__ == "__main__":

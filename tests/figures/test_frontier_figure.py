@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -16,17 +17,14 @@ from tensorldp_papers.plots.printed import printed_points
 INF = math.inf
 
 
-def row(
-    mechanism: str, pure: float, value: float, setting: str = "", epsilon: float | None = None, seed: int = 0
-) -> Row:
+def row(mechanism: str, pure: float, value: float, setting: str = "", **more: Any) -> Row:
     """A run on public features, or where a setting says otherwise."""
-    cell = {"mechanism": mechanism, "epsilon": pure, "value": value, "seed": seed, "guarantee_pure_epsilon": pure}
-    variant = ",".join(filter(None, ("backbone=strokes", setting)))
-    return {**cell, "variant": variant, "guarantee_epsilon": pure if epsilon is None else epsilon}
+    cell = {"mechanism": mechanism, "epsilon": pure, "value": value, "guarantee_pure_epsilon": pure}
+    return {**cell, "variant": ",".join(filter(None, ("backbone=strokes", setting))), **more}
 
 
 TLDP = [
-    {**row("tldp-g", INF, value, epsilon=300.0), "study": "tldp_type1", "metric": "weighted_f1", "variant": model}
+    row("tldp-g", INF, value, guarantee_epsilon=300.0, study="tldp_type1", metric="weighted_f1", variant=model)
     for model, value in (("model=a", 0.9), ("model=b", 0.8))
 ]
 RUNS = [
@@ -36,8 +34,8 @@ RUNS = [
     row("projunit", 1.0, 0.99),
     row("privunit", 1.0, 0.7, "private=record"),
     row("privunit", 1.0, 0.1, "control=shuffled"),
-    row("gaussian-analytic", INF, 0.85, epsilon=1.0),
-    {**row("k-rr", 1.0, 0.2, "private=answer"), "metric": "accuracy_perturbed_test"},
+    row("gaussian-analytic", INF, 0.85, guarantee_epsilon=1.0),
+    row("k-rr", 1.0, 0.2, "private=answer", metric="accuracy_perturbed_test"),
 ]
 
 
@@ -103,7 +101,7 @@ def test_at_epsilon_1_each_mechanism_of_the_pipeline_has_a_row() -> None:
 
 
 def test_the_central_epsilon_has_a_figure_of_its_own() -> None:
-    central = table({**row("privunit", 1.0, 0.02), "metric": "shuffled_epsilon"})
+    central = table(row("privunit", 1.0, 0.02, metric="shuffled_epsilon"))
     assert frontier.shuffled_rows(central)[["line", "at", "value"]].to_numpy().tolist() == [["privunit", 0.02, 0.9]]
     figure = frontier.draw_shuffled(central)
     assert lines(figure)["labels public"] == [0.02]

@@ -7,12 +7,13 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from made_up import every, lines, rows, said
+from made_up import lines, said, table
 
 from tensorldp_papers.plots.privacy import ceiling_table, draw_ceiling, draw_profiles, profile_table
 from tensorldp_papers.plots.sheets import PHONE, on
 from tensorldp_papers.plots.style import look
 
+RUNS = table([(name, (0.5, 1.0), 64.0) for name in ("tldp-l", "laplace")])
 NO_AUDITS = pd.DataFrame(columns=["mechanism", "nominal", "epsilon_lower", "delta"])
 
 
@@ -28,14 +29,6 @@ def ceiling() -> pd.DataFrame:
 
 def audit(mechanism: str, epsilon: float, delta: float = 1e-5) -> pd.DataFrame:
     return pd.DataFrame([{"mechanism": mechanism, "nominal": 1.0, "epsilon_lower": epsilon, "delta": delta}])
-
-
-def runs() -> pd.DataFrame:
-    cells = [
-        {**cell, "value": 0.5 + 0.1 * cell["seed"], "guarantee_epsilon": 64 * cell["epsilon"]}
-        for cell in every(mechanism=("tldp-l", "laplace"), epsilon=(0.5, 1.0), seed=(0, 1))
-    ]
-    return rows(cells, metric="accuracy_perturbed_test", variant="model=small_cnn")
 
 
 def test_profiles_fall_and_those_that_keep_their_nominal_epsilon_stand_apart(profiles: pd.DataFrame) -> None:
@@ -78,21 +71,21 @@ def test_the_title_says_what_audits_found(profiles: pd.DataFrame, found: pd.Data
 def test_the_ceiling_rises_with_epsilon_and_with_delta_and_the_title_says_where_it_is(ceiling: pd.DataFrame) -> None:
     assert ceiling["pure"].is_monotonic_increasing
     assert (ceiling["at_1e-5"] >= ceiling["pure"]).all()
-    assert "at a true ε of 1 no classifier gets above 23 %" in said(draw_ceiling(ceiling, runs()))
-    assert "gets above 100 %" in said(draw_ceiling(ceiling.assign(pure=1.0), runs()))
+    assert "at a true ε of 1 no classifier gets above 23 %" in said(draw_ceiling(ceiling, RUNS))
+    assert "gets above 100 %" in said(draw_ceiling(ceiling.assign(pure=1.0), RUNS))
 
 
 def test_runs_stand_at_their_printed_and_at_their_true_epsilon(ceiling: pd.DataFrame) -> None:
-    drawn = lines(draw_ceiling(ceiling, runs()))
+    drawn = lines(draw_ceiling(ceiling, RUNS))
     assert drawn["TLDP-L, printed ε"] == [0.5, 1.0]
     assert drawn["TLDP-L, true ε"] == [32.0, 64.0]
     assert not any("Laplace" in name for name in drawn)
-    few = runs().query("seed == 0 and epsilon == 1").assign(dataset="mnist", epsilon=7.0)
-    assert lines(draw_ceiling(ceiling, pd.concat([runs(), few]))) == drawn
+    few = RUNS.query("seed == 0 and epsilon == 1").assign(dataset="mnist", epsilon=7.0)
+    assert lines(draw_ceiling(ceiling, pd.concat([RUNS, few]))) == drawn
 
 
 def test_a_table_without_such_runs_has_the_ceiling_and_the_printed_scores(ceiling: pd.DataFrame) -> None:
     with on(PHONE):
-        drawn = lines(draw_ceiling(ceiling, runs()[:0]))
+        drawn = lines(draw_ceiling(ceiling, RUNS[:0]))
     assert set(drawn) == {"_ceiling", "printed by LATENT", "printed by TLDP"}
     assert (len(drawn["printed by LATENT"]), len(drawn["printed by TLDP"])) == (4, 1)
