@@ -98,8 +98,8 @@ def test_a_notebook_draws_figures_with_a_title_that_is_seen_first(drawn: Drawn) 
 
 
 def test_figures_are_as_wide_as_they_are_shown_and_no_text_is_below_ten_pixels(drawn: Drawn) -> None:
-    for name, figure in drawn.figures.items():
-        assert figure.get_figwidth() == pytest.approx(name[1].pixels / 96, abs=0.01), name
+    for (name, sheet), figure in drawn.figures.items():
+        assert figure.get_figwidth() == pytest.approx(sheet.pixels / 96, abs=0.01), name
         smallest = min(float(text.get_fontsize()) for text in texts(figure))
         assert smallest >= 10 * PIXEL - 0.01, f"{name}: a text of {smallest / PIXEL:.1f} px"
     for name, svg in drawn.svgs.items():
