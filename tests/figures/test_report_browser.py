@@ -159,9 +159,11 @@ def test_a_count_of_a_bar_and_one_of_the_table_lead_to_their_claims(browser: Bro
     browser.driver.implicitly_wait(1)
     theorems = claims().query("verdict == 'refuted' and kind == 'theorem'")
     browser.find(".counted a[data-kind=theorem][data-verdict=refuted]").click()
+    browser.ask("settled(100)")
     assert browser.ask("claims()") == list(theorems["id"])
     browser.ask("all('.counts')[0].parentElement.open = true")
     browser.find("table.counts a[data-source=latent][data-kind=theorem][data-verdict=refuted]").click()
+    browser.ask("settled(100)")
     assert browser.ask("claims()") == list(theorems.query("source == 'latent'")["id"])
     assert browser.ask("box('claims').top") < 800
 
