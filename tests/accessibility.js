@@ -14,12 +14,11 @@ function problems() {
   for (const e of all("a[href], button")) need(spoken(e), "no name", e);
   for (const e of all("select, textarea, input")) need(e.labels.length || e.ariaLabel, "no label", e);
   for (const e of all("nav, [role=group]")) need(e.ariaLabel || e.getAttribute("aria-labelledby"), "no name", e);
-  for (const e of all("[aria-labelledby], [aria-describedby]"))
-    for (const key of ["aria-labelledby", "aria-describedby"])
-      for (const id of (e.getAttribute(key) || "").split(" ").filter(Boolean))
+  for (const key of ["aria-labelledby", "aria-describedby"])
+    for (const e of all(`[${key}]`))
+      for (const id of e.getAttribute(key).split(" ").filter(Boolean))
         need(document.getElementById(id), `${key} names no element`, e);
-  for (const e of all("a[href^='#']"))
-    need(document.getElementById(decodeURIComponent(e.hash.slice(1))), "leads nowhere", e);
+  for (const e of all("a[href^='#']")) need(document.getElementById(decodeURIComponent(e.hash.slice(1))), "leads nowhere", e);
   const ids = all("[id]").map(e => e.id);
   need(new Set(ids).size === ids.length, "an id twice");
 
@@ -35,9 +34,8 @@ function problems() {
   }
   need(all("h1").length === 1, "not one <h1>");
   for (const e of all("*"))
-    if (visible(e) && /auto|scroll/.test(getComputedStyle(e).overflowX) && e.scrollWidth > e.clientWidth + 1
-        && e !== document.scrollingElement)
-      need(e.tabIndex >= 0, "scrolls, but not by keyboard", e);
+    if (visible(e) && /auto|scroll/.test(getComputedStyle(e).overflowX) && e !== document.scrollingElement)
+      need(e.tabIndex >= 0 || e.scrollWidth <= e.clientWidth + 1, "scrolls, but not by keyboard", e);
 
   const parse = text => { const n = text.match(/[\d.]+/g).map(Number); return [...n.slice(0, 3), n[3] ?? 1]; };
   const light = rgb => rgb.slice(0, 3).map(v => v / 255)

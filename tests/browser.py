@@ -17,47 +17,58 @@ import pytest
 
 ACCESSIBILITY = Path(__file__).with_name("accessibility.js").read_text()
 OPTIONS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-sync",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-dev-shm-usage",
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage"),
 )
+OFFLINE = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
+OPENED = "for (const e of document.querySelectorAll('details')) e.open = true;"
+DECODED = """return (async () => {
+    while (document.querySelector("[data-packed]")) await new Promise(done => setTimeout(done, 20));
+    await Promise.all([...document.images].filter(image => image.loading === "eager").map(image => image.decode()));
+})()"""
 
 
 class Browser:
-    """An open Chromium without a network."""
+    """An open Chromium without a network; `probe` has functions for `ask`."""
 
     def __init__(self, driver: Any) -> None:
-        self.driver = driver
-        driver.execute_cdp_cmd("Network.enable", {})
-        self._cut_off()
+        self.driver, self.run, self.probe = driver, driver.execute_script, ""
+        self.tell("Network.enable")
 
-    def _cut_off(self) -> None:
-        self.driver.execute_cdp_cmd(
-            "Network.emulateNetworkConditions",
-            {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0},
-        )
+    def tell(self, command: str, **options: Any) -> Any:
+        """Send a command of the DevTools."""
+        return self.driver.execute_cdp_cmd(command, options)
 
-    def open(self, page: Path, width: int = 1280, *, scripts: bool = True) -> None:
-        """Show a file in a window of this width; what was logged before is forgotten."""
-        self.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not scripts})
-        self.driver.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride",
-            {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600},
-        )
+    def open(self, page: Path, width: int = 1280, *, scripts: bool = True, **asked: str) -> None:
+        """Show a file in a window of this width to a reader who asks for something, as in color_scheme="dark".
+
+        What was logged before is forgotten.
+        """
+        features = [{"name": f"prefers-{name.replace('_', '-')}", "value": value} for name, value in asked.items()]
+        self.tell("Emulation.setEmulatedMedia", features=features)
+        self.tell("Emulation.setScriptExecutionDisabled", value=not scripts)
+        size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.tell("Emulation.setDeviceMetricsOverride", **size)
+        self.tell("Network.emulateNetworkConditions", **OFFLINE)
         self.messages()
         self.requests()
         self.driver.get(page.as_uri())
-        self._cut_off()  # a page that Chromium 150 opened believes to be online
+        self.tell("Network.emulateNetworkConditions", **OFFLINE)  # Chromium 150 believes a new page to be online
 
-    def run(self, script: str, *arguments: Any) -> Any:
-        """The value that a script returns."""
-        return self.driver.execute_script(script, *arguments)
+    def ask(self, expression: str, *arguments: Any) -> Any:
+        """The value of an expression of JavaScript."""
+        return self.run(f"{self.probe}\nreturn {expression}", *arguments)
+
+    def find(self, selector: str) -> Any:
+        """The first element of this selector."""
+        return self.driver.find_element("css selector", selector)
+
+    def point(self, selector: str) -> Any:
+        """Move the pointer to that element."""
+        from selenium.webdriver import ActionChains
+
+        ActionChains(self.driver).move_to_element(found := self.find(selector)).perform()
+        return found
 
     def messages(self) -> list[str]:
         """What the console said since the last call."""
@@ -69,10 +80,9 @@ class Browser:
         asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
         return [address for address in asked if not address.startswith("data:")]
 
-    def problems(self) -> list[str]:
+    def problems(self) -> Any:
         """What the accessibility check finds."""
-        problems: list[str] = self.run(ACCESSIBILITY + "\nreturn problems();")
-        return problems
+        return self.run(f"{ACCESSIBILITY}\nreturn problems();")
 
 
 @contextmanager

@@ -1,57 +1,71 @@
-"""A small made-up table of metrics, for tests of figures."""
+"""Made-up tables of metrics, and what a figure shows, for tests of figures."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from tensorldp_papers.plots.sheets import TITLE
-from tensorldp_papers.run.table import COLUMNS
 
 GRID = (("tldp-l", (1.0, 5.0), 64.0), ("laplace", (1.0, 64.0), 1.0), ("none", (math.inf,), 1.0))
+Row = dict[str, Any]
+Points = dict[str, tuple[Any, Any]]  # lists of numbers
+COMMON: Row = {
+    **{"study": "tldp_type1", "dataset": "digits", "variant": "base", "release": "data", "mechanism": "none"},
+    **{"epsilon": math.inf, "delta": 1e-5, "seed": 0, "metric": "accuracy", "value": 0.5, "guarantee_unit": "record"},
+    **{"guarantee_delta": 1e-5, "guarantee_atom": 0.0, "guarantee_exact": True, "scale": "quick", "seconds": 1.0},
+    **{"peak_mb": 2.0, "device": "cpu", "isa": "avx2", "precision": "float32", "commit": "c"},
+}
 
 
-def table(
-    grid: Sequence[tuple[str, Sequence[float], float]] = GRID,
-    *,
-    study: str = "tldp_type1",
-    dataset: str = "digits",
-    variant: str = "model=small_cnn",
-    value: float = 0.5,
-    seeds: Sequence[int] = (0, 1),
-) -> pd.DataFrame:
-    """Rows of mechanisms, each at its epsilons, with a guarantee that is a multiple of them."""
-    rows = []
-    for mechanism, epsilons, scale in grid:
-        for epsilon in epsilons:
-            for seed in seeds:
-                for metric in ("weighted_f1", "accuracy", "accuracy_perturbed_test"):
-                    key = [study, dataset, variant, "data", mechanism, epsilon, 1e-5, seed, metric]
-                    true = epsilon * scale
-                    run = ["quick", 1.0, 2.0, "cpu", "avx2", "float32", "c"]
-                    rows.append([*key, value + 0.1 * seed, "record", true, 1e-5, true, 0.0, True, *run])
-    return pd.DataFrame(rows, columns=COLUMNS)
+def rows(cells: Iterable[Row], **shared: Any) -> pd.DataFrame:
+    """A table of metrics; a guarantee that is not given is the printed epsilon, and a pure one the guarantee."""
+    full = [{**COMMON, **shared, **cell} for cell in cells]
+    for row in full:
+        row.setdefault("guarantee_epsilon", row["epsilon"])
+        row.setdefault("guarantee_pure_epsilon", row["guarantee_epsilon"])
+    return pd.DataFrame(full)
 
 
-def lines(figure: Figure, panel: int | None = None) -> dict[str, list[float]]:
-    """By name, where the lines of a figure or of one of its panels have points."""
-    axes = figure.axes if panel is None else [figure.axes[panel]]
-    return {
-        str(line.get_label()): np.asarray(line.get_xdata(), dtype=float).tolist()
-        for ax in axes
-        for line in ax.get_lines()
-    }
+def scores(values: Mapping[str, float], **cell: Any) -> list[Row]:
+    """A row of this cell for each of these metrics."""
+    return [{**cell, "metric": metric, "value": value} for metric, value in values.items()]
 
 
-def line(figure: Figure, name: str) -> Line2D:
-    """The first line of this name."""
-    return next(line for ax in figure.axes for line in ax.get_lines() if line.get_label() == name)
+def every(**choices: Sequence[Any]) -> list[Row]:
+    """A row for each way to choose one of each."""
+    return [dict(zip(choices, chosen, strict=True)) for chosen in product(*choices.values())]
+
+
+def table(grid: Sequence[tuple[str, Sequence[float], float]] = GRID, value: float = 0.5, **shared: Any) -> pd.DataFrame:
+    """Rows of mechanisms at their epsilons, with a guarantee that is a multiple of them, and two seeds 0.1 apart."""
+    metrics = ("weighted_f1", "accuracy", "accuracy_perturbed_test")
+    cells = [
+        {**cell, "guarantee_epsilon": cell["epsilon"] * scale, "value": value + 0.1 * cell["seed"]}
+        for mechanism, epsilons, scale in grid
+        for cell in every(mechanism=[mechanism], epsilon=epsilons, seed=(0, 1), metric=metrics)
+    ]
+    return rows(cells, **{"variant": "model=small_cnn", **shared})
+
+
+def points(shown: Figure | Axes) -> Points:
+    """By name, where the lines of a figure or of a panel have points."""
+    drawn = [line for ax in ([shown] if isinstance(shown, Axes) else shown.axes) for line in ax.get_lines()]
+    x, y = ([np.array(line.get_data()[i], float, ndmin=1).tolist() for line in drawn] for i in (0, 1))
+    return dict(zip([str(line.get_label()) for line in drawn], zip(x, y, strict=True), strict=True))
+
+
+def lines(shown: Figure | Axes) -> dict[str, list[float]]:
+    """By name, at which epsilons lines have points."""
+    return {name: x for name, (x, _) in points(shown).items()}
 
 
 def words(figure: Figure) -> list[str]:
@@ -59,6 +73,21 @@ def words(figure: Figure) -> list[str]:
     return [text.get_text() for text in figure.findobj(Text) if isinstance(text, Text) and text.get_visible()]
 
 
+def said(figure: Figure) -> str:
+    """The same as one line."""
+    return " ".join(filter(None, words(figure))).replace("\n", " ")
+
+
 def title(figure: Figure) -> str:
     """A figure's title, in one line."""
     return " ".join(text.get_text() for text in figure.texts if text.get_fontsize() == TITLE)
+
+
+def headings(figure: Figure) -> list[str]:
+    """The titles of the panels that are seen."""
+    return [ax.get_title("left") for ax in figure.axes if ax.get_visible()]
+
+
+def named_rows(figure: Figure) -> list[str]:
+    """What stands at the left of the first panel's rows."""
+    return [text.get_text() for text in figure.axes[0].get_yticklabels()]

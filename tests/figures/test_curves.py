@@ -1,120 +1,145 @@
-"""Scores at printed and at true epsilon, side by side."""
+"""Scores at printed and at true epsilon, side by side, and the first picture: titles follow the numbers."""
 
 from __future__ import annotations
 
 import math
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
-from made_up import GRID, lines, table, title, words
+from made_up import GRID, lines, points, rows, said, table, title, words
 
 from tensorldp.errors import InputError
 from tensorldp.mechanism_table import MECHANISMS, NO_PRIVACY
+from tensorldp_papers.papers.tvg.figures import draw_tvg
 from tensorldp_papers.plots.curves import by_family, draw_every_mechanism, draw_study, main_setting, with_lines
+from tensorldp_papers.plots.epsilon_you_get import draw_epsilons, epsilons, sentence
 from tensorldp_papers.plots.lines import MOST_LINES
 from tensorldp_papers.plots.means import study_data
 from tensorldp_papers.plots.sheets import save
 from tensorldp_papers.plots.style import look
 
-SOURCE = "TLDP, Figure 1"
+TLDP = {"study": "tldp_type1", "source": "TLDP, Figure 1"}
 
 
 def test_the_printed_axis_ends_with_the_papers_grid_and_the_true_one_shows_all() -> None:
-    figure = draw_study(table(), "tldp_type1", source=SOURCE)
-    printed, true = lines(figure, 0), lines(figure, 1)
-    assert printed["TLDP-L"] == [1.0, 5.0]
-    assert printed["Laplace"] == [1.0]
-    assert true["TLDP-L"] == [64.0, 320.0]
-    assert [x for x in true["Laplace"] if x != 8.0] == [1.0, 64.0]
+    printed, true = (points(ax) for ax in draw_study(table(), **TLDP).axes)
+    assert (printed["TLDP-L"][0], printed["Laplace"][0]) == ([1.0, 5.0], [1.0])
     assert "no privacy" in printed
-
-
-def test_no_line_crosses_what_nothing_was_run_at() -> None:
-    figure = draw_study(table(), "tldp_type1", source=SOURCE)
-    laplace = next(line for line in figure.axes[1].get_lines() if line.get_label() == "Laplace")
-    assert np.isnan(np.asarray(laplace.get_ydata(), dtype=float)).tolist() == [False, True, False]
+    assert true["TLDP-L"] == ([64.0, 320.0], pytest.approx([0.55, 0.55]))
+    assert true["Laplace"] == ([1.0, 8.0, 64.0], pytest.approx([0.55, math.nan, 0.55], nan_ok=True))  # no run at 8
+    assert study_data(table(), "tldp_type1")["count"].eq(2).all()
 
 
 @pytest.mark.parametrize(
-    ("tldp", "laplace", "said"),
+    ("tldp", "factor", "answer"),
     [
-        (0.5, 0.5, "TLDP's lead is a relabelled axis: at one true ε Laplace does as well"),
-        (0.9, 0.5, "At one true ε TLDP leads on digits"),
+        (0.5, 64.0, "TLDP's lead is a relabelled axis: at one true ε Laplace does as well"),
+        (0.9, 64.0, "At one true ε TLDP leads on digits"),
+        (0.9, 7.0, "The same runs at their printed and at their true ε"),
     ],
 )
-def test_the_title_says_what_the_numbers_support(tldp: float, laplace: float, said: str) -> None:
-    own = table([("tldp-l", (1.0, 5.0), 64.0)], value=tldp)
-    other = table([("laplace", (1.0, 64.0), 1.0), ("none", (math.inf,), 1.0)], value=laplace)
-    assert title(draw_study(pd.concat([own, other]), "tldp_type1", source=SOURCE)) == said
+def test_the_title_says_what_the_numbers_support(tldp: float, factor: float, answer: str) -> None:
+    own = table([("tldp-l", (1.0, 5.0), factor)], value=tldp)
+    assert title(draw_study(pd.concat([own, table(GRID[1:])]), **TLDP)) == answer
 
 
-def test_where_nothing_was_run_at_one_true_epsilon_the_title_claims_nothing() -> None:
-    alone = table([("tldp-l", (1.0,), 64.0), ("laplace", (1.0,), 1.0)])
-    assert title(draw_study(alone, "tldp_type1", source=SOURCE)) == "The same runs at their printed and at their true ε"
-
-
-def test_a_panel_has_five_lines_at_most_and_the_appendix_has_all() -> None:
-    names = [n for n in MECHANISMS.names() if n not in (NO_PRIVACY, "k-rr", "k-rr-secure")]
-    rows = table([(name, (1.0, 5.0), 1.0) for name in names])
-    figure = draw_study(rows, "tldp_type1", source=SOURCE)
-    assert {"TLDP-L", "TLDP-G", "PrivUnit", "Laplace"} < set(lines(figure, 1))
-    assert all(len([name for name in lines(figure, i) if name[0] != "_"]) <= MOST_LINES for i in (0, 1))
-    every = draw_every_mechanism(rows, "tldp_type1", source=SOURCE)
-    assert {look(name).label for name in names} <= set(lines(every))
-    for ax in every.axes:
-        assert len([line for line in ax.get_lines() if str(line.get_label())[0] != "_"]) <= MOST_LINES
-
-
-def test_families_stay_together() -> None:
-    names = {"laplace", "tldp-l", "tldp-l-w", "gaussian", "gaussian-analytic", "gaussian-classical", "llagp", "mvg"}
+def test_five_mechanisms_tell_most_and_the_appendix_has_all_by_family() -> None:
+    names = {n for n in MECHANISMS.names() if n not in (NO_PRIVACY, "k-rr", "k-rr-secure")}
+    runs = table([(name, (1.0, 5.0), 1.0) for name in names])
+    assert {"TLDP-L", "TLDP-G", "PrivUnit", "Laplace"} < set(lines(draw_study(runs, **TLDP).axes[1]))
+    assert {look(name).label for name in names} <= set(lines(draw_every_mechanism(runs, **TLDP)))
     groups = by_family(names)
     assert {name for group in groups for name in group} == names
-    of = {name: i for i, group in enumerate(groups) for name in group}
-    assert of["tldp-l"] == of["tldp-l-w"]
+    assert max(map(len, groups)) <= MOST_LINES
+    assert [{"tldp-l", "tldp-l-w"} <= set(group) for group in groups].count(True) == 1
 
 
 def test_each_data_set_shows_its_main_setting_with_noise_by_users() -> None:
-    rows = pd.concat(
-        [
-            table(variant="model=fcn,where=server"),
-            table(variant="model=fcn,where=user"),
-            table(variant="model=fcn,range=printed,where=user", value=0.1),
-            table(GRID[:1], variant="model=mobilenet_v2,where=user"),
-        ]
+    users, server, printed = (
+        f"model=fcn,{rest}" for rest in ("where=user", "where=server", "range=printed,where=user")
     )
-    assert set(main_setting(with_lines(rows))["setting"]) == {"model=fcn,where=user"}
-    said = " ".join(words(draw_study(rows, "tldp_type1", source=SOURCE)))
-    assert "Fully connected network, noise added by users." in said
-    assert "With the printed Δ of 256, not drawn, TLDP has 0.15 at ε = 5." in said
+    other = table(GRID[:1], variant="model=mobilenet_v2,where=user")
+    runs = pd.concat([table(variant=server), table(variant=users), table(variant=printed, value=0.1), other])
+    assert set(main_setting(with_lines(runs))["setting"]) == {users}
+    told = said(draw_study(runs, **TLDP))
+    assert "Fully connected network, noise added by users." in told
+    assert "With the printed Δ of 256, not drawn, TLDP has 0.15 at ε = 5." in told
 
 
-def test_what_has_no_finite_guarantee_is_said() -> None:
-    rows = table().assign(guarantee_epsilon=math.inf)
-    said = " ".join(words(draw_study(rows, "tldp_type1", source=SOURCE)))
-    assert "Not drawn at their true ε, which is infinite at that δ: some of Laplace and TLDP-L." in said
-
-
-def test_one_seed_is_marks_without_a_band() -> None:
-    figure = draw_study(table(seeds=(0,)), "tldp_type1", source=SOURCE)
-    own = next(line for line in figure.axes[0].get_lines() if line.get_label() == "TLDP-L")
-    assert own.get_linestyle() == "None"
-    assert not figure.axes[0].collections
-    assert draw_study(table(), "tldp_type1", source=SOURCE).axes[0].collections
-
-
-def test_a_study_without_rows_is_named() -> None:
+def test_what_is_missing_is_said() -> None:
+    told = said(draw_study(table().assign(guarantee_epsilon=math.inf), **TLDP))
+    assert "Not drawn at their true ε, which is infinite at that δ: some of Laplace and TLDP-L." in told
     with pytest.raises(InputError, match="no rows of study tldp_type9"):
-        draw_study(table(), "tldp_type9", source=SOURCE)
-
-
-def test_the_data_of_a_figure_are_summed_over_seeds() -> None:
-    assert study_data(table(), "tldp_type1")["count"].eq(2).all()
+        draw_study(table(), "tldp_type9", source="")
+    one, both = (draw_study(runs, **TLDP).axes[0] for runs in (table().query("seed == 0"), table()))
+    assert {str(line.get_label()): line for line in one.get_lines()}["TLDP-L"].get_linestyle() == "None"
+    assert both.collections
+    assert not one.collections  # no band of one seed
 
 
 def test_saved_figures_are_the_same_bytes_each_time(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        save(lambda: draw_study(table(), "tldp_type1", source=SOURCE), tmp_path / name)
+        save(lambda: draw_study(table(), **TLDP), tmp_path / name)
     for ending in (".png", "_dark.png", ".svg", "_phone.svg"):
         assert (tmp_path / f"a{ending}").read_bytes() == (tmp_path / f"b{ending}").read_bytes()
+
+
+def test_figures_of_each_paper_say_that_data_are_the_users_own() -> None:
+    tvg = table([("idn", (1.0, 2.0), 1.0)], study="tvg_features", dataset="mine", variant="unit=batch")
+    for figure in (draw_study(table(dataset="mine"), **TLDP), draw_tvg(tvg, "tvg_features", source="TVG, Figure 4")):
+        assert any(text.startswith("Your data, as in T") for text in words(figure))
+
+
+# the first picture
+
+
+@pytest.fixture
+def metrics() -> pd.DataFrame:
+    cells = [
+        ("tldp_type1", "tldp-l", 1.0, "model=a", 0.9, 382.3, 784.0),
+        ("tldp_type1", "tldp-l", 1.0, "model=b", 0.8, 382.3, 784.0),
+        ("tldp_type1", "tldp-l", 5.0, "model=a", 0.99, 3330.0, math.inf),
+        ("tldp_type1", "tldp-l", 1.0, "model=a,range=printed", 1.0, 382.3, math.inf),
+        ("pldp_fl", "pdpm", 1.0, "eps=e3,tau=t1", 0.8, 9e4, math.inf),
+        ("pldp_fl", "pdpm", 1.0, "eps=e1,tau=t1", 0.9, 9e4, math.inf),
+        ("frontier", "privunit", 1.0, "backbone=strokes", 0.96, 0.99, 1.0),
+        ("frontier", "privunit", 1.0, "backbone=strokes,private=record", 0.99, 0.99, math.inf),
+        ("tvg_testing", "idn", 1e6, "model=lenet,unit=batch", 0.93, 2782.0, math.inf),
+    ]
+    keys = ("study", "mechanism", "epsilon", "variant", "value", "guarantee_epsilon", "guarantee_pure_epsilon")
+    found = rows([dict(zip(keys, cell, strict=True)) for cell in cells], dataset="mnist")
+    tvg = found["study"] == "tvg_testing"
+    bounds = found["study"] != "pldp_fl"
+    return found.assign(metric=tvg.map({True: "accuracy_perturbed_test", False: "accuracy"}), guarantee_exact=bounds)
+
+
+def test_each_mechanism_has_the_best_setting_at_the_epsilon_that_its_paper_prints(metrics: pd.DataFrame) -> None:
+    found = epsilons(metrics).set_index("name")
+    assert list(found.loc["TLDP-L on images", ["printed", "guaranteed", "accuracy"]]) == [1.0, 382.3, 0.9]
+    assert list(found.loc["PLDP-FL, mode e3", ["guaranteed", "exact", "accuracy"]]) == [9e4, False, 0.8]
+    assert found.loc["TVG's IDN, test images", "guaranteed"] == 2782.0
+    assert list(found.loc["PrivUnit, public features", ["guaranteed", "pure", "accuracy"]]) == [1.0, True, 0.96]
+    assert len(found) == 4
+    told = words(draw_epsilons(epsilons(metrics)))
+    assert told.count("as printed") == 1
+    assert {"382", "≤ 90,000", "2,782", "1,000,000", "96 %", "90 %", "80 %", "93 %"} <= set(told)
+
+
+@pytest.mark.parametrize(
+    ("studies", "answer"),
+    [
+        ({"tldp_type1", "frontier"}, "The ε on the label is not the ε you get"),
+        ({"frontier", "tvg_testing"}, "The ε on the label is guaranteed"),
+        ({"none"}, "No paper's mechanism is in this run"),
+    ],
+)
+def test_the_first_title_is_what_the_rows_say(metrics: pd.DataFrame, studies: set[str], answer: str) -> None:
+    assert title(draw_epsilons(epsilons(metrics[metrics["study"].isin(studies)]))) == answer
+
+
+def test_a_run_without_mnist_shows_what_it_has_and_names_it() -> None:
+    found = epsilons(table())
+    assert found["dataset"].tolist() == ["digits"]
+    assert "test records of digits" in said(draw_epsilons(found))
+    assert sentence(found) == "TLDP-L on images: printed 1, guaranteed 64, accuracy 55%"

@@ -1,280 +1,193 @@
 """The lecture's figures show what the metrics say: laws beside measurements, costs, members found and victims named."""
 
+from __future__ import annotations
+
 import math
-from collections.abc import Iterator
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
+from made_up import Row, headings, named_rows, points, rows, said, scores, title
 
 from tensorldp.errors import InputError
 from tensorldp.files import write_arrays
+from tensorldp_papers.papers.lecture import figures as lecture
 from tensorldp_papers.papers.lecture.attack_pictures import picture_key
-from tensorldp_papers.papers.lecture.figures import (
-    MISSING,
-    draw_cost,
-    draw_membership,
-    draw_one_victim,
-    draw_pictures,
-    draw_sensitivity,
-    draw_sweeps,
-    draw_table1,
-    fitted_slope,
-    one_victim,
-)
-from tensorldp_papers.plots.sheets import PHONE, on, save
+from tensorldp_papers.plots.sheets import PAGE, PHONE, Sheet, on, save
 from tensorldp_papers.plots.style import look
 
 
-@pytest.fixture(autouse=True)
-def closed() -> Iterator[None]:
-    yield
-    plt.close("all")
+def table(parts: list[Row], dataset: str = "synthetic") -> pd.DataFrame:
+    return rows(parts, study="reconstruction", dataset=dataset)
 
 
-def row(
-    variant: str, metric: str, value: float, mechanism: str = "none", at: float = math.inf, **other: object
-) -> dict[str, object]:
-    """A row of the metrics; a guarantee is that of `at` unless it is given."""
-    return {
-        "study": "reconstruction",
-        "dataset": "synthetic",
-        "variant": variant,
-        "mechanism": mechanism,
-        "epsilon": at,
-        "delta": 1e-5,
-        "seed": 0,
-        "metric": metric,
-        "value": value,
-        "guarantee_epsilon": at,
-        "guarantee_pure_epsilon": at,
-        "guarantee_unit": "record",
-        **other,
-    }
+def tensor(batch_exponent: float = 0.3, noise: float = 0.0) -> pd.DataFrame:
+    """Errors of the tensor attack that follow the law in width and dimension.
 
-
-def words(figure: Figure) -> str:
-    """All that stands around and in the panels, in one line."""
-    texts = [text.get_text() for ax in figure.axes for text in ax.texts]
-    return " ".join([*(text.get_text() for text in figure.texts), *texts])
-
-
-def tensor(batch_exponent: float = 0.3) -> pd.DataFrame:
-    """Errors of the tensor attack that follow the law in width and dimension."""
-    rows = []
-    cells = [(4, 30, m) for m in (5000, 20000)] + [(4, 20, 20000)] + [(2, 30, 20000)]
-    for batch, d, m in cells:
-        variant = f"B={batch},attack=tensor,d={d},defence=none,m={m}"
-        rows.append(row(variant, "error", (batch / 4) ** batch_exponent * math.sqrt(d / m)))
-        rows.append(row(variant, "gradient_rms", 1.0))
-    return pd.DataFrame(rows)
-
-
-def defended(error: float) -> pd.DataFrame:
-    """The same with noise, that makes the error so many times as large, and with clipping, which changes nothing."""
-    base = math.sqrt(30 / 20000)
-    ends = "d=30,defence={},m=20000,strength=1"
-    more = [
-        row(f"B=4,attack=tensor,{ends.format(name)}", "error", base * by)
-        for name, by in (("noise", error), ("clip", 1))
-    ]
-    return pd.concat([tensor(), pd.DataFrame(more)])
-
-
-def test_a_slope_is_an_exponent() -> None:
-    assert fitted_slope([1, 2, 4], [3, 12, 48]) == pytest.approx(2.0)
+    With noise also those under it, so many times as large, and under clipping that changes nothing.
+    """
+    parts = []
+    for batch, d, m in [(4, 30, 5000), (4, 30, 20000), (4, 20, 20000), (2, 30, 20000)]:
+        values = {"error": (batch / 4) ** batch_exponent * math.sqrt(d / m), "gradient_rms": 1.0}
+        parts += scores(values, variant=f"B={batch},attack=tensor,d={d},defence=none,m={m}")
+    for name, by in (("noise", noise), ("clip", 1.0)) if noise else ():
+        variant = f"B=4,attack=tensor,d=30,defence={name},m=20000,strength=1"
+        parts += scores({"error": by * math.sqrt(30 / 20000)}, variant=variant)
+    return table(parts)
 
 
 def test_sweeps_say_where_the_error_follows_the_law() -> None:
-    assert "Error follows the lecture's law in width and dimension, and grows slower in batch size" in words(
-        draw_sweeps(tensor())
-    )
-    figure = draw_sweeps(tensor(1.0))
-    assert "Error follows the lecture's law in width, dimension and batch size" in words(figure)
-    assert figure.axes[0].get_title(loc="left") == "exponent −0.50, law −0.5"
+    assert lecture.fitted_slope([1, 2, 4], [3, 12, 48]) == pytest.approx(2.0)
+    follows = "Error follows the lecture's law in width"
+    assert title(lecture.draw_sweeps(tensor())) == f"{follows} and dimension, and grows slower in batch size"
+    figure = lecture.draw_sweeps(tensor(1.0))
+    assert title(figure) == f"{follows}, dimension and batch size"
+    assert headings(figure)[0] == "exponent −0.50, law −0.5"
     measured, law = figure.axes[0].get_lines()
     assert (measured.get_linestyle(), law.get_linestyle()) == ("-", "--")
     assert np.asarray(measured.get_ydata()) == pytest.approx(np.asarray(law.get_ydata()))
     with pytest.raises(InputError, match="no sweep"):
-        draw_sweeps(tensor().query("variant.str.startswith('B=2')"))
+        lecture.draw_sweeps(tensor().query("variant.str.startswith('B=2')"))
 
 
-def test_table_1_says_under_which_defences_its_bound_is_exceeded() -> None:
-    assert "Except under gradient noise, the error grows at most as in Table 1" in words(draw_table1(defended(4.0)))
-    figure = draw_table1(defended(1.2))
-    assert "Under every defence the attack's error grows at most as in Table 1" in words(figure)
-    assert [ax.get_title(loc="left") for ax in figure.axes if ax.get_visible()] == ["Gradient noise", "Clipping"]
+@pytest.mark.parametrize(("noise", "answer"), [(4.0, "Except under gradient noise, the"), (1.2, "Under every defence")])
+def test_table_1_says_under_which_defences_its_bound_is_exceeded(noise: float, answer: str) -> None:
+    figure = lecture.draw_table1(tensor(noise=noise))
+    assert answer in title(figure)
+    assert title(figure).endswith("error grows at most as in Table 1")
+    assert headings(figure) == ["Gradient noise", "Clipping"]
 
 
-@pytest.mark.parametrize(("power", "said"), [(1.5, "with m to the power 1.5, not 1"), (0.9, "How much one record")])
-def test_sensitivity_says_which_weights_exceed_the_law(power: float, said: str) -> None:
-    rows = [
-        row(f"attack=sensitivity,d={d},m={m},scaling={scaling}", "change", 10 * m**exponent)
-        for scaling, exponent in (("mean", 0.9), ("sign", power))
-        for m, d in ((100, 40), (400, 40), (400, 10))
-    ]
-    assert said in words(draw_sensitivity(pd.DataFrame(rows)))
+@pytest.mark.parametrize(("power", "answer"), [(1.5, "with m to the power 1.5, not 1"), (0.9, "How much one record")])
+def test_sensitivity_says_which_weights_exceed_the_law(power: float, answer: str) -> None:
+    parts: list[Row] = []
+    for scaling, exponent in (("mean", 0.9), ("sign", power)):
+        for m, d in ((100, 40), (400, 40), (400, 10)):
+            variant = f"attack=sensitivity,d={d},m={m},scaling={scaling}"
+            parts += scores({"change": 10 * m**exponent}, variant=variant)
+    assert answer in said(lecture.draw_sensitivity(table(parts)))
 
 
-def costs(accuracy: float) -> pd.DataFrame:
-    """Gradient inversion without defence, with clipping that hides nothing, and under PrivUnit."""
-    rows = []
-    for variant, mechanism, at, scores in (
-        ("attack=cosine,defence=none", "none", math.inf, (0.9, 50.0, 1.0)),
-        ("attack=cosine,defence=clip,strength=1", "none", math.inf, (0.8, 49.0, 1.0)),
-        ("attack=cosine,defence=mechanism,strength=1", "privunit", 1000.0, (accuracy, 3.0, 0.2)),
+@pytest.mark.parametrize(
+    ("clipped", "answer"), [(0.8, "Clipping costs accuracy, yet pictures are recovered"), (0.9, "What a defence costs")]
+)
+def test_cost_names_the_defences_that_lose_accuracy_and_hide_nothing(clipped: float, answer: str) -> None:
+    parts: list[Row] = []
+    for defence, accuracy, psnr, found, of in (
+        ("none", 0.9, 50.0, 1.0, {}),
+        ("clip,strength=1", clipped, 49.0, 1.0, {}),
+        ("mechanism,strength=1", 0.9, 3.0, 0.2, {"mechanism": "privunit", "epsilon": 1000.0}),
     ):
-        for metric, value in zip(("accuracy", "psnr", "identification"), scores, strict=True):
-            rows.append(row(variant, metric, value, mechanism, at, dataset="mnist"))
-    return pd.DataFrame(rows)
-
-
-def test_cost_names_the_defences_that_lose_accuracy_and_hide_nothing() -> None:
-    figure = draw_cost(costs(0.9))
-    assert "Clipping costs accuracy, yet pictures are recovered" in words(figure)
-    free = costs(0.9).replace({"value": {0.8: 0.9}})
-    assert "What a defence costs, and what an attacker still gets" in words(draw_cost(free))
-    left, right = figure.axes
-    assert [text.get_text() for text in left.get_yticklabels()] == [
-        "no defence",
-        "clipping to 1",
-        "PrivUnit, ε = 1,000",
-    ]
-    dots = {str(line.get_label()): line for line in right.get_lines()}
-    assert np.asarray(dots["_1"].get_xdata()) == pytest.approx([10.0])
+        values = {"accuracy": accuracy, "psnr": psnr, "identification": found}
+        parts += scores(values, variant=f"attack=cosine,defence={defence}", **of)
+    figure = lecture.draw_cost(table(parts, "mnist"))
+    assert answer in said(figure)
+    assert named_rows(figure) == ["no defence", "clipping to 1", "PrivUnit, ε = 1,000"]
+    dots = {str(line.get_label()): line for line in figure.axes[1].get_lines()}
+    assert points(figure.axes[1])["_1"][0] == pytest.approx([100 * (0.9 - clipped)])
     assert dots["_2"].get_color() == look("privunit").colour
     with pytest.raises(InputError, match="no gradient inversion"):
-        draw_cost(tensor())
+        lecture.draw_cost(tensor())
 
 
-def members(found: float, bound: float = 1.0) -> pd.DataFrame:
-    rows = []
-    for name, at, share, most in (
-        ("laplace", 10.0, 0.1, 0.2),
-        ("tldp-l", 10.0, found, bound),
-        ("none", math.inf, 1.0, 1.0),
+@pytest.mark.parametrize(
+    ("found", "bound", "answer"),
+    [
+        (0.8, 1.0, "At a printed ε = 10 an attack finds 80 % of TLDP-L's canaries, 10 % of Laplace's"),
+        (0.12, 1.0, "no more than the guarantees allow"),
+        (0.8, 0.3, "more members than the guarantee of TLDP-L allows"),
+    ],
+)
+def test_membership_compares_a_printed_epsilon_and_orders_by_the_true_one(
+    found: float, bound: float, answer: str
+) -> None:
+    parts: list[Row] = []
+    for name, at, true, share, most in (
+        ("laplace", 10.0, 10.0, 0.1, 0.2),
+        ("tldp-l", 10.0, 700.0, found, bound),
+        ("none", math.inf, math.inf, 1.0, 1.0),
     ):
-        for metric, value in (
-            ("tpr_at_fpr_0.1", 0.1),
-            ("canary_tpr_at_fpr_0.1", share),
-            ("tpr_bound_at_fpr_0.1", most),
-            ("members", 400.0),
-        ):
-            true = 700.0 if name == "tldp-l" else at
-            rows.append(row("attack=membership", metric, value, name, at, dataset="mnist", guarantee_epsilon=true))
-    return pd.DataFrame(rows)
+        values = {"tpr_at_fpr_0.1": 0.1, "canary_tpr_at_fpr_0.1": share, "tpr_bound_at_fpr_0.1": most, "members": 400.0}
+        parts += scores(values, variant="attack=membership", mechanism=name, epsilon=at, guarantee_epsilon=true)
+    figure = lecture.draw_membership(table(parts, "mnist"))
+    assert answer in said(figure)
+    assert named_rows(figure) == ["Laplace, true ε 10", "TLDP-L, true ε 700", "no privacy"]
 
 
-def test_membership_compares_one_printed_epsilon_and_orders_rows_by_the_true_one() -> None:
-    figure = draw_membership(members(0.8))
-    assert "At a printed ε = 10 an attack finds 80 % of TLDP-L's canaries, 10 % of Laplace's" in words(figure)
-    assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == [
-        "Laplace, true ε 10",
-        "TLDP-L, true ε 700",
-        "no privacy",
-    ]
-    assert "no more than the guarantees allow" in words(draw_membership(members(0.12)))
-    assert "more members than the guarantee of TLDP-L allows" in words(draw_membership(members(0.8, bound=0.3)))
+# pictures of what an attacker gets
 
 
-def attacked(named: float = 0.98, dataset: str = "mnist", printed: tuple[float, ...] = (0.1, 1.0)) -> pd.DataFrame:
+def attacked(named: float = 0.98, laplace: float = 0.01) -> pd.DataFrame:
     """Victims named under Laplace and TLDP-L at printed epsilons, and under Laplace at TLDP-L's true ones."""
-    rows = []
-    for epsilon in printed:
-        true = 400 * epsilon
-        for name, at, guarantee, value in (
-            ("laplace", epsilon, epsilon, 0.01),
-            ("tldp-l", epsilon, true, named),
-            ("laplace", 784 * epsilon, true, 0.99),
-        ):
-            rows.append(
-                row(
-                    "attack=likelihood", "identification", value, name, at, dataset=dataset, guarantee_epsilon=guarantee
-                )
-            )
-    return pd.DataFrame(rows)
+    cells = [
+        {"mechanism": name, "epsilon": at * epsilon, "guarantee_epsilon": true * epsilon, "value": value}
+        for epsilon in (0.1, 1.0)
+        for name, at, true, value in (
+            ("laplace", 1, 1, laplace),
+            ("tldp-l", 1, 400, named),
+            ("laplace", 784, 400, 0.99),
+        )
+    ]
+    return table(cells, "mnist").assign(metric="identification", variant="attack=likelihood")
 
 
 @pytest.fixture
 def stored(tmp_path: Path) -> Path:
+    kinds = ("original", "released", "reconstructed")
+    keys = [picture_key("mnist", kind, cell) for cell in attacked().to_dict("records") for kind in kinds]
     picture = np.arange(784, dtype=np.uint8).reshape(28, 28)
-    arrays = {
-        picture_key(str(cell["dataset"]), kind, cell): picture
-        for cell in attacked().to_dict("records")
-        for kind in ("original", "released", "reconstructed")
-    }
-    write_arrays(tmp_path / "pictures.safetensors", arrays)
+    write_arrays(tmp_path / "pictures.safetensors", dict.fromkeys(keys, picture))
     return tmp_path / "pictures.safetensors"
 
 
-def test_pictures_show_the_original_once_and_two_for_each_mechanism_and_epsilon(stored: Path) -> None:
-    for axis, said in (
-        ("nominal", "At a printed ε = 1, 1 % of victims are named under Laplace, 98 % under TLDP-L"),
-        ("guaranteed", "At one true ε (400) TLDP-L hides as much as Laplace: 98 % and 99 % are named"),
-    ):
-        figure = draw_pictures(attacked(), stored, axis)
-        (canvas,) = figure.axes
-        assert said in words(figure)
-        assert len(canvas.images) == 1 + 2 * 2 * 2
-        assert sum("named" in text.get_text() for text in canvas.texts) == 4
-    low = words(draw_pictures(attacked(0.2), stored, "guaranteed"))
-    assert "At one true ε (400), 99 % of victims are named under Laplace, 20 % under TLDP-L" in low
+@pytest.mark.parametrize(
+    ("axis", "named", "answer"),
+    [
+        ("nominal", 0.98, "At a printed ε = 1, 1 % of victims are named under Laplace, 98 % under TLDP-L"),
+        ("guaranteed", 0.98, "At one true ε (400) TLDP-L hides as much as Laplace: 98 % and 99 % are named"),
+        ("guaranteed", 0.2, "At one true ε (400), 99 % of victims are named under Laplace, 20 % under TLDP-L"),
+    ],
+)
+def test_pictures_show_the_original_and_two_of_each_cell(stored: Path, axis: str, named: float, answer: str) -> None:
+    figure = lecture.draw_pictures(attacked(named), stored, axis)
+    (canvas,) = figure.axes
+    assert answer in said(figure)
+    assert len(canvas.images) == 1 + 2 * 2 * 2
+    assert sum("named" in text.get_text() for text in canvas.texts) == 4
 
 
 def test_small_numbers_keep_their_digits_in_the_files(tmp_path: Path) -> None:
-    small = attacked().assign(guarantee_epsilon=lambda rows: rows["guarantee_epsilon"].replace(0.1, 0.00854))
-    save(lambda: draw_pictures(small, None), tmp_path / "pictures")
+    small = attacked().replace({"guarantee_epsilon": {0.1: 0.00854}})
+    save(lambda: lecture.draw_pictures(small, None), tmp_path / "pictures")
     for name in ("pictures.svg", "pictures_phone.svg"):
         assert "true ε 0.00854" in (tmp_path / name).read_text()
 
 
-def test_data_sets_with_one_epsilon_have_mechanisms_side_by_side() -> None:
-    both = pd.concat([attacked(), attacked(dataset="cifar10", printed=(1.0,))])
-    for sheet_words in (words(draw_pictures(both, None)), _on_a_phone(both)):
-        assert "CIFAR-10, printed ε = 1" in sheet_words
-        assert "MNIST" in sheet_words
-        assert "cifar10" not in sheet_words
-
-
-def _on_a_phone(metrics: pd.DataFrame) -> str:
-    with on(PHONE):
-        return words(draw_pictures(metrics, None))
-
-
-def test_results_without_pictures_draw_the_numbers_and_say_so(tmp_path: Path) -> None:
+def test_what_is_missing_is_said(tmp_path: Path) -> None:
     for missing in (None, tmp_path / "missing.safetensors"):
-        figure = draw_pictures(attacked(), missing)
+        figure = lecture.draw_pictures(attacked(), missing)
         assert not figure.axes[0].images
-        assert "98 % named" in words(figure)
-        assert MISSING in words(figure)
-
-
-def test_a_mechanism_that_was_not_run_in_a_column_has_a_gap() -> None:
-    fewer = attacked().query("mechanism != 'laplace' or epsilon != 0.1")
-    assert "no run here" in words(draw_pictures(fewer, None))
-
-
-def test_one_victim_is_shown_under_both_labels_with_the_true_epsilons(stored: Path) -> None:
-    for sheet in (None, PHONE):
-        figure = draw_one_victim(attacked(), stored) if sheet is None else _victim_on(stored)
-        assert len(figure.axes[0].images) == 5
-        said = words(figure)
-        assert "Same label, ε = 1: an attacker names 1 % of victims under Laplace, 98 % under TLDP-L" in said
-        assert "true ε 1, as printed" in said
-        assert "true ε 400" in said
+        assert "98 % named" in said(figure)
+        assert lecture.MISSING in said(figure)
+    assert "no run here" in said(
+        lecture.draw_pictures(attacked().query("epsilon != 0.1 or mechanism != 'laplace'"), None)
+    )
     alone = attacked().query("mechanism != 'laplace'")
-    assert one_victim(alone).empty
-    assert "not attacked in this run" in words(draw_one_victim(alone, None))
+    assert lecture.one_victim(alone).empty
+    assert "not attacked in this run" in said(lecture.draw_one_victim(alone, None))
 
 
-def _victim_on(stored: Path) -> Figure:
-    with on(PHONE):
-        return draw_one_victim(attacked(), stored)
-
-
-def test_one_victim_under_a_laplace_that_names_some_has_both_shares() -> None:
-    some = attacked().assign(value=lambda rows: rows["value"].where(rows["mechanism"] == "tldp-l", 0.4))
-    assert "an attacker names 40 % of victims under Laplace, 98 % under TLDP-L" in words(draw_one_victim(some, None))
+@pytest.mark.parametrize("sheet", [PAGE, PHONE], ids=["page", "phone"])
+def test_one_victim_is_shown_under_both_labels_and_data_sets_side_by_side(stored: Path, sheet: Sheet) -> None:
+    both = pd.concat([attacked(), attacked().query("epsilon >= 1 and epsilon < 784").assign(dataset="cifar10")])
+    with on(sheet):
+        figure = lecture.draw_one_victim(attacked(), stored)
+        some = said(lecture.draw_one_victim(attacked(laplace=0.4), None))
+        pictures = said(lecture.draw_pictures(both, None))
+    assert len(figure.axes[0].images) == 5
+    answer = "Same label, ε = 1: an attacker names 1 % of victims under Laplace, 98 % under TLDP-L"
+    assert all(part in said(figure) for part in (answer, "true ε 1, as printed", "true ε 400"))
+    assert "an attacker names 40 % of victims under Laplace, 98 % under TLDP-L" in some
+    assert "CIFAR-10, printed ε = 1" in pictures
+    assert "MNIST" in pictures

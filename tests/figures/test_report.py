@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import gzip
 import html
-import math
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,38 +17,20 @@ from report_page import STUDIES, audits, claims, draw, metrics, page
 from tensorldp.errors import InputError
 from tensorldp_papers.citations import PAPERS
 from tensorldp_papers.claims.base import Verdict
-from tensorldp_papers.plots.names import (
-    DATASETS,
-    METRICS,
-    NETWORKS,
-    PRIVACY,
-    VERDICTS,
-    heading,
-    metric_label,
-    without_keys,
-)
+from tensorldp_papers.plots import names
+from tensorldp_papers.plots.names import VERDICTS, heading, metric_label, without_keys
 from tensorldp_papers.plots.style import label
-from tensorldp_papers.plots.words import table_number
 from tensorldp_papers.report.report import FIRST
-from tensorldp_papers.report.tables import (
-    as_table,
-    audit_summary,
-    numbers,
-    run_statistics,
-    series,
-    verdict_counts,
-)
+from tensorldp_papers.report.tables import as_table, audit_summary, numbers, run_statistics, series, verdict_counts
 from tensorldp_papers.run.study import VIEWS, load_study, paper_of, study_files
 
-ROOT = Path(__file__).parents[2]
+KEPT = Path(__file__).parents[2] / "results" / "reference" / "metrics.parquet"
 pytestmark = pytest.mark.xdist_group("report")  # its tests share what is slow to make
 
 
 @pytest.fixture(scope="module")
 def figures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("figures")
-    draw(folder)
-    return folder
+    return draw(tmp_path_factory.mktemp("figures"))
 
 
 @pytest.fixture(scope="module")
@@ -58,104 +39,90 @@ def text(figures: Path) -> str:
 
 
 class Reader(HTMLParser):
-    """The attributes of every element by tag, elements that were left open, and texts that are no code or evidence."""
+    """The attributes of every element by tag; each that is opened is closed."""
 
     VOID = frozenset({"meta", "link", "img", "input", "br", "source"})
-    NOT_READ = frozenset({"script", "style", "code"})
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.found: dict[str, list[dict[str, str | None]]] = {}
         self.open: list[str] = []
-        self.texts: list[str] = []
-        self.quoted: list[str] = []
         self.feed(text)
+        assert self.open == []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.found.setdefault(tag, []).append(dict(attrs))
-        if tag not in self.VOID:
-            self.open.append(tag)
-            quoted = tag in self.NOT_READ or dict(attrs).get("class") == "evidence"
-            self.quoted += [tag] if quoted or self.quoted else []
-
-    def handle_data(self, data: str) -> None:
-        if not self.quoted:
-            self.texts.append(data)
+        self.open += [] if tag in self.VOID else [tag]
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
-        if self.quoted:
-            self.quoted.pop()
+
+
+def read(text: str) -> str:
+    """The words of a page, without code and evidence."""
+    quoted = r'(?s)<(script|style|code)\b.*?</\1>|<dd class="evidence">.*?</dd>|<[^>]+>'
+    return html.unescape(re.sub(quoted, " ", text))
 
 
 def test_the_page_has_every_figure_and_claim_and_asks_nothing_of_a_network(text: str) -> None:
-    found = Reader(text)
-    assert found.open == []
-    pictures, phones = ([p for p in found.found[tag] if "data-packed" in p] for tag in ("img", "source"))
-    assert len(pictures) == len(phones) == len(STUDIES) * len(VIEWS) + len(PRIVACY) + len(FIRST)
+    found = Reader(text).found
+    pictures, phones = ([p for p in found[tag] if "data-packed" in p] for tag in ("img", "source"))
+    assert len(pictures) == len(phones) == len(STUDIES) * len(VIEWS) + len(names.PRIVACY) + len(FIRST)
     assert all(p["alt"] and p["width"] == "830" for p in pictures)
     assert all(p["media"] == "(max-width: 860px)" and p["width"] == "360" for p in phones)
     for sheet in (*pictures[:2], *phones[:2]):
         assert gzip.decompress(base64.b64decode(str(sheet["data-packed"]))).startswith(b"<?xml")
-    assert [row["id"] for row in found.found["tr"] if "data-verdict" in row] == [f"claim-{i}" for i in claims()["id"]]
-    kept = re.sub(
-        r'data-packed="[^"]*|<a href="https://(doi|arxiv)\.org/[^"]*"|// .*', "", text
-    )  # pictures, links, comments
-    assert not re.search(r"https?:|//[a-z]|@import|url\(", kept)
+    assert [row["id"] for row in found["tr"] if "data-verdict" in row] == [f"claim-{i}" for i in claims()["id"]]
+    expected = r'data-packed="[^"]*|<a href="https://(doi|arxiv)\.org/[^"]*"|// .*'  # pictures, links, comments
+    assert not re.search(r"https?:|//[a-z]|@import|url\(", re.sub(expected, "", text))
     assert "&lt;statement&gt; 0 &amp; more" in text
     assert len(text) < 6e6
 
 
 def test_no_key_is_read_on_the_page(text: str, figures: Path) -> None:
-    keys = [key for key in {*STUDIES, *study_files(), *DATASETS, *NETWORKS, *METRICS} if "_" in key]
-    factor = r"\b(attack|backbone|model|where|reading|defence|eps|tau|learner|range|form)=[a-z]\w*"
+    keys = [key for key in {*STUDIES, *study_files(), *names.DATASETS, *names.NETWORKS, *names.METRICS} if "_" in key]
+    keyed = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, keys))})(?!\w)")
+    factor = re.compile(r"\b(attack|backbone|model|where|reading|defence|eps|tau|learner|range|form)=[a-z]\w*")
     told = claims(5).assign(observed="needs tldp_type1 on fashion_mnist, model=small_cnn")
     rows = metrics().assign(variant="model=small_cnn,where=user", dataset="fashion_mnist")
     for made in (text, page(figures, claims=told, metrics=rows)):
-        seen = " ".join(Reader(made).texts)
-        assert not [key for key in keys if re.search(rf"(?<!\w){re.escape(key)}(?!\w)", seen)]
-        assert not re.search(factor, seen)
+        seen = read(made)
+        assert not keyed.search(seen)
+        assert not factor.search(seen)
     assert "needs TLDP Type I on Fashion-MNIST, small CNN" in seen
     assert without_keys("eps_1 = eps=1 of x_i") == "eps_1 = eps=1 of x_i"  # as papers write
 
 
 def test_the_page_begins_with_a_picture_and_says_which_studies_it_covers(text: str, figures: Path) -> None:
     parts = ('alt="The epsilon that a paper', '<h2 id="findings"', 'alt="One image', '<h2 id="explore"')
-    places = [text.index(part) for part in parts]
-    assert places == sorted(places)
+    assert sorted(parts, key=text.index) == list(parts)
     assert "This page covers: TLDP Type I (digits), " in text
     assert "Not part of this run: Frontier and LATENT, search." in text
-    narrow = page(figures, 1)
-    assert "This page covers: TLDP Type I (digits). Not part of this run: " in html.unescape(narrow)
-
-
-def test_the_first_pictures_are_left_out_where_a_run_has_none(figures: Path, tmp_path: Path) -> None:
-    for path in figures.glob("*.svg"):
-        if not path.name.startswith("epsilon"):
-            (tmp_path / path.name).write_bytes(path.read_bytes())
-    assert "The epsilon that a paper" not in page(tmp_path, 1)
-    narrow = page(figures, 1)  # beside pictures of a wider run
+    narrow = page(figures, 1, metrics=metrics().assign(dataset="mine"))  # beside pictures of a wider run
+    assert "This page covers: TLDP Type I (mine). Not part of this run: " in html.unescape(narrow)
     assert "The epsilon that a paper" in narrow
     assert "One image, what is released" not in narrow
+    assert "Your data, mine, by the method of Figure 1 of the source (section 5), which lacks them." in narrow
 
 
 def test_verdicts_are_two_bars_with_links_to_their_claims(text: str) -> None:
     part = text[text.index('<h2 id="verdicts"') : text.index("The same counts by source")]
     assert part.count('class="bar"') == 2
-    assert "<h3>37 theorems</h3>" in part
-    assert "<h3>72 statements about runs</h3>" in part
-    assert 'data-kind="theorem" data-verdict="refuted"' in part
+    heads = ("<h3>37 theorems</h3>", "<h3>72 statements about runs</h3>", 'data-kind="theorem" data-verdict="refuted"')
+    assert all(head in part for head in heads)
+    undecided = text[text.index('<h2 id="open"') : text.index('<h2 id="claims"')]
+    assert undecided.count("<tr>") == 1 + claims()["verdict"].isin(["undecided", "not run at this scale"]).sum()
+    assert undecided.count("about 9 seeds") == 40
+    assert "<dt>condition</dt><dd>low noise only</dd>" in text
 
 
 def test_links_lead_to_the_data_and_the_notebook_of_each_figure(text: str) -> None:
     targets = [str(link["href"]) for link in Reader(text).found["a"]]
     for study in STUDIES:
-        assert targets.count(f"figures/{study}.csv") == len(VIEWS)
-        assert targets.count(f"notebooks/{study}.ipynb") == len(VIEWS)
+        assert targets.count(f"figures/{study}.csv") == targets.count(f"notebooks/{study}.ipynb") == len(VIEWS)
         assert targets.count(f"notebooks/{study}.html") == 1
-    assert not [target for target in targets if target.startswith("notebooks/epsilon")]
+    assert not [target for target in targets if target.startswith(("notebooks/epsilon", "/"))]
     assert {"claims.csv", "privacy/audits.csv", "tables/tldp_table5.csv", "tables/footnotes.csv"} <= set(targets)
-    assert not [target for target in targets if target.startswith("/")]
 
 
 def test_each_source_is_named_in_full_with_its_address(text: str) -> None:
@@ -168,27 +135,20 @@ def test_each_source_is_named_in_full_with_its_address(text: str) -> None:
     assert PAPERS["dp-lecture"].address == ""
 
 
-def test_studies_and_tables_stand_with_their_paper(text: str) -> None:
+def test_studies_and_tables_stand_with_their_paper(text: str, figures: Path) -> None:
     places = [text.index(f'<h2 id="paper-{key}">') for key in PAPERS]
     assert places == sorted(places)
     tvg = text[places[1] : places[2]]
     assert re.findall(r'<h3 id="([^"]+)"', tvg) == ["tvg_sgd", "tvg_features", "tvg_testing", "tvg_covariance"]
     assert 'id="table-tvg_table4"' in tvg
     assert text.index('id="privacy"') < text.index('id="table-footnotes"')
-
-
-def test_a_study_says_its_paper_or_its_name_does() -> None:
-    known = [paper_of(name) for name in STUDIES]
-    assert list(dict.fromkeys(known)) == ["tldp", "tvg", "pldp-fl", "latent", "dp-lecture"]
+    own = page(figures, 0, claims=claims(5).assign(source="my-paper"))
+    assert '<h2 id="paper-my-paper">my-paper</h2>' in own
+    assert "No study of this source is in this run." in own
+    assert list(dict.fromkeys(map(paper_of, STUDIES))) == ["tldp", "tvg", "pldp-fl", "latent", "dp-lecture"]
     study = load_study(study_files()["tldp_type1"])
     assert study.section == "tldp"
     assert study.model_copy(update={"paper": "mine"}).section == "mine"
-
-
-def test_claims_of_a_paper_that_nobody_knows_have_a_section(figures: Path) -> None:
-    text = page(figures, 0, claims=claims(5).assign(source="my-paper"))
-    assert '<h2 id="paper-my-paper">my-paper</h2>' in text
-    assert "No study of this source is in this run." in text
 
 
 def test_mistakes_are_named(figures: Path, tmp_path: Path) -> None:
@@ -203,90 +163,65 @@ def test_mistakes_are_named(figures: Path, tmp_path: Path) -> None:
         page(figures, 0, claims=claims().assign(verdict="maybe"))
 
 
-def test_what_is_undecided_stands_by_itself_with_what_it_would_take(text: str) -> None:
-    part = text[text.index('<h2 id="open"') : text.index('<h2 id="claims"')]
-    assert part.count("<tr>") == 1 + claims()["verdict"].isin(["undecided", "not run at this scale"]).sum()
-    assert part.count("about 9 seeds") == 40
-    assert "<dt>condition</dt><dd>low noise only</dd>" in text
-
-
 @pytest.mark.parametrize("number", [1, 2])
-def test_what_is_counted_agrees_with_its_number(figures: Path, number: int) -> None:
+def test_what_is_counted_agrees_with_its_number(figures: Path, number: int, tmp_path: Path) -> None:
+    for path in (path for path in figures.glob("*.svg") if not path.name.startswith("epsilon")):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
     few = claims().groupby(["source", "verdict"]).head(number)
-    found = Reader(made := page(figures, 1, claims=few, tables={"footnotes": pd.DataFrame({"a": range(number)})}))
-    said = re.sub("<[^>]*>", "", made) + " ".join(str(link.get("aria-label")) for link in found.found["a"])
+    made = page(tmp_path, 1, claims=few, tables={"footnotes": pd.DataFrame({"a": range(number)})})
+    said = read(made) + " ".join(str(link.get("aria-label")) for link in Reader(made).found["a"])
     assert f"{number} hold{'s' if number == 1 else ''} with a condition" in said
     assert f"{number} row{'' if number == 1 else 's'}" in said
     assert not re.search(r"\b1 (claims|figures|tables|rows|hold)\b", said)
     assert not re.search(r"(?<![\d.,])([02-9]|[1-9]\d+) (claim|figure|table|row|holds)\b", said)
+    assert "The epsilon that a paper" not in made  # a run without the first pictures has none
 
 
-def test_the_verdicts_of_the_page_are_those_of_the_claims() -> None:
-    assert set(VERDICTS) == set(get_args(Verdict))
+# the tables of the page
 
 
 def test_verdicts_are_counted_by_paper_and_theorems_apart_from_runs() -> None:
+    assert set(VERDICTS) == set(get_args(Verdict))
     rows = verdict_counts(claims(), list(PAPERS))
     papers, totals = ([row for row in rows if bool(row["key"]) == one] for one in (True, False))
     assert [sum(row["total"] for row in papers if row["key"] == key) for key in PAPERS] == [29] * 5
-    assert {v: sum(row["counts"][v] for row in totals) for v in VERDICTS} == {
-        **dict.fromkeys(VERDICTS, 20),
-        VERDICTS[0]: 25,
-    }
+    counts = {v: sum(row["counts"][v] for row in totals) for v in VERDICTS}
+    assert counts == {**dict.fromkeys(VERDICTS, 20), VERDICTS[0]: 25}
     for total in totals:
         mine = [row for row in papers if row["group"] == total["group"]]
         assert all(sum(row["counts"][v] for row in mine) == total["counts"][v] for v in VERDICTS)
 
 
-def test_numbers_are_of_each_metric_over_seeds() -> None:
+def test_numbers_are_of_each_metric_over_seeds_and_those_by_round_are_left_to_the_data() -> None:
     first, second = numbers(metrics().query("study == 'tldp_type1'"))
     assert first.title == "Accuracy on clean test records (higher is better)"
     assert second.caption.endswith("Guarantees are for one whole record")
     assert "variant" not in first.heads
     laplace = next(row for row in first.rows if row[1] == "Laplace")
     assert laplace == ["digits", "Laplace", "0.1", "6.4", "0.375", "0.25", "0.5", "2"]
+    rounds = metrics().query("metric == 'psnr'").assign(metric="accuracy_by_round", round=1)
+    both = pd.concat([metrics().query("study == 'tldp_type2'"), rounds])
+    assert [series(metrics()), series(both)] == [[], ["accuracy_by_round"]]
+    assert [table.title for table in numbers(both)] == ["Weighted F1 on clean test records (higher is better)"]
+
+
+def test_no_raw_key_of_a_metric_is_a_heading() -> None:
+    for name in pd.read_parquet(KEPT, columns=["metric"])["metric"].unique():
+        words = metric_label(str(name))
+        assert not re.search(r"tpr|fpr|rss\b|_", words), name
+    assert heading("canary_tpr_at_fpr_0.01") == "attack on canaries: true positives at 1 % false ones"
     assert metric_label("rss").endswith("(lower is better)")
     assert metric_label("some_new_metric") == "some new metric"
 
 
-def test_no_raw_key_of_a_metric_is_a_heading() -> None:
-    for name in pd.read_parquet(ROOT / "results" / "reference" / "metrics.parquet")["metric"].unique():
-        words = metric_label(str(name))
-        assert "_" not in words
-        assert not re.search(r"tpr|fpr|rss\b", words), name
-    assert heading("canary_tpr_at_fpr_0.01") == "attack on canaries: true positives at 1 % false ones"
-
-
-def test_labels_of_lines_agree_between_tables_and_figures() -> None:
-    table = pd.DataFrame({"variant": ["form=table5,model=small_cnn", "base"], "mechanism": "gaussian", "value": 1.0})
-    assert [row[1] for row in as_table(table, "t").rows] == [label("gaussian form=table5"), label("gaussian")]
-
-
-def test_metrics_by_round_or_client_are_named_once_and_left_to_the_data() -> None:
-    rows = metrics()
-    rounds = pd.concat([rows[rows["metric"] == "psnr"].assign(metric="accuracy_by_round", round=i) for i in range(50)])
-    assert series(rounds) == ["accuracy_by_round"]
-    assert series(rows) == []
-    assert [table.title for table in numbers(pd.concat([rows[rows["study"] == "tldp_type2"], rounds]))] == [
-        "Weighted F1 on clean test records (higher is better)"
-    ]
-
-
-def test_numbers_are_written_short() -> None:
-    values = (math.inf, -math.inf, float("nan"), 0.123456, 12345, True, "text")
-    assert [table_number(v) for v in values] == ["∞", "-∞", "–", "0.1235", "12,345", "yes", "text"]
+def test_tables_name_lines_as_figures_do_and_costs_and_audits_are_counted_once() -> None:
+    named = pd.DataFrame({"variant": ["form=table5,model=small_cnn", "base"], "mechanism": "gaussian", "value": 1.0})
+    assert [row[1] for row in as_table(named, "t").rows] == [label("gaussian form=table5"), label("gaussian")]
     table = as_table(pd.DataFrame({"mechanism": ["tldp-l"], "exact": [True], "guarantee_epsilon": [1.0]}), "t")
     assert (table.heads, table.numeric) == (["mechanism", "exact", "guaranteed ε at δ = 1e-5"], [False, False, True])
     assert table.rows == [["TLDP-L", "yes", "1"]]
-
-
-def test_the_cost_of_a_run_counts_each_seed_once() -> None:
     rows = {row[0]: row for row in run_statistics(metrics()).rows}
     assert rows["TLDP Type I"] == ["TLDP Type I", "28", "56", "0.02333", "1.5", "301", "cpu"]
     assert rows["all studies"][1:4] == [str(28 * 11), str(56 * 11), "0.2567"]
-
-
-def test_audits_are_compared_with_finite_guarantees_at_the_same_delta() -> None:
     assert audit_summary(audits()).rows == [["TLDP Type I", "2", "1", "0", "0.5"]]
-    above = audits().assign(epsilon_lower=3.0)
-    assert audit_summary(above).rows == [["TLDP Type I", "2", "2", "2", "1.5"]]
+    assert audit_summary(audits().assign(epsilon_lower=3.0)).rows == [["TLDP Type I", "2", "2", "2", "1.5"]]

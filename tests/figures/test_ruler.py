@@ -1,4 +1,4 @@
-"""The ruler of all figures: looks, axes, names at lines, sheets and themes."""
+"""The ruler of all figures: looks, axes, names at lines, sheets, themes, and how numbers and names are written."""
 
 from __future__ import annotations
 
@@ -11,88 +11,77 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.image import imread
-from matplotlib.lines import Line2D
-from matplotlib.text import Text
+from matplotlib.transforms import BboxBase
 
 from tensorldp.mechanism_table import MECHANISMS
+from tensorldp_papers.plots import style, words
 from tensorldp_papers.plots.axes import decades, epsilons, sizes
 from tensorldp_papers.plots.labels import GAP
 from tensorldp_papers.plots.lines import draw_level
+from tensorldp_papers.plots.names import dataset_name, in_order, variant_words
 from tensorldp_papers.plots.sheets import PHONE, SMALLEST, finish, on, panels, save, text_width, wrapped
-from tensorldp_papers.plots.style import (
-    COLOURS,
-    CONTRAST,
-    DARK_PAGE,
-    FURTHER_COLOURS,
-    INK,
-    LIGHT_PAGE,
-    OWN_COLOURS,
-    QUIET,
-    contrast,
-    in_the_dark,
-    label,
-    look,
-    order,
-)
+from tensorldp_papers.plots.style import contrast, label, look
 
-NAMES = [*MECHANISMS.names(), "gaussian form=table5"]
 MINE = ("tldp-l", "tldp-g", "laplace", "gaussian", "privunit")
+INF = math.inf
 
 
-def test_every_mechanism_has_a_label_and_a_look_of_its_own() -> None:
-    assert len({label(name) for name in NAMES}) == len(NAMES)
-    looks = {(look(name).colour, look(name).marker) for name in NAMES}
-    assert len(looks) == len(NAMES)
-    assert (look("from-nowhere").label, look("from-nowhere").colour) == ("from-nowhere", QUIET)
-    assert order({"tldp-g", "from-nowhere", "none", "tldp-l", "laplace"}) == [
-        *("none", "laplace", "tldp-l", "tldp-g", "from-nowhere")
-    ]
-
-
-def test_labels_are_those_of_the_classes() -> None:
+def test_every_mechanism_has_the_label_of_its_class_and_a_look_of_its_own() -> None:
+    names = [*MECHANISMS.names(), "gaussian form=table5"]
+    assert len({label(name) for name in names}) == len(names)
+    assert len({(look(name).colour, look(name).marker) for name in names}) == len(names)
     for name in MECHANISMS.names():
         mechanism = MECHANISMS.get(name)
         assert label(name) == mechanism.label
         for variant, text in mechanism.variant_labels.items():
             assert label(f"{name} {variant}") == text
             assert look(f"{name} {variant}").colour == look(name).colour
+    assert (look("from-nowhere").label, look("from-nowhere").colour) == ("from-nowhere", style.QUIET)
+    mentioned = ["none", "laplace", "tldp-l", "tldp-g", "from-nowhere"]
+    assert style.order(set(mentioned)) == mentioned
 
 
-@pytest.mark.parametrize("colour", [*COLOURS.values(), *OWN_COLOURS.values(), *FURTHER_COLOURS, INK, QUIET])
-def test_names_can_be_read_in_every_colour_on_light_and_dark_pages(colour: str) -> None:
-    assert contrast(colour, LIGHT_PAGE) >= CONTRAST - 0.01
-    assert contrast(in_the_dark(colour), DARK_PAGE) >= CONTRAST
+def test_names_can_be_read_in_every_colour_on_light_and_dark_pages() -> None:
+    named = [*style.COLOURS.values(), *style.OWN_COLOURS.values()]
+    for colour in (*named, *style.FURTHER_COLOURS, style.INK, style.QUIET):
+        assert contrast(colour, style.LIGHT_PAGE) >= style.CONTRAST - 0.01
+        assert contrast(style.in_the_dark(colour), style.DARK_PAGE) >= style.CONTRAST
+    for colour in style.COLOURS.values():  # of marks, which need less
+        for background in ("#ffffff", "#16191d"):
+            assert contrast(style.readable(colour, background), background) >= 3
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert style.readable("#0072B2", "#ffffff") == "#0072B2"
 
 
-def ticks(values: list[float], width: int = 830) -> list[str]:
+@pytest.mark.parametrize(
+    ("values", "width", "numbers"),
+    [
+        ([0.1, 1e6], 830, ["0.1", "1", "10", "100", "1,000", "10,000", "10⁵", "10⁶"]),
+        ([0.1, 1e6], 300, ["1", "100", "10,000", "10⁶"]),  # no room for more
+        ([9.07, 27.82], 830, ["5", "10", "20", "50"]),
+        ([], 830, ["0.1", "1", "10", "100", "1,000"]),
+        ([0.0, INF, 2.0], 830, ["1", "2"]),
+    ],
+)
+def test_decades_have_plain_numbers_and_then_powers(values: list[float], width: int, numbers: list[str]) -> None:
     figure, (ax,) = panels(1)
     figure.set_figwidth(width / 96)
     decades(ax, values, "ε")
-    return [text.get_text() for text in ax.get_xticklabels()]
+    assert [text.get_text() for text in ax.get_xticklabels()] == numbers
 
 
-def test_decades_have_plain_numbers_and_then_powers() -> None:
-    assert ticks([0.1, 1e6]) == ["0.1", "1", "10", "100", "1,000", "10,000", "10⁵", "10⁶"]
-    assert ticks([9.07, 27.82]) == ["5", "10", "20", "50"]
-    assert ticks([]) == ["0.1", "1", "10", "100", "1,000"]
-    assert ticks([0.0, math.inf, 2.0]) == ["1", "2"]
-
-
-def test_where_there_is_no_room_every_second_decade_has_a_number() -> None:
-    assert ticks([0.1, 1e6], 300) == ["1", "100", "10,000", "10⁶"]
-
-
-def test_panels_that_are_compared_have_one_range_from_a_tenth_at_the_earliest() -> None:
-    _, axes = panels(2, columns=2)
+def test_panels_that_are_compared_have_one_range_and_each_label_once() -> None:
+    figure, axes = panels(4, columns=2)
     epsilons(axes, [1e-6, 3.0, 5000.0], "ε")
-    assert axes[0].get_xlim() == axes[1].get_xlim()
-    assert 1.0 < axes[0].get_xlim()[0] < 3.0
-
-
-def test_sizes_have_a_tick_each() -> None:
-    _, (ax,) = panels(1)
-    sizes(ax, [400, 20000, 400], "m")
-    assert [text.get_text() for text in ax.get_xticklabels()] == ["400", "20,000"]
+    for ax in axes:
+        ax.set_ylabel("score")
+    assert len({ax.get_xlim() for ax in axes}) == 1
+    assert 1.0 < axes[0].get_xlim()[0] < 3.0  # from a tenth at the earliest
+    finish(figure, "Four")
+    assert [ax.get_xlabel() for ax in axes] == ["", "", "ε", "ε"]
+    assert [ax.yaxis.label.get_visible() for ax in axes] == [True, False, True, False]
+    sizes(axes[0], [400, 20000, 400], "m")
+    assert [text.get_text() for text in axes[0].get_xticklabels()] == ["400", "20,000"]
 
 
 def crowded(seed: int) -> Figure:
@@ -107,55 +96,39 @@ def crowded(seed: int) -> Figure:
     return finish(figure, "A crowded panel")
 
 
+def far(box: BboxBase, points: np.ndarray) -> float:
+    across = np.maximum(np.maximum(box.x0 - points[:, 0], points[:, 0] - box.x1), 0)
+    along = np.maximum(np.maximum(box.y0 - points[:, 1], points[:, 1] - box.y1), 0)
+    return float(np.hypot(across, along).min())
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_names_stand_at_their_lines_and_cover_nothing(seed: int) -> None:
-    figure = crowded(seed)
-    (ax,) = figure.axes
-    texts = [text for text in ax.texts if text.get_gid() == "name"]
-    boxes = {text.get_text(): text.get_window_extent() for text in texts}
+    (ax,) = crowded(seed).axes
+    boxes = {text.get_text(): text.get_window_extent() for text in ax.texts if text.get_gid() == "name"}
     assert len(boxes) == 6
     for first, second in combinations(boxes.values(), 2):
         assert not first.overlaps(second)
-    lines = {str(line.get_label()): pixels(line) for line in ax.get_lines() if str(line.get_label())[0] != "_"}
+    lines = {}
+    for line in (line for line in ax.get_lines() if str(line.get_label())[0] != "_"):
+        at = line.get_transform().transform(np.asarray(line.get_xydata()))
+        lines[str(line.get_label())] = np.concatenate([np.linspace(a, b, 60) for a, b in pairwise(at)])
     for name, box in boxes.items():
-        inside = [
-            (p[:, 0] > box.x0) & (p[:, 0] < box.x1) & (p[:, 1] > box.y0) & (p[:, 1] < box.y1) for p in lines.values()
-        ]
-        assert not any(found.any() for found in inside), f"{name} covers a line"
-        assert far(box, lines[name]) <= 60
+        assert min(far(box, points) for points in lines.values()) > 0, f"{name} covers a line"
+        assert far(box, lines[name]) <= 60 + GAP
 
 
-def pixels(line: Line2D) -> np.ndarray:
-    xy = np.column_stack([np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)])
-    at: np.ndarray = line.get_transform().transform(xy)
-    return np.concatenate([np.linspace(a, b, 60) for a, b in pairwise(at)])
-
-
-def far(box, points: np.ndarray) -> float:  # type: ignore[no-untyped-def]
-    across = np.maximum(np.maximum(box.x0 - points[:, 0], points[:, 0] - box.x1), 0)
-    along = np.maximum(np.maximum(box.y0 - points[:, 1], points[:, 1] - box.y1), 0)
-    return float(np.hypot(across, along).min()) - GAP
-
-
-def test_lines_that_lie_on_each_other_share_one_name() -> None:
+def test_lines_that_lie_on_each_other_share_one_name_and_words_are_broken_at_the_width() -> None:
     figure, (ax,) = panels(1)
-    for name in ("tldp-l", "laplace"):
-        ax.plot([1, 2, 3], [0.2, 0.5, 0.7], color=look(name).colour, label=look(name).label)
-    ax.plot([1, 2, 3], [0.1, 0.2, 0.3], color=look("privunit").colour, label="PrivUnit")
+    for name, values in (("tldp-l", [0.2, 0.5, 0.7]), ("laplace", [0.2, 0.5, 0.7]), ("privunit", [0.1, 0.2, 0.3])):
+        ax.plot([1, 2, 3], values, color=look(name).colour, label=look(name).label)
     finish(figure, "One")
     assert {text.get_text() for text in ax.texts} == {"TLDP-L = Laplace", "PrivUnit"}
-
-
-def test_a_phone_has_one_column_and_the_same_smallest_text() -> None:
     with on(PHONE):
         figure, axes = panels(4, columns=2)
         finish(figure, "A title that is too long for one line of a phone, and so it has more than one of them")
-    assert figure.get_figwidth() == pytest.approx(360 / 96)
-    assert len({round(ax.get_position().x0, 3) for ax in axes}) == 1
-    assert min(float(text.get_fontsize()) for text in figure.findobj(Text) if isinstance(text, Text)) >= SMALLEST
-
-
-def test_words_are_broken_at_the_width() -> None:
+    assert len({round(ax.get_position().x0, 3) for ax in axes}) == 1  # a phone has one column
+    assert len(figure.texts) > 1
     text = "one two three four five six seven eight nine ten"
     broken = wrapped(text, 100.0).split("\n")
     assert " ".join(broken) == text
@@ -166,7 +139,6 @@ def test_words_are_broken_at_the_width() -> None:
 def test_files_follow_both_themes(tmp_path: Path) -> None:
     save(lambda: crowded(0), tmp_path / "figure")
     svg = (tmp_path / "figure.svg").read_text()
-    assert 'width="622.5pt"' in svg
     (rules,) = re.findall(r"prefers-color-scheme: dark\)\{(.*?)\}</style>", svg)
     colours = set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", svg.split("</style>")[-1]))
     assert colours
@@ -178,10 +150,35 @@ def test_files_follow_both_themes(tmp_path: Path) -> None:
     assert light.shape[1] == 1660
 
 
-def test_a_row_says_its_score_once_and_a_column_its_epsilon_once() -> None:
-    figure, axes = panels(4, columns=2)
-    for ax in axes:
-        ax.set(xlabel="ε", ylabel="score")
-    finish(figure, "Four")
-    assert [ax.get_xlabel() for ax in axes] == ["", "", "ε", "ε"]
-    assert [ax.yaxis.label.get_visible() for ax in axes] == [True, False, True, False]
+def test_numbers_are_written_short() -> None:
+    values = (0.01234, 99.96, 4941.0, INF)
+    assert [words.whole_number(v) for v in values] == ["0.0123", "100", "4,941", "∞"]
+    assert [words.short_number(v) for v in values] == ["0.0123", "100", "4,940", "∞"]
+    assert [words.json_number(v) for v in (1 / 3, INF, math.nan)] == [0.333333, None, None]
+    assert words.json_number(1 / 3, 2) == 0.33
+    cells = (INF, -INF, math.nan, 0.123456, 12345, True, "text")
+    assert [words.table_number(v) for v in cells] == ["∞", "-∞", "–", "0.1235", "12,345", "yes", "text"]
+    at = (0.0, 0.001, 0.25, 10.0, 1000.0, 10_000.0, 1e5, 2.5e6)
+    assert [words.axis_number(v) for v in at] == ["0", "0.001", "0.25", "10", "1,000", "10,000", "10⁵", "2.5 × 10⁶"]
+
+
+def test_axes_settings_and_data_are_called_what_people_call_them() -> None:
+    assert words.true_axis("record") == "guaranteed ε, of one whole record (nats, δ = 1e-5)"
+    assert words.true_axis("run", pure=True) == "guaranteed ε, of one whole run (nats)"
+    assert words.printed_axis("pixel") == "printed ε, of one pixel (nats)"
+    assert [words.listed(list(names)) for names in ("", "a", "ab", "abc")] == ["", "a", "a and b", "a, b and c"]
+    assert [dataset_name(key) for key in ("fashion_mnist", "cifar10", "mine")] == ["Fashion-MNIST", "CIFAR-10", "mine"]
+    assert in_order(["mine", "cifar10", "mnist"]) == ["mnist", "cifar10", "mine"]
+    said = variant_words("backbone=lenet_tanh,model=lenet_tanh_head,unit=batch")
+    assert said == "features of LeNet with tanh, LeNet with tanh, noise for a batch"
+
+
+def test_a_users_own_data_are_not_taken_for_what_a_paper_shows() -> None:
+    source = "TLDP, Figure 1"
+    assert words.with_own_data(source, ["mnist", "digits"]) == source
+    assert words.with_own_data(source, ["mine"]) == f"Your data, as in {source}"
+    assert words.with_own_data(source, ["mine", "digits"]) == f"{source}; your own data: mine"
+    assert words.with_own_data("Irises", ["mine"]) == "Irises"  # what a user calls a study of their own
+    assert words.own_data(["mine"], "my-paper") == []
+    assert words.origin("Figure 1", "ours", ["mine"], "my-paper") == "Figure 1 of the source (ours)."
+    assert words.origin("", "this project", ["mnist"], "frontier") == "In no source's figures (this project)."

@@ -1,133 +1,218 @@
-"""Every figure that the notebooks draw from the kept results keeps the rules: sizes, five lines, colours, no key."""
+"""The notebooks teach and show their figures inside, which all keep the rules: sizes, five lines, colours, no key."""
 
 from __future__ import annotations
 
-import html
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from keys import KEY
+from made_up import table
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
+from tensorldp.errors import InputError
 from tensorldp.mechanism_table import MECHANISMS
 from tensorldp_papers.plots import notebook, style
 from tensorldp_papers.plots.lines import MOST_LINES
-from tensorldp_papers.plots.sheets import PAGE, PHONE, PIXEL, on
+from tensorldp_papers.plots.means import read_metrics
+from tensorldp_papers.plots.sheets import PAGE, PHONE, PIXEL, Sheet, finish, on, panels
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "results" / "reference"
-NOTEBOOKS = [
-    path for path in sorted((ROOT / "notebooks").glob("*.ipynb")) if '"parameters"' in path.read_text(encoding="utf-8")
-]
+TEACHES = ROOT / "notebooks" / "what_epsilon_means.ipynb"  # it draws no figure of a run
+NOTEBOOKS = sorted({*(ROOT / "notebooks").glob("*.ipynb")} - {TEACHES})
 LOOKS = {style.look(name).label: style.look(name).colour for name in MECHANISMS.names()}
-PALETTE = {
-    *(style.INK, style.PAPER, style.QUIET, style.PALE, style.WEAKER),
-    *(style.COLOURS.values()),
-    *(style.OWN_COLOURS.values()),
-}
+REFERENCES = {style.QUIET, style.INK}
+PALETTE = {*REFERENCES, style.PAPER, style.PALE, style.WEAKER, *style.COLOURS.values(), *style.OWN_COLOURS.values()}
+SIZE = re.compile(r"(?:font-size: |font: (?:[a-z0-9]+ )*)([\d.]+)px")
+
+
+@cache
+def kept_metrics(path: Path) -> pd.DataFrame:
+    """The kept results with two seeds of a run and nine of its clients: words, lines and bands are those of all."""
+    kept = read_metrics(path)
+    return kept[(kept["seed"] < 2) & ~(kept["client"] >= 9).fillna(False)]
+
+
+def run(path: Path, space: dict[str, Any], **parameters: str) -> None:
+    """Run a notebook's cells here, with other values of those parameters that it has."""
+    for cell in json.loads(path.read_text())["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), space)
+            if "parameters" in cell["metadata"].get("tags", ()):
+                space |= {key: value for key, value in parameters.items() if key in space}
 
 
 @dataclass
 class Drawn:
-    """The figures of one notebook: by name the figure of a page, and both SVGs."""
+    """The figures of one notebook by name and sheet, and what files have of those of a phone."""
 
-    figures: dict[str, Figure] = field(default_factory=dict)
+    figures: dict[tuple[str, Sheet], Figure] = field(default_factory=dict)
     svgs: dict[str, str] = field(default_factory=dict)
 
-
-@pytest.fixture(scope="module", params=NOTEBOOKS, ids=lambda path: path.stem)
-def drawn(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Drawn]:
-    """What a notebook draws, its cells run here with the kept results."""
-    found, folder = Drawn(), tmp_path_factory.mktemp(request.param.stem)
-
-    def show(draw: Callable[[], Figure], stem: Path) -> None:
+    def show(self, draw: Callable[[], Figure], stem: Path) -> None:
         for sheet in (PAGE, PHONE):
             with on(sheet):
-                figure = draw()
-            if sheet is PAGE:
-                found.figures[stem.name] = figure
-            path = folder / f"{stem.name}{sheet.ending}.svg"
-            figure.savefig(path, format="svg")
-            found.svgs[path.stem] = path.read_text()
-
-    patch = pytest.MonkeyPatch()
-    patch.setattr(notebook, "show", show)
-    kept = {"metrics": str(KEPT / "metrics.parquet"), "folder": str(folder / "figures")}
-    if (pictures := KEPT / "reconstruction.safetensors").exists():
-        kept["pictures"] = str(pictures)
-    (folder / "figures").mkdir()
-    (folder / "tables").mkdir()
-    space: dict[str, object] = {}
-    for cell in json.loads(request.param.read_text())["cells"]:
-        if cell["cell_type"] == "code":
-            exec("".join(cell["source"]), space)
-            if "parameters" in cell["metadata"].get("tags", ()):
-                space |= {key: value for key, value in kept.items() if key in space}
-    yield found
-    patch.undo()
+                self.figures[stem.name, sheet] = draw()
+        self.figures[stem.name, PHONE].savefig(svg := StringIO(), format="svg")
+        self.svgs[stem.name] = svg.getvalue()
 
 
-def test_a_notebook_draws_something(drawn: Drawn) -> None:
+def texts(figure: Figure) -> list[Text]:
+    """All texts that are seen."""
+    every = [text for text in figure.findobj(Text) if isinstance(text, Text)]
+    return [text for text in every if text.get_visible() and text.get_text()]
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(path, marks=pytest.mark.xdist_group(path.stem), id=path.stem) for path in NOTEBOOKS],
+)
+def drawn(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Drawn:
+    """What a notebook draws, its cells run here with the kept results."""
+    found, folder = Drawn(), tmp_path_factory.mktemp(request.param.stem)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(notebook, "show", found.show)
+        patch.setattr(notebook, "read_metrics", lambda path: kept_metrics(path).copy())
+        for name in ("figures", "tables"):
+            (folder / name).mkdir()
+        pictures = str(KEPT / "reconstruction.safetensors")
+        run(request.param, {}, metrics=str(KEPT / "metrics.parquet"), folder=str(folder / "figures"), pictures=pictures)
+    return found
+
+
+def test_a_notebook_draws_figures_with_a_title_that_is_seen_first(drawn: Drawn) -> None:
     assert drawn.figures
+    for name, figure in drawn.figures.items():
+        largest = max(float(text.get_fontsize()) for text in figure.texts)
+        assert {text.get_fontweight() for text in figure.texts if text.get_fontsize() == largest} == {"bold"}, name
 
 
 def test_figures_are_as_wide_as_they_are_shown_and_no_text_is_below_ten_pixels(drawn: Drawn) -> None:
-    for name, svg in drawn.svgs.items():
-        width = float(re.findall(r'<svg[^>]* width="([\d.]+)pt"', svg)[0])
-        shown = PHONE.pixels if name.endswith("_phone") else PAGE.pixels
-        assert width == pytest.approx(shown * PIXEL, abs=0.5), name
-        smallest = min(map(float, re.findall(r"(?:font-size: |font: (?:[a-z0-9]+ )*)([\d.]+)px", svg)))
+    for (name, sheet), figure in drawn.figures.items():
+        assert figure.get_figwidth() == pytest.approx(sheet.pixels / 96, abs=0.01), name
+        smallest = min(float(text.get_fontsize()) for text in texts(figure))
         assert smallest >= 10 * PIXEL - 0.01, f"{name}: a text of {smallest / PIXEL:.1f} px"
+    for name, svg in drawn.svgs.items():
+        assert float(re.findall(r'<svg[^>]* width="([\d.]+)pt"', svg)[0]) == pytest.approx(PHONE.pixels * PIXEL), name
+        assert min(map(float, SIZE.findall(svg))) >= 10 * PIXEL - 0.01, name
 
 
 def test_no_panel_has_more_than_five_lines_in_colour(drawn: Drawn) -> None:
-    for name, figure in drawn.figures.items():
-        for ax in figure.axes:
-            named = [line for line in ax.get_lines() if str(line.get_label())[0] != "_" and line.get_visible()]
-            coloured = [line for line in named if line.get_color() not in (style.QUIET, style.INK)]
-            assert len(coloured) <= MOST_LINES, f"{name}: {[line.get_label() for line in coloured]}"
-            curves = [line for line in ax.get_lines() if np.size(line.get_xdata()) > 2]  # rows of dots are no lines
-            every = {str(line.get_color()) for line in curves} - {style.QUIET, style.INK}
-            assert len(every) <= MOST_LINES, f"{name}: {every}"
+    for name, ax in ((name, ax) for name, figure in drawn.figures.items() for ax in figure.axes):
+        named = [line for line in ax.get_lines() if str(line.get_label())[0] != "_" and line.get_visible()]
+        coloured = [line.get_label() for line in named if line.get_color() not in REFERENCES]
+        assert len(coloured) <= MOST_LINES, f"{name}: {coloured}"
+        curves = [line for line in ax.get_lines() if np.size(line.get_xdata()) > 2]  # rows of dots are no lines
+        colours = {str(line.get_color()) for line in curves} - REFERENCES
+        assert len(colours) <= MOST_LINES, f"{name}: {colours}"
 
 
 def test_every_colour_is_the_rulers_and_a_mechanism_has_its_own(drawn: Drawn) -> None:
     for name, svg in drawn.svgs.items():
         assert set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", svg)) <= PALETTE, name
-    for figure in drawn.figures.values():
-        for line in (line for ax in figure.axes for line in ax.get_lines()):
-            if (text := str(line.get_label()).split(",")[0]) in LOOKS:
-                assert line.get_color() == LOOKS[text]
+    for line in (line for figure in drawn.figures.values() for ax in figure.axes for line in ax.get_lines()):
+        if (text := str(line.get_label()).split(",")[0]) in LOOKS:
+            assert line.get_color() == LOOKS[text]
 
 
 def test_no_text_has_a_key_in_it(drawn: Drawn) -> None:
-    for name, svg in drawn.svgs.items():
-        for text in re.findall(r"<text[^>]*>(.*?)</text>", svg, re.DOTALL):
-            said = html.unescape(re.sub(r"<[^>]+>", "", text))
-            assert not KEY.search(said), f"{name}: {said!r}"
-
-
-def test_a_figure_has_a_title_that_is_seen_first(drawn: Drawn) -> None:
     for name, figure in drawn.figures.items():
-        largest = max(float(text.get_fontsize()) for text in figure.texts)
-        (title,) = {text.get_fontweight() for text in figure.texts if text.get_fontsize() == largest}
-        assert title == "bold", name
+        assert [text.get_text() for text in texts(figure) if KEY.search(text.get_text())] == [], name
 
 
-ELSEWHERE = ("style.py", "notebook.py")  # the one place, and the page around a notebook
-CODE = [
-    *(ROOT / "src/tensorldp_papers/plots").glob("*.py"),
-    *(ROOT / "src/tensorldp_papers/papers").glob("*/figures.py"),
-    *(ROOT / "src/tensorldp_papers/report").rglob("*.py"),
-    *(ROOT / "src/tensorldp_papers/report").rglob("*.js"),
-]
+def test_colours_are_given_in_one_place() -> None:
+    package, elsewhere = ROOT / "src/tensorldp_papers", ("style.py", "notebook.py")  # the place, a notebook's page
+    patterns = ("plots/*.py", "papers/*/figures.py", "report/**/*.py", "report/**/*.js")
+    for path in (path for pattern in patterns for path in package.glob(pattern) if path.name not in elsewhere):
+        assert not re.findall(r"#[0-9a-fA-F]{6}\b|color=[\"'](?!none)[a-z]", path.read_text()), path
 
 
-@pytest.mark.parametrize("path", [path for path in CODE if path.name not in ELSEWHERE], ids=lambda path: path.name)
-def test_colours_are_given_in_one_place(path: Path) -> None:
-    assert not re.findall(r"#[0-9a-fA-F]{6}\b|color=[\"'](?!none)[a-z]", path.read_text()), path
+# notebooks
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_paragraph_stands_before_each_step(path: Path) -> None:
+    cells = json.loads(path.read_text())["cells"]
+    assert [cell["cell_type"] for cell in cells] == ["markdown", "code"] * (len(cells) // 2)
+    assert "parameters" in cells[1]["metadata"]["tags"]
+    assert all(len("".join(words["source"])) > 20 for words in cells[2::2])
+    assert not any(code["outputs"] for code in cells[3::2])
+    source = "".join(line for cell in cells[1::2] for line in cell["source"])
+    assert "load(metrics, folder" in source or "Path(folder)" in source
+    assert "show(" in source
+    assert not re.search(r"\bsave\(", source)
+    if path.stem not in ("privacy_profiles", "accuracy_ceiling", "frontier", "epsilon_you_get", "epsilon_in_pictures"):
+        assert 'dataset = ""' in source
+
+
+def test_the_notebook_that_teaches_an_epsilon_finds_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    outputs = [output for cell in json.loads(TEACHES.read_text())["cells"] for output in cell.get("outputs", [])]
+    said = "".join(line for output in outputs for line in output.get("text", []))
+    printed: list[str] = []
+    shown: list[Figure] = []
+    monkeypatch.setattr(notebook, "show", lambda draw: shown.append(draw()))
+    run(TEACHES, {"print": lambda *words: printed.append(" ".join(words))})
+    assert said.split() == " ".join(printed).split()
+    assert "epsilon 382.3" in said
+    assert "784" in said
+    assert len(shown) == sum("image/png" in output.get("data", {}) for output in outputs)
+
+
+def test_without_a_run_the_kept_results_are_read_and_a_users_own_data_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = tmp_path / "results"
+    (results / "reference").mkdir(parents=True)
+    kept = pd.DataFrame({"study": ["s", "s", "t"], "dataset": ["a", "b", "c"]})
+    kept.to_parquet(results / "reference" / "metrics.parquet")
+    missing = str(results / "metrics.parquet")
+    found, out = notebook.load(missing, str(results / "figures"))
+    assert len(found) == 3
+    assert out == results / "reference_figures" / "figures"
+    assert (out.parent / "tables").is_dir()
+    assert list(notebook.load(missing, "", "s", "b")[0]["dataset"]) == ["b", "c"]
+    with pytest.raises(InputError, match="data set of s"):
+        notebook.load(missing, "", "s", "c")
+    with pytest.raises(InputError, match="cannot be read"):
+        notebook.load(str(tmp_path / "metrics.parquet"), str(tmp_path / "figures"))
+    table(dataset="mine").to_parquet(missing)
+    notebook.load(missing, str(results / "figures"), "tldp_type1")
+    assert capsys.readouterr().out == "Your data, mine, by the method of the source, which lacks them.\n"
+
+
+def test_a_figure_is_saved_and_shown_inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Any] = []
+    monkeypatch.setattr(notebook, "display", shown.append)
+    for stem in (tmp_path / "figure", None):
+        notebook.show(lambda: finish(panels(1)[0], "A figure"), stem)
+    made = {"figure.png", "figure_dark.png", "figure.svg", "figure_phone.svg"}
+    assert {path.name for path in tmp_path.iterdir()} == made
+    assert len(shown) == 2
+    assert shown[0].data == (tmp_path / "figure.png").read_bytes()
+
+
+def test_a_page_has_words_code_and_pictures_and_asks_for_nothing(tmp_path: Path) -> None:
+    outputs = [{"data": {"image/png": "AAAA\n"}}, {"text": ["a < b"]}, {"data": {}}]
+    cells = [
+        {"cell_type": "markdown", "source": ["# Title\n", "**Words** with <angles>"]},
+        {"cell_type": "code", "source": ["x = 1 < 2"], "outputs": outputs},
+    ]
+    text = notebook.page({"cells": cells}, "name & more")
+    for part in ("<h1>Title</h1>", "<strong>Words</strong>", 'src="data:image/png;base64,AAAA"', "a &lt; b"):
+        assert part in text
+    assert "<title>name &amp; more</title>" in text
+    assert not re.search(r"https?:|<script|@import", text)
+    (tmp_path / "bad.ipynb").write_text("[]")
+    for name in ("none.ipynb", "bad.ipynb"):
+        with pytest.raises(InputError, match="is not a notebook"):
+            notebook.page_of(tmp_path / name)
