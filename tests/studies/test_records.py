@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from tensorldp.errors import InputError
 from tensorldp.files import sha256, write_arrays, write_json
@@ -19,7 +21,7 @@ from tensorldp_papers.run.streams import mechanism_on
 def test_a_split_that_was_changed_after_its_digest_was_noted_is_refused_by_name(tmp_path: Path) -> None:
     path = tmp_path / "train.safetensors"
     told = {"dataset": "digits", "classes": "2", "low": "0", "high": "1", "kind": "tabular"}
-    arrays = {"x": np.zeros((4, 2), np.float32), "y": np.arange(4) % 2}
+    arrays: dict[str, NDArray[Any]] = {"x": np.zeros((4, 2), np.float32), "y": np.arange(4) % 2}
     write_arrays(path, arrays, told)
     write_json(tmp_path / "digest.json", {"train": sha256(path)})
     assert len(read_records(path).x) == 4
