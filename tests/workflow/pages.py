@@ -7,7 +7,6 @@ makes the block a file; `skip="reason"` is shown and not run; `text` is prose.
 from __future__ import annotations
 
 import doctest
-import multiprocessing
 import os
 import re
 import subprocess
@@ -16,6 +15,8 @@ import textwrap
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+from forked import forked
 
 DOCS = Path(__file__).parents[2] / "docs"
 FENCE = re.compile(r"^( *)```(\w*)([^\n]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
@@ -49,13 +50,16 @@ def blocks(page: str) -> list[Block]:
     ]
 
 
+def environment_of(folder: Path) -> dict[str, str]:
+    kept = {key: value for key, value in os.environ.items() if key != "TENSORLDP_MIRROR"}
+    return kept | {"PYTHONPATH": str(folder / "src"), "PATH": f"{Path(sys.executable).parent}:{kept['PATH']}"}
+
+
 def shell(folder: Path, block: Block) -> None:
-    environment = {key: value for key, value in os.environ.items() if key != "TENSORLDP_MIRROR"}
-    environment |= {"PYTHONPATH": str(folder / "src"), "PATH": f"{Path(sys.executable).parent}:{environment['PATH']}"}
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", block.text],
         cwd=folder,
-        env=environment,
+        env=environment_of(folder),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -67,24 +71,14 @@ def shell(folder: Path, block: Block) -> None:
         assert re.search(r"^total +\d+$|^Nothing to be done", done.stdout, re.MULTILINE), block.where
 
 
-def _execute(folder: Path, text: str) -> None:
-    os.chdir(folder)
-    sys.path.insert(0, str(folder))
-    for stream in (1, 2):
-        os.dup2(os.open("output", os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
+def _execute(text: str) -> None:
+    sys.path.insert(0, "")
     exec(compile(text, "<block>", "exec"), {"__name__": "__main__"})
 
 
 def python(folder: Path, where: str, text: str) -> None:
-    """Run Python in a new process, forked from one that has the library imported already."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tensorldp.mechanisms", "tensorldp.privacy", "pandas"])
-    process = context.Process(target=_execute, args=(folder, text))
-    process.start()
-    process.join(300)
-    output = (folder / "output").read_text()
-    (folder / "output").unlink()
-    assert process.exitcode == 0, f"{where} fails:\n{text}\n{output[-5000:]}"
+    code, output = forked(folder, environment_of(folder), _execute, text)
+    assert code == 0, f"{where} fails:\n{text}\n{output[-5000:]}"
 
 
 def follow(folder: Path, pages: Iterable[str], planned: Collection[str] = ()) -> None:

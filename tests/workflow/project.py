@@ -19,6 +19,7 @@ from typing import Any
 
 import pandas as pd
 import yaml
+from forked import forked, run_snakemake
 
 from tensorldp_papers.run.stages import privacy_parts
 from tensorldp_papers.run.store import Store, Task, read_tasks
@@ -62,7 +63,9 @@ class Project:
         return [str(SNAKEMAKE), "--cores", "2", *snakefile]
 
     def snakemake(self, *arguments: str, before: tuple[str, ...] = (), **environment: str) -> tuple[int, str]:
-        """The exit code of Snakemake here, and all that it says."""
+        """The exit code of Snakemake here, and all that it says; `before` is a command that starts it."""
+        if not before:
+            return forked(self.folder, self.environment | environment, run_snakemake, [*self.command, *arguments])
         done = subprocess.run(
             [*before, *self.command, *arguments],
             cwd=self.folder,

@@ -63,8 +63,8 @@ def test_privacy_is_told_for_the_whole_record(calm_everything: Project) -> None:
     type1 = table[table["study"] == TYPE1].set_index(["mechanism", "epsilon"])["guarantee_pure_epsilon"]
     assert type1["tldp-l", 1].unique().tolist() == pytest.approx([64.0], rel=1e-12)  # 64 pixels at 1 each
     assert type1["laplace", 5].unique().tolist() == pytest.approx([5.0], rel=1e-12)  # of the stated range, too
-    testing = table[(table["study"] == "latent") & (table["variant"] == "model=ann,reading=B")]
-    assert (testing["guarantee_pure_epsilon"] > 2800).all()
+    trusting = table[(table["study"] == "latent") & (table["variant"] == "model=ann,reading=B")]
+    assert (trusting["guarantee_pure_epsilon"] > 2800).all()
 
 
 def test_a_mechanism_from_outside_runs_in_every_type_of_study(everything: Project, calm_everything: Project) -> None:

@@ -227,10 +227,10 @@ def test_a_cell_that_raises_takes_no_other_along_and_is_told_with_the_command_th
 
 @pytest.mark.weekly
 def test_temporary_folders_that_outlived_their_last_reader_at_a_kill_are_deleted_in_the_end(
-    calm: Project, tmp_path: Path
+    everything: Project, tmp_path: Path
 ) -> None:
     """The state between the end of the scoring job and the deletion of the release and the models that it read."""
-    project = copy_of(calm, tmp_path / "copy")
+    project = copy_of(everything, tmp_path / "copy")
     before = project.stored()
     for name in before:
         if name.startswith("tldp_type2") and "/seed~" in name:
@@ -241,10 +241,10 @@ def test_temporary_folders_that_outlived_their_last_reader_at_a_kill_are_deleted
         return {path.relative_to(project.folder).parts[1] for path in project.leftovers()}
 
     assert left() == {"perturbed", "models"}
-    project.ran(METRICS, "results/models/tldp_type2/digits/0", "--forcerun", "collect")
+    project.ran("--forcerun", "collect", "--", METRICS, "results/models/tldp_type2/digits/0")
     assert left() == {"models"}  # asked for
-    project.ran(METRICS, "--forcerun", "collect")
-    is_as_calm(project, calm)
+    project.ran("--forcerun", "collect", "--", METRICS)
+    is_as_calm(project, everything)
 
 
 def test_a_file_that_was_half_written_at_a_kill_is_cleared_by_the_next_writer(tmp_path: Path) -> None:
@@ -263,9 +263,10 @@ def test_a_file_that_was_half_written_at_a_kill_is_cleared_by_the_next_writer(tm
 
 @pytest.mark.weekly
 def test_a_figure_killed_in_its_notebook_leaves_no_kernel_and_is_made_by_the_next_run(
-    calm: Project, tmp_path: Path
+    everything: Project, tmp_path: Path
 ) -> None:
-    project, figure = copy_of(calm, tmp_path / "copy"), "results/figures/tldp_type1.png"
+    project, figure = copy_of(everything, tmp_path / "copy"), "results/figures/tldp_type1.png"
+    (project.folder / figure).unlink()
     with started(project, figure) as run:
         kernel = "ipykernel_launcher"
         assert until(lambda: any(kernel in line for line in alive(project.folder)), 60), run.output

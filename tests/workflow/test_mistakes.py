@@ -121,7 +121,9 @@ DENIED = "import os\nallowed = os.access\nos.access = lambda path, mode: path !=
 def test_a_folder_that_cannot_be_written_is_named_in_a_sentence(project: Project, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(DENIED)
     project.configure(**SMALL)
-    code, text = project.snakemake("--dry-run", PYTHONPATH=f"{tmp_path}:{project.home / 'src'}")
+    code, text = project.snakemake(
+        "--dry-run", before=(sys.executable,), PYTHONPATH=f"{tmp_path}:{project.home / 'src'}"
+    )
     assert code != 0
     assert f"error: the folder {project.folder} cannot be written" in text
     assert "Traceback" not in text
