@@ -25,7 +25,7 @@ test: $(READY)  ## lint, types, docs and every test but the weekly ones
 	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n $(WORKERS) --dist loadgroup -m "not weekly"; tests=$$?; \
 	wait $$types; types=$$?; cat $(VENV)/types.txt; exit $$((tests ? tests : types))
 
-quicktest: $(READY)  ## lint, types and the unit tests that are quick: below three minutes on two cores
+quicktest: $(READY)  ## lint, types and the unit tests that are quick: about two minutes on two cores
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check --quiet .
 	$(VENV)/bin/mypy

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import runpy
 import sys
 import tempfile
 import traceback
@@ -45,10 +46,8 @@ def forked(
 
 def run_snakemake(command: list[str]) -> None:
     """What the script `snakemake` does."""
-    from snakemake.cli import main  # noqa: PLC0415
-
     sys.argv[:] = command
-    main()
+    runpy.run_module("snakemake", run_name="__main__")
 
 
 def _call(
