@@ -32,8 +32,16 @@ PARSERS: Registry[Any] = Registry(
     "parser",
     group="tensorldp.datasets",
     own={
-        "tensorldp_papers.data.images": ["mnist", "fashion_mnist", "cifar10", "svhn", "digits", "breast_cancer"],
-        "tensorldp_papers.data.tabular": ["adult", "credit", "ctg", "darknet"],
+        "tensorldp_papers.data.images": [
+            "mnist",
+            "fashion_mnist",
+            "cifar10",
+            "svhn",
+            "svhn_10k",
+            "digits",
+            "breast_cancer",
+        ],
+        "tensorldp_papers.data.tabular": ["adult", "credit", "creditcard_55k", "ctg", "darknet", "darknet_5k"],
         "tensorldp_papers.data.text": ["imdb"],
     },
 )

@@ -12,6 +12,7 @@ import pandas as pd
 
 from tensorldp.errors import InputError
 from tensorldp.files import read_arrays
+from tensorldp_papers.data.catalogue import whole_of
 from tensorldp_papers.papers.tldp.settings import LearningFactors
 from tensorldp_papers.run.cell import AnyCell, epsilon_text, variant_factors
 from tensorldp_papers.run.grid import Plan
@@ -34,6 +35,12 @@ def rows_by_cell(metrics: pd.DataFrame) -> dict[CellKey, pd.DataFrame]:
 
 def _chosen(value: str, wanted: str | Iterable[str] | None) -> bool:
     return wanted is None or value == wanted or (not isinstance(wanted, str) and value in set(wanted))
+
+
+def _stands_for(dataset: str, planned: set[str]) -> str:
+    """The data set that a part stands for, which is itself where the whole one is planned."""
+    whole = whole_of(dataset)
+    return dataset if whole in planned else whole
 
 
 class NotRun(Exception):
@@ -84,11 +91,16 @@ class Evidence:
         mechanism: str | Iterable[str] | None = None,
         **factors: Any,
     ) -> list[AnyCell]:
-        """The planned cells of a study with this data set, mechanism and these factors (as text; None: without it)."""
+        """The planned cells of a study with this data set, mechanism and these factors (as text; None: without it).
+
+        Where a data set is not planned, a part of it stands for it; `fairness.shortfall` then says so.
+        """
+        planned = self.plan.of(study)
+        whole = {cell.dataset for cell in planned}
         return [
             cell
-            for cell in self.plan.of(study)
-            if _chosen(cell.dataset, dataset)
+            for cell in planned
+            if (_chosen(cell.dataset, dataset) or _chosen(_stands_for(cell.dataset, whole), dataset))
             and _chosen(cell.mechanism, mechanism)
             and _named(cell, factors)
             and self._keeps(cell)
@@ -116,7 +128,7 @@ class Evidence:
             name
             for key, wanted in (("dataset", dataset), ("mechanism", mechanism))
             for name in ([wanted] if isinstance(wanted, str) else sorted(wanted or ()))
-            if name not in {getattr(cell, key) for cell in cells}
+            if name not in {name for cell in cells for name in (getattr(cell, key), whole_of(cell.dataset))}
         ]
         if not cells or missing:
             raise NotRun(

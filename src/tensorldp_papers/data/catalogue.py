@@ -12,7 +12,18 @@ from tensorldp.errors import InputError, check_whole, unknown
 from tensorldp.registry import Registry
 from tensorldp_papers.registries import PARSERS
 
-__all__ = ["Dataset", "File", "Source", "Weights", "find", "get", "names", "register_dataset", "weights_names"]
+__all__ = [
+    "Dataset",
+    "File",
+    "Source",
+    "Weights",
+    "find",
+    "get",
+    "names",
+    "register_dataset",
+    "weights_names",
+    "whole_of",
+]
 
 
 KINDS = ("image", "tabular", "text")
@@ -91,6 +102,7 @@ class Dataset:
         deviation: how the prepared tensors differ from the release or from the papers' preparation.
         sources: where the files come from, the best first; empty if embedded.
         embedded: it comes inside a library that is installed, nothing is fetched.
+        part_of: the data set of which it is a part; empty if it is whole.
 
     Raises:
         InputError: if a value is out of range.
@@ -108,6 +120,7 @@ class Dataset:
     deviation: str = ""
     sources: tuple[Source, ...] = ()
     embedded: bool = False
+    part_of: str = ""
 
     def __post_init__(self) -> None:
         what = f"the data set {self.name}"
@@ -244,6 +257,18 @@ ENTRIES = (
                 "train_32x32.mat": "md5:e26dedcc434d2e4c54c9b2d4a06d8373",
                 "test_32x32.mat": "md5:eb5a983be6a315427106f1b164d9cef3"},
                 f"https{HOUSE_NUMBERS}", f"http{HOUSE_NUMBERS}")),)),
+    Dataset("svhn_10k", "image", 10, (32, 32, 3), 0, 255, (8000, 2000),
+            "http://ufldl.stanford.edu/housenumbers/",
+            "Netzer et al. 2011; non-commercial use",
+            "10,000 of SVHN's 99,289 images: the first of its test file, of which the first 8,000 train and the last "
+            "2,000 test; label 10 of the release is class 0",
+            (Source("mirror subset", _files("svhn", {
+                "test_first10000_images_u8_10000x32x32x3.bin.xz":
+                "sha256:73d41d012a45d8d07b595a7be4500416db7b42a972185c90639e397317d97635",
+                "test_first10000_labels_u8_10000.bin":
+                "sha256:7fe9bcc87dca833901548fff86f3af5d1dccf069e726ecef367b4a1476542ddf"}),
+                "the first 10,000 of the test images, lossless pixels put together from a public copy"),),
+            part_of="svhn"),
     Dataset("imdb", "text", 2, (500,), 0, 400_000, (25000, 25000),
             "https://ai.stanford.edu/~amaas/data/sentiment/",
             "Maas et al. 2011; no formal licence, research use",
@@ -263,6 +288,16 @@ ENTRIES = (
             "rows with NaN or infinite values dropped; Tor cut into 200 segments among the shuffled rest, first 80 % "
             f"for training (reconstructed); columns that are constant in training dropped; {TRAIN_ONLY}",
             (Source("publisher", (File("darknet/Darknet.CSV", None),)),)),
+    Dataset("darknet_5k", "tabular", 2, (9,), -math.inf, math.inf, (4000, 1000),
+            "https://www.unb.ca/cic/datasets/darknet2020.html",
+            "CIC-Darknet2020, Habibi Lashkari, Kaur, Rahali 2020; research use, cite the paper",
+            "5,000 of CIC-Darknet2020's 141,530 flows, drawn at random, with 9 of their features and two classes, Tor "
+            f"or VPN and neither; stratified 80/20 split; {TRAIN_ONLY}",
+            (Source("mirror subset", _files("darknet2020", {
+                "darknet2020_sample5000.csv.xz":
+                "sha256:1c15532ce38c0e775749f825070f74153f2e0b6c32a21d3a16c218f7685e00ee"}),
+                "a public sample, whose infinite and missing values its publisher replaced"),),
+            part_of="darknet"),
     Dataset("adult", "tabular", 2, (105,), 0, math.inf, (32561, 16281),
             "https://archive.ics.uci.edu/dataset/2/adult",
             "UCI Adult, Becker, Kohavi 1996; CC BY 4.0",
@@ -290,6 +325,17 @@ ENTRIES = (
             "Dal Pozzolo et al. 2015; Open Database License",
             f"V1 to V28; stratified 70/30 split; {TRAIN_ONLY}",
             (Source("publisher", (File("credit/creditcard.csv", None),)),)),
+    Dataset("creditcard_55k", "tabular", 2, (28,), -math.inf, math.inf, (25619, 10980),
+            "https://www.kaggle.com/datasets/mlg-ulb/creditcardfraud",
+            "Dal Pozzolo et al. 2015; Open Database License",
+            "36,599 of 284,807 rows of the credit card data: all 492 frauds and a near uniform sample of the others, "
+            f"so 1.3 % are frauds and not 0.17 %; V1 to V28; stratified 70/30 split; {TRAIN_ONLY}",
+            (Source("mirror subset", _files("creditcard", {
+                "creditcard_subset.csv.xz": "sha256:8bdbc4b6e9009b8b6c01252fbbe927d5e1f0eb800ddb71ec43d14b144f2fd7b8",
+                "part_u8.bin": "sha256:c03c3c13b5cfb715b8c300ee18ce7c2531befd856380164e3ede687a8b56814d"}),
+                "55,307 rows put together from partial public copies, of which those that are no random sample of the "
+                "rows without fraud are left out"),),
+            part_of="credit"),
 )
 # fmt: on
 
@@ -331,6 +377,11 @@ def weights_names() -> list[str]:
 def get(name: str) -> Dataset:
     """The data set of that name."""
     return DATASETS.get(name)
+
+
+def whole_of(name: str) -> str:
+    """The data set of which one is a part; the name itself if it is whole or not in the catalogue."""
+    return (name in names() and get(name).part_of) or name
 
 
 def find(name: str) -> Dataset | Weights:

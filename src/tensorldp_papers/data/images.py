@@ -61,13 +61,21 @@ def parse_cifar10(files: Files, options: Options) -> Parsed:
     """CIFAR-10 from the binary archive or the re-encoded raw pixels: x (N, 32, 32, 3), in the release's order."""
     if "cifar-10-binary.tar.gz" in files:
         return _cifar_archive(files["cifar-10-binary.tar.gz"])
-    return Parsed(_cifar_raw(files, "data_batch_", "train_labels"), _cifar_raw(files, "test_batch_", "test_labels"))
+    return Parsed(_raw_pixels(files, "data_batch_", "train_labels"), _raw_pixels(files, "test_batch_", "test_labels"))
 
 
 @parser("svhn")
 def parse_svhn(files: Files, options: Options) -> Parsed:
     """SVHN's cropped digits: x (N, 32, 32, 3), label 10 becomes class 0."""
     return Parsed(_svhn_file(files["train_32x32.mat"]), _svhn_file(files["test_32x32.mat"]))
+
+
+@parser("svhn_10k")
+def parse_svhn_10k(files: Files, options: Options) -> Parsed:
+    """The first 10,000 test images of SVHN, of which the first 8,000 train: neighbours are crops of one photo."""
+    x, y = _raw_pixels(files, "test_first10000_images", "test_first10000_labels")
+    cut = len(y) * 4 // 5
+    return Parsed((x[:cut], y[:cut]), (x[cut:], y[cut:]))
 
 
 def _cifar_archive(path: Path) -> Parsed:
@@ -88,7 +96,7 @@ def _cifar_archive(path: Path) -> Parsed:
     return Parsed(split(_CIFAR_TRAIN), split(_CIFAR_TEST))
 
 
-def _cifar_raw(files: Files, images: str, labels: str) -> Arrays:
+def _raw_pixels(files: Files, images: str, labels: str) -> Arrays:
     parts = sorted(name for name in files if name.startswith(images))
     y = np.frombuffer(b"".join(decompressed(files[name]) for name in files if name.startswith(labels)), np.uint8)
     pixels = b"".join(decompressed(files[name]) for name in parts)

@@ -51,7 +51,28 @@ def numbers(table: pd.DataFrame, path: Path) -> NDArray[np.float64]:
 @parser("credit")
 def parse_credit(files: Mapping[str, Path], options: Options) -> Parsed:
     """Credit card fraud: x (N, 28) standardised V1 to V28, y 1 for fraud; stratified 70/30 split."""
-    path = files["creditcard.csv"]
+    return _fraud(*_credit_rows(files["creditcard.csv"]), options.seed)
+
+
+FRAUD, ANY_TIME = 1, 2
+"""What part_u8.bin says of a row of the partial table: a fraud, or from samples of all rows without fraud."""
+
+
+@parser("creditcard_55k")
+def parse_creditcard_55k(files: Mapping[str, Path], options: Options) -> Parsed:
+    """As `parse_credit`, of the partial table: all frauds, and a near uniform sample of the other rows."""
+    path, parts = files["creditcard_subset.csv.xz"], files["part_u8.bin"]
+    x, y = _credit_rows(path)
+    part = np.frombuffer(decompressed(parts), np.uint8)
+    if len(part) != len(y):
+        raise InputError(
+            f"the file {parts} has {len(part)} bytes, expected one for each of the {len(y)} rows of {path}"
+        )
+    taken = np.isin(part, (FRAUD, ANY_TIME))
+    return _fraud(x[taken], y[taken], options.seed)
+
+
+def _credit_rows(path: Path) -> Arrays:
     table = read_csv(path)
     columns = [f"V{k}" for k in range(1, 29)]
     if missing := [name for name in [*columns, "Class"] if name not in table.columns]:
@@ -59,7 +80,11 @@ def parse_credit(files: Mapping[str, Path], options: Options) -> Parsed:
     x, y = numbers(table[columns], path), table["Class"].to_numpy()
     if not np.isin(y, (0, 1)).all():
         raise InputError(f"the column 'Class' of {path} must hold only 0 and 1")
-    (train, y_train), (test, y_test) = stratified(x, y, 0.3, options.seed)
+    return x, y
+
+
+def _fraud(x: NDArray[Any], y: NDArray[Any], seed: int) -> Parsed:
+    (train, y_train), (test, y_test) = stratified(x, y, 0.3, seed)
     train, test = standardise(train, test)
     return Parsed((train, y_train), (test, y_test))
 
@@ -207,6 +232,22 @@ def parse_darknet(files: Mapping[str, Path], options: Options) -> Parsed:
     varying = train.min(axis=0) < train.max(axis=0)
     train, test = standardise(train[:, varying], test[:, varying])
     return Parsed((train, y_train), (test, y_test), {"features": str(train.shape[1])})
+
+
+@parser("darknet_5k")
+def parse_darknet_5k(files: Mapping[str, Path], options: Options) -> Parsed:
+    """The partial table: x (N, 9) standardised, y 1 for Tor or VPN and 0 for neither; stratified 80/20 split."""
+    path = files["darknet2020_sample5000.csv.xz"]
+    table = read_csv(path)
+    if missing := [name for name in ("Label", "Label.1", "Timestamp") if name not in table.columns]:
+        raise InputError(f"the file {path} lacks the column {missing[0]!r}")
+    if strange := sorted(set(table["Label"].astype(str)) - {"Darknet", "Non-Darknet"}):
+        raise InputError(f"the file {path} has the label {strange[0]!r}, allowed are Darknet, Non-Darknet")
+    x = numbers(table.drop(columns=["Label", "Label.1", "Timestamp"]), path)
+    y = (table["Label"] == "Darknet").to_numpy(np.int64)
+    (train, y_train), (test, y_test) = stratified(x, y, 0.2, options.seed)
+    train, test = standardise(train, test)
+    return Parsed((train, y_train), (test, y_test))
 
 
 def interspersed(x: NDArray[Any], y: NDArray[Any], seed: int) -> tuple[Arrays, Arrays]:

@@ -32,11 +32,14 @@ DATASETS = {  # in the order of figures
     "cifar10": "CIFAR-10",
     "breast_cancer": "breast cancer",
     "svhn": "SVHN",
+    "svhn_10k": "SVHN, 10,000 of 99,289 images",
     "imdb": "IMDB",
     "darknet": "Darknet",
+    "darknet_5k": "Darknet, 5,000 of 141,530 flows",
     "adult": "Adult",
     "ctg": "CTG",
     "credit": "Credit",
+    "creditcard_55k": "Credit, 36,599 of 284,807 rows",
     "synthetic": "synthetic values",
 }
 NETWORKS = {

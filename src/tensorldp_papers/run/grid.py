@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from tensorldp.errors import InputError, unknown
 from tensorldp.mechanism_table import MECHANISMS, NO_PRIVACY, TABLE
 from tensorldp_papers.data.catalogue import names as dataset_names
+from tensorldp_papers.data.catalogue import whole_of
 from tensorldp_papers.data.own import check_own
 from tensorldp_papers.registries import MODELS
 from tensorldp_papers.run.cell import AnyCell, Cell, epsilon_text, variant_text
@@ -117,7 +118,7 @@ def study_cells(study: Study, settings: Settings) -> list[AnyCell]:
         if arm.scales is not None and settings.scale not in arm.scales:
             continue
         for dataset in settings.datasets.get(study.study, plan.datasets):
-            if arm.datasets is not None and dataset not in arm.datasets:
+            if arm.datasets is not None and not {dataset, whole_of(dataset)} & set(arm.datasets):
                 continue
             grid = {**chosen, **{key: _listed(value) for key, value in arm.factors.items()}}
             for values in itertools.product(*grid.values()):

@@ -30,7 +30,10 @@ PAPERS = Path(__file__).parents[1] / "papers"
 
 
 class Arm(Strict):
-    """Mechanisms that share options; `factors` single this arm out in the variant."""
+    """Mechanisms that share options; `factors` single this arm out in the variant.
+
+    An arm for some data sets is for their parts, too (`part_of` in the catalogue).
+    """
 
     mechanisms: Annotated[list[str], Field(min_length=1)]
     datasets: list[str] | None = None
