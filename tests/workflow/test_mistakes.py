@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import torch
 import yaml
@@ -84,6 +85,20 @@ def test_the_frontier_waits_for_the_papers_studies_only_where_no_results_are_kep
         assert not any("study=tvg_covariance" in wildcards for _, wildcards in plan_of(project, figure).jobs)
     finally:
         shutil.rmtree(kept.parent)
+
+
+def test_figures_of_the_kept_results_need_no_run(project: Project) -> None:
+    project.configure(**SMALL)
+    reference = project.folder / "results" / "reference"
+    reference.parent.mkdir(exist_ok=True)
+    reference.symlink_to(ROOT / "results" / "reference")
+    try:
+        planned = plan_of(project, "reference_figures")
+    finally:
+        reference.unlink()
+    studies = set(pd.read_csv(ROOT / "results" / "reference" / "pieces.csv")["study"])
+    assert {f"reference_{study}" for study in studies} <= planned.rules
+    assert all(rule.startswith("reference_") for rule in planned.rules)
 
 
 def test_a_mistake_in_the_config_ends_the_plan_with_a_sentence(project: Project) -> None:

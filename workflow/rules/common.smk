@@ -305,8 +305,10 @@ class Drawing(NamedTuple):
 
     def wanted(self, wildcards):
         """`wanted` of the studies that it draws; kept results change with nothing here."""
-        studies = [Path(self.source).name] if self.source.startswith("results/studies/") else []
-        return wanted(*studies) if self.kind == "figure" else ""
+        if self.kind != "figure":
+            return ""
+        source = Path(self.source)
+        return wanted(*([source.name] if source.parent == Path("results/studies") else []))
 
 
 def drawings(studies, kind, out, source_of, beside_of):
