@@ -66,6 +66,23 @@ def test_a_run_on_few_of_the_records_supports_and_never_refutes(id: str) -> None
         assert found in ({"holds with a condition"} | OPEN if true else OPEN), found
 
 
+PARTS = {"svhn": "svhn_10k", "darknet": "darknet_5k", "credit": "creditcard_55k"}
+
+
+@pytest.mark.parametrize("id", [id for id in sorted(TRUTHS) if {c.dataset for c in TRUTHS[id].cells} & set(PARTS)])
+def test_a_part_of_a_data_set_stands_for_the_whole_and_supports_and_never_refutes(id: str) -> None:
+    cells = [replace(c, dataset=PARTS[c.dataset]) for c in TRUTHS[id].cells if c.dataset in PARTS]
+    assert decided(id, TRUTHS[id].world(True, cells=cells).draw(12)) in {"holds with a condition"} | OPEN
+    assert decided(id, TRUTHS[id].world(False, cells=cells).draw(12)) in OPEN
+
+
+def test_a_part_is_not_looked_at_where_the_whole_was_run() -> None:
+    cells = TRUTHS["T36"].cells
+    parts = [replace(c, dataset="svhn_10k") for c in cells]
+    assert decided("T36", TRUTHS["T36"].world(True, cells=parts).draw(12)) == "holds with a condition"
+    assert decided("T36", TRUTHS["T36"].world(True, cells=[*cells, *parts]).draw(12)) == "reproduced"
+
+
 @pytest.mark.slow
 def test_noise_as_large_as_the_margin_gives_few_wrong_verdicts() -> None:
     draws, wrong, open_ = np.sum([tally(id, 4, seed=9) for id in TRUTHS], axis=0)

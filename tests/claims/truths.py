@@ -7,6 +7,7 @@ from typing import Any
 
 from invented import Means, Truth, cell, factors_of, grid_of, plan_at
 
+from tensorldp_papers.data.catalogue import whole_of
 from tensorldp_papers.run.cell import AnyCell
 
 F1 = "weighted_f1"
@@ -20,7 +21,9 @@ def scored(value: Callable[[AnyCell], float]) -> Means:
     def means(c: AnyCell) -> dict[str, float]:
         if c.study == "tvg_testing":
             return {"accuracy_perturbed_test": value(c), "accuracy_ceiling": 1.0}
-        return {F1 if c.study.startswith("tldp") else "auc" if c.dataset == "credit" else "accuracy": value(c)}
+        return {
+            F1 if c.study.startswith("tldp") else "auc" if whole_of(c.dataset) == "credit" else "accuracy": value(c)
+        }
 
     return means
 

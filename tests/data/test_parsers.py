@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import tiny
 import torch
@@ -111,6 +112,16 @@ def test_svhn_has_its_images_and_10_is_the_class_0(tmp_path: Path) -> None:
     assert (train.x == PIXELS.transpose(3, 0, 1, 2)[:11]).all()
 
 
+def test_a_part_of_svhn_is_cut_into_two_blocks(tmp_path: Path) -> None:
+    x = PIXELS[..., :10].transpose(3, 0, 1, 2)
+    (tmp_path / "test_first10000_images_u8_10000x32x32x3.bin.xz").write_bytes(lzma.compress(x.tobytes()))
+    (tmp_path / "test_first10000_labels_u8_10000.bin").write_bytes(bytes(range(10)))
+    train, test = prepared("svhn_10k", tmp_path)
+    assert (train.x == x[:8]).all()
+    assert (train.y.tolist(), test.y.tolist()) == ([*range(8)], [8, 9])
+    assert "10,000 of SVHN's 99,289 images" in train.metadata["deviation"]
+
+
 # Altered images
 
 
@@ -185,6 +196,42 @@ def test_adult(tmp_path: Path, compressed: bool) -> None:
     assert train[:, 3].tolist() == [0, 0]
     assert [row.tolist() for row in (*train[:, 6:8], test[0, 6:8])] == [[1, 0], [0, 0], [0, 1]]
     assert (y_train.tolist(), y_test.tolist()) == ([0, 1], [1])
+
+
+def write_part_of_credit(folder: Path) -> None:
+    tiny.write_credit(folder / "creditcard.csv")
+    text = (folder / "creditcard.csv").read_bytes()
+    (folder / "creditcard_subset.csv.xz").write_bytes(lzma.compress(text))
+    (folder / "part_u8.bin").write_bytes(bytes(1 if k % 20 == 0 else 2 + k % 2 for k in range(200)))
+
+
+def test_a_part_of_credit_has_all_frauds_and_the_uniform_sample(tmp_path: Path) -> None:
+    write_part_of_credit(tmp_path)
+    train, test = prepared("creditcard_55k", tmp_path)
+    assert len(train.y) + len(test.y) == 10 + 90  # 10 frauds, and the even rows of the others
+    assert train.y.sum() + test.y.sum() == 10
+    (tmp_path / "part_u8.bin").write_bytes(b"\1")
+    with pytest.raises(InputError, match="has 1 bytes, expected one for each of the 200 rows"):
+        prepared("creditcard_55k", tmp_path)
+
+
+def test_a_part_of_darknet_has_its_numbers_and_two_classes(tmp_path: Path) -> None:
+    rows = {
+        "Label.1": "P2P",
+        "Timestamp": "2016",
+        "a": range(40),
+        "b": 1.0,
+        "Label": ["Darknet", *["Non-Darknet"] * 3] * 10,
+    }
+    path = tmp_path / "darknet2020_sample5000.csv.xz"
+    pd.DataFrame(rows | {f"c{k}": range(k, 40 + k) for k in range(7)}).to_csv(path, index=False)
+    train, test = prepared("darknet_5k", tmp_path)
+    assert (train.x.shape, test.x.shape) == ((32, 9), (8, 9))
+    assert (train.y.sum(), test.y.sum()) == (8, 2)
+    np.testing.assert_allclose(train.x.mean(axis=0), 0, atol=1e-5)
+    pd.DataFrame(rows | {"Label": "Tor"}).to_csv(path, index=False)
+    with pytest.raises(InputError, match="has the label 'Tor', allowed are Darknet, Non-Darknet"):
+        prepared("darknet_5k", tmp_path)
 
 
 def test_credit_is_standardised_with_training_statistics(tmp_path: Path) -> None:
