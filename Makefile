@@ -17,19 +17,17 @@ figures: $(READY)  ## the figures, tables and report of config.yaml; ARGS="..." 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
 
-test: $(READY)  ## lint, types, docs and every test but the weekly ones
+test: CHOSEN = not weekly
+test:  ## lint, types, docs and every test but the weekly ones
+quicktest: CHOSEN = not workflow and not slow
+quicktest:  ## lint, types and the tests that are quick: about two minutes on two cores
+test quicktest: $(READY)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check --quiet .
 	@echo "Types are checked beside the tests; what mypy says comes after them"
 	@$(VENV)/bin/mypy > $(VENV)/types.txt 2>&1 & types=$$!; \
-	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n $(WORKERS) --dist loadgroup -m "not weekly"; tests=$$?; \
+	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n $(WORKERS) --dist loadgroup -m "$(CHOSEN)"; tests=$$?; \
 	wait $$types; types=$$?; cat $(VENV)/types.txt; exit $$((tests ? tests : types))
-
-quicktest: $(READY)  ## lint, types and the unit tests that are quick: about two minutes on two cores
-	$(VENV)/bin/ruff check .
-	$(VENV)/bin/ruff format --check --quiet .
-	$(VENV)/bin/mypy
-	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n $(CORES) --dist loadgroup -m "not workflow and not slow"
 
 test-weekly: $(READY)  ## the tests that take minutes each: twenty kills, dying nodes
 	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n $(CORES) --dist loadgroup -m weekly

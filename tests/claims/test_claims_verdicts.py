@@ -149,6 +149,7 @@ KEPT = pd.read_csv(REFERENCE / "claims.csv").fillna("")
 LATER = "a later, smaller run"
 
 
+@pytest.mark.slow
 def test_the_kept_verdicts_are_those_of_the_kept_rows_and_no_reason_of_a_later_run_stays() -> None:
     """Otherwise run `python workflow/scripts/reference.py --decide`."""
     decided = decide_again(REFERENCE, KEPT.assign(observed=LATER, wanted=LATER))

@@ -75,7 +75,10 @@ def texts(figure: Figure) -> list[Text]:
 
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(path, marks=pytest.mark.xdist_group(path.stem), id=path.stem) for path in NOTEBOOKS],
+    params=[
+        pytest.param(path, marks=[pytest.mark.slow, pytest.mark.xdist_group(path.stem)], id=path.stem)
+        for path in NOTEBOOKS
+    ],
 )
 def drawn(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Drawn:
     """What a notebook draws, its cells run here with the kept results."""

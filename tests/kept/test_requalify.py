@@ -111,6 +111,7 @@ def test_rows_with_other_settings_are_not_requalified_and_no_cells_are_no_eviden
 
 
 @pytest.mark.workflow
+@pytest.mark.slow
 def test_a_real_run_is_merged_and_requalified_after_a_change_of_its_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
