@@ -259,8 +259,10 @@ class Scores:
 
     @property
     def name(self) -> str:
-        """The data set, and the arm."""
-        return f"{self.dataset} ({self.arm})" if self.arm else self.dataset
+        """The data set, or the part that stands for it, and the arm."""
+        names = list(self.rows["dataset"].unique())
+        name = names[0] if len(names) == 1 else self.dataset
+        return f"{name} ({self.arm})" if self.arm else name
 
     def of(self, mechanism: str, form: str = "") -> pd.DataFrame:
         """The rows of one mechanism; of a baseline in its other form with `form`."""
