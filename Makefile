@@ -20,7 +20,7 @@ help:  ## this list
 test: CHOSEN = not weekly
 test:  ## lint, types, docs and every test but the weekly ones
 quicktest: CHOSEN = not workflow and not slow
-quicktest:  ## lint, types and the tests that are quick: about two minutes on two cores
+quicktest:  ## lint, types and the tests that are quick: two to three minutes on two cores
 test quicktest: $(READY)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check --quiet .
