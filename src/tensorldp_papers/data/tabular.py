@@ -51,7 +51,7 @@ def numbers(table: pd.DataFrame, path: Path) -> NDArray[np.float64]:
 @parser("credit")
 def parse_credit(files: Mapping[str, Path], options: Options) -> Parsed:
     """Credit card fraud: x (N, 28) standardised V1 to V28, y 1 for fraud; stratified 70/30 split."""
-    return _fraud(*_credit_rows(files["creditcard.csv"]), options.seed)
+    return _standardised(*_credit_rows(files["creditcard.csv"]), 0.3, options.seed)
 
 
 FRAUD, ANY_TIME = 1, 2
@@ -69,7 +69,7 @@ def parse_creditcard_55k(files: Mapping[str, Path], options: Options) -> Parsed:
             f"the file {parts} has {len(part)} bytes, expected one for each of the {len(y)} rows of {path}"
         )
     taken = np.isin(part, (FRAUD, ANY_TIME))
-    return _fraud(x[taken], y[taken], options.seed)
+    return _standardised(x[taken], y[taken], 0.3, options.seed)
 
 
 def _credit_rows(path: Path) -> Arrays:
@@ -83,8 +83,8 @@ def _credit_rows(path: Path) -> Arrays:
     return x, y
 
 
-def _fraud(x: NDArray[Any], y: NDArray[Any], seed: int) -> Parsed:
-    (train, y_train), (test, y_test) = stratified(x, y, 0.3, seed)
+def _standardised(x: NDArray[Any], y: NDArray[Any], test_size: float, seed: int) -> Parsed:
+    (train, y_train), (test, y_test) = stratified(x, y, test_size, seed)
     train, test = standardise(train, test)
     return Parsed((train, y_train), (test, y_test))
 
@@ -245,9 +245,7 @@ def parse_darknet_5k(files: Mapping[str, Path], options: Options) -> Parsed:
         raise InputError(f"the file {path} has the label {strange[0]!r}, allowed are Darknet, Non-Darknet")
     x = numbers(table.drop(columns=["Label", "Label.1", "Timestamp"]), path)
     y = (table["Label"] == "Darknet").to_numpy(np.int64)
-    (train, y_train), (test, y_test) = stratified(x, y, 0.2, options.seed)
-    train, test = standardise(train, test)
-    return Parsed((train, y_train), (test, y_test))
+    return _standardised(x, y, 0.2, options.seed)
 
 
 def interspersed(x: NDArray[Any], y: NDArray[Any], seed: int) -> tuple[Arrays, Arrays]:
