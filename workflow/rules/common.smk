@@ -21,7 +21,7 @@ try:
     from tensorldp_papers.run.code_digest import code_of_cell, source_digest
     from tensorldp_papers.run.study import load_study, study_files
     from tensorldp_papers.data.catalogue import get as dataset_entry
-    from tensorldp_papers.data.catalogue import names as dataset_names
+    from tensorldp_papers.data.catalogue import names as dataset_names, weights_names
     from tensorldp.errors import InputError
     from tensorldp.mechanism_table import MECHANISMS, NO_PRIVACY
     from tensorldp_papers.run import at_work, environment
@@ -260,13 +260,15 @@ def own_content(dataset):
 
 
 def backbone_weights(wildcards):
-    """Only MobileNetV2 has pretrained weights to fetch."""
-    pretrained = wildcards.backbone.startswith("mobilenet_v2")
-    return "resources/downloads/mobilenet_v2/source.json" if pretrained else []
+    """The pretrained weights to fetch, of the backbones that have some."""
+    name = wildcards.backbone
+    sets = weights_names() if name == "imagenet_160" else ["mobilenet_v2"] if name.startswith("mobilenet_v2") else []
+    return [f"resources/downloads/{weights}/source.json" for weights in sets]
 
 
 def weights_argument(wildcards, input):
-    return f"--weights {Path(input.weights).parent}" if input.weights else ""
+    folders = [str(Path(path).parent) for path in input if path.startswith("resources/downloads/")]
+    return f"--weights {' '.join(folders)}" if folders else ""
 
 
 def notebook_of(name):

@@ -3,7 +3,7 @@ rule download:
     params:
         source=source("download"),
         folder=subpath(output[0], parent=True),
-    wildcard_constraints: source=one_of([*dataset_names(), "mobilenet_v2"])
+    wildcard_constraints: source=one_of([*dataset_names(), *weights_names()])
     priority: 10
     log: "logs/download/{source}.log"
     conda: "../../envs/tensorldp.yaml"

@@ -10,7 +10,7 @@ import torch
 
 from tensorldp.files import sha256, write_arrays, write_json
 from tensorldp_papers.data.fetch import get_weights_file
-from tensorldp_papers.papers.frontier.represent import extractor, public_arrays, public_texts, represent
+from tensorldp_papers.papers.frontier.represent import extractor, public_arrays, public_records, represent
 from tensorldp_papers.run.cli import parser, run
 from tensorldp_papers.run.provenance import Stopwatch
 from tensorldp_papers.run.records import read_public_words, read_records
@@ -20,16 +20,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg = parser(__doc__)
     arg.add_argument("--data", type=Path, required=True, help="folder with train.safetensors and test.safetensors")
     arg.add_argument("--backbone", required=True)
-    arg.add_argument("--weights", type=Path, default=None, help="folder of ImageNet weights")
+    arg.add_argument("--weights", type=Path, nargs="*", default=[], help="folders of ImageNet weights")
     arg.add_argument("--threads", type=int, default=1, help="CPU threads; the features do not depend on them")
     arg.add_argument("--out", type=Path, required=True, help="folder to write")
     args = arg.parse_args(arguments)
     watch = Stopwatch()
     torch.set_num_threads(1)
-    weights = get_weights_file(args.weights) if args.weights else None
+    weights = {folder.name: get_weights_file(folder) for folder in args.weights}
     read = read_public_words if args.backbone == "words" else read_records
     splits = {split: read(args.data / f"{split}.safetensors") for split in ("train", "test")}
-    public = public_texts(splits["train"]) if args.backbone == "words" else None
+    public = public_records(args.backbone, splits["train"])
     embed = extractor(args.backbone, weights, public)
     for split, records in splits.items():
         features = represent(args.backbone, records, embed, args.threads)
@@ -43,7 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         }
         arrays = {"x": features.numpy().astype(np.float16), "y": records.y.numpy()}
         write_arrays(args.out / f"{split}.safetensors", arrays, metadata)
-    write_arrays(args.out / "public.safetensors", public_arrays(args.backbone, embed, public, private=records.name))
+    arrays = public_arrays(args.backbone, embed, public, private=records.name, workers=args.threads)
+    write_arrays(args.out / "public.safetensors", arrays)
     written = (*splits, "public")
     write_json(args.out / "digest.json", {split: sha256(args.out / f"{split}.safetensors") for split in written})
     write_json(args.out / "record.json", {"backbone": args.backbone, **watch.record("cpu")})

@@ -186,6 +186,13 @@ WEIGHTS = (
                  "sha256:210d464be2bbbfc407b3630be1a913cac048394ed453b6c659b22801a39b318c"}),
                  "another checkpoint than torchvision's: batch normalisation folded into float32 convolutions, "
                  "no classifier"))),
+    Weights("efficientnet_lite2",
+            "https://github.com/tensorflow/tpu/tree/master/models/official/efficientnet/lite",
+            "ImageNet weights, Tan and Le 2019; Apache-2.0",
+            (Source("mirror re-encoding", _files("efficientnet_lite2", {
+                 "efficientnet_lite2_fp16conv.npz":
+                 "sha256:64b63839c0bc67ebe5f6475a0ed35560e461f435e0a5913ff6016f030e82ba0e"}),
+                 "a public PyTorch conversion; convolutions and classifier in float16"),)),
 )
 
 # name, kind, classes, shape, low, high, sizes; homepage; note; deviation; sources

@@ -60,7 +60,7 @@ NETWORKS = {
     "mlp_10": "MLP of 10 units",
     "mlp_12": "MLP of 12 units",
     "mobilenet_v2": "MobileNetV2",
-    "mobilenet_v2_96": "MobileNetV2",
+    "imagenet_160": "two ImageNet networks, 160 px",
     "mobilenet_v2_tanh": "MobileNetV2 with tanh",
     "pldp_cnn": "CNN of PLDP-FL",
     "small_cnn": "small CNN",

@@ -126,11 +126,14 @@ def nearest_mean(releases: Tensor, labels: Tensor, classes: int, metric: Metric 
     return mean_scores(means, error, metric)
 
 
-def nearest_block_mean(releases: Tensor, classes: int, metric: Metric | None = None) -> LinearScores:
-    """As `nearest_mean` from releases of `label_blocks`, whose owners keep their labels to themselves too.
+def block_moments(releases: Tensor, classes: int) -> tuple[Tensor, Tensor]:
+    """Class means (classes, dimension) and the squared error of each (classes,) from releases of `label_blocks`.
 
     The mean release, (classes x dimension), holds p_c m_c in block c. Assumes that all classes are equally likely,
     p_c = 1 / classes.
+
+    Raises:
+        InputError: if the releases do not divide into blocks.
     """
     classes = check_whole("classes", classes, low=2)
     check_releases(releases, torch.zeros(len(releases), dtype=torch.long), 1)
@@ -139,9 +142,30 @@ def nearest_block_mean(releases: Tensor, classes: int, metric: Metric | None = N
     rows = releases.double()
     mean = rows.mean(dim=0)
     error = (rows.square().mean(dim=0) - mean.square()) / max(len(rows) - 1, 1)
-    means = classes * mean.reshape(classes, -1)
-    error = classes**2 * error.reshape(classes, -1).sum(dim=1)
+    return classes * mean.reshape(classes, -1), classes**2 * error.reshape(classes, -1).sum(dim=1)
+
+
+def nearest_block_mean(releases: Tensor, classes: int, metric: Metric | None = None) -> LinearScores:
+    """As `nearest_mean` from releases of `label_blocks`, whose owners keep their labels to themselves too."""
+    means, error = block_moments(releases, classes)
     return mean_scores(means, error, metric)
+
+
+def shrunk(means: Tensor, error: Tensor, public: Tensor) -> tuple[Tensor, Tensor]:
+    """Noisy class means drawn towards public ones, and the squared error that the noise leaves in each, (classes,).
+
+    Empirical Bayes: what lies between the two beyond the noise is how wrong the public means are, taken as equally
+    wrong for all classes; each pair is weighted by the inverse of its squared error. With much noise the public means
+    are left, without any the private ones.
+
+    Args:
+        means: (classes, dimension) means of releases.
+        error: (classes,) their squared errors.
+        public: (classes, dimension) means of public records.
+    """
+    bias = ((means - public).square().sum(dim=1) - error).mean().clamp_min(0.0)
+    weight = torch.where(error > 0, bias / (bias + error).clamp_min(1e-300), 1.0)
+    return public + weight[:, None] * (means - public), weight.square() * error
 
 
 def label_blocks(features: Tensor, labels: Tensor, classes: int) -> Tensor:

@@ -21,6 +21,7 @@ from tensorldp.mechanisms.latent import Latent
 from tensorldp_papers.data.text import PUBLIC_TEXTS
 from tensorldp_papers.papers.frontier.settings import FrontierCell
 from tensorldp_papers.public.dimension import DIMENSIONS, Plan, PublicTask, choose_dimension
+from tensorldp_papers.public.imagenet_classes import PUBLIC_IMAGES
 from tensorldp_papers.public.projection import WIDEST, Projection, principal
 from tensorldp_papers.run.records import read_records
 
@@ -79,6 +80,10 @@ def private_count(cell: FrontierCell, records: int) -> tuple[int, int]:
     public = 0 if cell.factors.backbone == "strokes" else cell.training.public_records
     if cell.factors.backbone == "words" and public < PUBLIC_TEXTS:
         raise InputError(f"words is fitted on {PUBLIC_TEXTS} texts: public_records must be as many, got {public}")
+    if cell.factors.backbone == "imagenet_160" and public != PUBLIC_IMAGES:
+        raise InputError(
+            f"imagenet_160 is fitted on {PUBLIC_IMAGES} images: public_records must be as many, got {public}"
+        )
     if records - public < 10:
         raise InputError(f"{cell.dataset} has {records} training records, too few for public_records: {public}")
     return min(records - public, cell.training.limit or records), public

@@ -1,16 +1,19 @@
 """The named public representations of records, and the public records that fit them and choose their dimension.
 
 `strokes`: aligned by moments, then oriented gradients; fitted on deformed letters of Matplotlib's fonts, its dimension
-chosen on other such letters. `gradients`: oriented gradients of the image as it is. `mobilenet_v2_96`: the square root
-of MobileNetV2's last features (ImageNet weights) of the image at 96 x 96 pixels. The dimension of the last two is
-chosen on scikit-learn's digits. `words`: latent directions of weighted words, fitted on public texts without labels;
-its dimension is chosen on tasks made of the same texts. All are functions of a single record.
+chosen on other such letters. `gradients`: oriented gradients of the image as it is, its dimension chosen on
+scikit-learn's digits. `imagenet_160`: the square roots of the last features of MobileNetV2 and EfficientNet-Lite2
+(ImageNet weights) of the image at 160 x 160 pixels, each network's over their deviation on public images; its dimension
+is chosen on public images that ImageNet's classes label, where the data set's are among them. `words`: latent
+directions of weighted words, fitted on public texts without labels; its dimension is chosen on tasks made of the same
+texts. All are functions of a single record.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +25,10 @@ from torch import Tensor, nn
 from tensorldp.errors import InputError, check_whole, unknown
 from tensorldp.randomness import generator
 from tensorldp_papers.data.text import PUBLIC_TEXTS
-from tensorldp_papers.nets.mobilenet import MobileNet, imagenet_normalise, load_imagenet
+from tensorldp_papers.nets.efficientnet import EfficientNetLite2, load_lite2
+from tensorldp_papers.nets.mobilenet import FEATURES, MobileNet, imagenet_normalise, load_imagenet
 from tensorldp_papers.nets.registry import seed_model
+from tensorldp_papers.public.imagenet_classes import CLASSES, PUBLIC_IMAGES, MappedHead, columns_of
 from tensorldp_papers.public.letters import SIZE, fitting_and_tasks, public_digits
 from tensorldp_papers.public.oriented_gradients import align, oriented_energies
 from tensorldp_papers.public.projection import discriminant
@@ -31,10 +36,12 @@ from tensorldp_papers.public.words import WordSpace, fit_words, half_tasks
 from tensorldp_papers.run.progress import track
 from tensorldp_papers.run.records import Records, model_inputs
 
-BACKBONES = ("strokes", "gradients", "mobilenet_v2_96", "words")
-TASK_TEXTS = 1000  # of them, for the tasks that choose the dimension
-SIDE = 96  # of MobileNetV2's input
-BLOCK = 100  # images at a time: their activations fit a cache
+BACKBONES = ("strokes", "gradients", "imagenet_160", "words")
+NETWORKS = ("mobilenet_v2", "efficientnet_lite2")  # of imagenet_160
+SCALED_BY = 500  # of them, for the deviation of each network's features
+TASK_TEXTS = 1000  # of the public texts, for the tasks that choose the dimension
+SIDE = 160  # of the networks' input
+BLOCK, BLOCK_OF_NETWORKS = 100, 10  # images at a time: their activations fit a cache
 
 
 def _grey(images: Tensor) -> Tensor:
@@ -46,20 +53,37 @@ def _grey(images: Tensor) -> Tensor:
     return larger.squeeze(1)
 
 
-def _mobilenet(weights: Path | None) -> Callable[[Tensor], Tensor]:
-    mobile = MobileNet(2)
-    seed_model(mobile, generator("features", "mobilenet_v2_96"))
-    if weights is not None:
-        load_imagenet(mobile, weights)
-    fused = fuse_batch_norms(mobile.eval().features).to(memory_format=torch.channels_last)
+class Networks:
+    """Images in [0, 1] to the square roots of both networks' features, each network's over their public deviation."""
 
-    def embed(images: Tensor) -> Tensor:
+    def __init__(self, weights: Mapping[str, Path], public: Tensor | None = None) -> None:
+        self.mobile, self.lite = MobileNet(2), EfficientNetLite2()
+        for name, net in zip(NETWORKS, (self.mobile, self.lite), strict=True):
+            seed_model(net, generator("features", name))
+        if weights:
+            load_imagenet(self.mobile, weights[NETWORKS[0]])
+            load_lite2(self.lite, weights[NETWORKS[1]])
+        for net in (self.mobile, self.lite):
+            fuse_batch_norms(net.eval()).to(memory_format=torch.channels_last)
+        self.scales = (1.0, 1.0)
+        if public is not None:
+            halves = _in_blocks(self, public[-SCALED_BY:]).split(FEATURES, dim=1)
+            first, second = (float(half.double().var(dim=0).mean().sqrt()) for half in halves)
+            self.scales = (first, second)
+
+    def __call__(self, images: Tensor) -> Tensor:
+        """(images, 1 or 3, height, width) to (images, 2560)."""
         large = nn.functional.interpolate(images, (SIDE, SIDE), mode="bilinear", align_corners=False)
-        x = imagenet_normalise(large).contiguous(memory_format=torch.channels_last)
-        pooled: Tensor = fused(x).mean(dim=(2, 3))
-        return pooled.clamp_min(0.0).sqrt()
+        large = large.expand(-1, 3, -1, -1).contiguous(memory_format=torch.channels_last)
+        halves = self.mobile.embed(imagenet_normalise(large)), self.lite.embed(large)
+        return torch.cat([x.clamp_min(0.0).sqrt() / s for x, s in zip(halves, self.scales, strict=True)], dim=1)
 
-    return embed
+    def head(self, dataset: str, features: Tensor) -> MappedHead:
+        """The last layer of EfficientNet-Lite2 for a data set's classes, its means those over public features."""
+        columns, classes = columns_of(dataset)
+        weight, bias = self.lite.head.weight.detach()[columns], self.lite.head.bias.detach()[columns]
+        head = MappedHead(weight, bias, classes, FEATURES, self.scales[1], torch.zeros(len(CLASSES[dataset])))
+        return replace(head, means=head.raw(features).mean(dim=0))
 
 
 def fuse_batch_norms(net: nn.Module) -> nn.Module:
@@ -88,15 +112,34 @@ def public_texts(records: Records) -> Tensor:
     return records.x[-PUBLIC_TEXTS:]
 
 
-def extractor(backbone: str, weights: Path | None = None, public: Tensor | None = None) -> Callable[[Tensor], Tensor]:
+def _as_images(records: Records, x: Tensor) -> Tensor:
+    """Stored images as float images in [0, 1], (images, channels, height, width)."""
+    return (model_inputs(x, "image") - records.low) / (records.high - records.low)
+
+
+def public_records(backbone: str, records: Records) -> Tensor | None:
+    """The last training records that a representation is fitted on, without their labels: texts, or images in [0, 1].
+
+    None for the representations that are fitted on no such record.
+    """
+    if backbone == "words":
+        return public_texts(records)
+    if backbone != "imagenet_160" or records.kind != "image":
+        return None
+    return _as_images(records, records.x[-PUBLIC_IMAGES:])
+
+
+def extractor(
+    backbone: str, weights: Mapping[str, Path] | None = None, public: Tensor | None = None
+) -> Callable[[Tensor], Tensor]:
     """A map from records to float32 features (records, columns).
 
     It takes float images in [0, 1], (images, 1 or 3, height, width), or for `words` indices of words (texts, length).
 
     Args:
         backbone: one of BACKBONES.
-        weights: the file of ImageNet weights, for `mobilenet_v2_96`; seeded weights without.
-        public: public texts as indices of words, for `words`.
+        weights: the files of ImageNet weights by network, for `imagenet_160`; seeded weights without.
+        public: what `public_records` gives, for `imagenet_160` and `words`.
 
     Raises:
         InputError: if there is no such representation, the weights cannot be read or `words` has no public texts.
@@ -105,8 +148,8 @@ def extractor(backbone: str, weights: Path | None = None, public: Tensor | None 
         return lambda images: oriented_energies(align(_grey(images)).clamp(0.0, 1.0))
     if backbone == "gradients":
         return lambda images: oriented_energies(_grey(images).clamp(0.0, 1.0))
-    if backbone == "mobilenet_v2_96":
-        return _mobilenet(weights)
+    if backbone == "imagenet_160":
+        return Networks(weights or {}, public)
     if backbone == "words":
         if public is None:
             raise InputError("the representation words needs public texts to be fitted on")
@@ -126,16 +169,20 @@ def represent(
     kind, name = ("text", "texts") if backbone == "words" else ("image", "images")
     if records.kind != kind:
         raise InputError(f"the representation {backbone} takes {name}, but {records.name} holds {records.kind}")
+    x = records.x if kind == "text" else _as_images(records, records.x)
+    return _in_blocks(embed, x, workers, f"{backbone} of {records.name}")
+
+
+def _in_blocks(embed: Callable[[Tensor], Tensor], x: Tensor, workers: int = 1, task: str = "") -> Tensor:
+    parts = x.split(BLOCK_OF_NETWORKS if isinstance(embed, Networks) else BLOCK)
 
     def features(part: Tensor) -> Tensor:
-        if kind == "text":
-            return embed(part)
         with torch.inference_mode():
-            return embed((model_inputs(part, "image") - records.low) / (records.high - records.low))
+            return embed(part)
 
-    parts = records.x.split(BLOCK)
     with ThreadPoolExecutor(workers) as pool:
-        return torch.cat(list(track(pool.map(features, parts), f"{backbone} of {records.name}", total=len(parts))))
+        found = pool.map(features, parts)
+        return torch.cat(list(track(found, task, total=len(parts)) if task else found))
 
 
 def public_arrays(
@@ -144,23 +191,28 @@ def public_arrays(
     public: Tensor | None = None,
     *,
     private: str = "",
+    workers: int = 1,
 ) -> dict[str, NDArray[Any]]:
     """The public records that go with a representation, as its features.
 
     `task_x` and `task_y` choose the dimension: class k % 10 of task k // 10. For `strokes`, `centre`,
     `directions` and `scales` are the projection fitted on other letters, and `named_x`, `named_y` and `named_source`
     labelled digits, which neither that fit nor the rule reads: they serve a control. Beside the private data set
-        `digits`
-    they come only from fonts, as scikit-learn's digits are then not public. `embed` is as `represent` takes it,
-    `public` the public texts for `words`.
+    `digits` they come only from fonts, as scikit-learn's digits are then not public. For `imagenet_160`, `head_` arrays
+    are what `read_head` takes, where the private data set's classes are among ImageNet's. `embed` and `workers` are as
+    `represent` takes them, `public` is what `public_records` gives.
     """
     embed = embed or extractor(backbone, public=public)
 
     def features(images: Tensor) -> NDArray[Any]:
-        with torch.inference_mode():
-            found: NDArray[Any] = torch.cat([embed(part.unsqueeze(1)) for part in images.split(BLOCK)]).numpy()
+        found: NDArray[Any] = _in_blocks(embed, images.unsqueeze(1), workers).numpy()
         return found
 
+    if isinstance(embed, Networks) and public is not None and private in CLASSES:
+        x = _in_blocks(embed, public, workers)
+        head = embed.head(private, x)
+        arrays = {"task_x": x, "task_y": head(x).argmax(dim=1), **head.arrays()}
+        return {name: array.numpy() for name, array in arrays.items()}
     if backbone == "words":
         assert public is not None
         assert isinstance(embed, WordSpace)

@@ -10,7 +10,7 @@ from tensorldp_papers.registries import METHODS
 from tensorldp_papers.run.cell import Cell
 from tensorldp_papers.run.method_plan import MEASURE, Count, Factors, MethodPlan, Training
 
-Backbone = Literal["strokes", "gradients", "mobilenet_v2_96", "words"]
+Backbone = Literal["strokes", "gradients", "imagenet_160", "words"]
 
 
 class FrontierTraining(Training):
