@@ -78,9 +78,9 @@ def test_imdb(mirror: Path, tmp_path: Path) -> None:
 
 @pytest.mark.weekly
 def test_imdb_with_a_part_of_glove(mirror: Path, tmp_path: Path) -> None:
-    train, test = prepared("imdb_glove", mirror, tmp_path, limit=200)
-    assert train.x.shape == test.x.shape == (400, 100)
-    # nearly all of the reviews have a hundred tokens, and GloVe nearly all of their words
+    train, test = prepared("imdb_glove_short", mirror, tmp_path, limit=200)
+    assert train.x.shape == test.x.shape == (400, 50)
+    # nearly all of the reviews have fifty tokens, and GloVe nearly all of their words
     assert (train.x > 0).mean() > 0.9
     assert 0 < test.x.max() <= 100_000
     weight = read_arrays(tmp_path / "out" / "embedding.safetensors")[0]["weight"]

@@ -109,7 +109,8 @@ DELTA = ("tldp_type2", "tldp_type3")  # where Tables 3 and 4 print Delta = 256 a
 RANGE = "Delta = 2 and not the printed 256"
 SIMPLER = {  # parts that are another task, or that have less of each record
     "darknet_5k": "9 of 79 features, and Tor and VPN as one class of two",
-    "imdb_glove": "the last 100 tokens of a review in the place of 500, and 100,000 of 400,000 words",
+    "imdb_glove": "100,000 of GloVe's 400,000 words",
+    "imdb_glove_short": "the last 50 tokens of a review in the place of 500, and 100,000 of GloVe's 400,000 words",
 }
 UNTRAINED = "features of an untrained network, of which the paper says nothing"
 

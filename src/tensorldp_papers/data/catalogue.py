@@ -171,6 +171,21 @@ HOUSE_NUMBERS = "://ufldl.stanford.edu/housenumbers/"
 GLOVE = (File("glove/glove.6B.100d.txt", None, optional=True), File("glove/glove.6B.zip", None, optional=True))
 IMDB_LABELLED = {"aclImdb_labeled.tar.xz": "sha256:861e8603cf06c39caa18bb2a097add340247117e57eac1bdc663c48418fdae30"}
 LABELLED = "the labelled reviews alone, put together from public copies, 8 of them restored from a second one"
+GLOVE_50D = Source(
+    "mirror subset",
+    _files("imdb", IMDB_LABELLED)
+    + _files(
+        "glove",
+        {"glove.6B.50d.first100000.txt.xz": "sha256:fe15ef72855f9838987d7da630b7fdc9f558f2725024c13e94bf157de5501e05"},
+    ),
+    LABELLED,
+)
+PART_OF_GLOVE = (
+    "indices are lines of GloVe 6B 50d, of which the 100,000 most frequent of 400,000 words are used, others have "
+    "index 0; vectors of 50 numbers, where the network has 100 and the papers name no number; spaCy English tokens in "
+    "lower case, <br /> taken out; classes alternate"
+)
+WITH_GLOVE = "Maas et al. 2011; no formal licence, research use; GloVe: Pennington, Socher, Manning 2014, PDDL 1.0"
 ADULT_NAMES = {"adult.names": "sha256:c248284c0b5de30c9e1958d6cdd168a34a654758b620e68f46aefa83fc0a576a"}
 TRAIN_ONLY = "standardised with the statistics of the training split alone"
 
@@ -281,16 +296,18 @@ ENTRIES = (
                  {"aclImdb_v1.tar.gz": "md5:7c2ac02c03563afcf9b574c7e56c153a"},
                  "https://ai.stanford.edu/~amaas/data/sentiment/"), *GLOVE)),
              Source("mirror subset", (*_files("imdb", IMDB_LABELLED), *GLOVE), LABELLED))),
-    Dataset("imdb_glove", "text", 2, (100,), 0, 100_000, (25000, 25000),
+    Dataset("imdb_glove", "text", 2, (500,), 0, 100_000, (25000, 25000),
             "https://ai.stanford.edu/~amaas/data/sentiment/",
-            "Maas et al. 2011; no formal licence, research use; GloVe: Pennington, Socher, Manning 2014, PDDL 1.0",
-            "of each of IMDB's labelled reviews the last 100 tokens in the place of the first 500, padded with 0; "
-            "indices are lines of GloVe 6B 50d, of which the 100,000 most frequent of 400,000 words are used, others "
-            "have index 0; vectors of 50 numbers, where the network has 100 and the papers name no number; spaCy "
-            "English tokens in lower case, <br /> taken out; classes alternate",
-            (Source("mirror subset", (*_files("imdb", IMDB_LABELLED), *_files("glove", {
-                "glove.6B.50d.first100000.txt.xz":
-                "sha256:fe15ef72855f9838987d7da630b7fdc9f558f2725024c13e94bf157de5501e05"})), LABELLED),),
+            WITH_GLOVE,
+            f"the first 500 tokens of a review, padded with index 0; {PART_OF_GLOVE}",
+            (GLOVE_50D,),
+            part_of="imdb"),
+    Dataset("imdb_glove_short", "text", 2, (50,), 0, 100_000, (25000, 2000),
+            "https://ai.stanford.edu/~amaas/data/sentiment/",
+            WITH_GLOVE,
+            "the last 50 tokens of a review in the place of the first 500, padded with index 0; the first 2,000 of "
+            f"25,000 test reviews; {PART_OF_GLOVE}",
+            (GLOVE_50D,),
             part_of="imdb"),
     Dataset("darknet", "tabular", 4, (79,), -math.inf, math.inf, (113184, 28297),
             "https://www.unb.ca/cic/datasets/darknet2020.html",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,14 @@ from tensorldp_papers.run.progress import track
 
 LENGTH = 500
 """Tokens of a review: longer ones are cut, shorter ones are padded with index 0 at the end."""
-SHORT_LENGTH = 100
-"""Tokens of a review in `imdb_glove`, the last ones: they say more about its verdict than as many first ones."""
+SHORT_LENGTH = 50
+"""Tokens of a review in `imdb_glove_short`, the last ones: they say more about its verdict than as many first ones."""
+SHORT_TEST = 2000
+"""Test reviews in `imdb_glove_short`, the first ones."""
 GLOVE_WORDS = 400_000
 GLOVE_WIDTH = 100
-SHORT_GLOVE_WORDS = 100_000
-SHORT_GLOVE_WIDTH = 50
+PART_WORDS = 100_000
+PART_WIDTH = 50
 VOCABULARY = 20_000
 """Most frequent training words that get an index of their own where there is no GloVe."""
 PUBLIC_TEXTS = 5000
@@ -31,7 +33,7 @@ PUBLIC_TEXTS = 5000
 
 _REVIEW = re.compile(r"aclImdb/(train|test)/(neg|pos)/(\d+)_\d+\.txt")
 _GLOVE = "glove.6B.100d.txt"
-_SHORT_GLOVE = "glove.6B.50d.first100000.txt.xz"
+_PART = "glove.6B.50d.first100000.txt.xz"
 # The frozen embedding is public with GloVe, but the training vocabulary is not covered by any guarantee
 _OWN_VOCABULARY = (
     f"indices 1 to {VOCABULARY} are the most frequent words of the training reviews, which no guarantee "
@@ -66,14 +68,25 @@ def parse_imdb(files: Mapping[str, Path], options: Options) -> Parsed:
 
 @parser("imdb_glove")
 def parse_imdb_glove(files: Mapping[str, Path], options: Options) -> Parsed:
-    """The same reviews, each with its last `SHORT_LENGTH` tokens, whose indices are lines of GloVe 6B 50d.
+    """The same tokens, whose indices are lines of GloVe 6B 50d.
 
     Of GloVe's 400,000 words it has the first 100,000, the most frequent ones of GloVe's own texts; others have index 0.
     `embedding.safetensors` gets the vectors. The options are those of `parse_imdb`.
     """
-    expected = SHORT_GLOVE_WORDS if options.expect_full else None
-    reviews = _Reviews.of(files, options, SHORT_LENGTH, last=True)
-    return reviews.with_glove(files[_SHORT_GLOVE], expected, SHORT_GLOVE_WIDTH, "GloVe 6B 50d")
+    return _with_part(files, options, _Reviews.of(files, options, LENGTH))
+
+
+@parser("imdb_glove_short")
+def parse_imdb_glove_short(files: Mapping[str, Path], options: Options) -> Parsed:
+    """As `parse_imdb_glove`, of the last `SHORT_LENGTH` tokens, and of only the first `SHORT_TEST` test reviews."""
+    parsed = _with_part(files, options, _Reviews.of(files, options, SHORT_LENGTH, last=True))
+    x, y = parsed.test
+    return replace(parsed, test=(x[:SHORT_TEST], y[:SHORT_TEST]))
+
+
+def _with_part(files: Mapping[str, Path], options: Options, reviews: _Reviews) -> Parsed:
+    expected = PART_WORDS if options.expect_full else None
+    return reviews.with_glove(files[_PART], expected, PART_WIDTH, "GloVe 6B 50d")
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ FIRST = "tldp_type1"  # the study that the explorer opens on, if it is in the ru
 MOST = 5  # lines that a study opens on
 BALANCED = {  # data sets with even classes
     **dict.fromkeys(("digits", "mnist", "fashion_mnist", "cifar10"), 10),
-    **dict.fromkeys(("imdb", "imdb_glove"), 2),
+    **dict.fromkeys(("imdb", "imdb_glove", "imdb_glove_short"), 2),
 }
 
 
