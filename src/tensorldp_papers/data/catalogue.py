@@ -302,10 +302,10 @@ ENTRIES = (
             f"the first 500 tokens of a review, padded with index 0; {PART_OF_GLOVE}",
             (GLOVE_50D,),
             part_of="imdb"),
-    Dataset("imdb_glove_short", "text", 2, (50,), 0, 100_000, (25000, 2000),
+    Dataset("imdb_glove_short", "text", 2, (50,), 0, 100_000, (25000, 1000),
             "https://ai.stanford.edu/~amaas/data/sentiment/",
             WITH_GLOVE,
-            "the last 50 tokens of a review in the place of the first 500, padded with index 0; the first 2,000 of "
+            "the last 50 tokens of a review in the place of the first 500, padded with index 0; the first 1,000 of "
             f"25,000 test reviews; {PART_OF_GLOVE}",
             (GLOVE_50D,),
             part_of="imdb"),

@@ -20,7 +20,7 @@ LENGTH = 500
 """Tokens of a review: longer ones are cut, shorter ones are padded with index 0 at the end."""
 SHORT_LENGTH = 50
 """Tokens of a review in `imdb_glove_short`, the last ones: they say more about its verdict than as many first ones."""
-SHORT_TEST = 2000
+SHORT_TEST = 1000
 """Test reviews in `imdb_glove_short`, the first ones."""
 GLOVE_WORDS = 400_000
 GLOVE_WIDTH = 100
