@@ -42,7 +42,7 @@ PARSERS: Registry[Any] = Registry(
             "breast_cancer",
         ],
         "tensorldp_papers.data.tabular": ["adult", "credit", "creditcard_55k", "ctg", "darknet", "darknet_5k"],
-        "tensorldp_papers.data.text": ["imdb"],
+        "tensorldp_papers.data.text": ["imdb", "imdb_glove", "imdb_glove_short"],
     },
 )
 # of a method its plan, which says what computes it

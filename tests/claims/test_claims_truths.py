@@ -66,7 +66,7 @@ def test_a_run_on_few_of_the_records_supports_and_never_refutes(id: str) -> None
         assert found in ({"holds with a condition"} | OPEN if true else OPEN), found
 
 
-PARTS = {"svhn": "svhn_10k", "darknet": "darknet_5k", "credit": "creditcard_55k"}
+PARTS = {"svhn": "svhn_10k", "imdb": "imdb_glove_short", "darknet": "darknet_5k", "credit": "creditcard_55k"}
 
 
 @pytest.mark.parametrize("id", [id for id in sorted(TRUTHS) if {c.dataset for c in TRUTHS[id].cells} & set(PARTS)])

@@ -13,6 +13,7 @@ from tensorldp_papers.data import catalogue
 def test_every_set_of_the_design_is_there() -> None:
     embedded, fetched = "digits breast_cancer", "mnist fashion_mnist cifar10 svhn imdb darknet adult ctg credit"
     parts = {"svhn_10k": "svhn", "darknet_5k": "darknet", "creditcard_55k": "credit"}
+    parts |= dict.fromkeys(("imdb_glove", "imdb_glove_short"), "imdb")
     assert set(catalogue.names()) == {*embedded.split(), *fetched.split(), *parts}
     assert {name: catalogue.whole_of(name) for name in [*parts, "mnist", "mine"]} == parts | {
         "mnist": "mnist",

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from tiny import Split, load
 
+from tensorldp.files import read_arrays
 from tensorldp_papers.data.fetch import fetch, get_weights_file
 from tensorldp_papers.data.prepare import prepare
 
@@ -73,6 +74,18 @@ def test_imdb(mirror: Path, tmp_path: Path) -> None:
     assert 180 < (train.x > 0).sum(axis=1).mean() < 300
     assert 5000 < int(train.metadata["vocabulary"]) <= 20001
     assert test.x.max() < int(train.metadata["vocabulary"])
+
+
+@pytest.mark.weekly
+def test_imdb_with_a_part_of_glove(mirror: Path, tmp_path: Path) -> None:
+    train, test = prepared("imdb_glove_short", mirror, tmp_path, limit=200)
+    assert train.x.shape == test.x.shape == (400, 50)
+    # nearly all of the reviews have fifty tokens, and GloVe nearly all of their words
+    assert (train.x > 0).mean() > 0.9
+    assert 0 < test.x.max() <= 100_000
+    weight = read_arrays(tmp_path / "out" / "embedding.safetensors")[0]["weight"]
+    assert weight.shape == (100_001, 50)
+    np.testing.assert_allclose(weight[1, :2], [0.418, 0.24968])  # of 'the', the first line
 
 
 def test_mobilenet_weights(mirror: Path, tmp_path: Path) -> None:

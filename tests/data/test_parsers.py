@@ -57,6 +57,7 @@ def write_svhn(folder: Path) -> None:
 
 
 ARCHIVE, CIFAR = "aclImdb_labeled.tar.xz", "cifar-10-binary.tar.gz"
+PART = "glove.6B.50d.first100000.txt.xz"
 WRITERS: dict[str, Callable[[Path], object]] = {
     "mnist": tiny.write_mnist,
     "cifar10": lambda folder: tiny.write_cifar(folder / CIFAR),
@@ -65,6 +66,7 @@ WRITERS: dict[str, Callable[[Path], object]] = {
     "credit": lambda folder: tiny.write_credit(folder / "creditcard.csv"),
     "darknet": lambda folder: tiny.write_darknet(folder / "Darknet.CSV"),
     "imdb": lambda folder: tiny.write_imdb(folder / ARCHIVE),
+    "imdb_glove": lambda folder: tiny.write_imdb(folder / ARCHIVE),
     "ctg": lambda folder: None,
 }
 
@@ -343,6 +345,36 @@ def test_glove(tmp_path: Path, zipped: bool) -> None:
         prepared("imdb", tmp_path, expect_full=True, limit=1)
 
 
+def write_part_of_glove(path: Path, words: list[str]) -> None:
+    lines = "".join(f"{word} " + " ".join([str(k / 2)] * 50) + "\n" for k, word in enumerate(words))
+    path.write_bytes(lzma.compress(lines.encode()))
+
+
+def test_reviews_with_a_part_of_glove(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tensorldp_papers.data.text.SHORT_TEST", 4)
+    tiny.write_imdb(tmp_path / ARCHIVE)
+    write_part_of_glove(tmp_path / PART, ["film", "\u0085", "n't", "padding", "1"])
+    long, short = (prepared(name, tmp_path) for name in ("imdb_glove", "imdb_glove_short"))
+    for train, test in (long, short):
+        assert train.y.tolist() == [0, 1, 0, 1, 0, 1]
+        assert train.x[0, :11].tolist() == [0, 0, 3, 0, 0, 0, 1, 0, 0, 0, 0]  # as many tokens as there are
+        assert (train.metadata["vocabulary"], train.metadata["high"]) == ("6", "5")
+        assert train.metadata["words"] == "GloVe 6B 50d"
+        assert "100,000 most frequent of 400,000 words" in train.metadata["deviation"]
+        assert np.array_equal(test.x, train.x[: len(test.x)])
+    assert (long[0].x.shape, long[1].x.shape, long[0].x.dtype) == ((6, LENGTH), (6, LENGTH), np.int32)
+    assert (short[0].x.shape, short[1].x.shape, short[1].y.tolist()) == ((6, 50), (4, 50), [0, 1, 0, 1])
+    # of 'It is n't awful ! A film no . 1' and 600 times 'padding' the beginning, and the end
+    assert long[0].x[2, :11].tolist() == [0, 0, 3, 0, 0, 0, 1, 0, 0, 5, 4]
+    assert (short[0].x[2] == 4).all()
+    weight = read_arrays(tmp_path / "out" / "embedding.safetensors")[0]["weight"]
+    assert (weight[:, 0].tolist(), weight.shape) == ([0, 0, 0.5, 1, 1.5, 2], (6, 50))
+    assert not (tmp_path / "out" / "train_public_words.safetensors").exists()
+    assert len(prepared("imdb_glove", tmp_path, limit=1)[0].x) == 2
+    with pytest.raises(InputError, match="has 5 words, expected 100000"):
+        prepared("imdb_glove", tmp_path, expect_full=True, limit=1)
+
+
 # Damage
 
 
@@ -406,6 +438,9 @@ DAMAGES: list[tuple[str, str, Callable[[bytes], bytes], str]] = [
         r"CTG\.xls is not the expected Excel 97 workbook",
     ),
     ("imdb", "glove.6B.100d.txt", of(b"film 1 2 3\n"), r"line 1 of .* must be a word and 100 numbers"),
+    ("imdb_glove", PART, of(lzma.compress(b"film 1 2\n")), r"line 1 of .* must be a word and 50 numbers"),
+    ("imdb_glove", PART, of(lzma.compress(b"film " * 99)[:-9]), "is truncated or damaged"),
+    ("imdb_glove", PART, of(lzma.compress(b"\xff 1\n")), "is missing or damaged"),
     ("imdb", ARCHIVE, of(OUTSIDE), "are refused"),
     ("imdb", ARCHIVE, of(LINK), "is a link or a device"),
     ("imdb", ARCHIVE, of(tiny.tar({}, "w:xz")), "has no review aclImdb/train/neg"),

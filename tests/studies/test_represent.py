@@ -44,6 +44,21 @@ def test_text_has_150_features_that_padding_does_not_change() -> None:
     assert torch.allclose(longer[:, :75], found[:, :75], atol=1e-6)  # the backward direction starts in the padding
 
 
+def test_features_of_text_are_of_word_vectors_that_came_with_the_data() -> None:
+    tokens = torch.randint(1, 30, (6, 12), generator=fixed(), dtype=torch.int32)
+    same = torch.zeros(30, 50)
+    same[1:] = torch.randn(50, generator=fixed(1))
+    found, drawn = (
+        extract("bilstm_tanh", table(tokens, "text", vocabulary=30, embedding=words), CPU) for words in (same, None)
+    )
+    assert torch.allclose(found, found[:1].expand(6, -1), atol=1e-6)  # all words have one vector
+    assert not torch.allclose(drawn, drawn[:1].expand(6, -1), atol=1e-2)
+    with pytest.raises(
+        InputError, match=r"word vectors of shape \(30, 100\) are needed, or shorter ones, got \(29, 50\)"
+    ):
+        extract("bilstm_tanh", table(tokens, "text", vocabulary=30, embedding=same[1:]), CPU)
+
+
 def test_mobilenet_keeps_its_relu6_where_it_is_asked_for() -> None:
     """Against torchvision's own network with the same weights."""
     records = images(5)

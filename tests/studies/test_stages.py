@@ -83,12 +83,15 @@ def test_federated_training_runs_with_every_kind_of_release(mechanism: str, wher
     assert ("not local" in found["note"]) == (where == "server")
 
 
-def test_text_takes_word_vectors_that_came_with_the_data() -> None:
+@pytest.mark.parametrize("width", [50, 100])
+def test_text_takes_word_vectors_that_came_with_the_data(width: int) -> None:
     x = torch.randint(0, 30, (24, 12), generator=fixed(), dtype=torch.int32)
-    vectors = torch.randn(30, 100, generator=fixed(1))
+    vectors = torch.randn(30, width, generator=fixed(1))
     records = table(x, "text", low=0.0, high=30.0, vocabulary=30, embedding=vectors)
     model, scaling = train_federated(federated("none", "inf", "user", "bilstm"), records, 0, CPU)
-    assert torch.equal(model.embedding.weight, vectors)  # type: ignore[union-attr, arg-type]
+    weight: torch.Tensor = model.embedding.weight  # type: ignore[union-attr, assignment]
+    assert torch.equal(weight[:, :width], vectors)
+    assert not weight[:, width:].any()  # the network keeps its size
     assert evaluate(model, records, scaling, CPU)[0]["metric"] == "accuracy"
 
 

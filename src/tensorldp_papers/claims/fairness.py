@@ -107,7 +107,11 @@ PRINTED: dict[tuple[str, ...], Printed] = {  # by study and data set, and by net
 LENGTHS = ("epochs", "rounds", "steps")
 DELTA = ("tldp_type2", "tldp_type3")  # where Tables 3 and 4 print Delta = 256 and tanh or clipping gives a range of 2
 RANGE = "Delta = 2 and not the printed 256"
-SIMPLER = {"darknet_5k": "9 of 79 features, and Tor and VPN as one class of two"}  # parts that are another task
+SIMPLER = {  # parts that are another task, or that have less of each record
+    "darknet_5k": "9 of 79 features, and Tor and VPN as one class of two",
+    "imdb_glove": "100,000 of GloVe's 400,000 words",
+    "imdb_glove_short": "the last 50 tokens of a review in the place of 500, and 100,000 of GloVe's 400,000 words",
+}
 UNTRAINED = "features of an untrained network, of which the paper says nothing"
 
 

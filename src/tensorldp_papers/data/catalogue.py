@@ -169,6 +169,23 @@ UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
 HOUSE_NUMBERS = "://ufldl.stanford.edu/housenumbers/"
 # GloVe has no published hash and 822 MB: whoever wants its indices supplies one of the two
 GLOVE = (File("glove/glove.6B.100d.txt", None, optional=True), File("glove/glove.6B.zip", None, optional=True))
+IMDB_LABELLED = {"aclImdb_labeled.tar.xz": "sha256:861e8603cf06c39caa18bb2a097add340247117e57eac1bdc663c48418fdae30"}
+LABELLED = "the labelled reviews alone, put together from public copies, 8 of them restored from a second one"
+GLOVE_50D = Source(
+    "mirror subset",
+    _files("imdb", IMDB_LABELLED)
+    + _files(
+        "glove",
+        {"glove.6B.50d.first100000.txt.xz": "sha256:fe15ef72855f9838987d7da630b7fdc9f558f2725024c13e94bf157de5501e05"},
+    ),
+    LABELLED,
+)
+PART_OF_GLOVE = (
+    "indices are lines of GloVe 6B 50d, of which the 100,000 most frequent of 400,000 words are used, others have "
+    "index 0; vectors of 50 numbers, where the network has 100 and the papers name no number; spaCy English tokens in "
+    "lower case, <br /> taken out; classes alternate"
+)
+WITH_GLOVE = "Maas et al. 2011; no formal licence, research use; GloVe: Pennington, Socher, Manning 2014, PDDL 1.0"
 ADULT_NAMES = {"adult.names": "sha256:c248284c0b5de30c9e1958d6cdd168a34a654758b620e68f46aefa83fc0a576a"}
 TRAIN_ONLY = "standardised with the statistics of the training split alone"
 
@@ -285,10 +302,20 @@ ENTRIES = (
                  "imdb",
                  {"aclImdb_v1.tar.gz": "md5:7c2ac02c03563afcf9b574c7e56c153a"},
                  "https://ai.stanford.edu/~amaas/data/sentiment/"), *GLOVE)),
-             Source("mirror subset", (*_files("imdb", {
-                 "aclImdb_labeled.tar.xz": "sha256:861e8603cf06c39caa18bb2a097add340247117e57eac1bdc663c48418fdae30"}),
-                 *GLOVE),
-                 "the labelled reviews alone, put together from public copies, 8 of them restored from a second one"))),
+             Source("mirror subset", (*_files("imdb", IMDB_LABELLED), *GLOVE), LABELLED))),
+    Dataset("imdb_glove", "text", 2, (500,), 0, 100_000, (25000, 25000),
+            "https://ai.stanford.edu/~amaas/data/sentiment/",
+            WITH_GLOVE,
+            f"the first 500 tokens of a review, padded with index 0; {PART_OF_GLOVE}",
+            (GLOVE_50D,),
+            part_of="imdb"),
+    Dataset("imdb_glove_short", "text", 2, (50,), 0, 100_000, (25000, 1000),
+            "https://ai.stanford.edu/~amaas/data/sentiment/",
+            WITH_GLOVE,
+            "the last 50 tokens of a review in the place of the first 500, padded with index 0; the first 1,000 of "
+            f"25,000 test reviews; {PART_OF_GLOVE}",
+            (GLOVE_50D,),
+            part_of="imdb"),
     Dataset("darknet", "tabular", 4, (79,), -math.inf, math.inf, (113184, 28297),
             "https://www.unb.ca/cic/datasets/darknet2020.html",
             "CIC-Darknet2020, Habibi Lashkari, Kaur, Rahali 2020; research use, cite the paper",

@@ -28,7 +28,7 @@ def prepare(
     """Write train.safetensors and test.safetensors, each with `x`, `y` (int64) and metadata.
 
     Images are uint8, (N, H, W) or (N, H, W, C); tables are float32, scaled with only the training split; text is
-    int32, (N, 500) token indices, with embedding.safetensors beside it where GloVe was supplied. Where it was not,
+    int32, (N, tokens) token indices, with embedding.safetensors beside it where GloVe was supplied. Where it was not,
     train_public_words.safetensors and test_public_words.safetensors have indices made only from public texts.
     The metadata are dataset, kind, classes, low, high, source, deviation, split, and for text vocabulary, words and
     padding.
@@ -39,7 +39,7 @@ def prepare(
         source_dir: the folder that `fetch` filled; None for an embedded data set.
         out_dir: folder to write, made if need be.
         expect_full: insist on the sizes of the release.
-        limit: reviews of each split and class, only for `imdb`.
+        limit: reviews of each split and class, only for text.
         endpoints: keep ports and protocol among the features, for `darknet`.
         seed: for the splits that the release does not fix.
     """

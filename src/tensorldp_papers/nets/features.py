@@ -14,7 +14,7 @@ from tensorldp_papers.nets.computing import channels_last, lay_out
 from tensorldp_papers.nets.mobilenet import FEATURES, MobileNet, imagenet_normalise, load_imagenet
 from tensorldp_papers.nets.networks import TanhCNN
 from tensorldp_papers.nets.registry import image_layout, seed_model
-from tensorldp_papers.nets.split import NAMES, split_net, spread
+from tensorldp_papers.nets.split import NAMES, MeanLSTM, split_net, spread
 from tensorldp_papers.run.progress import track
 from tensorldp_papers.run.records import Records, matrix_shape, model_inputs
 
@@ -36,8 +36,8 @@ def extract(
 
     `tanh_cnn` is seeded and untrained. `mobilenet_v2_tanh` is MobileNetV2 with every ReLU6 replaced by tanh, no
     fine-tuning, in evaluation mode (TLDP 5.2.2); `mobilenet_v2` has its ReLU6, as it was trained. The ImageNet weights
-    of both come from `weights`. TVG's tanh networks are seeded and untrained, only their bodies. All are functions of a
-    single record.
+    of both come from `weights`. TVG's tanh networks are seeded and untrained, only their bodies; that for text takes
+    word vectors that came with the data. All are functions of a single record.
 
     `weights` is the file of ImageNet weights, without which they are seeded, and `workers` the threads that share the
     records on a CPU, each on batches of its own: the features do not depend on it.
@@ -48,6 +48,8 @@ def extract(
         split = split_net(backbone, records.task)
         seed_model(split, generator("features", backbone))
         spread(split)
+        if isinstance(split.body, MeanLSTM) and records.embedding is not None:
+            split.body.use_embedding(records.embedding)
         shape, embed = matrix_shape(split.feature_shape), lay_out(split.body.to(device)).eval().forward
     elif backbone == "tanh_cnn":
         channels, height, width = image_layout(records.shape)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from tensorldp.errors import InputError
-from tensorldp_papers.nets.registry import Task, image_layout, register_model
+from tensorldp_papers.nets.registry import Task, image_layout, register_model, take_vectors
 
 
 class SmallCNN(nn.Sequential):
@@ -101,13 +101,8 @@ class BiLSTM(nn.Module):
         self.head = nn.Linear(2 * 256, classes)
 
     def use_embedding(self, vectors: Tensor) -> None:
-        """Take public word vectors, (vocabulary, dimensions), for the frozen embedding; dimensions as built."""
-        if vectors.shape != self.embedding.weight.shape:
-            raise InputError(
-                f"word vectors of shape {tuple(self.embedding.weight.shape)} are needed, got {tuple(vectors.shape)}"
-            )
-        with torch.no_grad():
-            self.embedding.weight.copy_(vectors)
+        """Take public word vectors, (vocabulary, dimensions), for the frozen embedding."""
+        take_vectors(self.embedding, vectors)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Class scores of a batch of token rows."""

@@ -61,6 +61,18 @@ def replace_modules(model: nn.Module, kind: type[nn.Module], make: Callable[[Any
             replace_modules(child, kind, make)
 
 
+def take_vectors(embedding: nn.Embedding, vectors: Tensor) -> None:
+    """Put public word vectors, (vocabulary, dimensions), into an embedding, whose dimensions may be no less.
+
+    Vectors that are shorter than the network has are filled up with zeros, so that it keeps its size.
+    """
+    wanted, width = tuple(embedding.weight.shape), vectors.shape[-1]
+    if vectors.dim() != 2 or len(vectors) != wanted[0] or width > wanted[1]:
+        raise InputError(f"word vectors of shape {wanted} are needed, or shorter ones, got {tuple(vectors.shape)}")
+    with torch.no_grad():
+        embedding.weight.copy_(nn.functional.pad(vectors, (0, wanted[1] - width)))
+
+
 def _uniform_fan_in(tensor: Tensor, fan_in: int, generator: torch.Generator) -> None:
     bound = 1.0 / math.sqrt(fan_in)
     with torch.no_grad():

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from tensorldp.errors import InputError, unknown
 from tensorldp_papers.nets.computing import pool_first
-from tensorldp_papers.nets.registry import Task, image_layout, register_model, replace_modules
+from tensorldp_papers.nets.registry import Task, image_layout, register_model, replace_modules, take_vectors
 
 TEXT_FEATURES = 150
 NAMES = ("lenet", "lenet_tanh", "vgg16_tanh", "alexnet_tanh", "bilstm_tanh")
@@ -50,6 +50,10 @@ class MeanLSTM(nn.Module):
         super().__init__()
         self.embedding = nn.Embedding(vocabulary, 100)
         self.lstm = nn.LSTM(100, TEXT_FEATURES // 2, batch_first=True, bidirectional=True)
+
+    def use_embedding(self, vectors: Tensor) -> None:
+        """Take public word vectors, (vocabulary, dimensions), for the embedding."""
+        take_vectors(self.embedding, vectors)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """The features (batch, 150) of token rows (batch, words)."""

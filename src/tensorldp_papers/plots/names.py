@@ -34,6 +34,8 @@ DATASETS = {  # in the order of figures
     "svhn": "SVHN",
     "svhn_10k": "SVHN, 10,000 of 99,289 images",
     "imdb": "IMDB",
+    "imdb_glove": "IMDB, GloVe 50d",
+    "imdb_glove_short": "IMDB, last 50 tokens, GloVe 50d",
     "darknet": "Darknet",
     "darknet_5k": "Darknet, 5,000 of 141,530 flows",
     "adult": "Adult",

@@ -33,7 +33,10 @@ PRINTED = ("study", "dataset", "metric", "epsilon", "value", "place", "sentence"
 SCORES = ("weighted_f1", "accuracy", "accuracy_perturbed_test", "auc", "rss_noisy", "relative_error", "psnr")
 FIRST = "tldp_type1"  # the study that the explorer opens on, if it is in the run
 MOST = 5  # lines that a study opens on
-BALANCED = {"digits": 10, "mnist": 10, "fashion_mnist": 10, "cifar10": 10, "imdb": 2}  # data sets with even classes
+BALANCED = {  # data sets with even classes
+    **dict.fromkeys(("digits", "mnist", "fashion_mnist", "cifar10"), 10),
+    **dict.fromkeys(("imdb", "imdb_glove", "imdb_glove_short"), 2),
+}
 
 
 @cache

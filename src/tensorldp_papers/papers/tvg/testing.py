@@ -16,7 +16,7 @@ from tensorldp.mechanisms import Box, Mechanism
 from tensorldp_papers.nets.classify import fit, predict, scores
 from tensorldp_papers.nets.computing import channels_last, lay_out
 from tensorldp_papers.nets.registry import seed_model
-from tensorldp_papers.nets.split import SplitNet, split_net
+from tensorldp_papers.nets.split import MeanLSTM, SplitNet, split_net
 from tensorldp_papers.nets.train import state_arrays
 from tensorldp_papers.papers.tvg.settings import TestingCell, TestingFactors, TestingTraining
 from tensorldp_papers.run.method import Audited, Rows, SharedMethod, Trained
@@ -39,6 +39,8 @@ def train_clean(cell: TestingCell, records: Records, seed: int, device: torch.de
     """The cell's network, trained on the clean records."""
     net = seed_model(split_net(cell.factors.model, records.task), common_stream(cell, seed, "model")).to(device)
     assert isinstance(net, SplitNet)
+    if isinstance(net.body, MeanLSTM) and records.embedding is not None:
+        net.body.use_embedding(records.embedding)
     settings = cell.training
     fit(
         net,
