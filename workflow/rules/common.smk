@@ -22,6 +22,7 @@ try:
     from tensorldp_papers.run.study import load_study, study_files
     from tensorldp_papers.data.catalogue import get as dataset_entry
     from tensorldp_papers.data.catalogue import names as dataset_names, weights_names
+    from tensorldp_papers.public.imagenet_classes import CLASSES as IMAGENET_CLASSES
     from tensorldp.errors import InputError
     from tensorldp.mechanism_table import MECHANISMS, NO_PRIVACY
     from tensorldp_papers.run import at_work, environment
@@ -263,6 +264,8 @@ def backbone_weights(wildcards):
     """The pretrained weights to fetch, of the backbones that have some."""
     name = wildcards.backbone
     sets = weights_names() if name == "imagenet_160" else ["mobilenet_v2"] if name.startswith("mobilenet_v2") else []
+    if name == "gradients" and wildcards.dataset in IMAGENET_CLASSES:  # they label its public images
+        sets = ["efficientnet_lite2"]
     return [f"resources/downloads/{weights}/source.json" for weights in sets]
 
 

@@ -10,10 +10,16 @@ import torch
 
 from tensorldp.files import sha256, write_arrays, write_json
 from tensorldp_papers.data.fetch import get_weights_file
-from tensorldp_papers.papers.frontier.represent import extractor, public_arrays, public_records, represent
+from tensorldp_papers.papers.frontier.represent import (
+    extractor,
+    public_arrays,
+    public_labels,
+    public_records,
+    represent,
+)
 from tensorldp_papers.run.cli import parser, run
 from tensorldp_papers.run.provenance import Stopwatch
-from tensorldp_papers.run.records import read_public_words, read_records
+from tensorldp_papers.run.records import read_public_words, read_records, read_signs
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -31,8 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     splits = {split: read(args.data / f"{split}.safetensors") for split in ("train", "test")}
     public = public_records(args.backbone, splits["train"])
     embed = extractor(args.backbone, weights, public)
+    found = {}
     for split, records in splits.items():
-        features = represent(args.backbone, records, embed, args.threads)
+        found[split] = features = represent(args.backbone, records, embed, args.threads)
         metadata = {
             "dataset": records.name,
             "classes": str(records.classes),
@@ -43,7 +50,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         }
         arrays = {"x": features.numpy().astype(np.float16), "y": records.y.numpy()}
         write_arrays(args.out / f"{split}.safetensors", arrays, metadata)
-    arrays = public_arrays(args.backbone, embed, public, private=records.name, workers=args.threads)
+    labels = features_of_public = None
+    if public is not None:
+        signs = read_signs(args.data) if args.backbone == "words" else None
+        labels = public_labels(records.name, public, weights, signs, args.threads)
+        features_of_public = found["train"][-len(public) :]
+    arrays = public_arrays(
+        args.backbone, embed, public, private=records.name, labels=labels, features_of_public=features_of_public
+    )
     write_arrays(args.out / "public.safetensors", arrays)
     written = (*splits, "public")
     write_json(args.out / "digest.json", {split: sha256(args.out / f"{split}.safetensors") for split in written})

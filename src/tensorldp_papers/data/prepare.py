@@ -85,7 +85,7 @@ def write_splits(dataset: Dataset, parsed: Parsed, source: str, out_dir: Path, *
         write_arrays(out_dir / f"{split}.safetensors", {"x": x, "y": y.astype(np.int64)}, {**metadata, "split": split})
     for stem, array in parsed.extra.items():
         write_arrays(out_dir / f"{stem}.safetensors", {"weight": array}, {"dataset": dataset.name, "source": source})
-    for stem in {"embedding", "train_public_words", "test_public_words"} - set(parsed.extra):
+    for stem in {"embedding", "train_public_words", "test_public_words", "public_polarity"} - set(parsed.extra):
         (out_dir / f"{stem}.safetensors").unlink(missing_ok=True)
 
 

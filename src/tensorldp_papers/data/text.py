@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tensorldp.errors import InputError
 from tensorldp_papers.data.archives import decompressed, tar_members, zip_lines
 from tensorldp_papers.data.split import Options, Parsed, parser
+from tensorldp_papers.public.sentiment import polarity
 from tensorldp_papers.run.progress import track
 
 LENGTH = 500
@@ -60,9 +61,14 @@ def parse_imdb(files: Mapping[str, Path], options: Options) -> Parsed:
         return reviews.with_glove(glove, GLOVE_WORDS if options.expect_full else None, GLOVE_WIDTH, "GloVe 6B")
     every = list(range(len(reviews.tokens)))[: reviews.count]
     index = reviews.vocabulary(every)
-    public = reviews.indexed(reviews.vocabulary(every[-PUBLIC_TEXTS:]))
+    own = reviews.vocabulary(every[-PUBLIC_TEXTS:])
+    public = reviews.indexed(own)
     metadata = {"words": "training reviews", "deviation": _OWN_VOCABULARY}
-    extra = {"train_public_words": public[: reviews.count], "test_public_words": public[reviews.count :]}
+    extra: dict[str, NDArray[Any]] = {
+        "train_public_words": public[: reviews.count],
+        "test_public_words": public[reviews.count :],
+    }
+    extra["public_polarity"] = polarity(own, len(own) + 1)
     return reviews.parsed(index, metadata, extra)
 
 
@@ -137,7 +143,9 @@ class _Reviews:
         """Both splits with the lines of a file of GloVe for indices, and its vectors."""
         words, vectors = read_glove(path, expected, width)
         index = {word: position for position, word in enumerate(words, start=1)}
-        return self.parsed(index, {"words": name}, {"embedding": vectors})
+        return self.parsed(
+            index, {"words": name}, {"embedding": vectors, "public_polarity": polarity(index, len(words) + 1)}
+        )
 
     def parsed(self, index: Mapping[str, int], metadata: dict[str, str], extra: dict[str, NDArray[Any]]) -> Parsed:
         """Both splits with these indices."""

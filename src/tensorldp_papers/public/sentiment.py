@@ -17,7 +17,7 @@ PRAISE = (
     "greatest gripping heartwarming hilarious impressive incredible joy love loved lovely magnificent masterpiece "
     "memorable moving outstanding perfect perfectly pleasant powerful recommend recommended refreshing remarkable "
     "stunning superb superbly terrific touching treat underrated unforgettable wonderful wonderfully"
-).split()
+)
 BLAME = (
     "absurd annoyed annoying atrocious avoid awful badly bad bland bored boring cheap cheesy clumsy crap dire "
     "disappointed disappointing disappointment disaster dreadful dull embarrassing fails failed failure fake "
@@ -25,14 +25,14 @@ BLAME = (
     "nonsense painful pathetic pointless poor poorly predictable pretentious ridiculous rubbish sadly stupid "
     "sucks tedious terrible terribly trash unbelievable unconvincing unfunny uninteresting unwatchable useless "
     "waste wasted weak worse worst worthless"
-).split()
+)
 
 
 def polarity(index: Mapping[str, int], size: int) -> NDArray[np.int8]:
     """1 for words of praise, -1 for words of blame, 0 for all others: (size,) by word index."""
     found = np.zeros(size, np.int8)
     for words, sign in ((PRAISE, 1), (BLAME, -1)):
-        found[[index[word] for word in words if word in index]] = sign
+        found[[index[word] for word in words.split() if word in index]] = sign
     found[0] = 0
     return found
 
@@ -44,4 +44,5 @@ def public_labels(tokens: NDArray[np.int32], signs: NDArray[np.int8]) -> NDArray
     """
     kept = signs[np.minimum(tokens, len(signs) - 1)].astype(np.int64)
     balance = kept.sum(axis=1) / np.maximum((tokens > 0).sum(axis=1), 1)
-    return (balance > np.median(balance)).astype(np.int64)
+    praised: NDArray[np.bool_] = balance > np.median(balance)
+    return praised.astype(np.int64)

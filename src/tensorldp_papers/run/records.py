@@ -6,7 +6,9 @@ import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from tensorldp.errors import InputError
@@ -112,6 +114,11 @@ def read_public_words(path: Path) -> Records:
             "prepare the data set again"
         )
     return records
+
+
+def read_signs(data: Path) -> NDArray[np.int8]:
+    """1 for words of praise and -1 for words of blame, by the word indices of `read_public_words`."""
+    return read_arrays(data / "public_polarity.safetensors")[0]["weight"].astype(np.int8)
 
 
 def model_inputs(x: Tensor, kind: str) -> Tensor:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +27,11 @@ from tensorldp_papers.data.text import PUBLIC_TEXTS
 from tensorldp_papers.nets.efficientnet import EfficientNetLite2, load_lite2
 from tensorldp_papers.nets.mobilenet import FEATURES, MobileNet, imagenet_normalise, load_imagenet
 from tensorldp_papers.nets.registry import seed_model
-from tensorldp_papers.public.imagenet_classes import CLASSES, PUBLIC_IMAGES, MappedHead, columns_of
+from tensorldp_papers.public.imagenet_classes import CLASSES, PUBLIC_IMAGES, mapped_labels
 from tensorldp_papers.public.letters import SIZE, fitting_and_tasks, public_digits
 from tensorldp_papers.public.oriented_gradients import align, oriented_energies
 from tensorldp_papers.public.projection import discriminant
+from tensorldp_papers.public.sentiment import public_labels as labels_by_words
 from tensorldp_papers.public.words import WordSpace, fit_words, half_tasks
 from tensorldp_papers.run.progress import track
 from tensorldp_papers.run.records import Records, model_inputs
@@ -53,6 +53,12 @@ def _grey(images: Tensor) -> Tensor:
     return larger.squeeze(1)
 
 
+def enlarged(images: Tensor) -> Tensor:
+    """Images of `SIDE` pixels and three channels, as the networks take them."""
+    large = nn.functional.interpolate(images, (SIDE, SIDE), mode="bicubic", align_corners=False).clamp(0.0, 1.0)
+    return large.expand(-1, 3, -1, -1).contiguous(memory_format=torch.channels_last)
+
+
 class Networks:
     """Images in [0, 1] to the square roots of both networks' features, each network's over their public deviation."""
 
@@ -67,23 +73,15 @@ class Networks:
             fuse_batch_norms(net.eval()).to(memory_format=torch.channels_last)
         self.scales = (1.0, 1.0)
         if public is not None:
-            halves = _in_blocks(self, public[-SCALED_BY:]).split(FEATURES, dim=1)
+            halves = _in_blocks(self, public[-SCALED_BY:], block=BLOCK_OF_NETWORKS).split(FEATURES, dim=1)
             first, second = (float(half.double().var(dim=0).mean().sqrt()) for half in halves)
             self.scales = (first, second)
 
     def __call__(self, images: Tensor) -> Tensor:
         """(images, 1 or 3, height, width) to (images, 2560)."""
-        large = nn.functional.interpolate(images, (SIDE, SIDE), mode="bilinear", align_corners=False)
-        large = large.expand(-1, 3, -1, -1).contiguous(memory_format=torch.channels_last)
+        large = enlarged(images)
         halves = self.mobile.embed(imagenet_normalise(large)), self.lite.embed(large)
         return torch.cat([x.clamp_min(0.0).sqrt() / s for x, s in zip(halves, self.scales, strict=True)], dim=1)
-
-    def head(self, dataset: str, features: Tensor) -> MappedHead:
-        """The last layer of EfficientNet-Lite2 for a data set's classes, its means those over public features."""
-        columns, classes = columns_of(dataset)
-        weight, bias = self.lite.head.weight.detach()[columns], self.lite.head.bias.detach()[columns]
-        head = MappedHead(weight, bias, classes, FEATURES, self.scales[1], torch.zeros(len(CLASSES[dataset])))
-        return replace(head, means=head.raw(features).mean(dim=0))
 
 
 def fuse_batch_norms(net: nn.Module) -> nn.Module:
@@ -118,15 +116,37 @@ def _as_images(records: Records, x: Tensor) -> Tensor:
 
 
 def public_records(backbone: str, records: Records) -> Tensor | None:
-    """The last training records that a representation is fitted on, without their labels: texts, or images in [0, 1].
-
-    None for the representations that are fitted on no such record.
-    """
+    """The last training records without their labels, texts or images in [0, 1], which are public; not for `strokes`."""
     if backbone == "words":
         return public_texts(records)
-    if backbone != "imagenet_160" or records.kind != "image":
+    if backbone == "strokes" or records.kind != "image":
         return None
     return _as_images(records, records.x[-PUBLIC_IMAGES:])
+
+
+def public_labels(
+    dataset: str, public: Tensor, weights: Mapping[str, Path], signs: NDArray[np.int8] | None = None, workers: int = 1
+) -> Tensor | None:
+    """Labels of public records, made without any private one: by ImageNet's classes, or by words of praise and blame.
+
+    None where a data set's classes are not among those of `imagenet_classes` and it has no such words.
+
+    Args:
+        dataset: the name of the data set.
+        public: what `public_records` gives.
+        weights: the files of ImageNet weights by network.
+        signs: 1 or -1 for each word index, of texts.
+        workers: threads.
+    """
+    if signs is not None:
+        return torch.from_numpy(labels_by_words(public.numpy(), signs))
+    if dataset not in CLASSES or NETWORKS[1] not in weights:
+        return None
+    net = EfficientNetLite2()
+    load_lite2(net, weights[NETWORKS[1]])
+    fuse_batch_norms(net.eval()).to(memory_format=torch.channels_last)
+    scores = _in_blocks(lambda images: net(enlarged(images)), public, workers, block=BLOCK_OF_NETWORKS)
+    return mapped_labels(scores, dataset)
 
 
 def extractor(
@@ -170,11 +190,17 @@ def represent(
     if records.kind != kind:
         raise InputError(f"the representation {backbone} takes {name}, but {records.name} holds {records.kind}")
     x = records.x if kind == "text" else _as_images(records, records.x)
-    return _in_blocks(embed, x, workers, f"{backbone} of {records.name}")
+    return _in_blocks(embed, x, workers, f"{backbone} of {records.name}", block=_block(embed))
 
 
-def _in_blocks(embed: Callable[[Tensor], Tensor], x: Tensor, workers: int = 1, task: str = "") -> Tensor:
-    parts = x.split(BLOCK_OF_NETWORKS if isinstance(embed, Networks) else BLOCK)
+def _block(embed: Callable[[Tensor], Tensor]) -> int:
+    return BLOCK_OF_NETWORKS if isinstance(embed, Networks) else BLOCK
+
+
+def _in_blocks(
+    embed: Callable[[Tensor], Tensor], x: Tensor, workers: int = 1, task: str = "", *, block: int = BLOCK
+) -> Tensor:
+    parts = x.split(block)
 
     def features(part: Tensor) -> Tensor:
         with torch.inference_mode():
@@ -191,40 +217,40 @@ def public_arrays(
     public: Tensor | None = None,
     *,
     private: str = "",
-    workers: int = 1,
+    labels: Tensor | None = None,
+    features_of_public: Tensor | None = None,
 ) -> dict[str, NDArray[Any]]:
     """The public records that go with a representation, as its features.
 
     `task_x` and `task_y` choose the dimension: class k % 10 of task k // 10. For `strokes`, `centre`,
     `directions` and `scales` are the projection fitted on other letters, and `named_x`, `named_y` and `named_source`
     labelled digits, which neither that fit nor the rule reads: they serve a control. Beside the private data set
-    `digits` they come only from fonts, as scikit-learn's digits are then not public. For `imagenet_160`, `head_` arrays
-    are what `read_head` takes, where the private data set's classes are among ImageNet's. `embed` and `workers` are as
-    `represent` takes them, `public` is what `public_records` gives.
+    `digits` they come only from fonts, as scikit-learn's digits are then not public. `labels` of the public
+    records are kept as they are. For `imagenet_160`, they and `features_of_public` are the task. `embed` is as
+    `represent` takes it, `public` what `public_records` gives.
     """
     embed = embed or extractor(backbone, public=public)
 
     def features(images: Tensor) -> NDArray[Any]:
-        found: NDArray[Any] = _in_blocks(embed, images.unsqueeze(1), workers).numpy()
+        found: NDArray[Any] = _in_blocks(embed, images.unsqueeze(1), block=_block(embed)).numpy()
         return found
 
-    if isinstance(embed, Networks) and public is not None and private in CLASSES:
-        x = _in_blocks(embed, public, workers)
-        head = embed.head(private, x)
-        arrays = {"task_x": x, "task_y": head(x).argmax(dim=1), **head.arrays()}
-        return {name: array.numpy() for name, array in arrays.items()}
+    given = {} if labels is None else {"labels": labels.numpy()}
+    if backbone == "imagenet_160" and labels is not None and features_of_public is not None:
+        return {"task_x": features_of_public.numpy(), "task_y": labels.numpy(), **given}
     if backbone == "words":
         assert public is not None
         assert isinstance(embed, WordSpace)
-        rows, labels = half_tasks(public[:TASK_TEXTS], embed)
-        offset = 10 * torch.arange(labels.shape[1])
-        return {"task_x": rows.repeat(labels.shape[1], 1).numpy(), "task_y": (labels + offset).T.flatten().numpy()}
+        rows, halves = half_tasks(public[:TASK_TEXTS], embed)
+        offset = 10 * torch.arange(halves.shape[1])
+        task_y = (halves + offset).T.flatten().numpy()
+        return {"task_x": rows.repeat(halves.shape[1], 1).numpy(), "task_y": task_y, **given}
     if backbone != "strokes":
         from sklearn.datasets import load_digits
 
         digits = load_digits()
         images = torch.from_numpy(digits.images).float() / 16.0
-        return {"task_x": features(images), "task_y": digits.target.astype("int64")}
+        return {"task_x": features(images), "task_y": digits.target.astype("int64"), **given}
     fit, tasks = fitting_and_tasks()
     # only fonts, and fewer, with scikit-learn's digits
     named = public_digits(handwriting=False, font_copies=40) if private == "digits" else public_digits(handwriting=True)
