@@ -99,7 +99,7 @@ _WEIGHTED = type1("mnist", more=("tldp-l-w", "tldp-g-w"))
 _BODIES = [
     c
     for backbone in ("mobilenet_v2", "mobilenet_v2_tanh")
-    for c in grid_of("tldp_type2", IMAGES, ["none"], backbone=backbone, model="linear")
+    for c in grid_of("tldp_type2", IMAGES, ["none", *TLDP], backbone=backbone, model="linear")
 ]
 _IMDB, _DARKNET = type3("imdb", model="bilstm"), type3("darknet", model="fcn")
 _SLOPES = [*type1(epsilons=(0.5, 2, 5)), *type2()]

@@ -42,7 +42,7 @@ def test_entries_are_complete(name: str) -> None:
     for source in entry.sources:
         assert len({file.name for file in source.files}) == len(source.files)
         for file in source.files:
-            assert re.fullmatch(r"[a-z0-9-]+/[\w.-]+", file.path)
+            assert re.fullmatch(r"[a-z0-9_-]+/[\w.-]+", file.path)
             assert re.fullmatch(CHECKSUM, file.checksum or ""), "a checksum, or none"
             assert file.checksum or not file.urls, "nothing is downloaded that cannot be checked"
             # a publisher's address without encryption comes last; the checksum decides either way

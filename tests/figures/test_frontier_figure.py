@@ -12,6 +12,7 @@ from made_up import Row, headings, lines, named_rows, points, rows, said, title,
 
 from tensorldp.errors import InputError
 from tensorldp_papers.papers.frontier import figures as frontier
+from tensorldp_papers.plots.means import adds_from
 from tensorldp_papers.plots.printed import printed_points
 
 INF = math.inf
@@ -122,3 +123,20 @@ def test_clients_stand_at_the_guarantee_of_their_whole_run_beside_networks() -> 
     assert found["PrivUnit, five uploads"] == ([4.0], [0.7])
     assert found["PDPM, whole network"] == ([4e5], [0.4])
     assert title(figure) == "One upload of a linear model: 80 % at ε = 4. A whole network: 40 % at 400,000"
+
+
+def test_private_records_add_to_public_ones_from_where_all_larger_epsilons_are_clearly_above() -> None:
+    def rows(**means: float) -> pd.DataFrame:
+        noise = (-0.01, 0.0, 0.01)
+        return pd.DataFrame(
+            [
+                {"epsilon": float(epsilon[1:]), "seed": seed, "value": mean + noise[seed]}
+                for epsilon, mean in means.items()
+                for seed in range(3)
+            ]
+        )
+
+    known = pd.DataFrame({"seed": [0, 1, 2], "value": 0.8})
+    assert adds_from(rows(e1=0.5, e2=0.9, e4=0.95), known) == 2.0
+    assert adds_from(rows(e1=0.9, e2=0.81, e4=0.95), known) == 4.0  # 0.01 above by seeds that differ as much
+    assert adds_from(rows(e1=0.9, e2=0.95, e4=0.79), known) == math.inf

@@ -30,6 +30,8 @@ from tensorldp_papers.public.unlabelled import (
     clusters,
     linear_discriminant,
     self_train,
+    taught,
+    together,
 )
 
 Records = tuple[Tensor, Tensor]
@@ -212,7 +214,23 @@ def test_public_records_without_labels_improve_a_noisy_classifier() -> None:
     (x, _), (test, y) = (blobs(3000, CENTRES, 1.0, part) for part in ("public", "test"))
     noisy_centres = CENTRES + torch.randn(5, 20, generator=generator("noise")) * 0.9
     noisy = LinearScores(noisy_centres, -noisy_centres.square().sum(1) / 2)
-    assert self_train(noisy, x, x).accuracy(test, test, y) > noisy.accuracy(test, y) + 0.05
+    assert accuracy(self_train(noisy, x, lambda rows: rows, 5), test, y) > noisy.accuracy(test, y) + 0.05
+
+
+def test_public_records_with_many_wrong_labels_teach_more_than_the_labels_know() -> None:
+    (x, right), (test, y) = (blobs(3000, CENTRES, 1.0, part) for part in ("public", "test"))
+    source = generator("wrong labels")
+    wrong = torch.where(torch.rand(3000, generator=source) < 0.4, torch.randint(5, (3000,), generator=source), right)
+    assert float((wrong == right).double().mean()) < 0.75
+    assert accuracy(taught(wrong, x, lambda rows: rows, 5), test, y) > 0.9
+
+
+def test_two_classifiers_together_weigh_the_same_whatever_their_scale() -> None:
+    x, y = blobs(2000, CENTRES, 1.0, "public")
+    first, second = (linear_discriminant(x[part], y[part], 5) for part in (slice(0, 500), slice(500, 1000)))
+    larger = LinearScores(1e3 * second.weight, 1e3 * second.bias)
+    found, scaled = together(first, second, x)(x), together(first, larger, x)(x)
+    torch.testing.assert_close(found, scaled, rtol=1e-4, atol=1e-4)
 
 
 def rings(count: int, *key: str) -> tuple[Tensor, Tensor]:

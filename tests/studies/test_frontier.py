@@ -42,7 +42,10 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Folders:
     task = {"x": task_x.numpy(), "y": task_y.numpy()}
     named = {"named_x": task["x"], "named_y": task["y"], "named_source": np.arange(600) % 20 // 10}
     found = {}
-    for backbone, extra in (("strokes", {**letters, **named}), ("gradients", {})):
+    source, right = generator("wrong labels"), torch.arange(2500, 3000) % 10
+    wrong = torch.where(torch.rand(500, generator=source) < 0.3, torch.randint(10, (500,), generator=source), right)
+    labelled = {"labels": wrong.numpy()}
+    for backbone, extra in (("strokes", {**letters, **named}), ("gradients", {}), ("labelled", labelled)):
         folder = write(tmp_path_factory.mktemp(backbone), "train", *blobs(3000, "train"))
         write(folder, "test", *blobs(1000, "test"))
         write_arrays(folder / "public.safetensors", {"task_x": task["x"], "task_y": task["y"], **extra})
@@ -117,6 +120,29 @@ def test_the_public_control_is_chosen_without_test_records(folders: Folders, oth
     assert rows[0]["value"] > 0.8 > 0.2 > turned[0]["value"]
 
 
+def test_labels_that_public_knowledge_gives_teach_more_than_they_know_without_a_private_record(
+    folders: Folders, other: Any
+) -> None:
+    x, y = blobs(3000, "train")
+    expected = accuracy(CONTROLS["gradients"], folders["labelled"])
+    changed = other("labelled", "train", torch.cat((ZEROS[500:], x[2500:])), torch.zeros_like(y))
+    assert accuracy(CONTROLS["gradients"], changed) == expected > 0.85  # of the labels 0.73 are right
+
+
+@pytest.mark.parametrize("private", ["features", "record"])
+@pytest.mark.parametrize("folder", ["strokes", "labelled"])
+def test_a_prior_helps_most_where_releases_say_least(folders: Folders, folder: str, private: str) -> None:
+    backbone = "strokes" if folder == "strokes" else "gradients"
+
+    def at(epsilon: str, learner: str) -> float:
+        return accuracy(cell(backbone, epsilon=epsilon, learner=learner, private=private), folders[folder])
+
+    public = accuracy(CONTROLS[backbone], folders[folder])
+    assert at("0.1", "chosen") < public - 0.2
+    assert at("0.1", "prior") > at("0.1", "chosen") + 0.1
+    assert at("16", "prior") > public - 0.05
+
+
 @pytest.mark.parametrize("factors", [{}, {"private": "record"}, {"backbone": "gradients"}])
 def test_the_plan_does_not_change_with_the_private_records(
     folders: Folders, other: Any, factors: dict[str, str]
@@ -180,8 +206,12 @@ def test_mistakes_are_told(folders: Folders, other: Any, tmp_path: Path) -> None
         with pytest.raises(InputError, match="takes no mechanism but none, got privunit"):
             value(cell("gradients", **factors), folders)
     x, y = blobs(3000, "train")
-    with pytest.raises(InputError, match="control: public has the ten digits, but made has 7 classes"):
+    with pytest.raises(InputError, match="the public records have the ten digits, but made has 7 classes"):
         accuracy(CONTROLS["strokes"], other("strokes", "train", x, y % 7, 7))
+    with pytest.raises(InputError, match="learner: prior needs public records with labels, but made has none here"):
+        value(cell("gradients", learner="prior"), folders)
+    with pytest.raises(InputError, match="fitted on 5000 images: public_records must be as many, got 500"):
+        METHOD.guarantee(cell("imagenet_160"), folders["gradients"])
     with pytest.raises(InputError, match="only clients upload in rounds"):
         cell(rounds=3)
     with pytest.raises(InputError, match="too few for public_records: 500"):

@@ -17,7 +17,15 @@ from tensorldp_papers.nets.features import extract, feature_range
 from tensorldp_papers.nets.mobilenet import MobileNet, imagenet_normalise
 from tensorldp_papers.nets.registry import seed_model
 from tensorldp_papers.papers.frontier import represent as public
-from tensorldp_papers.papers.frontier.represent import extractor, public_arrays, public_texts, represent
+from tensorldp_papers.papers.frontier.represent import (
+    extractor,
+    public_arrays,
+    public_labels,
+    public_records,
+    public_texts,
+    represent,
+)
+from tensorldp_papers.public.sentiment import BLAME, PRAISE, polarity
 from tensorldp_papers.public.words import WordSpace
 from tensorldp_papers.run.records import Records, model_inputs, read_public_words
 
@@ -76,7 +84,7 @@ def test_mobilenet_keeps_its_relu6_where_it_is_asked_for() -> None:
     assert feature_range("mobilenet_v2_tanh") == (-1.0, 1.0)
 
 
-@pytest.mark.parametrize(("backbone", "columns"), [("strokes", 784), ("gradients", 784), ("mobilenet_v2_96", 1280)])
+@pytest.mark.parametrize(("backbone", "columns"), [("strokes", 784), ("gradients", 784), ("imagenet_160", 2560)])
 def test_features_are_of_one_record_alone(backbone: str, columns: int) -> None:
     together = represent(backbone, images(4), workers=2)
     assert together.shape == (4, columns)
@@ -166,3 +174,43 @@ def test_what_cannot_be_represented_is_refused_in_one_sentence() -> None:
         represent("strokes", table(torch.zeros(6, 8, 8)))
     with pytest.raises(InputError, match="stroke"):
         extractor("stroke")
+
+
+def test_each_networks_features_are_over_their_deviation_on_public_images() -> None:
+    public = torch.rand(24, 3, 16, 16, generator=fixed(4))
+    plain, scaled = extractor("imagenet_160"), extractor("imagenet_160", public=public)
+    with torch.inference_mode():
+        found, before = scaled(public), plain(public)
+    for part in (slice(0, 1280), slice(1280, 2560)):
+        assert float(found[:, part].double().var(dim=0).mean()) == pytest.approx(1.0, abs=1e-4)
+        ratio = before[:, part].sum() / found[:, part].sum()
+        torch.testing.assert_close(found[:, part] * ratio, before[:, part], rtol=1e-3, atol=1e-4)
+
+
+def test_public_labels_are_the_task_that_chooses_the_dimension_of_photographs() -> None:
+    labels, rows = torch.arange(6) % 2, torch.rand(6, 4, generator=fixed(5))
+    arrays = public_arrays("imagenet_160", lambda x: x, rows, private="cifar10", labels=labels, features_of_public=rows)
+    assert arrays["task_y"].tolist() == arrays["labels"].tolist() == labels.tolist()
+    assert torch.equal(torch.from_numpy(arrays["task_x"]), rows)
+    assert set(public_arrays("gradients", labels=labels)) == {"task_x", "task_y", "labels"}  # digits choose theirs
+
+
+def test_public_records_are_the_last_images_between_0_and_1() -> None:
+    records = images(7)
+    found = public_records("imagenet_160", records)
+    assert found is not None
+    assert found.shape == (7, 1, *records.shape)
+    assert 0.0 <= float(found.min()) <= float(found.max()) <= 1.0
+    assert public_records("strokes", records) is None
+    assert public_labels("svhn", found, {}) is None
+
+
+def test_praise_and_blame_label_texts_by_their_balance() -> None:
+    index = {"wonderful": 1, "film": 2, "awful": 3, "waste": 4, "the": 5}
+    signs = polarity(index, 6)
+    assert signs.tolist() == [0, 1, 0, -1, -1, 0]
+    texts = torch.tensor([[1, 2, 5, 0], [3, 2, 4, 5], [2, 5, 1, 1], [5, 2, 9, 3]], dtype=torch.int32)
+    found = public_labels("imdb", texts, {}, signs)
+    assert found is not None
+    assert found.tolist() == [1, 0, 1, 0]
+    assert not set(PRAISE.split()) & set(BLAME.split())

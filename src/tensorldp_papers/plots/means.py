@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -54,6 +55,24 @@ def study_rows(metrics: pd.DataFrame, study: str, *names: str) -> pd.DataFrame:
         which = f" with metric {' or '.join(names)}" if names else ""
         raise InputError(f"the metrics table has no rows of study {study}{which}")
     return rows.copy()
+
+
+def adds_from(rows: pd.DataFrame, without: pd.DataFrame) -> float:
+    """The least epsilon at which, and at every larger one, scores are above those of rows `without` private records.
+
+    Above means that the 95 % interval of the mean difference over the seeds of both lies above 0. Both have the columns
+    `seed` and `value`, the first also `epsilon`; infinite if it is so at none.
+    """
+    from scipy.stats import t
+
+    level, found = without.groupby("seed")["value"].mean(), math.inf
+    for epsilon in sorted(map(float, rows["epsilon"].unique()), reverse=True):
+        gaps = (rows[rows["epsilon"] == epsilon].groupby("seed")["value"].mean() - level).dropna().to_numpy(float)
+        count = len(gaps)
+        if count < 2 or gaps.mean() <= t.ppf(0.975, count - 1) * gaps.std(ddof=1) / math.sqrt(count):
+            break
+        found = epsilon
+    return found
 
 
 def placed(rows: pd.DataFrame, axis: Axis) -> pd.DataFrame:

@@ -151,23 +151,6 @@ def nearest_block_mean(releases: Tensor, classes: int, metric: Metric | None = N
     return mean_scores(means, error, metric)
 
 
-def shrunk(means: Tensor, error: Tensor, public: Tensor) -> tuple[Tensor, Tensor]:
-    """Noisy class means drawn towards public ones, and the squared error that the noise leaves in each, (classes,).
-
-    Empirical Bayes: what lies between the two beyond the noise is how wrong the public means are, taken as equally
-    wrong for all classes; each pair is weighted by the inverse of its squared error. With much noise the public means
-    are left, without any the private ones.
-
-    Args:
-        means: (classes, dimension) means of releases.
-        error: (classes,) their squared errors.
-        public: (classes, dimension) means of public records.
-    """
-    bias = ((means - public).square().sum(dim=1) - error).mean().clamp_min(0.0)
-    weight = torch.where(error > 0, bias / (bias + error).clamp_min(1e-300), 1.0)
-    return public + weight[:, None] * (means - public), weight.square() * error
-
-
 def label_blocks(features: Tensor, labels: Tensor, classes: int) -> Tensor:
     """Label and features as one vector: the features in the block of the label, zeros elsewhere, of the same norm.
 

@@ -4,6 +4,8 @@
   these clusters give to whoever names them, and no other use of the public records.
 - Unlabelled records, labelled by a classifier from releases, teach a second one: post-processing, no cost. Assumes that
   the public records are like the private ones; their labels are never read.
+- A classifier from public records that other public knowledge labels, such as ImageNet's classes or words of praise: a
+  control, and what a prior is made of.
 - A classifier from labelled records, chosen by how well it does on a source that it was not fitted on: a control, with
   no guarantee. It reads no private record, and its choice no record of the kind that it is scored on.
 """
@@ -11,7 +13,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -61,22 +62,8 @@ def linear_discriminant(features: Tensor, labels: Tensor, classes: int, *, ridge
     return LinearScores(weight.T.float(), bias.float())
 
 
-@dataclass(frozen=True)
-class SelfTrained:
-    """The sum of two classifiers' scores, each over its own deviation on the public records."""
-
-    private: LinearScores
-    public: LinearScores
-    scales: tuple[float, float]
-
-    def __call__(self, rows: Tensor, features: Tensor) -> Tensor:
-        """Scores (records, classes) from projected rows and public coordinates of the same records."""
-        return self.private(rows) / self.scales[0] + self.public(features) / self.scales[1]
-
-    def accuracy(self, rows: Tensor, features: Tensor, y: Tensor) -> float:
-        """The share of records whose class is predicted."""
-        return float((self(rows, features).argmax(dim=1) == y).double().mean())
-
+Scorer = Callable[[Tensor], Tensor]
+"""Features (records, columns) -> scores (records, classes)."""
 
 LABELLINGS = 3  # of the public records
 
@@ -86,27 +73,40 @@ def _deviation(scores: Tensor) -> float:
     return max(float(finite.std()), 1e-12)
 
 
-def self_train(private: LinearScores, rows: Tensor, features: Tensor) -> SelfTrained:
+def _after(project: Scorer, scores: Scorer) -> Scorer:
+    return lambda x: scores(project(x))
+
+
+def together(first: Scorer, second: Scorer, records: Tensor) -> Scorer:
+    """The sum of two classifiers' scores, each over its own deviation on public records."""
+    scales = _deviation(first(records)), _deviation(second(records))
+    return lambda x: first(x) / scales[0] + second(x) / scales[1]
+
+
+def self_train(private: Scorer, records: Tensor, project: Scorer, classes: int) -> Scorer:
     """Label public records with the classifier from releases, fit a discriminant to those labels, repeat with both.
 
-    The labels' errors average out in the discriminant, which also uses more directions than the releases have. Both are
-    of the same records: `rows` as `private` takes them, `features` for the discriminant.
+    The labels' errors average out in the discriminant, which also uses more directions than the releases have.
+    `private` and `project`, whose coordinates the discriminant takes, are functions of public `records`; the result is
+    the sum of both classifiers.
     """
-    private = private.on_average()
-    own = private(rows)
-    classes, combined = own.shape[1], own
+    features, combined = project(records), private
     for _ in range(LABELLINGS):
-        public = linear_discriminant(features, combined.argmax(dim=1), classes)
-        scores = public(features)
-        scales = (_deviation(own), _deviation(scores))
-        combined = own / scales[0] + scores / scales[1]
-    return SelfTrained(private, public, scales)
+        public = linear_discriminant(features, combined(records).argmax(dim=1), classes)
+        combined = together(private, _after(project, public), records)
+    return combined
+
+
+def taught(labels: Tensor, records: Tensor, project: Scorer, classes: int) -> Scorer:
+    """A discriminant of public records whose labels are often wrong, fitted again to the labels that it gives them."""
+    features = project(records)
+    public = linear_discriminant(features, labels, classes)
+    for _ in range(LABELLINGS):
+        public = linear_discriminant(features, public.predict(features), classes)
+    return _after(project, public.on_average())
 
 
 HIDDEN, EPOCHS, BATCH = 256, 15, 128
-
-Scorer = Callable[[Tensor], Tensor]
-"""Features (records, columns) -> scores (records, classes)."""
 
 
 def network(features: Tensor, labels: Tensor, classes: int, source: torch.Generator) -> Scorer:

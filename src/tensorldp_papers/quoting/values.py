@@ -17,6 +17,7 @@ from tensorldp.errors import InputError, described, unknown
 from tensorldp_papers.claims.registry import GROUPS
 from tensorldp_papers.claims.statements import wrong_by_chance
 from tensorldp_papers.kept.provenance import CLAIMS, METRICS
+from tensorldp_papers.plots.means import adds_from
 
 MNIST_TEST = (980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009)  # images of each digit among the 10,000
 
@@ -68,7 +69,8 @@ class Entry(BaseModel):
     epsilon: float | None = None
     up_to: float | None = None  # the largest nominal epsilon, instead of one
     column: Literal["value", "guarantee_epsilon", "guarantee_pure_epsilon"] = "value"
-    statistic: Literal["mean", "lowest", "highest", "seeds"] = "mean"
+    statistic: Literal["mean", "lowest", "highest", "seeds", "adds_from"] = "mean"
+    without: str | None = None  # for `adds_from`: the variant that reads no private record
     claim: str | None = None
     after: str | None = None  # the number in the claim's evidence right after these words
     count: str | None = None  # a verdict, "all", or "wrong_by_chance"
@@ -237,6 +239,9 @@ class Quotes:
         rows = self.rows(mark, entry)
         if entry.statistic == "seeds":
             return float(rows["seed"].nunique())
+        if entry.statistic == "adds_from":
+            known = entry.model_copy(update={"variant": entry.without, "mechanism": "none"})
+            return adds_from(rows, self.rows(mark, known))
         means = rows.groupby(CELL)[entry.column].mean()
         if entry.statistic == "mean":
             if len(means) > 1:

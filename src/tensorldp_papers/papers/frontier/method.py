@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +40,15 @@ from tensorldp_papers.public.means import (
 from tensorldp_papers.public.projection import discriminant
 from tensorldp_papers.public.rounds import average_directions, upload_size
 from tensorldp_papers.public.unlabelled import (
+    Scorer,
     accuracy,
     best_across_sources,
     best_names,
     clusters,
     linear_discriminant,
     self_train,
+    taught,
+    together,
 )
 from tensorldp_papers.run.method import Audited, MeasureMethod, Rows
 from tensorldp_papers.run.privacy import LABELS, describe
@@ -58,6 +62,15 @@ COVERED = {
     "answer": "of a test record; the model and the training records are public",
     "client": "all uploads of a client in the whole run, its labels included",
 }
+
+
+@dataclass(frozen=True)
+class _PublicClassifier:
+    """A classifier from public records alone, the records, and what chose it."""
+
+    scores: Scorer
+    records: Tensor
+    rule: Rows
 
 
 class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
@@ -104,9 +117,8 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
     ) -> tuple[float, int, Rows]:
         """The accuracy of a classifier without any mechanism, its dimension, and what chose it.
 
-        From only public records: where some have labels of the task, half of them, drawn by the seed, teach the best
-        of a few learners, chosen across their sources. Otherwise clusters of the unlabelled ones, named as suits the
-        test labels best: what these clusters would have if somebody named them.
+        Where no public record has a label of the task, clusters of the unlabelled ones stand for public data alone,
+        named as suits the test labels best: what these clusters would have if somebody named them.
         """
         if cell.private:
             asked = "control: public" if cell.factors.control else "learner: logistic"
@@ -117,32 +129,53 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
             return scores.accuracy(rows, found.y_test), rows.shape[1], []
         plan = plan_of(cell, data)
         projection = found.projection.weighted(plan.exponent).first(plan.dimension)
+        known = self._public_classifier(cell, data, found, projection, classes, seed)
+        if known is not None:
+            return accuracy(known.scores, found.x_test, found.y_test), plan.dimension, known.rule
+        test, stream = projection(found.x_test), common_stream(cell, seed, "clusters")
+        scores = best_names(clusters(projection(found.unlabelled), classes, stream), test, found.y_test)
+        return scores.accuracy(test, found.y_test), plan.dimension, []
+
+    def _public_classifier(
+        self, cell: FrontierCell, data: Path, found: Material, projection: Scorer, classes: int, seed: int
+    ) -> _PublicClassifier | None:
+        """What public records with labels teach; None where none has any.
+
+        Those that other public knowledge labelled are the unlabelled records of the same kind, and teach a
+        discriminant. Of those of other sources half, drawn by the seed, teach the best of a few learners, chosen across
+        their sources.
+        """
         arrays = read_public(data).arrays
-        stream = common_stream(cell, seed, "clusters")
+        if "labels" in arrays:
+            count = min(len(arrays["labels"]), len(found.unlabelled))
+            records, labels = found.unlabelled[-count:], arrays["labels"][-count:]
+            return _PublicClassifier(taught(labels, records, found.projection.coordinates, classes), records, [])
         if "named_x" not in arrays:
-            test = projection(found.x_test)
-            scores = best_names(clusters(projection(found.unlabelled), classes, stream), test, found.y_test)
-            return scores.accuracy(test, found.y_test), plan.dimension, []
+            return None
         x, y, sources = arrays["named_x"].float(), arrays["named_y"], arrays["named_source"]
         if classes != int(y.max()) + 1:
-            raise InputError(f"control: public has the ten digits, but {cell.dataset} has {classes} classes")
+            raise InputError(f"the public records have the ten digits, but {cell.dataset} has {classes} classes")
+        stream = common_stream(cell, seed, "clusters")
         half = torch.randperm(len(x), generator=stream)[: len(x) // 2]
         best, means = best_across_sources(x[half], y[half], sources[half], classes, projection, stream)
         rule: Rows = [{"metric": f"across_sources_{name}", "value": mean} for name, mean in means.items()]
-        return accuracy(best, found.x_test, found.y_test), plan.dimension, rule
+        return _PublicClassifier(best, x[half], rule)
 
     def _private_training(
         self, cell: FrontierCell, data: Path, found: Material, plan: Plan, classes: int, seed: int
     ) -> float:
         projection = found.projection.weighted(plan.exponent).first(plan.dimension)
-        rows, test, y = projection(found.x), projection(found.x_test), found.y
+        rows, y = projection(found.x), found.y
         if cell.factors.control == "shuffled":
             y = y[torch.randperm(len(y), generator=common_stream(cell, seed, "shuffled labels"))]
         source, private = noise_stream(cell, seed, "releases"), cell.factors.private
         mechanism = self._mechanism(cell, data)
-        test = as_released(mechanism, test)
-        unlabelled = as_released(mechanism, projection(found.unlabelled)) if len(found.unlabelled) else None
-        metric = None if unlabelled is None else public_metric(unlabelled, plan.ridge)
+
+        def released_as(x: Tensor) -> Tensor:
+            return as_released(mechanism, projection(x))
+
+        unlabelled = found.unlabelled if len(found.unlabelled) else None
+        metric = None if unlabelled is None else public_metric(released_as(unlabelled), plan.ridge)
         if private == "client":
             scores = average_directions(
                 rows, y, classes, cell.training.clients, mechanism, source, rounds=cell.factors.rounds
@@ -157,11 +190,19 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
                 scores = discriminant_from_releases(released, y, classes, mechanism)
             else:
                 scores = nearest_mean(released, y, classes, metric)
-        if unlabelled is None or cell.factors.learner != "chosen":
-            return scores.accuracy(test, found.y_test)
-        coordinates = found.projection.coordinates(found.unlabelled)
-        trained = self_train(scores, unlabelled, coordinates)
-        return trained.accuracy(test, found.projection.coordinates(found.x_test), found.y_test)
+        prior = cell.factors.learner == "prior"
+        if not prior and (unlabelled is None or cell.factors.learner != "chosen"):
+            return scores.accuracy(released_as(found.x_test), found.y_test)
+        own = scores.on_average()
+        combined: Scorer = lambda x: own(released_as(x))  # noqa: E731
+        if prior:
+            known = self._public_classifier(cell, data, found, projection, classes, seed)
+            if known is None:
+                raise InputError(f"learner: prior needs public records with labels, but {cell.dataset} has none here")
+            combined = together(combined, known.scores, known.records)
+        if unlabelled is not None:
+            combined = self_train(combined, unlabelled, found.projection.coordinates, classes)
+        return accuracy(combined, found.x_test, found.y_test)
 
     def _private_test(self, cell: FrontierCell, found: Material, classes: int, seed: int) -> tuple[float, int]:
         """Accuracy on private test records under a public model of clean training records, and the release's size."""

@@ -116,7 +116,7 @@ def _as_images(records: Records, x: Tensor) -> Tensor:
 
 
 def public_records(backbone: str, records: Records) -> Tensor | None:
-    """The last training records, texts or images in [0, 1], without their labels: they are public. None for `strokes`."""
+    """The last training records, texts or images in [0, 1], without labels: they are public. None for `strokes`."""
     if backbone == "words":
         return public_texts(records)
     if backbone == "strokes" or records.kind != "image":

@@ -32,12 +32,13 @@ class FrontierFactors(Factors):
         "the device's own answer to a test record, or the change of a client's model over the representation",
     )
     rounds: Count = Field(1, description="uploads of a client in the whole run, which share its epsilon")
-    learner: Literal["chosen", "nearest", "least_squares", "covariance", "logistic"] = Field(
-        "chosen", description="from the releases; `logistic` from the records themselves, without privacy"
+    learner: Literal["chosen", "prior", "nearest", "least_squares", "covariance", "logistic"] = Field(
+        "chosen",
+        description="from the releases, `prior` with what public records teach; `logistic` without privacy",
     )
     control: Literal["shuffled", "public"] | None = Field(
         None,
-        description="labels shuffled, or public data alone: without labels of the task, clusters named by test labels",
+        description="labels shuffled, or public data alone: where they have no label, clusters named by test labels",
     )
 
     @model_validator(mode="after")

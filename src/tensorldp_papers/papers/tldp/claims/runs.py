@@ -53,8 +53,8 @@ WEIGHTS_TEST = "tests/mechanisms/test_tldp.py::test_weights_change_nothing_where
 
 
 def _as_in_the_paper(rows: pd.DataFrame) -> pd.DataFrame:
-    """Without arms that the paper does not have: another range, a wider grid of epsilons."""
-    rows = rows[~rows["variant"].str.contains("range=")]
+    """Without arms that the paper does not have: another range, ReLU6 in Type II, a wider grid of epsilons."""
+    rows = rows[~rows["variant"].str.contains(r"range=|backbone=mobilenet_v2(?:,|$)")]
     grid = rows[rows["mechanism"].isin(TLDP)]["epsilon"].unique()
     return rows[rows["epsilon"].isin(grid) | (rows["mechanism"] == NO_PRIVACY)]
 
