@@ -20,7 +20,7 @@ def test_every_set_of_the_design_is_there() -> None:
         "mine": "mine",
     }
     assert {name for name in catalogue.names() if catalogue.get(name).embedded} == set(embedded.split())
-    assert catalogue.weights_names() == ["mobilenet_v2"]
+    assert catalogue.weights_names() == ["mobilenet_v2", "efficientnet_lite2"]
 
 
 def test_unknown_name_names_the_nearest() -> None:

@@ -81,7 +81,7 @@ def test_every_panel_has_one_range_with_the_printed_points_as_stars_and_the_pape
     assert lines(mnist)["PrivUnit, public features"] == [1.0, 4.0]
     assert headings(figure) == ["MNIST", "CIFAR-10"]
     assert all(ax.get_xlim()[0] < 0.1 and ax.get_xlim()[1] > 1e6 for ax in figure.axes)
-    assert "we offer nothing there" in said(figure)
+    assert "ImageNet's classes for vehicles and animals" in said(figure)
 
 
 def test_the_title_names_the_epsilon_at_which_papers_do_as_well_or_claims_nothing() -> None:

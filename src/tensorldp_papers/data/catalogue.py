@@ -322,11 +322,12 @@ ENTRIES = (
             "rows with NaN or infinite values dropped; Tor cut into 200 segments among the shuffled rest, first 80 % "
             f"for training (reconstructed); columns that are constant in training dropped; {TRAIN_ONLY}",
             (Source("publisher", (File("darknet/Darknet.CSV", None),)),)),
-    Dataset("darknet_5k", "tabular", 2, (9,), -math.inf, math.inf, (4000, 1000),
+    Dataset("darknet_5k", "tabular", 8, (9,), -math.inf, math.inf, (4000, 1000),
             "https://www.unb.ca/cic/datasets/darknet2020.html",
             "CIC-Darknet2020, Habibi Lashkari, Kaur, Rahali 2020; research use, cite the paper",
-            "5,000 of CIC-Darknet2020's 141,530 flows, drawn at random, with 9 of their features and two classes, Tor "
-            f"or VPN and neither; stratified 80/20 split; {TRAIN_ONLY}",
+            "5,000 of CIC-Darknet2020's 141,530 flows, drawn at random, with 9 of their features; classes are the "
+            "eight applications, as the four kinds of traffic are merged into two there, of which one has 83 % of the "
+            f"flows; stratified 80/20 split; {TRAIN_ONLY}",
             (Source("mirror subset", _files("darknet2020", {
                 "darknet2020_sample5000.csv.xz":
                 "sha256:1c15532ce38c0e775749f825070f74153f2e0b6c32a21d3a16c218f7685e00ee"}),

@@ -234,17 +234,29 @@ def parse_darknet(files: Mapping[str, Path], options: Options) -> Parsed:
     return Parsed((train, y_train), (test, y_test), {"features": str(train.shape[1])})
 
 
+APPLICATIONS = (
+    "Audio-Streaming",
+    "Browsing",
+    "Chat",
+    "Email",
+    "File-Transfer",
+    "P2P",
+    "VOIP",
+    "Video-Streaming",
+)
+
+
 @parser("darknet_5k")
 def parse_darknet_5k(files: Mapping[str, Path], options: Options) -> Parsed:
-    """The partial table: x (N, 9) standardised, y 1 for Tor or VPN and 0 for neither; stratified 80/20 split."""
+    """The partial table: x (N, 9) standardised, y an index of APPLICATIONS; stratified 80/20 split."""
     path = files["darknet2020_sample5000.csv.xz"]
     table = read_csv(path)
     if missing := [name for name in ("Label", "Label.1", "Timestamp") if name not in table.columns]:
         raise InputError(f"the file {path} lacks the column {missing[0]!r}")
-    if strange := sorted(set(table["Label"].astype(str)) - {"Darknet", "Non-Darknet"}):
-        raise InputError(f"the file {path} has the label {strange[0]!r}, allowed are Darknet, Non-Darknet")
+    if strange := sorted(set(table["Label.1"].astype(str)) - set(APPLICATIONS)):
+        raise InputError(f"the file {path} has the label {strange[0]!r}, allowed are {', '.join(APPLICATIONS)}")
     x = numbers(table.drop(columns=["Label", "Label.1", "Timestamp"]), path)
-    y = (table["Label"] == "Darknet").to_numpy(np.int64)
+    y = table["Label.1"].map(APPLICATIONS.index).to_numpy(np.int64)
     return _standardised(x, y, 0.2, options.seed)
 
 
