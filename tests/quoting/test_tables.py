@@ -10,7 +10,7 @@ from tensorldp.errors import InputError
 from tensorldp_papers.citations import PAPERS
 from tensorldp_papers.plots.printed import FILES, printed_points
 from tensorldp_papers.quoting.printed import Printed, PrintedNumber, printed_table
-from tensorldp_papers.quoting.templates import kept_table, open_table
+from tensorldp_papers.quoting.templates import kept_table, open_table, pieces_table
 from tensorldp_papers.quoting.values import Quotes, Table, read_as
 from tensorldp_papers.run.code_digest import source_files
 
@@ -91,10 +91,16 @@ def test_a_study_has_one_row_with_its_cells_and_seeds() -> None:
     rows = pd.DataFrame(
         [c.split() for c in cells for _ in range(2)], columns=["dataset", "mechanism", "epsilon", "seed"]
     )
-    rows = rows.assign(study="s", scale="desk", variant="v", precision=["float32"] * 11 + ["compiled"])
-    for seeds, part in (("1 to 2", rows), ("1", rows[rows["seed"] == "0"])):
+    rows = rows.assign(study="s", seconds=1800.0, scale="desk", variant="v", precision=["float32"] * 11 + ["compiled"])
+    for seeds, hours, part in (("1 to 2", "3.0", rows), ("1", "2.5", rows[rows["seed"] == "0"])):
         (line,) = kept_table(part).splitlines()[2:]
-        assert line == f"| `s` | c, d | desk | 5 | {seeds} | 2 | compiled, float32 |"
+        assert line == f"| `s` | c, d | desk | 5 | {seeds} | 2 | {hours} | compiled, float32 |"
+
+
+def test_a_piece_says_what_stands_on_top_of_its_file(tmp_path: Path) -> None:
+    (tmp_path / "b.yaml").write_text("# Decides X1:\n# an hour.\nscale: desk  # not this\n")
+    (tmp_path / "a.yaml").write_text("# Nothing.\nscale: desk\n# nor this\n")
+    assert pieces_table(tmp_path).splitlines()[2:] == ["| `a` | Nothing. |", "| `b` | Decides X1: an hour. |"]
 
 
 def test_open_claims_say_how_many_seeds_and_what_else_they_need() -> None:

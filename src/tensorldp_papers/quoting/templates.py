@@ -6,6 +6,7 @@ page itself, in the repository, has plain text.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,6 +23,7 @@ from tensorldp_papers.quoting.printed import Printed, printed_table
 from tensorldp_papers.quoting.values import Quotes, Table, read_as
 
 FOLDER = Path("docs", "templates")
+PIECES = Path("workflow", "pieces")
 QUOTES = Path("docs", "quotes.yaml")
 OPEN = ("undecided", "not run at this scale")
 CELL = ["dataset", "variant", "mechanism", "epsilon"]
@@ -44,6 +46,7 @@ class Pages:
             "q": self.quotes,
             "printed_table": self._printed_table,
             "kept_table": lambda: kept_table(self.quotes.metrics),
+            "pieces_table": lambda: pieces_table(self.root / PIECES),
             "open_table": lambda: open_table(self.quotes.claims.reset_index()),
             "verdict_table": lambda source: verdict_table(self.quotes.claims.reset_index(), source),
         }
@@ -96,8 +99,8 @@ def kept_table(metrics: pd.DataFrame) -> str:
         metrics: the kept rows.
     """
     lines = [
-        "| study | data | scale | cells | seeds | mechanisms | networks compute in |",
-        "|---|---|---|---:|---:|---:|---|",
+        "| study | data | scale | cells | seeds | mechanisms | hours | networks compute in |",
+        "|---|---|---|---:|---:|---:|---:|---|",
     ]
     for (study, scale), rows in metrics.groupby(["study", "scale"], observed=True):
         seeds = rows.groupby(CELL, observed=True, dropna=False)["seed"].nunique()
@@ -106,7 +109,19 @@ def kept_table(metrics: pd.DataFrame) -> str:
         datasets = ", ".join(dataset_name(name) for name in in_order(rows["dataset"]))
         precisions = ", ".join(sorted(rows["precision"].astype(str).unique()))
         names = set(rows["mechanism"].astype(str)) - {NO_PRIVACY}
-        lines.append(f"| `{study}` | {datasets} | {scale} | {len(seeds):,} | {counts} | {len(names)} | {precisions} |")
+        runs = rows.drop_duplicates([*CELL, "seed"])  # each has its seconds beside every metric
+        hours = f"{float(runs['seconds'].sum()) / 3600:.1f}"
+        facts = f"{len(seeds):,} | {counts} | {len(names)} | {hours} | {precisions}"
+        lines.append(f"| `{study}` | {datasets} | {scale} | {facts} |")
+    return "\n".join(lines)
+
+
+def pieces_table(folder: Path) -> str:
+    """Markdown: the pieces of a folder by name, with what the comment on top of each file says."""
+    lines = ["| piece | what it is |", "|---|---|"]
+    for path in sorted(folder.glob("*.yaml")):
+        top = itertools.takewhile(lambda line: line.startswith("#"), path.read_text().splitlines())
+        lines.append(f"| `{path.stem}` | {' '.join(line.lstrip('# ') for line in top)} |")
     return "\n".join(lines)
 
 
