@@ -228,9 +228,24 @@ def refused(name: str, domain: Domain, options: dict[str, Any], words: str) -> N
 @pytest.mark.parametrize("name", names())
 def test_an_option_of_another_kind_or_beyond_its_ends_is_named(name: str) -> None:
     domain = Box(0, 1, (3, 3))
-    for option in mechanism_class(name).options() - {"important"}:  # which is used with tau alone
+    for option in mechanism_class(name).options():
         for value in ("no such word", *BEYOND_THE_ENDS.get(name, {}).get(option, ())):
             refused(name, domain, {option: value}, option)
+
+
+STRANGE = (math.nan, math.inf, -1, 1.5, 10**30, "", [], [math.nan], {}, True, torch.tensor(math.nan))
+
+
+@pytest.mark.parametrize("name", names())
+def test_whatever_an_option_is_given_a_mechanism_is_made_or_one_sentence_told(name: str) -> None:
+    told = []
+    for option in mechanism_class(name).options():
+        for value in STRANGE:
+            try:
+                make(name, domain=Box(0, 1, (3, 3)), **{"epsilon": 1.0, option: value})
+            except InputError as error:  # any other fails the test
+                told.append(str(error))
+    assert not [text for text in told if "\n" in text]
 
 
 @pytest.mark.parametrize(("name", "domain", "options", "words"), OTHERS)

@@ -72,6 +72,8 @@ class Llagp(DirectionalGaussian):
         super()._prepare()
         check_word("mode of llagp", self.mode, "paper", "honest")
         given = [self.size] if self.layers is None else self.layers
+        if not isinstance(given, Sequence) or isinstance(given, str):
+            raise InputError(f"layers of llagp must be a list of whole numbers, got {given!r}")
         self.sizes = tuple(check_whole("layers of llagp", size, low=1) for size in given)
         if sum(self.sizes) != self.size:
             raise InputError(f"layers of llagp must sum to the record's {self.size} elements, got {sum(self.sizes)}")

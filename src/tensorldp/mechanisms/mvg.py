@@ -123,6 +123,7 @@ class Mvg(DirectionalGaussian):
         if self.bug_compat:
             self.note = "noise is scaled by the variance instead of the standard deviation, as in one version of TVG"
         rows = self.shape[0]
+        self.important = check_whole("important of mvg", self.important, high=max(rows, 2))
         turn = None if self.directions is None else orthogonal("directions of mvg", self.directions, rows)
         uniform = self.theta is None and self.tau is None
         self.shares = self._shares(rows)
@@ -142,8 +143,7 @@ class Mvg(DirectionalGaussian):
     def _shares(self, rows: int) -> Tensor:
         """theta, float64: what share of the precision each direction has."""
         if self.tau is not None:
-            important = check_whole("important of mvg", self.important, high=rows)
-            return binary_allocation(rows, range(important), self.tau)
+            return binary_allocation(rows, range(min(self.important, rows)), self.tau)
         if self.theta is None:
             return torch.full((rows,), 1.0 / rows, dtype=torch.float64)
         theta = vector("theta of mvg", self.theta, rows)
