@@ -410,3 +410,17 @@ def test_asking_for_a_precision_that_no_network_takes_is_a_mistake() -> None:
             InputError, match=f"precision is '{name}' but every network of the chosen studies computes in"
         ):
             plan(name, precision=name, studies=[study])
+
+
+def test_ones_own_data_have_the_mechanisms_of_a_study_whose_arms_all_name_data_sets(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("a,b\n1,0\n2,1\n")
+    own = {"own_datasets": {"mine": {"path": str(tmp_path / "mine.csv"), "label": "b", "range": [0, 9]}}}
+    for study in ("tldp_type3", "tvg_sgd", "tvg_features"):
+        asked = {"scale": "quick", "studies": [study], "datasets": {study: ["mine"]}, **own}
+        plans = make_plan(parse_settings(asked)), make_plan(parse_settings({**asked, "datasets": {study: ["digits"]}}))
+        of_mine, of_digits = ({(c.mechanism, c.variant, c.epsilon) for c in plan.cells} for plan in plans)
+        assert of_mine == of_digits, study
+    tables = {**asked, "studies": ["tldp_type3"], "datasets": {"tldp_type3": ["mine"]}}
+    plan = make_plan(parse_settings({**tables, "factors": {"tldp_type3": {"model": ["mlp"]}}}))
+    assert {variant_factors(cell.variant)["model"] for cell in plan.cells} == {"mlp"}
+    assert len({cell.mechanism for cell in plan.cells}) > 5

@@ -241,8 +241,9 @@ def test_whatever_an_option_is_given_a_mechanism_is_made_or_one_sentence_told(na
     told = []
     for option in mechanism_class(name).options():
         for value in STRANGE:
+            options: dict[str, Any] = {"epsilon": 1.0, option: value}
             try:
-                make(name, domain=Box(0, 1, (3, 3)), **{"epsilon": 1.0, option: value})
+                make(name, domain=Box(0, 1, (3, 3)), **options)
             except InputError as error:  # any other fails the test
                 told.append(str(error))
     assert not [text for text in told if "\n" in text]

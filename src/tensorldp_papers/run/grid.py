@@ -103,6 +103,15 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
+def _stands_for(dataset: str, study: Study, settings: Settings) -> set[str]:
+    """The data sets whose arms are for this one: itself, the whole of a part, and for one of the user's own `digits`.
+
+    The last only where all arms name data sets, as the study would have none for it otherwise.
+    """
+    own = dataset in settings.own_datasets and all(arm.datasets is not None for arm in study.arms)
+    return {dataset, whole_of(dataset), *(["digits"] if own else [])}
+
+
 def study_cells(study: Study, settings: Settings) -> list[AnyCell]:
     """The cells of one study, each once."""
     if settings.scale not in study.scales:
@@ -118,7 +127,7 @@ def study_cells(study: Study, settings: Settings) -> list[AnyCell]:
         if arm.scales is not None and settings.scale not in arm.scales:
             continue
         for dataset in settings.datasets.get(study.study, plan.datasets):
-            if arm.datasets is not None and not {dataset, whole_of(dataset)} & set(arm.datasets):
+            if arm.datasets is not None and not _stands_for(dataset, study, settings) & set(arm.datasets):
                 continue
             grid = {**chosen, **{key: _listed(value) for key, value in arm.factors.items()}}
             for values in itertools.product(*grid.values()):
