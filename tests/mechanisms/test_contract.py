@@ -233,7 +233,7 @@ def test_an_option_of_another_kind_or_beyond_its_ends_is_named(name: str) -> Non
             refused(name, domain, {option: value}, option)
 
 
-STRANGE = (math.nan, math.inf, -1, 1.5, 10**30, "", [], [math.nan], {}, True, torch.tensor(math.nan))
+STRANGE: tuple[Any, ...] = (math.nan, math.inf, -1, 1.5, 10**30, "", [], [math.nan], {}, True, torch.tensor(math.nan))
 
 
 @pytest.mark.parametrize("name", names())
