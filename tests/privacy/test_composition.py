@@ -279,3 +279,11 @@ def test_what_makes_no_curve_or_cannot_be_examined_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=message):
         function(**arguments)
+
+
+@pytest.mark.parametrize("local", [36.0, 37.0, 40.0, 299.0, 699.0, 701.0, 3072.0])
+def test_a_shuffler_adds_nothing_to_a_local_epsilon_that_no_clone_hides(local: float) -> None:
+    assert shuffled_epsilon(local, 10_000, 1e-6) == pytest.approx(local, rel=0.05)
+    assert shuffled_epsilon(local, 10_000, 1e-6) <= local
+    assert 0.99 < shuffled_delta(1.0, local, 10_000) <= 1.0
+    assert shuffled_delta(local, local, 10_000) == 0.0

@@ -20,10 +20,11 @@ COMMANDS = {
     "canaries": "try to prove a whole training's guarantee wrong, in one run with canaries",
     "guarantee": "say what an epsilon on paper means for a record",
     "calibrate": "find the nominal epsilon that guarantees a record a given one",
+    "card": "make a page about a mechanism: what it promises, whether that stands, what it costs and gives away",
     "mechanisms": "list the mechanisms",
 }
-OUTSIDE = ("canaries",)  # whose modules are entry points of the group `tensorldp.commands`
-TRIES = ("check", "canaries")  # the commands that may refute
+OUTSIDE = ("canaries", "card")  # whose modules are entry points of the group `tensorldp.commands`
+TRIES = ("check", "canaries", "card")  # the commands that may refute
 DONE, REFUTED, FAILED, INTERRUPTED, UNREAD = 0, 1, 2, 130, 141
 
 

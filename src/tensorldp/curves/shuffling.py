@@ -16,6 +16,7 @@ from tensorldp.errors import InputError, check_positive, check_real, check_whole
 
 TAIL = 1e-6  # of delta: the share that may lie in counts of clones that are not summed, and is added in full
 STEPS = 60
+LARGEST = 700.0  # of a local epsilon; beyond it no number of records makes a clone likely, and floats would overflow
 
 
 def _profile(epsilon: float, local: float, records: int, tail: float) -> float:
@@ -24,17 +25,22 @@ def _profile(epsilon: float, local: float, records: int, tail: float) -> float:
 
     if epsilon >= local:
         return 0.0
+    if local > LARGEST:  # the local guarantee alone
+        return -math.expm1(epsilon - local)
     clones = binom(records - 1, math.exp(-local))
-    first, last = (int(v) for v in clones.ppf([tail / 2.0, 1.0 - tail / 2.0]))
+    first = last = 0
+    if (records - 1) * math.exp(-local) > tail / 2.0:  # else a clone is less likely than the mass that is left out
+        first, last = (int(v) for v in clones.ppf([tail / 2.0, 1.0 - tail / 2.0]))
     c = np.arange(first, last + 1, dtype=np.float64)
     keep = 1.0 / (1.0 + math.exp(-local))
+    lose = math.exp(-local) * keep  # 1 - keep, which floats round to 0 from a local epsilon of 37 on
     # among c clones, half of them on average like either release, the likelihood ratio at a count k rises with
     # k / (c - k + 1); the event of largest difference is k >= the least one whose ratio exceeds e^epsilon
     growth = math.exp(epsilon)
-    ratio = (growth * keep - (1.0 - keep)) / (keep - growth * (1.0 - keep))
-    least = np.floor(ratio * (c + 1.0) / (1.0 + ratio)) + 1.0
+    ratio = (growth * keep - lose) / (-math.expm1(epsilon - local) * keep)
+    least = c + 2.0 - np.maximum(np.ceil((c + 1.0) / (1.0 + ratio)), 1.0)  # c + 1 however large the ratio is
     above, at = binom.sf(least - 2.0, c, 0.5), binom.sf(least - 1.0, c, 0.5)  # A >= least - 1 and A >= least
-    one, other = keep * above + (1.0 - keep) * at, (1.0 - keep) * above + keep * at
+    one, other = keep * above + lose * at, lose * above + keep * at
     return float((clones.pmf(c) * np.maximum(one - growth * other, 0.0)).sum()) + tail
 
 

@@ -1,0 +1,120 @@
+"""A card: all of its parts, and the sentence that says them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tensorldp.check.verdict import Verdict
+from tensorldp_papers.card.label import Line
+from tensorldp_papers.card.leaks import PEOPLE, Leak
+from tensorldp_papers.card.price import Price
+from tensorldp_papers.card.tasks import Score
+from tensorldp_papers.plots.names import dataset_name
+from tensorldp_papers.plots.words import short_number
+
+SAME = 0.02  # of a score, and a share of an epsilon, that counts as the same
+
+
+@dataclass(frozen=True)
+class Card:
+    """What is known of one mechanism.
+
+    Attributes:
+        subject: its name, as people write it.
+        key: its key; empty for a function.
+        nominal: the epsilon on its label; None for a function.
+        claimed: what a function is said to have, (epsilon, delta); None for a mechanism, whose curve says it.
+        lines: the label.
+        verdict: of `check`.
+        prices: its own first.
+        leaks: its own first, then Laplace's at the same label.
+        scores: of the tasks.
+        missing: parts that could not be made, each with why.
+        seconds: that the card took.
+    """
+
+    subject: str
+    key: str
+    nominal: float | None
+    claimed: tuple[float, float] | None
+    lines: tuple[Line, ...]
+    verdict: Verdict
+    prices: tuple[Price, ...]
+    leaks: tuple[Leak, ...]
+    scores: tuple[Score, ...]
+    missing: tuple[str, ...]
+    seconds: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, without pictures."""
+        return {
+            "sentence": self.sentence,
+            "subject": self.subject,
+            "nominal": self.nominal,
+            "claimed": self.claimed,
+            "label": [line.as_dict() for line in self.lines],
+            "test": self.verdict.as_dict(),
+            "price": [asdict(price) for price in self.prices],
+            "leaks": [{"name": leak.name, "named": leak.named, "people": PEOPLE} for leak in self.leaks],
+            "tasks": [asdict(score) for score in self.scores],
+            "missing": list(self.missing),
+            "seconds": self.seconds,
+        }
+
+    @property
+    def sentence(self) -> str:
+        """What a record gets, whether that stands, and what it buys; never more than was found."""
+        parts = [self._promise(), *filter(None, [self._test(), self._purchase()])]
+        return (
+            f"{', '.join(parts[:-1])} and {parts[-1]}."
+            if len(parts) < 3
+            else f"{', '.join(parts[:-1])}, and {parts[-1]}."
+        )
+
+    def _promise(self) -> str:
+        if self.nominal is None:
+            epsilon, delta_of_claim = self.claimed or (math.inf, 0.0)
+            return f"{self.subject} is said to have an ε of {epsilon:.4g} at δ = {delta_of_claim:g}"
+        image = next((line for line in self.lines[1:] if not line.why), self.lines[0])
+        at = f"{self.subject} at ε = {self.nominal:g}"
+        if image.why:
+            return f"{at} states no guarantee here"
+        if math.isinf(image.true):
+            return f"{at} guarantees {image.record} nothing"
+        bound = "" if image.exact else "at most "
+        delta = " (δ = 1e-5)" if math.isinf(image.pure) else ""
+        per = "" if image.unit == "record" else f" (for each {image.unit})"
+        return f"{at} guarantees {image.record} an ε of {bound}{short_number(image.true)}{delta}{per}"
+
+    def _test(self) -> str:
+        if not self.verdict.refuted:
+            return "is not refuted"
+        worst = next(finding for finding in self.verdict.findings if finding.kind in finding.REFUTES)
+        proved = self.verdict.epsilon_lower
+        more = f": its ε is at least {short_number(proved)} at δ = {self.verdict.delta_lower:.3g}" if proved > 0 else ""
+        return f"is refuted{more or f' ({worst.kind})'}"
+
+    def _purchase(self) -> str:
+        own = [score for score in self.scores if score.mechanism == self.key and score.nominal == self.nominal]
+        if not own or self.verdict.refuted:
+            return ""
+        score = own[0]
+        text = f"reaches {score.mean:.2f} on {dataset_name(score.dataset)}"
+        beside = _at_same_guarantee(self.scores, score)
+        if beside is None or self.key == beside.mechanism:
+            return text
+        if abs(beside.mean - score.mean) <= SAME:
+            return f"{text}, as Laplace does with the same guarantee"
+        return f"{text}, Laplace with the same guarantee {beside.mean:.2f}"
+
+
+def _at_same_guarantee(scores: Sequence[Score], own: Score) -> Score | None:
+    """Laplace's score on the same data whose guarantee is that of `own`, within `SAME` of it."""
+    for score in scores:
+        same = score.mechanism == "laplace" and score.dataset == own.dataset
+        if same and abs(score.true - own.true) <= SAME * own.true:
+            return score
+    return None

@@ -1,0 +1,160 @@
+"""`python -m tensorldp card`: one page about a mechanism, a picture to show, and the numbers."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tensorldp.calibration import true_epsilon
+from tensorldp.check.check import check
+from tensorldp.commands.target import add_target_arguments, domain_of, target_of
+from tensorldp.errors import InputError
+from tensorldp.files import write_json, write_text
+from tensorldp.mechanism_table import MECHANISMS
+from tensorldp.mechanisms import Domain, Mechanism, make
+from tensorldp_papers.card.card import Card
+from tensorldp_papers.card.label import label
+from tensorldp_papers.card.leaks import Leak, leak
+from tensorldp_papers.card.page import page, picture
+from tensorldp_papers.card.price import Price, others_at, price
+from tensorldp_papers.card.tasks import Score, scores
+from tensorldp_papers.plots.style import label as shown_name
+
+WORKFLOW = Path(__file__).resolve().parents[3]  # of a clone; an installed package has none
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    add_target_arguments(parser, epsilon=False)
+    parser.set_defaults(shape=[8, 8])
+    parser.add_argument("--claim-epsilon", type=float, help="what a function is said to have")
+    parser.add_argument("--claim-delta", type=float, default=0.0, help="delta of that claim (default: 0)")
+    parser.add_argument("--minutes", type=float, default=1.0, help="processor time of the check (default: 1)")
+    parser.add_argument("--cores", type=int, default=2, help="for the tasks (default: 2)")
+    parser.add_argument(
+        "--datasets", nargs="*", default=["digits"], help="of the tasks (default: digits); none: no tasks"
+    )
+    parser.add_argument(
+        "--runs", type=Path, default=Path("cards/runs"), help="where runs of tasks are kept for other cards"
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--out", type=Path, default=Path("cards"), metavar="FOLDER", help="for NAME.html, .png and .json"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Make the card; 1 where the claim is refuted, as `check` says it."""
+    started = time.perf_counter()
+    domain = domain_of(options)
+    target = target_of(options, domain)
+    mechanism = target if isinstance(target, Mechanism) else None
+    if mechanism is None and options.claim_epsilon is None:
+        raise InputError(f"{options.target} declares no guarantee: --claim-epsilon must say what it is said to have")
+    missing: list[str] = []
+    _say("the label")
+    lines = tuple(label(lambda on: target_of(options, on), domain)) if mechanism is not None else ()
+    _say("the test")
+    verdict = check(
+        target,
+        domain=domain,
+        claim_epsilon=options.claim_epsilon,
+        claim_delta=options.claim_delta,
+        minutes=options.minutes,
+        seed=options.seed,
+        progress=_say,
+    )
+    _say("the price")
+    prices = _prices(options, target, mechanism, domain, missing)
+    _say("what leaks")
+    leaks = _leaks(options, mechanism, missing)
+    found = _scores(options, mechanism, missing)
+    name = shown_name(mechanism.name) if mechanism is not None else options.target.rpartition(":")[2]
+    card = Card(
+        name,
+        mechanism.name if mechanism is not None else "",
+        mechanism.epsilon if mechanism is not None else None,
+        None if options.claim_epsilon is None else (options.claim_epsilon, options.claim_delta),
+        lines,
+        verdict,
+        tuple(prices),
+        tuple(leaks),
+        tuple(found),
+        tuple(missing),
+        time.perf_counter() - started,
+    )
+    stem = options.out / (mechanism.name if mechanism is not None else name)
+    options.out.mkdir(parents=True, exist_ok=True)
+    write_json(stem.with_suffix(".json"), card.as_dict())
+    image = picture(card)
+    stem.with_suffix(".png").write_bytes(image)
+    write_text(stem.with_suffix(".html"), page(card, image))
+    print(card.sentence)
+    print(f"  written to {stem.with_suffix('.html')}, .png and .json in {card.seconds:.0f} s")
+    return int(verdict.refuted)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _try(what: str, missing: list[str], make_it: Callable[[], Any]) -> Any:
+    try:
+        return make_it()
+    except InputError as error:
+        missing.append(f"{what}: {error}")
+        return None
+
+
+def _prices(
+    options: argparse.Namespace, target: Any, mechanism: Mechanism | None, domain: Domain, missing: list[str]
+) -> list[Price]:
+    release = target if mechanism is None else mechanism.privatize
+    own = _try("price", missing, lambda: price(options.target, release, domain, mechanism))
+    others = (
+        [] if mechanism is None else _try("price of others", missing, lambda: others_at(mechanism, mechanism.delta))
+    )
+    return [*([own] if own else []), *(others or [])]
+
+
+def _leaks(options: argparse.Namespace, mechanism: Mechanism | None, missing: list[str]) -> list[Leak]:
+    if mechanism is None:
+        missing.append("what leaks: a function has no label for digits")
+        return []
+    own = _try("what leaks", missing, lambda: leak(lambda box: target_of(options, box)))
+    laplace = leak(lambda box: make("laplace", epsilon=mechanism.epsilon, domain=box))
+    return [one for one in (own, laplace if mechanism.name != "laplace" else None) if one is not None]
+
+
+def _scores(options: argparse.Namespace, mechanism: Mechanism | None, missing: list[str]) -> list[Score]:
+    if not options.datasets:
+        return []
+    if mechanism is None or mechanism.name not in MECHANISMS.names() or options.option:
+        missing.append("tasks: they take a mechanism that is registered under its name, without --option")
+        return []
+    if not (WORKFLOW / "Snakefile").is_file():
+        missing.append("tasks: this installation has no Snakefile; a clone of the repository has")
+        return []
+    _say("the tasks")
+    plugins = [options.target.partition(":")[0]] if ":" in options.target else []
+    plugins += [name for name in os.environ.get("TENSORLDP_PLUGINS", "").split(",") if name]
+    on_digits = true_epsilon(make(mechanism.name, epsilon=mechanism.epsilon, domain=_digits()), 1e-5)
+    epsilons = [mechanism.epsilon, on_digits]
+    names = list(dict.fromkeys([mechanism.name, "laplace"]))
+    found = _try(
+        "tasks",
+        missing,
+        lambda: scores(WORKFLOW, options.runs, options.datasets, names, epsilons, plugins, options.cores),
+    )
+    return found or []
+
+
+def _digits() -> Domain:
+    from tensorldp_papers.card.leaks import DIGITS
+
+    return DIGITS

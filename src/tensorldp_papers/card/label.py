@@ -1,0 +1,78 @@
+"""The label: what one record is guaranteed, of three shapes, after one and many uses, and behind a shuffler."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from tensorldp.curves.shuffling import shuffled_epsilon
+from tensorldp.errors import InputError
+from tensorldp.mechanisms import Domain, Mechanism
+
+DELTA = 1e-5
+USES = (10, 1000)
+PEOPLE, SHUFFLED_DELTA = 10_000, 1e-6
+IMAGES = {"an image of 28 x 28": (28, 28), "an image of 32 x 32 x 3": (32, 96)}
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a record of one shape is guaranteed.
+
+    Attributes:
+        record: the record in words.
+        elements: how many numbers it has.
+        pure: epsilon at delta 0.
+        loose: epsilon at `DELTA`.
+        exact: whether no smaller one holds.
+        uses: epsilon at `DELTA` after each of `USES`.
+        shuffled: the central epsilon at `SHUFFLED_DELTA` among `PEOPLE` releases; None without a pure local one.
+        unit: what is protected.
+        why: why there is none, in a sentence; empty as a rule.
+    """
+
+    record: str
+    elements: int
+    pure: float = math.inf
+    loose: float = math.inf
+    exact: bool = False
+    uses: tuple[float, ...] = ()
+    shuffled: float | None = None
+    unit: str = "record"
+    why: str = ""
+
+    @property
+    def true(self) -> float:
+        """The pure epsilon, or where there is none that at `DELTA`."""
+        return self.pure if math.isfinite(self.pure) else self.loose
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+
+def label(build: Callable[[Domain], Mechanism], domain: Domain) -> list[Line]:
+    """A line for the given domain, and one for the domain of each of `IMAGES`.
+
+    Args:
+        build: makes the mechanism on a domain.
+        domain: of the records that the user names.
+    """
+    given = f"a record of {' x '.join(map(str, domain.shape))}"
+    return [
+        _line(record, build, replace(domain, shape=shape)) for record, shape in {given: domain.shape, **IMAGES}.items()
+    ]
+
+
+def _line(record: str, build: Callable[[Domain], Mechanism], domain: Domain) -> Line:
+    try:
+        mechanism = build(domain)
+    except InputError as error:
+        return Line(record, domain.size, why=str(error))
+    one, curve = mechanism.guarantee(DELTA), mechanism.curve()
+    pure = mechanism.guarantee(0.0).epsilon
+    shuffled = shuffled_epsilon(pure, PEOPLE, SHUFFLED_DELTA) if 0.0 < pure < math.inf else None
+    uses = tuple(curve.compose(count).epsilon(DELTA) for count in USES)
+    return Line(record, domain.size, pure, one.epsilon, one.exact, uses, shuffled, one.unit)

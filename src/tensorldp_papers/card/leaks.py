@@ -1,0 +1,48 @@
+"""What leaks: how many of a hundred people are named from releases of their digits, beside Laplace's at the label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from tensorldp.mechanisms import Box, Mechanism
+from tensorldp.randomness import generator
+from tensorldp_papers.attacks.likelihood import identify
+
+PEOPLE = 100
+DIGITS = Box(0, 16, (8, 8))
+
+
+@dataclass(frozen=True)
+class Leak:
+    """What releases of `PEOPLE` digits give away.
+
+    Attributes:
+        name: of the mechanism.
+        named: the share of people whom the most likely record names; by guessing 1 / PEOPLE.
+        originals, released: the first few, (images, 8, 8).
+    """
+
+    name: str
+    named: float
+    originals: Tensor
+    released: Tensor
+
+
+def leak(build: Callable[[Box], Mechanism]) -> Leak:
+    """The share of scikit-learn's digits that are named among `PEOPLE` of them by their releases.
+
+    Raises:
+        InputError: if the mechanism cannot be made on 8 x 8 pixels.
+    """
+    from sklearn.datasets import load_digits
+
+    mechanism = build(DIGITS)
+    records = torch.from_numpy(load_digits().images[:PEOPLE]).double()
+    released = mechanism.privatize(records, generator("card", "leaks"))
+    found = identify(mechanism, released, records)
+    named = float((found == torch.arange(PEOPLE)).double().mean())
+    return Leak(mechanism.name, named, records[:6], released.double()[:6])

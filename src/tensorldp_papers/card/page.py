@@ -1,0 +1,89 @@
+"""A card as a page that needs no network, and as a picture of 1,200 x 630 pixels."""
+
+from __future__ import annotations
+
+import base64
+import io
+import math
+from importlib.resources import files
+from textwrap import fill
+from typing import Any
+
+import matplotlib.pyplot as plt
+from jinja2 import Environment, StrictUndefined
+from matplotlib.axes import Axes
+from torch import Tensor
+
+from tensorldp_papers.card.card import Card
+from tensorldp_papers.card.label import DELTA, PEOPLE, SHUFFLED_DELTA, USES
+from tensorldp_papers.card.leaks import PEOPLE as VICTIMS
+from tensorldp_papers.card.price import ELEMENTS
+from tensorldp_papers.plots.names import dataset_name
+from tensorldp_papers.plots.sheets import wrapped
+from tensorldp_papers.plots.style import HELD, INK, PAPER, QUIET, WEAKER, label
+from tensorldp_papers.plots.words import short_number
+
+WIDTH, HEIGHT, DPI = 1200, 630, 100
+
+
+def page(card: Card, image: bytes) -> str:
+    """The page, with the picture on top."""
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
+    environment.filters |= {"short": short_number, "data_name": dataset_name, "name": label}
+    template = environment.from_string(files("tensorldp_papers.card").joinpath("card.html").read_text())
+    facts: dict[str, Any] = {"delta": DELTA, "uses": USES, "people": PEOPLE, "shuffled_delta": SHUFFLED_DELTA}
+    facts |= {"elements": ELEMENTS, "victims": VICTIMS, "picture": base64.b64encode(image).decode()}
+    return template.render(card=card, **facts)
+
+
+def picture(card: Card) -> bytes:
+    """The PNG: the sentence, the label as bars, and digits as they are and as released."""
+    figure = plt.figure(figsize=(WIDTH / DPI, HEIGHT / DPI), dpi=DPI, facecolor=PAPER)
+    colour = WEAKER if card.verdict.refuted else HELD
+    figure.text(0.04, 0.93, card.subject, fontsize=30, fontweight="bold", color=INK, va="top")
+    word = "refuted" if card.verdict.refuted else "not refuted"
+    figure.text(0.96, 0.93, word, fontsize=24, color=colour, ha="right", va="top")
+    figure.text(
+        0.04,
+        0.80,
+        wrapped(card.sentence, 72 * WIDTH * 0.92 / DPI, 20),
+        fontsize=20,
+        color=INK,
+        va="top",
+        linespacing=1.35,
+    )
+    if card.lines:
+        _draw_label(figure.add_axes((0.19, 0.06, 0.34, 0.42)), card)
+    rows = [(f"{label(leak.name)}: {100 * leak.named:.0f} % named", leak.released) for leak in card.leaks[:2]]
+    rows = [("digits of 100 people", card.leaks[0].originals), *rows] if rows else []
+    for row, (text, images) in enumerate(rows):
+        top = 0.52 - 0.165 * row
+        figure.text(0.60, top - 0.075, fill(text, 16), fontsize=15, color=INK, va="center")
+        for column, image in enumerate(images[:3]):
+            _draw_digit(figure.add_axes((0.745 + 0.075 * column, top - 0.145, 0.07, 0.14)), image)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=DPI, facecolor=PAPER)
+    plt.close(figure)
+    return buffer.getvalue()
+
+
+def _draw_label(ax: Axes, card: Card) -> None:
+    places = {"on the label": card.nominal or 0.0, **{line.record: line.true for line in card.lines}}
+    finite = [value for value in places.values() if value < math.inf]
+    low, high = min(finite, default=0.1) / 4, max(finite, default=1.0) * 40
+    for place, value in enumerate(places.values()):
+        shown = min(value, high / 8)
+        ax.barh(-place, shown, color=QUIET if place == 0 else HELD, height=0.62)
+        ax.text(
+            shown, -place, f" {short_number(value) if value < math.inf else '∞'}", va="center", fontsize=18, color=INK
+        )
+    ax.set_yticks([-place for place in range(len(places))], [fill(name, 17) for name in places], fontsize=15)
+    ax.set(xscale="log", xlim=(low, high))
+    ax.set_title("ε of one record", fontsize=15, loc="left", color=INK)
+    ax.spines[["top", "right", "bottom"]].set_visible(False)
+    ax.tick_params(axis="both", which="both", length=0, labelbottom=False)
+
+
+def _draw_digit(ax: Axes, image: Tensor) -> None:
+    ax.imshow(image.clamp(0, 16).numpy(), cmap="gray", vmin=0, vmax=16)
+    ax.set_axis_off()

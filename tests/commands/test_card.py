@@ -1,0 +1,235 @@
+"""Cards: what is said of honest mechanisms, of lies by kind, and of functions of other libraries."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from tensorldp.check.verdict import Verdict
+from tensorldp.commands.main import exit_code
+from tensorldp.mechanisms import Box, make
+from tensorldp_papers.card.card import Card
+from tensorldp_papers.card.label import PEOPLE, label
+from tensorldp_papers.card.leaks import leak
+from tensorldp_papers.card.price import others_at, price
+from tensorldp_papers.card.tasks import Score
+
+LIES = '''
+"""Mechanisms that promise more than they keep, and a function."""
+
+import torch
+
+from tensorldp.curves.laplace import LaplaceCurve
+from tensorldp.mechanisms import Mechanism, register
+from tensorldp.randomness import add_laplace
+
+
+class Noisy(Mechanism):
+    """Laplace noise whose curve is that of `claimed` elements, with `spent` times its budget spent."""
+
+    domain_kind = "box"
+    claimed, spent = None, 1.0
+
+    @property
+    def scale(self):
+        return self.domain.width / (self.epsilon * self.spent)
+
+    def _randomize(self, x, generator):
+        return add_laplace(x, self.scale, generator)
+
+    def squared_error(self):
+        return 2 * self.size * self.scale**2
+
+    def curve(self):
+        return LaplaceCurve(self.epsilon, self.claimed or self.size)
+
+    def worst_pair(self):
+        return self.domain.constant(self.domain.low), self.domain.constant(self.domain.high)
+
+
+@register
+class PerElement(Noisy):
+    """Its label is of one element, and its curve says so."""
+
+    name = "per-element"
+
+
+@register
+class OneElement(Noisy):
+    """Its curve is of one element of the record."""
+
+    name, claimed = "one-element", 1
+
+
+@register
+class OneBlock(Noisy):
+    """Its curve is of two elements of the record."""
+
+    name, claimed = "one-block", 2
+
+
+@register
+class TwoReleases(Noisy):
+    """It spends its budget twice."""
+
+    name, spent = "two-releases", 2.0
+
+
+@register
+class PerBatch(Noisy):
+    """It spends its budget once for a batch: each of four records gets all of it."""
+
+    name, spent = "per-batch", 4.0
+
+
+def clear(x, generator):
+    return x + 0.01 * torch.rand(x.shape, generator=generator, dtype=x.dtype)
+'''
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with a module of lies."""
+    (tmp_path / "lies_of_cards.py").write_text(LIES)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def card(folder: Path, target: str, *more: str) -> tuple[int, dict[str, Any]]:
+    """The exit code and the JSON of a card without tasks."""
+    code = exit_code(["card", target, "--box", "0", "16", "--minutes", "0.05", "--datasets", "--out", "out", *more])
+    (path,) = (folder / "out").glob("*.json")
+    return code, json.loads(path.read_text())
+
+
+def test_the_label_has_what_the_curve_guarantees_for_three_shapes_many_uses_and_a_shuffler() -> None:
+    lines = label(lambda domain: make("laplace", epsilon=2.0, domain=domain), Box(0, 16, (8, 8)))
+    assert [line.elements for line in lines] == [64, 784, 3072]
+    assert [line.pure for line in lines] == pytest.approx([2.0] * 3)
+    assert all(line.exact and line.loose <= 2.0 for line in lines)
+    assert all(line.uses[0] <= 20.0 and line.uses[0] < line.uses[1] for line in lines)
+    assert all(line.shuffled is not None and line.shuffled < 0.2 for line in lines), PEOPLE
+    (first, *_) = label(lambda domain: make("duchi", epsilon=1.0, domain=domain), Box(0, 16, (1,)))
+    assert first.pure == pytest.approx(1.0)
+    (line, *_) = label(lambda domain: make("k-rr", epsilon=1.0, domain=domain), Box(0, 0.5, (2,)))
+    assert "whole numbers" in line.why
+
+
+def test_a_label_of_one_element_is_said_to_be_of_784_for_an_image(folder: Path) -> None:
+    code, found = card(folder, "lies_of_cards:PerElement", "--epsilon", "1")
+    assert code == 0
+    assert "at ε = 1 guarantees an image of 28 x 28 an ε of" in str(found["sentence"])
+    assert [line["pure"] for line in found["label"]] == pytest.approx([64, 784, 3072])
+
+
+@pytest.mark.parametrize("lie", ["OneElement", "OneBlock", "TwoReleases", "PerBatch"])
+def test_a_lie_is_named_in_the_sentence(folder: Path, lie: str) -> None:
+    code, found = card(folder, f"lies_of_cards:{lie}", "--epsilon", "1", "--shape", "2", "4")
+    assert code == 1
+    assert ", is refuted" in str(found["sentence"]) or " and is refuted" in str(found["sentence"])
+    assert "reaches" not in str(found["sentence"])
+
+
+def test_a_function_has_a_card_by_its_claim(folder: Path) -> None:
+    code, found = card(folder, "lies_of_cards:clear", "--claim-epsilon", "1")
+    assert code == 1
+    assert str(found["sentence"]).startswith("clear is said to have an ε of 1 at δ = 0 and is refuted")
+    assert found["missing"]
+    assert exit_code(["card", "lies_of_cards:clear", "--datasets"]) == 2  # what is it said to have?
+
+
+def test_the_page_needs_no_network_and_the_picture_has_the_size_that_is_shared(folder: Path) -> None:
+    assert card(folder, "tldp-l", "--epsilon", "1")[0] == 0
+    text = (folder / "out" / "tldp-l.html").read_text()
+    assert "http" not in text.replace("http-equiv", "")
+    assert text.count("<h1>") == 1
+    with Image.open(folder / "out" / "tldp-l.png") as image:
+        assert image.size == (1200, 630)
+        assert np.asarray(image.convert("L")).std() > 20  # not blank
+
+
+def test_prices_are_those_of_the_closed_form_at_one_guarantee() -> None:
+    mechanism = make("tldp-l", epsilon=1.0, domain=Box(0, 1, (4,)))
+    own = price("tldp-l", mechanism.privatize, mechanism.domain, mechanism)
+    laplace, *_ = others_at(mechanism, 1e-5)
+    assert laplace.nominal == pytest.approx(4.0, rel=1e-3)
+    assert laplace.error == pytest.approx(math.sqrt(2.0), rel=1e-3)  # scale 4 / 4
+    assert not laplace.measured
+    assert own.error <= laplace.error
+
+
+def test_more_people_are_named_from_releases_that_guarantee_less() -> None:
+    def named(epsilon: float) -> float:
+        return leak(lambda box: make("laplace", epsilon=epsilon, domain=box)).named
+
+    assert named(1.0) < 0.1
+    assert named(1e4) == 1.0
+
+
+def test_a_sentence_says_no_more_than_was_found() -> None:
+    verdict = Verdict("m", "m", False, 0.0, 0.0, (), (), 0.95, False, 0, 0, 0.0)
+
+    def said(*scores: Score) -> str:
+        lines = tuple(label(lambda domain: make("laplace", epsilon=1.0, domain=domain), Box(0, 16, (8, 8))))
+        return Card("M", "m", 1.0, None, lines, verdict, (), (), scores, (), 0.0).sentence
+
+    own, same = Score("digits", "m", 1.0, 64.0, 0.9, 0.8, 1.0), Score("digits", "laplace", 64.0, 64.0, 0.91, 0.9, 0.92)
+    assert said() == "M at ε = 1 guarantees an image of 28 x 28 an ε of 1 and is not refuted."
+    assert said(own).endswith("is not refuted, and reaches 0.90 on digits.")
+    assert said(own, same).endswith("and reaches 0.90 on digits, as Laplace does with the same guarantee.")
+    assert "Laplace" not in said(own, Score("digits", "laplace", 1.0, 1.0, 0.9, 0.9, 0.9))  # another guarantee
+
+
+@pytest.mark.slow
+def test_tasks_are_run_once_for_many_cards(folder: Path) -> None:
+    from tensorldp_papers.card.command import WORKFLOW
+    from tensorldp_papers.card.tasks import scores
+
+    asked: Any = (WORKFLOW, folder / "runs", ["digits"], ["laplace"], [64.0], [], 1)
+    first = scores(*asked)
+    made = {path: path.stat().st_mtime_ns for path in (folder / "runs" / "results" / "cells").rglob("*.json")}
+    second = scores(*asked)
+    assert made
+    assert {path: path.stat().st_mtime_ns for path in made} == made
+    assert first == second
+    assert {(score.mechanism, score.nominal) for score in first} == {("none", math.inf), ("laplace", 64.0)}
+    assert first[0].mean > 0.3
+
+
+@pytest.mark.parametrize("library", ["diffprivlib", "opendp"])
+def test_mechanisms_of_other_libraries_have_a_card_through_a_function(folder: Path, library: str) -> None:
+    pytest.importorskip(library)
+    code = {
+        "diffprivlib": """
+from diffprivlib.mechanisms import Laplace
+import torch
+def release(x, generator):
+    seed = int(torch.randint(2**31, (1,), generator=generator))
+    m = Laplace(epsilon=1.0 / x[0].numel(), sensitivity=16.0, random_state=seed)
+    return torch.tensor([m.randomise(float(v)) for v in x.flatten()], dtype=x.dtype).reshape(x.shape)
+""",
+        "opendp": """
+import opendp.prelude as dp
+import torch
+dp.enable_features("contrib")
+m = dp.m.make_laplace(dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l1_distance(T=float), scale=64.0)
+def release(x, generator):
+    return torch.tensor([m(row.flatten().tolist()) for row in x], dtype=x.dtype).reshape(x.shape)
+""",
+    }[library]
+    (folder / "theirs.py").write_text(code)
+    assert card(folder, "theirs:release", "--claim-epsilon", "1", "--shape", "4")[0] == 0
+
+
+def test_nothing_is_drawn_of_a_tensor_that_is_no_digit() -> None:
+    found = leak(lambda box: make("laplace", epsilon=1.0, domain=box))
+    assert found.originals.shape == found.released.shape == (6, 8, 8)
+    assert torch.isfinite(found.released).all()
