@@ -10,11 +10,13 @@ AXIS = [0.1, 0.5, 1.0, 2.0, 4.0, 8.0]
 MAIN = {  # of a data set: the variant, what the mean of five seeds is at least at epsilon 0.5 to 4, and chance
     "mnist": ("backbone=strokes", (0.88, 0.94, 0.955, 0.96), 0.1),
     "fashion_mnist": ("backbone=gradients", (0.68, 0.76, 0.79, 0.80), 0.1),
-    "cifar10": ("backbone=mobilenet_v2_96", (0.62, 0.68, 0.72, 0.74), 0.1),
+    "cifar10": ("backbone=imagenet_160", (0.82, 0.84, 0.85, 0.86), 0.1),
     "imdb": ("backbone=words", (0.5,) * 4, 0.5),
 }
 LEAST = [(dataset, variant, least) for dataset, (variant, least, _) in MAIN.items()]
 LEAST.append(("mnist", "backbone=strokes,private=record", (0.62, 0.82, 0.90, 0.93)))
+LEAST.append(("cifar10", "backbone=imagenet_160,learner=prior", (0.84, 0.84, 0.85, 0.86)))
+PUBLIC_IS_AHEAD = ("cifar10", "imdb")  # at epsilon 0.5, of releases alone: public labels are good there
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +52,9 @@ def test_each_number_stands_beside_what_chance_public_records_alone_and_no_priva
     assert sorted(main["epsilon"].unique()) == AXIS
     clean = every[(every["dataset"] == dataset) & (every["mechanism"] == "none")].groupby("variant", observed=True)
     means, at = clean["value"].mean(), main.groupby("epsilon")["value"].mean()
-    assert chance < means[f"{variant},control=public"] < at[0.5]
+    public = means[f"{variant},control=public"]
+    assert chance + 0.3 < public
+    assert (public > at[0.5]) == (dataset in PUBLIC_IS_AHEAD)
     assert at[8.0] < means[f"{variant},learner=logistic"]
     shuffled = own[own["variant"].str.contains("control=shuffled")]["value"].mean()
     assert abs(shuffled - chance) < 0.06  # the same pipeline learns nothing
