@@ -7,7 +7,6 @@ from typing import Literal
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from tensorldp.curves.base import PrivacyCurve
 from tensorldp.curves.discrete import DiscreteCurve
@@ -15,9 +14,10 @@ from tensorldp.errors import InputError
 from tensorldp.mechanisms import Mechanism, register
 
 TO_YCBCR = ((0.299, 0.587, 0.114), (-0.168736, -0.331264, 0.5), (0.5, -0.418688, -0.081312))
-COLOURS: dict[str, list[object]] = {"none": [[127, 127, 127], [130, 128, 130]], "ll": [[104, 100, 105], [96, 100, 95]]}
-OFFSET = (0.0, 127.5, 127.5)
-TO_RGB = ((1.0, 0.0, 1.402), (1.0, -0.344136, -0.714136), (1.0, 1.772, 0.0))
+TO_RGB, OFFSET = ((1.0, 0.0, 1.402), (1.0, -0.344136, -0.714136), (1.0, 1.772, 0.0)), (0.0, 127.5, 127.5)
+# pixels all of whose bits differ; where blocks are obfuscated, the first of a block, the others being 100
+GREYS = {"none": [[0], [255]], "ll": [[102], [98]]}
+FARTHEST = {1: GREYS, 3: {"none": [[127, 127, 127], [130, 128, 130]], "ll": [[104, 100, 105], [96, 100, 95]]}}
 
 
 @register
@@ -51,26 +51,15 @@ class LdpSlicing(Mechanism):
     channels: int = 1
 
     def _prepare(self) -> None:
-        known = {"allocation": ("optimised", "uniform"), "obfuscation": ("none", "ll"), "channels": (1, 3)}
-        for option, (one, other) in known.items():
-            if getattr(self, option) not in (one, other):
-                raise InputError(f"{option} of ldp-slicing must be {one} or {other}, got {getattr(self, option)!r}")
-        sides = (*self.shape[-2:-1], self.shape[-1] / self.channels)
-        even = self.obfuscation == "ll"
-        if any(side % (2 if even else 1) for side in sides) or (even and len(sides) < 2):
+        if self.allocation not in ("optimised", "uniform") or self.obfuscation not in FARTHEST.get(self.channels, {}):
+            raise InputError("ldp-slicing is optimised or uniform, its obfuscation none or ll, its channels 1 or 3")
+        sides, part = (*self.shape[:-1], self.shape[-1] / self.channels), 2 if self.obfuscation == "ll" else 1
+        if len(sides) < part or any(side % part for side in sides[-2:]):
             raise InputError(f"ldp-slicing needs whole pixels, and to obfuscate even sides, got {self.shape}")
         self.low, self.step = self.box.low, self.box.width / 255
-
-    @property
-    def weights(self) -> NDArray[np.float64]:
-        """W by channel and bit, the least significant bit first."""
-        return np.outer([4.0, 1.0, 1.0][: self.channels], 2.0 ** np.arange(8))
-
-    @property
-    def budgets(self) -> NDArray[np.float64]:
-        """eps_b by channel and bit."""
+        self.weights = np.outer([4.0, 1.0, 1.0][: self.channels], 2.0 ** np.arange(8))  # channels x bits, lowest first
         share = np.sqrt(self.weights) if self.allocation == "optimised" else np.ones_like(self.weights)
-        return np.asarray(self.epsilon * share / share.sum())
+        self.budgets = self.epsilon * share / share.sum()
 
     def levels(self, x: torch.Tensor) -> torch.Tensor:
         """The whole numbers whose bits are tossed; deterministic. The least part lets floats of k / 255 be k."""
@@ -93,18 +82,17 @@ class LdpSlicing(Mechanism):
         return (self.low + v * self.step).flatten(-2).to(x.dtype)
 
     def squared_error(self) -> float | None:
-        """Of the record of zeros; None with colours, whose release is clamped, and with obfuscation."""
+        """Of the darkest record; None with colours, whose release is clamped, and with obfuscation."""
         if self.channels == 3 or self.obfuscation == "ll":
             return None
         flip, unit = 1 / (1 + np.exp(self.budgets[0])), 2.0 ** np.arange(8) * self.step
         return float(self.size * ((unit**2 * flip * (1 - flip)).sum() + (unit * flip).sum() ** 2))
 
     def curve(self) -> PrivacyCurve:
-        """The law of one pixel's loss, all of whose bits differ, once for each pixel."""
+        """The law of the loss of a pixel all of whose bits differ, once for each pixel."""
         loss, mass = np.zeros(1), np.zeros(1)
         for budget in self.budgets.ravel():
-            keep = -math.log1p(math.exp(-budget))
-            sums = np.concatenate([loss + budget, loss - budget])
+            keep, sums = -math.log1p(math.exp(-budget)), np.concatenate([loss + budget, loss - budget])
             _, first, same = np.unique(np.round(sums / self.epsilon, 12), return_index=True, return_inverse=True)
             loss, logs = sums[first], np.concatenate([mass + keep, mass + keep - budget])
             mass = np.full(len(first), -np.inf)
@@ -113,19 +101,17 @@ class LdpSlicing(Mechanism):
 
     def worst_pair(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Two records all of whose bits differ; with obfuscation, by one pixel of each block."""
-        one = {"none": [0.0, 255.0], "ll": [98.0, 102.0]} if self.channels == 1 else COLOURS
-        pair = [
-            torch.full((*self.shape[:-1], self.shape[-1] // self.channels, self.channels), 100.0).double() for _ in one
-        ]
-        for record, value in zip(pair, one[self.obfuscation], strict=True):
-            (record[..., ::2, ::2, :] if self.obfuscation == "ll" else record)[:] = torch.tensor(value)
-        first, second = (self.low + self.step * record.flatten(-2) for record in pair)
-        return first, second
+        first, second = torch.full((2, *self.shape), 100.0).double().unflatten(-1, (-1, self.channels))
+        for record, pixel in zip((first, second), FARTHEST[self.channels][self.obfuscation], strict=True):
+            (record[..., ::2, ::2, :] if self.obfuscation == "ll" else record)[:] = torch.tensor(pixel)
+        return self.low + self.step * first.flatten(-2), self.low + self.step * second.flatten(-2)
 
     def log_likelihood_ratio(self, y: torch.Tensor, x: torch.Tensor, x_prime: torch.Tensor) -> torch.Tensor:
         if self.channels == 3:
             return super().log_likelihood_ratio(y, x, x_prime)
         seen = ((y.double() - self.low) / self.step).round().long().unsqueeze(-1)
-        near, far = seen ^ self.levels(x), seen ^ self.levels(x_prime)
-        bits = [float(b) * ((far >> k & 1) - (near >> k & 1)).double() for k, b in enumerate(self.budgets[0])]
-        return sum(bits).reshape(len(y), -1).sum(dim=1)  # type: ignore[union-attr]
+        ratio = torch.zeros(len(y), dtype=torch.float64)
+        for sign, record in ((-1, x), (1, x_prime)):
+            bits = ((seen ^ self.levels(record)).unsqueeze(-1) >> torch.arange(8)) & 1
+            ratio += sign * (bits * torch.from_numpy(self.budgets[0])).reshape(len(y), -1).sum(dim=1)
+        return ratio
