@@ -39,7 +39,7 @@ def weighted_error(epsilon: float, **options: Any) -> float:
 
 @state(1, "Theorem 3", "24 coins with budgets that sum to epsilon make a pixel epsilon-LDP", "theorem", "a ratio of 1")
 def one_pixel() -> Finding:
-    ratios = [image(e).guarantee(0.0).epsilon / e for e in BUDGETS]
+    ratios = [image(e).guarantee(0.0).epsilon / e for e in BUDGETS[::3]]
     return Finding(max(abs(r - 1) for r in ratios) < 1e-9, f"ratios from {min(ratios):.9g} to {max(ratios):.9g}")
 
 
@@ -61,7 +61,7 @@ def pipeline() -> Finding:
 @state(3, "Definition 1", "images are told apart with an advantage of at most tanh(epsilon / 2) / 2", "theorem",
        "total variation at most tanh(epsilon / 2), of images or else pixels, with the budget of a pixel")  # fmt: skip
 def advantage() -> Finding:
-    held = all(image(e).curve().delta(0.0) <= np.tanh(e / 2) for e in BUDGETS)
+    held = all(image(e).curve().delta(0.0) <= np.tanh(e / 2) for e in BUDGETS[::3])
     one, face, limit = (*(image(1.0, n, n).curve().delta(0.0) for n in (1, 112)), np.tanh(0.5))
     condition = "" if face <= limit else "images differ in one pixel, or epsilon is the sum over all pixels"
     return Finding(held, f"at 1: pixel {one:.4g}, face {face:.4g}, limit {limit:.4g}", "", condition)
