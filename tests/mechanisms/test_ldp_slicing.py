@@ -90,7 +90,7 @@ def test_the_curve_of_two_pixels_is_that_of_all_their_releases(allocation: str) 
     for epsilon in (0.0, 0.4, 1.0, 2.0, 2.9):
         attained = brute_force(m, epsilon, *m.worst_pair())
         assert attained <= curve.delta(epsilon) * (1 + 1e-9)
-        assert curve.delta(epsilon) == pytest.approx(attained, rel=1e-9 if curve.exact else 1e-4)
+        assert curve.delta(epsilon) == pytest.approx(attained, rel=1e-9 if curve.exact else 1e-3)
         for other in product((0.0, 37.0, 255.0), repeat=2):
             assert brute_force(m, epsilon, torch.tensor((12.0, 200.0)), torch.tensor(other)) <= attained * (1 + 1e-9)
 
