@@ -35,3 +35,25 @@ use rule checks as all_checks with:
 
 
 CHECKS_MADE = [path for name in CHECKED if Path(path := f"results/checks/{name}/verdict.json").exists()]
+
+
+# one at a time, as their tasks are runs in one folder that all cards share
+rule card:
+    output: multiext("results/cards/{card}", ".html", ".png", ".json")
+    params:
+        minutes=PLAN.settings.check_minutes,
+        source=lambda wildcards: source_digest((SCRIPTS / "card.py",), frozenset([wildcards.card]), PLUGINS),
+        folder=subpath(output[0], parent=True),
+    wildcard_constraints: card=one_of(name for name in MECHANISMS.names() if name != NO_PRIVACY)
+    threads: workflow.cores
+    log: "logs/cards/{card}.log"
+    conda: "../../envs/tensorldp.yaml"
+    resources: mem_mb=4000, runtime=60
+    shell:
+        "stage card --mechanism {wildcards.card} --minutes {params.minutes} --cores {threads} --out {params.folder} "
+        "> {log} 2>&1"
+
+
+rule cards:
+    input: sorted({f"results/cards/{cell.mechanism}.html" for cell in PLAN.cells if cell.private})
+    localrule: True
