@@ -37,7 +37,6 @@ use rule checks as all_checks with:
 CHECKS_MADE = [path for name in CHECKED if Path(path := f"results/checks/{name}/verdict.json").exists()]
 
 
-# one at a time, as their tasks are runs in one folder that all cards share
 rule card:
     output: multiext("results/cards/{card}", ".html", ".png", ".json")
     params:
@@ -45,7 +44,7 @@ rule card:
         source=lambda wildcards: source_digest((SCRIPTS / "card.py",), frozenset([wildcards.card]), PLUGINS),
         folder=subpath(output[0], parent=True),
     wildcard_constraints: card=one_of(name for name in MECHANISMS.names() if name != NO_PRIVACY)
-    threads: workflow.cores
+    threads: 2
     log: "logs/cards/{card}.log"
     conda: "../../envs/tensorldp.yaml"
     resources: mem_mb=4000, runtime=60

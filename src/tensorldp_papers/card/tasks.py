@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
@@ -88,10 +89,14 @@ def scores(
 
 def _run(workflow: Path, folder: Path, config: dict[str, Any], cores: int) -> pd.DataFrame:
     folder.mkdir(parents=True, exist_ok=True)
-    write_text(folder / "config.yaml", json.dumps(config))  # JSON is YAML
     command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--quiet", "all"]
     command += ["-s", str(workflow / SNAKEFILE), "--directory", str(folder), "--", "results/metrics.parquet"]
     path = os.pathsep.join(filter(None, [str(Path.cwd()), os.environ.get("PYTHONPATH", "")]))
-    if subprocess.run(command, check=False, env={**os.environ, "PYTHONPATH": path}).returncode:
+    with (folder / "held").open("w") as held:  # cards share the folder, and Snakemake lets one run into it
+        fcntl.flock(held, fcntl.LOCK_EX)
+        write_text(folder / "config.yaml", json.dumps(config))  # JSON is YAML
+        failed = subprocess.run(command, check=False, env={**os.environ, "PYTHONPATH": path}).returncode
+        table = None if failed else pd.read_parquet(folder / "results" / "metrics.parquet")
+    if table is None:
         raise InputError(f"the tasks could not be run in {folder}; Snakemake says why")
-    return pd.read_parquet(folder / "results" / "metrics.parquet")
+    return table
