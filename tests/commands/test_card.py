@@ -204,11 +204,10 @@ def test_tasks_are_run_once_for_many_cards(folder: Path) -> None:
     assert first[0].mean > 0.3
 
 
-@pytest.mark.parametrize("library", ["diffprivlib", "opendp"])
-def test_mechanisms_of_other_libraries_have_a_card_through_a_function(folder: Path, library: str) -> None:
-    pytest.importorskip(library)
-    code = {
-        "diffprivlib": """
+THEIRS = {  # a package, a function that releases four elements of [0, 16], and what it is said to have
+    "diffprivlib's Laplace": (
+        "diffprivlib",
+        """
 from diffprivlib.mechanisms import Laplace
 import torch
 def release(x, generator):
@@ -216,7 +215,11 @@ def release(x, generator):
     m = Laplace(epsilon=1.0 / x[0].numel(), sensitivity=16.0, random_state=seed)
     return torch.tensor([m.randomise(float(v)) for v in x.flatten()], dtype=x.dtype).reshape(x.shape)
 """,
-        "opendp": """
+        ("1",),
+    ),
+    "opendp's Laplace": (
+        "opendp",
+        """
 import opendp.prelude as dp
 import torch
 dp.enable_features("contrib")
@@ -224,9 +227,45 @@ m = dp.m.make_laplace(dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l
 def release(x, generator):
     return torch.tensor([m(row.flatten().tolist()) for row in x], dtype=x.dtype).reshape(x.shape)
 """,
-    }[library]
+        ("1",),
+    ),
+    "opendp's Gaussian": (
+        "opendp",
+        """
+import opendp.prelude as dp
+import torch
+dp.enable_features("contrib")
+m = dp.m.make_gaussian(dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l2_distance(T=float), scale=155.1)
+def release(x, generator):
+    return torch.tensor([m(row.flatten().tolist()) for row in x], dtype=x.dtype).reshape(x.shape)
+""",
+        ("1", "--claim-delta", "1e-5"),
+    ),
+    "flower's local noise": (
+        "flwr",
+        """
+import numpy as np
+import torch
+from flwr.supercore.differential_privacy import add_gaussian_noise_inplace
+def release(x, generator):
+    np.random.seed(int(torch.randint(2**31, (1,), generator=generator)))
+    arrays = [x.numpy().copy()]
+    add_gaussian_noise_inplace(arrays, 155.1)
+    return torch.from_numpy(arrays[0])
+""",
+        ("1", "--claim-delta", "1e-5"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", list(THEIRS))
+def test_mechanisms_of_other_libraries_have_a_card_through_a_function(folder: Path, name: str) -> None:
+    library, code, claim = THEIRS[name]
+    pytest.importorskip(library, exc_type=ImportError)
     (folder / "theirs.py").write_text(code)
-    assert card(folder, "theirs:release", "--claim-epsilon", "1", "--shape", "4")[0] == 0
+    found = card(folder, "theirs:release", "--claim-epsilon", *claim, "--shape", "4")
+    assert found[0] == 0
+    assert "is said to have an ε of 1" in found[1]["sentence"]
 
 
 def test_nothing_is_drawn_of_a_tensor_that_is_no_digit() -> None:
