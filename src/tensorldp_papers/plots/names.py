@@ -299,6 +299,16 @@ def _names(mechanisms: tuple[str, ...]) -> tuple[dict[str, str], re.Pattern[str]
     """What people write for each key, and where a text has one that is no common word."""
     names = {**STUDIES, **DATASETS, **NETWORKS, **{key: words for key, (words, _) in METRICS.items()}}
     names |= {name: label(name) for name in mechanisms} | {key: source.short for key, source in PAPERS.items()}
-    keys = [key for key in names if re.search("[_-]", key)] + ["mnist", "cifar10", "svhn", "imdb", "ctg", "privunit"]
+    keys = [key for key in names if re.search("[_-]", key)] + [
+        "mnist",
+        "cifar10",
+        "svhn",
+        "imdb",
+        "ctg",
+        "privunit",
+        "idn",
+        "mvg",
+        "udn",
+    ]
     found = "|".join(map(re.escape, sorted(keys, key=len, reverse=True)))
     return names, re.compile(rf"(?<![\w-])(?:{found})(?![\w-])")
