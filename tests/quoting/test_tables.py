@@ -112,15 +112,21 @@ def test_open_claims_say_how_many_seeds_and_what_else_they_need() -> None:
         "X3": ("undecided", f"m: {limit}; 40 seeds would not do; n: {limit}; 40 seeds would do", "0.5"),
         "X4": ("undecided", f"m: {limit}, {weak}; n: {limit}, {weak}", "0.5"),
         "X5": ("not run at this scale", float("nan"), "needs s on d, after which the accuracy is 0.1"),
+        "X6": (
+            "undecided",
+            "m - n on d (user): both at chance at every epsilon; m on d at epsilon 1e+06: both at chance",
+            "",
+        ),
     }
     rows = [(id, f"what {id} says", *row) for id, row in wanted.items()]
     lines = open_table(pd.DataFrame(rows, columns=["id", "claim", "verdict", "wanted", "observed"])).splitlines()
-    assert lines[0] == "4 of 5 claims are open."
+    assert lines[0] == "5 of 6 claims are open."
     assert lines[4:] == [
         "| X2: what X2 says | undecided | 5 | d: 10 of 60 records; e: 1 of 10 epochs |",
         "| X3: what X3 says | undecided | over 40 |  |",
         "| X4: what X4 says | undecided |  | d: 10 of 60 records; e: 1 of 10 epochs |",
         "| X5: what X5 says | not run at this scale |  | needs s on d |",
+        "| X6: what X6 says | undecided |  | both at chance on d |",
     ]
 
 

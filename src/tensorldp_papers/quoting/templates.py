@@ -172,6 +172,7 @@ def open_table(claims: pd.DataFrame) -> str:
 MEASURED = re.compile(
     r"^.*\] over \d+ seeds?, the limit being [^,]*(?:, which refutes nothing: (?P<weak>.*))?$", re.DOTALL
 )
+AT_CHANCE = re.compile(r"^.* on (?P<dataset>\w+)(?: \(\w+\)| at epsilon [\de+.]+|, from epsilon .*)?: both at chance")
 SEEDS = re.compile(r"^(?P<count>\d+) seeds would (?P<no>not )?do$")
 
 
@@ -182,6 +183,8 @@ def _needed(text: str) -> tuple[str, str]:
     for part in re.split(r"; and \d+ more|, after which|; computed reason|; with ", text)[0].split("; "):
         if seeds := SEEDS.match(part):
             counts.append((int(seeds["count"]), "over " if seeds["no"] else ""))
+        elif at_chance := AT_CHANCE.match(part):
+            missing.append(f"both at chance on {at_chance['dataset']}")
         elif not (measured := MEASURED.match(part)):
             missing.append(part)
         elif measured["weak"]:

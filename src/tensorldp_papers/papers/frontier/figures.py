@@ -182,9 +182,7 @@ def draw_frontier(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
         draw_level(ax, here[here["line"] == NO_PRIVACY]["value"], "no privacy")
         draw_level(ax, here[here["line"] == "none control=public"]["value"], "public data alone")
         draw_line(ax, here[here["line"] == "privunit"], "privunit", "PrivUnit, public features")
-        draw_line(
-            ax, here[here["line"] == "privunit learner=prior"], "privunit", "and public labels", marker="s"
-        )
+        draw_line(ax, here[here["line"] == "privunit learner=prior"], "privunit", "and public labels", marker="s")
         for paper, study, mechanism, metric in PAPERS:
             own = papers[(papers["dataset"] == dataset) & (papers["line"] == paper)]
             draw_line(ax, own, mechanism, paper, joined=study != FEDERATED)
