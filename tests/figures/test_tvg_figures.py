@@ -136,3 +136,14 @@ def test_each_bar_has_its_number() -> None:
     ends = [bar.get_x() + bar.get_width() for bar in ax.patches]  # type: ignore[attr-defined]
     assert sorted(ends) == pytest.approx(sorted(looseness().values()))
     assert title(figure) == "TVG's three mechanisms add 8.5 to 237 times the noise needed; MVG adds 931"
+
+
+def test_mechanisms_with_a_single_point_at_a_true_epsilon_are_not_said_to_lie_on_one_line() -> None:
+    sparse: Lines = {
+        "idn": {1.0: (0.01, 0.1), 1e3: (400.0, 0.9)},
+        "udn": {1.0: (0.02, 0.1), 1e3: (900.0, 0.92)},
+        "optimized": {1.0: (0.5, 0.4), 1e3: (950.0, 0.93)},
+    }
+    figure = draw_tvg(table("tvg_sgd", sparse, metric="auc", variant="model=mlp_12"), "tvg_sgd")
+    assert "=" not in "".join(names(figure.axes[1]))
+    assert "alike" not in title(figure)

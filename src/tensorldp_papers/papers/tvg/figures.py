@@ -245,6 +245,8 @@ def _rises(rows: pd.DataFrame, within: float, least: float) -> bool:
         values = means["value"]
         if means["mechanism"].nunique() < 2 or values.max() - values.min() < 3 * within:
             return False
+        if means["mechanism"].value_counts().min() < 2:  # one point of a mechanism says nothing of its line
+            return False
         if (values.cummax() - values).max() > within:
             return False
     return len(rows) > 0
