@@ -27,7 +27,7 @@ LIES = '''
 import torch
 
 from tensorldp.curves.laplace import LaplaceCurve
-from tensorldp.mechanisms import Mechanism, register
+from tensorldp.mechanisms import Mechanism
 from tensorldp.randomness import add_laplace
 
 
@@ -54,35 +54,30 @@ class Noisy(Mechanism):
         return self.domain.constant(self.domain.low), self.domain.constant(self.domain.high)
 
 
-@register
 class PerElement(Noisy):
     """Its label is of one element, and its curve says so."""
 
     name = "per-element"
 
 
-@register
 class OneElement(Noisy):
     """Its curve is of one element of the record."""
 
     name, claimed = "one-element", 1
 
 
-@register
 class OneBlock(Noisy):
     """Its curve is of two elements of the record."""
 
     name, claimed = "one-block", 2
 
 
-@register
 class TwoReleases(Noisy):
     """It spends its budget twice."""
 
     name, spent = "two-releases", 2.0
 
 
-@register
 class PerBatch(Noisy):
     """It spends its budget once for a batch: each of four records gets all of it."""
 

@@ -41,7 +41,7 @@ rule card:
     output: multiext("results/cards/{card}", ".html", ".png", ".json")
     params:
         minutes=PLAN.settings.check_minutes,
-        source=lambda wildcards: source_digest((SCRIPTS / "card.py",), frozenset([wildcards.card]), PLUGINS),
+        source=card_source,
         folder=subpath(output[0], parent=True),
     wildcard_constraints: card=one_of(name for name in MECHANISMS.names() if name != NO_PRIVACY)
     threads: 2

@@ -363,6 +363,11 @@ CHECKED = {check_name(cell.mechanism, cell.options): (cell.mechanism, cell.optio
 CHECKABLE = {name: (name, {}) for name in MECHANISMS.names() if name != NO_PRIVACY} | CHECKED
 
 
+def card_source(wildcards):
+    """The code of a card, which has one mechanism."""
+    return source_digest((SCRIPTS / "card.py",), frozenset([wildcards.card]), PLUGINS)
+
+
 def check_source(wildcards):
     """The code of a check, which has one mechanism."""
     names = frozenset([CHECKABLE[wildcards.checked][0]])

@@ -182,7 +182,7 @@ def draw_frontier(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
         draw_level(ax, here[here["line"] == NO_PRIVACY]["value"], "no privacy")
         draw_level(ax, here[here["line"] == "none control=public"]["value"], "public data alone")
         draw_line(ax, here[here["line"] == "privunit"], "privunit", "PrivUnit, public features")
-        draw_line(ax, here[here["line"] == "privunit learner=prior"], "privunit", "and public labels", marker="s")
+        draw_line(ax, here[here["line"] == "privunit learner=prior"], "privunit", "_", marker="s")
         for paper, study, mechanism, metric in PAPERS:
             own = papers[(papers["dataset"] == dataset) & (papers["line"] == paper)]
             draw_line(ax, own, mechanism, paper, joined=study != FEDERATED)
@@ -191,6 +191,8 @@ def draw_frontier(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
                 draw_printed(ax, [p.epsilon for p in printed], [p.value for p in printed], f"printed by {paper}")
         ax.set_title(dataset_name(dataset))
     note = "Each paper's mechanism as its paper has it, its best setting at each true ε. Bands: lowest to highest seed."
+    if (rows["line"] == "privunit learner=prior").any():
+        note += " Squares: PrivUnit, and labels that public data give."
     if (rows["line"] == "none control=public").any():
         note += f" Public data alone: {listed([PUBLIC_LABELS[name] for name in datasets if name in PUBLIC_LABELS])}."
     return finish(figure, _answer(rows, papers), datasets=datasets, note=note, source="What a true ε buys")
