@@ -309,3 +309,8 @@ def test_a_damaged_config_has_a_plan_or_one_sentence() -> None:
 
     one()
     assert 0.15 < sum(refused) / len(refused) < 0.9  # a reader that refuses, or takes, everything would pass the rest
+
+
+@pytest.mark.parametrize("text", ["a\nb", "a" * 200, "\x1b[31m"])
+def test_a_text_in_the_place_of_a_list_is_told_in_one_sentence(text: str) -> None:
+    assert is_refused({"scale": "quick", "studies": text})

@@ -152,7 +152,8 @@ def explain(error: ValidationError, where: str, allowed: dict[str, Any] | None =
     message = str(first["ctx"]["error"]) if first["type"] == "value_error" else first["msg"]
     message = message.removeprefix("Value error, ")
     if first["type"] == "list_type" and isinstance(first["input"], (int, float, str)):
-        message = f"Input should be a list, [{first['input']}]"
+        text = str(first["input"])
+        message = f"Input should be a list, [{text if text.isprintable() and len(text) <= 80 else shown(text)}]"
     return InputError(f"{where}: {key} = {shown(first['input'])} is not valid: {message[0].lower() + message[1:]}")
 
 
