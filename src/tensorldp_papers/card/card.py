@@ -57,7 +57,7 @@ class Card:
             "claimed": self.claimed,
             "label": [line.as_dict() for line in self.lines],
             "test": self.verdict.as_dict(),
-            "price": [asdict(price) for price in self.prices],
+            "price": [{key: _known(value) for key, value in asdict(price).items()} for price in self.prices],
             "leaks": [{"name": leak.name, "named": leak.named, "people": PEOPLE} for leak in self.leaks],
             "tasks": [asdict(score) for score in self.scores],
             "missing": list(self.missing),
@@ -109,6 +109,11 @@ class Card:
         if abs(beside.mean - score.mean) <= SAME:
             return f"{text}, as Laplace does with the same guarantee"
         return f"{text}, Laplace with the same guarantee {beside.mean:.2f}"
+
+
+def _known(value: Any) -> Any:
+    """None for a number that could not be had."""
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _at_same_guarantee(scores: Sequence[Score], own: Score) -> Score | None:
