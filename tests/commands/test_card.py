@@ -242,7 +242,7 @@ def release(x, generator):
 import numpy as np
 import torch
 from flwr.supercore.differential_privacy import add_gaussian_noise_inplace
-def release(x, generator):
+def release(x, generator):  # flower draws from NumPy's global generator
     np.random.seed(int(torch.randint(2**31, (1,), generator=generator)))
     arrays = [x.numpy().copy()]
     add_gaussian_noise_inplace(arrays, 155.1)

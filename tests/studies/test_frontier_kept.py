@@ -1,9 +1,12 @@
 """The kept results of the study `frontier` against what it is held to: accuracy at a true epsilon."""
 
+import math
 from pathlib import Path
 
 import pandas as pd
 import pytest
+
+from tensorldp_papers.plots.means import adds_from
 
 REFERENCE = Path(__file__).parents[2] / "results" / "reference"
 AXIS = [0.1, 0.5, 1.0, 2.0, 4.0, 8.0]
@@ -75,3 +78,13 @@ def test_no_audit_refutes_a_guarantee() -> None:
     assert not own["refuted"].astype(bool).any()
     pure = own[(own["mechanism"] == "privunit") & (own["delta"] == 0.0) & (own["kind"] == "likelihood ratio")]
     assert (pure["epsilon_lower"] <= pure["guarantee_pure_epsilon"] + 1e-9).mean() > 0.9  # each at confidence 95 %
+
+
+def test_the_page_is_right_that_private_records_add_nothing_on_imdb_alone(every: pd.DataFrame) -> None:
+    for dataset, (variant, *_) in MAIN.items():
+        rows = every[every["dataset"] == dataset]
+        known = rows[rows["variant"] == f"{variant},control=public"]
+        private = rows[(rows["mechanism"] == "privunit") & (rows["variant"] == variant)]
+        assert math.isinf(adds_from(private, known)) == (dataset == "imdb"), dataset
+        clean = rows[(rows["mechanism"] == "none") & (rows["variant"] == variant)]["value"].mean()
+        assert (clean < known["value"].mean()) == (dataset == "imdb"), dataset

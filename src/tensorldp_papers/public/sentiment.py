@@ -1,7 +1,7 @@
 """Words of praise and of blame: labels for public texts without any private record.
 
-The lists were written by hand before any accuracy was seen, of words that say in any text about anything whether its
-author liked it.
+The lists were written by hand before any accuracy was seen, of words in which people say of a film, or of anything,
+whether they liked it.
 """
 
 from __future__ import annotations
