@@ -19,7 +19,7 @@ from tensorldp.mechanism_table import MECHANISMS
 from tensorldp.mechanisms import Domain, Mechanism, make
 from tensorldp_papers.card.card import Card
 from tensorldp_papers.card.label import label
-from tensorldp_papers.card.leaks import Leak, leak
+from tensorldp_papers.card.leaks import DIGITS, Leak, leak
 from tensorldp_papers.card.page import page, picture
 from tensorldp_papers.card.price import Price, others_at, price
 from tensorldp_papers.card.tasks import Score, scores
@@ -143,7 +143,7 @@ def _scores(options: argparse.Namespace, mechanism: Mechanism | None, missing: l
     _say("the tasks")
     plugins = [options.target.partition(":")[0]] if ":" in options.target else []
     plugins += [name for name in os.environ.get("TENSORLDP_PLUGINS", "").split(",") if name]
-    on_digits = true_epsilon(make(mechanism.name, epsilon=mechanism.epsilon, domain=_digits()), 1e-5)
+    on_digits = true_epsilon(make(mechanism.name, epsilon=mechanism.epsilon, domain=DIGITS), 1e-5)
     epsilons = [mechanism.epsilon, on_digits]
     names = list(dict.fromkeys([mechanism.name, "laplace"]))
     found = _try(
@@ -152,9 +152,3 @@ def _scores(options: argparse.Namespace, mechanism: Mechanism | None, missing: l
         lambda: scores(WORKFLOW, options.runs, options.datasets, names, epsilons, plugins, options.cores),
     )
     return found or []
-
-
-def _digits() -> Domain:
-    from tensorldp_papers.card.leaks import DIGITS
-
-    return DIGITS
