@@ -187,6 +187,18 @@ def test_a_weak_run_supports_and_does_not_refute() -> None:
     assert "which refutes nothing: mnist" in statements.finding(weak).wanted
 
 
+def test_weak_runs_at_chance_count_as_little_as_runs_that_were_not_made() -> None:
+    good, bad = estimate([0.4, 0.41, 0.42]), estimate([-0.4, 0.41, 0.0])
+    holds, open_ = Between("mnist", good, low=0, weak="mnist: few"), Between("svhn", bad, low=0, weak="svhn: few")
+    mute = Between("imdb", good, low=0, undecidable="both at chance at every epsilon", weak="imdb: few")
+    found = statements.finding(AllOf([holds, mute]))
+    assert found.holds
+    assert found.condition == "mnist: few; without imdb: few"
+    assert AllOf([holds, mute, open_]).decide() is None
+    assert AllOf([mute, mute]).decide() is None
+    assert AllOf([replace(holds, weak=""), replace(mute, weak="")]).decide() is None  # as long as the source's
+
+
 def test_how_many_seeds_would_do() -> None:
     value = Estimate(1.0, 0.5, 2.0, 3)
     assert value.seeds_for(1.0, 0.05) == 20

@@ -16,10 +16,12 @@ from tensorldp.check.verdict import Verdict
 from tensorldp.commands.main import exit_code
 from tensorldp.mechanisms import Box, make
 from tensorldp_papers.card.card import Card
+from tensorldp_papers.card.gallery import documented, gallery
 from tensorldp_papers.card.label import PEOPLE, label
 from tensorldp_papers.card.leaks import leak
+from tensorldp_papers.card.page import write_refusal
 from tensorldp_papers.card.price import others_at, price
-from tensorldp_papers.card.tasks import Score
+from tensorldp_papers.card.tasks import FEATURES, Score
 
 LIES = '''
 """Mechanisms that promise more than they keep, and a function."""
@@ -101,7 +103,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def card(folder: Path, target: str, *more: str) -> tuple[int, dict[str, Any]]:
     """The exit code and the JSON of a card without tasks."""
     code = exit_code(["card", target, "--box", "0", "16", "--minutes", "0.05", "--datasets", "--out", "out", *more])
-    (path,) = (folder / "out").glob("*.json")
+    (path,) = (folder / "out").glob("*.json") if "--out" not in more else (folder / "cards" / f"{target}.json",)
     return code, json.loads(path.read_text())
 
 
@@ -158,6 +160,8 @@ def test_prices_are_those_of_the_closed_form_at_one_guarantee() -> None:
     assert laplace.nominal == pytest.approx(4.0, rel=1e-3)
     assert laplace.error == pytest.approx(math.sqrt(2.0), rel=1e-3)  # scale 4 / 4
     assert not laplace.measured
+    assert laplace.seconds > 0
+    assert 7 < laplace.memory < 50  # a million doubles are 8 MB
     assert own.error <= laplace.error
 
 
@@ -181,22 +185,45 @@ def test_a_sentence_says_no_more_than_was_found() -> None:
     assert said(own).endswith("is not refuted, and reaches 0.90 on digits.")
     assert said(own, same).endswith("and reaches 0.90 on digits, as Laplace does with the same guarantee.")
     assert "Laplace" not in said(own, Score("digits", "laplace", 1.0, 1.0, 0.9, 0.9, 0.9))  # another guarantee
+    bad = Score("digits", "m", 1.0, 1.0, 0.05, 0.0, 0.1), Score("digits", "laplace", 1.0, 1.0, 0.04, 0.0, 0.1)
+    assert said(*bad).endswith("leaves a network at chance on digits, as Laplace does with the same guarantee.")
+    assert "MNIST" in said(own, Score("mnist", "m", 1.0, 784.0, 0.9, 0.9, 0.9))  # of the size that is promised
+
+
+def test_a_remark_says_what_privunit_reaches_where_it_is_known() -> None:
+    verdict = Verdict("m", "m", False, 0.0, 0.0, (), (), 0.95, False, 0, 0, 0.0)
+
+    def remark(*scores: Score) -> str:
+        return Card("M", "m", 1.0, None, (), verdict, (), (), scores, (), 0.0).remark
+
+    own, same = Score("digits", "m", 1.0, 64.0, 0.9, 0.8, 1.0), Score("digits", "privunit", 64.0, 64.0, 0.93, 0.9, 1.0)
+    features = Score("digits", "privunit", 1.0, 1.0, 0.71, 0.7, 0.8, FEATURES)
+    assert remark(same, features) == ""
+    assert remark(own) == ""
+    assert remark(own, same) == "There PrivUnit reaches 0.93 with the same guarantee."
+    assert remark(own, same, features) == (
+        "There PrivUnit reaches 0.93 with the same guarantee and 0.71 with an ε of 1 from public features."
+    )
 
 
 @pytest.mark.slow
 def test_tasks_are_run_once_for_many_cards(folder: Path) -> None:
     from tensorldp_papers.card.command import WORKFLOW
-    from tensorldp_papers.card.tasks import scores
+    from tensorldp_papers.card.tasks import FEATURES, IMAGES, scores
 
-    asked: Any = (WORKFLOW, folder / "runs", ["digits"], ["laplace"], [64.0], [], 1)
+    asked: Any = (WORKFLOW, folder / "runs", "digits", make("tldp-l", epsilon=1.0, domain=Box(0, 1, (4,))), [], 1)
     first = scores(*asked)
     made = {path: path.stat().st_mtime_ns for path in (folder / "runs" / "results" / "cells").rglob("*.json")}
     second = scores(*asked)
     assert made
     assert {path: path.stat().st_mtime_ns for path in made} == made
     assert first == second
-    assert {(score.mechanism, score.nominal) for score in first} == {("none", math.inf), ("laplace", 64.0)}
-    assert first[0].mean > 0.3
+    found = {(score.mechanism, score.nominal, score.released): score for score in first}
+    beside = {(name, epsilon, IMAGES) for name in ("laplace", "privunit") for epsilon in (1.0, 64.0)}
+    assert set(found) == {("none", math.inf, IMAGES), ("tldp-l", 1.0, IMAGES), ("privunit", 1.0, FEATURES), *beside}
+    assert found["tldp-l", 1.0, IMAGES].true == found["laplace", 64.0, IMAGES].true == 64.0  # the relabelled one
+    assert found["privunit", 1.0, FEATURES].true == pytest.approx(1.0)
+    assert found["none", math.inf, IMAGES].mean > 0.3
 
 
 THEIRS = {  # a package, a function that releases four elements of [0, 16], and what it is said to have
@@ -261,6 +288,21 @@ def test_mechanisms_of_other_libraries_have_a_card_through_a_function(folder: Pa
     found = card(folder, "theirs:release", "--claim-epsilon", *claim, "--shape", "4")
     assert found[0] == 0
     assert "is said to have an ε of 1" in found[1]["sentence"]
+
+
+def test_a_gallery_shows_every_picture_with_its_sentence(folder: Path) -> None:
+    write_refusal(folder / "cards", "jl", "its releases have another shape")
+    assert card(folder, "laplace", "--epsilon", "1", "--out", "cards")[0] == 0
+    found = sorted((folder / "cards").glob("*.json"))
+    gallery(found, folder / "cards" / "index.html")
+    documented(found, folder / "docs")
+    for text in ((folder / "cards" / "index.html").read_text(), (folder / "docs" / "gallery.md").read_text()):
+        assert text.count("<img") == len(found) == 2
+        assert "can have no card: its releases have another shape." in text
+    for path in (folder / "docs" / "figures" / "cards").glob("*.png"):
+        with Image.open(path) as image:
+            assert image.size == (600, 315)
+        assert path.stat().st_size < 40_000
 
 
 def test_nothing_is_drawn_of_a_tensor_that_is_no_digit() -> None:

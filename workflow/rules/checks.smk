@@ -54,5 +54,17 @@ rule card:
 
 
 rule cards:
-    input: sorted({f"results/cards/{cell.mechanism}.html" for cell in PLAN.cells if cell.private})
+    input: sorted({f"results/cards/{cell.mechanism}.json" for cell in PLAN.cells if cell.private})
+    output: "results/cards/index.html"
+    params: source=source("cards")
+    log: "logs/cards.log"
+    conda: "../../envs/tensorldp.yaml"
     localrule: True
+    shell: "stage cards --cards {input:q} --out {output} > {log} 2>&1"
+
+
+# every mechanism there is, as a config need not have all
+use rule cards as all_cards with:
+    input: [f"results/cards/{name}.json" for name in MECHANISMS.names() if name != NO_PRIVACY]
+    output: "results/cards/all.html"
+    log: "logs/all_cards.log"

@@ -7,10 +7,10 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tensorldp.calibration import true_epsilon
 from tensorldp.check.check import check
 from tensorldp.commands.target import add_target_arguments, domain_of, target_of
 from tensorldp.errors import InputError
@@ -19,10 +19,12 @@ from tensorldp.mechanism_table import MECHANISMS
 from tensorldp.mechanisms import Domain, Mechanism, make
 from tensorldp_papers.card.card import Card
 from tensorldp_papers.card.label import label
-from tensorldp_papers.card.leaks import DIGITS, Leak, leak
+from tensorldp_papers.card.leaks import Leak, leak
 from tensorldp_papers.card.page import page, picture
 from tensorldp_papers.card.price import Price, others_at, price
-from tensorldp_papers.card.tasks import Score, scores
+from tensorldp_papers.card.tasks import TASKS, Score, scores
+from tensorldp_papers.data.fetch import at_hand
+from tensorldp_papers.plots.names import dataset_name
 from tensorldp_papers.plots.style import label as shown_name
 
 WORKFLOW = Path(__file__).resolve().parents[3]  # of a clone; an installed package has none
@@ -37,7 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--minutes", type=float, default=1.0, help="processor time of the check (default: 1)")
     parser.add_argument("--cores", type=int, default=2, help="for the tasks (default: 2)")
     parser.add_argument(
-        "--datasets", nargs="*", default=["digits"], help="of the tasks (default: digits); none: no tasks"
+        "--datasets",
+        nargs="*",
+        choices=TASKS,
+        help="of the tasks (default: those that need no network); none: no tasks",
     )
     parser.add_argument(
         "--runs", type=Path, default=Path("cards/runs"), help="where runs of tasks are kept for other cards"
@@ -132,7 +137,7 @@ def _leaks(options: argparse.Namespace, mechanism: Mechanism | None, missing: li
 
 
 def _scores(options: argparse.Namespace, mechanism: Mechanism | None, missing: list[str]) -> list[Score]:
-    if not options.datasets:
+    if options.datasets == []:
         return []
     if mechanism is None or mechanism.name not in MECHANISMS.names() or options.option:
         missing.append("tasks: they take a mechanism that is registered under its name, without --option")
@@ -143,12 +148,13 @@ def _scores(options: argparse.Namespace, mechanism: Mechanism | None, missing: l
     _say("the tasks")
     plugins = [options.target.partition(":")[0]] if ":" in options.target else []
     plugins += [name for name in os.environ.get("TENSORLDP_PLUGINS", "").split(",") if name]
-    on_digits = true_epsilon(make(mechanism.name, epsilon=mechanism.epsilon, domain=DIGITS), 1e-5)
-    epsilons = [mechanism.epsilon, on_digits]
-    names = list(dict.fromkeys([mechanism.name, "laplace"]))
-    found = _try(
-        "tasks",
-        missing,
-        lambda: scores(WORKFLOW, options.runs, options.datasets, names, epsilons, plugins, options.cores),
+    names = [name for name in TASKS if at_hand(name)] if options.datasets is None else options.datasets
+    made = (
+        _try(
+            f"tasks on {dataset_name(name)}",
+            missing,
+            partial(scores, WORKFLOW, options.runs, name, mechanism, plugins, options.cores),
+        )
+        for name in names
     )
-    return found or []
+    return [score for found in made for score in found or []]

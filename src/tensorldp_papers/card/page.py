@@ -5,15 +5,19 @@ from __future__ import annotations
 import base64
 import io
 import math
+from html import escape
 from importlib.resources import files
+from pathlib import Path
 from textwrap import fill
 from typing import Any
 
 import matplotlib.pyplot as plt
 from jinja2 import Environment, StrictUndefined
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from torch import Tensor
 
+from tensorldp.files import write_json, write_text
 from tensorldp_papers.card.card import Card
 from tensorldp_papers.card.label import DELTA, PEOPLE, SHUFFLED_DELTA, USES
 from tensorldp_papers.card.leaks import PEOPLE as VICTIMS
@@ -36,6 +40,26 @@ def page(card: Card, image: bytes) -> str:
     return template.render(card=card, **facts)
 
 
+def write_refusal(folder: Path, key: str, reason: str) -> None:
+    """Write the page, the picture and the JSON of a mechanism that can have no card, with the reason."""
+    sentence = f"{label(key)} can have no card: {reason}."
+    figure = plt.figure(figsize=(WIDTH / DPI, HEIGHT / DPI), dpi=DPI, facecolor=PAPER)
+    figure.text(0.04, 0.93, label(key), fontsize=30, fontweight="bold", color=INK, va="top")
+    figure.text(0.04, 0.80, wrapped(sentence, 72 * WIDTH * 0.92 / DPI, 20), fontsize=20, color=INK, va="top")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{key}.png").write_bytes(_drawn(figure))
+    write_json(folder / f"{key}.json", {"sentence": sentence})
+    page = f'<!doctype html><html lang="en"><title>{escape(label(key))}</title><p>{escape(sentence)}</p></html>\n'
+    write_text(folder / f"{key}.html", page)
+
+
+def _drawn(figure: Figure) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=DPI, facecolor=PAPER)
+    plt.close(figure)
+    return buffer.getvalue()
+
+
 def picture(card: Card) -> bytes:
     """The PNG: the sentence, the label as bars, and digits as they are and as released."""
     figure = plt.figure(figsize=(WIDTH / DPI, HEIGHT / DPI), dpi=DPI, facecolor=PAPER)
@@ -43,15 +67,10 @@ def picture(card: Card) -> bytes:
     figure.text(0.04, 0.93, card.subject, fontsize=30, fontweight="bold", color=INK, va="top")
     word = "refuted" if card.verdict.refuted else "not refuted"
     figure.text(0.96, 0.93, word, fontsize=24, color=colour, ha="right", va="top")
-    figure.text(
-        0.04,
-        0.80,
-        wrapped(card.sentence, 72 * WIDTH * 0.92 / DPI, 20),
-        fontsize=20,
-        color=INK,
-        va="top",
-        linespacing=1.35,
-    )
+    said = wrapped(card.sentence, 72 * WIDTH * 0.92 / DPI, 20)
+    figure.text(0.04, 0.80, said, fontsize=20, color=INK, va="top", linespacing=1.35)
+    lines = said.count("\n") + 1
+    figure.text(0.04, 0.785 - 0.06 * lines, card.remark, fontsize=16, color=QUIET, va="top")
     if card.lines:
         _draw_label(figure.add_axes((0.19, 0.06, 0.34, 0.42)), card)
     rows = [(f"{label(leak.name)}: {100 * leak.named:.0f} % named", leak.released) for leak in card.leaks[:2]]
@@ -61,10 +80,7 @@ def picture(card: Card) -> bytes:
         figure.text(0.60, top - 0.075, fill(text, 16), fontsize=15, color=INK, va="center")
         for column, image in enumerate(images[:3]):
             _draw_digit(figure.add_axes((0.745 + 0.075 * column, top - 0.145, 0.07, 0.14)), image)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=DPI, facecolor=PAPER)
-    plt.close(figure)
-    return buffer.getvalue()
+    return _drawn(figure)
 
 
 def _draw_label(ax: Axes, card: Card) -> None:
@@ -77,7 +93,11 @@ def _draw_label(ax: Axes, card: Card) -> None:
         ax.text(
             shown, -place, f" {short_number(value) if value < math.inf else '∞'}", va="center", fontsize=18, color=INK
         )
-    ax.set_yticks([-place for place in range(len(places))], [fill(name, 17) for name in places], fontsize=15)
+    ax.set_yticks(
+        [-place for place in range(len(places))],
+        [fill(name.replace(" x ", "\u00a0×\u00a0"), 18) for name in places],
+        fontsize=15,
+    )
     ax.set(xscale="log", xlim=(low, high))
     ax.set_title("ε of one record", fontsize=15, loc="left", color=INK)
     ax.spines[["top", "right", "bottom"]].set_visible(False)

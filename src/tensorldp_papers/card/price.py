@@ -1,12 +1,18 @@
-"""The price: error and time of releases beside other mechanisms with the same guarantee."""
+"""The price: error, time and memory of releases beside other mechanisms with the same guarantee."""
 
 from __future__ import annotations
 
 import math
+import pickle
+import resource
+import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing import get_context
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -33,6 +39,7 @@ class Price:
         error: root mean squared error of an element at the worst record, over the domain's width.
         measured: whether the error was measured, and not computed.
         seconds: for `ELEMENTS` elements.
+        memory: that a process grows by for `ELEMENTS` elements, in MB, the released ones included.
         why: why there is no price; empty as a rule.
     """
 
@@ -41,29 +48,51 @@ class Price:
     error: float = math.nan
     measured: bool = False
     seconds: float = math.nan
+    memory: float = math.nan
     why: str = ""
 
 
 def price(name: str, release: Release, domain: Domain, mechanism: Mechanism | None = None) -> Price:
-    """The error at the worst record, from its closed form where there is one, and the time of a million elements."""
+    """The error at the worst record, from its closed form where there is one; time and memory of a million elements."""
     worst = domain.constant(domain.as_box().high) if mechanism is None else mechanism.worst_input()
     known = None if mechanism is None else mechanism.squared_error()
-    batch = worst.expand(max(1, min(MOST_RECORDS, ELEMENTS // domain.size)), *worst.shape).contiguous()
-    source = generator("card", "price", name)
-    started = time.perf_counter()
-    released = release(batch, source)
-    seconds = (time.perf_counter() - started) * ELEMENTS / batch.numel()
     if known is None:
+        batch = worst.expand(max(1, min(MOST_RECORDS, ELEMENTS // domain.size)), *worst.shape).contiguous()
+        released = release(batch, generator("card", "price", name))
         known = float((released.double() - batch.double()).square().flatten(1).sum(dim=1).mean())
-    width = domain.as_box().width
-    nominal = None if mechanism is None else mechanism.epsilon
     return Price(
         name,
-        nominal,
-        math.sqrt(known / domain.size) / width,
+        None if mechanism is None else mechanism.epsilon,
+        math.sqrt(known / domain.size) / domain.as_box().width,
         mechanism is None or mechanism.squared_error() is None,
-        seconds,
+        *_spent(release, worst, max(1, ELEMENTS // domain.size)),
     )
+
+
+def _spent(release: Release, record: Tensor, count: int) -> tuple[float, float]:
+    """Seconds and MB of a release of many records; MB are not known for what a new process cannot be given."""
+    try:
+        pickle.dumps(release)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return _measured(release, record.tolist(), count)[0], math.nan
+    context = get_context("forkserver")  # a process without memory to use again
+    context.set_forkserver_preload(["tensorldp.mechanisms"])
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        return pool.submit(_measured, release, record.tolist(), count).result()
+
+
+def _measured(release: Release, record: list[Any], count: int) -> tuple[float, float]:
+    value = torch.tensor(record, dtype=torch.float64)
+    batch = value.expand(count, *value.shape).contiguous()
+    release(batch[:1], generator("card", "price"))  # what is made once
+    before, started = _peak(), time.perf_counter()
+    released = release(batch, generator("card", "price"))
+    seconds, grown = time.perf_counter() - started, _peak() - before
+    return seconds * ELEMENTS / released.numel(), grown * ELEMENTS / released.numel()
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
 def _made(name: str, domain: Domain, delta: float, epsilon: float) -> Mechanism:

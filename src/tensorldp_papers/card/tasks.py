@@ -7,19 +7,32 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
+from tensorldp.calibration import true_epsilon as true_epsilon_of
 from tensorldp.errors import InputError
 from tensorldp.files import write_text
 from tensorldp.mechanism_table import NO_PRIVACY
+from tensorldp.mechanisms import Box, Mechanism, make
+from tensorldp_papers.card.label import DELTA
+from tensorldp_papers.data.catalogue import get
 from tensorldp_papers.plots.means import true_epsilon
+from tensorldp_papers.run.records import matrix_shape
 
 STUDY, SEEDS, SCORE = "tldp_type1", (0, 1, 2), "weighted_f1"
+TASKS = ("digits", "mnist", "fashion_mnist", "cifar10")
+SMALL = "digits"  # at the scale quick, the others at desk, whose small network learns from all images
+PRIVUNIT = "privunit"
+BESIDE = ("laplace", PRIVUNIT)
+FRONTIER, WITHOUT_NETWORK = "frontier", ("digits", "mnist")  # where its features take seconds
+# leaves only its arm without these factors: other learners, controls, and private labels, tests and clients
+PLAIN = {"learner": ["nearest"], "control": ["public"], "private": ["answer"]}
+IMAGES, FEATURES = "images", "public features"
 SNAKEFILE = "Snakefile"
 
 
@@ -31,7 +44,8 @@ class Score:
         dataset, mechanism: of the cells.
         nominal: its nominal epsilon.
         true: the pure epsilon of one record, or where there is none that at delta 1e-5.
-        mean, low, high: weighted F1 over the seeds.
+        mean, low, high: over the seeds: weighted F1 of a network, or the frontier's accuracy.
+        released: what is released, `IMAGES` or `FEATURES`.
     """
 
     dataset: str
@@ -41,50 +55,72 @@ class Score:
     mean: float
     low: float
     high: float
+    released: str = IMAGES
 
 
 def scores(
-    workflow: Path,
-    folder: Path,
-    datasets: Sequence[str],
-    mechanisms: Sequence[str],
-    epsilons: Sequence[float],
-    plugins: Sequence[str],
-    cores: int,
+    workflow: Path, folder: Path, dataset: str, mechanism: Mechanism, plugins: Sequence[str], cores: int
 ) -> list[Score]:
-    """The scores of mechanisms at nominal epsilons on data sets, three seeds each, of TLDP's Type I.
+    """The scores on a data set of releases by a mechanism and by `BESIDE`, three seeds each, of TLDP's Type I.
+
+    `BESIDE` has its nominal epsilon and the true one that it has on these images. Where its features take seconds,
+    the frontier comes along: PrivUnit on public features whose true epsilon is the nominal one.
 
     Args:
         workflow: the folder with the Snakefile.
         folder: where the runs are kept.
-        datasets: names of the catalogue.
-        mechanisms: their keys; no privacy comes along.
-        epsilons: nominal, for each of them.
+        dataset: its name in the catalogue.
+        mechanism: a registered one, on any domain.
         plugins: modules of the working directory that register mechanisms.
         cores: for Snakemake.
 
     Raises:
         InputError: if the run fails; Snakemake has said why.
     """
-    config: dict[str, Any] = {
-        "scale": "quick",
-        "studies": [STUDY],
-        "datasets": {STUDY: list(datasets)},
-        "mechanisms": {STUDY: list(dict.fromkeys([NO_PRIVACY, *mechanisms]))},
-        "epsilons": {STUDY: sorted(set(map(float, epsilons)))},
-        "factors": {STUDY: {"model": ["small_cnn"]}},
+    about, nominal = get(dataset), float(mechanism.epsilon)
+    images = Box(about.low, about.high, matrix_shape(about.shape))
+    true = float(f"{true_epsilon_of(make(mechanism.name, epsilon=nominal, domain=images), DELTA):.6g}")
+    own = {STUDY: ([mechanism.name], [nominal])}
+    beside = {STUDY: ([NO_PRIVACY, *BESIDE], sorted({nominal, true}))}
+    if dataset in WITHOUT_NETWORK:
+        beside[FRONTIER] = ([PRIVUNIT], [nominal])
+    found: dict[tuple[str, str, float, str], Score] = {}
+    for grid in (beside, own):
+        rows = _run(workflow, folder, _config(dataset, grid, plugins), cores)
+        for score in (
+            *_found(rows, STUDY, SCORE, "model=small_cnn", IMAGES),
+            *_found(rows, FRONTIER, "accuracy", "backbone=strokes", FEATURES),
+        ):
+            found[score.dataset, score.mechanism, score.nominal, score.released] = score
+    return list(found.values())
+
+
+def _config(
+    dataset: str, grid: Mapping[str, tuple[Sequence[str], Sequence[float]]], plugins: Sequence[str]
+) -> dict[str, Any]:
+    """A run of some mechanisms at some epsilons, by study."""
+    factors = {STUDY: {"model": ["small_cnn"]}, FRONTIER: PLAIN}
+    return {
+        "scale": "quick" if dataset == SMALL else "desk",
+        "studies": list(grid),
+        "datasets": {study: [dataset] for study in grid},
+        "mechanisms": {study: mechanisms for study, (mechanisms, _) in grid.items()},
+        "epsilons": {study: epsilons for study, (_, epsilons) in grid.items()},
+        "factors": {study: factors[study] for study in grid},
         "seeds": list(SEEDS),
         "plugins": list(plugins),
         "device": "cpu",
     }
-    rows = _run(workflow, folder, config, cores)
-    rows = rows[(rows["metric"] == SCORE) & (rows["variant"] == "model=small_cnn")]
+
+
+def _found(rows: pd.DataFrame, study: str, metric: str, variant: str, released: str) -> Iterator[Score]:
+    rows = rows[(rows["study"] == study) & (rows["metric"] == metric) & (rows["variant"] == variant)]
     rows = rows.assign(true=true_epsilon(rows))
-    found = rows.groupby(["dataset", "mechanism", "epsilon"], observed=True).agg(
-        true=("true", "first"), mean=("value", "mean"), low=("value", "min"), high=("value", "max")
-    )
-    table = found.reset_index().rename(columns={"epsilon": "nominal"})
-    return [Score(*row) for row in table[list(Score.__dataclass_fields__)].itertuples(index=False, name=None)]
+    keys = ["dataset", "mechanism", "epsilon"]
+    for (dataset, mechanism, nominal), part in cast(Any, rows.groupby(keys, observed=True)):
+        value = part["value"]
+        mean, low, high = float(value.mean()), float(value.min()), float(value.max())
+        yield Score(dataset, mechanism, float(nominal), float(part["true"].iloc[0]), mean, low, high, released)
 
 
 def _run(workflow: Path, folder: Path, config: dict[str, Any], cores: int) -> pd.DataFrame:

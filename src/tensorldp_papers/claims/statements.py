@@ -12,7 +12,8 @@ looked at with the first 3, 5, 10, 20 and 40 seeds and with no other numbers, an
 Seeds beyond the last look that is complete wait for the next one.
 
 *Weak runs.* A run that is weaker than the source's (`Between.weak`, from `fairness`) may support a claim and never
-refutes it. Where some comparisons use runs like the source's, those of weak runs that do not agree are left out.
+refutes it. Where some comparisons use runs like the source's, those of weak runs that do not agree are left out. Where
+all are weak, those between networks at chance are left out, as if these had not been run, if others can be decided.
 """
 
 from __future__ import annotations
@@ -280,10 +281,11 @@ class _Parts:
 
 @dataclass(frozen=True)
 class AllOf(_Parts):
-    """That all parts hold; parts with only weak runs that are not seen to hold are left out if there are others."""
+    """That all parts hold; parts of weak runs alone are left out if there are others, then parts at chance of these."""
 
     def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
-        counted = [part for part in self.parts if not _is_weak(part)] or self.parts
+        strong = [part for part in self.parts if not _is_weak(part)]
+        counted = strong or [part for part in self.parts if not _is_mute(part)] or self.parts
         verdicts = [part.decide(for_it, against_it / len(counted)) for part in counted]
         return False if False in verdicts else None if None in verdicts or not verdicts else True
 
@@ -328,6 +330,10 @@ class Alternative:
 
 def _is_weak(statement: Statement) -> bool:
     return all(leaf.weak for leaf in statement.leaves())
+
+
+def _is_mute(statement: Statement) -> bool:
+    return all(leaf.undecidable for leaf in statement.leaves())
 
 
 def weaknesses(statement: Statement, alpha: float = ALPHA) -> str:

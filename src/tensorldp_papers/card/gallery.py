@@ -1,0 +1,61 @@
+"""A gallery: the pictures of many cards on one page."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+from PIL import Image
+
+from tensorldp.files import read_json, write_text
+from tensorldp_papers.card.page import HEIGHT, WIDTH
+
+HALF, COLOURS = (WIDTH // 2, HEIGHT // 2), 48  # of the documentation's pictures, some ten kilobytes each
+PAGE = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Cards</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ font: 17px/1.5 system-ui, sans-serif; max-width: 80rem; margin: 2rem auto; padding: 0 1rem; }}
+main {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 36rem), 1fr)); gap: 1rem; }}
+img {{ width: 100%; height: auto; }}
+</style></head>
+<body><h1>Cards</h1><main>
+{cards}
+</main></body></html>
+"""
+DOCUMENT = """# Gallery
+
+[Cards](card.md) of all mechanisms of the project, and of a paper from outside, at an ε of 1 on the label.
+
+{cards}
+"""
+
+
+def gallery(cards: Sequence[Path], out: Path) -> None:
+    """Write a page with the pictures of cards, given their JSON, that link to the pages beside them."""
+    found = [
+        f'<a href="{escape(path.stem)}.html"><img src="{escape(path.stem)}.png" alt="{_sentence(path)}"></a>'
+        for path in cards
+    ]
+    write_text(out, PAGE.format(cards="\n".join(found)))
+
+
+def documented(cards: Sequence[Path], docs: Path) -> None:
+    """Write the documentation's gallery: its page, and the pictures at half their size."""
+    folder = docs / "figures" / "cards"
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in cards:
+        with Image.open(path.with_suffix(".png")) as picture:
+            small = picture.convert("RGB").resize(HALF, Image.Resampling.LANCZOS).quantize(COLOURS)
+        buffer = io.BytesIO()
+        small.save(buffer, format="png", optimize=True)
+        (folder / f"{path.stem}.png").write_bytes(buffer.getvalue())
+    shown = [f'<img src="figures/cards/{path.stem}.png" width="600" alt="{_sentence(path)}">' for path in cards]
+    write_text(docs / "gallery.md", DOCUMENT.format(cards="\n".join(shown)))
+
+
+def _sentence(card: Path) -> str:
+    return escape(str(read_json(card)["sentence"]))
