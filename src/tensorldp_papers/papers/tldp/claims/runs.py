@@ -453,4 +453,5 @@ def type2_slower(evidence: Evidence) -> Finding:
         made += [one, two]
     if not made:
         raise NotRun(f"needs {TYPE1} and {TYPE2} on one of {', '.join(IMAGES)}, at three epsilons of both")
-    return settle(made, parts, datasets=IMAGES)
+    absent = not_run(IMAGES, [scores.dataset for scores in made])
+    return settle(made, parts, condition=f"{absent} at three epsilons of both with this network" if absent else "")
