@@ -22,6 +22,7 @@ from tensorldp_papers.data.catalogue import File
 from tensorldp_papers.data.fetch import (
     NoNetworkError,
     _Redirects,
+    at_hand,
     content_digest,
     digest,
     download,
@@ -77,6 +78,18 @@ def test_copies_from_the_mirror_and_repeats_to_the_byte(files: Path, tmp_path: P
     assert fetch("mnist", out, offline=True) == found  # from what is there
     fetch("mnist", other, mirror=mirror, offline=True)
     assert first == (out / "source.json").read_bytes() == (other / "source.json").read_bytes()
+
+
+def test_data_are_at_hand_if_they_are_embedded_or_wholly_in_the_mirror(
+    files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TENSORLDP_MIRROR", raising=False)
+    assert at_hand("digits")
+    assert not at_hand("mnist")
+    monkeypatch.setenv("TENSORLDP_MIRROR", str(files.parent))
+    assert at_hand("mnist")
+    (files / FILES[0]).unlink()
+    assert not at_hand("mnist")
 
 
 def test_a_flipped_byte_is_named_and_not_kept(files: Path, tmp_path: Path, pin: Pin) -> None:

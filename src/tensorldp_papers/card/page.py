@@ -35,9 +35,14 @@ def page(card: Card, image: bytes) -> str:
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
     environment.filters |= {"short": short_number, "data_name": dataset_name, "name": label}
     template = environment.from_string(files("tensorldp_papers.card").joinpath("card.html").read_text())
-    facts: dict[str, Any] = {"delta": DELTA, "uses": USES, "people": PEOPLE, "shuffled_delta": SHUFFLED_DELTA}
+    deltas = {"delta": _plain(DELTA), "shuffled_delta": _plain(SHUFFLED_DELTA)}
+    facts: dict[str, Any] = {**deltas, "uses": USES, "people": PEOPLE}
     facts |= {"elements": ELEMENTS, "victims": VICTIMS, "picture": base64.b64encode(image).decode()}
     return template.render(card=card, **facts)
+
+
+def _plain(delta: float) -> str:
+    return f"{delta:g}".replace("e-0", "e-")
 
 
 def write_refusal(folder: Path, key: str, reason: str) -> None:
