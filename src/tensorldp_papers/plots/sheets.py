@@ -15,6 +15,7 @@ import matplotlib as mpl
 from matplotlib import font_manager
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
@@ -103,6 +104,7 @@ def panels(
     columns = min(columns, count)
     rows = -(-count // columns)
     figure = Figure(figsize=(sheet.inches, rows * height), layout="constrained")
+    FigureCanvasAgg(figure)  # keeps its renderer, where the base class makes one for every text that is measured
     axes = figure.subplots(rows, columns, squeeze=False, sharex=sharex, sharey=sharey, **options)
     _layout(figure, w_pad=0.06, h_pad=0.06, wspace=0.03, hspace=0.05)
     for ax in axes.flat:
