@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from invented import Draw, World, cell, check, decided, grid_of
-from truths import ALL, BASELINES, GOOD, IMAGES, at, by, own, scored, type1, type2
+from truths import ALL, BASELINES, GOOD, IMAGES, at, by, own, scored, type1, type2, type3
 
 from tensorldp.files import write_arrays
 from tensorldp_papers.claims import laws
@@ -103,6 +103,16 @@ def test_a_part_of_a_grid_neither_stops_nor_feeds_a_comparison_with_what_it_lack
     assert [(one.dataset, one.weak) for one in each(draw, "tldp_type1", IMAGES, ())] == [("mnist", ""), ("cifar10", "")]
     with pytest.raises(NotRun, match="laplace"):
         runs(draw, "tldp_type1", "cifar10", BASELINES)
+
+
+def test_a_data_set_that_was_run_with_one_arm_alone_counts_in_that_arm() -> None:
+    cells = [*type3("mnist"), *(c for c in type3("cifar10") if "where=user" in c.variant)]
+    draw = World(cells, by(GOOD)).draw(4)
+    found = {
+        arm: [one.dataset for one in each(draw, "tldp_type3", IMAGES, BASELINES, arm)] for arm in ("user", "server")
+    }
+    assert found == {"user": ["mnist", "cifar10"], "server": ["mnist"]}
+    assert check("T61", draw)[0] != "not run"
 
 
 def test_without_perturbation_is_of_the_network_that_the_releases_were_given_to() -> None:

@@ -84,15 +84,15 @@ def runs(evidence: Evidence, study: str, dataset: str, mechanisms: Iterable[str]
 def each(
     evidence: Evidence, study: str, datasets: Iterable[str], mechanisms: Iterable[str], where: str = ""
 ) -> list[Scores]:
-    """The scores on every one of some data sets that is planned with all of these mechanisms.
+    """The scores on every one of some data sets that is planned with all of these mechanisms, and with this arm.
 
     Raises:
         NotRun: if none is planned, or none with all of them.
     """
-    names = list(datasets)
-    some = planned(evidence, study, names, f"{study} on {' or '.join(names)}")
+    names, arm = list(datasets), {"where": where} if where else {}
+    some = planned(evidence, study, names, f"{study} on {' or '.join(names)}", **arm)
     wanted = {*mechanisms, *TLDP, NO_PRIVACY}
-    whole = [name for name in some if all(evidence.cells(study, dataset=name, mechanism=one) for one in wanted)]
+    whole = [name for name in some if all(evidence.cells(study, dataset=name, mechanism=one, **arm) for one in wanted)]
     return [runs(evidence, study, name, mechanisms, where) for name in whole or some]
 
 
