@@ -184,6 +184,8 @@ def test_a_sentence_says_no_more_than_was_found() -> None:
     assert said() == "M at ε = 1 guarantees an image of 28 x 28 an ε of 1 and is not refuted."
     assert said(own).endswith("is not refuted, and reaches 0.90 on digits.")
     assert said(own, same).endswith("and reaches 0.90 on digits, as Laplace does with the same guarantee.")
+    better = Score("digits", "laplace", 64.0, 64.0, 0.95, 0.9, 1.0)
+    assert said(own, better).endswith("reaches 0.90 on digits, where Laplace reaches 0.95 with the same guarantee.")
     assert "Laplace" not in said(own, Score("digits", "laplace", 1.0, 1.0, 0.9, 0.9, 0.9))  # another guarantee
     bad = Score("digits", "m", 1.0, 1.0, 0.05, 0.0, 0.1), Score("digits", "laplace", 1.0, 1.0, 0.04, 0.0, 0.1)
     assert said(*bad).endswith("leaves a network at chance on digits, as Laplace does with the same guarantee.")
@@ -202,7 +204,7 @@ def test_a_remark_says_what_privunit_reaches_where_it_is_known() -> None:
     assert remark(own) == ""
     assert remark(own, same) == "There PrivUnit reaches 0.93 with the same guarantee."
     assert remark(own, same, features) == (
-        "There PrivUnit reaches 0.93 with the same guarantee and 0.71 with an ε of 1 from public features."
+        "There PrivUnit reaches 0.93 with the same guarantee, and reaches 0.71 with an ε of 1 on public features."
     )
 
 
@@ -296,9 +298,11 @@ def test_a_gallery_shows_every_picture_with_its_sentence(folder: Path) -> None:
     found = sorted((folder / "cards").glob("*.json"))
     gallery(found, folder / "cards" / "index.html")
     documented(found, folder / "docs")
-    for text in ((folder / "cards" / "index.html").read_text(), (folder / "docs" / "gallery.md").read_text()):
-        assert text.count("<img") == len(found) == 2
-        assert "can have no card: its releases have another shape." in text
+    page, document = (folder / "cards" / "index.html").read_text(), (folder / "docs" / "gallery.md").read_text()
+    assert page.count("<img") == len(found) == 2
+    assert "can have no card: its releases have another shape." in page
+    assert document.count("<img") == 1
+    assert 'alt="Laplace at ε = 1 guarantees an image of 28 x 28 an ε of 1' in document
     for path in (folder / "docs" / "figures" / "cards").glob("*.png"):
         with Image.open(path) as image:
             assert image.size == (600, 315)

@@ -107,9 +107,12 @@ class Card:
             return ""
         same = _at_same_guarantee(self.scores, own, "privunit")
         at_label = [score for score in self.scores if (score.dataset, score.released) == (own.dataset, FEATURES)]
-        parts = [f"{same.mean:.2f} with the same guarantee"] if same and same.mechanism != self.key else []
-        parts += [f"{score.mean:.2f} with an ε of {score.true:.3g} from public features" for score in at_label]
-        return f"There PrivUnit reaches {' and '.join(parts)}." if parts else ""
+        shown = same is not None and same.mechanism != self.key
+        parts = [f"{_reaches(same, 'is at chance')} with the same guarantee"] if shown and same else []
+        parts += [
+            f"{_reaches(score, 'is at chance')} with an ε of {score.true:.3g} on public features" for score in at_label
+        ]
+        return f"There PrivUnit {', and '.join(parts)}." if parts else ""
 
     def _own_score(self) -> Score | None:
         own = [
@@ -125,15 +128,17 @@ class Card:
         score = self._own_score()
         if score is None:
             return ""
-        text = f"reaches {score.mean:.2f} on {dataset_name(score.dataset)}"
-        if score.mean <= at_chance(STUDY, score.dataset):
-            text = f"leaves a network at chance on {dataset_name(score.dataset)}"
+        text = f"{_reaches(score, 'leaves a network at chance')} on {dataset_name(score.dataset)}"
         beside = _at_same_guarantee(self.scores, score, "laplace")
         if beside is None or self.key == beside.mechanism:
             return text
         if abs(beside.mean - score.mean) <= SAME:
             return f"{text}, as Laplace does with the same guarantee"
-        return f"{text}, Laplace with the same guarantee {beside.mean:.2f}"
+        return f"{text}, where Laplace reaches {beside.mean:.2f} with the same guarantee"
+
+
+def _reaches(score: Score, otherwise: str) -> str:
+    return otherwise if score.mean <= at_chance(STUDY, score.dataset) else f"reaches {score.mean:.2f}"
 
 
 def _known(value: Any) -> Any:

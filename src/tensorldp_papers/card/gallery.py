@@ -44,7 +44,8 @@ def gallery(cards: Sequence[Path], out: Path) -> None:
 
 
 def documented(cards: Sequence[Path], docs: Path) -> None:
-    """Write the documentation's gallery: its page, and the pictures at half their size."""
+    """Write the documentation's gallery: its page, and pictures at half their size of mechanisms that have a card."""
+    cards = [path for path in cards if "subject" in read_json(path)]
     folder = docs / "figures" / "cards"
     folder.mkdir(parents=True, exist_ok=True)
     for path in cards:

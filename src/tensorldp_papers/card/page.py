@@ -35,14 +35,14 @@ def page(card: Card, image: bytes) -> str:
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
     environment.filters |= {"short": short_number, "data_name": dataset_name, "name": label}
     template = environment.from_string(files("tensorldp_papers.card").joinpath("card.html").read_text())
-    deltas = {"delta": _plain(DELTA), "shuffled_delta": _plain(SHUFFLED_DELTA)}
+    deltas = {"delta": _plain(f"{DELTA:g}"), "shuffled_delta": _plain(f"{SHUFFLED_DELTA:g}")}
     facts: dict[str, Any] = {**deltas, "uses": USES, "people": PEOPLE}
     facts |= {"elements": ELEMENTS, "victims": VICTIMS, "picture": base64.b64encode(image).decode()}
     return template.render(card=card, **facts)
 
 
-def _plain(delta: float) -> str:
-    return f"{delta:g}".replace("e-0", "e-")
+def _plain(number: str) -> str:
+    return number.replace("e-0", "e-")
 
 
 def write_refusal(folder: Path, key: str, reason: str) -> None:
@@ -82,7 +82,7 @@ def picture(card: Card) -> bytes:
     rows = [("digits of 100 people", card.leaks[0].originals), *rows] if rows else []
     for row, (text, images) in enumerate(rows):
         top = 0.52 - 0.165 * row
-        figure.text(0.60, top - 0.075, fill(text, 16), fontsize=15, color=INK, va="center")
+        figure.text(0.60, top - 0.075, wrapped(text, 0.135 * 72 * WIDTH / DPI, 15), fontsize=15, color=INK, va="center")
         for column, image in enumerate(images[:3]):
             _draw_digit(figure.add_axes((0.745 + 0.075 * column, top - 0.145, 0.07, 0.14)), image)
     return _drawn(figure)
@@ -96,7 +96,12 @@ def _draw_label(ax: Axes, card: Card) -> None:
         shown = min(value, high / 8)
         ax.barh(-place, shown, color=QUIET if place == 0 else HELD, height=0.62)
         ax.text(
-            shown, -place, f" {short_number(value) if value < math.inf else '∞'}", va="center", fontsize=18, color=INK
+            shown,
+            -place,
+            f" {_plain(short_number(value)) if value < math.inf else '∞'}",
+            va="center",
+            fontsize=18,
+            color=INK,
         )
     ax.set_yticks(
         [-place for place in range(len(places))],
