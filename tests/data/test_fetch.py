@@ -18,11 +18,11 @@ import tiny
 from tensorldp.errors import InputError
 from tensorldp_papers.data import catalogue
 from tensorldp_papers.data import fetch as fetching
+from tensorldp_papers.data.at_hand import at_hand
 from tensorldp_papers.data.catalogue import File
 from tensorldp_papers.data.fetch import (
     NoNetworkError,
     _Redirects,
-    at_hand,
     content_digest,
     digest,
     download,

@@ -132,7 +132,8 @@ class Card:
         beside = _at_same_guarantee(self.scores, score, "laplace")
         if beside is None or self.key == beside.mechanism:
             return text
-        if abs(beside.mean - score.mean) <= SAME:
+        chance = at_chance(STUDY, score.dataset)
+        if abs(beside.mean - score.mean) <= SAME or max(beside.mean, score.mean) <= chance:
             return f"{text}, as Laplace does with the same guarantee"
         return f"{text}, where Laplace reaches {beside.mean:.2f} with the same guarantee"
 

@@ -23,7 +23,7 @@ from tensorldp_papers.card.leaks import Leak, leak
 from tensorldp_papers.card.page import page, picture
 from tensorldp_papers.card.price import Price, others_at, price
 from tensorldp_papers.card.tasks import TASKS, Score, scores
-from tensorldp_papers.data.fetch import at_hand
+from tensorldp_papers.data.at_hand import at_hand
 from tensorldp_papers.plots.names import dataset_name
 from tensorldp_papers.plots.style import label as shown_name
 

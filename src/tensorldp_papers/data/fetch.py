@@ -240,15 +240,6 @@ def read_record(folder: Path) -> FetchRecord:
         raise InputError(f"the file {path} is not a record of a download: delete it and run again") from None
 
 
-def at_hand(name: str) -> bool:
-    """Whether a data set needs no network: it is embedded, or the folder that TENSORLDP_MIRROR names holds it."""
-    entry, mirror = catalogue.get(name), os.environ.get("TENSORLDP_MIRROR")
-    held = mirror is not None and any(
-        all((Path(mirror) / file.path).is_file() for file in source.required) for source in entry.sources
-    )
-    return entry.embedded or held
-
-
 def get_weights_file(source: Path) -> Path:
     """The weights that `fetch` put into a folder, given the folder or its source.json."""
     folder = source.parent if source.name == "source.json" else source
