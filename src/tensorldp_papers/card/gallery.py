@@ -28,7 +28,7 @@ img {{ width: 100%; height: auto; }}
 """
 DOCUMENT = """# Gallery
 
-[Cards](card.md) of all mechanisms of the project, and of a paper from outside, at an ε of 1 on the label.
+These are the [cards](card.md) of our mechanisms. Each has an ε of 1 on its label.
 
 {cards}
 """
