@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
 import resource
 import sys
 import time
@@ -12,6 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 import torch
@@ -72,8 +72,8 @@ def price(name: str, release: Release, domain: Domain, mechanism: Mechanism | No
 def _spent(release: Release, record: Tensor, count: int) -> tuple[float, float]:
     """Seconds and MB of a release of many records; MB are not known for what a new process cannot be given."""
     try:
-        pickle.dumps(release)
-    except (pickle.PicklingError, AttributeError, TypeError):
+        ForkingPickler.dumps(release)
+    except Exception:  # of many kinds: a function in a function, an object that holds a lock
         return _measured(release, record.tolist(), count)[0], math.nan
     context = get_context("forkserver")  # a process without memory to use again
     context.set_forkserver_preload(["tensorldp.mechanisms"])
