@@ -75,7 +75,8 @@ def picture(card: Card) -> bytes:
     said = wrapped(card.sentence, 72 * WIDTH * 0.92 / DPI, 20)
     figure.text(0.04, 0.80, said, fontsize=20, color=INK, va="top", linespacing=1.35)
     lines = said.count("\n") + 1
-    figure.text(0.04, 0.785 - 0.06 * lines, card.remark, fontsize=16, color=QUIET, va="top")
+    remark = wrapped(card.remark, 72 * WIDTH * 0.92 / DPI, 15)
+    figure.text(0.04, 0.785 - 0.06 * lines, remark, fontsize=15, color=QUIET, va="top")
     if card.lines:
         _draw_label(figure.add_axes((0.19, 0.06, 0.34, 0.42)), card)
     rows = [(f"{label(leak.name)}: {100 * leak.named:.0f} % named", leak.released) for leak in card.leaks[:2]]
