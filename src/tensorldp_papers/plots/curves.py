@@ -172,12 +172,16 @@ def _answer(rows: pd.DataFrame) -> str:
     for dataset, here in rows.groupby("dataset"):
         leads = _leads(here)
         if leads:
-            as_well = {name for name, lead in leads.items() if lead >= -LEVEL}
-            (level if as_well else ahead).append(dataset_name(str(dataset)))
-            others |= as_well
+            equal = {name for name, lead in leads.items() if lead >= -LEVEL}
+            (level if equal else ahead).append(dataset_name(str(dataset)))
+            others |= equal
     if level and not ahead:
         names = listed([look(name).label.split(" (")[0] for name in order(others)])
-        return f"TLDP's lead is a relabelled axis: at one true ε {names} {'do' if len(others) > 1 else 'does'} as well"
+        where = (
+            f" on {listed(level)}" if len(level) < rows["dataset"].nunique() else ""
+        )  # elsewhere nothing is compared
+        as_well = f"{names} {'do' if len(others) > 1 else 'does'} as well{where}"
+        return f"TLDP's lead is a relabelled axis: at one true ε {as_well}"
     if ahead:
         return f"At one true ε TLDP leads on {listed(ahead)}" + (", and not elsewhere" if level else "")
     return "The same runs at their printed and at their true ε"
