@@ -52,8 +52,20 @@ class Browser:
         self.tell("Network.emulateNetworkConditions", **OFFLINE)
         self.messages()
         self.requests()
-        self.driver.get(page.as_uri())
+        self.go(page.as_uri())
         self.tell("Network.emulateNetworkConditions", **OFFLINE)  # Chromium 150 believes a new page to be online
+
+    def go(self, address: str) -> None:
+        """Show an address; done once its page is read whole, which the driver alone does not wait for after a #part."""
+        self.driver.get(address)
+        page = json.dumps(address.split("#")[0])
+        self.wait(f"document.readyState === 'complete' && location.href.split('#')[0] === {page}")
+
+    def wait(self, condition: str) -> None:
+        """Wait until a condition of JavaScript is true, at most half a minute."""
+        from selenium.webdriver.support.wait import WebDriverWait
+
+        WebDriverWait(self.driver, 30, poll_frequency=0.02).until(lambda _: self.ask(condition), condition)
 
     def ask(self, expression: str, *arguments: Any) -> Any:
         """The value of an expression of JavaScript."""

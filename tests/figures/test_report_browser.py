@@ -284,12 +284,12 @@ def test_an_address_opens_the_same_view(browser: Browser, report: Path) -> None:
     browser.find("#explore-legend button[data-line=mvg]").click()
     before, link, own = browser.ask("[rows(), id('explore-link').href, location.href]")
     assert link == own
-    browser.driver.get("about:blank")
-    browser.driver.get(link)
+    browser.go("about:blank")
+    browser.go(link)
     assert browser.ask("rows()") == before
     assert browser.ask("box('explore').top") < 100
-    browser.driver.get(report.as_uri() + "#explore?study=nothing&axis=none&delta=7&lines=x")
-    assert len(browser.ask("rows()")) == 17
+    browser.go(report.as_uri() + "#explore?study=nothing&axis=none&delta=7&lines=x")
+    browser.wait("rows().length === 17")
     browser.find("a[data-study=tvg_features]").click()  # of the study's own section
     assert "study=tvg_features" in browser.ask("location.hash")
     assert browser.ask("box('explore').top") < 100
