@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import multiprocessing
+import os
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +125,7 @@ def test_the_label_has_what_the_curve_guarantees_for_three_shapes_many_uses_and_
 def test_a_label_of_one_element_is_said_to_be_of_784_for_an_image(folder: Path) -> None:
     code, found = card(folder, "lies_of_cards:PerElement", "--epsilon", "1")
     assert code == 0
-    assert "at ε = 1 guarantees an image of 28 x 28 an ε of" in str(found["sentence"])
+    assert "at ε = 1 guarantees an image of 28 × 28 an ε of" in str(found["sentence"])
     assert [line["pure"] for line in found["label"]] == pytest.approx([64, 784, 3072])
 
 
@@ -166,6 +168,20 @@ def test_prices_are_those_of_the_closed_form_at_one_guarantee() -> None:
     assert own.error <= laplace.error
 
 
+def dies_elsewhere(values: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
+    """Its values, but the death of a process that is not the first."""
+    if multiprocessing.parent_process() is not None:
+        os._exit(1)
+    return values
+
+
+def test_a_release_that_kills_its_process_has_a_price_without_time() -> None:
+    found = price("dies", dies_elsewhere, Box(0, 1, (4,)))
+    assert found.error == 0.0
+    assert math.isnan(found.seconds)
+    assert math.isnan(found.memory)
+
+
 def test_more_people_are_named_from_releases_that_guarantee_less() -> None:
     def named(epsilon: float) -> float:
         return leak(lambda box: make("laplace", epsilon=epsilon, domain=box)).named
@@ -182,7 +198,7 @@ def test_a_sentence_says_no_more_than_was_found() -> None:
         return Card("M", "m", 1.0, None, lines, verdict, (), (), scores, (), 0.0).sentence
 
     own, same = Score("digits", "m", 1.0, 64.0, 0.9, 0.8, 1.0), Score("digits", "laplace", 64.0, 64.0, 0.91, 0.9, 0.92)
-    assert said() == "M at ε = 1 guarantees an image of 28 x 28 an ε of 1 and is not refuted."
+    assert said() == "M at ε = 1 guarantees an image of 28 × 28 an ε of 1 and is not refuted."
     assert said(own).endswith("is not refuted, and reaches 0.90 on digits.")
     assert said(own, same).endswith("and reaches 0.90 on digits, as Laplace does with the same guarantee.")
     better = Score("digits", "laplace", 64.0, 64.0, 0.95, 0.9, 1.0)
@@ -205,7 +221,11 @@ def test_a_remark_says_what_privunit_reaches_where_it_is_known() -> None:
     assert remark(own) == ""
     assert remark(own, same) == "There PrivUnit reaches 0.93 with the same guarantee."
     assert remark(own, same, features) == (
-        "There PrivUnit reaches 0.93 with the same guarantee, and reaches 0.71 with an ε of 1 on public features."
+        "There PrivUnit reaches 0.93 with the same guarantee and 0.71 with an ε of 1 on public features."
+    )
+    chance = Score("digits", "privunit", 64.0, 64.0, 0.05, 0.0, 0.1)
+    assert remark(own, chance, features) == (
+        "There PrivUnit is at chance with the same guarantee and reaches 0.71 with an ε of 1 on public features."
     )
 
 
@@ -295,15 +315,17 @@ def test_mechanisms_of_other_libraries_have_a_card_through_a_function(folder: Pa
 
 def test_a_gallery_shows_every_picture_with_its_sentence(folder: Path) -> None:
     write_refusal(folder / "cards", "jl", "its releases have another shape")
-    assert card(folder, "laplace", "--epsilon", "1", "--out", "cards")[0] == 0
+    for name in ("laplace", "k-rr"):
+        assert card(folder, name, "--epsilon", "1", "--out", "cards")[0] == 0
     found = sorted((folder / "cards").glob("*.json"))
     gallery(found, folder / "cards" / "index.html")
     documented(found, folder / "docs")
     page, document = (folder / "cards" / "index.html").read_text(), (folder / "docs" / "gallery.md").read_text()
-    assert page.count("<img") == len(found) == 2
+    assert page.count("<img") == len(found) == 3
     assert "can have no card: its releases have another shape." in page
-    assert document.count("<img") == 1
-    assert 'alt="Laplace at ε = 1 guarantees an image of 28 x 28 an ε of 1' in document
+    whole, less = document.split("## The label is of less than an image")
+    assert [part.count("<img") for part in (whole, less)] == [1, 1]
+    assert 'alt="Laplace at ε = 1 guarantees an image of 28 × 28 an ε of 1' in whole
     for path in (folder / "docs" / "figures" / "cards").glob("*.png"):
         with Image.open(path) as image:
             assert image.size == (600, 315)

@@ -90,6 +90,7 @@ def test_data_are_at_hand_if_they_are_embedded_or_wholly_in_the_mirror(
     assert at_hand("mnist")
     (files / FILES[0]).unlink()
     assert not at_hand("mnist")
+    assert not at_hand("efficientnet_lite2")
 
 
 def test_a_flipped_byte_is_named_and_not_kept(files: Path, tmp_path: Path, pin: Pin) -> None:

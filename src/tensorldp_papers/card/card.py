@@ -112,7 +112,10 @@ class Card:
         parts += [
             f"{_reaches(score, 'is at chance')} with an ε of {score.true:.3g} on public features" for score in at_label
         ]
-        return f"There PrivUnit {', and '.join(parts)}." if parts else ""
+        text = " and ".join(parts)
+        if all(part.startswith("reaches") for part in parts):
+            text = text.replace("and reaches", "and")
+        return f"There PrivUnit {text}." if parts else ""
 
     def _own_score(self) -> Score | None:
         own = [

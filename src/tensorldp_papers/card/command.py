@@ -22,7 +22,7 @@ from tensorldp_papers.card.label import label
 from tensorldp_papers.card.leaks import Leak, leak
 from tensorldp_papers.card.page import page, picture
 from tensorldp_papers.card.price import Price, others_at, price
-from tensorldp_papers.card.tasks import TASKS, Score, scores
+from tensorldp_papers.card.tasks import TASKS, Score, missing_weights, scores
 from tensorldp_papers.data.at_hand import at_hand
 from tensorldp_papers.plots.names import dataset_name
 from tensorldp_papers.plots.style import label as shown_name
@@ -149,12 +149,10 @@ def _scores(options: argparse.Namespace, mechanism: Mechanism | None, missing: l
     plugins = [options.target.partition(":")[0]] if ":" in options.target else []
     plugins += [name for name in os.environ.get("TENSORLDP_PLUGINS", "").split(",") if name]
     names = [name for name in TASKS if at_hand(name)] if options.datasets is None else options.datasets
-    made = (
-        _try(
-            f"tasks on {dataset_name(name)}",
-            missing,
-            partial(scores, WORKFLOW, options.runs, name, mechanism, plugins, options.cores),
-        )
-        for name in names
-    )
-    return [score for found in made for score in found or []]
+    found: list[Score] = []
+    for name in names:
+        made = partial(scores, WORKFLOW, options.runs, name, mechanism, plugins, options.cores)
+        found += _try(f"tasks on {dataset_name(name)}", missing, made) or []
+        if lacked := missing_weights(name):
+            missing.append(f"public features of {dataset_name(name)}: no weights of {' and '.join(lacked)} at hand")
+    return found

@@ -6,10 +6,12 @@ import io
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 
 from tensorldp.files import read_json, write_text
+from tensorldp_papers.card.label import IMAGES
 from tensorldp_papers.card.page import HEIGHT, WIDTH
 
 HALF, COLOURS = (WIDTH // 2, HEIGHT // 2), 48  # of the documentation's pictures, some ten kilobytes each
@@ -28,9 +30,18 @@ img {{ width: 100%; height: auto; }}
 """
 DOCUMENT = """# Gallery
 
-These are the [cards](card.md) of our mechanisms. Each has an ε of 1 on its label.
+These are [cards](card.md) of our mechanisms, and of a [paper from outside](adding-a-paper.md). Each has an ε of 1 on
+its label; the question is of what.
 
-{cards}
+## The label is the whole image's
+
+{whole}
+
+## The label is of less than an image
+
+An element, a projection or a step has the ε of the label; a whole image has more.
+
+{less}
 """
 
 
@@ -54,8 +65,17 @@ def documented(cards: Sequence[Path], docs: Path) -> None:
         buffer = io.BytesIO()
         small.save(buffer, format="png", optimize=True)
         (folder / f"{path.stem}.png").write_bytes(buffer.getvalue())
-    shown = [f'<img src="figures/cards/{path.stem}.png" width="600" alt="{_sentence(path)}">' for path in cards]
-    write_text(docs / "gallery.md", DOCUMENT.format(cards="\n".join(shown)))
+    parts: dict[bool, list[str]] = {True: [], False: []}
+    for path in cards:
+        shown = f'<img src="figures/cards/{path.stem}.png" width="600" alt="{_sentence(path)}">'
+        parts[_holds_for_images(read_json(path))].append(shown)
+    write_text(docs / "gallery.md", DOCUMENT.format(whole="\n".join(parts[True]), less="\n".join(parts[False])))
+
+
+def _holds_for_images(card: Any) -> bool:
+    """Whether an image of 28 × 28 has the epsilon of the label, within a percent; a label may have a delta."""
+    image = next((line for line in card["label"] if line["record"] in IMAGES and not line["why"]), None)
+    return image is not None and min(float(image["pure"]), float(image["loose"])) <= 1.01 * card["nominal"]
 
 
 def _sentence(card: Path) -> str:

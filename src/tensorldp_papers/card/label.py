@@ -14,7 +14,7 @@ from tensorldp.mechanisms import Domain, Mechanism
 DELTA = 1e-5
 USES = (10, 1000)
 PEOPLE, SHUFFLED_DELTA = 10_000, 1e-6
-IMAGES = {"an image of 28 x 28": (28, 28), "an image of 32 x 32 x 3": (32, 96)}
+IMAGES = {"an image of 28 × 28": (28, 28), "an image of 32 × 32 × 3": (32, 96)}
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def label(build: Callable[[Domain], Mechanism], domain: Domain) -> list[Line]:
         build: makes the mechanism on a domain.
         domain: of the records that the user names.
     """
-    given = f"a record of {' x '.join(map(str, domain.shape))}"
+    given = f"a record of {' × '.join(map(str, domain.shape))}"
     return [
         _line(record, build, replace(domain, shape=shape)) for record, shape in {given: domain.shape, **IMAGES}.items()
     ]

@@ -106,7 +106,7 @@ def _draw_label(ax: Axes, card: Card) -> None:
         )
     ax.set_yticks(
         [-place for place in range(len(places))],
-        [fill(name.replace(" x ", "\u00a0×\u00a0"), 18) for name in places],
+        [fill(name.replace(" × ", "\u00a0×\u00a0"), 18) for name in places],
         fontsize=15,
     )
     ax.set(xscale="log", xlim=(low, high))

@@ -7,7 +7,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
@@ -70,7 +70,7 @@ def price(name: str, release: Release, domain: Domain, mechanism: Mechanism | No
 
 
 def _spent(release: Release, record: Tensor, count: int) -> tuple[float, float]:
-    """Seconds and MB of a release of many records; MB are not known for what a new process cannot be given."""
+    """Seconds and MB of a release of many records; not known where a new process cannot be given it or dies of it."""
     try:
         ForkingPickler.dumps(release)
     except Exception:  # of many kinds: a function in a function, an object that holds a lock
@@ -78,7 +78,10 @@ def _spent(release: Release, record: Tensor, count: int) -> tuple[float, float]:
     context = get_context("forkserver")  # a process without memory to use again
     context.set_forkserver_preload(["tensorldp.mechanisms"])
     with ProcessPoolExecutor(1, mp_context=context) as pool:
-        return pool.submit(_measured, release, record.tolist(), count).result()
+        try:
+            return pool.submit(_measured, release, record.tolist(), count).result()
+        except BrokenExecutor:  # it took more memory than there is, or cannot be imported there
+            return math.nan, math.nan
 
 
 def _measured(release: Release, record: list[Any], count: int) -> tuple[float, float]:

@@ -20,6 +20,7 @@ from tensorldp.files import write_text
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp.mechanisms import Box, Mechanism, make
 from tensorldp_papers.card.label import DELTA
+from tensorldp_papers.data.at_hand import at_hand
 from tensorldp_papers.data.catalogue import get
 from tensorldp_papers.plots.means import true_epsilon
 from tensorldp_papers.run.records import matrix_shape
@@ -29,7 +30,7 @@ TASKS = ("digits", "mnist", "fashion_mnist", "cifar10")
 SMALL = "digits"  # at the scale quick, the others at desk, whose small network learns from all images
 PRIVUNIT = "privunit"
 BESIDE = ("laplace", PRIVUNIT)
-FRONTIER, WITHOUT_NETWORK = "frontier", ("digits", "mnist")  # where its features take seconds
+FRONTIER, NETWORKS = "frontier", {"cifar10": ("mobilenet_v2", "efficientnet_lite2")}  # weights of public features
 # leaves only its arm without these factors: other learners, controls, and private labels, tests and clients
 PLAIN = {"learner": ["nearest"], "control": ["public"], "private": ["answer"]}
 IMAGES, FEATURES = "images", "public features"
@@ -63,8 +64,8 @@ def scores(
 ) -> list[Score]:
     """The scores on a data set of releases by a mechanism and by `BESIDE`, three seeds each, of TLDP's Type I.
 
-    `BESIDE` has its nominal epsilon and the true one that it has on these images. Where its features take seconds,
-    the frontier comes along: PrivUnit on public features whose true epsilon is the nominal one.
+    `BESIDE` has its nominal epsilon and the true one that it has on these images. The frontier comes along, unless it
+    takes weights that are not at hand: PrivUnit on public features whose true epsilon is the nominal one.
 
     Args:
         workflow: the folder with the Snakefile.
@@ -82,17 +83,19 @@ def scores(
     true = float(f"{true_epsilon_of(make(mechanism.name, epsilon=nominal, domain=images), DELTA):.6g}")
     own = {STUDY: ([mechanism.name], [nominal])}
     beside = {STUDY: ([NO_PRIVACY, *BESIDE], sorted({nominal, true}))}
-    if dataset in WITHOUT_NETWORK:
+    if not missing_weights(dataset):
         beside[FRONTIER] = ([PRIVUNIT], [nominal])
-    found: dict[tuple[str, str, float, str], Score] = {}
+    found: dict[tuple[str, float, str], Score] = {}
     for grid in (beside, own):
         rows = _run(workflow, folder, _config(dataset, grid, plugins), cores)
-        for score in (
-            *_found(rows, STUDY, SCORE, "model=small_cnn", IMAGES),
-            *_found(rows, FRONTIER, "accuracy", "backbone=strokes", FEATURES),
-        ):
-            found[score.dataset, score.mechanism, score.nominal, score.released] = score
+        for score in (*_found(rows, STUDY, SCORE, IMAGES), *_found(rows, FRONTIER, "accuracy", FEATURES)):
+            found[score.mechanism, score.nominal, score.released] = score
     return list(found.values())
+
+
+def missing_weights(dataset: str) -> list[str]:
+    """The weights of the networks of its public features that are not at hand."""
+    return [name for name in NETWORKS.get(dataset, ()) if not at_hand(name)]
 
 
 def _config(
@@ -113,8 +116,8 @@ def _config(
     }
 
 
-def _found(rows: pd.DataFrame, study: str, metric: str, variant: str, released: str) -> Iterator[Score]:
-    rows = rows[(rows["study"] == study) & (rows["metric"] == metric) & (rows["variant"] == variant)]
+def _found(rows: pd.DataFrame, study: str, metric: str, released: str) -> Iterator[Score]:
+    rows = rows[(rows["study"] == study) & (rows["metric"] == metric)]
     rows = rows.assign(true=true_epsilon(rows))
     keys = ["dataset", "mechanism", "epsilon"]
     for (dataset, mechanism, nominal), part in cast(Any, rows.groupby(keys, observed=True)):

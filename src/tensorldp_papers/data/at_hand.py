@@ -1,4 +1,4 @@
-"""Which data sets can be had without a network."""
+"""Which data sets and weights can be had without a network."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from tensorldp_papers.data import catalogue
 
 
 def at_hand(name: str) -> bool:
-    """Whether a data set needs no network: it is embedded, or the folder that TENSORLDP_MIRROR names holds it."""
-    entry, mirror = catalogue.get(name), os.environ.get("TENSORLDP_MIRROR")
+    """Whether data or weights need no network: they are embedded, or in the folder that TENSORLDP_MIRROR names."""
+    entry, mirror = catalogue.find(name), os.environ.get("TENSORLDP_MIRROR")
     held = mirror is not None and any(
         all((Path(mirror) / file.path).is_file() for file in source.required) for source in entry.sources
     )
