@@ -206,6 +206,8 @@ def test_a_sentence_says_no_more_than_was_found() -> None:
     assert "Laplace" not in said(own, Score("digits", "laplace", 1.0, 1.0, 0.9, 0.9, 0.9))  # another guarantee
     bad = Score("digits", "m", 1.0, 1.0, 0.05, 0.0, 0.1), Score("digits", "laplace", 1.0, 1.0, 0.04, 0.0, 0.1)
     assert said(*bad).endswith("leaves a network at chance on digits, as Laplace does with the same guarantee.")
+    assert "guarantees a record of 8 × 8 an ε" in said(own)
+    assert "guarantees an image of 32 × 32 × 3 an ε" in said(Score("cifar10", "m", 1.0, 3072.0, 0.4, 0.3, 0.5))
     assert "MNIST" in said(own, Score("mnist", "m", 1.0, 784.0, 0.9, 0.9, 0.9))  # of the size that is promised
 
 

@@ -16,6 +16,7 @@ from tensorldp_papers.claims.fairness import at_chance
 from tensorldp_papers.plots.names import dataset_name
 from tensorldp_papers.plots.words import short_number
 
+RECORDS = {"digits": "a record of 8 × 8", "cifar10": "an image of 32 × 32 × 3"}  # others have 28 × 28
 SAME = 0.02  # of a score, and a share of an epsilon, that counts as the same
 
 
@@ -80,7 +81,7 @@ class Card:
         if self.nominal is None:
             epsilon, delta_of_claim = self.claimed or (math.inf, 0.0)
             return f"{self.subject} is said to have an ε of {epsilon:.4g} at δ = {delta_of_claim:g}"
-        image = next((line for line in self.lines[1:] if not line.why), self.lines[0])
+        image = self._promised()
         at = f"{self.subject} at ε = {self.nominal:g}"
         if image.why:
             return f"{at} states no guarantee here"
@@ -90,6 +91,13 @@ class Card:
         delta = " (δ = 1e-5)" if math.isinf(image.pure) else ""
         per = "" if image.unit == "record" else f" (for each {image.unit})"
         return f"{at} guarantees {image.record} an ε of {bound}{short_number(image.true)}{delta}{per}"
+
+    def _promised(self) -> Line:
+        """What the sentence's task releases, else the first image that has a guarantee."""
+        task = self._own_score()
+        wanted = None if task is None else RECORDS.get(task.dataset)
+        named = (line for line in self.lines if line.record == wanted and not line.why)
+        return next(named, next((line for line in self.lines[1:] if not line.why), self.lines[0]))
 
     def _test(self) -> str:
         if not self.verdict.refuted:

@@ -15,6 +15,7 @@ from tensorldp_papers.plots.style import QUIET
 STEP, TRIED = 6.0, 8.0  # pixels between the points of a line, and between places that are tried
 GAP = 4.0  # pixels around a name
 FAR = 16.0  # pixels: a name that is farther from its line has a thin line to it
+WIDE = 0.6  # of the panel: names that would take more stand below each other
 COINCIDE = 0.012  # of the panel: the width of a line
 Points = NDArray[np.float64]
 
@@ -37,10 +38,11 @@ def name_lines(ax: Axes, size: float) -> list[Text]:
     for group in _together(ax, [line for line, _ in named]):
         first = group[0]
         is_reference = first.get_linestyle() not in ("-", "None")
-        text = ax.text(
-            0, 0, " = ".join(str(line.get_label()) for line in group), fontsize=size, va="bottom", gid="name"
-        )
+        names = [str(line.get_label()) for line in group]
+        text = ax.text(0, 0, " = ".join(names), fontsize=size, va="bottom", gid="name")
         text.set(color=QUIET if is_reference else first.get_color(), weight="normal" if is_reference else "bold")
+        if text.get_window_extent().width > WIDE * window.width:
+            text.set_text("\n= ".join(names))
         extent = text.get_window_extent()
         own = np.concatenate([points for line, points in named if line in group])
         others = [points for line, points in traces if line not in group and len(points)]
