@@ -117,7 +117,8 @@ def _config(
 
 
 def _found(rows: pd.DataFrame, study: str, metric: str, released: str) -> Iterator[Score]:
-    rows = rows[(rows["study"] == study) & (rows["metric"] == metric)]
+    plain = ~rows["variant"].str.contains(",")  # of no factor but the network or the features
+    rows = rows[(rows["study"] == study) & (rows["metric"] == metric) & plain]
     rows = rows.assign(true=true_epsilon(rows))
     keys = ["dataset", "mechanism", "epsilon"]
     for (dataset, mechanism, nominal), part in cast(Any, rows.groupby(keys, observed=True)):
