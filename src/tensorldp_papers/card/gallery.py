@@ -39,8 +39,6 @@ its label; the question is of what.
 
 ## The label is of less than an image
 
-An element, a projection or a step has the ε of the label; a whole image has more.
-
 {less}
 """
 
