@@ -50,7 +50,8 @@ def draw_study(
     datasets = in_order(rows["dataset"])
     nominal, true = placed(_as_printed(rows), "nominal"), placed(rows, "guaranteed")
     figure, axes = panels(2 * len(datasets), columns=2, height=2.75, sharey=True)
-    epsilons(axes[0::2], finite(nominal)["at"], f"printed ε (nats; TLDP's is of one {part})")
+    covers = f"; TLDP's is of one {part}" if any(name.startswith("tldp") for name in names) else ""
+    epsilons(axes[0::2], finite(nominal)["at"], f"printed ε (nats{covers})")
     epsilons(axes[1::2], finite(true)["at"], true_axis(str(rows["guarantee_unit"].iloc[0])))
     shares(axes, METRICS[metric][0])
     for i, dataset in enumerate(datasets):
