@@ -83,6 +83,16 @@ def test_a_part_is_not_looked_at_where_the_whole_was_run() -> None:
     assert decided("T36", TRUTHS["T36"].world(True, cells=[*cells, *parts]).draw(12)) == "reproduced"
 
 
+def test_a_part_that_lacks_a_mechanism_counts_as_not_run() -> None:
+    cells = [c for c in TRUTHS["V30"].cells if c.dataset != "svhn"]
+    part = [replace(c, dataset="svhn_10k") for c in TRUTHS["V30"].cells if c.mechanism != "mvg"]
+    without, beside = (
+        decided("V30", TRUTHS["V30"].world(True, cells=own).draw(12)) for own in (cells, [*cells, *part])
+    )
+    assert without == beside == "holds with a condition"
+    assert decided("V30", TRUTHS["V30"].world(True, cells=part).draw(12)) in OPEN
+
+
 @pytest.mark.slow
 def test_noise_as_large_as_the_margin_gives_few_wrong_verdicts() -> None:
     draws, wrong, open_ = np.sum([tally(id, 4, seed=9) for id in TRUTHS], axis=0)

@@ -33,6 +33,7 @@ from tensorldp_papers.claims.statements import (
     minus,
 )
 from tensorldp_papers.nets.private_sgd import Schedule, printed_noise
+from tensorldp_papers.run.cell import AnyCell
 
 IMAGES = ("mnist", "cifar10", "svhn")
 SGD, FEATURES, TESTING = "tvg_sgd", "tvg_features", "tvg_testing"
@@ -53,12 +54,21 @@ Order = tuple[str, str, float, float]  # two mechanisms, and what the first minu
 def read(evidence: Evidence, study: str, mechanisms: Iterable[str], datasets: Iterable[str]) -> list[Scores]:
     """The scores on those of some data sets that have the last of some mechanisms planned, in the paper's unit.
 
+    A part of a data set that lacks one of the mechanisms counts as not run.
+
     Raises:
         NotRun: if none has, or a result is missing.
     """
     wanted, names = list(mechanisms), list(datasets)
     factors = {} if study == SGD else {"unit": "batch", "subspace": None}
     what = f"{study} with {wanted[-1]} on {' or '.join(names)}"
+    found = [
+        name
+        for name in planned(evidence, study, names, what, mechanism=wanted[-1], **factors)
+        if not _is_lacking_part(evidence.cells(study, dataset=name, mechanism=wanted, **factors), name, wanted)
+    ]
+    if not found:
+        raise evidence.lacks(f"{study} with {', '.join(wanted)} on one of {', '.join(names)}")
     return [
         Scores(
             study,
@@ -72,8 +82,13 @@ def read(evidence: Evidence, study: str, mechanisms: Iterable[str], datasets: It
             ),
             shortfall(evidence.cells(study, dataset=name, mechanism=wanted, **factors)),
         )
-        for name in planned(evidence, study, names, what, mechanism=wanted[-1], **factors)
+        for name in found
     ]
+
+
+def _is_lacking_part(cells: Iterable[AnyCell], name: str, wanted: Iterable[str]) -> bool:
+    of_whole = any(cell.dataset == name for cell in cells)
+    return not of_whole and not set(wanted) <= {cell.mechanism for cell in cells}
 
 
 def not_among(names: Iterable[str], made: Iterable[Scores]) -> str:
