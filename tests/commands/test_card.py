@@ -328,7 +328,7 @@ def test_a_gallery_shows_every_picture_with_its_sentence(folder: Path) -> None:
     page, document = (folder / "cards" / "index.html").read_text(), (folder / "docs" / "gallery.md").read_text()
     assert page.count("<img") == len(found) == 3
     assert "can have no card: its releases have another shape." in page
-    whole, less = document.split("## The label is of less than an image")
+    whole, less = document.split("## An image has more")
     assert [part.count("<img") for part in (whole, less)] == [1, 1]
     assert 'alt="Laplace at ε = 1 guarantees an image of 28 × 28 an ε of 1' in whole
     for path in (folder / "docs" / "figures" / "cards").glob("*.png"):

@@ -91,8 +91,11 @@ def test_a_study_has_one_row_with_its_cells_and_seeds() -> None:
     rows = pd.DataFrame(
         [c.split() for c in cells for _ in range(2)], columns=["dataset", "mechanism", "epsilon", "seed"]
     )
-    rows = rows.assign(study="s", seconds=1800.0, scale="desk", variant="v", precision=["float32"] * 11 + ["compiled"])
-    for seeds, hours, part in (("1 to 2", "3.0", rows), ("1", "2.5", rows[rows["seed"] == "0"])):
+    seconds = [
+        1800.0 + shared for shared in (0, 1, 2, 1, 3, 4) for _ in range(2)
+    ]  # d m 1 0 and d m 2 0 share a network
+    rows = rows.assign(study="s", seconds=seconds, scale="desk", variant="v", precision=["float32"] * 11 + ["compiled"])
+    for seeds, hours, part in (("1 to 2", "2.5", rows), ("1", "2.0", rows[rows["seed"] == "0"])):
         (line,) = kept_table(part).splitlines()[2:]
         assert line == f"| `s` | c, d | desk | 5 | {seeds} | 2 | {hours} | compiled, float32 |"
 

@@ -33,11 +33,11 @@ DOCUMENT = """# Gallery
 These are [cards](card.md) of our mechanisms, and of a [paper from outside](adding-a-paper.md). Each has an ε of 1 on
 its label; the question is of what.
 
-## The label is the whole image's
+## An image has at most the ε of the label
 
 {whole}
 
-## The label is of less than an image
+## An image has more
 
 {less}
 """

@@ -17,6 +17,7 @@ from jinja2 import Environment, StrictUndefined, TemplateError
 from tensorldp.errors import InputError, described, unknown
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.claims.registry import GROUPS, PLURAL
+from tensorldp_papers.data import catalogue
 from tensorldp_papers.plots.names import VERDICTS, dataset_name, in_order, without_keys
 from tensorldp_papers.plots.printed import FILES
 from tensorldp_papers.quoting.printed import Printed, printed_table
@@ -92,6 +93,14 @@ class Pages:
         return wrong
 
 
+def parts_in_short(text: str) -> str:
+    """The text with data sets such as "SVHN, 10,000 of 99,289 images" as "part of SVHN"."""
+    for name in map(dataset_name, catalogue.names()):
+        whole, _, rest = name.partition(", ")
+        text = text.replace(name, f"part of {whole}") if " of " in rest else text
+    return text
+
+
 def kept_table(metrics: pd.DataFrame) -> str:
     """Markdown: how many cells of each study are kept at each scale, with how many seeds.
 
@@ -106,10 +115,10 @@ def kept_table(metrics: pd.DataFrame) -> str:
         seeds = rows.groupby(CELL, observed=True, dropna=False)["seed"].nunique()
         low, high = seeds.min(), seeds.max()
         counts = f"{low}" if low == high else f"{low} to {high}"
-        datasets = ", ".join(dataset_name(name) for name in in_order(rows["dataset"]))
+        datasets = parts_in_short(", ".join(dataset_name(name) for name in in_order(rows["dataset"])))
         precisions = ", ".join(sorted(rows["precision"].astype(str).unique()))
         names = set(rows["mechanism"].astype(str)) - {NO_PRIVACY}
-        runs = rows.drop_duplicates([*CELL, "seed"])  # each has its seconds beside every metric
+        runs = rows.drop_duplicates(["dataset", "seed", "seconds"])  # once for a network that cells share
         hours = f"{float(runs['seconds'].sum()) / 3600:.1f}"
         facts = f"{len(seeds):,} | {counts} | {len(names)} | {hours} | {precisions}"
         lines.append(f"| `{study}` | {datasets} | {scale} | {facts} |")
@@ -164,7 +173,7 @@ def open_table(claims: pd.DataFrame) -> str:
     for _, row in rows.iterrows():
         need = row["wanted"] if isinstance(row["wanted"], str) else row["observed"]
         seeds, missing = _needed(str(need))
-        line = without_keys(f"| {row['id']}: {row['claim']} | {row['verdict']} | {seeds} | {missing} |")
+        line = parts_in_short(without_keys(f"| {row['id']}: {row['claim']} | {row['verdict']} | {seeds} | {missing} |"))
         lines.append(line.replace("\n", " "))
     return "\n".join(lines)
 
