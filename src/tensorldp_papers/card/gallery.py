@@ -30,8 +30,7 @@ img {{ width: 100%; height: auto; }}
 """
 DOCUMENT = """# Gallery
 
-These are [cards](card.md) of our mechanisms, and of a [paper from outside](adding-a-paper.md). Each has an ε of 1 on
-its label; the question is of what.
+[Cards](card.md) of our mechanisms and of a [paper from outside](adding-a-paper.md), each with an ε of 1 on its label.
 
 ## An image has at most the ε of the label
 
