@@ -30,7 +30,7 @@ img {{ width: 100%; height: auto; }}
 """
 DOCUMENT = """# Gallery
 
-[Cards](card.md) of our mechanisms and of a [paper from outside](adding-a-paper.md), each with an ε of 1 on its label.
+[Cards](card.md) of our mechanisms and of a [paper from outside](adding-a-paper.md). Each label says 1.
 
 ## An image has at most the ε of the label
 
