@@ -27,6 +27,10 @@ LEADS: Lines = {
     "gaussian-analytic": {1.0: (1.0, 0.8), 10.0: (100.0, 0.85)},
 }
 MVG_BELOW: Lines = {**ALIKE, "mvg": {1.0: (0.1, 0.1), 100.0: (4.0, 0.1), 1e4: (18.0, 0.2)}}
+ONE_POINT: Lines = {
+    **ALIKE,
+    "mvg": dict([next(iter(ALIKE["udn"].items()))]),
+}  # on the line, which a point does not show
 CROSSING: Lines = {"idn": {1.0: (1.0, 0.2), 10.0: (10.0, 0.8)}, "udn": {1.0: (2.0, 0.6), 10.0: (20.0, 0.3)}}
 
 
@@ -69,6 +73,7 @@ def test_the_same_scores_stand_at_their_printed_and_at_their_true_epsilon() -> N
         (MVG_BELOW, "At one true ε all score alike but MVG, which scores less"),
         (LEADS, "At one true ε DP-SGD scores highest on digits"),
         (CROSSING, NEUTRAL),
+        (ONE_POINT, NEUTRAL),
     ],
 )
 def test_the_title_names_a_mechanism_that_leads_or_lies_below_where_the_numbers_do(lines: Lines, answer: str) -> None:

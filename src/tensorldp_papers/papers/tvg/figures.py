@@ -253,13 +253,16 @@ def _rises(rows: pd.DataFrame, within: float, least: float) -> bool:
 
 
 def _below(rows: pd.DataFrame, name: str, within: float, least: float) -> bool:
-    """Whether in no data set a mechanism has more than the others at its epsilons."""
+    """Whether in no data set a mechanism has more than the others at its epsilons, and in one clearly less."""
+    least_of_all = 0.0
     for _, here in rows.groupby("dataset"):
         means = _means(here, least)
         own, others = means[means["mechanism"] == name], means[means["mechanism"] != name]
-        if (own["value"] - np.interp(np.log(own["at"]), np.log(others["at"]), others["value"])).max() > within:
+        lead = own["value"] - np.interp(np.log(own["at"]), np.log(others["at"]), others["value"])
+        if lead.max() > within:
             return False
-    return True
+        least_of_all = min(least_of_all, lead.min())
+    return least_of_all < -within
 
 
 def _leads(rows: pd.DataFrame, name: str) -> bool:
