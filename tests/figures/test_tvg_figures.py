@@ -70,7 +70,7 @@ def test_the_same_scores_stand_at_their_printed_and_at_their_true_epsilon() -> N
 @pytest.mark.parametrize(
     ("lines", "answer"),
     [
-        (MVG_BELOW, "At one true ε all score alike but MVG, which scores less"),
+        (MVG_BELOW, "At one true ε all score alike but MVG, which scores less on digits"),
         (LEADS, "At one true ε DP-SGD scores highest on digits"),
         (CROSSING, NEUTRAL),
         (ONE_POINT, NEUTRAL),

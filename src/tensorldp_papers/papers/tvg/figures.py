@@ -201,7 +201,8 @@ def _answer(study: str, true: pd.DataFrame) -> str:
         return f"At one true ε all mechanisms score alike{_relabelled(private)}"
     if one:
         (other,) = set(names) - set(one)
-        return f"At one true ε all score alike but {look(other).label}, which scores less"
+        where = listed([dataset_name(d) for d in in_order(_below(private, other, ALIKE, SMALLEST_EPSILON))])
+        return f"At one true ε all score alike but {look(other).label}, which scores less on {where}"
     for name in names:
         if _leads(private, name):
             text = TEXTS.get((study, name)) or look(name).label
@@ -252,17 +253,17 @@ def _rises(rows: pd.DataFrame, within: float, least: float) -> bool:
     return len(rows) > 0
 
 
-def _below(rows: pd.DataFrame, name: str, within: float, least: float) -> bool:
-    """Whether in no data set a mechanism has more than the others at its epsilons, and in one clearly less."""
-    least_of_all = 0.0
-    for _, here in rows.groupby("dataset"):
+def _below(rows: pd.DataFrame, name: str, within: float, least: float) -> list[str]:
+    """The data sets where a mechanism has clearly less than the others at its epsilons; none if it has more in one."""
+    found = []
+    for dataset, here in rows.groupby("dataset"):
         means = _means(here, least)
         own, others = means[means["mechanism"] == name], means[means["mechanism"] != name]
         lead = own["value"] - np.interp(np.log(own["at"]), np.log(others["at"]), others["value"])
         if lead.max() > within:
-            return False
-        least_of_all = min(least_of_all, lead.min())
-    return least_of_all < -within
+            return []
+        found += [str(dataset)] if lead.min() < -within else []
+    return found
 
 
 def _leads(rows: pd.DataFrame, name: str) -> bool:
