@@ -107,6 +107,17 @@ def figure4(model: str = "vgg16_tanh", mnist: str = "lenet_tanh") -> list[AnyCel
     return [*cells, *grid_of("tvg_testing", "cifar10", t.FEATURES, t.LARGE, model=model, unit="batch")]
 
 
+def bodies(trained: dict[str, float], untrained: dict[str, float]) -> Means:
+    return t.scored(lambda c: (trained if "_trained" in c.variant else untrained)[c.mechanism])
+
+
+BODIES = [
+    c
+    for name in ("lenet_tanh", "lenet_tanh_trained")
+    for c in grid_of("tvg_features", "mnist", t.FEATURES, t.LARGE, backbone=name, unit="batch")
+]
+
+
 def true_on(*datasets: str) -> Means:
     names, scores = ("idn", "gaussian-per-element", "udn", "mvg"), (0.9, 0.8, 0.7, 0.6)
     orders = {True: dict(zip(names, scores, strict=True)), False: dict(zip(names[::-1], scores, strict=True))}
@@ -127,6 +138,11 @@ TVG_CASES: list[Case] = [
     ("V23", figure4("lenet_tanh"), true_on("cifar10"), FAILS, ""),
     ("V23", figure4(), true_on("mnist"), FAILS, ""),
     ("V23", figure4("lenet_tanh", "lenet"), true_on(), OPEN, ""),
+    # the paper does not say whether its bodies were trained: either will do, and untrained ones alone refute nothing
+    ("V22", BODIES, bodies(t.ORDER, t.REVERSED), "reproduced", ""),
+    ("V22", BODIES, bodies(t.REVERSED, t.ORDER), HOLDS, "mnist: features of an untrained network"),
+    ("V22", BODIES, bodies(t.REVERSED, t.REVERSED), FAILS, ""),
+    ("V22", BODIES[: len(BODIES) // 2], bodies({}, t.REVERSED), OPEN, "features of an untrained network"),
     # an order is that of the epsilons at which one of two has learned
     ("V34", ADULT, at_five(0.79, 0.83, 0.81), "reproduced", ""),
     ("V34", ADULT, at_five(0.81, 0.83, 0.79), FAILS, ""),

@@ -1,5 +1,6 @@
 """Public representations of records: frozen extractors, and those of the study `frontier`."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,12 +9,12 @@ import tiny
 import torch
 import torchvision
 from small import CPU, fixed, images, table
-from torch import nn
+from torch import Tensor, nn
 
 from tensorldp.errors import InputError
 from tensorldp.randomness import generator
 from tensorldp_papers.data.prepare import prepare
-from tensorldp_papers.nets.features import extract, feature_range
+from tensorldp_papers.nets.features import feature_extractor, feature_range
 from tensorldp_papers.nets.mobilenet import MobileNet, imagenet_normalise
 from tensorldp_papers.nets.registry import seed_model
 from tensorldp_papers.papers.frontier import represent as public
@@ -32,22 +33,39 @@ from tensorldp_papers.run.records import Records, model_inputs, read_public_word
 REPRESENT = "tensorldp_papers.papers.frontier.represent"
 
 
+def extract(backbone: str, records: Records, workers: int = 1) -> Tensor:
+    return feature_extractor(backbone, records, CPU).features(records, workers)
+
+
 def test_extracted_features_lie_in_the_open_box_and_do_not_depend_on_other_records_or_threads() -> None:
-    features = extract("tanh_cnn", images(1200), CPU)
+    features = extract("tanh_cnn", images(1200))
     assert features.shape == (1200, 8, 16)
     assert float(features.abs().max()) < 1.0
-    assert torch.allclose(features[:3], extract("tanh_cnn", images(1200).first(3), CPU), atol=1e-6)
-    assert torch.equal(features, extract("tanh_cnn", images(1200), CPU, workers=3))
+    assert torch.allclose(features[:3], extract("tanh_cnn", images(1200).first(3)), atol=1e-6)
+    assert torch.equal(features, extract("tanh_cnn", images(1200), workers=3))
     with pytest.raises(InputError, match="workers must be a whole number of at least 1, got 0"):
-        extract("tanh_cnn", images(), CPU, workers=0)
+        extract("tanh_cnn", images(), workers=0)
     with pytest.raises(InputError, match="unknown backbone 'tanh'"):
-        extract("tanh", images(), CPU)
+        extract("tanh", images())
+
+
+def test_a_trained_body_depends_on_the_records_and_their_labels_and_others_do_not() -> None:
+    """Labels that say nothing give another body; where nothing is trained, the records do not matter."""
+    train, test = images(200), images(40)
+    shuffled = replace(train, y=train.y.flip(0))
+    for backbone, same in (("lenet_tanh_trained", False), ("lenet_tanh", True)):
+        one, again, other = (
+            feature_extractor(backbone, records, CPU).features(test) for records in (train, train, shuffled)
+        )
+        assert torch.equal(one, again)
+        assert torch.equal(one, other) == same
+        assert float(one.abs().max()) < 1.0
 
 
 def test_text_has_150_features_that_padding_does_not_change() -> None:
     tokens = torch.randint(1, 30, (6, 12), generator=fixed(), dtype=torch.int32)
     padded = torch.cat([tokens, torch.zeros(6, 5, dtype=torch.int32)], dim=1)
-    found, longer = (extract("bilstm_tanh", table(x, "text", vocabulary=30), CPU) for x in (tokens, padded))
+    found, longer = (extract("bilstm_tanh", table(x, "text", vocabulary=30)) for x in (tokens, padded))
     assert found.shape == (6, 150)
     assert torch.allclose(longer[:, :75], found[:, :75], atol=1e-6)  # the backward direction starts in the padding
 
@@ -57,20 +75,20 @@ def test_features_of_text_are_of_word_vectors_that_came_with_the_data() -> None:
     same = torch.zeros(30, 50)
     same[1:] = torch.randn(50, generator=fixed(1))
     found, drawn = (
-        extract("bilstm_tanh", table(tokens, "text", vocabulary=30, embedding=words), CPU) for words in (same, None)
+        extract("bilstm_tanh", table(tokens, "text", vocabulary=30, embedding=words)) for words in (same, None)
     )
     assert torch.allclose(found, found[:1].expand(6, -1), atol=1e-6)  # all words have one vector
     assert not torch.allclose(drawn, drawn[:1].expand(6, -1), atol=1e-2)
     with pytest.raises(
         InputError, match=r"word vectors of shape \(30, 100\) are needed, or shorter ones, got \(29, 50\)"
     ):
-        extract("bilstm_tanh", table(tokens, "text", vocabulary=30, embedding=same[1:]), CPU)
+        extract("bilstm_tanh", table(tokens, "text", vocabulary=30, embedding=same[1:]))
 
 
 def test_mobilenet_keeps_its_relu6_where_it_is_asked_for() -> None:
     """Against torchvision's own network with the same weights."""
     records = images(5)
-    found = extract("mobilenet_v2", records, CPU)
+    found = extract("mobilenet_v2", records)
     net = MobileNet(2)
     seed_model(net, generator("features", "mobilenet_v2"))
     plain = torchvision.models.mobilenet_v2(weights=None, num_classes=2).eval()

@@ -2,8 +2,10 @@
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from small import CPU, fixed, images, make_cell
@@ -11,11 +13,13 @@ from typed import exact_error, gaussian_mu, make_as
 
 from tensorldp.curves.base import NoPrivacyCurve
 from tensorldp.errors import InputError
+from tensorldp.files import write_arrays
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.matrix import MatrixMechanism
 from tensorldp.mechanisms.mvg import Mvg
 from tensorldp.mechanisms.tvg import Idn, Udn
-from tensorldp_papers.nets.features import extract
+from tensorldp_papers.nets.features import feature_extractor
+from tensorldp_papers.papers.tldp.learning import METHOD as LEARNING
 from tensorldp_papers.papers.tldp.learning import record_guarantee
 from tensorldp_papers.papers.tvg.settings import TestingCell
 from tensorldp_papers.papers.tvg.testing import METHOD, directed, features, private_features, record_curve, train_clean
@@ -129,7 +133,7 @@ def test_the_plan_shares_the_models_of_none_even_where_none_is_not_asked_for() -
 def test_features_of_tanh_networks_are_released_in_batches_and_guaranteed_for_a_record() -> None:
     factors = {"model": "linear", "backbone": "lenet_tanh", "unit": "batch"}
     settings = make_cell("learning", "idn", "10", release="features", factors=factors)
-    found = extract("lenet_tanh", images(), CPU)
+    found = feature_extractor("lenet_tanh", images(), CPU).features(images())
     assert found.shape == (40, 16, 4)
     assert float(found.abs().max()) < 1.0
     assert float(found.std()) > 0.1  # they fill the range although nothing is trained
@@ -142,3 +146,19 @@ def test_features_of_tanh_networks_are_released_in_batches_and_guaranteed_for_a_
     assert guaranteed["unit"] == "record"
     assert guaranteed["epsilon"] == pytest.approx(record_in_batch(batch.curve()).epsilon(1e-5))
     assert "a batch of 256 records" in guaranteed["note"]
+
+
+def test_a_body_that_was_trained_on_the_records_makes_all_their_releases_count(tmp_path: Path) -> None:
+    """One record may change all features then, of 300 training records in two batches and of 40 test records in one."""
+    factors = {"model": "linear", "backbone": "lenet_tanh_trained", "unit": "batch"}
+    settings = make_cell("learning", "idn", "10", release="features", factors=factors)
+    box = Box(-1.0, 1.0, (16, 4))
+    for split, count in (("train", 300), ("test", 40)):
+        records = {"x": np.zeros((count, 16, 4), np.float32), "y": np.arange(count) % 4}
+        about = {"dataset": "d", "classes": "4", "low": "-1", "high": "1", "kind": "features"}
+        write_arrays(tmp_path / f"{split}.safetensors", records, about)
+    whole = make_as(Idn, epsilon=10.0, domain=Box(-1.0, 1.0, (256, *box.shape))).curve()
+    found = LEARNING.guarantee(settings, tmp_path)
+    assert found["epsilon"] == pytest.approx(whole.compose(3).epsilon(1e-5))
+    assert not found["exact"]
+    assert "one may change all 3 releases" in found["note"]

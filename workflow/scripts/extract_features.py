@@ -9,7 +9,7 @@ import torch
 
 from tensorldp.files import sha256, write_arrays, write_json
 from tensorldp_papers.data.fetch import get_weights_file
-from tensorldp_papers.nets.features import extract, feature_range
+from tensorldp_papers.nets.features import feature_extractor, feature_range
 from tensorldp_papers.run.cli import parser, run
 from tensorldp_papers.run.device import describe, resolve_device
 from tensorldp_papers.run.environment import device as device_wish
@@ -29,10 +29,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     watch, device = Stopwatch(), resolve_device(args.device)
     torch.set_num_threads(1)
     weights = get_weights_file(args.weights) if args.weights else None
+    low, high = feature_range(args.backbone)
+    frozen = feature_extractor(args.backbone, read_records(args.data / "train.safetensors"), device, weights)
     for split in ("train", "test"):
         records = read_records(args.data / f"{split}.safetensors")
-        features = extract(args.backbone, records, device, weights, args.threads)
-        low, high = feature_range(args.backbone)
+        features = frozen.features(records, args.threads)
         metadata = {
             "dataset": records.name,
             "classes": str(records.classes),

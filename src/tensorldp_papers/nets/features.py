@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -10,6 +12,7 @@ from torch import Tensor
 
 from tensorldp.errors import check_whole, unknown
 from tensorldp.randomness import generator
+from tensorldp_papers.nets.classify import fit
 from tensorldp_papers.nets.computing import channels_last, lay_out
 from tensorldp_papers.nets.mobilenet import FEATURES, MobileNet, imagenet_normalise, load_imagenet
 from tensorldp_papers.nets.networks import TanhCNN
@@ -19,8 +22,10 @@ from tensorldp_papers.run.progress import track
 from tensorldp_papers.run.records import Records, matrix_shape, model_inputs
 
 SPLIT = tuple(name for name in NAMES if name.endswith("_tanh"))
+TRAINED = "_trained"  # the end of the name of an extractor that was trained on the records
 MOBILE = ("mobilenet_v2_tanh", "mobilenet_v2")
-BACKBONES = ("tanh_cnn", *MOBILE, *SPLIT)
+BACKBONES = ("tanh_cnn", *MOBILE, *SPLIT, *(name + TRAINED for name in SPLIT))
+BODY_EPOCHS, BODY_BATCH = 10, 256  # of a trained body; the batch is TVG's
 MOBILE_SHAPE = (32, FEATURES // 32)
 
 
@@ -29,55 +34,104 @@ def feature_range(backbone: str) -> tuple[float, float]:
     return (0.0, 6.0) if backbone == "mobilenet_v2" else (-1.0, 1.0)
 
 
-def extract(
-    backbone: str, records: Records, device: torch.device, weights: Path | None = None, workers: int = 1
-) -> Tensor:
-    """float32 features of all records, (records, rows, columns), or (records, 150) of text, in `feature_range`.
+@dataclass(frozen=True)
+class Extractor:
+    """A frozen network and the features that it gives, each a function of a single record.
+
+    Attributes:
+        backbone: its name, one of `BACKBONES`.
+        shape: of a record's features: (rows, columns), or (150,) of text.
+        embed: from a batch of inputs in the network's own scale to its features.
+        device: where it computes.
+    """
+
+    backbone: str
+    shape: tuple[int, ...]
+    embed: Callable[[Tensor], Tensor]
+    device: torch.device
+
+    def features(self, records: Records, workers: int = 1) -> Tensor:
+        """float32 features of all records, (records, *shape), in `feature_range`.
+
+        `workers` threads share the records on a CPU, each on batches of its own: the features do not depend on it.
+        """
+        workers = check_whole("workers", workers, low=1)
+        mobile = self.backbone in MOBILE
+
+        def embedded(part: Tensor) -> Tensor:
+            with torch.no_grad():
+                x = _scaled(part, records, mobile).to(self.device)
+                return self.embed(channels_last(x)).cpu().flatten(1)
+
+        parts = records.x.split(500)
+        with ThreadPoolExecutor(workers if self.device.type == "cpu" else 1) as pool:
+            out = list(track(pool.map(embedded, parts), f"features of {records.name}", total=len(parts)))
+        return torch.cat(out).reshape(-1, *self.shape).float()
+
+
+def feature_extractor(backbone: str, records: Records, device: torch.device, weights: Path | None = None) -> Extractor:
+    """The extractor of a name for records like these.
 
     `tanh_cnn` is seeded and untrained. `mobilenet_v2_tanh` is MobileNetV2 with every ReLU6 replaced by tanh, no
     fine-tuning, in evaluation mode (TLDP 5.2.2); `mobilenet_v2` has its ReLU6, as it was trained. The ImageNet weights
     of both come from `weights`. TVG's tanh networks are seeded and untrained, only their bodies; that for text takes
-    word vectors that came with the data. All are functions of a single record.
+    word vectors that came with the data. With `_trained` they are trained with their heads on these very records and
+    their labels, without privacy, as in TVG's Type III: only then does an extractor depend on data.
 
-    `weights` is the file of ImageNet weights, without which they are seeded, and `workers` the threads that share the
-    records on a CPU, each on batches of its own: the features do not depend on it.
+    Args:
+        backbone: one of `BACKBONES`.
+        records: the training records.
+        device: where to compute.
+        weights: the file of ImageNet weights, without which they are seeded.
+
+    Raises:
+        InputError: if the name is unknown, or the records do not suit the network.
     """
-    workers = check_whole("workers", workers, low=1)
     shape: tuple[int, ...]
-    if backbone in SPLIT:
-        split = split_net(backbone, records.task)
-        seed_model(split, generator("features", backbone))
-        spread(split)
+    name = backbone.removesuffix(TRAINED)
+    if backbone not in BACKBONES:
+        raise unknown("backbone", backbone, BACKBONES)
+    if name != "bilstm_tanh":
+        image_layout(records.shape)
+    draws = generator("features", backbone)
+    if name in SPLIT:
+        split = split_net(name, records.task)
+        seed_model(split, draws)
+        if backbone == name:
+            spread(split)
         if isinstance(split.body, MeanLSTM) and records.embedding is not None:
             split.body.use_embedding(records.embedding)
-        shape, embed = matrix_shape(split.feature_shape), lay_out(split.body.to(device)).eval().forward
-    elif backbone == "tanh_cnn":
-        channels, height, width = image_layout(records.shape)
-        net = TanhCNN(channels, height, width)
-        seed_model(net, generator("features", backbone))
+        split.to(device)
+        if backbone != name:
+            fit(
+                split,
+                _scaled(records.x, records).to(device),
+                records.y.to(device),
+                epochs=BODY_EPOCHS,
+                batch_size=BODY_BATCH,
+                learning_rate=1e-3,
+                generator=draws,
+                what=f"the body of {backbone}",
+            )
+        shape, embed = matrix_shape(split.feature_shape), lay_out(split.body).eval().forward
+    elif name == "tanh_cnn":
+        net = TanhCNN(*image_layout(records.shape))
+        seed_model(net, draws)
         shape, embed = net.feature_shape, lay_out(net.to(device)).eval().forward
-    elif backbone in MOBILE:
-        mobile = MobileNet(2, tanh=backbone == "mobilenet_v2_tanh")
-        seed_model(mobile, generator("features", backbone))
+    else:
+        mobile = MobileNet(2, tanh=name == "mobilenet_v2_tanh")
+        seed_model(mobile, draws)
         if weights is not None:
             load_imagenet(mobile, weights)
         lay_out(mobile.to(device)).eval()
         shape, embed = MOBILE_SHAPE, mobile.embed
-    else:
-        raise unknown("backbone", backbone, BACKBONES)
-    if backbone != "bilstm_tanh":
-        image_layout(records.shape)
+    return Extractor(backbone, shape, embed, device)
 
-    def features(part: Tensor) -> Tensor:
-        with torch.no_grad():
-            x = model_inputs(part, records.kind).to(device)
-            if records.kind != "text":
-                x = (x - records.low) / (records.high - records.low)
-                x = imagenet_normalise(x) if backbone in MOBILE else 2.0 * x - 1.0
-            found: Tensor = embed(channels_last(x)).cpu()
-            return found.flatten(1)
 
-    parts = records.x.split(500)
-    with ThreadPoolExecutor(workers if device.type == "cpu" else 1) as pool:
-        out = list(track(pool.map(features, parts), f"features of {records.name}", total=len(parts)))
-    return torch.cat(out).reshape(-1, *shape).float()
+def _scaled(x: Tensor, records: Records, imagenet: bool = False) -> Tensor:
+    """Inputs of a network: text as it is, images in [-1, 1] by their public range or as ImageNet's."""
+    found = model_inputs(x, records.kind)
+    if records.kind == "text":
+        return found
+    found = (found - records.low) / (records.high - records.low)
+    return imagenet_normalise(found) if imagenet else 2.0 * found - 1.0

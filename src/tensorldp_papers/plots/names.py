@@ -56,6 +56,7 @@ NETWORKS = {
     "gradients": "image gradients",
     "lenet": "LeNet",
     "lenet_tanh": "LeNet with tanh",
+    "lenet_tanh_trained": "trained LeNet with tanh",
     "lenet_tanh_head": "LeNet with tanh",
     "linear": "linear model",
     "mlp": "MLP",

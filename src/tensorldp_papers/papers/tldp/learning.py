@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from tensorldp.deltas import REPORT_DELTA
 from tensorldp.mechanisms import Box, Mechanism
+from tensorldp_papers.nets.features import TRAINED
 from tensorldp_papers.nets.train import evaluate, kept, restored, train_heads_on_releases, train_on_releases
 from tensorldp_papers.papers.tldp.settings import LearningCell, LearningFactors, LearningTraining
 from tensorldp_papers.run.cell import Cell
@@ -26,8 +28,12 @@ from tensorldp_papers.run.streams import mechanism_on
 TOGETHER = 600_000_000  # elements of released records held at once, 2.4 GB
 
 
-def record_guarantee(cell: LearningCell, box: Box) -> dict[str, Any]:
-    """One release of one record, as data or as features, alone or in a batch whose noise it shares the law of."""
+def record_guarantee(cell: LearningCell, box: Box, sizes: Sequence[int] = ()) -> dict[str, Any]:
+    """What one training record is guaranteed by its own release, as data or as features, alone or in a batch.
+
+    An extractor that was trained on the records may change all features with one of them. Then it is what all releases
+    together guarantee; `sizes` are the numbers of records in the splits that are released.
+    """
     batch = cell.factors.unit == "batch"
     mechanism: Mechanism = mechanism_on(cell, batch_box(box, "records") if batch else box)
     curve = mechanism.curve()
@@ -37,10 +43,20 @@ def record_guarantee(cell: LearningCell, box: Box) -> dict[str, Any]:
             f"the noise is made for a batch of {BATCH} records, which as a whole has epsilon "
             f"{curve.epsilon(REPORT_DELTA):.4g}"
         )
-        curve = record_in_batch(curve)
+    if _trained_extractor(cell):
+        releases = sum(math.ceil(size / (BATCH if batch else 1)) for size in sizes)
+        notes.append(
+            f"the extractor was trained on the records without privacy, so that one may change all {releases:,} "
+            "releases, and all of them count; the extractor itself is not released"
+        )
+        return {**describe(curve.compose(releases), mechanism.unit, notes), "exact": not cell.private}
     if cell.release == "features":
         notes.append("the extractor is fixed and data-independent")
-    return describe(curve, mechanism.unit, notes)
+    return describe(record_in_batch(curve) if batch else curve, mechanism.unit, notes)
+
+
+def _trained_extractor(cell: LearningCell) -> bool:
+    return (cell.factors.backbone or "").endswith(TRAINED)
 
 
 class Learning(ReleaseMethod[LearningTraining, LearningFactors]):
@@ -97,7 +113,11 @@ class Learning(ReleaseMethod[LearningTraining, LearningFactors]):
         return evaluate(model, test, scaling, device, perturbed, cell.precision)
 
     def guarantee(self, cell: LearningCell, data: Path) -> dict[str, Any]:
-        return record_guarantee(cell, read_records(data / "test.safetensors").box())
+        test = read_records(data / "test.safetensors")
+        if not _trained_extractor(cell):
+            return record_guarantee(cell, test.box())
+        train = read_records(data / "train.safetensors").first(cell.training.limit)
+        return record_guarantee(cell, test.box(), [len(train.y), len(test.y)])
 
     def audited(self, cell: LearningCell, data: Path) -> Audited:
         box = read_records(data / "test.safetensors").box()

@@ -38,6 +38,7 @@ EIGENVALUES = {
 }
 MATRIX = "Without a subspace to favour, the matrix mechanism is the Gaussian per element."
 NEUTRAL = "The same runs at the ε that TVG prints and at their true ε"
+TRAINED = r"\bbackbone=\w+_trained\b"
 WIDEST = 1000.0  # times an epsilon: what was run is two decades apart in places
 ALIKE = 0.06  # of a score that counts as the same
 SAME_ERROR = 0.3  # of an error's logarithm: a factor of 2, where errors span decades
@@ -45,7 +46,9 @@ HIGHEST = 0.995  # where a ceiling stops telling anything
 LEAST = 1e-5  # where the covariance's true axis begins
 
 
-def draw_tvg(metrics: pd.DataFrame, study: str, *, source: str = "", unit: str = "batch") -> Figure:
+def draw_tvg(
+    metrics: pd.DataFrame, study: str, *, source: str = "", unit: str = "batch", trained: bool = False
+) -> Figure:
     """Two panels for each data set: scores at epsilon as printed, and the same runs at what one record is guaranteed.
 
     Args:
@@ -53,11 +56,13 @@ def draw_tvg(metrics: pd.DataFrame, study: str, *, source: str = "", unit: str =
         study: whose rows are drawn, in each data set's main setting.
         source: the figure that it repeats, such as "TVG, Figure 4".
         unit: what noise is made for, where the study has both: a batch, as in the paper, or a record.
+        trained: whether the features are of networks that were trained on the clean records.
 
     Raises:
         InputError: if the table has no such rows.
     """
     scores = SCORES.get(study, ("accuracy",))
+    metrics = metrics[metrics["variant"].str.contains(TRAINED) == trained]
     rows = main_setting(_first_score(_with_unit(study_rows(_with_clean(metrics), study, *scores), unit), scores))
     names = most_telling(set(rows["mechanism"]), SHOWN.get(study, OTHERWISE))
     rows = rows[rows["mechanism"].isin([*names, NO_PRIVACY])]

@@ -21,7 +21,7 @@ import pandas as pd
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.claims.base import Finding, NotRun, claim
 from tensorldp_papers.claims.evidence import Evidence
-from tensorldp_papers.claims.fairness import Scores, is_papers, not_run, planned, shortfall, weakly
+from tensorldp_papers.claims.fairness import Scores, in_best_view, is_papers, not_run, planned, shortfall, weakly
 from tensorldp_papers.claims.statements import (
     ALPHA,
     AllOf,
@@ -128,28 +128,13 @@ def either_network(check: Callable[..., Finding]) -> Callable[..., Finding]:
         check: it takes the paper's network where `runs` finds it.
     """
 
-    def attempt(evidence: Evidence, options: dict[str, Any]) -> Finding | NotRun:
-        try:
-            return check(evidence, **options)
-        except NotRun as error:
-            return error
-
     @wraps(check)
     def decided(evidence: Evidence, **options: Any) -> Finding:
         both = _with_both(evidence)
         dropped = [chosen for size in range(len(both) + 1) for chosen in combinations(both, size)]
-        keeps = [partial(_stays, datasets) for datasets in dropped]
-        # what an attempt examined is the same where a choice makes no difference to the claim
-        attempts = [attempt(evidence.only(keep, 1), options) for keep in keeps]
-        ways = len({made.observed if isinstance(made, Finding) else str(made) for made in attempts})
-        views = [evidence.only(keep, ways) for keep in keeps]
-        made = [(attempt(view, options), view) for view in views]
-        findings = [(one, view) for one, view in made if isinstance(one, Finding)]
-        best, view = next(((one, view) for one, view in findings if one.holds), (findings or made)[0])
-        evidence.used += [name for name in view.used if name not in evidence.used]
-        if isinstance(best, NotRun):
-            raise best
-        return best
+        return in_best_view(
+            evidence, [partial(_stays, names) for names in dropped], lambda view: check(view, **options)
+        )
 
     return decided
 
