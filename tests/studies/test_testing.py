@@ -154,9 +154,9 @@ def test_a_body_that_was_trained_on_the_records_makes_all_their_releases_count(t
     settings = make_cell("learning", "idn", "10", release="features", factors=factors)
     box = Box(-1.0, 1.0, (16, 4))
     for split, count in (("train", 300), ("test", 40)):
-        records = {"x": np.zeros((count, 16, 4), np.float32), "y": np.arange(count) % 4}
+        x, y = np.zeros((count, 16, 4), np.float32), np.arange(count) % 4
         about = {"dataset": "d", "classes": "4", "low": "-1", "high": "1", "kind": "features"}
-        write_arrays(tmp_path / f"{split}.safetensors", records, about)
+        write_arrays(tmp_path / f"{split}.safetensors", {"x": x, "y": y}, about)
     whole = make_as(Idn, epsilon=10.0, domain=Box(-1.0, 1.0, (256, *box.shape))).curve()
     found = LEARNING.guarantee(settings, tmp_path)
     assert found["epsilon"] == pytest.approx(whole.compose(3).epsilon(1e-5))
