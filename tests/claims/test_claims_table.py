@@ -23,7 +23,7 @@ from tensorldp_papers.run.settings import parse_settings
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.xdist_group("claims")
 # G above L below 4 nats, weights without effect
-SCORES = {"none": 0.98, "tldp-l": 0.6, "tldp-g": 0.8, "tldp-g-w": 0.8}
+SCORES = {"none": 0.98, "tldp-l": 0.6, "tldp-g": 0.8, "tldp-l-w": 0.8}
 CHOSEN = {
     "datasets": ["mnist"],
     "mechanisms": list(SCORES),
@@ -81,17 +81,17 @@ def test_the_table_has_a_verdict_and_evidence_that_exists_for_each_claim(results
 
 def test_verdicts_follow_the_runs_and_one_missing_cell_changes_only_the_claims_that_need_it(results: Evidence) -> None:
     before = claims_table(results).set_index("id")
-    decided = {"T40": "holds with a condition", "T39": "undecided"}
+    decided = {"T40": "holds with a condition", "T38": "undecided"}
     decided["T35"] = "undecided"  # with fewer epochs than the paper's it refutes nothing
     assert before.loc[list(decided), "verdict"].to_dict() == decided
     path = results.results / "metrics.parquet"
     rows = pd.read_parquet(path)
-    rows[(rows["mechanism"] != "tldp-g-w") | (rows["epsilon"] != 2.0)].to_parquet(path)
+    rows[(rows["mechanism"] != "tldp-l-w") | (rows["epsilon"] != 2.0)].to_parquet(path)
     after = claims_table(Evidence(PLAN, results.results)).set_index("id")
     changed = before.index[(before != after).any(axis=1)]
-    assert list(changed) == ["T39"]
-    assert after.loc["T39", "verdict"] == "not run at this scale"
-    assert "tldp-g-w/epsilon~2" in str(after.loc["T39", "observed"])
+    assert list(changed) == ["T38"]
+    assert after.loc["T38", "verdict"] == "not run at this scale"
+    assert "tldp-l-w/epsilon~2" in str(after.loc["T38", "observed"])
     rows.assign(value=rows["value"] - 0.5 * (rows["mechanism"] == "tldp-g")).to_parquet(path)
     assert found("T40", Evidence(PLAN, results.results)).holds is None
 

@@ -95,7 +95,7 @@ def _bodies(tanh: float) -> Means:
     return scored(lambda c: tanh if "tanh" in c.variant else 0.75)
 
 
-_WEIGHTED = type1("mnist", more=("tldp-l-w", "tldp-g-w"))
+_WEIGHTED = type1("mnist", more=("tldp-l-w",))
 _BODIES = [
     c
     for backbone in ("mobilenet_v2", "mobilenet_v2_tanh")
@@ -110,7 +110,6 @@ TLDP_TRUTHS = {
     "T36": Truth(type1("svhn"), by(GOOD), by({"none": 0.95}, 0.7)),
     "T37": Truth(type1("cifar10"), by({}, 0.72), by({}, 0.5)),
     "T38": Truth(_WEIGHTED, by({}, 0.8), by({"tldp-l-w": 0.7}, 0.8)),
-    "T39": Truth(_WEIGHTED, by({"tldp-g-w": 0.75}, 0.8), by({"tldp-g-w": 0.85}, 0.8)),
     "T40": Truth(type1(), by({"tldp-g": 0.85}, 0.8), by({"tldp-g": 0.75}, 0.8)),
     "T41": Truth(type1(), by(GOOD), by(GOOD, 0.85)),
     "T42": Truth(type2("mnist"), by({}, 0.8), by({}, 0.6)),
