@@ -66,6 +66,7 @@ NEARLY = MINOR = 0.01
 SIMILAR = 0.03
 
 At = Callable[[Any], Statement]  # a statement about the cells with one centre
+On = Callable[[str, Any], Statement]  # and on one data set
 
 
 def rounds(evidence: Evidence, dataset: str, mechanism: str | None = None, **factors: Any) -> int:
@@ -131,28 +132,33 @@ def learned(
 
 
 def best_centre(
-    evidence: Evidence, datasets: list[str], test: At, taus: Iterable[str | float], eps: str = "e2"
+    evidence: Evidence,
+    datasets: list[str],
+    test: On,
+    taus: Iterable[str | float],
+    eps: str = "e2",
+    limit_of: Callable[[str, Any], int | None] = lambda *_: None,
 ) -> Finding:
     """The finding of a statement about PDPM in the better of its centres.
 
     Args:
         evidence: our results.
         datasets: those that the statement is about; where ranges are centred is looked up on the first.
-        test: the statement.
+        test: the statement about one of them.
         taus: safe ranges; with one of them something has to be learned on each data set. Part of what is found.
         eps: the mode of epsilon of that premise.
+        limit_of: on how many records a data set was run with one centre; None is the study's number.
     """
     where = centres(evidence, datasets[0], participation=None, budget=None)
     options: dict[str, Statement] = {}
     for centre in where:
-        premise = AllOf([learned(evidence, name, taus, eps)(centre) for name in datasets])
-        part = AllOf([premise, test(centre)])
-        short = [
-            shortfall(evidence.cells(FEDERATED, dataset=name, mechanism="pdpm", centre=centre, limit=None))
-            for name in datasets
-        ]
-        weak = joined([*short, "" if "global" in where else ZERO_ALONE])
-        options[around([centre])] = _learns_nothing(evidence, datasets, centre, eps) or weakly(part, weak)
+        parts = []
+        for name in datasets:
+            limit = limit_of(name, centre)
+            part = AllOf([learned(evidence, name, taus, eps, limit)(centre), test(name, centre)])
+            cells = evidence.cells(FEDERATED, dataset=name, mechanism="pdpm", centre=centre, limit=limit)
+            parts.append(weakly(part, joined([shortfall(cells), "" if "global" in where else ZERO_ALONE])))
+        options[around([centre])] = _learns_nothing(evidence, datasets, centre, eps) or AllOf(parts)
     statement, holding = best_of(options)
     several = len(options) > 1
     observed = "; ".join(f"{name}: {words(part)}" for name, part in options.items()) if several else around(where)
@@ -270,7 +276,9 @@ def relative_error(evidence: Evidence) -> Finding:
     )
 
 
-def _shares(evidence: Evidence, dataset: str, metric: str, centre: Any = None) -> dict[float, pd.DataFrame]:
+def _shares(
+    evidence: Evidence, dataset: str, metric: str, centre: Any = None, limit: int | None = None
+) -> dict[float, pd.DataFrame]:
     """Rows of Figure 3's arm (eps_3, tau_1) by the share of clients in a round, rising; none where it is not planned.
 
     The arm's cell at the study's own share is one of the nine combinations, which has no such factor.
@@ -278,11 +286,11 @@ def _shares(evidence: Evidence, dataset: str, metric: str, centre: Any = None) -
     arm = {"dataset": dataset, "mechanism": "pdpm", "eps": "e3", "tau": "t1", "budget": None, "centre": centre}
     shares = {
         cell.training.participation: variant_factors(cell.variant).get("participation")
-        for cell in evidence.cells(FEDERATED, **arm, limit=None)
+        for cell in evidence.cells(FEDERATED, **arm, limit=limit)
         if isinstance(cell.training, PldpTraining)
     }
     return {
-        share: evidence.rows(FEDERATED, metric, **arm, participation=shares[share], limit=None)
+        share: evidence.rows(FEDERATED, metric, **arm, participation=shares[share], limit=limit)
         for share in sorted(shares)
     }
 
@@ -322,17 +330,27 @@ def linear_communication(evidence: Evidence) -> Finding:
 
 @claim("P11", expected=f"on each data set a rise up to 0.7, and less than {MINOR} after it")
 def participation(evidence: Evidence) -> Finding:
+    """On all records where that was run with such shares of the clients."""
+
+    def has_shares(name: str, centre: Any, limit: int | None) -> bool:
+        shares = _shares(evidence, name, "accuracy", centre, limit)
+        return 0.7 in shares and min(shares) < 0.7 < max(shares)
+
+    def limit_of(name: str, centre: Any) -> int | None:
+        return records(name) if has_shares(name, centre, records(name)) else None
+
     names = [
         name
         for name in IMAGES
         for centre in centres(evidence, name, eps="e3", tau="t1", budget=None)[:1]
-        if 0.7 in (shares := _shares(evidence, name, "accuracy", centre)) and min(shares) < 0.7 < max(shares)
+        if has_shares(name, centre, None)
     ]
     if not names:
         raise evidence.lacks(f"{FEDERATED} on mnist with shares of clients below, at and above 0.7")
 
     def test(name: str, centre: Any) -> Statement:
-        points = {share: per_seed(rows) for share, rows in _shares(evidence, name, "accuracy", centre).items()}
+        shares = _shares(evidence, name, "accuracy", centre, limit_of(name, centre))
+        points = {share: per_seed(rows) for share, rows in shares.items()}
         low, most = min(points), max(points)
         return AllOf(
             [
@@ -341,9 +359,7 @@ def participation(evidence: Evidence) -> Finding:
             ]
         )
 
-    return best_centre(
-        evidence, names, lambda centre: AllOf([test(name, centre) for name in names]), [LEAST_NOISE], "e3"
-    )
+    return best_centre(evidence, names, test, [LEAST_NOISE], "e3", limit_of)
 
 
 def _after(evidence: Evidence, count: int, rows: pd.DataFrame) -> Estimate:
@@ -367,7 +383,7 @@ def _short(evidence: Evidence, dataset: str, count: int, needed: int, reached: d
 def rounds_and_modes(evidence: Evidence) -> Finding:
     count = rounds(evidence, "mnist")
 
-    def test(centre: Any) -> Statement:
+    def test(_: str, centre: Any) -> Statement:
         parts: list[Statement] = []
         final = {}
         for eps in EPS_MODES:
@@ -415,7 +431,7 @@ def best_range(evidence: Evidence, dataset: str, printed: dict[str, float]) -> F
         rows = mode_rows(evidence, dataset, eps, tau, centre, None)
         return Between(text, _after(evidence, PRINTED_ROUNDS, rows), low=value - NEARLY)
 
-    def test(centre: Any) -> Statement:
+    def test(_: str, centre: Any) -> Statement:
         return AllOf([AnyOf([met(eps, tau, centre, value) for tau in RANGE_MODES]) for eps, value in printed.items()])
 
     return best_centre(evidence, [dataset], test, RANGE_MODES)
@@ -426,7 +442,7 @@ def best_range(evidence: Evidence, dataset: str, printed: dict[str, float]) -> F
 def wider_ranges(evidence: Evidence) -> Finding:
     count = rounds(evidence, "mnist")
 
-    def test(centre: Any) -> Statement:
+    def test(_: str, centre: Any) -> Statement:
         parts = []
         for eps in EPS_MODES:
             ends = {tau: per_seed(mode_rows(evidence, "mnist", eps, tau, centre)) for tau in RANGE_MODES}
@@ -450,17 +466,17 @@ def personal_budgets(evidence: Evidence) -> Finding:
     if not names:
         raise evidence.lacks(f"{FEDERATED} on mnist or fashion_mnist in all three modes of epsilon")
 
-    def test(centre: Any) -> Statement:
-        parts = []
-        for name in names:
-            means = {
-                eps: per_seed(pd.concat([mode_rows(evidence, name, eps, tau, centre) for tau in RANGE_MODES]))
-                for eps in EPS_MODES
-            }
-            for better, worse in (("e2", "e1"), ("e3", "e2")):
-                text = f"accuracy of {better} minus {worse} on {name}"
-                parts.append(higher(text, means[better], means[worse], low=0))
-        return AllOf(parts)
+    def test(name: str, centre: Any) -> Statement:
+        means = {
+            eps: per_seed(pd.concat([mode_rows(evidence, name, eps, tau, centre) for tau in RANGE_MODES]))
+            for eps in EPS_MODES
+        }
+        return AllOf(
+            [
+                higher(f"accuracy of {better} minus {worse} on {name}", means[better], means[worse], low=0)
+                for better, worse in (("e2", "e1"), ("e3", "e2"))
+            ]
+        )
 
     return best_centre(evidence, names, test, RANGE_MODES)
 
@@ -495,7 +511,7 @@ def _after_100(evidence: Evidence, names: dict[str, str]) -> None:
 def comparison(evidence: Evidence) -> Finding:
     _after_100(evidence, {"pdpm": "PDPM", NO_PRIVACY: "no privacy"})
 
-    def test(centre: Any) -> Statement:
+    def test(_: str, centre: Any) -> Statement:
         ours, none = (_after(evidence, 100, _comparison(evidence, name, centre, None)) for name in ("pdpm", NO_PRIVACY))
         return AllOf(
             [
