@@ -241,6 +241,11 @@ def test_factors_of_the_config_replace_those_of_the_study_and_choose_among_arms_
     made = plan(studies=["latent"], factors={"latent": {"reading": ["B"]}}).cells
     assert {factor(c, "reading") for c in made if c.mechanism == "latent"} == {"B"}
     assert {factor(c, "model") for c in made if c.mechanism == "none"} == {"ann", "cnn", "centroid"}
+    shares = {"participation": [0.1, "without"], "eps": ["e3"], "tau": ["t1"], "limit": ["without"]}
+    made = plan(studies=["pldp_fl"], scale="desk", datasets={"pldp_fl": ["mnist"]}, factors={"pldp_fl": shares}).cells
+    found = {(c.mechanism, factor(c, "participation")) for c in made if c.mechanism in ("none", "pdpm")}
+    assert found == {(name, share) for name in ("none", "pdpm") for share in (None, "0.1")}
+    assert "privunit" not in {c.mechanism for c in made}  # which has another mode of epsilon
     chosen = {"mechanisms": {"tldp_type2": ["none"]}, "factors": {"tldp_type2": {"backbone": ["mobilenet_v2"]}}}
     (only,) = plan(studies=["tldp_type2"], scale="desk", **chosen).cells
     assert factor(only, "backbone") == "mobilenet_v2"

@@ -96,6 +96,16 @@ def test_the_area_under_the_curve_is_drawn_where_a_data_set_has_it() -> None:
         draw_tvg(table("tvg_features", metric="auc"), "tvg_features")
 
 
+def test_trained_bodies_have_a_figure_of_their_own() -> None:
+    shared: dict[str, Any] = {"metric": "accuracy"}
+    plain, trained = (f"backbone=lenet_tanh{end},model=lenet_tanh_head,unit=batch" for end in ("", "_trained"))
+    untrained = table("tvg_features", variant=plain, **shared)
+    own = table("tvg_features", {"idn": {1.0: (80.0, 0.5), 10.0: (900.0, 0.6)}}, variant=trained, **shared)
+    runs = pd.concat([untrained, own])
+    assert marks(draw_tvg(runs, "tvg_features").axes[1]) == marks(draw_tvg(untrained, "tvg_features").axes[1])
+    assert marks(draw_tvg(runs, "tvg_features", trained=True).axes[1]) == {(80.0, 0.51), (900.0, 0.61)}
+
+
 def test_noise_for_a_batch_is_drawn_unless_that_for_a_record_is_asked_for() -> None:
     record: Lines = {"idn": {1.0: (1.0, 0.4), 100.0: (90.0, 0.7)}, "udn": {1.0: (0.8, 0.35), 100.0: (70.0, 0.65)}}
     other = "model=lenet_tanh,subspace=identity,unit=record"

@@ -81,18 +81,27 @@ def _factors(study: Study, plan: ScalePlan, settings: Settings) -> dict[str, lis
         if key == "model" and set(settings.datasets.get(study.study, ())) & set(settings.own_datasets):
             words |= set(MODELS.names())
         for value in values:
-            if (isinstance(value, str) or key not in plan.factors) and value not in {*words, *of_arms}:
-                known = sorted({*words, *map(str, of_arms)})
+            if (isinstance(value, str) or key not in plan.factors) and value not in {*words, *of_arms, WITHOUT}:
+                known = sorted({*words, *map(str, of_arms), WITHOUT})
                 raise unknown(f"value of the factor {key} of {study.study}", short(str(value)), known)
         if key in plan.factors:
             chosen[key] = [value for value in values if not isinstance(value, str) or value in words]
     return chosen
 
 
-def _is_wanted(factors: dict[str, Any], settings: Settings, study: Study) -> bool:
-    """Whether a cell has the values that the config names, of those of its factors that the config names."""
+WITHOUT = "without"  # in a config's list of values: cells that do not have the factor, too
+
+
+def _is_wanted(factors: dict[str, Any], mechanism: str, settings: Settings, study: Study) -> bool:
+    """Whether a cell has one of the values that the config names for each factor that its mechanism has in some arm.
+
+    Cells without privacy that lack a factor stay, because others are compared with them.
+    """
+    known = set(factors)
+    if mechanism != NO_PRIVACY:
+        known |= {key for arm in study.arms if mechanism in arm.mechanisms for key in arm.factors}
     wanted = settings.factors.get(study.study, {})
-    return all(factors[key] in values for key, values in wanted.items() if key in factors)
+    return all(factors.get(key, WITHOUT) in values for key, values in wanted.items() if key in known)
 
 
 def _arm_epsilons(mechanism: str, epsilons: list[float]) -> list[float]:
@@ -132,12 +141,13 @@ def study_cells(study: Study, settings: Settings) -> list[AnyCell]:
             grid = {**chosen, **{key: _listed(value) for key, value in arm.factors.items()}}
             for values in itertools.product(*grid.values()):
                 factors = dict(zip(grid, values, strict=True))
-                if not _is_wanted(factors, settings, study):
+                mechanisms = [name for name in arm.mechanisms if _is_wanted(factors, name, settings, study)]
+                if not mechanisms:
                     continue
                 training = _training(study, plan, settings, factors)
                 typed = _typed_factors(study, arm, factors)
                 own = (arm.epsilons or {}).get(settings.scale, plan.epsilons)
-                for mechanism in arm.mechanisms:
+                for mechanism in mechanisms:
                     for epsilon in _arm_epsilons(mechanism, settings.epsilons.get(study.study, own)):
                         cell = Cell(
                             study=study.study,
