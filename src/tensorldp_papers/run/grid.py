@@ -80,10 +80,11 @@ def _factors(study: Study, plan: ScalePlan, settings: Settings) -> dict[str, lis
         words = {v for scale in study.scales.values() for v in scale.factors.get(key, []) if isinstance(v, str)}
         if key == "model" and set(settings.datasets.get(study.study, ())) & set(settings.own_datasets):
             words |= set(MODELS.names())
+        known = {*words, *of_arms, *([WITHOUT] if key not in plan.factors else [])}
         for value in values:
-            if (isinstance(value, str) or key not in plan.factors) and value not in {*words, *of_arms, WITHOUT}:
-                known = sorted({*words, *map(str, of_arms), WITHOUT})
-                raise unknown(f"value of the factor {key} of {study.study}", short(str(value)), known)
+            if (isinstance(value, str) or key not in plan.factors) and value not in known:
+                listed = sorted(map(str, known))
+                raise unknown(f"value of the factor {key} of {study.study}", short(str(value)), listed)
         if key in plan.factors:
             chosen[key] = [value for value in values if not isinstance(value, str) or value in words]
     return chosen
