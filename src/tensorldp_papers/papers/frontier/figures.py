@@ -73,8 +73,12 @@ def frontier_rows(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def paper_rows(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The papers' mechanisms as their studies measured them, at their true epsilons; the best variant at each."""
+    """The papers' mechanisms as their studies measured them, at their true epsilons; the best variant at each.
+
+    Without a utility subspace TVG's mechanism is not at its best, and its true epsilons lie beside those with one.
+    """
     parts = [pd.DataFrame(columns=COLUMNS)]
+    metrics = metrics[~metrics["variant"].str.contains("subspace=")]
     for paper, study, mechanism, metric in PAPERS:
         rows = metrics[
             (metrics["study"] == study) & (metrics["mechanism"] == mechanism) & (metrics["metric"] == metric)
