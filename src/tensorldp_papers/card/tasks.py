@@ -23,6 +23,7 @@ from tensorldp_papers.card.label import DELTA
 from tensorldp_papers.data.at_hand import at_hand
 from tensorldp_papers.data.catalogue import get
 from tensorldp_papers.plots.means import true_epsilon
+from tensorldp_papers.run.grid import WITHOUT
 from tensorldp_papers.run.records import matrix_shape
 
 STUDY, SEEDS, SCORE = "tldp_type1", (0, 1, 2), "weighted_f1"
@@ -31,8 +32,8 @@ SMALL = "digits"  # at the scale quick, the others at desk, whose small network 
 PRIVUNIT = "privunit"
 BESIDE = ("laplace", PRIVUNIT)
 FRONTIER, NETWORKS = "frontier", {"cifar10": ("mobilenet_v2", "efficientnet_lite2")}  # weights of public features
-# leaves only its arm without these factors: other learners, controls, and private labels, tests and clients
-PLAIN = {"learner": ["nearest"], "control": ["public"], "private": ["answer"]}
+# only its arm without these factors: other learners, controls, and private labels, tests and clients
+PLAIN = {factor: [WITHOUT] for factor in ("learner", "control", "private")}
 IMAGES, FEATURES = "images", "public features"
 SNAKEFILE = "Snakefile"
 
