@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from tensorldp.errors import InputError
 from tensorldp_papers.nets.compiled.loop import CompiledLoop, planned
 from tensorldp_papers.nets.computing import arithmetic, channels_last, flushing_denormals, lay_out
+from tensorldp_papers.nets.replay import Replay, can_replay
 from tensorldp_papers.run.progress import track
 
 LARGEST = 1e12  # no network here has such weights unless its training diverged
@@ -52,18 +53,24 @@ def fit(
         loop.adam(model.train(), (planned(order, batch_size, least=2) for order in orders))
         return model
     trainable = [p for p in model.parameters() if p.requires_grad]
-    optimizer = torch.optim.Adam(trainable, lr=learning_rate, fused=True)
+    replays = x.device.type == "cuda" and can_replay(model)
+    optimizer = torch.optim.Adam(trainable, lr=learning_rate, fused=True, capturable=replays)
     lay_out(model).train()
+
+    def step(inputs: Tensor, labels: Tensor) -> None:
+        optimizer.zero_grad(set_to_none=True)
+        with arithmetic(precision, x.device):
+            found = model(channels_last(inputs))
+        nn.functional.cross_entropy(found.float(), labels).backward()
+        optimizer.step()
+
+    take = Replay(step, x.device) if replays else step
     with flushing_denormals():
         for epoch in range(epochs):
             order = torch.randperm(len(x), generator=generator).to(x.device)
             batches = [b for b in order.split(batch_size) if len(b) > 1]  # batch-norm needs two
             for batch in track(batches, f"{what}, epoch {epoch + 1} of {epochs}"):
-                optimizer.zero_grad(set_to_none=True)
-                with arithmetic(precision, x.device):
-                    found = model(channels_last(x[batch]))
-                nn.functional.cross_entropy(found.float(), y[batch]).backward()
-                optimizer.step()
+                take(x[batch], y[batch])
     return model
 
 

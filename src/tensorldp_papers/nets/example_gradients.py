@@ -21,7 +21,11 @@ from torch import Tensor, nn
 from tensorldp.domain import Box
 from tensorldp.errors import InputError
 
-BLOCK_ELEMENTS = 1 << 19  # gradient elements that are clipped at once: 2 MB, which stay in the cache
+CPU_BLOCK, GPU_BLOCK = 1 << 19, 1 << 26  # gradient elements that are clipped at once: on a CPU 2 MB, for the cache
+
+
+def _examples_at_once(elements: int, like: Tensor) -> int:
+    return max(1, (CPU_BLOCK if like.device.type == "cpu" else GPU_BLOCK) // elements)
 
 
 def squared_norms(rows: Tensor) -> Tensor:
@@ -40,7 +44,7 @@ def weighted_sum(factor: Tensor, gradients: Tensor) -> Tensor:
     """The sum over examples of factor times gradient, (elements,) in float64."""
     factor, rows = _counted(factor, gradients.flatten(1))
     total = rows.new_zeros(rows.shape[1], dtype=torch.float64)
-    step = max(1, BLOCK_ELEMENTS // rows.shape[1])
+    step = _examples_at_once(rows.shape[1], rows)
     for f, g in zip(factor.split(step), rows.split(step), strict=True):
         total += f @ g.double()
     return total
@@ -49,12 +53,17 @@ def weighted_sum(factor: Tensor, gradients: Tensor) -> Tensor:
 def _counted(factor: Tensor, *rows: Tensor) -> tuple[Tensor, ...]:
     """Factors and rows of the examples whose factor is not 0: 0 times infinity would not be 0."""
     kept = factor > 0.0
+    if factor.device.type != "cpu":  # without reading the factors back, which would stop the GPU at every step
+        return (factor, *(torch.where(kept.view(-1, *[1] * (x.dim() - 1)), x, 0.0) for x in rows))
     return (factor, *rows) if bool(kept.all()) else (factor[kept], *(x[kept] for x in rows))
 
 
 def clamped_sum(gradients: Tensor, clip: float) -> Tensor:
     """The sum over examples of gradients with every element clipped to [-clip, clip] in place, NaN as 0; in float64."""
-    total = gradients.clamp_(*Box(-clip, clip, (1,)).ends(gradients.dtype)).sum(dim=0, dtype=torch.float64)
+    gradients.clamp_(*Box(-clip, clip, (1,)).ends(gradients.dtype))
+    if gradients.device.type != "cpu":
+        return gradients.nan_to_num_().sum(dim=0, dtype=torch.float64)
+    total = gradients.sum(dim=0, dtype=torch.float64)
     return total if bool(total.isfinite().all()) else gradients.nan_to_num_().sum(dim=0, dtype=torch.float64)
 
 
@@ -77,7 +86,7 @@ class _Linear:
     def clamped(self, clip: float) -> list[Tensor]:
         out, size = self.derivatives.shape[1], self.inputs.shape[1]
         total = self.inputs.new_zeros(out, size, dtype=torch.float64)
-        step = max(1, BLOCK_ELEMENTS // (out * size))
+        step = _examples_at_once(out * size, self.inputs)
         for d, a in zip(self.derivatives.split(step), self.inputs.split(step), strict=True):
             total += clamped_sum(d.unsqueeze(2) * a.unsqueeze(1), clip)
         return [total, clamped_sum(self.derivatives, clip)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from tensorldp.errors import check_whole, unknown
 from tensorldp.randomness import generator
@@ -24,14 +24,15 @@ from tensorldp_papers.run.records import Records, matrix_shape, model_inputs
 SPLIT = tuple(name for name in NAMES if name.endswith("_tanh"))
 TRAINED = "_trained"  # the end of the name of an extractor that was trained on the records
 MOBILE = ("mobilenet_v2_tanh", "mobilenet_v2")
-BACKBONES = ("tanh_cnn", *MOBILE, *SPLIT, *(name + TRAINED for name in SPLIT))
-BODY_EPOCHS, BODY_BATCH = 10, 256  # of a trained body; the batch is TVG's
+BACKBONES = ("tanh_cnn", *MOBILE, *SPLIT, *(name + TRAINED for name in (*MOBILE, *SPLIT)))
+BODY_EPOCHS = 10  # of a trained body
+BODY_BATCH, MOBILE_BATCH = 256, 64  # TVG's and TLDP's
 MOBILE_SHAPE = (32, FEATURES // 32)
 
 
 def feature_range(backbone: str) -> tuple[float, float]:
     """The range of an extractor's features: of ReLU6's means [0, 6], of tanh's values [-1, 1]."""
-    return (0.0, 6.0) if backbone == "mobilenet_v2" else (-1.0, 1.0)
+    return (0.0, 6.0) if backbone.removesuffix(TRAINED) == "mobilenet_v2" else (-1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Extractor:
         `workers` threads share the records on a CPU, each on batches of its own: the features do not depend on it.
         """
         workers = check_whole("workers", workers, low=1)
-        mobile = self.backbone in MOBILE
+        mobile = self.backbone.removesuffix(TRAINED) in MOBILE
 
         def embedded(part: Tensor) -> Tensor:
             with torch.no_grad():
@@ -75,8 +76,8 @@ def feature_extractor(backbone: str, records: Records, device: torch.device, wei
     `tanh_cnn` is seeded and untrained. `mobilenet_v2_tanh` is MobileNetV2 with every ReLU6 replaced by tanh, no
     fine-tuning, in evaluation mode (TLDP 5.2.2); `mobilenet_v2` has its ReLU6, as it was trained. The ImageNet weights
     of both come from `weights`. TVG's tanh networks are seeded and untrained, only their bodies; that for text takes
-    word vectors that came with the data. With `_trained` they are trained with their heads on these very records and
-    their labels, without privacy, as in TVG's Type III: only then does an extractor depend on data.
+    word vectors that came with the data. With `_trained` a network is trained with its head on these very records and
+    their labels, without privacy, from where it would start: only then does an extractor depend on data.
 
     Args:
         backbone: one of `BACKBONES`.
@@ -103,29 +104,38 @@ def feature_extractor(backbone: str, records: Records, device: torch.device, wei
             split.body.use_embedding(records.embedding)
         split.to(device)
         if backbone != name:
-            fit(
-                split,
-                _scaled(records.x, records).to(device),
-                records.y.to(device),
-                epochs=BODY_EPOCHS,
-                batch_size=BODY_BATCH,
-                learning_rate=1e-3,
-                generator=draws,
-                what=f"the body of {backbone}",
-            )
+            _train_body(split, records, device, BODY_BATCH, draws, backbone)
         shape, embed = matrix_shape(split.feature_shape), lay_out(split.body).eval().forward
     elif name == "tanh_cnn":
         net = TanhCNN(*image_layout(records.shape))
         seed_model(net, draws)
         shape, embed = net.feature_shape, lay_out(net.to(device)).eval().forward
     else:
-        mobile = MobileNet(2, tanh=name == "mobilenet_v2_tanh")
+        mobile = MobileNet(2 if backbone == name else records.classes, tanh=name == "mobilenet_v2_tanh")
         seed_model(mobile, draws)
         if weights is not None:
             load_imagenet(mobile, weights)
-        lay_out(mobile.to(device)).eval()
+        mobile.to(device)
+        if backbone != name:
+            _train_body(mobile, records, device, MOBILE_BATCH, draws, backbone)
+        lay_out(mobile).eval()
         shape, embed = MOBILE_SHAPE, mobile.embed
     return Extractor(backbone, shape, embed, device)
+
+
+def _train_body(
+    net: nn.Module, records: Records, device: torch.device, batch_size: int, draws: torch.Generator, backbone: str
+) -> None:
+    fit(
+        net,
+        _scaled(records.x, records, isinstance(net, MobileNet)).to(device),
+        records.y.to(device),
+        epochs=BODY_EPOCHS,
+        batch_size=batch_size,
+        learning_rate=1e-3,
+        generator=draws,
+        what=f"the body of {backbone}",
+    )
 
 
 def _scaled(x: Tensor, records: Records, imagenet: bool = False) -> Tensor:

@@ -1,0 +1,78 @@
+"""Training steps on a GPU, recorded once and then replayed.
+
+A small network's step is hundreds of kernels that take less time than their launches. A CUDA graph launches all of them
+at once. It computes what the step itself computes, noise included: a generator goes on from replay to replay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from tensorldp_papers.nets.registry import SeededDropout
+
+Shapes = tuple[tuple[int, ...], ...]
+
+
+def can_replay(model: nn.Module) -> bool:
+    """Whether a network's step does the same each time: dropout draws on the CPU; LSTMs gain nothing."""
+    return not any(isinstance(module, (SeededDropout, nn.RNNBase)) for module in model.modules())
+
+
+class Replay:
+    """A step that is the same for all inputs of one shape; on a CPU it is just called.
+
+    The first inputs of a shape go through the step itself, which so allocates what it keeps. The second are recorded.
+
+    Args:
+        step: it changes parameters, optimiser and buffers in place, reads no tensor back to the CPU and gives nothing.
+        device: where its tensors are.
+        generators: those on the device that it draws from.
+    """
+
+    def __init__(
+        self, step: Callable[..., None], device: torch.device, generators: Sequence[torch.Generator] = ()
+    ) -> None:
+        self.step, self.generators = step, generators
+        self.stream = torch.cuda.Stream(device) if device.type == "cuda" else None
+        self._pool = None if self.stream is None else torch.cuda.graph_pool_handle()
+        self._recorded: dict[Shapes, tuple[torch.cuda.CUDAGraph, list[Tensor]] | None] = {}
+
+    def __call__(self, *inputs: Tensor) -> None:
+        """Take the step on these inputs."""
+        if self.stream is None:
+            self.step(*inputs)
+            return
+        self.stream.wait_stream(torch.cuda.current_stream(self.stream.device))
+        with torch.cuda.stream(self.stream):
+            self._on_stream(inputs)
+        torch.cuda.current_stream(self.stream.device).wait_stream(self.stream)
+
+    def _on_stream(self, inputs: Sequence[Tensor]) -> None:
+        shapes = tuple(tuple(x.shape) for x in inputs)
+        if shapes not in self._recorded:
+            self._recorded[shapes] = None
+            self.step(*inputs)
+            return
+        recorded = self._recorded[shapes]
+        if recorded is None:
+            recorded = self._recorded[shapes] = self._record(inputs)
+        graph, places = recorded
+        for place, value in zip(places, inputs, strict=True):
+            place.copy_(value)
+        graph.replay()
+
+    def _record(self, inputs: Sequence[Tensor]) -> tuple[torch.cuda.CUDAGraph, list[Tensor]]:
+        places = [x.clone() for x in inputs]
+        graph = torch.cuda.CUDAGraph()
+        for source in self.generators:
+            graph.register_generator_state(source)
+        torch.cuda.synchronize()
+        graph.capture_begin(pool=self._pool)
+        try:
+            self.step(*places)
+        finally:
+            graph.capture_end()
+        return graph, places
