@@ -103,7 +103,8 @@ def test_a_study_has_one_row_with_its_cells_and_seeds() -> None:
 def test_a_piece_says_what_stands_on_top_of_its_file(tmp_path: Path) -> None:
     (tmp_path / "b.yaml").write_text("# Decides X1:\n# an hour.\nscale: desk  # not this\n")
     (tmp_path / "a.yaml").write_text("# Nothing.\nscale: desk\n# nor this\n")
-    assert pieces_table(tmp_path).splitlines()[2:] == ["| `a` | Nothing. |", "| `b` | Decides X1: an hour. |"]
+    (tmp_path / "c.yaml").write_text("# Nothing.\n")
+    assert pieces_table(tmp_path).splitlines()[2:] == ["| `a`, `c` | Nothing. |", "| `b` | Decides X1: an hour. |"]
 
 
 def test_open_claims_say_how_many_seeds_and_what_else_they_need() -> None:

@@ -126,12 +126,13 @@ def kept_table(metrics: pd.DataFrame) -> str:
 
 
 def pieces_table(folder: Path) -> str:
-    """Markdown: the pieces of a folder by name, with what the comment on top of each file says."""
-    lines = ["| piece | what it is |", "|---|---|"]
+    """Markdown: the pieces of a folder by name, with what the comment on top of each file says; equal ones in a row."""
+    named: dict[str, list[str]] = {}
     for path in sorted(folder.glob("*.yaml")):
         top = itertools.takewhile(lambda line: line.startswith("#"), path.read_text().splitlines())
-        lines.append(f"| `{path.stem}` | {' '.join(line.lstrip('# ') for line in top)} |")
-    return "\n".join(lines)
+        named.setdefault(" ".join(line.lstrip("# ") for line in top), []).append(f"`{path.stem}`")
+    rows = [f"| {', '.join(names)} | {text} |" for text, names in named.items()]
+    return "\n".join(["| piece | what it is |", "|---|---|", *rows])
 
 
 def verdict_table(claims: pd.DataFrame, source: str) -> str:
