@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Run a piece of workflow/pieces/ in pieces/NAME of the working directory. Called again, it goes on where it stopped.
+# Run a piece of workflow/pieces/ in pieces/NAME of the working directory, one seed after the other, so that what is
+# stopped has whole seeds. Called again, it goes on where it stopped.
 # usage: [CORES=n] [SLOTS=n] workflow/piece.sh NAME [MINUTES]
 # minutes: stop then with code 124 and keep what is done; 0, as without: run to the end. SLOTS: jobs that share a GPU.
 set -euo pipefail
@@ -13,4 +14,16 @@ run=(snakemake --cores "${CORES:-all}" ${SLOTS:+--resources "gpu=$SLOTS"} -s "$h
 exec 9> "pieces/$name/.held"
 flock --nonblock 9 || { echo "error: the piece $name is running already" >&2; exit 1; }
 "${run[@]}" --unlock > /dev/null 2>&1 || true # a run that was killed leaves Snakemake's lock
-exec timeout --signal=INT --kill-after=60 "$((minutes * 60))" "${run[@]}" --rerun-incomplete -- results/metrics.parquet
+ends=$((SECONDS + minutes * 60))
+compute() { # what there is time for, with these options of Snakemake
+    local left=0
+    ((minutes == 0)) || left=$((ends - SECONDS))
+    ((minutes == 0 || left > 0)) || exit 124
+    timeout --signal=INT --kill-after=60 "$left" "${run[@]}" --rerun-incomplete "$@" -- results/metrics.parquet
+}
+seeds=""
+for seed in $(sed -n 's/^seeds: *\[\(.*\)\]$/\1/p' "$settings" | tr ',' ' '); do
+    seeds+=${seeds:+,}$seed
+    compute --config "seeds=[$seeds]"
+done
+[[ -n $seeds ]] || compute
