@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 from scipy.stats import kstest
-from torch import Tensor
+from torch import Tensor, nn
 
 from tensorldp.randomness import generator
 from tensorldp_papers.nets import Task, build, classify, private_sgd
@@ -58,9 +58,18 @@ def test_on_a_cpu_the_step_is_called_each_time() -> None:
     assert [int(x) for x in seen] == [0, 1, 2]
 
 
-def test_networks_with_dropout_or_an_lstm_are_not_recorded() -> None:
+class Chooses(nn.Module):
+    """A user's layer, whose work depends on what it is given."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.abs() if bool(x.sum() > 0) else x
+
+
+def test_networks_whose_steps_may_differ_are_not_recorded() -> None:
     text = Task((6,), 2, vocabulary=9)
     assert can_replay(build("small_cnn", IMAGES, generator()))
+    assert can_replay(build("mobilenet_v2", IMAGES, generator()))
+    assert not can_replay(nn.Sequential(nn.Linear(3, 3), Chooses()))
     assert not can_replay(build("fcn", Task((8,), 2), generator()))
     assert not can_replay(build("bilstm_tanh", text, generator()))
 

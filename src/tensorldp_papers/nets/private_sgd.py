@@ -29,7 +29,7 @@ from tensorldp_papers.nets.example_gradients import (
     squared_norms,
     weighted_sum,
 )
-from tensorldp_papers.nets.replay import Replay
+from tensorldp_papers.nets.replay import Replay, can_replay
 from tensorldp_papers.run.progress import track
 
 Norm = Literal["linf", "l2"]
@@ -212,7 +212,7 @@ def fit_private(
     optimizer = torch.optim.SGD(trainable, lr=learning_rate, momentum=momentum)
     model.train()
     step = PrivateStep(model, optimizer, release, lot=lot, noise=noise)
-    take = Replay(step, x.device, [noise]) if step.own is not None else step
+    take = Replay(step, x.device, [noise]) if step.own is not None and can_replay(model) else step
     for _ in track(range(steps), what):
         chosen = torch.rand(len(x), generator=generator, dtype=torch.float64) < lot / len(x)
         batch = chosen.nonzero().squeeze(1).to(x.device)

@@ -14,11 +14,14 @@ from torch import Tensor, nn
 from tensorldp_papers.nets.registry import SeededDropout
 
 Shapes = tuple[tuple[int, ...], ...]
+OURS = ("torch.", "torchvision.", "tensorldp_papers.")  # a layer from elsewhere may decide from its inputs what to do
 
 
 def can_replay(model: nn.Module) -> bool:
     """Whether a network's step does the same each time: dropout draws on the CPU; LSTMs gain nothing."""
-    return not any(isinstance(module, (SeededDropout, nn.RNNBase)) for module in model.modules())
+    layers = list(model.modules())
+    known = all(type(layer).__module__.startswith(OURS) for layer in layers)
+    return known and not any(isinstance(layer, (SeededDropout, nn.RNNBase)) for layer in layers)
 
 
 class Replay:
