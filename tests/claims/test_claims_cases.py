@@ -54,7 +54,7 @@ def tanh_with(frozen: float, again: float) -> Means:
 
 TLDP_CASES += [
     ("T57", FROZEN, tanh_with(0.65, 0.65), OPEN, ""),
-    ("T57", [*FROZEN, *AGAIN], tanh_with(0.65, 0.65), FAILS, ""),
+    ("T57", [*FROZEN, *AGAIN], tanh_with(0.65, 0.65), OPEN, ""),  # one training of each decides nothing
     ("T57", [*FROZEN, *AGAIN], tanh_with(0.65, 0.85), HOLDS, ""),
 ]
 
