@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tensorldp.mechanism_table import NO_PRIVACY
+from tensorldp_papers.data.catalogue import whole_of
 from tensorldp_papers.papers.tvg.looseness import looseness
 from tensorldp_papers.plots.axes import SMALLEST_EPSILON, decades, epsilons, shares
 from tensorldp_papers.plots.curves import main_setting, most_telling, what_is_drawn, with_lines
@@ -65,7 +66,9 @@ def draw_tvg(
     metrics = metrics[metrics["variant"].str.contains(TRAINED) == trained]
     rows = main_setting(_first_score(_with_unit(study_rows(_with_clean(metrics), study, *scores), unit), scores))
     names = most_telling(set(rows["mechanism"]), SHOWN.get(study, OTHERWISE))
-    rows = rows[rows["mechanism"].isin([*names, NO_PRIVACY])]
+    run = set(rows["dataset"])
+    beside_whole = {name for name in run if whole_of(name) in run - {name}}
+    rows = rows[rows["mechanism"].isin([*names, NO_PRIVACY]) & ~rows["dataset"].isin(beside_whole)]
     limits = placed(
         _with_unit(metrics[(metrics["study"] == study) & (metrics["metric"] == "accuracy_ceiling")], unit), "guaranteed"
     )
