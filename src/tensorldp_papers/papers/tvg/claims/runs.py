@@ -51,6 +51,7 @@ TYPE2 = (*IMAGES, "imdb")
 PER_ELEMENT, TIGHT = "gaussian-per-element", "gaussian-analytic"
 BOUNDS = ("optimized", "mvg", "udn", "idn")
 SHIFTS = (PER_ELEMENT, "mvg", "udn", "idn")
+ONE_BODY = "trained networks that give features were trained once, for all seeds"
 
 Order = tuple[str, str, float, float]  # two mechanisms, and what the first minus the second lies between
 
@@ -112,7 +113,10 @@ def settle(
     evidence: Evidence, parts: Sequence[Statement], observed: str = "", test: str = "", *, condition: str = ""
 ) -> Finding:
     """The finding that all parts hold in this view of the results, one of those of `either_body`."""
-    return finding(Alternative(AllOf(parts), evidence.ways), observed, test, condition=condition)
+    reads = any(FEATURES in name for name in evidence.used)
+    once = ONE_BODY if reads and any(is_trained(cell) for cell in evidence.cells(FEATURES)) else ""
+    shared = Alternative(AllOf(parts), evidence.ways)
+    return finding(shared, observed, test, condition=joined([once, condition]))
 
 
 def _is_lacking_part(cells: Iterable[AnyCell], name: str, wanted: Iterable[str]) -> bool:
