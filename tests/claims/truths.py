@@ -57,11 +57,12 @@ def type2(*datasets: str) -> list[AnyCell]:
     return [*both, *grid_of(*place, ["gaussian"], (0.5, 2, 5, 20), form="table5", **shared)]
 
 
-def bodies() -> list[AnyCell]:
-    """Type II with ReLU6 and with tanh, of weights as they were and trained again."""
+def bodies(*endings: str) -> list[AnyCell]:
+    """Type II with ReLU6 and with tanh, of weights as they were and of those that have such ends of their names."""
     return [
         c
-        for backbone in ("mobilenet_v2", "mobilenet_v2_tanh", "mobilenet_v2_trained", "mobilenet_v2_tanh_trained")
+        for ending in ("", *endings)
+        for backbone in ("mobilenet_v2" + ending, "mobilenet_v2_tanh" + ending)
         for c in grid_of("tldp_type2", IMAGES, ["none", *TLDP], (5, 100), backbone=backbone, model="linear")
     ]
 

@@ -41,7 +41,7 @@ from tensorldp_papers.claims.statements import (
     per_seed,
 )
 from tensorldp_papers.data.catalogue import get, whole_of
-from tensorldp_papers.nets.features import TRAINED
+from tensorldp_papers.nets import features
 from tensorldp_papers.run.cell import AnyCell, variant_factors
 
 Check = Callable[[Evidence], Finding]
@@ -132,7 +132,7 @@ def is_papers(study: str, dataset: str, variant: str) -> bool:
 
 def is_trained(cell: AnyCell) -> bool:
     """Whether a cell's features are of a network that was trained on the records."""
-    return _network(cell.variant).endswith(TRAINED)
+    return features.is_trained(_network(cell.variant))
 
 
 def at_chance(study: str, dataset: str, network: str = "") -> float:

@@ -22,17 +22,27 @@ from tensorldp_papers.run.progress import track
 from tensorldp_papers.run.records import Records, matrix_shape, model_inputs
 
 SPLIT = tuple(name for name in NAMES if name.endswith("_tanh"))
-TRAINED = "_trained"  # the end of the name of an extractor that was trained on the records
+# the ends of the names of extractors that were trained on the records, each of them anew
+TRAININGS = ("_trained", "_trained_2", "_trained_3")
 MOBILE = ("mobilenet_v2_tanh", "mobilenet_v2")
-BACKBONES = ("tanh_cnn", *MOBILE, *SPLIT, *(name + TRAINED for name in (*MOBILE, *SPLIT)))
+BACKBONES = ("tanh_cnn", *MOBILE, *SPLIT, *(name + end for end in TRAININGS for name in (*MOBILE, *SPLIT)))
 BODY_EPOCHS = 10  # of a trained body
 BODY_BATCH, MOBILE_BATCH = 256, 64  # TVG's and TLDP's
 MOBILE_SHAPE = (32, FEATURES // 32)
 
 
+def is_trained(backbone: str) -> bool:
+    """Whether an extractor was trained on the records, so that it depends on them."""
+    return backbone.endswith(TRAININGS)
+
+
+def _network(backbone: str) -> str:
+    return backbone.rpartition("_trained")[0] or backbone
+
+
 def feature_range(backbone: str) -> tuple[float, float]:
     """The range of an extractor's features: of ReLU6's means [0, 6], of tanh's values [-1, 1]."""
-    return (0.0, 6.0) if backbone.removesuffix(TRAINED) == "mobilenet_v2" else (-1.0, 1.0)
+    return (0.0, 6.0) if _network(backbone) == "mobilenet_v2" else (-1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -57,7 +67,7 @@ class Extractor:
         `workers` threads share the records on a CPU, each on batches of its own: the features do not depend on it.
         """
         workers = check_whole("workers", workers, low=1)
-        mobile = self.backbone.removesuffix(TRAINED) in MOBILE
+        mobile = _network(self.backbone) in MOBILE
 
         def embedded(part: Tensor) -> Tensor:
             with torch.no_grad():
@@ -76,8 +86,9 @@ def feature_extractor(backbone: str, records: Records, device: torch.device, wei
     `tanh_cnn` is seeded and untrained. `mobilenet_v2_tanh` is MobileNetV2 with every ReLU6 replaced by tanh, no
     fine-tuning, in evaluation mode (TLDP 5.2.2); `mobilenet_v2` has its ReLU6, as it was trained. The ImageNet weights
     of both come from `weights`. TVG's tanh networks are seeded and untrained, only their bodies; that for text takes
-    word vectors that came with the data. With `_trained` a network is trained with its head on these very records and
-    their labels, without privacy, from where it would start: only then does an extractor depend on data.
+    word vectors that came with the data. With one of `TRAININGS` at its end, a network is trained with its head on
+    these very records and their labels, without privacy, from where it would start: only then does an extractor depend
+    on data. The trainings differ in their draws.
 
     Args:
         backbone: one of `BACKBONES`.
@@ -89,7 +100,7 @@ def feature_extractor(backbone: str, records: Records, device: torch.device, wei
         InputError: if the name is unknown, or the records do not suit the network.
     """
     shape: tuple[int, ...]
-    name = backbone.removesuffix(TRAINED)
+    name = _network(backbone)
     if backbone not in BACKBONES:
         raise unknown("backbone", backbone, BACKBONES)
     if name != "bilstm_tanh":

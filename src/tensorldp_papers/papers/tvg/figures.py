@@ -39,7 +39,7 @@ EIGENVALUES = {
 }
 MATRIX = "Without a subspace to favour, the matrix mechanism is the Gaussian per element."
 NEUTRAL = "The same runs at the ε that TVG prints and at their true ε"
-TRAINED = r"\bbackbone=\w+_trained\b"
+TRAINED = r"\bbackbone=\w+_trained"
 WIDEST = 1000.0  # times an epsilon: what was run is two decades apart in places
 ALIKE = 0.06  # of a score that counts as the same
 SAME_ERROR = 0.3  # of an error's logarithm: a factor of 2, where errors span decades
