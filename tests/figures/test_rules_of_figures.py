@@ -21,7 +21,7 @@ from matplotlib.text import Text
 
 from tensorldp.errors import InputError
 from tensorldp.mechanism_table import MECHANISMS
-from tensorldp_papers.plots import notebook, style
+from tensorldp_papers.plots import notebook, notebook_page, style
 from tensorldp_papers.plots.lines import MOST_LINES
 from tensorldp_papers.plots.means import read_metrics
 from tensorldp_papers.plots.sheets import PAGE, PHONE, PIXEL, Sheet, finish, on, panels
@@ -210,7 +210,7 @@ def test_a_page_has_words_code_and_pictures_and_asks_for_nothing(tmp_path: Path)
         {"cell_type": "markdown", "source": ["# Title\n", "**Words** with <angles>"]},
         {"cell_type": "code", "source": ["x = 1 < 2"], "outputs": outputs},
     ]
-    text = notebook.page({"cells": cells}, "name & more")
+    text = notebook_page.page({"cells": cells}, "name & more")
     for part in ("<h1>Title</h1>", "<strong>Words</strong>", 'src="data:image/png;base64,AAAA"', "a &lt; b"):
         assert part in text
     assert "<title>name &amp; more</title>" in text
@@ -218,4 +218,4 @@ def test_a_page_has_words_code_and_pictures_and_asks_for_nothing(tmp_path: Path)
     (tmp_path / "bad.ipynb").write_text("[]")
     for name in ("none.ipynb", "bad.ipynb"):
         with pytest.raises(InputError, match="is not a notebook"):
-            notebook.page_of(tmp_path / name)
+            notebook_page.page_of(tmp_path / name)

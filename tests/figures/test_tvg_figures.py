@@ -144,7 +144,7 @@ def test_errors_of_the_covariance_are_one_where_only_the_true_epsilon_counts() -
 
 
 def test_each_bar_has_its_number() -> None:
-    figure = draw_looseness()
+    figure = draw_looseness(looseness())
     (ax,) = figure.axes
     written = [text.get_text() for text in ax.texts]
     assert written == ["931 times", "237 times", "45 times", "8.5 times", "1.3 times"]

@@ -22,7 +22,7 @@ from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 
 from tensorldp.files import write_text
-from tensorldp_papers.plots.notebook import page_of
+from tensorldp_papers.plots.notebook_page import page_of
 
 PATIENCE = 600  # seconds for a kernel to start, and for the last words of a cell: Jupyter's 60 and 4 are few under load
 LONGEST = 60  # characters of a folder in which sockets can be: with their own names they may have 107

@@ -16,6 +16,7 @@ from matplotlib import font_manager
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
@@ -65,6 +66,7 @@ class Sheet:
         return self.pixels / 96
 
 
+DOUBLE = 192  # dots of a PNG in an inch: two for a pixel of the page
 PAGE, PHONE = Sheet("", 830), Sheet("_phone", 360, narrow=True)
 _sheet: ContextVar[Sheet] = ContextVar("sheet", default=PAGE)
 
@@ -225,7 +227,7 @@ def save(draw: Callable[[], Figure], stem: Path) -> None:
     """Draw a figure for the page and for phones, and write its files, whole and without timestamps.
 
     These are stem.svg and stem_phone.svg, which follow the theme of the page that shows them, and stem.png and
-    stem_dark.png (two pixels for one of the page).
+    stem_dark.png (two pixels for one of the page). Not by `Figure.savefig`, which draws everything twice.
 
     Args:
         draw: makes the figure; called once for each sheet.
@@ -236,14 +238,19 @@ def save(draw: Callable[[], Figure], stem: Path) -> None:
             figure = draw()
         name = f"{stem.name}{sheet.ending}"
         with replacing(stem.with_name(f"{name}.svg")) as temporary:
-            figure.savefig(temporary, format="svg", metadata={"Date": None})
+            _canvas(FigureCanvasSVG, figure).print_svg(temporary, metadata={"Date": None})
             temporary.write_text(for_both_themes(temporary.read_text()))
         if sheet is PAGE:
+            figure.set_dpi(DOUBLE)
             for theme in ("", "_dark"):
                 if theme:
                     darken(figure)
                 with replacing(stem.with_name(f"{name}{theme}.png")) as temporary:
-                    figure.savefig(temporary, format="png", dpi=192, metadata={"Software": None})
+                    _canvas(FigureCanvasAgg, figure).print_png(temporary, metadata={"Software": None})
+
+
+def _canvas(kind: Any, figure: Figure) -> Any:  # whose ways of writing have no types
+    return kind(figure)
 
 
 COLOUR = re.compile(r"(fill|stroke): (#[0-9a-f]{6})")

@@ -50,10 +50,11 @@ def pldp_rows(metrics: pd.DataFrame, study: str) -> pd.DataFrame:
         InputError: if there are none.
     """
     rows = study_rows(metrics, study)
-    split = rows["variant"].map(variant_factors)
+    split = {variant: variant_factors(variant) for variant in rows["variant"].unique()}
     for key in ("eps", "tau", "budget", "participation", "model", "split", "limit"):
-        rows[key] = [factors.get(key, "") for factors in split]
-    rows["centre"] = [factors.get("centre", "zero" if "tau" in factors else "") for factors in split]
+        rows[key] = rows["variant"].map({variant: factors.get(key, "") for variant, factors in split.items()})
+    centres = {v: factors.get("centre", "zero" if "tau" in factors else "") for v, factors in split.items()}
+    rows["centre"] = rows["variant"].map(centres)
     return rows
 
 

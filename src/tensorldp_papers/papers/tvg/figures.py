@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.data.catalogue import whole_of
-from tensorldp_papers.papers.tvg.looseness import looseness
 from tensorldp_papers.plots.axes import SMALLEST_EPSILON, decades, epsilons, shares
 from tensorldp_papers.plots.curves import main_setting, most_telling, what_is_drawn, with_lines
 from tensorldp_papers.plots.lines import draw_bound, draw_level, draw_mechanism
@@ -134,9 +133,8 @@ def draw_covariance(metrics: pd.DataFrame, *, source: str = "", metric: str = "r
     return finish(figure, _covariance_answer(better), source=source, datasets=datasets, note=" ".join(notes))
 
 
-def draw_looseness() -> Figure:
-    """How many times the noise of the analytic Gaussian mechanism each mechanism adds, at one guarantee: bars."""
-    loose = looseness()
+def draw_looseness(loose: Mapping[str, float]) -> Figure:
+    """How many times the noise of the analytic Gaussian mechanism each mechanism adds: bars, of `looseness`."""
     names = sorted(loose, key=lambda name: loose[name])
     figure, (ax,) = panels(1, height=2.3)
     decades(ax, [1.0, *loose.values(), 3 * max(loose.values())], "times the analytic Gaussian's noise")
