@@ -13,6 +13,7 @@ from tensorldp_papers.nets.classify import fit
 from tensorldp_papers.nets.example_gradients import ExampleGradients
 from tensorldp_papers.nets.federated import get_vector
 from tensorldp_papers.nets.private_sgd import GradientNoise, Norm, fit_private
+from tensorldp_papers.nets.registry import SeededDropout
 from tensorldp_papers.nets.replay import Replay, can_replay
 
 on_a_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
@@ -52,7 +53,7 @@ def privately(device: torch.device, norm: Norm, clip: float, sigma: float, steps
 
 def test_on_a_cpu_the_step_is_called_each_time() -> None:
     seen: list[Tensor] = []
-    replay = Replay(seen.append, CPU)
+    replay = Replay(seen.append, CPU, nn.Identity())
     for number in range(3):
         replay(torch.tensor([number]))
     assert [int(x) for x in seen] == [0, 1, 2]
@@ -69,14 +70,25 @@ def test_networks_whose_steps_may_differ_are_not_recorded() -> None:
     text = Task((6,), 2, vocabulary=9)
     assert can_replay(build("small_cnn", IMAGES, generator()))
     assert can_replay(build("lenet", IMAGES, generator()))
-    assert not can_replay(build("mobilenet_v2", IMAGES, generator()))
     assert not can_replay(nn.Sequential(nn.Linear(3, 3), Chooses()))
-    assert not can_replay(build("fcn", Task((8,), 2), generator()))
+    assert can_replay(build("fcn", Task((8,), 2), generator()))
     assert not can_replay(build("bilstm_tanh", text, generator()))
 
 
+def test_the_masks_of_a_recorded_step_are_those_that_it_would_draw_itself() -> None:
+    plain, recorded = (SeededDropout(0.3).train() for _ in range(2))
+    x = torch.ones(50, 20)
+    wanted = plain(x), plain(x)
+    recorded.places = []
+    recorded(x)
+    (place,) = recorded.places
+    assert (place.shape, place.dtype) == (x.shape, torch.bool)
+    for found in wanted:
+        torch.testing.assert_close(x * recorded.mask(place.shape) / 0.7, found, rtol=0, atol=0)
+
+
 @on_a_gpu
-@pytest.mark.parametrize("name", ["small_cnn", "lenet"])
+@pytest.mark.parametrize("name", ["small_cnn", "lenet", "mobilenet_v2"])
 def test_a_replayed_training_is_the_plain_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = trained(name, GPU)
     monkeypatch.setattr(classify, "Replay", Never)

@@ -64,7 +64,7 @@ def fit(
         nn.functional.cross_entropy(found.float(), labels).backward()
         optimizer.step()
 
-    take = Replay(step, x.device) if replays else step
+    take = Replay(step, x.device, model) if replays else step
     with flushing_denormals():
         for epoch in range(epochs):
             order = torch.randperm(len(x), generator=generator).to(x.device)

@@ -212,7 +212,7 @@ def fit_private(
     optimizer = torch.optim.SGD(trainable, lr=learning_rate, momentum=momentum)
     model.train()
     step = PrivateStep(model, optimizer, release, lot=lot, noise=noise)
-    take = Replay(step, x.device, [noise]) if step.own is not None and can_replay(model) else step
+    take = Replay(step, x.device, model, [noise]) if step.own is not None and can_replay(model) else step
     for _ in track(range(steps), what):
         chosen = torch.rand(len(x), generator=generator, dtype=torch.float64) < lot / len(x)
         batch = chosen.nonzero().squeeze(1).to(x.device)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,19 +37,33 @@ def image_layout(shape: tuple[int, ...]) -> tuple[int, int, int]:
 
 
 class SeededDropout(nn.Module):
-    """Inverted dropout whose masks come from its own generator (CPU draws, so that devices agree)."""
+    """Inverted dropout whose masks come from its own generator (CPU draws, so that devices agree).
+
+    Attributes:
+        places: None as a rule. A list takes the places of the masks of a step that is recorded, to be filled with
+            `mask` before each replay.
+    """
 
     def __init__(self, p: float) -> None:
         super().__init__()
         self.p = p
         self.generator = torch.Generator().manual_seed(0)
+        self.places: list[Tensor] | None = None
+
+    def mask(self, shape: Sequence[int]) -> Tensor:
+        """The next mask, on the CPU: which elements stay."""
+        return torch.rand(tuple(shape), generator=self.generator) >= self.p
 
     def forward(self, x: Tensor) -> Tensor:
         """x with each element zeroed with probability p and the rest scaled by 1 / (1 - p), in training."""
         if not self.training or self.p == 0.0:
             return x
-        keep = torch.rand(x.shape, generator=self.generator) >= self.p
-        return x * keep.to(x.device) / (1.0 - self.p)
+        if self.places is None:
+            keep = self.mask(x.shape).to(x.device)
+        else:
+            keep = torch.empty(x.shape, dtype=torch.bool, device=x.device)
+            self.places.append(keep)
+        return x * keep / (1.0 - self.p)
 
 
 def replace_modules(model: nn.Module, kind: type[nn.Module], make: Callable[[Any], nn.Module]) -> None:
