@@ -48,4 +48,4 @@ onsuccess:
 
 # said at the very end, as Snakemake has some lines to say after this
 onerror:
-    atexit.register(print, last_words(log), file=sys.stderr, end="", flush=True)
+    atexit.register(print, last_words(log, STARTED), file=sys.stderr, end="", flush=True)

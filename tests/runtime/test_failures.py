@@ -11,6 +11,7 @@ import pytest
 
 from tensorldp_papers.run.failures import cause, export_commands, finished, last_words, warnings_since
 
+STARTED = time.time() - 60
 SENTENCE = "error: own_datasets.mine.range = [0, 16] does not hold 17"
 FAILED = """Error in rule train:
     message: None
@@ -49,7 +50,7 @@ def words(*logs: str, block: str = FAILED, steps: str = "1 of 7 steps (14%) done
     """The last words of a run in which the jobs of these logs failed."""
     run = Path("run.log")
     run.write_text("Building DAG of jobs...\n" + steps + "".join(block.format(log=log) for log in logs))
-    return last_words([str(run)])
+    return last_words([str(run)], STARTED)
 
 
 @pytest.mark.parametrize("block", [FAILED, QUIET, QUIET + FAILED], ids=["told", "quiet", "both"])
@@ -81,11 +82,17 @@ def test_each_cause_is_told_once_and_of_many_the_first() -> None:
 
 
 def test_an_interrupted_job_logs_of_others_and_none_say_only_how_to_go_on() -> None:
-    job(SENTENCE, "of_an_earlier_run.log")
+    os.utime(job(SENTENCE, "of_an_earlier_run.log"), (STARTED - 1, STARTED - 1))
     told = words(job("interrupted\n", "new.log"))
     assert told == "\nDone and kept: 3 of 7 jobs. To go on: snakemake --cores 2 figures -- 'a file'\n"
     assert words(steps="").startswith("\nDone and kept: what was finished. To go on: ")
-    assert last_words(["none.log"]).startswith("\nDone and kept: what was finished. To go on: ")
+    assert last_words(["none.log"], STARTED).startswith("\nDone and kept: what was finished. To go on: ")
+
+
+def test_a_run_that_names_no_job_tells_the_mistakes_in_its_jobs_logs() -> None:
+    job(f"dumps\n{SENTENCE}\n")
+    job("1 of 7 cells: no error: none\n", "other.log")
+    assert words().splitlines()[-2:] == ["", SENTENCE]
 
 
 def test_jobs_learn_the_command_without_its_targets_and_keep_what_they_learned(monkeypatch: pytest.MonkeyPatch) -> None:

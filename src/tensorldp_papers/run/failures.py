@@ -63,10 +63,13 @@ def cause(log: Path) -> str:
     )
 
 
-def last_words(logs: Sequence[str]) -> str:
-    """The end of a run that failed, from Snakemake's logs of it."""
+def last_words(logs: Sequence[str], started: float) -> str:
+    """The end of a run that failed, from Snakemake's logs of it; where they name no job, from the jobs' own since then.
+
+    Under `--quiet all` they name none.
+    """
     text = _text(logs)
-    failed = [first or second for first, second in FAILED.findall(text)]
+    failed = [first or second for first, second in FAILED.findall(text)] or _with_mistakes(started)
     causes = [told for told in dict.fromkeys(cause(Path(path)) for path in failed) if told]
     if len(causes) > MOST:
         causes[MOST - 1 :] = [f"error: {len(causes) - MOST + 1} more causes are in the files under logs"]
@@ -92,6 +95,11 @@ def warnings_since(started: float, most: int = 10) -> list[str]:
     logs = sorted(str(path) for path in Path("logs").rglob("*.log") if _since(started)(path))
     told = list(dict.fromkeys(line for line in _text(logs).splitlines() if line.startswith("warning: ")))
     return told[:most] + ([f"warning: {len(told) - most} more in the files under logs"] if len(told) > most else [])
+
+
+def _with_mistakes(started: float) -> list[str]:
+    logs = filter(_since(started), sorted(Path("logs").rglob("*.log")))
+    return [str(log) for log in logs if re.search("^error: ", log.read_text(errors="replace"), re.MULTILINE)]
 
 
 def _since(started: float) -> Callable[[Path], bool]:
