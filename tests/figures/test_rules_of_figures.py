@@ -134,7 +134,7 @@ def test_no_text_has_a_key_in_it(drawn: Drawn) -> None:
 
 
 def test_colours_are_given_in_one_place() -> None:
-    package, elsewhere = ROOT / "src/tensorldp_papers", ("style.py", "notebook.py")  # the place, a notebook's page
+    package, elsewhere = ROOT / "src/tensorldp_papers", ("style.py", "notebook_page.py")  # the place, a notebook's page
     patterns = ("plots/*.py", "papers/*/figures.py", "report/**/*.py", "report/**/*.js")
     for path in (path for pattern in patterns for path in package.glob(pattern) if path.name not in elsewhere):
         assert not re.findall(r"#[0-9a-fA-F]{6}\b|color=[\"'](?!none)[a-z]", path.read_text()), path
