@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+import pandas as pd
+
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.randomized_response import KaryRandomizedResponse
@@ -63,21 +65,27 @@ def tanh_helps(evidence: Evidence) -> Finding:
     if not clean:
         raise NotRun(f"needs {STUDY} on features of {RELU6}, the network with ReLU6, beside {TANH}")
 
-    def scores(name: str, mechanisms: tuple[str, ...], ending: str) -> tuple[Estimate, Estimate]:
-        with_tanh, without = (
+    def both(name: str, mechanisms: tuple[str, ...], ending: str) -> list[pd.DataFrame]:
+        """The scores with tanh and with ReLU6, at the epsilons that both have."""
+        found = [
             evidence.rows(STUDY, F1, dataset=name, mechanism=mechanisms, backbone=backbone + ending, range=None)
             for backbone in (TANH, RELU6)
-        )
-        shared = set(with_tanh["epsilon"]) & set(without["epsilon"])
-        first, second = (per_seed(rows[rows["epsilon"].isin(shared)]) for rows in (with_tanh, without))
-        return first, second
+        ]
+        shared = set(found[0]["epsilon"]) & set(found[1]["epsilon"])
+        return [rows[rows["epsilon"].isin(shared)] for rows in found]
 
     def gap(name: str, mechanisms: tuple[str, ...], endings: list[str]) -> Estimate:
-        pairs = [scores(name, mechanisms, ending) for ending in endings]
-        if len(pairs) == 1:
-            return minus(*pairs[0])
-        first, second = (estimate([score.mean for score in side]) for side in zip(*pairs, strict=True))
+        pairs = [[per_seed(rows) for rows in both(name, mechanisms, ending)] for ending in endings]
+        first, second = (
+            side[0] if len(pairs) == 1 else estimate([score.mean for score in side])
+            for side in zip(*pairs, strict=True)
+        )
         return minus(first, second)
+
+    def by_epsilon(name: str, endings: list[str]) -> str:
+        sides = (pd.concat(rows) for rows in zip(*(both(name, TLDP, ending) for ending in endings), strict=True))
+        first, second = (rows.groupby("epsilon")["value"].mean() for rows in sides)
+        return ", ".join(f"{value:.2f} at {epsilon:g}" for epsilon, value in (first - second).items()) + f" on {name}"
 
     text = "F1 with tanh minus with ReLU6 on {}"
     unperturbed = [
@@ -89,6 +97,7 @@ def tanh_helps(evidence: Evidence) -> Finding:
     if not noisy:
         return finding(AllOf(unperturbed), condition=not_run(IMAGES, clean))
     readings: dict[str, Statement] = {}
+    told = []
     for how, endings in WEIGHTS.items():
         runs = {name: made for name in noisy if (made := trainings(name, endings))}
         several = all(len(made) > 1 for made in runs.values())
@@ -100,12 +109,14 @@ def tanh_helps(evidence: Evidence) -> Finding:
         ]
         if parts:
             readings[how] = weakly(AllOf(parts), "" if several or endings == ("",) else ONE_TRAINING)
+            told.append(f"{how}, by epsilon: {'; '.join(by_epsilon(name, made) for name, made in runs.items())}")
     if len(readings) < len(WEIGHTS):
         readings = {how: weakly(reading, ONE_READING) for how, reading in readings.items()}
     statement, holding = best_of(readings)
     gaps = [f"{part.value.mean:.2f} on {name}" for part, name in zip(unperturbed, clean, strict=True)]
     only = f"with {holding[0]} alone" if len(holding) == 1 else ""
-    return finding(statement, f"without noise {', '.join(gaps)}", condition=joined([only, not_run(IMAGES, noisy)]))
+    observed = joined([f"without noise {', '.join(gaps)}", *told])
+    return finding(statement, observed, condition=joined([only, not_run(IMAGES, noisy)]))
 
 
 def _kept_symmetric(epsilon: float) -> float:
