@@ -118,6 +118,35 @@ def test_names_stand_at_their_lines_and_cover_nothing(seed: int) -> None:
         assert far(box, lines[name]) <= 60 + GAP
 
 
+@pytest.mark.parametrize("seed", [9, 33, 35])  # without the rule, each has a thin line through another name
+def test_thin_lines_from_names_to_marks_far_away_cross_no_name(seed: int) -> None:
+    figure, (ax,) = panels(1)
+    rng = np.random.default_rng(seed)
+    epsilons(ax, np.geomspace(0.1, 1000.0, 9), "ε")
+    for name in MINE:
+        here = ([rng.uniform(200, 900)], [rng.uniform(0.6, 0.7)])
+        ax.plot(*here, color=look(name).colour, marker="o", linestyle="None", label=look(name).label)
+    draw_level(ax, [0.55], "no privacy")
+    finish(figure, "Marks")
+    boxes = [text.get_window_extent() for text in ax.texts if text.get_gid() == "name"]
+    leads = [line for line in ax.get_lines() if line.get_label() == "_lead"]
+    assert leads
+    for line in leads:
+        start, end = line.get_transform().transform(np.asarray(line.get_xydata()))
+        ways = np.linspace(start, end, 60)[1:]  # its first point is its own name's edge
+        assert all(far(box, ways) > 0 for box in boxes)
+
+
+def test_no_name_stands_beside_a_gap_of_its_line() -> None:
+    figure, (ax,) = panels(1)
+    epsilons(ax, [0.1, 1000.0], "ε")
+    ax.plot([0.2, 10.0, 900.0], [0.2, np.nan, 0.9], color=look("laplace").colour, marker="o", label="Laplace")
+    finish(figure, "Two marks")
+    (name,) = (text.get_window_extent() for text in ax.texts if text.get_gid() == "name")
+    marks = ax.transData.transform([(0.2, 0.2), (900.0, 0.9)])
+    assert 0 < far(name, marks) < 4 * GAP
+
+
 def test_lines_that_lie_on_each_other_share_one_name_and_words_are_broken_at_the_width() -> None:
     figure, (ax,) = panels(1)
     for name, values in (("tldp-l", [0.2, 0.5, 0.7]), ("laplace", [0.2, 0.5, 0.7]), ("privunit", [0.1, 0.2, 0.3])):

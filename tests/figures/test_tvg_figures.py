@@ -106,6 +106,14 @@ def test_trained_bodies_have_a_figure_of_their_own() -> None:
     assert marks(draw_tvg(runs, "tvg_features", trained=True).axes[1]) == {(80.0, 0.51), (900.0, 0.61)}
 
 
+def test_runs_of_another_length_are_not_on_a_line_with_the_others() -> None:
+    shared = {"metric": "accuracy", "variant": "model=lenet"}
+    runs = table("tvg_sgd", LEADS, **shared)
+    longer = table("tvg_sgd", {"idn": {1.0: (0.5, 0.05)}}, **{**shared, "variant": "model=lenet,steps=28125"})
+    drawn = draw_tvg(pd.concat([runs, longer]), "tvg_sgd")
+    assert [marks(ax) for ax in drawn.axes] == [marks(ax) for ax in draw_tvg(runs, "tvg_sgd").axes]
+
+
 def test_noise_for_a_batch_is_drawn_unless_that_for_a_record_is_asked_for() -> None:
     record: Lines = {"idn": {1.0: (1.0, 0.4), 100.0: (90.0, 0.7)}, "udn": {1.0: (0.8, 0.35), 100.0: (70.0, 0.65)}}
     other = "model=lenet_tanh,subspace=identity,unit=record"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -16,6 +14,8 @@ STEP, TRIED = 6.0, 8.0  # pixels between the points of a line, and between place
 GAP = 4.0  # pixels around a name
 FAR = 16.0  # pixels: a name that is farther from its line has a thin line to it
 WIDE = 0.6  # of the panel: names that would take more stand below each other
+CROSSES = 100.0  # pixels that a name would rather be farther away than have its thin line cross another name
+ON_A_WAY = 24  # points of such a line
 COINCIDE = 0.012  # of the panel: the width of a line
 Points = NDArray[np.float64]
 
@@ -34,7 +34,8 @@ def name_lines(ax: Axes, size: float) -> list[Text]:
     taken = [text.get_window_extent() for text in ax.texts if text.get_text()]
     boxes = [np.array([b.x0, b.y0, b.x1, b.y1]) for b in taken]
     named = [(line, points) for line, points in traces if not str(line.get_label()).startswith("_") and len(points)]
-    made = []
+    made: list[Text] = []
+    leads: list[Points] = []
     for group in _together(ax, [line for line, _ in named]):
         first = group[0]
         is_reference = first.get_linestyle() not in ("-", "None")
@@ -46,12 +47,12 @@ def name_lines(ax: Axes, size: float) -> list[Text]:
         extent = text.get_window_extent()
         own = np.concatenate([points for line, points in named if line in group])
         others = [points for line, points in traces if line not in group and len(points)]
-        place = _place((extent.width, extent.height), np.asarray(window.extents), own, others, boxes)
+        place = _place((extent.width, extent.height), np.asarray(window.extents), own, [*others, *leads], boxes)
         x, y = ax.transData.inverted().transform(place)
         text.set_position((float(x), float(y)))
         box = np.array([place[0], place[1], place[0] + extent.width, place[1] + extent.height])
         boxes.append(box)
-        _lead(ax, box, own, str(text.get_color()))
+        leads += _lead(ax, box, own, str(text.get_color()))
         made.append(text)
     return made
 
@@ -61,13 +62,14 @@ def _points(ax: Axes, line: Line2D) -> Points:
     xy = np.column_stack([np.asarray(line.get_xdata(), dtype=float), np.asarray(line.get_ydata(), dtype=float)])
     with np.errstate(all="ignore"):
         at = line.get_transform().transform(xy)
-    at = at[np.isfinite(at).all(axis=1)]
-    if line.get_linestyle() != "None" and len(at) > 1:
-        pieces = []
-        for start, end in itertools.pairwise(at):
-            count = max(2, int(np.hypot(*(end - start)) / STEP))
-            pieces.append(start + np.linspace(0.0, 1.0, min(count, 400))[:, None] * (end - start))
-        at = np.concatenate(pieces)
+    seen = np.isfinite(at).all(axis=1)
+    pieces = [at[seen]]
+    if line.get_linestyle() != "None":
+        for i in np.flatnonzero(seen[:-1] & seen[1:]):  # nothing is drawn to or from a gap
+            step = at[i + 1] - at[i]
+            count = min(max(2, int(np.hypot(*step) / STEP)), 400)
+            pieces.append(at[i] + np.linspace(0.0, 1.0, count)[:, None] * step)
+    at = np.concatenate(pieces)
     x0, y0, x1, y1 = ax.get_window_extent().extents
     return at[(at[:, 0] >= x0 - 2) & (at[:, 0] <= x1 + 2) & (at[:, 1] >= y0 - 2) & (at[:, 1] <= y1 + 2)]
 
@@ -80,10 +82,10 @@ def _place(
     x = np.arange(window[0] + 3, max(window[2] - width, window[0] + 4), TRIED)
     y = np.arange(window[1] + 3, max(window[3] - height + 2, window[1] + 4), TRIED)
     corners = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-    near = _distance(corners, width, height, own)
+    near, nearest = _distance(corners, width, height, own)
     far = np.full(len(corners), 1e3)
     for points in others:
-        far = np.minimum(far, _distance(corners, width, height, points))
+        far = np.minimum(far, _distance(corners, width, height, points)[0])
     free = np.ones(len(corners), dtype=bool)
     for box in boxes:
         apart = (
@@ -95,30 +97,50 @@ def _place(
         free &= apart
     cost = near + 2.0 * np.maximum(near - far + 12.0, 0.0) - 0.01 * corners[:, 0]
     cost += 1e3 * (np.maximum(GAP - near, 0.0) + np.maximum(GAP - far, 0.0)) + 1e5 * ~free
+    start, end = np.clip(own[nearest], corners, corners + size), own[nearest]
+    cost += CROSSES * ((near > FAR) & _crosses(start, end, boxes))
     best = corners[int(np.argmin(cost))]
     return float(best[0]), float(best[1])
 
 
-def _lead(ax: Axes, box: Points, own: Points, colour: str) -> None:
-    """A thin line from a name to its line, where they are far apart."""
-    edge = np.clip(own, box[:2], box[2:])
-    far = np.hypot(*(own - edge).T)
+def _lead(ax: Axes, box: Points, own: Points, colour: str) -> list[Points]:
+    """Draw a thin line from a name to its line, where they are far apart; its points, if there is one."""
+    start = np.clip(own, box[:2], box[2:])
+    far = np.hypot(*(own - start).T)
     i = int(np.argmin(far))
-    if far[i] > FAR:
-        ends = ax.transData.inverted().transform(np.array([edge[i], own[i]]))
-        ax.plot(ends[:, 0], ends[:, 1], color=colour, linewidth=0.7, label="_lead", marker="", zorder=1)
+    if far[i] <= FAR:
+        return []
+    ends = ax.transData.inverted().transform(np.array([start[i], own[i]]))
+    ax.plot(ends[:, 0], ends[:, 1], color=colour, linewidth=0.7, label="_lead", marker="", zorder=1)
+    return [_along(start[i : i + 1], own[i : i + 1])[0]]
 
 
-def _distance(corners: Points, width: float, height: float, points: Points) -> Points:
-    """From boxes at these lower left corners to the nearest point, 0 within."""
+def _along(start: Points, end: Points) -> Points:
+    """Points on straight ways, shape (ways, points, 2)."""
+    points: Points = start[:, None] + np.linspace(0.0, 1.0, ON_A_WAY)[:, None] * (end - start)[:, None]
+    return points
+
+
+def _crosses(start: Points, end: Points, boxes: list[Points]) -> NDArray[np.bool_]:
+    """Whether straight ways lead through boxes."""
+    at = _along(start, end)
+    found = np.zeros(len(start), dtype=bool)
+    for box in boxes:
+        found |= np.any(np.all((at > box[:2]) & (at < box[2:]), axis=2), axis=1)
+    return found
+
+
+def _distance(corners: Points, width: float, height: float, points: Points) -> tuple[Points, NDArray[np.intp]]:
+    """From boxes at these lower left corners to the nearest point, 0 within; and which point that is."""
     across = np.maximum(
         corners[:, None, 0] - points[None, :, 0], points[None, :, 0] - corners[:, None, 0] - width
     ).clip(0)
     along = np.maximum(
         corners[:, None, 1] - points[None, :, 1], points[None, :, 1] - corners[:, None, 1] - height
     ).clip(0)
-    nearest: Points = np.hypot(across, along).min(axis=1)
-    return nearest
+    far = np.hypot(across, along)
+    nearest = far.argmin(axis=1)
+    return far[np.arange(len(far)), nearest], nearest
 
 
 def _together(ax: Axes, lines: list[Line2D]) -> list[list[Line2D]]:

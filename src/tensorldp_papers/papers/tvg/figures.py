@@ -179,11 +179,11 @@ def _with_clean(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_unit(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
-    """The rows with noise for a unit, or for the only one that there is, and without those of another subspace."""
+    """The rows with noise for a unit, or for the only one, and without those of another subspace or length."""
     factors = rows["variant"].map(variant_factors)
     units = factors.map(lambda f: f.get("unit", ""))
     wanted = unit if unit in set(units) else next(iter(sorted(set(units) - {""})), "")
-    here = units.isin(["", wanted]) & factors.map(lambda f: "subspace" not in f)
+    here = units.isin(["", wanted]) & factors.map(lambda f: not f.keys() & {"subspace", "steps"})
     return with_lines(rows.assign(unit=units)[here.astype(bool)].copy())
 
 

@@ -144,6 +144,18 @@ def _ceilings(evidence: Evidence, names: list[str]) -> str:
     return f"no classifier exceeds {' and '.join(parts)}" if parts else ""
 
 
+def _ends_of_gap(evidence: Evidence, names: list[str]) -> str:
+    """The epsilons at which IDN is least and most above UDN in private SGD, which a mean over all of them hides."""
+    parts = []
+    for scores in read(evidence, SGD, ("idn", "udn"), names):
+        idn, udn = scores.points("idn"), scores.points("udn")
+        gaps = sorted((idn[e].mean - udn[e].mean, e) for e in idn.keys() & udn.keys())
+        if gaps:
+            (least, at), (most, at_most) = gaps[0], gaps[-1]
+            parts.append(f"{least:.3f} at epsilon {at:g} to {most:.3f} at {at_most:g} on {scores.name}")
+    return f"IDN minus UDN by epsilon: {', '.join(parts)}" if parts else ""
+
+
 ABOVE = (0.0, np.inf)
 
 
@@ -166,6 +178,7 @@ ABOVE = (0.0, np.inf)
     datasets=TYPE1,
     orders=[("idn", "udn", 0, CLOSE), ("udn", "mvg", *ABOVE)],
     on_adult=("udn", "matrix", *ABOVE),
+    beside=_ends_of_gap,
 )
 @claim(
     "V34",
