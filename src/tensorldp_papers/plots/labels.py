@@ -13,7 +13,7 @@ from tensorldp_papers.plots.style import QUIET
 STEP, TRIED = 6.0, 8.0  # pixels between the points of a line, and between places that are tried
 GAP = 4.0  # pixels around a name
 FAR = 16.0  # pixels: a name that is farther from its line has a thin line to it
-WIDE = 0.6  # of the panel: names that would take more stand below each other
+WIDE = 0.6  # of the panel: the most that several names in one line take, if they can stand below each other
 CROSSES = 100.0  # pixels that a name would rather be farther away than have its thin line cross another name
 ON_A_WAY = 24  # points of such a line
 COINCIDE = 0.012  # of the panel: the width of a line
@@ -40,14 +40,19 @@ def name_lines(ax: Axes, size: float) -> list[Text]:
         first = group[0]
         is_reference = first.get_linestyle() not in ("-", "None")
         names = [str(line.get_label()) for line in group]
-        text = ax.text(0, 0, " = ".join(names), fontsize=size, va="bottom", gid="name")
+        text = ax.text(0, 0, "", fontsize=size, va="bottom", gid="name")
         text.set(color=QUIET if is_reference else first.get_color(), weight="normal" if is_reference else "bold")
-        if text.get_window_extent().width > WIDE * window.width:
-            text.set_text("\n= ".join(names))
-        extent = text.get_window_extent()
         own = np.concatenate([points for line, points in named if line in group])
-        others = [points for line, points in traces if line not in group and len(points)]
-        place = _place((extent.width, extent.height), np.asarray(window.extents), own, [*others, *leads], boxes)
+        others = [points for line, points in traces if line not in group and len(points)] + leads
+        found = []
+        for words in dict.fromkeys([" = ".join(names), "\n= ".join(names)]):
+            text.set_text(words)
+            extent = text.get_window_extent()
+            cost, corner = _place((extent.width, extent.height), np.asarray(window.extents), own, others, boxes)
+            found.append((cost + 1e3 * (extent.width > WIDE * window.width), words, corner))
+        _, words, place = min(found)
+        text.set_text(words)
+        extent = text.get_window_extent()
         x, y = ax.transData.inverted().transform(place)
         text.set_position((float(x), float(y)))
         box = np.array([place[0], place[1], place[0] + extent.width, place[1] + extent.height])
@@ -76,8 +81,8 @@ def _points(ax: Axes, line: Line2D) -> Points:
 
 def _place(
     size: tuple[float, float], window: Points, own: Points, others: list[Points], boxes: list[Points]
-) -> tuple[float, float]:
-    """The lower left corner of a name of a size, in pixels."""
+) -> tuple[float, tuple[float, float]]:
+    """The lower left corner of a name of a size, in pixels, after what it costs."""
     width, height = size
     x = np.arange(window[0] + 3, max(window[2] - width, window[0] + 4), TRIED)
     y = np.arange(window[1] + 3, max(window[3] - height + 2, window[1] + 4), TRIED)
@@ -99,8 +104,8 @@ def _place(
     cost += 1e3 * (np.maximum(GAP - near, 0.0) + np.maximum(GAP - far, 0.0)) + 1e5 * ~free
     start, end = np.clip(own[nearest], corners, corners + size), own[nearest]
     cost += CROSSES * ((near > FAR) & _crosses(start, end, boxes))
-    best = corners[int(np.argmin(cost))]
-    return float(best[0]), float(best[1])
+    best = int(np.argmin(cost))
+    return float(cost[best]), (float(corners[best, 0]), float(corners[best, 1]))
 
 
 def _lead(ax: Axes, box: Points, own: Points, colour: str) -> list[Points]:
