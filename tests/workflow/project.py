@@ -145,7 +145,7 @@ class Planned:
     """What a dry run lists: the rules of its jobs, the cells of each stage, and the results that are not there yet."""
 
     rules: set[str]
-    jobs: list[tuple[str, str]]  # rule, wildcards
+    jobs: dict[tuple[str, str], str]  # rule and wildcards: why Snakemake would run it
     cells: dict[str, set[str]]
     pending: set[str]  # cell/part
 
@@ -153,7 +153,7 @@ class Planned:
 def plan_of(project: Project, *arguments: str) -> Planned:
     code, text = project.snakemake("--dry-run", "--printshellcmds", *arguments)
     assert code == 0, text
-    found = [(rule, re.search(r"^    wildcards: (.*)$", lines, re.MULTILINE)) for rule, lines in JOB.findall(text)]
+    jobs = {(rule, _said(lines, "wildcards")): _said(lines, "reason") for rule, lines in JOB.findall(text)}
     cells: dict[str, set[str]] = {}
     pending: set[str] = set()
     with contextlib.chdir(project.folder):
@@ -163,8 +163,13 @@ def plan_of(project: Project, *arguments: str) -> Planned:
                 cells.setdefault(stage, set()).add(task.cell.path)
                 missing = [part for part in _parts(task, stage) if not _there(store, task, part)]
                 pending |= {f"{task.cell.path}/{part}" for part in missing}
-    jobs = sorted((rule, wildcards[1] if wildcards else "") for rule, wildcards in found)
     return Planned({rule for rule, _ in jobs}, jobs, cells, pending)
+
+
+def _said(lines: str, name: str) -> str:
+    """What Snakemake says of a job under a name."""
+    found = re.search(rf"^    {name}: (.*)$", lines, re.MULTILINE)
+    return found[1] if found else ""
 
 
 def _parts(task: Task, stage: str) -> list[str]:

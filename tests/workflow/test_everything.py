@@ -145,8 +145,8 @@ def test_touched_files_comments_and_a_copy_of_ones_own_file_run_nothing(everythi
     for path in (everything.folder / OWN["my_digits"]["path"], *everything.folder.glob("resources/datasets/*/*")):
         path.touch()
     with edited(everything, dict.fromkeys(names, '\n# a comment\n\n"""A text that stands alone."""\n')):
-        assert ask(everything).jobs == []
-    assert ask(everything).jobs == []  # as after a checkout and back: all have new times
+        assert ask(everything).jobs == {}
+    assert ask(everything).jobs == {}  # as after a checkout and back: all have new times
 
 
 def test_what_is_added_to_the_grid_is_computed_alone(everything: Project) -> None:

@@ -51,7 +51,7 @@ def is_as_calm(project: Project, calm: Project) -> None:
     assert project.stored().keys() == calm.stored().keys()  # their names have the keys
     assert not project.leftovers()
     assert not project.locks()
-    assert plan_of(project, METRICS).jobs == []
+    assert plan_of(project, METRICS).jobs == {}
     assert nobody_works_in(project.folder, 30), alive(project.folder)
 
 
@@ -178,7 +178,7 @@ def test_a_folder_that_was_half_deleted_at_a_kill_is_not_used(everything: Projec
     project = copy_of(everything, tmp_path / "copy")
     for kind in ("perturbed", "models"):  # newer than what was computed from it
         (project.folder / "results" / kind / "tldp_type2" / "digits" / "0").mkdir(parents=True)
-    assert plan_of(project, "--", METRICS).jobs == []
+    assert plan_of(project, "--", METRICS).jobs == {}
     assert not project.leftovers()
 
 
