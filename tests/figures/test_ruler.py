@@ -137,6 +137,25 @@ def test_thin_lines_from_names_to_marks_far_away_cross_no_name(seed: int) -> Non
         assert all(far(box, ways) > 0 for box in boxes)
 
 
+def test_a_wide_name_keeps_its_place_where_a_narrow_one_has_another() -> None:
+    with on(PHONE):
+        figure, (ax,) = panels(1, height=2.2)
+        x = [10.0, 50.0, 100.0, 200.0, 500.0]
+        epsilons(ax, x, "ε")
+        for name, y in {
+            "laplace": [0.055] * 5,
+            "gaussian": [0.02] * 5,
+            "tldp-l": [0.12, 0.41, 0.47, 0.49, 0.49],
+            "tldp-g": [0.11, 0.16, 0.21, 0.32, 0.45],
+        }.items():
+            ax.plot(x, y, color=look(name).colour, marker="o", label=look(name).label)
+        ax.set_ylim(-0.03, 1.0)
+        finish(figure, "Two lines at chance")
+    leads = [line for line in ax.get_lines() if line.get_label() == "_lead"]
+    ends = [line.get_transform().transform(np.asarray(line.get_xydata())) for line in leads]
+    assert max((float(np.hypot(*(end - start))) for start, end in ends), default=0.0) < 40
+
+
 def test_no_name_stands_beside_a_gap_of_its_line() -> None:
     figure, (ax,) = panels(1)
     epsilons(ax, [0.1, 1000.0], "ε")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -20,6 +22,20 @@ COINCIDE = 0.012  # of the panel: the width of a line
 Points = NDArray[np.float64]
 
 
+@dataclass
+class _Name:
+    """The name of lines that lie on each other, and the points of these lines."""
+
+    forms: list[str]  # what it can say: its words in one line, or in several
+    text: Text
+    own: Points
+    others: list[Points]
+    words: str = ""
+    cost: float = 0.0
+    box: Points = field(default_factory=lambda: np.zeros(4))
+    way: Points | None = None  # of the thin line from the name, where that is far from its own lines
+
+
 def name_lines(ax: Axes, size: float) -> list[Text]:
     """Write each labelled line's name near it, nearer than to any other line, over no line, mark or text.
 
@@ -29,36 +45,53 @@ def name_lines(ax: Axes, size: float) -> list[Text]:
         ax: a panel whose layout is final.
         size: of the text in points.
     """
-    window = ax.get_window_extent()
+    taken = [np.asarray(text.get_window_extent().extents) for text in ax.texts if text.get_text()]
     traces = [(line, _points(ax, line)) for line in ax.get_lines() if line.get_visible()]
-    taken = [text.get_window_extent() for text in ax.texts if text.get_text()]
-    boxes = [np.array([b.x0, b.y0, b.x1, b.y1]) for b in taken]
     named = [(line, points) for line, points in traces if not str(line.get_label()).startswith("_") and len(points)]
-    made: list[Text] = []
-    leads: list[Points] = []
+    names = []
     for group in _together(ax, [line for line, _ in named]):
-        first = group[0]
+        first, labels = group[0], [str(line.get_label()) for line in group]
         is_reference = first.get_linestyle() not in ("-", "None")
-        names = [str(line.get_label()) for line in group]
         text = ax.text(0, 0, "", fontsize=size, va="bottom", gid="name")
         text.set(color=QUIET if is_reference else first.get_color(), weight="normal" if is_reference else "bold")
         own = np.concatenate([points for line, points in named if line in group])
-        others = [points for line, points in traces if line not in group and len(points)] + leads
+        others = [points for line, points in traces if line not in group and len(points)]
+        names.append(_Name([*dict.fromkeys([" = ".join(labels), "\n= ".join(labels)])], text, own, others))
+    found = _placed(ax, names, taken)
+    if any(name.way is not None for name in found):  # a wide name may have found its place taken
+        widest = sorted(found, key=lambda name: name.box[0] - name.box[2])
+        found = min(found, _placed(ax, widest, taken), key=lambda names: sum(name.cost for name in names))
+    to_data = ax.transData.inverted().transform
+    for name in found:
+        name.text.set_text(name.words)
+        x, y = to_data(name.box[:2])
+        name.text.set_position((float(x), float(y)))
+        if name.way is not None:
+            ends, colour = to_data(name.way), str(name.text.get_color())
+            ax.plot(ends[:, 0], ends[:, 1], color=colour, linewidth=0.7, label="_lead", marker="", zorder=1)
+    return [name.text for name in names]
+
+
+def _placed(ax: Axes, names: list[_Name], taken: list[Points]) -> list[_Name]:
+    """The names with their words and places, given in this order, each where it is cheapest."""
+    window = np.asarray(ax.get_window_extent().extents)
+    boxes, leads, made = list(taken), list[Points](), list[_Name]()
+    for name in names:
         found = []
-        for words in dict.fromkeys([" = ".join(names), "\n= ".join(names)]):
-            text.set_text(words)
-            extent = text.get_window_extent()
-            cost, corner = _place((extent.width, extent.height), np.asarray(window.extents), own, others, boxes)
-            found.append((cost + 1e3 * (extent.width > WIDE * window.width), words, corner))
-        _, words, place = min(found)
-        text.set_text(words)
-        extent = text.get_window_extent()
-        x, y = ax.transData.inverted().transform(place)
-        text.set_position((float(x), float(y)))
-        box = np.array([place[0], place[1], place[0] + extent.width, place[1] + extent.height])
+        for words in name.forms:
+            name.text.set_text(words)
+            extent = name.text.get_window_extent()
+            others = name.others + leads
+            cost, (x, y) = _place((extent.width, extent.height), window, name.own, others, boxes)
+            too_wide = extent.width > WIDE * (window[2] - window[0])
+            found.append((cost + 1e3 * too_wide, words, (x, y, x + extent.width, y + extent.height)))
+        cost, words, corners = min(found)
+        box = np.array(corners)
+        way = _way(box, name.own)
+        made.append(replace(name, words=words, cost=cost, box=box, way=way))
         boxes.append(box)
-        leads += _lead(ax, box, own, str(text.get_color()))
-        made.append(text)
+        if way is not None:
+            leads.append(_along(way[:1], way[1:])[0])
     return made
 
 
@@ -108,16 +141,12 @@ def _place(
     return float(cost[best]), (float(corners[best, 0]), float(corners[best, 1]))
 
 
-def _lead(ax: Axes, box: Points, own: Points, colour: str) -> list[Points]:
-    """Draw a thin line from a name to its line, where they are far apart; its points, if there is one."""
+def _way(box: Points, own: Points) -> Points | None:
+    """From a name to its line, as two points; None if they are near."""
     start = np.clip(own, box[:2], box[2:])
     far = np.hypot(*(own - start).T)
     i = int(np.argmin(far))
-    if far[i] <= FAR:
-        return []
-    ends = ax.transData.inverted().transform(np.array([start[i], own[i]]))
-    ax.plot(ends[:, 0], ends[:, 1], color=colour, linewidth=0.7, label="_lead", marker="", zorder=1)
-    return [_along(start[i : i + 1], own[i : i + 1])[0]]
+    return np.array([start[i], own[i]]) if far[i] > FAR else None
 
 
 def _along(start: Points, end: Points) -> Points:
