@@ -27,7 +27,6 @@ from tensorldp_papers.claims.statements import (
     estimate,
     mean_interval,
     minus,
-    paired,
 )
 from tensorldp_papers.run.cell import AnyCell
 
@@ -153,17 +152,18 @@ def test_looking_again_and_again_errs_no_more_often_than_once(lead: float) -> No
 
 def test_intervals_and_differences_cover_the_mean_as_often_as_they_say() -> None:
     stream, draws = np.random.Generator(np.random.PCG64(11)), 2000
-    missed = np.zeros(3)
+    missed = np.zeros(4)
     for _ in range(draws):
         a, b, shared, c = stream.standard_normal(3), stream.standard_normal(4), *stream.standard_normal((2, 3))
         halves = [
             minus(estimate(a.tolist()), estimate((5 * b).tolist())),
-            paired((a + shared).tolist(), (c + shared).tolist()),
+            minus(estimate((a + shared).tolist()), estimate((c + shared).tolist())),
+            minus(minus(estimate(a.tolist()), estimate(c.tolist())), estimate(shared.tolist()), 0.5),
         ]
         interval = mean_interval(b.tolist())
         missed += [*(abs(value.mean) > value.half(0.05) for value in halves), not interval.low <= 0 <= interval.high]
-    assert (missed / draws < five_deviations(draws)).all()  # Welch is a little conservative
-    assert missed[2] / draws > 0.05 - 5 * np.sqrt(0.05 * 0.95 / draws)
+    assert (missed / draws < five_deviations(draws)).all()
+    assert missed[3] / draws > 0.05 - 5 * np.sqrt(0.05 * 0.95 / draws)
     assert mean_interval([1.0]).high == np.inf
 
 
@@ -171,6 +171,13 @@ def test_intervals_and_differences_cover_the_mean_as_often_as_they_say() -> None
 def test_intervals_of_nothing_are_refused(values: list[float], confidence: float) -> None:
     with pytest.raises(InputError):
         mean_interval(values, confidence)
+
+
+def test_a_difference_is_taken_seed_by_seed() -> None:
+    low, high = [0.65, 0.68, 0.70, 0.67, 0.66], [0.681, 0.709, 0.731, 0.70, 0.689]
+    step = minus(estimate(high), estimate(low))
+    assert step.mean == pytest.approx(0.03)
+    assert step.half(0.05) < 0.002  # and not the spread of the two levels
 
 
 def test_seeds_between_two_looks_wait_for_the_next_one() -> None:

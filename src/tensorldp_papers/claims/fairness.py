@@ -35,8 +35,8 @@ from tensorldp_papers.claims.statements import (
     Between,
     Estimate,
     Statement,
+    estimate,
     minus,
-    paired,
     per_epsilon,
     per_seed,
 )
@@ -203,7 +203,7 @@ def settled(evidence: Evidence, study: str, metric: str, **arm: Any) -> bool:
     except NotRun:
         return False
     middle = marks.columns[(len(marks.columns) - 1) // 2]
-    gain = paired(marks[marks.columns[-1]].tolist(), marks[middle].tolist())
+    gain = minus(estimate(marks[marks.columns[-1]]), estimate(marks[middle]))
     return len(marks.columns) > 1 and Between("gain", gain, high=FLAT).decide() is True
 
 

@@ -159,10 +159,14 @@ def estimate(values: Sequence[float] | pd.Series) -> Estimate:
 
 
 def minus(first: Estimate, second: Estimate, share: float = 1.0) -> Estimate:
-    """first - share * second of independent seeds (Welch); too wide, and so safe, where the seeds share streams.
+    """first - share * second, seed by seed, as runs of one seed share first weights, orders and streams.
 
-    Both are taken at the last look that both complete.
+    Both are taken at the last look that both complete. What combines several samples is taken as independent (Welch).
     """
+    if len(first.samples) == len(second.samples) == 1:
+        (factor, ours), (other, theirs) = first.samples[0], second.samples[0]
+        pairs = zip(ours, theirs, strict=False)  # the longer one waits for the seeds of the other
+        return estimate([factor * one - share * other * another for one, another in pairs])
     if first.samples and second.samples:
         return _combined((*first.samples, *((-share * factor, values) for factor, values in second.samples)))
     variances = first.error**2, (share * second.error) ** 2
@@ -173,17 +177,6 @@ def minus(first: Estimate, second: Estimate, share: float = 1.0) -> Estimate:
     parts = sum(v**2 / d for v, d in zip(variances, (first.freedom, second.freedom), strict=True))
     freedom = total**2 / parts if parts > 0 else first.freedom + second.freedom
     return Estimate(mean, math.sqrt(total), freedom, seeds)
-
-
-def paired(first: Sequence[float], second: Sequence[float]) -> Estimate:
-    """The estimate of first - second for values of the same runs, seed by seed.
-
-    Raises:
-        InputError: if the two have different lengths.
-    """
-    if len(first) != len(second):
-        raise InputError(f"paired values must be equally many on both sides, got {len(first)} and {len(second)}")
-    return estimate([a - b for a, b in zip(first, second, strict=True)])
 
 
 class Statement(Protocol):

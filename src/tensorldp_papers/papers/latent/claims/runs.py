@@ -48,10 +48,10 @@ from tensorldp_papers.claims.statements import (
     Between,
     Estimate,
     Statement,
+    estimate,
     finding,
     joined,
     minus,
-    paired,
     per_epsilon,
     per_seed,
 )
@@ -391,7 +391,7 @@ def constant(evidence: Evidence) -> Finding:
         parts = []
         for e in others:
             both = by_seed[[e, first]].dropna()  # networks of a seed share weights, orders and coins
-            change = paired(both[e].tolist(), both[first].tolist())
+            change = minus(estimate(both[e]), estimate(both[first]))
             text = f"accuracy on {dataset} with reading {reading} at eps {e:g} minus at {first:g}"
             parts.append(Between(text, change, -CONSTANT, CONSTANT, undecidable))
         return AllOf(parts)

@@ -43,7 +43,6 @@ from tensorldp_papers.claims.statements import (
     finding,
     joined,
     minus,
-    paired,
     per_seed,
     words,
 )
@@ -390,7 +389,7 @@ def rounds_and_modes(evidence: Evidence) -> Finding:
             ends = []
             for tau in RANGE_MODES:
                 marks = evidence.by_mark(mode_rows(evidence, "mnist", eps, tau, centre, None), "accuracy")
-                rise = paired(marks.iloc[:, -1].tolist(), marks.iloc[:, 0].tolist())
+                rise = minus(estimate(marks.iloc[:, -1]), estimate(marks.iloc[:, 0]))
                 parts.append(Between(f"rise of {eps} with {tau} in {count} rounds", rise, low=0))
                 ends.append(marks.iloc[:, -1])
             final[eps] = estimate(pd.concat(ends, axis=1).mean(axis=1))
