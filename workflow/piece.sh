@@ -21,7 +21,7 @@ compute() { # what there is time for, with these options of Snakemake
     ((minutes == 0 || left > 0)) || exit 124
     timeout --signal=INT --kill-after=60 "$left" "${run[@]}" --rerun-incomplete "$@" -- results/metrics.parquet
 }
-all=$(sed -n 's/^seeds: *\[\(.*\)\]$/\1/p' "$settings" | tr ',' ' ')
+seeds="" all=$(sed -n 's/^seeds: *\[\(.*\)\]$/\1/p' "$settings" | tr ',' ' ')
 for seed in ${all:?"$settings lacks a line such as seeds: [0, 1]"}; do
     seeds=${seeds:+$seeds,}$seed
     compute --config "seeds=[$seeds]"
