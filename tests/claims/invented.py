@@ -98,10 +98,11 @@ class Draw(Evidence):
         super().__init__(Plan(parse_settings({"scale": "paper", "studies": ["x"]}), {}, tuple(cells)), results)
         self._table, self._rows = (world.table, world.rows) if world else (pd.DataFrame(), {})
 
-    def measured(self, cells: list[AnyCell]) -> pd.DataFrame:
+    def measured(self, cells: list[AnyCell], metric: str | None = None) -> pd.DataFrame:
         if missing := [c.path for c in cells if c.path not in self._rows]:
             raise NotRun(f"needs the results of {missing[0]}")
-        return self._table.take(np.concatenate([self._rows[c.path] for c in cells]))
+        rows = self._table.take(np.concatenate([self._rows[c.path] for c in cells]))
+        return rows if metric is None else rows[rows["metric"] == metric]
 
 
 class World:

@@ -63,6 +63,7 @@ class Evidence:
         self.results = results
         self.datasets = datasets or results.parent / "resources" / "datasets"
         self._measured: dict[CellKey, pd.DataFrame] | None = None
+        self._chosen: dict[tuple[CellKey, str | None], pd.DataFrame] = {}
         self.used: list[str] = []
         self.ways = 1
         self._keeps: Callable[[AnyCell], bool] = lambda _: True
@@ -96,11 +97,12 @@ class Evidence:
         Where a data set is not planned, a part of it stands for it; `fairness.shortfall` then says so.
         """
         planned = self.plan.of(study)
-        whole = {cell.dataset for cell in planned}
+        names = {cell.dataset for cell in planned}
+        chosen = {name for name in names if _chosen(name, dataset) or _chosen(_stands_for(name, names), dataset)}
         return [
             cell
             for cell in planned
-            if (_chosen(cell.dataset, dataset) or _chosen(_stands_for(cell.dataset, whole), dataset))
+            if cell.dataset in chosen
             and _chosen(cell.mechanism, mechanism)
             and _named(cell, factors)
             and self._keeps(cell)
@@ -124,18 +126,20 @@ class Evidence:
         cells = self.cells(study, dataset=dataset, mechanism=mechanism, **factors)
         chosen = (" or ".join([v] if isinstance(v, str) else sorted(v)) for v in (dataset, mechanism) if v)
         what = " ".join([study, *chosen, *(f"{key}={value}" for key, value in factors.items() if value is not None)])
+        datasets = {cell.dataset for cell in cells}
+        present = {*datasets, *map(whole_of, datasets), *(cell.mechanism for cell in cells)}
         missing = [
             name
-            for key, wanted in (("dataset", dataset), ("mechanism", mechanism))
+            for wanted in (dataset, mechanism)
             for name in ([wanted] if isinstance(wanted, str) else sorted(wanted or ()))
-            if name not in {name for cell in cells for name in (getattr(cell, key), whole_of(cell.dataset))}
+            if name not in present
         ]
         if not cells or missing:
             raise NotRun(
                 f"needs {what}, which the {self.scale} grid does not have"
                 + (f" with {', '.join(missing)}" if cells else "")
             )
-        table = self.measured(cells)
+        table = self.measured(cells, metric)
         used = (
             f"the cell {cells[0].path} in results/metrics.parquet"
             if len(cells) == 1
@@ -143,24 +147,28 @@ class Evidence:
         )
         if used not in self.used:
             self.used.append(used)
-        table = table if metric is None else table[table["metric"] == metric]
         if table.empty:
             raise InputError(f"no cell of {what} has the metric {metric}")
         return table
 
-    def measured(self, cells: list[AnyCell]) -> pd.DataFrame:
-        """The rows of the metrics table of these cells.
+    def measured(self, cells: list[AnyCell], metric: str | None = None) -> pd.DataFrame:
+        """The rows of the metrics table of these cells, of one metric or of all.
 
         Raises:
             NotRun: if one has no results.
             InputError: if a file is damaged.
         """
-        rows = self._rows_by_cell()
-        for cell in cells:
-            if key_of(cell) not in rows or not set(cell.seeds) <= set(rows[key_of(cell)]["seed"]):
+        return pd.concat([self._rows_of(cell, metric) for cell in cells], ignore_index=True)
+
+    def _rows_of(self, cell: AnyCell, metric: str | None) -> pd.DataFrame:
+        key = (key_of(cell), metric)
+        if key not in self._chosen:
+            rows = self._rows_by_cell().get(key_of(cell))
+            if rows is None or not set(cell.seeds) <= set(rows["seed"]):
                 raise NotRun(f"needs the results of {cell.path}")
-        parts = [(rows[key_of(cell)], cell.seeds) for cell in cells]
-        return pd.concat([part[part["seed"].isin(seeds)] for part, seeds in parts], ignore_index=True)
+            wanted = rows["seed"].isin(cell.seeds)
+            self._chosen[key] = rows[wanted if metric is None else wanted & (rows["metric"] == metric)]
+        return self._chosen[key]
 
     def _rows_by_cell(self) -> dict[CellKey, pd.DataFrame]:
         if self._measured is None:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -249,11 +250,12 @@ def in_best_view(evidence: Evidence, views: Iterable[Callable[[AnyCell], bool]],
             return error
 
     keeps = list(views)
-    attempts = [attempt(evidence.only(keep, 1)) for keep in keeps]
-    ways = len({made.observed if isinstance(made, Finding) else str(made) for made in attempts})
-    made = [(attempt(view), view) for view in (evidence.only(keep, ways) for keep in keeps)]
-    findings = [(one, view) for one, view in made if isinstance(one, Finding)]
-    best, view = next(((one, view) for one, view in findings if one.holds), (findings or made)[0])
+    tried = [(attempt(view), view) for view in (evidence.only(keep, 1) for keep in keeps)]
+    ways = len({one.observed if isinstance(one, Finding) else str(one) for one, _ in tried})
+    if ways > 1:
+        tried = [(attempt(view), view) for view in (evidence.only(keep, ways) for keep in keeps)]
+    findings = [(one, view) for one, view in tried if isinstance(one, Finding)]
+    best, view = next(((one, view) for one, view in findings if one.holds), (findings or tried)[0])
     evidence.used += [name for name in view.used if name not in evidence.used]
     if isinstance(best, NotRun):
         raise best
@@ -296,27 +298,36 @@ class Scores:
     sign: str = "-"
     all_epsilons: bool = False
 
+    @cached_property
+    def _datasets(self) -> list[str]:
+        return list(self.rows["dataset"].unique())
+
+    @cached_property
+    def _parts(self) -> dict[tuple[str, bool], pd.DataFrame]:
+        """The rows by mechanism, and whether it is a baseline in its other form."""
+        return dict(iter(self.rows.groupby(["mechanism", self.rows["variant"].str.contains("form=")])))
+
+    @cached_property
+    def _points(self) -> dict[tuple[str, bool], dict[float, Estimate]]:
+        return {key: per_epsilon(rows) for key, rows in self._parts.items()}
+
     @property
     def name(self) -> str:
         """The data set, or the part that stands for it, and the arm."""
-        names = list(self.rows["dataset"].unique())
-        name = names[0] if len(names) == 1 else self.dataset
+        name = self._datasets[0] if len(self._datasets) == 1 else self.dataset
         return f"{name} ({self.arm})" if self.arm else name
 
     def of(self, mechanism: str, form: str = "") -> pd.DataFrame:
         """The rows of one mechanism; of a baseline in its other form with `form`."""
-        rows = self.rows[self.rows["mechanism"] == mechanism]
-        formed = np.array(["form=" in name for name in rows["variant"]], dtype=bool)
-        chosen: pd.DataFrame = rows[formed == bool(form)]
-        return chosen
+        return self._parts.get((mechanism, bool(form)), self.rows.iloc[:0])
 
     def points(self, mechanism: str, form: str = "") -> dict[float, Estimate]:
         """The mean score at each epsilon, rising."""
-        return per_epsilon(self.of(mechanism, form))
+        return self._points.get((mechanism, bool(form)), {})
 
     def learned(self, mechanism: str, form: str = "") -> set[float]:
         """The epsilons at which a mechanism is above chance."""
-        limit = max(at_chance(self.study, name) for name in self.rows["dataset"].unique())
+        limit = max(at_chance(self.study, name) for name in self._datasets)
         return {epsilon for epsilon, value in self.points(mechanism, form).items() if value.mean > limit}
 
     def statement(
