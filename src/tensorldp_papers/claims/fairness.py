@@ -305,7 +305,8 @@ class Scores:
     @cached_property
     def _parts(self) -> dict[tuple[str, bool], pd.DataFrame]:
         """The rows by mechanism, and whether it is a baseline in its other form."""
-        return dict(iter(self.rows.groupby(["mechanism", self.rows["variant"].str.contains("form=")])))
+        parts: Any = self.rows.groupby(["mechanism", self.rows["variant"].str.contains("form=")])
+        return dict(iter(parts))
 
     @cached_property
     def _points(self) -> dict[tuple[str, bool], dict[float, Estimate]]:

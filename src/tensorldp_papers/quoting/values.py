@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from tensorldp.errors import InputError, described, unknown
 from tensorldp_papers.claims.registry import GROUPS
 from tensorldp_papers.claims.statements import wrong_by_chance
-from tensorldp_papers.kept.provenance import CLAIMS, METRICS
+from tensorldp_papers.kept.provenance import CLAIMS, METRICS, SERIES
 from tensorldp_papers.plots.means import adds_from
 
 MNIST_TEST = (980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009)  # images of each digit among the 10,000
@@ -66,6 +66,7 @@ class Entry(BaseModel):
     mechanism: str | None = None  # all where it is not given, and the statistic picks one
     but: tuple[str, ...] = ()  # mechanisms that are left out
     metric: str | None = None
+    round: int | None = None  # of a metric that was taken along the training
     epsilon: float | None = None
     up_to: float | None = None  # the largest nominal epsilon, instead of one
     column: Literal["value", "guarantee_epsilon", "guarantee_pure_epsilon"] = "value"
@@ -148,7 +149,14 @@ class Quotes:
     @cached_property
     def _parts(self) -> dict[Any, pd.DataFrame]:
         """The kept rows by study and metric: each number would search them all otherwise."""
-        return dict(iter(self.metrics.groupby(["study", "metric"])))
+        parts: Any = self.metrics.groupby(["study", "metric"])
+        return dict(iter(parts))
+
+    @cached_property
+    def _along(self) -> dict[Any, pd.DataFrame]:
+        """The kept rows that were taken along the training, by study, metric and round."""
+        parts: Any = pd.read_parquet(self.reference / SERIES).groupby(["study", "metric", "round"])
+        return dict(iter(parts))
 
     @cached_property
     def claims(self) -> pd.DataFrame:
@@ -217,9 +225,10 @@ class Quotes:
         Raises:
             InputError: if there are none, or more than one for a cell and seed; `mark` names the entry.
         """
-        if (entry.study, entry.metric) not in self._parts:
+        at = (entry.study, entry.metric)
+        rows = self._parts.get(at) if entry.round is None else self._along.get((*at, entry.round))
+        if rows is None:
             raise InputError(f"the quote {mark!r}: no kept rows of {entry.study} have the metric {entry.metric}")
-        rows = self._parts[entry.study, entry.metric]
         for key in ROW:
             if getattr(entry, key) is not None:
                 rows = rows[rows[key] == getattr(entry, key)]
