@@ -70,6 +70,15 @@ def test_budget_and_optimum(epsilon: float, d: int) -> None:
         assert mean(cap.gamma) >= max(mean(cap.gamma * 0.98), mean(min(cap.gamma * 1.02, 1 - 1e-9))) * (1 - 1e-7)
 
 
+@pytest.mark.parametrize("d", [2, 785, 3073, 100_000, 1_000_000])
+def test_stated_epsilon_is_that_of_the_coin_and_the_cap(d: int) -> None:
+    for epsilon in np.geomspace(1e-8, 10.0, 37):
+        cap = sphere_cap(float(epsilon), d)
+        between = float(betainc(0.5, (d - 1) / 2, cap.gamma**2))  # 1 - 2q, which keeps its digits where q is near 1/2
+        loss = cap.log_p - cap.log_miss + math.log1p(between) - math.log1p(-between)
+        assert loss == pytest.approx(epsilon, rel=1e-6)
+
+
 def test_continued_fraction_meets_the_incomplete_beta() -> None:
     for d, g in ((785, 0.88), (50, 0.9999), (20_000, 0.23)):
         direct = float(betainc((d - 1) / 2, 0.5, 1 - g * g)) / 2

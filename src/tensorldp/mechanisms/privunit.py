@@ -66,6 +66,9 @@ class Cap:
         return DiscreteCurve.mirrored(law, self.epsilon, exact=exact)
 
 
+NEAR_EQUATOR = 1e-4  # of gamma: below, 1 - gamma^2 rounds so much of gamma^2 away that epsilon is off by above 1e-8
+
+
 def sphere_log_tail(gamma: float, d: int, complement: float | None = None) -> float:
     """log Pr[<U, x> >= gamma] for U uniform on the sphere of R^d, gamma in [0, 1]; complement = 1 - gamma.
 
@@ -121,7 +124,10 @@ def sphere_cap(epsilon: float, d: int) -> Cap:
     # in two or three dimensions a huge epsilon leaves no angle that a float could hold: any cap keeps the budget
     logit = float(brentq(gap, -40.0, 700.0, xtol=1e-13, rtol=1e-14)) if gap(700.0) < 0.0 else 700.0
     gamma, complement = sides(logit)
-    return Cap(epsilon, gamma, sphere_log_tail(gamma, d, complement), complement)
+    log_q = sphere_log_tail(gamma, d, complement)
+    if gamma < NEAR_EQUATOR:  # what lies between two opposite caps is small, and exact where q itself rounds to 1/2
+        log_q = math.log1p(-float(betainc(0.5, (d - 1) / 2.0, gamma * gamma))) - math.log(2.0)
+    return Cap(epsilon, gamma, log_q, complement)
 
 
 @lru_cache(maxsize=256)
