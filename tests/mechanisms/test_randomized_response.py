@@ -3,10 +3,10 @@ import math
 
 import pytest
 import torch
-from exact_laws import check_law, releases
+from exact_laws import check_law, check_mean, releases
 from typed import make_as
 
-from tensorldp.mechanisms import Ball, Box
+from tensorldp.mechanisms import Ball, Box, make, randomized_response
 from tensorldp.mechanisms.randomized_response import KaryRandomizedResponse, RandomizedResponse
 from tensorldp.randomness import generator
 
@@ -37,6 +37,24 @@ def test_law(epsilon: float, low: int, high: int) -> None:
     kept = low + 1 if high > low + 1 else low
     law = {float(v): m.keep if v == kept else math.exp(m.log_other) for v in range(low, high + 1)}
     check_law(releases(m, torch.tensor(kept), 200, epsilon, dtype=torch.float32), law)
+
+
+@pytest.mark.parametrize("name", ["k-rr", "k-rr-secure"])
+@pytest.mark.parametrize(("low", "high"), [(0, 2**53), (-(2**53), 2**53), (-(2**53), 2), (2**52, 2**53)])
+def test_no_bit_of_a_release_tells_the_record_on_the_largest_alphabets(name: str, low: int, high: int) -> None:
+    m = make(name, epsilon=1.0, domain=Box(low, high, (1,)))
+    for record in (low, low + 1, (low + high) // 2, high - 1, high):
+        y = releases(m, torch.tensor(float(record)), 20_000, record).long()
+        assert low <= int(y.min())
+        assert int(y.max()) <= high
+        for bit in (0, 1, 7):
+            check_mean((y >> bit) & 1, 0.5)
+        check_mean((y > (low + high) // 2).double(), 0.5)
+
+
+def test_a_rare_element_is_kept_with_its_own_coin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(randomized_response, "RARE", 1.0)
+    test_law(0.5, 0, 9)
 
 
 def test_profile_by_enumeration() -> None:

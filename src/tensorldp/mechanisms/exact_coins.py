@@ -42,8 +42,7 @@ class KaryRandomizedResponseSecure(KaryRandomizedResponse):
         total = self._keeping + (self.values - 1) * self._moving
         drawn = numpy_generator(generator).integers(0, total, size=x.numel())
         steps = np.where(drawn < self._keeping, 0, 1 + (drawn - self._keeping) // self._moving)
-        out = x.double() + torch.from_numpy(steps).view(x.shape).to(x.device)  # sums may be twice what x.dtype holds
-        return out.sub_(self.values * (out > self.box.high)).to(x.dtype)
+        return self._moved(x, torch.from_numpy(steps).view(x.shape).to(x.device))
 
 
 @register

@@ -17,6 +17,7 @@ from tensorldp.mechanisms.registry import register
 from tensorldp.randomness import numpy_generator, sparse_positions, uniform
 
 MOST = 2.0**53  # up to which float64 has every whole number
+RARE = 1e-9  # of the chance to keep an element: below, its complement has too few digits of it for one coin
 
 
 def alphabet_size(name: str, box: Box) -> int:
@@ -68,20 +69,27 @@ class KaryRandomizedResponse(Mechanism):
     def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
         change = (self.values - 1) * math.exp(self.log_other)
         if change > 0.05:
-            step = self._steps(x.numel(), generator).view(x.shape).to(x.device, torch.float64)
-            step.mul_(uniform(tuple(x.shape), generator) < change).add_(x)  # sums may be twice what x.dtype holds
-            return step.sub_(self.values * (step > self.box.high)).to(x.dtype)
+            step = self._steps(x.numel(), generator).view(x.shape).to(x.device)
+            if self.keep < RARE:
+                step.view(-1)[torch.from_numpy(sparse_positions(x.numel(), self.keep, generator)).to(x.device)] = 0
+            else:
+                step.mul_(uniform(tuple(x.shape), generator) < change)
+            return self._moved(x, step)
         out = x.clone(memory_format=torch.contiguous_format)
         hits = sparse_positions(x.numel(), change, generator)
         positions = torch.from_numpy(hits).to(x.device)
-        moved = out.view(-1)[positions].double() + self._steps(hits.size, generator).to(x.device, torch.float64)
-        out.view(-1)[positions] = (moved - self.values * (moved > self.box.high)).to(x.dtype)
+        out.view(-1)[positions] = self._moved(out.view(-1)[positions], self._steps(hits.size, generator).to(x.device))
         return out
+
+    def _moved(self, x: Tensor, steps: Tensor) -> Tensor:
+        """x so many int64 steps further around the alphabet; in integers, as a sum may be three times 2^53."""
+        steps.add_(x.long())
+        return steps.sub_(self.values * (steps > int(self.box.high))).to(x.dtype)
 
     def _steps(self, count: int, generator: torch.Generator) -> Tensor:
         """How far around the alphabet each of `count` elements moves: 1 .. k - 1."""
         if self.values == 2:
-            return torch.ones(count)
+            return torch.ones(count, dtype=torch.int64)
         return torch.from_numpy(numpy_generator(generator).integers(1, self.values, size=count))
 
     def squared_error(self) -> float:
