@@ -3,10 +3,12 @@ import math
 import numpy as np
 import pytest
 import torch
-from exact_laws import check_law, releases
+from exact_laws import check_law, check_mean, releases
+from scipy.stats import laplace
 from typed import make_as
 
 from tensorldp.curves.gaussian import GaussianCurve
+from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.tldp import TldpDiscrete, two_sided_geometric
 from tensorldp.randomness import generator
@@ -59,6 +61,34 @@ def test_retention_buys_nothing_at_small_budgets(epsilon: float, b: float, rmse:
     assert math.sqrt(m.squared_error()) == pytest.approx(rmse, rel=2e-3)
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "low", "high", "rho"),
+    [
+        (1, 0, 2**52, 0.0),
+        (1e-4, 0, 2**40, 0.0),
+        (1e-9, 0, 2**20, 0.0),
+        (1e12, 0, 2**53, 0.0),
+        (1, 2**53 - 255, 2**53, 0.0),
+        (1, -(2**53), 255 - 2**53, 0.0),
+        (1, 0, 255, 1 - 1e-12),
+    ],
+)
+def test_noise_that_float64_cannot_add_exactly_is_refused(epsilon: float, low: int, high: int, rho: float) -> None:
+    with pytest.raises(InputError, match=r"room for 64 scales of noise between its whole numbers and 2\^53, got"):
+        make_as(TldpDiscrete, epsilon=epsilon, domain=Box(low, high, (1,)), rho=rho)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "low", "high"), [(1, 0, 2**46), (64, 2**52, 2**52 + 2**50), (1e-6, -100, 100), (1e-12, 0, 100)]
+)
+def test_where_noise_is_largest_no_low_bit_tells_the_record(epsilon: float, low: int, high: int) -> None:
+    m = make_as(TldpDiscrete, epsilon=epsilon, domain=Box(low, high, (1,)))
+    for record in (low, low + 1, high - 1, high):
+        y = releases(m, torch.tensor(float(record)), 20_000, record).long()
+        for bit in (0, 1, 7):
+            check_mean((y >> bit) & 1, 0.5)
+
+
 @each_output
 @pytest.mark.parametrize("top", [1, 2, 6])
 @pytest.mark.parametrize("rho", [0.0, 0.3, 0.8])
@@ -82,6 +112,11 @@ def test_budget_profile_and_error_by_brute_force(top: int, rho: float, output: s
 def test_two_sided_geometric(rate: float) -> None:
     law = {float(k): math.tanh(rate / 2) * math.exp(-rate * abs(k)) for k in range(-600, 601)}
     check_law(two_sided_geometric((100_000,), rate, generator("geometric", rate)), law)
+
+
+@pytest.mark.parametrize("rate", [1e-8, 1e-12])
+def test_noise_of_a_tiny_rate_follows_laplace(rate: float) -> None:
+    check_law(two_sided_geometric((20_000,), rate, generator("tiny", rate)) * rate, laplace.cdf)
 
 
 @each_output

@@ -23,7 +23,8 @@ from tensorldp.curves.product import AtomCurve
 from tensorldp.errors import InputError, check_real, check_word, shown
 from tensorldp.mechanisms.additive_noise import GAUSSIAN, LAPLACE, StatedRange
 from tensorldp.mechanisms.base import Mechanism
-from tensorldp.mechanisms.randomized_response import alphabet_size
+from tensorldp.mechanisms.exact_draws import discrete_laplace
+from tensorldp.mechanisms.randomized_response import MOST, alphabet_size
 from tensorldp.mechanisms.registry import register
 from tensorldp.randomness import numpy_generator, sparse_positions, uniform
 
@@ -249,6 +250,10 @@ class TldpGaussianWeighted(_Weighted):
 
 
 CURVE_VALUES = 1024  # the largest alphabet whose exact curve is built
+# Draws of Exp(1) in floats lie up to 2^-50 apart. From this rate on 2^20 of them or more fall on each whole number, so
+# that its mass, and with it the loss of one step, is right to a millionth; at lower rates whole numbers are drawn.
+LEAST_RATE = 2.0**-30
+REACH = 64.0  # scales of noise, beyond which lies e^-64 of it: all nearer sums are whole numbers that float64 has
 MOST_CLAMPED = 1 << 20  # steps of an alphabet whose clamped errors, one for each value, are computed
 
 
@@ -261,8 +266,12 @@ def _exponential(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
 def two_sided_geometric(shape: tuple[int, ...], rate: float, generator: torch.Generator) -> Tensor:
     """Whole numbers, float64, with P(Z = k) = tanh(rate/2) e^(-rate |k|): a difference of two geometric draws.
 
-    floor(Exp(1) / rate) is geometric without forming 1 - e^-rate, which cancels for small rates.
+    floor(Exp(1) / rate) is geometric without forming 1 - e^-rate, which cancels for small rates. Below `LEAST_RATE` 1 /
+    rate is taken as a whole number.
     """
+    if rate < LEAST_RATE:
+        drawn = discrete_laplace(math.prod(shape), round(1.0 / rate), 1, numpy_generator(generator))
+        return torch.from_numpy(drawn).to(generator.device, torch.float64).view(shape)
     first = _exponential(shape, generator).div_(rate).floor_()
     return first.sub_(_exponential(shape, generator).div_(rate).floor_())
 
@@ -311,10 +320,18 @@ class TldpDiscrete(Mechanism):
             rho = check_real("rho of tldp-discrete", self.rho, low=0.0, high=1.0, open_high=True)
         self.rho = rho
         self.rate, self.log_odds = self._calibrate(rho)
+        farthest = max(abs(self.box.low), abs(self.box.high))
+        if farthest + REACH / self.rate > MOST:
+            raise InputError(
+                f"epsilon and rho of {self.name} must leave room for {REACH:.0f} scales of noise between its whole "
+                f"numbers and 2^53, got noise of scale {1.0 / self.rate:.3g} on numbers up to {farthest:g}"
+            )
 
     def _calibrate(self, rho: float) -> tuple[float, float]:
         """s and log(p / (1 - p)) that spend epsilon exactly."""
         rate = (1.0 - rho) * self.epsilon / self.top
+        if rate < LEAST_RATE:
+            rate = 1.0 / math.ceil(1.0 / rate)
         if rho == 0.0:
             return rate, -math.inf
         spare = rho * self.epsilon
