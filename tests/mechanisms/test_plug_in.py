@@ -218,6 +218,26 @@ def test_layouts_make_no_difference_to_a_class_that_asks_for_contiguous_records(
     contract.check_layouts(Flat(epsilon=1.0, domain=Box(-1, 1, (3, 4, 5))))
 
 
+@pytest.mark.parametrize("block_bytes", [None, 8 << 20])
+@pytest.mark.parametrize(
+    ("wrong", "got"),
+    [
+        (lambda x: x[:1], r"\(1, 3, 5\) of torch.float64"),  # one release for all
+        (lambda x: x[:, :, :1], r"\(4, 3, 1\) of torch.float64"),
+        (lambda x: x + 1j, r"\(4, 3, 5\) of torch.complex128"),
+        (lambda x: 0.5, "0.5"),
+    ],
+)
+def test_a_release_that_does_not_fit_its_input_is_one_sentence(
+    wrong: Callable[[torch.Tensor], object], got: str, block_bytes: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Hasty, "_randomize", lambda self, x, generator: wrong(x))
+    monkeypatch.setattr(Hasty, "block_bytes", block_bytes)
+    message = rf"^toy-hasty must release a tensor of real numbers of its input's shape \(4, 3, 5\), got {got}$"
+    with pytest.raises(InputError, match=message):
+        Hasty(epsilon=1.0, domain=Box(0, 1, (3, 5))).privatize(torch.rand(4, 3, 5).double(), torch.Generator())
+
+
 @pytest.mark.parametrize(
     ("register_or_make", "message"),
     [

@@ -279,16 +279,27 @@ class Mechanism(ABC):
         out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
         size = self.block_bytes if domain is None else CLIP_BYTES
         for block in blocks(x, size or max(1, x.numel() * x.element_size())):
-            out[block] = self._release(x[block].clone() if domain is None else domain.project(x[block]), generator)
+            part = x[block].clone() if domain is None else domain.project(x[block])
+            out[block] = self._fitting(self._release(part, generator), part.shape)
         return out
+
+    def _fitting(self, released: object, shape: torch.Size) -> Tensor:
+        """A release of a block, which assignment would otherwise repeat over records or take the real part of."""
+        if not isinstance(released, Tensor) or released.shape != shape or released.is_complex():
+            got = f"{tuple(released.shape)} of {released.dtype}" if isinstance(released, Tensor) else shown(released)
+            raise InputError(
+                f"{self.name} must release a tensor of real numbers of its input's shape {tuple(shape)}, got {got}"
+            )
+        return released
 
     def _release(self, x: Tensor, generator: torch.Generator) -> Tensor:
         """Randomise a checked batch block by block."""
         if self.block_bytes is None:
-            return self._randomize(x.contiguous(), generator)
+            return self._fitting(self._randomize(x.contiguous(), generator), x.shape)
         out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
         for block in blocks(x, self.block_bytes):
-            out[block] = self._randomize(x[block].contiguous(), generator)
+            part = x[block].contiguous()
+            out[block] = self._fitting(self._randomize(part, generator), part.shape)
         return out
 
     @abstractmethod
