@@ -283,6 +283,31 @@ def test_a_mistake_is_one_sentence(tmp_path: Path, name: str, content: Any, entr
     assert "delete" not in message  # as of a file that was downloaded
 
 
+FIRST, LAST = X.repeat(3, axis=1).reshape(40, 3, 2, 2), X.repeat(3, axis=1).reshape(40, 2, 2, 3)
+
+
+@pytest.mark.parametrize("name", [NPZ, TENSORS])
+def test_a_shape_never_scrambles_records_that_have_one(tmp_path: Path, name: str) -> None:
+    def store(x: Any) -> None:
+        if name == NPZ:
+            put(tmp_path, {"x": x}, NPZ)
+        else:
+            save_file({"x": torch.tensor(x), "tree": torch.tensor(Y == "oak")}, tmp_path / TENSORS)
+
+    store(FIRST)
+    for entry in ({"shape": [2, 2, 3]}, {"shape": [3, 2, 2]}, {}):
+        assert "move the channels last" in refusal(tmp_path, name, **entry)
+    store(LAST)
+    assert "mine.shape = [3, 4] would scramble" in refusal(tmp_path, name, shape=[3, 4])
+    assert "store the records in that shape" in refusal(tmp_path, name, shape=[3, 2, 2])
+    for shape in ([2, 2, 3], [12]):
+        assert rows(prepared(tmp_path, name, shape=shape)) == stated(LAST)
+    store(X.reshape(40, 1, 2, 2))
+    assert "move the channels last" in refusal(tmp_path, name)
+    for shape in ([2, 2], [2, 2, 1], [4]):
+        assert rows(prepared(tmp_path, name, shape=shape)) == stated(X)
+
+
 def test_mistakes_around_folders_and_arrays(tmp_path: Path) -> None:
     raw: dict[str, Any] = {"studies": ["s"], "own_datasets": {"mine": {"path": "t.csv", "label": "y"}}}
     with pytest.raises(InputError, match=f"own_datasets.mine .* range is missing, it must be {PUBLIC}"):

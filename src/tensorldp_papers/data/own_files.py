@@ -187,11 +187,19 @@ def _text(number: Any) -> str:
 
 
 def _shaped(x: NDArray[Any], entry: OwnDataset, where: str) -> NDArray[Any]:
+    channels_first = x.ndim == 4 and x.shape[1] in (1, 3) and x.shape[3] != 3
     if entry.shape is not None:
         if math.prod(entry.shape) != math.prod(x.shape[1:]):
             raise InputError(
                 f"{where}.shape = {entry.shape} has {math.prod(entry.shape)} elements, a record of {entry.path} has "
                 f"{math.prod(x.shape[1:])}"
+            )
+        stored, stated = ([n for n in shape if n != 1] for shape in (x.shape[1:], entry.shape))
+        if len(stored) > 1 and len(stated) > 1 and stored != stated:  # reshaping keeps the order of elements, not axes
+            remedy = "move the channels last" if channels_first else "store the records in that shape"
+            raise InputError(
+                f"{where}.shape = {entry.shape} would scramble the records of {entry.path}, whose shape is "
+                f"{x.shape[1:]}: {remedy} in the file, and leave shape out"
             )
         x = x.reshape(len(x), *entry.shape)
     if x.ndim == 4 and x.shape[3] == 1:
@@ -199,7 +207,7 @@ def _shaped(x: NDArray[Any], entry: OwnDataset, where: str) -> NDArray[Any]:
     if not 2 <= x.ndim <= 4 or (x.ndim == 4 and x.shape[3] != 3):
         raise InputError(
             f"{where}: a record must be (elements,), (height, width) or (height, width, 3), got the shape "
-            f"{x.shape[1:]} in {entry.path}; state another as shape"
+            f"{x.shape[1:]} in {entry.path}; {'move the channels last' if channels_first else 'state another as shape'}"
         )
     return x
 
