@@ -471,6 +471,21 @@ def test_the_index_of_a_parquet_file_is_a_column_where_it_has_a_name(tmp_path: P
         assert rows(prepared(put(tmp_path, table, PARQUET), PARQUET)) == stated(X)
 
 
+def test_a_csv_file_without_a_header_does_not_lose_its_first_record(tmp_path: Path) -> None:
+    lines = [f"{k / 2},{k + 1},-1e-{k},{('oak', 'elm')[k % 2]}" for k in range(16)]
+    put(tmp_path, "\n".join(["", *lines]).encode())
+    assert "the first row of " in (message := refusal(tmp_path, label="oak"))
+    assert "looks like a record, as 'oak' is also a label" in message
+    put(tmp_path, "\n".join(["x,y,z,oak", *lines]).encode())  # a name that is also one of the labels
+    assert len(rows(prepared(tmp_path, label="oak", range=[-1, 16]))) == 16
+    put(tmp_path, "\n".join(["0.5,1,7,tree", *lines]).encode())  # as wavelengths
+    assert len(rows(prepared(tmp_path, range=[-1, 16]))) == 16
+    for start in (0, 1):  # as pandas counts columns: the label's name may be one of the labels
+        table = pd.DataFrame(np.arange(44).reshape(4, 11).T % 3 + 2, columns=range(start, start + 4))
+        put(tmp_path, table.to_csv().encode())
+        assert len(rows(prepared(tmp_path, label=start + 3, drop=["Unnamed: 0"]))) == 11
+
+
 def test_names_of_columns_are_taken_as_written_without_a_byte_order_mark(tmp_path: Path) -> None:
     put(tmp_path, TABLE.rename(columns={"a": "01", "b": "1e3", "tree": "true"}))
     ranges = {"01": [0, 16], "1e3": ["0", "16"]}

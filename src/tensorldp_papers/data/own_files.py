@@ -307,8 +307,14 @@ def _table(table: pd.DataFrame, path: Path, entry: OwnDataset, where: str, *, un
         raise InputError(f"{where}: {path} has no column other than the label {entry.label!r}")
     if not len(table):
         raise InputError(f"{where}: {path} has no rows")
+    labels = _labels(table[entry.label], path, where)
+    if untyped and all(map(_NUMBER.fullmatch, chosen)) and not _counted(columns) and entry.label in set(labels):
+        raise InputError(
+            f"{where}: the first row of {path} looks like a record, as {entry.label!r} is also a label below it and "
+            "the other names are numbers: put a row with the names of the columns before it"
+        )
     x = np.column_stack([_column(table[column], column, path, where) for column in chosen])
-    content = Content(x, _labels(table[entry.label], path, where), lambda row: f"row {row + 1}", chosen, untyped)
+    content = Content(x, labels, lambda row: f"row {row + 1}", chosen, untyped)
     _check_finite(content, path, where)
     if not entry.values:
         content.warnings.extend(
@@ -318,6 +324,12 @@ def _table(table: pd.DataFrame, path: Path, entry: OwnDataset, where: str, *, un
             if _is_index(column, values)
         )
     return content
+
+
+def _counted(columns: list[str]) -> bool:
+    """Whether names that are numbers count from 0 or 1, as tools name columns, and so are no record."""
+    numbers = set(filter(_NUMBER.fullmatch, columns))
+    return any(numbers == set(map(str, range(start, start + len(numbers)))) for start in (0, 1))
 
 
 def _is_index(name: str, values: NDArray[np.float64]) -> bool:
