@@ -1,4 +1,4 @@
-"""What an observer of releases sees: one release, a release among others, or only the releases of others."""
+"""What an observer of releases sees: one release, in a large or small batch or among others, or only those of others."""
 
 from __future__ import annotations
 
@@ -148,8 +148,43 @@ class BesideOthers(Observer):
             return np.concatenate([seen, mine - others], axis=1).reshape(len(seen), -1)
 
 
+@dataclass(frozen=True)
+class InSmallBatch(Observer):
+    """The record's own release where it is the last of a small batch, the others being known, or the only one.
+
+    Attributes:
+        sizes: of batches. Each observation draws one without regard to the record, so the claim holds of the mixture too.
+    """
+
+    fast: bool = False
+    sizes: tuple[int, ...] = (2, 3, 8, 17)
+
+    def observe(self, target: Target, pair: Pair, second: bool, count: int, *seed: object) -> Iterator[Observations]:
+        mine = pair.x_prime if second else pair.x
+        most = ELEMENTS // max(target.size, target.width)
+        sizes = [size for size in self.sizes if size <= most] or self.sizes[:1]
+        batches = [torch.stack([pair.x] * (size - 1) + [mine]) for size in sizes]
+        source = generator("check", "small batch", target.name, second, *seed)
+        drawn = torch.randint(len(sizes), (count,), generator=source).tolist()
+        places = None
+        for start in range(0, count, ROWS // 16):
+            rows = []
+            for index in drawn[start : start + ROWS // 16]:
+                last = target.release(batches[index], source)[-1]
+                places = torch.from_numpy(_few_columns(target, pair)) if places is None else places
+                rows.append(last[places])
+            yield torch.stack(rows).numpy()
+
+    def expected(self, target: Target, pair: Pair, second: bool) -> Observations | None:
+        if target.width != target.size:
+            return None
+        return np.asarray((pair.x_prime if second else pair.x).reshape(-1).numpy()[_few_columns(target, pair)])
+
+
 OBSERVERS: tuple[Observer, ...] = (
     OneRelease(),
+    InSmallBatch("a batch of one", sizes=(1,)),
+    InSmallBatch("the last release of a small batch"),
     BesideOthers("beside a known record"),
     BesideOthers("releases of another record", local=True),
 )

@@ -154,6 +154,12 @@ def batch_vocabulary(x: Tensor, g: torch.Generator) -> Tensor:
     return response(codes, math.e / (math.e + 7.0), g)
 
 
+def last_raw(x: Tensor, g: torch.Generator) -> Tensor:
+    y = tight(x, g)
+    y[-1] = x[-1]
+    return y
+
+
 def overflow(x: Tensor, g: torch.Generator) -> Tensor:
     y = x + laplace(x, WIDTH, g)
     return torch.where((x > 0.99) & (y > 9.0), torch.inf, y)
@@ -257,6 +263,15 @@ LIES: tuple[Case, ...] = (
     Case("a vocabulary learned from the batch", batch_vocabulary, OCTET, truth="not local"),
     Case("one-sided noise", lambda x, g: x + laplace(x, WIDTH, g).abs(), BIT, truth="delta 0.63"),
     Case("uniform noise", lambda x, g: x + (uniform(x, g) - 0.5) * 20.0, BIT, truth="delta 0.1"),
+    Case("no noise for a record alone", lambda x, g: x if len(x) == 1 else tight(x, g), FOUR, **NONE),
+    Case("no noise for the last record of a batch", last_raw, FOUR, **NONE),
+    Case("no noise in batches of 3 to 63", lambda x, g: x if 3 <= len(x) <= 63 else tight(x, g), FOUR, **NONE),
+    Case(
+        "half the noise for a record alone",
+        lambda x, g: x + laplace(x, 4.0 if len(x) == 1 else 8.0, g),
+        FOUR,
+        truth="epsilon 2",
+    ),
     Case("range learned from earlier records", RunningRange, FOUR, truth="not local"),
     Case("noise forgotten for 2 % of the records", lambda x, g: leaking(x, x, 0.02, g), FOUR, truth="delta 0.02"),
     Case("an infinity that only one record gives", overflow, BIT, truth="delta 0.009"),
