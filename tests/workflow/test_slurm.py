@@ -21,7 +21,7 @@ from project import METRICS, SMALL, Project, make_project, result
 
 from tensorldp_papers.run.table import KEY
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("faults")]
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("slurm")]
 HANGS = 500  # seconds after which a run counts as hanging; a busy machine takes minutes
 SCRIPT = Path(__file__).with_name("slurm.sh")
 CONFIG: dict[str, Any] = {
