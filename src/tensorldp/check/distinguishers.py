@@ -604,4 +604,5 @@ IDEAL: tuple[Distinguisher, ...] = (
     Kernel(),
     Tree(),
 )
+PLAIN: tuple[Distinguisher, ...] = (Distances(), Shapes(), Coordinates())
 FLOATING: tuple[Distinguisher, ...] = (Floats(),)

@@ -1,4 +1,4 @@
-"""What an observer of releases sees: one release, in a large or small batch or among others, or only those of others."""
+"""What an observer of releases sees: one release, from a large or small batch, one among others, or only others."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ ELEMENTS = 1 << 20  # released at once
 ROWS = 1 << 14
 MOST = 1 << 14  # columns of a release that are examined
 AMONG = 8  # elements of a record that are examined among other records
+COARSE = 1 << 10  # steps of the domain's width in a coarse release
 ODD = 64  # columns of a release of another size that are examined among others
 
 
@@ -153,7 +154,7 @@ class InSmallBatch(Observer):
     """The record's own release where it is the last of a small batch, the others being known, or the only one.
 
     Attributes:
-        sizes: of batches. Each observation draws one without regard to the record, so the claim holds of the mixture too.
+        sizes: of batches. Each observation draws one without regard to the record: a claim holds of the mixture too.
     """
 
     fast: bool = False
@@ -179,6 +180,18 @@ class InSmallBatch(Observer):
         if target.width != target.size:
             return None
         return np.asarray((pair.x_prime if second else pair.x).reshape(-1).numpy()[_few_columns(target, pair)])
+
+
+@dataclass(frozen=True)
+class Coarse(OneRelease):
+    """One release to a thousandth of the domain's width, so that nothing is left of how its last bits were rounded."""
+
+    name: str = "one release to a thousandth of the width"
+
+    def observe(self, target: Target, pair: Pair, second: bool, count: int, *seed: object) -> Iterator[Observations]:
+        step = target.domain.as_box().width / COARSE
+        for seen in super().observe(target, pair, second, count, *seed):
+            yield seen if seen.dtype == np.int64 else np.rint(seen / step) * step
 
 
 OBSERVERS: tuple[Observer, ...] = (

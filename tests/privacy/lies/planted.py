@@ -204,6 +204,10 @@ def overflow_of_float32(x: Tensor, g: torch.Generator) -> Tensor:
     return torch.where(torch.isfinite(scaled), whole(x, g), scaled)
 
 
+def less_in_float32(x: Tensor, share: float, g: torch.Generator) -> Tensor:
+    return x + laplace(x, x.shape[1] * WIDTH * (share if x.dtype == torch.float32 else 1.0), g)
+
+
 QUIET = torch.full((64,), 128.0).index_fill(0, torch.tensor(17), 1.28)
 BINARY = math.e / (math.e + 1.0)  # right for 2 values, and there are 8
 ONE_SEED = torch.Generator().manual_seed
@@ -272,6 +276,8 @@ LIES: tuple[Case, ...] = (
         FOUR,
         truth="epsilon 2",
     ),
+    Case("no noise in float32", lambda x, g: less_in_float32(x, 0.0, g), FOUR, **NONE),
+    Case("a third of the noise in float32", lambda x, g: less_in_float32(x, 1 / 3, g), FOUR, truth="epsilon 3"),
     Case("range learned from earlier records", RunningRange, FOUR, truth="not local"),
     Case("noise forgotten for 2 % of the records", lambda x, g: leaking(x, x, 0.02, g), FOUR, truth="delta 0.02"),
     Case("an infinity that only one record gives", overflow, BIT, truth="delta 0.009"),
