@@ -49,9 +49,11 @@ class Distinguisher(ABC):
 
     Attributes:
         exact: whether it takes releases of an integer type as int64; above 2^53 these are not floats.
+        raw: whether it takes floats that are not finite as they are.
     """
 
     exact: ClassVar[bool] = False
+    raw: ClassVar[bool] = False
 
     @abstractmethod
     def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
@@ -230,6 +232,43 @@ def _unit(place: int, dtype: torch.dtype, y: Reals) -> Reals:
     bits, mantissa = pattern(y[:, place], dtype)
     _, exponent = np.frexp(y[:, place])
     return np.asarray(exponent - 1 - mantissa + _trailing_zeros(bits, mantissa), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class NotFinite(Distinguisher):
+    """All bits of elements that are not finite, NaN's sign and payload included, and the bits that differ most.
+
+    Attributes:
+        places: elements that are looked at.
+        kept: how many bits of each are looked at alone.
+    """
+
+    raw: ClassVar[bool] = True
+    places: int = 4
+    kept: int = 3
+
+    def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
+        columns: Columns = {}
+        strange = (~np.isfinite(mine)).sum(axis=0) + (~np.isfinite(other)).sum(axis=0)
+        for place in np.argsort(-strange, kind="stable")[: self.places].tolist():
+            if not strange[place]:
+                break
+            bits = [_bits_not_finite(side[:, place]) for side in (mine, other)]
+            table: Table = (place, *log_ratios(*bits))
+            columns[f"bits of element {place} where not finite"] = partial(_looked_up, [table], _bits_not_finite)
+            for bit in _differing_bits(*bits, self.kept):
+                columns[f"bit {bit} of element {place} where not finite"] = partial(_bit_not_finite, place, bit)
+        return columns
+
+
+def _bits_not_finite(values: Reals) -> Whole:
+    """The bits of what is not finite, and 0 for any number."""
+    bits = np.ascontiguousarray(values).view(np.int64)
+    return np.where(np.isfinite(values), 0, bits)
+
+
+def _bit_not_finite(place: int, bit: int, y: Reals) -> Reals:
+    return np.asarray((_bits_not_finite(y[:, place]) >> bit) & 1, dtype=np.float64)
 
 
 def _equals(place: int, value: float, y: Reals) -> Reals:
@@ -605,4 +644,4 @@ IDEAL: tuple[Distinguisher, ...] = (
     Tree(),
 )
 PLAIN: tuple[Distinguisher, ...] = (Distances(), Shapes(), Coordinates())
-FLOATING: tuple[Distinguisher, ...] = (Floats(),)
+FLOATING: tuple[Distinguisher, ...] = (Floats(), NotFinite())

@@ -241,11 +241,11 @@ class Search:
         trail.statistics = {}
         # a release that is not finite is an outcome like any other, but no statistic can work with it
         for distinguisher in self.distinguishers:
-            exact = distinguisher.exact
+            exact, raw = distinguisher.exact, distinguisher.raw
             with np.errstate(all="ignore"):
-                mine, other = (_finite(side[:half], exact) for side in (trail.mine, trail.other))
+                mine, other = (_finite(side[:half], exact, raw) for side in (trail.mine, trail.other))
                 statistics = distinguisher.statistics(scene, mine, other)
-            trail.statistics |= {name: _guarded(statistic, exact) for name, statistic in statistics.items()}
+            trail.statistics |= {name: _guarded(statistic, exact, raw) for name, statistic in statistics.items()}
         trail.statistics["not finite"] = lambda y: np.asarray((~np.isfinite(y)).sum(axis=1), dtype=np.float64)
         trail.lead = best_lead(self.columns(trail), trail.points) if trail.points else None
 
@@ -303,19 +303,19 @@ def _learning(size: int) -> int:
     return max(32, min(size // 2, 1 << 15))
 
 
-def _finite(values: Observations, exact: bool) -> Observations:
-    """Observations without NaN and infinity; those that are whole by their type as they are if `exact`."""
+def _finite(values: Observations, exact: bool, raw: bool) -> Observations:
+    """Observations without NaN and infinity unless `raw`; those that are whole by their type as they are if `exact`."""
     if values.dtype == np.int64:
         return values if exact else values.astype(np.float64)
-    return np.nan_to_num(values, nan=0.0, posinf=1e30, neginf=-1e30)
+    return values if raw else np.nan_to_num(values, nan=0.0, posinf=1e30, neginf=-1e30)
 
 
-def _guarded(statistic: Statistic, exact: bool) -> Statistic:
+def _guarded(statistic: Statistic, exact: bool, raw: bool) -> Statistic:
     """The statistic of observations made finite; what is not a number counts as 0."""
 
     def guarded(values: Observations) -> Reals:
         with np.errstate(all="ignore"):
-            numbers = np.asarray(statistic(_finite(values, exact)), dtype=np.float64)
+            numbers = np.asarray(statistic(_finite(values, exact, raw)), dtype=np.float64)
         return np.nan_to_num(numbers, nan=0.0, posinf=math.inf, neginf=-math.inf)
 
     return guarded

@@ -208,6 +208,12 @@ def less_in_float32(x: Tensor, share: float, g: torch.Generator) -> Tensor:
     return x + laplace(x, x.shape[1] * WIDTH * (share if x.dtype == torch.float32 else 1.0), g)
 
 
+def nan_payload(x: Tensor, g: torch.Generator) -> Tensor:
+    bits = at_zero(x, torch.nan, g).double().view(torch.int64)
+    secret = (x > 0).long() << 40
+    return torch.where(bits.view(torch.float64).isnan(), bits | secret, bits).view(torch.float64)
+
+
 QUIET = torch.full((64,), 128.0).index_fill(0, torch.tensor(17), 1.28)
 BINARY = math.e / (math.e + 1.0)  # right for 2 values, and there are 8
 ONE_SEED = torch.Generator().manual_seed
@@ -259,6 +265,10 @@ LIES: tuple[Case, ...] = (
         **LEAK,
     ),
     Case("the record's sign on zeros", lambda x, g: at_zero(x, 0.0 * x, g), BIT, **LEAK),
+    Case(
+        "the record's sign on NaN", lambda x, g: at_zero(x, torch.full_like(x, torch.nan).copysign(x), g), BIT, **LEAK
+    ),
+    Case("the record in NaN's payload", nan_payload, BIT, **LEAK),
     Case("overflow in float32", overflow_of_float32, BIT, **LEAK),
     Case("one seed for every call", lambda x, g: tight(x, ONE_SEED(7)), FOUR, **NONE),
     Case("Gaussian noise called pure", lambda x, g: x + normal(x, WIDTH, g), BIT, truth="delta 0.13"),
