@@ -253,10 +253,10 @@ class NotFinite(Distinguisher):
         for place in np.argsort(-strange, kind="stable")[: self.places].tolist():
             if not strange[place]:
                 break
-            bits = [_bits_not_finite(side[:, place]) for side in (mine, other)]
-            table: Table = (place, *log_ratios(*bits))
+            bits, others = _bits_not_finite(mine[:, place]), _bits_not_finite(other[:, place])
+            table: Table = (place, *log_ratios(bits, others))
             columns[f"bits of element {place} where not finite"] = partial(_looked_up, [table], _bits_not_finite)
-            for bit in _differing_bits(*bits, self.kept):
+            for bit in _differing_bits(bits, others, self.kept):
                 columns[f"bit {bit} of element {place} where not finite"] = partial(_bit_not_finite, place, bit)
         return columns
 
