@@ -138,6 +138,12 @@ def test_numbers_that_are_text_are_numbers_and_truth_values_1_and_0(tmp_path: Pa
         assert sorted(np.concatenate([part.x[:, 0] for part in splits])) == [0.0] * 20 + [1.0] * 20
 
 
+def test_large_numbers_that_float64_holds_or_measures_are_taken(tmp_path: Path) -> None:
+    large = [0.5, 2.0**53, f"{2**60}.0", 1e23, "1.000000000000000055e17", *range(35)]
+    splits = prepared(put(tmp_path, {"a": large}), range=[0, 1e24])
+    assert sorted(row[1] for row in rows(splits)) == sorted(float(np.float32(value)) for value in large)
+
+
 def test_columns_with_ranges_of_their_own_are_scaled_to_0_and_1(tmp_path: Path) -> None:
     splits = prepared(put(tmp_path), values=["a", "b"], range={"a": [0, 16], "b": [-16, 16]})
     assert (splits[0].metadata["low"], splits[0].metadata["high"]) == ("0.0", "1.0")
@@ -247,6 +253,11 @@ REFUSED: list[tuple[str, Any, dict[str, Any], list[str]]] = [
         (CSV, {"a": [*range(39), value]}, WHOLE_FLOATS, ["row 40, column 'a' of ", f"t.csv is {value}, which float64"])
         for value in (2**53 + 1, 2**63 - 1, -(2**60) - 1, 10**30, 10**400)
     ),
+    *(
+        (CSV, {"a": ["0.5"] * 39 + [str(value)]}, WHOLE_FLOATS, ["row 40, column 'a' of ", f"t.csv is {value}, which"])
+        for value in (2**53 + 1, f"-{2**53 + 1}.0", 2**63 - 1)
+    ),
+    (PARQUET, {"a": ["0.5"] * 39 + [f"{2**53 + 1}.00"]}, WHOLE_FLOATS, ["row 40, column 'a' of ", f"{2**53 + 1}.00"]),
     *(
         (NPZ, {"x": np.array([*range(39), value])[:, None]}, WHOLE_FLOATS, ["record 39, element (0,)", str(value)])
         for value in (2**53 + 1, 2**63 - 1, -(2**60) - 1)

@@ -32,6 +32,7 @@ FINE = 1e-3  # the share of a column's interquartile range that float32 must res
 UNITS = "count the data from another zero, or in larger units"
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,4})?", re.ASCII | re.IGNORECASE)
+_WHOLE = re.compile(r"[+-]?\d+(?:\.0*)?", re.ASCII)  # an exponent is a measurement's, which no float holds in full
 _INDEX = re.compile(r"unnamed: \d+|level_\d+|index|row|(.*[ _])?id", re.IGNORECASE)
 _DEEP = re.compile(r"'((?!BGR)\w+;16\w*)'")  # 16 bits a channel, in what Pillow says of how an image is stored
 
@@ -270,6 +271,10 @@ def _csv(path: Path, entry: OwnDataset, where: str) -> Content:
         raise InputError(
             f"{where}: {path} has rows with more fields than its header: name every column, and quote text with commas"
         )
+    floats = table.select_dtypes("float")  # among decimals pandas has rounded whole numbers already
+    large = ((floats.abs() >= 2**53) & np.isfinite(floats)).any()
+    if rounded := [str(name) for name in floats.columns[large]]:
+        table[rounded] = read_csv(path, usecols=rounded, dtype=str, **options)[rounded]
     return _table(table, path, entry, where, untyped=True)
 
 
@@ -374,9 +379,9 @@ def _column(column: pd.Series[Any], name: str, path: Path, where: str) -> NDArra
         return numbers.astype(np.float64)
     texts = [str(value).strip() for value in column]
     strange = [row for row, text in enumerate(texts) if not _NUMBER.fullmatch(text)]
-    if not strange:  # whole numbers of more than 64 bits, or text of another format than CSV
+    if not strange:  # whole numbers of more than 53 bits, or text of another format than CSV
         for row, text in enumerate(texts):
-            if text.lstrip("+-").isdigit() and Decimal(float(text)) != Decimal(text):
+            if _WHOLE.fullmatch(text) and Decimal(float(text)) != Decimal(text):
                 raise InputError(f"{at(row)} is {text}, which float64 cannot hold: {UNITS}")
         return np.array(texts, np.float64)
     row = strange[0]
