@@ -10,7 +10,7 @@ import os
 import platform
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,26 @@ def _is_running(process: int) -> bool:
         except OSError:  # of another user
             return True
     return True
+
+
+def writable_folder(folder: Path, what: str, names: Sequence[str] = ()) -> Path:
+    """The folder, made if it is not there; refused if nothing can be written there, or a folder has one of the names.
+
+    Args:
+        folder: the folder.
+        what: what is to be written, for messages.
+        names: of the files to be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"the folder {folder} for {what} cannot be made: {error.strerror}") from None
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"the folder {folder} for {what} cannot be written to")
+    for path in (folder / name for name in names):
+        if path.is_dir():
+            raise InputError(f"{path} is a folder, where {what} needs a file: remove it or name another folder")
+    return folder
 
 
 def write_text(path: Path, text: str) -> None:

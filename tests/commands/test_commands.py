@@ -103,6 +103,11 @@ MISTAKES = [
     (("check", "math:sqrt", "--claim-epsilon", "1", "--option", "form=1"), "takes no --option"),
     (("check", "math:sqrt", "--epsilon", "1"), "--claim-epsilon"),
     (("check", "laplace", "--epsilon", "1", "--out", "/dev/null/verdict"), "folder /dev/null/verdict"),
+    (("card", "laplace", "--epsilon", "1", "--out", "/dev/null/c"), "folder /dev/null/c for the card cannot be made"),
+    (
+        ("card", "laplace", "--epsilon", "1", "--out", "cards", "--runs", "/dev/null/r"),
+        "folder /dev/null/r for the runs of tasks cannot be made",
+    ),
     (("guarantee", "math:sqrt", "--epsilon", "1"), "not a mechanism"),
     (("guarantee", "laplace", "--epsilon", "-1"), "epsilon of laplace"),
     (("calibrate", "tldp-l", "--record-epsilon", "1"), "give a larger --delta than 0.0937, the probability of its"),
@@ -135,13 +140,27 @@ for name, epsilon in (("check", "--epsilon"), ("guarantee", "--epsilon"), ("cali
 
 @pytest.mark.parametrize(("arguments", "message"), MISTAKES, ids=[f"{a[0]}-{m[:20]}" for a, m in MISTAKES])
 def test_a_mistake_is_one_sentence_and_exit_code_2(
-    arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+    arguments: tuple[str, ...],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     assert exit_code(arguments) == 2
     error = capsys.readouterr().err
     assert message in error
     assert error.startswith("error: ")
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(("command", "name"), [("check", "verdict.json"), ("card", "laplace.png")])
+def test_a_folder_in_the_place_of_a_file_is_told_before_the_work(
+    command: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).mkdir()
+    assert exit_code((command, "laplace", "--epsilon", "1", "--out", str(tmp_path))) == 2
+    assert capsys.readouterr().err.startswith(f"error: {tmp_path / name} is a folder, where the ")
 
 
 def test_the_exit_codes_are_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import asdict, dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -13,8 +12,7 @@ import numpy as np
 
 from tensorldp.audit.thresholds import log_ratio_bound
 from tensorldp.check.search import Breach
-from tensorldp.errors import InputError
-from tensorldp.files import write_json, write_text
+from tensorldp.files import writable_folder, write_json, write_text
 
 
 @dataclass(frozen=True)
@@ -155,14 +153,8 @@ WIDTH, HEIGHT = 640, 200
 
 
 def verdict_folder(folder: Path) -> Path:
-    """The folder, made if it is not there; refused if nothing can be written there."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"the folder {folder} for the verdict cannot be made: {error.strerror}") from None
-    if not os.access(folder, os.W_OK):
-        raise InputError(f"the folder {folder} for the verdict cannot be written to")
-    return folder
+    """The folder, made if it is not there; refused if the verdict cannot be written there."""
+    return writable_folder(folder, "the verdict", ("verdict.json", "verdict.html"))
 
 
 def write_verdict(folder: Path, verdict: Verdict) -> Path:

@@ -14,7 +14,7 @@ from typing import Any
 from tensorldp.check.check import check
 from tensorldp.commands.target import add_target_arguments, domain_of, target_of
 from tensorldp.errors import InputError
-from tensorldp.files import write_json, write_text
+from tensorldp.files import writable_folder, write_json, write_text
 from tensorldp.mechanism_table import MECHANISMS
 from tensorldp.mechanisms import Domain, Mechanism, make
 from tensorldp_papers.card.card import Card
@@ -61,6 +61,12 @@ def run(options: argparse.Namespace) -> int:
     mechanism = target if isinstance(target, Mechanism) else None
     if mechanism is None and options.claim_epsilon is None:
         raise InputError(f"{options.target} declares no guarantee: --claim-epsilon must say what it is said to have")
+    name = shown_name(mechanism.name) if mechanism is not None else options.target.rpartition(":")[2]
+    stem = options.out / (mechanism.name if mechanism is not None else name)
+    # whether there is a place for it is better said before the work than after
+    writable_folder(options.out, "the card", [stem.with_suffix(end).name for end in (".json", ".png", ".html")])
+    if options.datasets != [] and not _no_tasks(options, mechanism):
+        writable_folder(options.runs, "the runs of tasks")
     missing: list[str] = []
     _say("the label")
     lines = tuple(label(lambda on: target_of(options, on), domain)) if mechanism is not None else ()
@@ -79,7 +85,6 @@ def run(options: argparse.Namespace) -> int:
     _say("what leaks")
     leaks = _leaks(options, mechanism, missing)
     found = _scores(options, mechanism, missing)
-    name = shown_name(mechanism.name) if mechanism is not None else options.target.rpartition(":")[2]
     card = Card(
         name,
         mechanism.name if mechanism is not None else "",
@@ -93,8 +98,6 @@ def run(options: argparse.Namespace) -> int:
         tuple(missing),
         time.perf_counter() - started,
     )
-    stem = options.out / (mechanism.name if mechanism is not None else name)
-    options.out.mkdir(parents=True, exist_ok=True)
     write_json(stem.with_suffix(".json"), card.as_dict())
     image = picture(card)
     stem.with_suffix(".png").write_bytes(image)
@@ -136,14 +139,21 @@ def _leaks(options: argparse.Namespace, mechanism: Mechanism | None, missing: li
     return [one for one in (own, laplace if mechanism.name != "laplace" else None) if one is not None]
 
 
+def _no_tasks(options: argparse.Namespace, mechanism: Mechanism | None) -> str:
+    """Why there can be no tasks, if so."""
+    if mechanism is None or mechanism.name not in MECHANISMS.names() or options.option:
+        return "tasks: they take a mechanism that is registered under its name, without --option"
+    if not (WORKFLOW / "Snakefile").is_file():
+        return "tasks: this installation has no Snakefile; a clone of the repository has"
+    return ""
+
+
 def _scores(options: argparse.Namespace, mechanism: Mechanism | None, missing: list[str]) -> list[Score]:
     if options.datasets == []:
         return []
-    if mechanism is None or mechanism.name not in MECHANISMS.names() or options.option:
-        missing.append("tasks: they take a mechanism that is registered under its name, without --option")
-        return []
-    if not (WORKFLOW / "Snakefile").is_file():
-        missing.append("tasks: this installation has no Snakefile; a clone of the repository has")
+    why = _no_tasks(options, mechanism)
+    if mechanism is None or why:
+        missing.append(why)
         return []
     _say("the tasks")
     plugins = [options.target.partition(":")[0]] if ":" in options.target else []
