@@ -25,7 +25,7 @@ from tensorldp_papers.registries import METHODS
 from tensorldp_papers.run import grid
 from tensorldp_papers.run.grid import make_plan
 from tensorldp_papers.run.schema import MODELS, schema_text
-from tensorldp_papers.run.settings import Settings, parse_settings, read_yaml
+from tensorldp_papers.run.settings import BY_STUDY, Settings, parse_settings, read_yaml
 from tensorldp_papers.run.study import load_study, study_files
 
 ROOT = Path(__file__).parents[2]
@@ -120,6 +120,20 @@ def test_numbers_of_the_command_line_come_as_text_and_are_numbers(seeds: list[in
     assert found.epsilons == {"s": [*epsilons, math.inf, 1e-3]}
     assert found.training == {"s": {"epochs": 3, "pretrained": True, "model": "x1"}}
     assert found.factors == {"s": {"m": [100, "quick"]}}
+
+
+def test_what_is_left_empty_is_as_the_studies_state_it() -> None:
+    plain = parse_settings({"studies": ["tldp_type1"]})
+    for key in set(Settings.model_fields) - {"studies"}:
+        assert parse_settings({"studies": ["tldp_type1"], key: None}) == plain, key
+    for key in BY_STUDY:
+        assert parse_settings({"studies": ["tldp_type1"], key: {"tldp_type1": None}}) == plain, key
+    limit = {"tldp_type1": {"limit": None}}
+    assert parse_settings({"studies": ["tldp_type1"], "training": limit}).training == limit
+    assert "did you mean 'seeds'" in refusal(sedes=None)
+    assert "own_datasets.mine" in refusal(own_datasets={"mine": None})
+    with pytest.raises(InputError, match="studies is missing"):
+        parse_settings({"studies": None})
 
 
 def test_a_number_where_a_list_belongs_is_shown_as_one() -> None:

@@ -19,7 +19,7 @@ from tensorldp_papers.registries import MODELS
 from tensorldp_papers.run.cell import AnyCell, Cell, epsilon_text, variant_text
 from tensorldp_papers.run.method_plan import SYNTHETIC, Factors, Training, plan_of
 from tensorldp_papers.run.precision import Precision
-from tensorldp_papers.run.settings import Settings, explain, short
+from tensorldp_papers.run.settings import BY_STUDY, Settings, explain, short
 from tensorldp_papers.run.study import Arm, ScalePlan, Study, load_study, study_files
 
 M = TypeVar("M", bound=BaseModel)
@@ -278,7 +278,7 @@ def make_plan(settings: Settings, precision: tuple[Precision, ...] = ()) -> Plan
                 f"epsilons of {name} = {grid}: at least one must be finite; the mechanism none, which alone has an "
                 "infinite one, needs no entry"
             )
-    for key in ("datasets", "mechanisms", "epsilons", "factors", "training"):
+    for key in BY_STUDY:
         for name in getattr(settings, key):
             if name not in available:
                 raise unknown(f"study under {key}", short(name), available)

@@ -157,6 +157,7 @@ def explain(error: ValidationError, where: str, allowed: dict[str, Any] | None =
     return InputError(f"{where}: {key} = {shown(first['input'])} is not valid: {message[0].lower() + message[1:]}")
 
 
+BY_STUDY = ("datasets", "mechanisms", "epsilons", "factors", "training")
 NUMERIC = ("seeds", "cells_per_job", "epsilons", "factors", "training", "check_minutes")
 
 
@@ -193,10 +194,20 @@ def _typed_own(value: Any) -> Any:
     }
 
 
+def _filled(raw: dict[str, Any]) -> dict[str, Any]:
+    """The keys that are not left empty; a training setting may be null, and an entry of one's own data may not."""
+    filled = {key: value for key, value in raw.items() if value is not None or key not in Settings.model_fields}
+    for key in BY_STUDY:
+        if isinstance(studies := filled.get(key), dict):
+            filled[key] = {study: value for study, value in studies.items() if value is not None}
+    return filled
+
+
 def parse_settings(raw: dict[str, Any]) -> Settings:
     """config.yaml, merged with the command line, as `Settings`."""
     typed = raw
     if isinstance(raw, dict):
+        raw = _filled(raw)
         typed = {key: _typed(value) if key in NUMERIC else value for key, value in raw.items()}
         if "own_datasets" in raw:
             typed["own_datasets"] = _typed_own(raw["own_datasets"])
