@@ -25,7 +25,7 @@ from tensorldp_papers.registries import METHODS
 from tensorldp_papers.run import grid
 from tensorldp_papers.run.grid import make_plan
 from tensorldp_papers.run.schema import MODELS, schema_text
-from tensorldp_papers.run.settings import BY_STUDY, Settings, parse_settings, read_yaml
+from tensorldp_papers.run.settings import BY_STUDY, Settings, parse_settings, read_config, read_yaml
 from tensorldp_papers.run.study import load_study, study_files
 
 ROOT = Path(__file__).parents[2]
@@ -120,6 +120,25 @@ def test_numbers_of_the_command_line_come_as_text_and_are_numbers(seeds: list[in
     assert found.epsilons == {"s": [*epsilons, math.inf, 1e-3]}
     assert found.training == {"s": {"epochs": 3, "pretrained": True, "model": "x1"}}
     assert found.factors == {"s": {"m": [100, "quick"]}}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("dup.json", '{"seeds": [1],\n "seeds": [2]}', "is not valid YAML at line 2: seeds occurs twice"),
+        ("dup", "seeds: [1]\nseeds: [2]", "is not valid YAML at line 2: seeds occurs twice"),
+        ("config.yaml", "# nothing", "must have keys with values, such as studies, found nothing"),
+        ("config.yaml", "- a", "found ['a']"),
+        ("config.yaml", "seeds", "found 'seeds'"),
+    ],
+)
+def test_a_config_file_of_any_ending_is_named_with_its_mistake(
+    name: str, text: str, words: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=re.escape(words)) as caught:
+        read_config(tmp_path / name)
+    assert f"the config file {tmp_path / name} " in str(caught.value)
 
 
 def test_what_is_left_empty_is_as_the_studies_state_it() -> None:

@@ -108,6 +108,17 @@ def test_a_mistake_in_the_config_ends_the_plan_with_a_sentence(project: Project)
     assert all(word in errors[0] for word in ("epsilons.tldp_type1.0", "[1e-12, 1e+12]", "got -2"))
 
 
+def test_a_config_file_is_named_where_a_key_occurs_twice_or_none_is_there(project: Project) -> None:
+    project.configure(**SMALL)
+    (project.folder / "more.json").write_text('{"seeds": [1], "seeds": [2]}')
+    errors, _ = project.failed("--dry-run", "--configfile", "more.json")
+    path = project.folder / "more.json"
+    assert errors == [f"error: the config file {path} is not valid YAML at line 1: seeds occurs twice"]
+    (project.folder / "config.yaml").write_text("# all is commented out\n")
+    errors, _ = project.failed("--dry-run")
+    assert errors == ["error: the config file config.yaml must have keys with values, such as studies, found nothing"]
+
+
 def test_a_file_of_ones_own_that_is_not_there_ends_the_plan_with_a_sentence(project: Project) -> None:
     project.configure(**SMALL, own_datasets={"mine": OWN["people"]})
     errors, _ = project.failed("--dry-run")

@@ -59,6 +59,15 @@ def read_yaml(path: Path, what: str) -> Any:
         raise InputError(f"{what} {path} is not valid YAML: {shown(str(error).splitlines()[0])}") from None
 
 
+def read_config(path: Path) -> dict[str, Any]:
+    """A config file, YAML or JSON, which is YAML too; it must have keys."""
+    content = read_yaml(path, "the config file")
+    if not isinstance(content, dict):
+        found = "nothing" if content is None else shown(content)
+        raise InputError(f"the config file {path} must have keys with values, such as studies, found {found}")
+    return content
+
+
 Scale = Literal["quick", "desk", "paper"]
 Device = Literal["auto", "cpu", "cuda"]
 PrecisionWish = Literal["auto", "float32", "bfloat16", "compiled"]
