@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 LEAST_EPSILON, MOST_EPSILON = 1e-12, 1e12
+LEAST_DELTA = 1e-200  # of a mechanism: what is divided by it stays a float
+MOST_USES = 10**12  # of one mechanism on one record; the count of a record's elements in all of them stays a float
 MOST_NAMES = 100  # in a message
 
 

@@ -1,10 +1,11 @@
 """What holds for all mechanisms, those of the package and their options."""
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import contract
 import pytest
@@ -121,6 +122,30 @@ def test_only_epsilons_between_the_ends_are_allowed_and_all_of_those_have_a_guar
     for epsilon in (1e-300, 1e150):
         with pytest.raises(InputError, match=rf"epsilon of {name} must be a number in \[1e-12, 1e\+12\], got 1e"):
             contract.build(name, (4,), epsilon=epsilon)
+
+
+REALS = [
+    (name, f.name)
+    for name in PRIVATE
+    for f in dataclasses.fields(mechanism_class(name))
+    if f.init and float in (get_args(hint := get_type_hints(mechanism_class(name))[f.name]) or (hint,))
+]
+
+
+@pytest.mark.parametrize(("name", "option"), REALS)
+@pytest.mark.parametrize("value", [5e-324, 1e-300, 1e-30, 1e-15, 1e15, 1e30, 1e300, 1.7e308])
+def test_a_real_option_of_any_size_is_refused_at_once_or_has_finite_numbers(
+    name: str, option: str, value: float
+) -> None:
+    variants = [{}, {"noise": "gaussian"}] if name == "dphsgd" else [{}]
+    for domain, epsilon, variant in itertools.product((Box(0, 1, (4,)), Ball(1, (4,))), (1e-12, 1.0, 1e12), variants):
+        arguments: dict[str, Any] = {"epsilon": epsilon, "domain": domain, **variant, option: value}
+        try:
+            m = make(name, **arguments)
+        except InputError:
+            continue
+        assert m.guarantee(1e-5).epsilon >= 0.0
+        assert 0.0 <= (m.squared_error() or 0.0) < math.inf
 
 
 @pytest.mark.parametrize("name", sorted({*PRIVATE} - NOT_LINEAR))

@@ -261,6 +261,11 @@ TRAIN: dict[str, Any] = {"train": lambda coins, g: coins[:3].float(), "curve": P
         (privacy.goodness_of_fit, {"values": [0.0, 1.0], "law": {0.0: 0.5, 1.0: 0.6}}, "sum to 1"),
         (privacy.compose, {"mechanism": "laplace", "count": 2, "delta": 1e-5}, "mechanism"),
         (privacy.compose, {"mechanism": LAPLACE, "count": 2, "delta": 1.0}, "delta"),
+        *(
+            (privacy.compose, {"mechanism": LAPLACE, "count": 10**n, "delta": 1e-5}, "at most 10{12}")
+            for n in (21, 400)
+        ),
+        (LaplaceCurve, {"shift": 1.0, "count": 10**21}, "count of a Laplace curve must be .* at most 10{20}"),
         (privacy.audit, {"mechanism": "laplace", "samples": 100}, "mechanism"),
         (privacy.audit, {"mechanism": LAPLACE, "samples": 100, "pair": (ZERO, ZERO)}, "differ"),
         (privacy.audit_profile, {"mechanism": LAPLACE, "samples": 100, "epsilons": []}, "at least one"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from scipy.special import ndtri
 
-from tensorldp.errors import check_real, check_whole
+from tensorldp.errors import MOST_USES, check_real, check_whole
 
 FLOOR = -1e12  # used for log 0: finite, so that a bracket may end there
 DELTA_FLOOR = 1e-300  # used for a delta of 0 where its log is taken
@@ -156,9 +156,9 @@ class PrivacyCurve(ABC):
         """The curve of `count` adaptive uses on the same record.
 
         Raises:
-            InputError: if count is not a whole number of at least 1.
+            InputError: if count is not a whole number from 1 to 10^12.
         """
-        count = check_whole("count", count, low=1)
+        count = check_whole("count", count, low=1, high=MOST_USES)
         return self if count == 1 else self._compose(count)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tensorldp.curves.guarantee import Guarantee
-from tensorldp.errors import check_whole
+from tensorldp.errors import MOST_USES, check_whole
 from tensorldp.randomizer import Randomizer, check_randomizer
 
 RUN_OF = frozenset({"record", "step"})  # units whose repeated use makes a run
@@ -14,7 +14,7 @@ def compose(mechanism: Randomizer, *, count: int, delta: float) -> Guarantee:
 
     Args:
         mechanism: the mechanism that is used repeatedly.
-        count: number of uses, >= 1.
+        count: number of uses, from 1 to 10^12.
         delta: the delta of the whole composition, in [0, 1); 0 asks for the pure guarantee.
 
     Returns:
@@ -24,7 +24,7 @@ def compose(mechanism: Randomizer, *, count: int, delta: float) -> Guarantee:
         InputError: if an argument is out of range or `mechanism` is not a mechanism.
     """
     check_randomizer("compose", mechanism)
-    count = check_whole("count", count, low=1)
+    count = check_whole("count", count, low=1, high=MOST_USES)
     curve = mechanism.curve().compose(count)
     unit = "run" if count > 1 and mechanism.unit in RUN_OF else mechanism.unit
     return Guarantee.of(curve, delta, unit, mechanism.note)

@@ -28,6 +28,7 @@ from tensorldp.errors import InputError, check_positive, check_whole
 Reals = npt.NDArray[np.float64]
 MAX_NODES = 40_000
 PRECISION = 1e-10
+MOST_COUNT = 10**20  # of elements, whose contour integral keeps its digits
 
 
 def log_delta_by_series(cumulant: Cumulant, shift: float, count: int, epsilon: float, saddle: float) -> float:
@@ -150,7 +151,7 @@ class LaplaceCurve(RepeatedCurve):
     at the ends of their range summed apart where few elements are strictly inside.
 
     Raises:
-        InputError: if shift is negative or not finite, or count is not a whole number of at least 1.
+        InputError: if shift is negative or not finite, or count is not a whole number from 1 to 10^20.
     """
 
     shift: float
@@ -160,7 +161,7 @@ class LaplaceCurve(RepeatedCurve):
     def __post_init__(self) -> None:
         if self.shift != 0.0:
             object.__setattr__(self, "shift", check_positive("shift of a Laplace curve", self.shift))
-        check_whole("count of a Laplace curve", self.count, low=1)
+        check_whole("count of a Laplace curve", self.count, low=1, high=MOST_COUNT)
 
     def nearer(self, share: float) -> LaplaceCurve:
         return LaplaceCurve(self.shift * share, self.count, self.exact)

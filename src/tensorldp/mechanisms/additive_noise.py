@@ -17,8 +17,8 @@ from torch import Tensor
 from tensorldp.curves.base import PrivacyCurve
 from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.curves.laplace import LaplaceCurve
-from tensorldp.domain import Domain
-from tensorldp.errors import check_positive
+from tensorldp.domain import FARTHEST, NARROWEST, Domain
+from tensorldp.errors import check_real
 from tensorldp.mechanisms.base import ActsOn, Mechanism
 from tensorldp.randomness import add_gaussian, add_laplace
 
@@ -116,7 +116,7 @@ class StatedRange(AdditiveNoise):
     """Noise computed from a range Delta that may differ from the domain's.
 
     Args:
-        delta_range: Delta, the range that the formula uses; None is the domain's, high - low.
+        delta_range: Delta, the range that the formula uses, in [1e-30, 2e30]; None is the domain's, high - low.
     """
 
     domain_kind = "box"
@@ -126,7 +126,7 @@ class StatedRange(AdditiveNoise):
     def _prepare(self) -> None:
         super()._prepare()
         if self.delta_range is not None:
-            self.delta_range = check_positive("delta_range", self.delta_range)
+            self.delta_range = check_real("delta_range", self.delta_range, low=NARROWEST, high=2.0 * FARTHEST)
 
     @property
     def range(self) -> float:

@@ -16,7 +16,7 @@ from tensorldp.curves.base import PrivacyCurve
 from tensorldp.curves.guarantee import UNITS, Guarantee
 from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.domain import DTYPES, TOLERANCE, Ball, Box, Domain, blocks
-from tensorldp.errors import InputError, check_budget, check_flag, check_real, shown, unknown
+from tensorldp.errors import LEAST_DELTA, InputError, check_budget, check_flag, check_real, shown, unknown
 from tensorldp.mechanism_table import TABLE
 from tensorldp.mechanisms.tvg_budget import Schedule, simple_budget, step_budget
 from tensorldp.randomness import check_generator
@@ -73,7 +73,7 @@ class Mechanism(ABC):
     Args:
         epsilon: the nominal epsilon, > 0, in the unit that the source uses (`epsilon_unit`).
         domain: where records live; converted to the shape of domain that the mechanism is made for.
-        delta: the nominal delta in (0, 1); ignored by mechanisms without one.
+        delta: the nominal delta in [1e-200, 1); ignored by mechanisms without one.
         clip: project records that lie outside the domain instead of refusing them.
 
     Attributes:
@@ -151,6 +151,7 @@ class Mechanism(ABC):
     def __post_init__(self) -> None:
         self.epsilon = check_budget(f"epsilon of {self.name}", self.epsilon, infinite=not self.private)
         self.delta = check_real(f"delta of {self.name}", self.delta, low=0.0, high=1.0, open_low=True, open_high=True)
+        check_real(f"delta of {self.name}", self.delta, low=LEAST_DELTA)
         if not isinstance(self.domain, (Box, Ball)):
             raise InputError(f"domain of {self.name} must be a Box or a Ball, got {type(self.domain).__name__}")
         self.given_domain = self.domain

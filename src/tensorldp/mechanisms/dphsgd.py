@@ -10,8 +10,8 @@ from torch import Tensor
 
 from tensorldp.curves.base import PrivacyCurve
 from tensorldp.curves.gaussian import mu_of
-from tensorldp.domain import Ball, Box, Domain
-from tensorldp.errors import InputError, check_positive, check_real, check_whole, check_word
+from tensorldp.domain import FARTHEST, NARROWEST, Ball, Box, Domain
+from tensorldp.errors import MOST_USES, InputError, check_positive, check_real, check_whole, check_word
 from tensorldp.mechanisms.additive_noise import GAUSSIAN, LAPLACE, AdditiveNoise
 from tensorldp.mechanisms.registry import register
 
@@ -84,7 +84,7 @@ class Dphsgd(AdditiveNoise):
     Gaussian's mu falls by sqrt(steps). A threshold above 1 clips nothing and only adds noise.
 
     Args:
-        threshold: C_t / C_0 > 0, from `SecantThreshold` with initial 1 or fixed.
+        threshold: C_t / C_0 in [1e-30, 1e30], from `SecantThreshold` with initial 1 or fixed.
         noise: "laplace" (TLDP's release of parameters; a ball is taken as its box) or "gaussian" (a box is taken as
             its ball).
         steps: T.
@@ -105,11 +105,17 @@ class Dphsgd(AdditiveNoise):
     def _prepare(self) -> None:
         super()._prepare()
         check_word("noise of dphsgd", self.noise, "laplace", "gaussian")
-        self.threshold = check_positive("threshold of dphsgd", self.threshold)
+        self.threshold = check_real("threshold of dphsgd", self.threshold, low=NARROWEST, high=FARTHEST)
         self.additive = self.threshold >= 1.0
-        self.steps = check_whole("steps of dphsgd", self.steps, low=1)
+        self.steps = check_whole("steps of dphsgd", self.steps, low=1, high=MOST_USES)
         self.law = LAPLACE if self.noise == "laplace" else GAUSSIAN
         self.domain = self.domain.as_box() if self.noise == "laplace" else self.domain.as_ball()
+        try:
+            _ = self.clipped_domain
+        except InputError as error:
+            raise InputError(
+                f"threshold of dphsgd, {self.threshold:g}, leaves nothing of {self.given_domain}: {error}"
+            ) from None
 
     @property
     def clipped_domain(self) -> Domain:

@@ -12,13 +12,14 @@ from torch import Tensor
 
 from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.domain import Box
-from tensorldp.errors import InputError, check_positive, check_word
+from tensorldp.errors import InputError, check_real, check_word
 from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor, matrix
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.tvg import IMPORTANCE_FLOOR
 from tensorldp.mechanisms.tvg_budget import Schedule, simple_budget, step_budget
 
 LARGEST = 160  # I_1 up to which a strategy is optimised, seconds: I_1^2 unknowns and an inverse per step
+MOST_CONSTANT = 1e6  # which, divided by the least delta of an element, is still a float
 MOST_ROWS = 8192  # of the strategy: half a gigabyte
 Array = npt.NDArray[np.float64]
 
@@ -101,7 +102,8 @@ class MatrixMechanism(DirectionalGaussian):
         parts = self.size if self.sensitivity == "element" else 1
         if self.sensitivity == "column":
             self.note = "the nominal epsilon covers one element, the guarantee the whole record"
-        given, self.constant = self.constant, check_positive("constant of matrix", self.constant)
+        given = self.constant
+        self.constant = check_real("constant of matrix", given, low=0.0, high=MOST_CONSTANT, open_low=True)
         if self.constant <= self.delta:
             raise InputError(f"constant of matrix must exceed delta, got {given!r} and delta {self.delta:g}")
         self.strategy = self._strategy(self.workload, self.strategy)

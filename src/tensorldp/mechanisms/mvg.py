@@ -40,6 +40,9 @@ class MvgBound:
     budget: float
 
 
+MOST_GAMMA, LEAST_TAU = 1e40, 1e-30  # beyond these the fourth power of phi, or a variance, leaves the floats
+
+
 def mvg_bound(
     rows: int,
     columns: int,
@@ -71,7 +74,7 @@ def binary_allocation(rows: int, important: Sequence[int], tau: float) -> Tensor
 
     Where all or none are important, or with at most two rows, the allocation is uniform.
     """
-    tau = check_real("tau of mvg", tau, low=0.0, high=1.0, open_low=True, open_high=True)
+    tau = check_real("tau of mvg", tau, low=LEAST_TAU, high=1.0, open_high=True)
     chosen = list(important)
     if rows <= 2 or len(chosen) in (0, rows):
         return torch.full((rows,), 1.0 / rows, dtype=torch.float64)
@@ -118,7 +121,7 @@ class Mvg(DirectionalGaussian):
         if self.theta is not None and self.tau is not None:
             raise InputError("mvg takes theta or tau, not both")
         half = self.domain.diameter / 2.0
-        self.gamma = half if self.gamma is None else check_real("gamma of mvg", self.gamma, low=half)
+        self.gamma = half if self.gamma is None else check_real("gamma of mvg", self.gamma, low=half, high=MOST_GAMMA)
         self.bug_compat = check_flag("bug_compat of mvg", self.bug_compat)
         if self.bug_compat:
             self.note = "noise is scaled by the variance instead of the standard deviation, as in one version of TVG"

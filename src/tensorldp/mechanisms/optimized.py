@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from tensorldp.domain import Ball, Box
-from tensorldp.errors import InputError, check_positive, check_whole
+from tensorldp.errors import MOST_USES, InputError, check_positive, check_whole
 from tensorldp.mechanisms.directional import DirectionalGaussian, ModeFactor, numbers
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.tvg_budget import Schedule, sampled_budget, step_budget
@@ -72,7 +72,7 @@ class Optimized(DirectionalGaussian):
 
     def _prepare(self) -> None:
         super()._prepare()
-        self.steps = check_whole("steps of optimized", self.steps, low=1)
+        self.steps = check_whole("steps of optimized", self.steps, low=1, high=MOST_USES)
         self.budget = loss_budget(self.epsilon, self.delta, self.steps)
         if self.weights is None:
             sigma = torch.tensor([self.domain.diameter / math.sqrt(self.budget)], dtype=torch.float64)

@@ -332,9 +332,9 @@ class TldpDiscrete(Mechanism):
         rate = (1.0 - rho) * self.epsilon / self.top
         if rate < LEAST_RATE:
             rate = 1.0 / math.ceil(1.0 / rate)
-        if rho == 0.0:
-            return rate, -math.inf
         spare = rho * self.epsilon
+        if spare == 0.0:
+            return rate, -math.inf
         log_tanh = math.log(math.tanh(rate / 2.0))
         if self.output == "unbounded":
             return rate, spare + math.log(-math.expm1(-spare)) + log_tanh
