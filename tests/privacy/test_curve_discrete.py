@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import time
 from functools import reduce
 from typing import Any
 
@@ -188,6 +189,12 @@ def enumerated(epsilon: float, local: float, records: int) -> float:
 def test_delta_of_shuffled_releases_is_that_of_all_probabilities(local: float, share: float, records: int) -> None:
     expected = enumerated(share * local, local, records)
     assert shuffled_delta(share * local, local, records) == pytest.approx(expected, rel=1e-9, abs=3e-15)
+
+
+def test_shuffled_releases_of_a_tiny_delta_are_summed_over_likely_clones_alone() -> None:
+    start = time.thread_time()
+    assert shuffled_epsilon(1.0, 1_000_000, 1e-9) < shuffled_epsilon(1.0, 1_000_000, 1e-12) < 0.0087915
+    assert time.thread_time() - start < 5.0
 
 
 def test_epsilon_of_shuffled_releases_inverts_delta_and_falls_with_records() -> None:

@@ -9,14 +9,21 @@ whoever holds the releases before the shuffler, only the local one holds.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 
 import numpy as np
+from scipy.special import betainc
 
 from tensorldp.errors import InputError, check_positive, check_real, check_whole
 
 TAIL = 1e-6  # of delta: the share that may lie in counts of clones that are not summed, and is added in full
 STEPS = 60
 LARGEST = 700.0  # of a local epsilon; beyond it no number of records makes a clone likely, and floats would overflow
+
+
+def _last(records: int, share: float, tail: float) -> int:
+    """The least k with P(C > k) <= tail, C binomial; SciPy forms 1 - tail, which floats round to 1 below 1e-16."""
+    return bisect_left(range(records), True, key=lambda k: bool(betainc(k + 1.0, records - k, share) <= tail))
 
 
 def _profile(epsilon: float, local: float, records: int, tail: float) -> float:
@@ -30,7 +37,8 @@ def _profile(epsilon: float, local: float, records: int, tail: float) -> float:
     clones = binom(records - 1, math.exp(-local))
     first = last = 0
     if (records - 1) * math.exp(-local) > tail / 2.0:  # else a clone is less likely than the mass that is left out
-        first, last = (int(v) for v in clones.ppf([tail / 2.0, 1.0 - tail / 2.0]))
+        first = int(clones.ppf(tail / 2.0))
+        last = _last(records - 1, math.exp(-local), tail / 2.0)
     c = np.arange(first, last + 1, dtype=np.float64)
     keep = 1.0 / (1.0 + math.exp(-local))
     lose = math.exp(-local) * keep  # 1 - keep, which floats round to 0 from a local epsilon of 37 on
