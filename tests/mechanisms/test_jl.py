@@ -89,3 +89,12 @@ def test_it_is_outside_the_same_shape_contract_and_refuses_bad_tables() -> None:
         m.covariance(table() * 3, generator("outside"))
     with pytest.raises(InputError, match="at least one row"):
         m.covariance(torch.empty(0, 4), generator("empty"))
+
+
+@pytest.mark.parametrize("epsilon", [1e-2, 1.0, 1e3, 1e6, 3e6, 1e7, 1e9, 1e12])
+def test_a_row_at_the_edge_against_one_at_the_centre_keeps_what_is_stated(epsilon: float) -> None:
+    m = jl(epsilon, Ball(1, (1,)), delta=1e-5)
+    stated, share = m.guarantee(1e-5).epsilon, 0.25 / m.floor**2
+    assert (stated == epsilon) == (epsilon <= 3e6)
+    # the loss is share / 2 X - (r/2) ln(1 + share), X chi-square with r degrees of freedom
+    assert chi2.sf((stated + m.rows / 2 * math.log1p(share)) * 2 / share, m.rows) <= 1e-5

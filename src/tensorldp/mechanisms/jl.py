@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 import torch
+from scipy.special import chdtri
 from torch import Tensor
 
 from tensorldp.curves.base import PrivacyCurve, RepeatedCurve
@@ -163,7 +164,16 @@ class JohnsonLindenstrauss(Mechanism):
         return None
 
     def curve(self) -> PrivacyCurve:
-        return StatedCurve(self.epsilon, self.delta)
+        return StatedCurve(max(self.epsilon, self._epsilon_of_floor()), self.delta)
+
+    def _epsilon_of_floor(self) -> float:
+        """An epsilon that holds at delta for any w; the theorem's is less where w is so small that it no longer holds.
+
+        Without one row, of norm 1/2 at most, A^T A + w^2 E is C. Taking the row away has a loss of at most
+        X / (8 w^2), X chi-square with r degrees of freedom, and adding another one of at most (r/2) ln(1 + 1/(4 w^2)).
+        """
+        inverse = 0.25 / self.floor**2
+        return float(chdtri(self.rows, self.delta)) * inverse / 2.0 + self.rows / 2.0 * math.log1p(inverse)
 
     def worst_pair(self) -> tuple[Tensor, Tensor]:
         half = self.diameter / 2 / math.sqrt(self.size)
