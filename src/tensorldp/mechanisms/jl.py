@@ -17,6 +17,7 @@ from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
 from tensorldp.randomness import check_generator, standard_normal
 
+LEAST = 1e-15  # of eta and nu
 TABLE_BYTES = 8 << 20  # bytes of rows scaled and multiplied at once
 
 
@@ -96,6 +97,8 @@ class JohnsonLindenstrauss(Mechanism):
         super()._prepare()
         self.eta = check_real("eta of jl", self.eta, low=0.0, high=1.0, open_low=True, open_high=True)
         self.nu = check_real("nu of jl", self.nu, low=0.0, high=1.0, open_low=True, open_high=True)
+        for option, value in (("eta", self.eta), ("nu", self.nu)):  # less needs more rows than floats can count
+            check_real(f"{option} of jl", value, low=LEAST)
         check_word("centre of jl", self.centre, "domain", "mean")
         if self.centre == "mean":
             self.note = "the column means are subtracted without a budget of their own"
