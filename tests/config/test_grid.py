@@ -223,13 +223,13 @@ def test_one_more_epsilon_leaves_the_other_cells_settings_as_they_were() -> None
 
 def test_the_config_narrows_arms_adds_plain_ones_and_its_seeds_data_sets_training_and_batches_win() -> None:
     name = "tldp_type1"
-    chosen = {"mechanisms": {name: ["tldp-l", "gaussian", "pdpm"]}, "datasets": {name: ["breast_cancer"]}}
+    chosen = {"mechanisms": {name: ["tldp-l", "gaussian", "pdpm"]}, "datasets": {name: ["mnist"]}}
     given = {"epsilons": {name: [1]}, "training": {name: {"epochs": 3}}, "seeds": [7, 7, 8], "cells_per_job": 3}
     made = plan(**chosen, **given)
     plainly = [("gaussian", {}), ("tldp-l", {}), ("gaussian", {"form": "table5"}), ("pdpm", {})]
     assert [(c.mechanism, c.options) for c in made.cells] == plainly
     found = {(c.seeds, c.dataset, c.training.model_dump()["epochs"]) for c in made.cells}
-    assert found == {((7, 8), "breast_cancer", 3)}
+    assert found == {((7, 8), "mnist", 3)}
     assert [len(batch) for batch in made.batches().values()] == [3, 1]
     made = plan(studies=["tvg_covariance"], mechanisms={"tvg_covariance": ["jl"]})
     assert {c.mechanism for c in made.cells} == {"jl"}
@@ -324,6 +324,11 @@ ONE: dict[str, Any] = {  # a config with entries of its own, as the workflow's t
             {**LATENT, "mechanisms": {"latent": ["laplace"]}},
             ["'laplace'", "factor model; it has latent, none, privunit"],
         ),
+        *(
+            ({"datasets": {"tldp_type1": ["digits", name]}}, ["tldp_type1 releases records", name, "no public range"])
+            for name in ("breast_cancer", "adult")
+        ),
+        ({"datasets": {"tldp_type1": ["synthetic"]}}, ["tldp_type1 reads data, which 'synthetic' has not", "digits"]),
         ({**ATTACKS, "datasets": {"reconstruction": ["imdb"]}}, ["reconstruction has no cell for the dataset 'imdb'"]),
     ],
 )
@@ -352,6 +357,16 @@ def test_a_name_with_a_slip_is_refused_with_the_nearest(kind: str, data: st.Data
     place = data.draw(st.integers(1, len(name) - 1))
     slip = name[:place] + data.draw(st.sampled_from(["", "z", name[place] * 2])) + name[place + 1 :]
     assert refusal(**stated(slip)).startswith(f"unknown {kind} {slip!r}: did you mean {name!r}?")
+
+
+def test_a_network_in_a_study_of_ones_own_is_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = study_files()["tldp_type1"].read_text()
+    (tmp_path / "studies").mkdir()
+    mine = text.replace("study: tldp_type1", "study: mine").replace("model: [small_cnn]", "model: [smal_cnn]")
+    (tmp_path / "studies" / "mine.yaml").write_text(mine)
+    told = refusal(studies=["mine"])
+    assert told.startswith("unknown value of the factor model of mine 'smal_cnn': did you mean 'small_cnn'?")
 
 
 def test_a_study_file_that_is_broken_is_named(tmp_path: Path) -> None:

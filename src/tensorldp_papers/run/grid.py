@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -12,12 +13,12 @@ from pydantic import BaseModel, ValidationError
 
 from tensorldp.errors import InputError, unknown
 from tensorldp.mechanism_table import MECHANISMS, NO_PRIVACY, TABLE
+from tensorldp_papers.data.catalogue import get, whole_of
 from tensorldp_papers.data.catalogue import names as dataset_names
-from tensorldp_papers.data.catalogue import whole_of
 from tensorldp_papers.data.own import check_own
 from tensorldp_papers.registries import MODELS
 from tensorldp_papers.run.cell import AnyCell, Cell, epsilon_text, variant_text
-from tensorldp_papers.run.method_plan import SYNTHETIC, Factors, Training, plan_of
+from tensorldp_papers.run.method_plan import SYNTHETIC, Factors, ModelFactors, Training, plan_of
 from tensorldp_papers.run.precision import Precision
 from tensorldp_papers.run.settings import BY_STUDY, Settings, explain, short
 from tensorldp_papers.run.study import Arm, ScalePlan, Study, load_study, study_files
@@ -221,6 +222,23 @@ def _check_use(study: Study, mechanism: str, known: set[str]) -> None:
     )
 
 
+def _check_data(cell: AnyCell, study: Study, known: Sequence[str]) -> None:
+    """Refuse a data set that is not there, or that the cell's method cannot use."""
+    if cell.dataset == SYNTHETIC:
+        if cell.plan.trains or not any(SYNTHETIC in scale.datasets for scale in study.scales.values()):
+            listed = ", ".join(known)
+            raise InputError(f"the study {study.study} reads data, which {SYNTHETIC!r} has not: take one of {listed}")
+    elif cell.dataset not in known:
+        raise unknown("dataset", short(cell.dataset), known)
+    elif cell.plan.perturbs and cell.release == "data" and cell.dataset in dataset_names():
+        entry = get(cell.dataset)
+        if not math.isfinite(entry.high - entry.low):
+            raise InputError(
+                f"the study {study.study} releases records, and those of the dataset {cell.dataset!r} have no public "
+                "range: take a study that releases features or parameters, or another data set"
+            )
+
+
 @dataclass(frozen=True)
 class Plan:
     """Everything that the workflow has to compute."""
@@ -267,7 +285,7 @@ def make_plan(settings: Settings, precision: tuple[Precision, ...] = ()) -> Plan
         settings: the run's.
         precision: for the networks that may compute in it: the first of these, else PyTorch's float32.
     """
-    available, mechanisms, datasets = study_files(), MECHANISMS.names(), dataset_names()
+    available, mechanisms, datasets, models = study_files(), MECHANISMS.names(), dataset_names(), MODELS.names()
     for name in settings.studies:
         if name not in available:
             raise unknown("study", short(name), available)
@@ -292,6 +310,8 @@ def make_plan(settings: Settings, precision: tuple[Precision, ...] = ()) -> Plan
     for cell in cells:
         if cell.mechanism not in mechanisms:
             raise unknown("mechanism", short(cell.mechanism), mechanisms)
-        if cell.plan.data and cell.dataset not in (*datasets, *settings.own_datasets, SYNTHETIC):
-            raise unknown("dataset", short(cell.dataset), (*datasets, *settings.own_datasets))
+        if isinstance(cell.factors, ModelFactors) and cell.factors.model not in models:
+            raise unknown(f"value of the factor model of {cell.study}", short(cell.factors.model), models)
+        if cell.plan.data:
+            _check_data(cell, studies[cell.study], (*datasets, *settings.own_datasets))
     return Plan(settings, studies, cells)
