@@ -20,6 +20,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from tensorldp.commands.check import wall_limit
 from tensorldp.commands.main import exit_code
 
 Release = Callable[[Tensor, torch.Generator], Any]
@@ -276,6 +277,28 @@ def test_a_process_that_is_watched_gives_its_answer(answer: str, code: int, mess
     assert found.returncode == code
     assert message in found.stderr
     assert ("without an answer" in found.stderr) == bool(message)
+
+
+def test_a_check_that_does_not_return_is_ended_with_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "endless.py").write_text("def f(x, generator):\n    while True:\n        pass\n")
+    program = """import sys
+import tensorldp.commands.check as command
+from tensorldp.commands.check import wall_limit
+from tensorldp.commands.main import exit_code
+from tensorldp.commands.watch import ended_after, watched
+def quick():
+    with ended_after(0.2):
+        pass
+    command.wall_limit = lambda minutes: 0.5
+    return exit_code()
+sys.exit(watched(quick))
+"""
+    command = [sys.executable, "-c", program, "check", "endless:f", *CLAIM]
+    found = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
+    assert found.returncode == 2
+    assert found.stderr.endswith("did not return within many times the minutes that it was given\n")
+    assert "error: " in found.stderr
+    assert wall_limit(2.0) == 3000.0
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -9,10 +9,12 @@ from pathlib import Path
 import torch
 
 from tensorldp.check.check import BYTES, check
+from tensorldp.check.search import PATIENCE
 from tensorldp.check.target import is_mechanism
 from tensorldp.check.verdict import verdict_folder, write_verdict
 from tensorldp.commands.target import add_target_arguments, domain_of, target_of
-from tensorldp.errors import InputError
+from tensorldp.commands.watch import ended_after
+from tensorldp.errors import InputError, check_positive
 from tensorldp.memory import check_memory
 
 FORMATS = ("float64", "float32", "bfloat16")
@@ -37,6 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="folder for verdict.json and verdict.html")
 
 
+def wall_limit(minutes: float) -> float:
+    """Seconds in which a check returns: twice what it may take on a busy machine, and ten minutes for one call."""
+    return 2 * PATIENCE * 60 * check_positive("minutes of a check", minutes) + 600
+
+
 def run(options: argparse.Namespace) -> int:
     """Print the verdict; 1 where the claim is refuted."""
     if (
@@ -50,22 +57,23 @@ def run(options: argparse.Namespace) -> int:
     checked = target_of(options, domain)
     if options.claim_epsilon is None and not is_mechanism(checked):
         raise InputError(f"{options.target} declares no guarantee: --claim-epsilon must say what it is claimed to have")
-    verdict = check(
-        checked,
-        domain=domain,
-        claim_epsilon=options.claim_epsilon,
-        claim_delta=options.claim_delta,
-        minutes=options.minutes,
-        samples=options.samples,
-        rounds=options.rounds,
-        starts=options.starts,
-        confidence=options.confidence,
-        seed=options.seed,
-        floating_point=options.floating_point,
-        timing=options.timing,
-        dtypes=[getattr(torch, name) for name in options.dtypes],
-        progress=lambda text: print(text, file=sys.stderr, flush=True),
-    )
+    with ended_after(wall_limit(options.minutes)):
+        verdict = check(
+            checked,
+            domain=domain,
+            claim_epsilon=options.claim_epsilon,
+            claim_delta=options.claim_delta,
+            minutes=options.minutes,
+            samples=options.samples,
+            rounds=options.rounds,
+            starts=options.starts,
+            confidence=options.confidence,
+            seed=options.seed,
+            floating_point=options.floating_point,
+            timing=options.timing,
+            dtypes=[getattr(torch, name) for name in options.dtypes],
+            progress=lambda text: print(text, file=sys.stderr, flush=True),
+        )
     print(verdict)
     if options.out is not None:
         print(f"  written to {write_verdict(options.out, verdict)}")

@@ -6,11 +6,12 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 FAILED = 2
+_watching: list[bool] = []  # not empty in a process that another one watches
 
 
 def watched(run: Callable[[], int]) -> int:
@@ -26,6 +27,7 @@ def watched(run: Callable[[], int]) -> int:
     if child == 0:
         os.close(read)
         _end_with_parent()
+        _watching.append(True)
         code = run()
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one would bring a traceback, and no other answer
         os.write(write, bytes([code]))
@@ -52,10 +54,24 @@ def watched(run: Callable[[], int]) -> int:
     return FAILED
 
 
+@contextmanager
+def ended_after(seconds: float) -> Iterator[None]:
+    """End this process, whatever it does, where the block takes longer and another process is there to say so."""
+    if _watching:
+        signal.setitimer(signal.ITIMER_REAL, min(seconds, 1e8))
+    try:
+        yield
+    finally:
+        if _watching:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+
+
 def _end(code: int) -> str:
     """How a process ended, in words."""
     if code >= 0:
         return f"it ended itself with exit code {code}"
+    if -code == signal.SIGALRM:
+        return "the code under test did not return within many times the minutes that it was given"
     memory = ", as the system sends when memory runs out" if -code == signal.SIGKILL else ""
     return f"signal {-code} ({signal.strsignal(-code)}) ended it{memory}"
 

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from tensorldp.check.check import check
+from tensorldp.commands.check import wall_limit
 from tensorldp.commands.target import add_target_arguments, domain_of, target_of
+from tensorldp.commands.watch import ended_after
 from tensorldp.errors import InputError
 from tensorldp.files import writable_folder, write_json, write_text
 from tensorldp.mechanism_table import MECHANISMS
@@ -71,15 +73,16 @@ def run(options: argparse.Namespace) -> int:
     _say("the label")
     lines = tuple(label(lambda on: target_of(options, on), domain)) if mechanism is not None else ()
     _say("the test")
-    verdict = check(
-        target,
-        domain=domain,
-        claim_epsilon=options.claim_epsilon,
-        claim_delta=options.claim_delta,
-        minutes=options.minutes,
-        seed=options.seed,
-        progress=_say,
-    )
+    with ended_after(wall_limit(options.minutes)):
+        verdict = check(
+            target,
+            domain=domain,
+            claim_epsilon=options.claim_epsilon,
+            claim_delta=options.claim_delta,
+            minutes=options.minutes,
+            seed=options.seed,
+            progress=_say,
+        )
     _say("the price")
     prices = _prices(options, target, mechanism, domain, missing)
     _say("what leaks")
