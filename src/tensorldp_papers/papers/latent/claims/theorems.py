@@ -203,13 +203,13 @@ def nearly_half() -> Finding:
     )
 
 
-@claim("A19", expected="n delta = 0.01")
+@claim("A19", expected="a bad event among the n records with a probability of 1 %, to a hundredth of it")
 def bad_events() -> Finding:
     n = 60_000
     printed, meant = 1 / 100 * n, 1 / (100 * n)
     chance = -math.expm1(n * math.log1p(-meant))
     return Finding(
-        abs(meant * n - 0.01) < ROUNDING,
+        abs(chance - 0.01) < 1e-4,
         f"for n = {n:,} records 1/100*n is {printed:g}, no probability; 1/(100n) = {meant:.2e} is meant, "
         f"with n delta = {meant * n:.4f} and a bad event with probability {chance:.5f}",
         "tensorldp_papers.papers.latent.claims.theorems.bad_events",
