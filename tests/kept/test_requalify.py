@@ -99,15 +99,34 @@ def test_values_of_another_processor_are_compared_with_the_tolerance_that_is_giv
     assert states(tiny(), reference) == {"kept"}
 
 
-def test_rows_with_other_settings_are_not_requalified_and_no_cells_are_no_evidence(tmp_path: Path) -> None:
-    kept = Kept(tmp_path)
-    kept.merge(tiny(9), code="old")
-    for name, told in (("digits", "on digits with the settings in today"), ("mnist", "on mnist")):
-        with pytest.raises(InputError, match=f"nothing is kept for tldp_type1 {told}"):
-            requalify(kept.folder, WORKFLOW, ("tldp_type1", name), Computer(), 2, 0, 0.0)
+def test_cells_are_drawn_from_each_way_of_training_and_trained_as_is_noted(tmp_path: Path) -> None:
+    def one(tau: str, **changes: Any) -> Cells:
+        fixed = {"eps": ["e3"], "tau": [tau], "centre": ["zero"], "participation": ["without"]}
+        grid = {"factors": {"pldp_fl": fixed}, "mechanisms": {"pldp_fl": ["pdpm"]}, "seeds": [0, 1]}
+        return planned(studies=["pldp_fl"], **grid, **changes)
+
+    kept, asked = Kept(tmp_path), []
+    longer = one("t2", training={"pldp_fl": {"rounds": 9}})
+    kept.merge([*one("t1"), *longer], code="old")
+
+    def compute(config: dict[str, Any], cells: list[str]) -> list[dict[str, Any]]:
+        asked.append((config["training"].get("pldp_fl", {}).get("rounds"), cells))
+        return Computer()(config, cells)
+
+    told = requalify(kept.folder, WORKFLOW, ("pldp_fl", "digits"), compute, 1, 0, 0.0)
+    assert asked == [(None, [cell.path for cell in one("t1")]), (9, [cell.path for cell in longer])]
+    assert told.count("equal to the last bit") == 2
+    assert told.endswith("0 have other settings")
+    assert states(longer, kept.folder) == {"kept"}
+    assert kept.table("requalified.csv")["runs"].tolist() == [2, 2]
+
+
+def test_what_no_file_plans_is_not_requalified_and_no_cells_are_no_evidence(reference: Path) -> None:
+    with pytest.raises(InputError, match="nothing is kept for tldp_type1 on mnist with the settings in today"):
+        requalify(reference, WORKFLOW, ("tldp_type1", "mnist"), Computer(), 2, 0, 0.0)
     for count, tolerance in ((0, 0.0), (1, -1.0), (1, float("inf"))):
         with pytest.raises(InputError, match=r"give at least one cell"):
-            requalified(kept.folder, Computer(), count, within=tolerance)
+            requalified(reference, Computer(), count, within=tolerance)
 
 
 @pytest.mark.workflow

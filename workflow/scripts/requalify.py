@@ -1,8 +1,9 @@
 """Requalify a kept piece, a study on a data set, after a change of the code that left its numbers as they were.
 
-Some of its cells, drawn by a stated seed, are computed anew by Snakemake, with the data in resources/ of the working
-directory. If their values equal the kept ones (to the last bit, on the same kind of processor), the piece's rows with
-today's settings get the digest of today's code. Otherwise one sentence names the first value that differs.
+For each way of training that is noted, some of its cells, drawn by a stated seed, are computed anew by Snakemake, with
+the data in resources/ of the working directory. If their values equal the kept ones (to the last bit, on the same kind
+of processor), the piece's rows get the digest of today's code, but for those whose other settings are not today's.
+Otherwise one sentence names the first value that differs.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg = parser(__doc__)
     arg.add_argument("--study", required=True)
     arg.add_argument("--dataset", required=True)
-    arg.add_argument("--cells", type=int, default=3, help="how many cells to draw")
+    arg.add_argument("--cells", type=int, default=3, help="how many cells to draw for each training")
     arg.add_argument("--seed", type=int, default=0, help="seed of the draw")
     arg.add_argument(
         "--tolerance", type=float, default=0.0, help="largest difference to values of another kind of processor"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import subprocess
@@ -21,8 +22,11 @@ from tensorldp_papers.kept.provenance import (
     METRICS,
     PROVENANCE,
     SEEDED,
+    as_trained,
     cells_as_planned,
+    described,
     names,
+    noted_training,
     read_table,
     with_origins,
 )
@@ -65,15 +69,16 @@ def requalify(
 ) -> str:
     """Compute some cells of a kept study on a data set anew, and give all the digest of today's code if they are equal.
 
-    A seed, and cells that are kept with it, are drawn from the rows with today's settings, and only these get the
-    digest. All rows keep their commits. requalified.csv says what was drawn and how it was compared.
+    Only rows with today's settings get the digest; what was trained otherwise is trained so again. For each way of
+    training, a seed and cells that are kept with it are drawn. All rows keep their commits. requalified.csv says what
+    was drawn and how it was compared.
 
     Args:
         reference: the folder that holds the kept results.
         workflow: the folder with scripts/.
         piece: a study and a data set.
         compute: gives what `results/metrics/<cell>.json` says about cells, for a config and their paths.
-        count: how many cells to draw, fewer where fewer are kept.
+        count: how many cells to draw for each way of training, fewer where fewer are kept.
         drawn_by: the seed of the draw.
         tolerance: largest difference, relative or absolute, to values that were kept on another kind of processor, or
             where that was not noted; on the same kind they are to be equal to the last bit.
@@ -90,40 +95,60 @@ def requalify(
         raise InputError(f"{reference} has no {METRICS}: merge a run first")
     rows = read_rows(reference / METRICS)
     rows = rows[(rows["study"] == piece[0]) & (rows["dataset"] == piece[1])]
-    runs, planned = with_origins(rows, reference), cells_as_planned(rows)
-    todays = runs.merge(planned[[*CELL, "settings", "cell"]], on=[*CELL, "settings"])
+    runs, cells = with_origins(rows, reference), _as_kept(rows, reference)
+    todays = runs.merge(cells, on=[*CELL, "settings"])
     if todays.empty:
         raise InputError(f"nothing is kept for {' on '.join(piece)} with the settings in today's files: run it")
-    draw = random.Random(drawn_by)
-    seed = draw.choice(sorted(set(todays["seed"])))
-    candidates = todays[todays["seed"] == seed].sort_values(CELL)
-    drawn = candidates.iloc[draw.sample(range(len(candidates)), min(count, len(candidates)))]
-    config = {
-        "scale": drawn["scale"].iloc[0],
-        "studies": [piece[0]],
-        "datasets": {piece[0]: [piece[1]]},
-        "epsilons": {piece[0]: sorted(set(drawn["epsilon"]))},
-        "seeds": [int(seed)],
-        "precision": min(set(drawn["precision"]) - {"float32"}, default="float32"),
-        "device": "cpu" if set(drawn["device"]) == {"cpu"} else "auto",
-    }
-    found = compute(config, [cell.path for cell in drawn["cell"]])
-    same = [_is_equal(rows, run, made, tolerance) for run, made in zip(drawn.to_dict("records"), found, strict=True)]
-    how = "equal to the last bit" if all(same) else f"within {tolerance:g}, on another kind of processor"
-    cells = " ".join(cell.path.split("/", 2)[2] for cell in drawn["cell"])
+    draw, facts, told = random.Random(drawn_by), [], []
+    for trained, alike in todays.groupby("override", sort=True):
+        seed = draw.choice(sorted(set(alike["seed"])))
+        candidates = alike[alike["seed"] == seed].sort_values(CELL)
+        drawn = candidates.iloc[draw.sample(range(len(candidates)), min(count, len(candidates)))]
+        found = compute(_config(piece, drawn, str(trained)), [cell.path for cell in drawn["cell"]])
+        pairs = zip(drawn.to_dict("records"), found, strict=True)
+        same = [_is_equal(rows, run, made, tolerance) for run, made in pairs]
+        how = "equal to the last bit" if all(same) else f"within {tolerance:g}, on another kind of processor"
+        paths = " ".join(cell.path.split("/", 2)[2] for cell in drawn["cell"])
+        facts.append([*piece, drawn_by, paths, seed, commit(), how, len(alike), len(runs) - len(todays)])
+        told.append(
+            f"{len(drawn)} cells of {' on '.join(piece)}, drawn by seed {drawn_by} and computed with seed {seed}, "
+            f"are {how}: {paths}. {len(alike)} kept runs have today's code"
+        )
     columns = ["study", "dataset", "drawn_by", "cells", "seed", "commit", "compared", "runs", "other_runs"]
-    facts = [*piece, drawn_by, cells, seed, commit(), how, len(todays), len(runs) - len(todays)]
-    earlier, now = read_table(reference / REQUALIFIED), pd.DataFrame([facts], columns=columns)
+    earlier, now = read_table(reference / REQUALIFIED), pd.DataFrame(facts, columns=columns)
     codes = [code_of_cell(cell, workflow / "scripts") for cell in todays["cell"]]
     noted = pd.read_parquet(reference / PROVENANCE)
     today = noted[SEEDED].merge(todays[SEEDED].assign(code=codes), on=SEEDED, how="left")["code"]
     write_table(reference / PROVENANCE, noted.assign(source=today.fillna(noted["source"])))
     write_table(reference / REQUALIFIED, now if earlier is None else pd.concat([earlier, now]))
     summarise(reference)
-    return (
-        f"{len(drawn)} cells of {' on '.join(piece)}, drawn by seed {drawn_by} and computed with seed {seed}, "
-        f"are {how}: {cells}. {len(todays)} kept runs have today's code; {len(runs) - len(todays)} have other settings"
-    )
+    return f"{'; '.join(told)}; {len(runs) - len(todays)} have other settings"
+
+
+def _as_kept(rows: pd.DataFrame, reference: Path) -> pd.DataFrame:
+    """The planned cells, trained as is noted; `override` is the config's `training` where the plan's is another."""
+    noted, found = noted_training(reference), []
+    for planned in cells_as_planned(rows)["cell"]:
+        cell = as_trained(planned, noted)
+        as_planned = cell.training == planned.training
+        override = "" if as_planned else json.dumps(cell.training.model_dump(mode="json"), sort_keys=True)
+        found.append({**described(cell), "override": override})
+    return pd.DataFrame(found, columns=[*CELL, "settings", "cell", "override"]).astype({"epsilon": float})
+
+
+def _config(piece: tuple[str, str], drawn: pd.DataFrame, training: str) -> dict[str, Any]:
+    """The configuration that plans the drawn runs, which have one seed."""
+    study, dataset = piece
+    return {
+        "scale": drawn["scale"].iloc[0],
+        "studies": [study],
+        "datasets": {study: [dataset]},
+        "epsilons": {study: sorted(set(drawn["epsilon"]))},
+        "training": {study: json.loads(training)} if training else {},
+        "seeds": [int(drawn["seed"].iloc[0])],
+        "precision": min(set(drawn["precision"]) - {"float32"}, default="float32"),
+        "device": "cpu" if set(drawn["device"]) == {"cpu"} else "auto",
+    }
 
 
 def _is_equal(kept: pd.DataFrame, run: dict[str, Any], made: dict[str, Any], tolerance: float) -> bool:
