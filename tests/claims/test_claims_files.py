@@ -28,7 +28,7 @@ TESTS = {"mnist": 10000, "cifar10": 10000, "svhn": 26032, "imdb": 25000, "darkne
 
 def test_a_delta_that_no_run_used_is_not_decided() -> None:
     assert decided("T53", Draw()) == "not run"
-    assert decided("T53", Draw([cell("tldp_type1", "mnist")])) == "reproduced"
+    assert decided("T53", Draw([cell("tldp_type1", "mnist")])) == "holds with a condition"
 
 
 def prepared(folder: Path, counts: Mapping[str, int], split: str = "train") -> None:

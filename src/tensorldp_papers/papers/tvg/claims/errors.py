@@ -145,12 +145,13 @@ def covariance_sensitivity() -> Finding:
     attained = float((torch.outer(x, x) - torch.outer(y, y)).norm())
     largest = 2 * query_domain(records, features, "tight").as_ball().radius * records
     return Finding(
-        abs(largest / 52 - 1) < ROUNDING,
+        largest <= 52 * (1 + ROUNDING),
         f"the supremum is 26 sqrt 2 = {largest:.2f} over 2126, attained "
         f"({attained:.2f}) by two orthogonal records; 52 is {52 / largest:.3f} times that, so noise for it "
         "is private and loose",
         "tests/studies/test_covariance.py::test_no_two_records_move_the_query_by_"
         "more_than_the_tight_sensitivity_and_two_attain_it",
+        "" if abs(largest / 52 - 1) < ROUNDING else f"as an upper bound: the sensitivity is {largest:.2f}/2126",
     )
 
 
