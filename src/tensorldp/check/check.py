@@ -30,7 +30,7 @@ SHARES = {"search": 0.45, "float32": 0.05, "floating point": 0.2, "declarations"
 PARTS = 7.0  # of the declarations: two for the curve, one each for density, error, noise, independence, running time
 DRAWS = 100  # elements of noise that are examined, for each of `samples`
 TIMES = {"search": 0.7, "float32": 0.1, "floating point": 0.5, "declarations": 0.5}  # of what is left when each starts
-ROUNDS = 3  # of the search with float32 records, as it looks for what float64 does not have
+ROUNDS = 3  # of the search before it looks at float32 records, and with these: they are for what float64 does not have
 BOUNDED = 1 << 29  # elements that a test releases of a record, or as few releases as there may be
 BYTES = 8 * 40  # of memory for each element of a record: a few pairs, a release, and what is computed from it
 NO_TREES = "not tried: scikit-learn is not installed"
@@ -125,9 +125,7 @@ class _Check:
             if floating_point and self.claim.countable:
                 self._floats(dtypes)
             if not self.findings:
-                self._search()
-            if not self.findings and torch.float32 in dtypes and self._time_left("releases of float32 records"):
-                self._float32()
+                self._search(torch.float32 in dtypes)
             if not self.findings and self.target.mechanism is not None and self._time_left("declarations"):
                 self._declarations(self.target.mechanism)
                 self._noise(self.target.mechanism)
@@ -174,7 +172,8 @@ class _Check:
         self.drawn += samples
         self.attempts.append(Attempt(name, self.error * share, samples, time.process_time() - start, outcome))
 
-    def _search(self) -> None:
+    def _search(self, float32: bool) -> None:
+        """Search, with float32 records too once the first rounds found nothing: what those give away is found soon."""
         start = time.process_time()
         search = Search(
             self.target,
@@ -187,7 +186,13 @@ class _Check:
             given=self.pair,
             progress=self.progress,
         )
-        breach = search.run()
+        breach = search.run(ROUNDS)
+        if breach is None and float32 and self._time_left("releases of float32 records"):
+            turned = time.process_time()
+            self._float32()
+            start += time.process_time() - turned
+        if breach is None and not self.findings:
+            breach = search.run()
         looked = sum(trail.samples > 0 for trail in search.trails)
         outcome = f"{looked} pairs and views, capital e^{search.capital:.2f} of e^{search.goal:.2f}"
         if self.target.width > MOST:
@@ -198,7 +203,8 @@ class _Check:
         if not TREES:
             self.attempts.append(Attempt("decision trees", 0.0, 0, 0.0, NO_TREES))
         self._note("sequential search for a breach", SHARES["search"], search.budget.drawn, start, outcome)
-        self._bound(search, breach)
+        if breach is not None or not self.findings:
+            self._bound(search, breach)
 
     def _bound(self, search: Search, breach: Breach | None) -> None:
         """A lower bound on epsilon from one more sample, whose event is fixed before it is drawn."""

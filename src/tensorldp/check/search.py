@@ -149,7 +149,7 @@ class Search:
         self.seed, self.budget, self.progress = seed, budget, progress
         self.goal = math.log(len(observers) / error)
         self.capitals = {observer.name: 0.0 for observer in observers}
-        self.draws = 0
+        self.draws = self.level = 0
         self.trails: list[Trail] = []
         for index, pair in enumerate(subset(pairs(target, seed, given), budget.starts, seed)):
             turned = Pair(pair.name, pair.x_prime, pair.x) if index % 2 else pair  # x is the record that is beside
@@ -160,21 +160,21 @@ class Search:
         huge = target.size > RELEASED // FAST  # where calls of their own take the time of all else, they come last
         # a draw shared by a batch fools the fast observer
         self.trails.sort(key=lambda trail: trail.observer.fast != huge)
+        self.waiting = list(self.trails)
 
     @property
     def capital(self) -> float:
         """Log of the largest capital."""
         return max(self.capitals.values())
 
-    def run(self) -> Breach | None:
-        """The first breach that is proved, or None when the budget is spent."""
-        waiting, level = list(self.trails), 0
-        while waiting and not self.budget.ends(level):
+    def run(self, rounds: float = math.inf) -> Breach | None:
+        """The first breach that is proved, or None when the budget or these rounds are spent; can be called again."""
+        while self.waiting and self.level < rounds and not self.budget.ends(self.level):
             grown = False
-            for trail in waiting:
+            for trail in self.waiting:
                 if self.budget.over:
                     break
-                size = self._size(trail, level)
+                size = self._size(trail, self.level)
                 if size <= trail.samples:
                     continue
                 grown = True
@@ -182,16 +182,15 @@ class Search:
                 breach = self._bet(trail, limit=4 * size)
                 if breach is not None:
                     return breach
-            for trail in sorted(waiting, key=lambda trail: trail.score, reverse=True)[:3]:
+            for trail in sorted(self.waiting, key=lambda trail: trail.score, reverse=True)[:3]:
                 if not self.budget.over and (breach := self._bet(trail, limit=1 << 26)) is not None:
                     return breach
             self.progress(
-                f"round {level + 1}: {len(waiting)} pairs, {self.budget.drawn} releases, "
+                f"round {self.level + 1}: {len(self.waiting)} pairs, {self.budget.drawn} releases, "
                 f"capital e^{self.capital:.1f} of e^{self.goal:.1f}"
             )
-            if not grown or not self.claim.countable:
-                break
-            waiting, level = self._kept(waiting, level), level + 1
+            self.waiting = self._kept() if grown and self.claim.countable else []
+            self.level += 1
         return None
 
     def best(self) -> list[Trail]:
@@ -205,9 +204,9 @@ class Search:
         most = min(self.budget.samples, VALUES // min(self.target.width, MOST))
         return max(64, min(most, min(FAST, RELEASED // self.target.size) * int(GROWTH**level)))
 
-    def _kept(self, waiting: list[Trail], level: int) -> list[Trail]:
+    def _kept(self) -> list[Trail]:
         """The better half, the first pairs always, and changed copies of the best."""
-        ranked = sorted(waiting, key=lambda trail: trail.score, reverse=True)
+        ranked = sorted(self.waiting, key=lambda trail: trail.score, reverse=True)
         kept = ranked[: max(4, len(ranked) // 2)]
         for trail in [trail for trail in self.trails if trail.observer.fast][:2]:
             if not any(trail is old for old in kept):
