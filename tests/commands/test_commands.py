@@ -97,6 +97,7 @@ def test_a_negative_number_is_no_option(low: str, capsys: pytest.CaptureFixture[
 MISTAKES = [
     (("check", "laplac", "--epsilon", "1"), "did you mean 'laplace'"),
     (("check", "laplace"), "needs --epsilon"),
+    (("check", "laplace", "--epsilon", "1", "--claim-delta", "0.1"), "claim_delta 0.1 of a check needs claim_epsilon"),
     (("check", "nowhere:thing"), "cannot be imported"),
     (("check", "math:thing"), "has no 'thing'"),
     (("check", "laplace", "--epsilon", "1", "--option", "form"), "key=value"),

@@ -165,6 +165,10 @@ def test_a_number_where_a_list_belongs_is_shown_as_one() -> None:
         (b"base: &base {a: 1, b: 2}\nown: {<<: *base, b: 3}\n", {"base": {"a": 1, "b": 2}, "own": {"a": 1, "b": 3}}),
         ("a: h\u00eatre\n".encode("utf-8-sig"), {"a": "h\u00eatre"}),  # a byte order mark is no part of a key
         (b"a: 1\nb: 2\na: 3\n", "is not valid YAML at line 3: a occurs twice"),
+        (b"a: 1\nb: [010]\n", "is not valid YAML at line 2: 010 is another number in YAML"),
+        (b"a: 1:30\n", "is not valid YAML at line 1: 1:30 is another number in YAML"),
+        (b"a: -0x10\n", "is not valid YAML at line 1: -0x10 is another number in YAML"),
+        (b"a: 00.5\n", "is not valid YAML at line 1: 00.5 is another number in YAML"),
         (b"a:\n  b: 1\n  b: 2\n", "is not valid YAML at line 3: b occurs twice"),
         (b"a: [1\nb: 2\n", "is not valid YAML at line 2"),
         (b"a: !!python/object/apply:os.system [x]\n", "is not valid YAML at line 1"),

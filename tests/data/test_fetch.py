@@ -334,5 +334,9 @@ def test_a_file_is_read_once_until_it_changes(tmp_path: Path, monkeypatch: pytes
     assert len(read) == 2
     Path(path).write_text("22")
     assert content_digest([path], known) != first
+    times = Path(path).stat()
+    Path(path).write_text("33")
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert content_digest([path], known) not in {first, content_digest(write(tmp_path / "o", {"x.csv": "22"}), known)}
     with pytest.raises(InputError, match=r"the file .*z\.csv cannot be read: No such file"):
         content_digest([str(tmp_path / "z.csv")], known)

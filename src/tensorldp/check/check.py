@@ -89,6 +89,8 @@ def check(
     floating_point, timing = check_flag("floating_point", floating_point), check_flag("timing", timing)
     seed = check_whole("seed of a check", seed, high=2**63 - 1)
     target = Target.of(checked, domain)
+    if claim_epsilon is None and claim_delta != 0.0:
+        raise InputError(f"claim_delta {claim_delta!r} of a check needs claim_epsilon, the epsilon of the same claim")
     if claim_epsilon is not None:
         claim = Claim.point(claim_epsilon, claim_delta, checked.unit if is_mechanism(checked) else "record")
     elif is_mechanism(checked):

@@ -27,8 +27,9 @@ from tensorldp_papers.run.progress import track
 def content_digest(files: Sequence[str], known: Path, *, keep: bool = True) -> str:
     """A digest of files and of the last two parts of their names, a class and a file in a folder of images.
 
-    A file is read again only if its time or its size differ from those in `known`, a JSON file {path: [time, size,
-    SHA-256]}, which may be missing or damaged; with `keep` what was read now is written there.
+    A file is read again only if its times or its size differ from those in `known`, a JSON file {path: [time of the
+    content, time of any change, size, SHA-256]}, which may be missing or damaged; with `keep` what was read now is
+    written there. The first time can be set, so that it alone would hide a changed file.
     """
     try:
         found = read_json(known) if known.exists() else {}
@@ -38,13 +39,14 @@ def content_digest(files: Sequence[str], known: Path, *, keep: bool = True) -> s
     try:
         for path in files:
             state = os.stat(path)  # noqa: PTH116
-            if found.get(path, [])[:2] != [state.st_mtime_ns, state.st_size]:
-                found[path] = [state.st_mtime_ns, state.st_size, sha256(Path(path))]
+            seen = [state.st_mtime_ns, state.st_ctime_ns, state.st_size]
+            if found.get(path, [])[:3] != seen:
+                found[path] = [*seen, sha256(Path(path))]
     except OSError as error:
         raise InputError(f"the file {path} cannot be read: {error.strerror or error}") from None
     if keep and found != before:
         write_json(known, found)
-    lines = [f"{'/'.join(Path(path).parts[-2:]) if len(files) > 1 else ''} {found[path][2]}" for path in sorted(files)]
+    lines = [f"{'/'.join(Path(path).parts[-2:]) if len(files) > 1 else ''} {found[path][3]}" for path in sorted(files)]
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,7 +21,7 @@ except ImportError:  # PyYAML without libyaml
 
 
 class _Loader(SafeLoader):
-    """Refuses a key that occurs twice: YAML forbids it, and PyYAML lets the last one win in silence."""
+    """Refuses what PyYAML takes in silence for something else: a key that occurs twice, 010 for 8, 1:30 for 90."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
@@ -30,6 +31,19 @@ class _Loader(SafeLoader):
                     raise yaml.constructor.ConstructorError(None, None, f"{key.value} occurs twice", key.start_mark)
                 seen.add(key.value)
         return super().construct_mapping(node, deep)
+
+    def construct_number(self, node: yaml.ScalarNode) -> int | float:
+        """A number as people write it."""
+        text = node.value
+        if re.match(r"[-+]?0[0-9_]", text) or re.search(r"[:box]", text):
+            told = f"{text} is another number in YAML: write a number without zeros before it, or a text in quotes"
+            raise yaml.constructor.ConstructorError(None, None, told, node.start_mark)
+        whole = node.tag.endswith("int")
+        return self.construct_yaml_int(node) if whole else self.construct_yaml_float(node)
+
+
+for _tag in ("int", "float"):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_tag}", _Loader.construct_number)
 
 
 def read_yaml(path: Path, what: str) -> Any:
