@@ -108,7 +108,8 @@ class BesideOthers(Observer):
     """Releases of a known record, in the record's batch, in the next call and with another generator.
 
     A draw shared by the records of a batch, or by all calls, cancels in the difference of two releases. Where `local`,
-    the record's own release and that with another generator are left out: a local guarantee leaves the others alone.
+    the record's own release is left out, as a local guarantee leaves the others alone, and the other generator makes
+    way for a batch in which the known record comes first.
     """
 
     fast: bool = False
@@ -124,8 +125,7 @@ class BesideOthers(Observer):
             source = torch.Generator().manual_seed((first + 2 * index) % (1 << 63))
             other = torch.Generator().manual_seed((first + 2 * index + 1) % (1 << 63))
             calls = [target.release(both, source), target.release(alone, source)]
-            if not self.local:
-                calls.append(target.release(alone, other))
+            calls.append(target.release(both.flip(0), source)[:1] if self.local else target.release(alone, other))
             places = torch.from_numpy(_few_columns(target, pair)) if places is None else places
             rows.append(torch.cat([seen[:, places] for seen in calls]))
             if len(rows) == ROWS // 16 or index == count - 1:
@@ -137,8 +137,7 @@ class BesideOthers(Observer):
             return None
         known, places = pair.x.reshape(-1), torch.from_numpy(_few_columns(target, pair))
         mine = pair.x_prime.reshape(-1) if second else known
-        others = (known,) * (2 if self.local else 3)
-        return np.asarray(self._combined(torch.stack([mine, *others])[None, :, places].numpy())[0])
+        return np.asarray(self._combined(torch.stack([mine, known, known, known])[None, :, places].numpy())[0])
 
     def _combined(self, seen: Observations) -> Observations:
         """Rows of observations from releases (rows, releases, columns), the record's own first."""

@@ -205,10 +205,11 @@ class Search:
         return max(64, min(most, min(FAST, RELEASED // self.target.size) * int(GROWTH**level)))
 
     def _kept(self) -> list[Trail]:
-        """The better half, the first pairs always, and changed copies of the best."""
+        """The better half, the first pairs of all observers, and changed copies of the best."""
         ranked = sorted(self.waiting, key=lambda trail: trail.score, reverse=True)
         kept = ranked[: max(4, len(ranked) // 2)]
-        for trail in [trail for trail in self.trails if trail.observer.fast][:2]:
+        first = {trail.observer.name: trail for trail in reversed(self.trails)}
+        for trail in [*[trail for trail in self.trails if trail.observer.fast][:2], *first.values()]:
             if not any(trail is old for old in kept):
                 kept.append(trail)
         if self.target.size > 1:

@@ -144,6 +144,11 @@ def batch_norm(x: Tensor, g: torch.Generator) -> Tensor:
     return tight(scaled.clamp(-1, 1), g)
 
 
+def differences(x: Tensor, g: torch.Generator) -> Tensor:
+    """What sets a record apart from the next one, and the last record."""
+    return tight(x - torch.cat([x[1:], torch.zeros_like(x[:1])]), g)
+
+
 def low_bits(x: Tensor, g: torch.Generator) -> Tensor:
     bits = tight(x, g).double().view(torch.int64)
     return ((bits & ~1) | (x > 0).long()).view(torch.float64)
@@ -242,6 +247,7 @@ LIES: tuple[Case, ...] = (
     Case("composition forgotten: two releases", lambda x, g: split_release(x, WIDTH, g), BIT, truth="epsilon 2"),
     Case("composition forgotten: mean of two releases", mean_of_two, BIT, truth="epsilon 2 in the tails"),
     Case("batch-norm before perturbing", batch_norm, FOUR, truth="not local"),
+    Case("a record in the release before its own", differences, FOUR, truth="not local"),
     Case("shuffled and not noised", lambda x, g: x.gather(1, uniform(x, g).argsort(1)), FOUR, **NONE),
     Case(
         "right on average, wrong for one class",
