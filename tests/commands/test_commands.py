@@ -115,6 +115,16 @@ MISTAKES = [
     (("calibrate", "laplace", "--record-epsilon", "-1"), "record-epsilon must be a number"),
     (("calibrate", "laplace", "--record-epsilon", "1", "--delta", "1"), "delta must be at least 0 and below 1"),
 ]
+
+
+@pytest.mark.parametrize(("training", "option"), [("dp-sgd", "--rounds"), ("federated", "--noise-multiplier")])
+def test_an_option_of_the_other_training_is_refused(
+    training: str, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code(["canaries", training, option, "3"]) == 2
+    assert f"unrecognized arguments: {option} 3" in capsys.readouterr().err
+
+
 OF_A_MECHANISM = [
     (("--option", "epsilon=3"), "--epsilon or --record-epsilon sets the epsilon of a mechanism"),
     (("--option", "delta=0.1"), "--nominal-delta sets the delta of a mechanism"),
