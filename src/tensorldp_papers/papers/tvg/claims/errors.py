@@ -14,6 +14,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -28,7 +29,7 @@ from tensorldp_papers.claims.base import Finding, NotRun, claim
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.fairness import best_of
 from tensorldp_papers.claims.laws import squared_error
-from tensorldp_papers.claims.statements import AllOf, Between, Statement, finding, minus, per_seed
+from tensorldp_papers.claims.statements import AllOf, Between, Statement, finding, joined, minus, per_seed
 from tensorldp_papers.papers.tvg.covariance import query_domain
 
 DELTA, ROUNDING = 1e-5, 1e-9
@@ -258,12 +259,13 @@ def matrix_as_gaussian(evidence: Evidence) -> Finding:
         alike = _over(rows, "matrix", "gaussian-per-element", -ALIKE, ALIKE)
         return AllOf([alike, _over(rows, "matrix", "idn", 0, np.inf)])
 
-    return _by_definition(
+    found = _by_definition(
         evidence,
         test,
         "with W = E, as here, the matrix mechanism and Gaussian are one noise by construction, so that only the "
         "comparison with IDN could fail",
     )
+    return replace(found, condition=joined([found.condition, "as good as Gaussian by construction"]))
 
 
 @claim("V29", expected="at every epsilon log10 RSS of IDN below UDN's, UDN's below MVG's and MVG's below JL's")
