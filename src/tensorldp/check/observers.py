@@ -123,9 +123,12 @@ class BesideOthers(Observer):
         rows = []
         for index in range(count):
             source = torch.Generator().manual_seed((first + 2 * index) % (1 << 63))
-            other = torch.Generator().manual_seed((first + 2 * index + 1) % (1 << 63))
             calls = [target.release(both, source), target.release(alone, source)]
-            calls.append(target.release(both.flip(0), source)[:1] if self.local else target.release(alone, other))
+            if self.local:
+                calls.append(target.release(both.flip(0), source)[:1])
+            else:
+                other = torch.Generator().manual_seed((first + 2 * index + 1) % (1 << 63))
+                calls.append(target.release(alone, other))
             places = torch.from_numpy(_few_columns(target, pair)) if places is None else places
             rows.append(torch.cat([seen[:, places] for seen in calls]))
             if len(rows) == ROWS // 16 or index == count - 1:
