@@ -270,6 +270,7 @@ def test_a_factor_that_is_named_like_a_training_setting_sets_it_before_the_confi
         ("learning", "data", {"model": "linear", "unit": "user"}, "factors of s: unit = 'user' is not valid"),
         ("learning", "data", {}, "factors of s: model is missing"),
         ("learning", "features", {"model": "linear"}, "a factor backbone must name their extractor"),
+        ("learning", "features", {"model": "linear", "backbone": "lenet_tahn"}, "did you mean 'lenet_tanh'"),
         ("federated", "data", {"model": "fcn", "where": "cloud"}, "where = 'cloud' is not valid"),
         ("pldp_synthetic", "data", {"tau": "t9"}, "tau = 't9' is not valid: unknown safe range mode"),
         ("pldp_synthetic", "data", {"tau": -1}, "tau = -1 is not valid"),

@@ -14,7 +14,8 @@ from torch import Tensor, nn
 from tensorldp.errors import InputError
 from tensorldp.randomness import generator
 from tensorldp_papers.data.prepare import prepare
-from tensorldp_papers.nets.features import feature_extractor, feature_range
+from tensorldp_papers.extractors import feature_range
+from tensorldp_papers.nets.features import feature_extractor
 from tensorldp_papers.nets.mobilenet import MobileNet, imagenet_normalise
 from tensorldp_papers.nets.registry import seed_model
 from tensorldp_papers.papers.frontier import represent as public

@@ -9,7 +9,8 @@ import torch
 
 from tensorldp.files import sha256, write_arrays, write_json
 from tensorldp_papers.data.fetch import get_weights_file
-from tensorldp_papers.nets.features import feature_extractor, feature_range
+from tensorldp_papers.extractors import feature_range
+from tensorldp_papers.nets.features import feature_extractor
 from tensorldp_papers.run.cli import parser, run
 from tensorldp_papers.run.device import describe, resolve_device
 from tensorldp_papers.run.environment import device as device_wish

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tensorldp_papers import extractors
 from tensorldp_papers.claims.base import Finding, NotRun
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.statements import (
@@ -42,7 +43,6 @@ from tensorldp_papers.claims.statements import (
     per_seed,
 )
 from tensorldp_papers.data.catalogue import get, whole_of
-from tensorldp_papers.nets import features
 from tensorldp_papers.run.cell import AnyCell, variant_factors
 
 Check = Callable[[Evidence], Finding]
@@ -133,7 +133,7 @@ def is_papers(study: str, dataset: str, variant: str) -> bool:
 
 def is_trained(cell: AnyCell) -> bool:
     """Whether a cell's features are of a network that was trained on the records."""
-    return features.is_trained(_network(cell.variant))
+    return extractors.is_trained(_network(cell.variant))
 
 
 def at_chance(study: str, dataset: str, network: str = "") -> float:

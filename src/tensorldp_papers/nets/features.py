@@ -12,37 +12,19 @@ from torch import Tensor, nn
 
 from tensorldp.errors import check_whole, unknown
 from tensorldp.randomness import generator
+from tensorldp_papers.extractors import EXTRACTORS, MOBILE, SPLIT, network
 from tensorldp_papers.nets.classify import fit
 from tensorldp_papers.nets.computing import channels_last, lay_out
 from tensorldp_papers.nets.mobilenet import FEATURES, MobileNet, imagenet_normalise, load_imagenet
 from tensorldp_papers.nets.networks import TanhCNN
 from tensorldp_papers.nets.registry import image_layout, seed_model
-from tensorldp_papers.nets.split import NAMES, MeanLSTM, split_net, spread
+from tensorldp_papers.nets.split import MeanLSTM, split_net, spread
 from tensorldp_papers.run.progress import track
 from tensorldp_papers.run.records import Records, matrix_shape, model_inputs
 
-SPLIT = tuple(name for name in NAMES if name.endswith("_tanh"))
-# the ends of the names of extractors that were trained on the records, each of them anew
-TRAININGS = ("_trained", "_trained_2", "_trained_3")
-MOBILE = ("mobilenet_v2_tanh", "mobilenet_v2")
-BACKBONES = ("tanh_cnn", *MOBILE, *SPLIT, *(name + end for end in TRAININGS for name in (*MOBILE, *SPLIT)))
 BODY_EPOCHS = 10  # of a trained body
 BODY_BATCH, MOBILE_BATCH = 256, 64  # TVG's and TLDP's
 MOBILE_SHAPE = (32, FEATURES // 32)
-
-
-def is_trained(backbone: str) -> bool:
-    """Whether an extractor was trained on the records, so that it depends on them."""
-    return backbone.endswith(TRAININGS)
-
-
-def _network(backbone: str) -> str:
-    return backbone.rpartition("_trained")[0] or backbone
-
-
-def feature_range(backbone: str) -> tuple[float, float]:
-    """The range of an extractor's features: of ReLU6's means [0, 6], of tanh's values [-1, 1]."""
-    return (0.0, 6.0) if _network(backbone) == "mobilenet_v2" else (-1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -50,7 +32,7 @@ class Extractor:
     """A frozen network and the features that it gives, each a function of a single record.
 
     Attributes:
-        backbone: its name, one of `BACKBONES`.
+        backbone: its name, one of `EXTRACTORS`.
         shape: of a record's features: (rows, columns), or (150,) of text.
         embed: from a batch of inputs in the network's own scale to its features.
         device: where it computes.
@@ -67,7 +49,7 @@ class Extractor:
         `workers` threads share the records on a CPU, each on batches of its own: the features do not depend on it.
         """
         workers = check_whole("workers", workers, low=1)
-        mobile = _network(self.backbone) in MOBILE
+        mobile = network(self.backbone) in MOBILE
 
         def embedded(part: Tensor) -> Tensor:
             with torch.no_grad():
@@ -91,7 +73,7 @@ def feature_extractor(backbone: str, records: Records, device: torch.device, wei
     on data. The trainings differ in their draws.
 
     Args:
-        backbone: one of `BACKBONES`.
+        backbone: one of `EXTRACTORS`.
         records: the training records.
         device: where to compute.
         weights: the file of ImageNet weights, without which they are seeded.
@@ -100,9 +82,9 @@ def feature_extractor(backbone: str, records: Records, device: torch.device, wei
         InputError: if the name is unknown, or the records do not suit the network.
     """
     shape: tuple[int, ...]
-    name = _network(backbone)
-    if backbone not in BACKBONES:
-        raise unknown("backbone", backbone, BACKBONES)
+    name = network(backbone)
+    if backbone not in EXTRACTORS:
+        raise unknown("backbone", backbone, EXTRACTORS)
     if name != "bilstm_tanh":
         image_layout(records.shape)
     draws = generator("features", backbone)

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from tensorldp_papers.plots.axes import decades
 from tensorldp_papers.plots.first_picture import FIRST_PICTURE, OTHERWISE
 from tensorldp_papers.plots.names import dataset_name, in_order
-from tensorldp_papers.plots.sheets import PANEL, SMALLEST, TEXT, finish, narrow, panels
+from tensorldp_papers.plots.sheets import PANEL, SMALLEST, TEXT, finish, narrow, panels, text_width
 from tensorldp_papers.plots.style import HELD, INK, PALE, PAPER, QUIET, WEAKER
 from tensorldp_papers.plots.words import DELTA, listed, short_number, whole_number
 from tensorldp_papers.run.cell import variant_factors
@@ -81,7 +81,8 @@ def draw_epsilons(table: pd.DataFrame) -> Figure:
     count = max(len(table), 1)
     figure, (ax,) = panels(1, height=(0.6 if narrow() else 0.38) * count + 0.75)
     values = [0.1, 100.0, *table["printed"], *table["guaranteed"]]
-    decades(ax, [*values, (300 if narrow() else 30) * max(values)], "ε of one whole record, log scale (nats)")
+    width = figure.get_size_inches()[0] * (0.95 if narrow() else 0.75)  # of the panel, beside names and accuracies
+    decades(ax, [*values, _right_end(width, table, values)], "ε of one whole record, log scale (nats)")
     ax.set_ylim(count - 0.4, -1.1)
     ax.axvspan(ax.get_xlim()[0], SMALL, color=PALE, alpha=0.6, linewidth=0, zorder=0)
     edge = ax.get_xaxis_transform()
@@ -100,6 +101,28 @@ def draw_epsilons(table: pd.DataFrame) -> Figure:
     return finish(figure, _answer(table), note=_note(table), datasets=set(table["dataset"]), names=False)
 
 
+def _right_end(width: float, table: pd.DataFrame, values: list[float]) -> float:
+    """How far an axis of a width in inches goes, so that every number has room at the right of its dot."""
+    low, ends = math.log(min(values)), [math.log(max(values))]
+    for row in table.to_dict("records"):
+        room = (text_width(_said(row), _size(), bold=True) + 14) / 72
+        ends.append(low + (math.log(row["guaranteed"]) - low) / (1 - room / width))
+    return math.exp(max(ends))
+
+
+def _size() -> float:
+    return TEXT if narrow() else PANEL
+
+
+def _is_same(row: Any) -> bool:
+    return bool(row["guaranteed"] <= SAME * row["printed"] and row["guaranteed"] * SAME >= row["printed"])
+
+
+def _said(row: Any) -> str:
+    """What stands beside the dot of what is guaranteed."""
+    return "as printed" if _is_same(row) else ("" if row["exact"] else "≤ ") + whole_number(row["guaranteed"])
+
+
 def _end() -> float:
     """Where the column of accuracies ends, in widths of the panel."""
     return 1.0 if narrow() else 1.09
@@ -107,7 +130,7 @@ def _end() -> float:
 
 def _draw_row(ax: Axes, i: int, row: dict[str, Any]) -> None:
     held = row["guaranteed"] <= SAME * row["printed"]
-    same = held and row["guaranteed"] * SAME >= row["printed"]
+    same = _is_same(row)
     colour = WEAKER if not held else HELD if row["guaranteed"] <= SMALL else QUIET
     if not same:
         style = {"arrowstyle": "-|>", "color": colour, "linewidth": 2.0, "shrinkA": 5, "shrinkB": 4}
@@ -119,14 +142,12 @@ def _draw_row(ax: Axes, i: int, row: dict[str, Any]) -> None:
     ax.plot(row["guaranteed"], i, "o", markersize=10, color=colour)
     left = held and not same
     place: dict[str, Any] = {"textcoords": "offset points", "va": "center", "ha": "right" if left else "left"}
-    size = TEXT if narrow() else PANEL
-    said = "as printed" if same else ("" if row["exact"] else "≤ ") + whole_number(row["guaranteed"])
     offset = (-9 if left else 9, 0)
-    ax.annotate(said, (row["guaranteed"], i), offset, color=colour, weight="bold", fontsize=size, **place)
+    ax.annotate(_said(row), (row["guaranteed"], i), offset, color=colour, weight="bold", fontsize=_size(), **place)
     score: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "va": "center", "color": INK}
     above = 0.42 if narrow() else 0.0
     percent = f"{row['accuracy']:.0%}".replace("%", " %")
-    ax.text(_end(), i - above, percent, ha="right", weight="bold", fontsize=size, **score)
+    ax.text(_end(), i - above, percent, ha="right", weight="bold", fontsize=_size(), **score)
     if narrow():
         ax.text(0.0, i - above, row["name"], ha="left", fontsize=TEXT, **score)
 

@@ -16,6 +16,7 @@ from tensorldp.mechanism_table import MECHANISMS, NO_PRIVACY, TABLE
 from tensorldp_papers.data.catalogue import get, whole_of
 from tensorldp_papers.data.catalogue import names as dataset_names
 from tensorldp_papers.data.own import check_own
+from tensorldp_papers.extractors import EXTRACTORS
 from tensorldp_papers.registries import MODELS
 from tensorldp_papers.run.cell import AnyCell, Cell, epsilon_text, variant_text
 from tensorldp_papers.run.method_plan import SYNTHETIC, Factors, ModelFactors, Training, plan_of
@@ -61,8 +62,13 @@ def _typed_factors(study: Study, arm: Arm, factors: dict[str, Any]) -> Factors:
             raise InputError(
                 f"the factor {key} of {study.study} is {value!r}, but the option of that name is {arm.options[key]!r}"
             )
-    if study.release == "features" and not own.get("backbone"):
-        raise InputError(f"the study {study.study} releases features, so a factor backbone must name their extractor")
+    if study.release == "features":
+        if not own.get("backbone"):
+            raise InputError(
+                f"the study {study.study} releases features, so a factor backbone must name their extractor"
+            )
+        if own["backbone"] not in EXTRACTORS:
+            raise unknown(f"backbone of {study.study}", short(str(own["backbone"])), EXTRACTORS)
     return _validated(method.factors, own, f"factors of {study.study}")
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tensorldp.deltas import REPORT_DELTA
 from tensorldp.mechanisms import Box, Mechanism
-from tensorldp_papers.nets.features import is_trained
+from tensorldp_papers.extractors import is_trained
 from tensorldp_papers.nets.train import evaluate, kept, restored, train_heads_on_releases, train_on_releases
 from tensorldp_papers.papers.tldp.settings import LearningCell, LearningFactors, LearningTraining
 from tensorldp_papers.run.cell import Cell

@@ -28,7 +28,7 @@ from tensorldp_papers.claims.statements import (
     minus,
     per_seed,
 )
-from tensorldp_papers.nets.features import TRAININGS
+from tensorldp_papers.extractors import TRAININGS
 from tensorldp_papers.papers.tldp.claims.runs import F1, IMAGES, TLDP
 
 STUDY, TANH, RELU6 = "tldp_type2", "mobilenet_v2_tanh", "mobilenet_v2"
