@@ -251,3 +251,23 @@ def test_a_release_that_does_not_fit_its_input_is_one_sentence(
 def test_what_is_no_mechanism_is_told(register_or_make: Callable[[], object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         register_or_make()
+
+
+@pytest.mark.parametrize(
+    ("method", "value", "wanted"),
+    [
+        ("curve", 1.0, "a PrivacyCurve"),
+        ("squared_error", "two", "a number of at least 0, or None"),
+        ("squared_error", math.nan, "a number of at least 0, or None"),
+        ("worst_pair", (torch.zeros(3), torch.ones(3)), "two tensors of the shape of a record"),
+        ("worst_input", [0.0] * 4, "a tensor of the shape of a record"),
+    ],
+)
+def test_what_a_class_says_of_itself_is_refused_in_one_sentence_where_it_cannot_be_read(
+    method: str, value: object, wanted: str
+) -> None:
+    laplace = mechanisms.mechanism_class("laplace")
+    wrong = type("Wrong", (laplace,), {"__module__": __name__, method: lambda self: value})
+    made = wrong(epsilon=1.0, domain=FOUR)
+    with pytest.raises(InputError, match=f"{method} of laplace must return {wanted}, got "):
+        getattr(made, method)()

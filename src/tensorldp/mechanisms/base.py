@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import wraps
+from numbers import Real
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, dataclass_transform, get_args
 
@@ -58,6 +60,48 @@ def check_traits(cls: type[Any]) -> None:
 
 
 CLIP_BYTES = 8 << 20  # bytes of input projected and released at once
+
+
+def _is_record(value: object, mechanism: Mechanism) -> bool:
+    return isinstance(value, Tensor) and tuple(value.shape) == mechanism.shape
+
+
+def _is_error(value: object) -> bool:
+    return value is None or (isinstance(value, Real) and not isinstance(value, bool) and float(value) >= 0.0)
+
+
+# what a class says of itself: whether a value is that, and its name
+STATED: dict[str, tuple[Callable[[Any, Mechanism], bool], str]] = {
+    "curve": (lambda value, _: isinstance(value, PrivacyCurve), "a PrivacyCurve"),
+    "squared_error": (lambda value, _: _is_error(value), "a number of at least 0, or None"),
+    "worst_input": (_is_record, "a tensor of the shape of a record"),
+    "worst_pair": (
+        lambda value, m: (
+            isinstance(value, (tuple, list)) and len(value) == 2 and all(_is_record(part, m) for part in value)
+        ),
+        "two tensors of the shape of a record",
+    ),
+}
+
+
+def check_stated(cls: type[Any]) -> None:
+    """Let the methods in a class's body through which it speaks of itself refuse what others could not read."""
+    for name, (fits, wanted) in STATED.items():
+        if callable(cls.__dict__.get(name)):
+            setattr(cls, name, _checked(name, cls.__dict__[name], fits, wanted))
+
+
+def _checked(
+    name: str, method: Callable[[Any], Any], fits: Callable[[Any, Mechanism], bool], wanted: str
+) -> Callable[[Any], Any]:
+    @wraps(method)
+    def checked(self: Mechanism) -> Any:
+        value = method(self)
+        if not fits(value, self):
+            raise InputError(f"{name} of {self.name} must return {wanted}, got {shown(value)}")
+        return value
+
+    return checked
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
@@ -139,6 +183,8 @@ class Mechanism(ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         check_traits(cls)
+        if not cls.__module__.startswith("tensorldp."):
+            check_stated(cls)
         if "name" in cls.__dict__:
             listed = TABLE.get(cls.name)
             if listed and cls.__module__ == f"tensorldp.mechanisms.{listed.module}":
