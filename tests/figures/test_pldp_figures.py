@@ -85,7 +85,7 @@ def test_the_title_says_with_which_budgets_pdpm_learns(values: dict[str, float],
 def test_mechanisms_are_compared_apart_and_printed_scores_are_named() -> None:
     low = curves(dict.fromkeys(WIDE, 0.1))
     figure = pldp.draw_comparison(table([*low, *({**row, "mechanism": "plu-fedoa"} for row in low), *FREE], "mnist"))
-    assert headings(figure) == ["MNIST, around the weights sent", "MNIST, around 0"]
+    assert headings(figure) == ["MNIST, around the server's weights", "MNIST, around 0"]
     named = {part for text in figure.axes[0].texts for part in text.get_text().split(" = ")}
     assert {"PDPM", "PLU-FedOA", "printed, PDPM"} <= named
     assert title(figure) == "On ranges of width 2 no mechanism learns in 10 rounds; the paper prints 97.5 % and 90.3 %"

@@ -29,7 +29,7 @@ MODES = {"e1": "ε of 0.1 or 0.2", "e2": "ε of 0.1 to 1", "e3": "ε of 0.9 or 1
 RANGES = {"t1": ("τ₁", "o"), "t2": ("τ₂", "s"), "t3": ("τ₃", "^")}
 WIDTHS = "Safe ranges: τ₁ 0.2 or 0.4 wide, τ₂ 0.2 to 2, τ₃ 1.8 or 2"
 CENTRES = {
-    "global": ("around the weights sent", "o"),
+    "global": ("around the server's weights", "o"),
     "zero": ("around 0", "s"),
     "": ("in their own unit", "^"),  # of a mechanism without safe ranges, such as a plug-in
 }

@@ -96,7 +96,9 @@ def higher(text: str, better: Estimate, worse: Estimate, low: float = -math.inf,
 
 def around(where: list[Any]) -> str:
     """In words, where safe ranges were centred."""
-    return "safe ranges around " + " or ".join("the weights sent" if centre == "global" else "zero" for centre in where)
+    return "safe ranges around " + " or ".join(
+        "the server's weights" if centre == "global" else "zero" for centre in where
+    )
 
 
 def mode_rows(

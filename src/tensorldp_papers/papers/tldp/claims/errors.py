@@ -223,7 +223,7 @@ def split_sizes(evidence: Evidence) -> Finding:
             f"{name} {train:,} training and {', '.join(f'{count:,}' for count in tests)} test records"
             for name, (train, tests) in read.items()
         ),
-        "tests/data/test_load.py",
+        "tests/data/test_parsers.py",
         condition=f"{', '.join(missing)} not read" if missing else "",
     )
 
