@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,60 @@ from texts import DOCS, ROOT, blocks, read
 
 from tensorldp.errors import InputError
 from tensorldp_papers.citations import PAPERS
-from tensorldp_papers.quoting.templates import QUOTES, Pages, unmarked, without_sections
+from tensorldp_papers.quoting.templates import QUOTES, Pages
 from tensorldp_papers.run.settings import Settings
 
 MADE = Pages(ROOT)
 TEMPLATES = {name: read(template) for name, template in MADE.templates().items()}
 HELD = {"README.md", *(f"docs/papers/{key}.md" for key in PAPERS)}
+
+
+NUMBER = re.compile(r"(?<![\w.,^])[0-9][0-9,]*(?:\.[0-9]+)?(?:e-?[0-9]+)?(?![\w])")
+NOT_PROSE = (
+    re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL),
+    re.compile(r"`[^`\n]*`"),
+    re.compile(r"\]\([^)]*\)"),
+    re.compile(r"<[^>\n]+>"),
+    re.compile(r"<!--.*?-->", re.DOTALL),
+    re.compile(r"\{\{.*?\}\}", re.DOTALL),
+)
+
+
+def without_sections(text: str, headings: Iterable[str]) -> str:
+    """The page without the sections under these headings, each up to the next heading of its level.
+
+    Raises:
+        InputError: if there is no such heading.
+    """
+    for heading in headings:
+        level = len(heading) - len(heading.lstrip("#"))
+        pattern = re.compile(rf"^{re.escape(heading)}$.*?(?=^#{{1,{level}}} |\Z)", re.MULTILINE | re.DOTALL)
+        text, count = pattern.subn("", text)
+        if not count:
+            raise InputError(f"no heading {heading!r}: remove it from the list of what needs no value")
+    return text
+
+
+def unmarked(text: str, allowed: Iterable[str]) -> list[str]:
+    """The numbers with a decimal point or above 100 that are in no phrase of `allowed` and that no value fills in.
+
+    Code, the targets of links, comments and what is filled in are left out.
+
+    Raises:
+        InputError: if a phrase of `allowed` is not in the page.
+    """
+    for pattern in NOT_PROSE:
+        text = pattern.sub(" ", text)
+    text = re.sub(r"\s+", " ", text)
+    phrases = list(allowed)
+    for phrase in phrases:
+        if phrase not in text:
+            raise InputError(f"no prose has the phrase {phrase!r}: remove it from the list of what needs no value")
+    for phrase in sorted(phrases, key=len, reverse=True):
+        start = r"(?<![\w.,])" if phrase[0].isalnum() else ""  # not the end of another number
+        text = re.sub(rf"{start}{re.escape(phrase)}(?!\w)", " ", text)
+    numbers = (match[0].rstrip(",") for match in NUMBER.finditer(text))
+    return [number for number in numbers if "." in number or float(number.replace(",", "")) > 100]
 
 
 def test_the_pages_are_what_their_templates_give() -> None:

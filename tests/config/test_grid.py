@@ -6,7 +6,7 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -336,28 +336,6 @@ ONE: dict[str, Any] = {  # a config with entries of its own, as the workflow's t
 def test_a_mistake_in_the_config_is_one_sentence(changes: dict[str, Any], words: list[str]) -> None:
     told = refusal(**{**ONE, **changes})
     assert all(word in told for word in words), told
-
-
-NAMED: dict[str, tuple[list[str], Callable[[str], dict[str, Any]]]] = {
-    "study": (["frontier", "reconstruction"], lambda name: {"studies": [name]}),
-    "dataset": (["fashion_mnist", "cifar10"], lambda name: {"datasets": {"tldp_type1": [name]}}),
-    "mechanism": (["laplace", "privunit"], lambda name: {"mechanisms": {"tldp_type1": [name]}}),
-    "key in training of tldp_type1": (
-        ["epochs", "learning_rate"],
-        lambda name: {"training": {"tldp_type1": {name: 1}}},
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", NAMED)
-@given(data=st.data())
-@settings(max_examples=15, deadline=None)
-def test_a_name_with_a_slip_is_refused_with_the_nearest(kind: str, data: st.DataObject) -> None:
-    names, stated = NAMED[kind]
-    name = data.draw(st.sampled_from(names))
-    place = data.draw(st.integers(1, len(name) - 1))
-    slip = name[:place] + data.draw(st.sampled_from(["", "z", name[place] * 2])) + name[place + 1 :]
-    assert refusal(**stated(slip)).startswith(f"unknown {kind} {slip!r}: did you mean {name!r}?")
 
 
 def test_a_network_in_a_study_of_ones_own_is_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,9 @@
 """The list of what a configuration has to run, with estimates of seconds from the cell itself or from cells like it."""
 
-import importlib.util
 import json
 import math
 import re
+import runpy
 from dataclasses import replace
 from pathlib import Path
 
@@ -77,13 +77,9 @@ def test_kept_rows_count_if_settings_and_code_are_todays(tmp_path: Path) -> None
 
 def test_the_script_prints_the_table_and_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     settings = {"scale": "quick", "studies": ["pldp_synthetic"], "seeds": [0]}
-    spec = importlib.util.spec_from_file_location("plan_script", WORKFLOW / "scripts" / "plan.py")
-    assert spec is not None
-    assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
+    main = runpy.run_path(str(WORKFLOW / "scripts" / "plan.py"))["main"]
     places = ["--results", tmp_path, "--reference", tmp_path / "none", "--out", tmp_path / "plan.csv"]
-    script.main(["--settings", json.dumps(settings), *map(str, places)])
+    main(["--settings", json.dumps(settings), *map(str, places)])
     assert "pldp_synthetic" in capsys.readouterr().out
     (row,) = json.loads((tmp_path / "plan.json").read_text())
     assert row["runs"] == row["left"] == int(pd.read_csv(tmp_path / "plan.csv")["left"].iloc[0]) > 0

@@ -1,7 +1,6 @@
 """LLAGP and DPHSGD, whose noise follows the layers, the steps and the curvature of a training."""
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import contract
@@ -10,31 +9,17 @@ import torch
 from typed import gaussian_mu, make_as
 
 from tensorldp.curves.gaussian import mu_of
-from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Box, Domain, make
-from tensorldp.mechanisms.dphsgd import Dphsgd, SecantThreshold
+from tensorldp.mechanisms.dphsgd import Dphsgd
 from tensorldp.mechanisms.llagp import Llagp, layer_weights
 from tensorldp.randomness import generator
 
 BALL, BOX, STEP_MU = Ball(1.0, (9,)), Box(-1, 1, (9,)), mu_of(1, 1e-5) / math.sqrt(10)
-CURVATURE = torch.tensor([0.5, 1.0, 2.0, 7.0], dtype=torch.float64)
 each_noise = pytest.mark.parametrize(("noise", "domain", "delta"), [("laplace", BOX, 0), ("gaussian", BALL, 1e-5)])
 
 
 def llagp(domain: Domain = BALL, **options: Any) -> Llagp:
     return make_as(Llagp, domain=domain, **{"epsilon": 1, "layers": (2, 3, 4), "steps": 10, **options})
-
-
-def descend(threshold: SecantThreshold, steps: int, scale: Callable[[int], float] = lambda t: 1.0) -> list[float]:
-    """The gradient is integrated, so that every secant is the curvature times `scale(t)` of its own step."""
-    theta = torch.ones(4, dtype=torch.float64)
-    gradient = CURVATURE * theta
-    seen = []
-    for t in range(steps):
-        seen.append(threshold.update(theta, gradient))
-        step = torch.full((4,), 0.01 if t % 2 else -0.01, dtype=torch.float64) * (1 + t % 3)
-        theta, gradient = theta + step, gradient + scale(t) * CURVATURE * step
-    return seen
 
 
 @pytest.mark.parametrize("progress", ["linear", "exponential", "logarithmic"])
@@ -102,36 +87,3 @@ def test_the_threshold_changes_the_clipping_error_and_not_the_guarantee(
     contract.check_squared_error(make("dphsgd", epsilon=40, domain=domain, threshold=threshold, noise=noise))
     of_ten = make("dphsgd", epsilon=1, domain=domain, threshold=threshold, steps=10, noise=noise)
     assert of_ten.curve().compose(10).epsilon(delta) == pytest.approx(1, rel=1e-8)
-
-
-def test_secant_is_exact_on_a_quadratic_and_only_a_change_of_curvature_moves_the_threshold() -> None:
-    threshold = SecantThreshold(2.0)
-    assert descend(threshold, 100) == pytest.approx([2.0] * 100, rel=1e-6)
-    assert threshold.curvature is not None
-    assert threshold.curvature.tolist() == pytest.approx(CURVATURE.tolist(), rel=1e-9)
-    threshold = SecantThreshold(1.0, beta2=0.5)
-    descend(threshold, 80, lambda t: 4.0 if t > 20 else 1.0)  # four times the curvature halves it
-    assert threshold.threshold == pytest.approx(0.5, rel=1e-6)
-
-
-@pytest.mark.parametrize(("factor", "expected"), [(1e6, 0.25), (1e-6, 4.0)])
-def test_threshold_stays_within_a_factor_of_four(factor: float, expected: float) -> None:
-    threshold = SecantThreshold(1.0, beta2=0.0, warmup=1)
-    descend(threshold, 5, lambda t: factor if t > 1 else 1.0)
-    assert threshold.threshold == expected
-
-
-def test_parameters_that_do_not_move_are_skipped() -> None:
-    threshold, still = SecantThreshold(warmup=1), SecantThreshold()
-    for t in range(20):
-        threshold.update(torch.tensor([float(t), 0.0]), torch.tensor([2.0 * t, float(t % 5)]))
-        assert still.update(torch.zeros(3), torch.randn(3, generator=generator("still"))) == 1.0
-    assert threshold.threshold == pytest.approx(1.0, rel=1e-6)
-
-
-@pytest.mark.parametrize("options", [{"initial": 0}, {"warmup": 0}, {"beta2": 1.0}])
-def test_controller_refuses_nonsense(options: dict[str, Any]) -> None:
-    with pytest.raises(InputError):
-        SecantThreshold(**options)
-    with pytest.raises(InputError, match="one shape"):
-        SecantThreshold().update(torch.zeros(3), torch.zeros(2))

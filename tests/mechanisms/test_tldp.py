@@ -42,19 +42,6 @@ def test_retention_underflows_and_scalar_case() -> None:
     assert (m.retention, m.privacy_profile(50.0)) == pytest.approx((1 / 3, 1 / 3))
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "of_l", "of_g"),
-    [(0.1, 1.014e5, 1.602e4), (0.5, 2.027e4, 7166), (1, 10137.08, 5066.9), (10, 1014, 1602), (100, 101.4, 506.7)],
-)
-def test_table5(epsilon: float, of_l: float, of_g: float) -> None:
-    m, g = tldp("tldp-l", epsilon), tldp("tldp-g", epsilon)
-    assert math.sqrt(m.squared_error()) == pytest.approx(of_l, rel=5e-4)
-    assert laplace_norm(m.scale, 784) == pytest.approx(of_l * 10129.03 / 10137.08, rel=5e-4)
-    assert gaussian_norm(g.scale, 784) == pytest.approx(of_g, rel=3e-4)
-    claimed = 256 / (2 * epsilon) * math.sqrt(784)  # holds only at one half
-    assert math.sqrt(g.squared_error()) / claimed == pytest.approx(math.sqrt(2 * epsilon), rel=1e-6)
-
-
 def test_feature_norms() -> None:
     lap, gau = tldp("tldp-l", 1.0, FEATURES).scale, tldp("tldp-g", 1.0, FEATURES).scale
     assert (laplace_norm(lap, 1280), gaussian_norm(gau, 1280)) == pytest.approx((101.1, 50.59), rel=1e-3)

@@ -7,9 +7,8 @@ from exact_laws import check_law, check_mean, releases
 from scipy.stats import laplace
 from typed import make_as
 
-from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.errors import InputError
-from tensorldp.mechanisms import Box, make
+from tensorldp.mechanisms import Box
 from tensorldp.mechanisms.tldp import TldpDiscrete, two_sided_geometric
 from tensorldp.randomness import generator
 
@@ -129,10 +128,3 @@ def test_sampler_and_likelihood(output: str) -> None:
     outputs = torch.tensor(5 + y[seen], dtype=torch.float64).unsqueeze(1)
     ratio = m.log_likelihood_ratio(outputs, torch.tensor([6.0]), torch.tensor([8.0]))
     assert ratio.numpy() == pytest.approx(np.log(first[seen] / second[seen]), abs=1e-9)
-
-
-def test_a_million_elements_have_the_gaussian_limit() -> None:
-    """At epsilon 1e-6 each element's loss is 1e-6 or -1e-6: their sum is nearly normal, with mu = 1e-3."""
-    found = make("tldp-discrete", epsilon=1e-6, domain=Box(0, 255, (1_000_000,))).guarantee(1e-5)
-    assert found.exact
-    assert found.epsilon == pytest.approx(GaussianCurve(1e-3).epsilon(1e-5), rel=1e-3)

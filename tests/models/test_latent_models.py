@@ -39,12 +39,6 @@ def test_flattening_layers_have_the_printed_sizes(
     assert not any("Dropout" in type(m).__name__ for m in module.modules())
 
 
-def test_without_same_padding_cifar_would_have_1600_features() -> None:
-    module = conv_module(COLOUR, generator("conv"))
-    valid = (nn.Conv2d(m.in_channels, m.out_channels, 3) if isinstance(m, nn.Conv2d) else m for m in module)
-    assert nn.Sequential(*valid)(torch.rand(1, 3, 32, 32)).shape == (1, 1600)
-
-
 @pytest.mark.parametrize(
     ("shape", "weights"),
     [(GREY, 320 + 18_496 + 9216 * 128 + 128 + 1290), (COLOUR, 896 + 9248 + 18_496 + 36_928 + 2304 * 512 + 512 + 5130)],

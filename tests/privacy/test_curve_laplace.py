@@ -134,34 +134,6 @@ def test_moments_match_the_cumulant(shift: float) -> None:
     assert cumulant.curvature(0.0) == pytest.approx(curve.loss_variance, rel=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("nominal", "pure", "laplace", "gaussian"),  # computed apart from the code, at 1e-5
-    [
-        (0.01, 7.809, 1.041, 23.93),
-        (0.5, 390.5, 135.4, 507),
-        (2, 1562, 1031, 1793),
-        (10, 7809, 7218, 8310),
-        (500, 3.905e5, 3.899e5, 3.927e5),
-    ],
-)
-def test_table_of_mnist(nominal: float, pure: float, laplace: float, gaussian: float) -> None:
-    curve = LaplaceCurve(nominal * 255 / 256, 784)
-    assert curve.epsilon(0.0) == pytest.approx(pure, rel=5e-4)
-    assert curve.epsilon(1e-5) == pytest.approx(laplace, rel=5e-4)
-    assert GaussianCurve(255 / 256 * math.sqrt(2 * nominal * 784)).epsilon(1e-5) == pytest.approx(gaussian, rel=5e-4)
-
-
-def test_tldp_of_the_smallest_epsilon_has_atoms() -> None:
-    """At epsilon 0.01 the atoms of MNIST raise 1.041 to 1.104."""
-    small, infinite, one = (
-        make(name, epsilon=epsilon, domain=Box(0, 255, (784,)), delta_range=256)
-        for name, epsilon in (("tldp-l", 0.01), ("tldp-g", 0.01), ("tldp-l", 1.0))
-    )
-    assert small.guarantee(1e-5).epsilon == pytest.approx(1.104, abs=2e-3)
-    assert infinite.guarantee(1e-5).epsilon == math.inf
-    assert one.curve().pure_epsilon == pytest.approx(780.9375)
-
-
 def exact_log_delta(epsilon: float, mu: float) -> float:
     """The two terms' difference with all the digits that it takes."""
     with mpmath.workdps(60 + 3 * int(abs(math.log10(mu))) + int(abs(math.log10(epsilon or 1.0)))):

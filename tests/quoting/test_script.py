@@ -1,6 +1,6 @@
 """workflow/scripts/quotes.py tells a changed number with its line, and writes it back."""
 
-import importlib.util
+import runpy
 import shutil
 from pathlib import Path
 
@@ -14,14 +14,10 @@ ASKED = "latent model=cnn none inf"
 
 
 def test_check_tells_a_changed_number_and_write_mends_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    spec = importlib.util.spec_from_file_location("quotes_script", ROOT / "workflow" / "scripts" / "quotes.py")
-    assert spec is not None
-    assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
+    main = runpy.run_path(str(ROOT / "workflow" / "scripts" / "quotes.py"))["main"]
 
     def run(option: str) -> None:
-        script.main(["--root", str(tmp_path), option])
+        main(["--root", str(tmp_path), option])
 
     templates, readme = tmp_path / "docs" / "templates", tmp_path / "README.md"
     page = tmp_path / "docs" / "papers" / "tldp.md"  # in a folder that is not there

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from small import CPU, fixed, images, make_cell, save, table
 
 from tensorldp.errors import InputError
-from tensorldp.files import write_arrays
 from tensorldp_papers.nets import train
 from tensorldp_papers.nets.train import evaluate, train_federated, train_on_releases
 from tensorldp_papers.papers.tldp.federated import run_guarantee
@@ -22,7 +21,7 @@ from tensorldp_papers.papers.tldp.learning import METHOD
 from tensorldp_papers.papers.tldp.settings import FederatedCell, LearningCell
 from tensorldp_papers.run import table as tables
 from tensorldp_papers.run.privacy import audit_mechanism
-from tensorldp_papers.run.records import Scaling, matrix_shape, model_inputs, read_records
+from tensorldp_papers.run.records import Scaling, matrix_shape, model_inputs
 from tensorldp_papers.run.releases import perturb
 from tensorldp_papers.run.table import COLUMNS, KEY, SERIES, SERIES_COLUMNS, metrics_table, series_table
 
@@ -111,16 +110,6 @@ def test_a_release_its_guarantee_and_its_audit_know_no_precision(mechanism: str,
     assert "labels" in guarantee["note"]
     assert one.precision == "bfloat16"
     assert found[0] == found[1]
-
-
-def test_records_are_read_with_their_digest_checked(tmp_path: Path) -> None:
-    save(tmp_path, images())
-    path = tmp_path / "train.safetensors"
-    assert torch.equal(read_records(path).x, images().x)
-    metadata = {"dataset": "d", "classes": "4", "low": "0", "high": "16", "kind": "image"}
-    write_arrays(path, {"x": images().x.numpy() + np.uint8(1), "y": images().y.numpy()}, metadata)
-    with pytest.raises(InputError, match="is not the one that"):
-        read_records(path)
 
 
 Row = tuple[str, str, int, str, str, int]  # study, mechanism, seed, metric, which series, place in it

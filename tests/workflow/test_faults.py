@@ -14,9 +14,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-from everything import RUN
 from project import (
     METRICS,
     ROOT,
@@ -138,26 +136,6 @@ def test_a_change_whose_first_run_fails_is_computed_by_the_next_one(everything: 
         script.write_text(text)
         project.ran("--", STUDY)
         assert features.read_bytes() == content
-
-
-def test_a_further_seed_leaves_the_others_as_they_are_and_going_back_computes_nothing(
-    everything: Project, tmp_path: Path
-) -> None:
-    project = copy_of(everything, tmp_path / "copy")
-    before, values = project.stored(), pd.read_parquet(project.folder / STUDY)
-    settings = RUN | {"studies": ["tldp_type2"]}
-    project.configure(**settings | {"seeds": [0, 1, 2]})
-    project.ran("--", STUDY)
-    after = project.stored()
-    assert {name: after[name] for name in before} == before
-    assert {name.rpartition("/")[2].split(".")[0] for name in after.keys() - before.keys()} == {"seed~2"}
-    table = pd.read_parquet(project.folder / STUDY)
-    earlier = table[table["seed"] < 2].reset_index(drop=True)
-    kept = ["value", "seconds", "peak_mb"]  # what its own training took, too
-    pd.testing.assert_frame_equal(earlier[kept], values[kept], check_exact=True)
-    assert set(table["seed"]) == {0, 1, 2}
-    project.configure(**settings)
-    assert plan_of(project, "--", STUDY).pending == set()
 
 
 def test_a_cell_by_its_name_is_that_of_the_whole_run(everything: Project, tmp_path: Path) -> None:

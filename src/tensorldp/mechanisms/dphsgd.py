@@ -11,68 +11,9 @@ from torch import Tensor
 from tensorldp.curves.base import PrivacyCurve
 from tensorldp.curves.gaussian import mu_of
 from tensorldp.domain import FARTHEST, NARROWEST, Ball, Box, Domain
-from tensorldp.errors import MOST_USES, InputError, check_positive, check_real, check_whole, check_word
+from tensorldp.errors import MOST_USES, InputError, check_real, check_whole, check_word
 from tensorldp.mechanisms.additive_noise import GAUSSIAN, LAPLACE, AdditiveNoise
 from tensorldp.mechanisms.registry import register
-
-SMALLEST_STEP = 1e-12  # parameters that moved less say nothing about curvature
-
-
-class SecantThreshold:
-    """C_t from gradients that are already noised, so it costs no privacy (post-processing).
-
-    h = (g_t - g_{t-1}) / (theta_t - theta_{t-1}) per element, D = beta2 D + (1 - beta2) h^2, c = sqrt(D) without the
-    start-up bias, C_t = C_0 sqrt(mean c_ref / mean c_t) within [C_0 / 4, 4 C_0]; c_ref is taken at `warmup`.
-
-    Args:
-        initial: C_0 > 0.
-        warmup: how many secants to see before the threshold may move.
-        beta2: the memory of the running mean of h^2, in [0, 1).
-    """
-
-    def __init__(self, initial: float = 1.0, *, warmup: int = 10, beta2: float = 0.99) -> None:
-        self.initial = check_positive("initial threshold of dphsgd", initial)
-        self.warmup = check_whole("warmup of dphsgd", warmup, low=1)
-        self.beta2 = check_real("beta2 of dphsgd", beta2, low=0.0, high=1.0, open_high=True)
-        self.threshold = self.initial
-        self.curvature: Tensor | None = None
-        self._seen = 0
-        self._mean_square: Tensor | None = None
-        self._mass: Tensor | None = None
-        self._last: tuple[Tensor, Tensor] | None = None
-        self._reference: float | None = None
-
-    def update(self, parameters: Tensor, noised_gradient: Tensor) -> float:
-        """Take theta_t and the noised gradient at theta_t, in order of t, and return C_{t+1}."""
-        theta, gradient = parameters.detach().double().clone(), noised_gradient.detach().double().clone()
-        if theta.shape != gradient.shape or (self._last is not None and theta.shape != self._last[0].shape):
-            raise InputError(
-                f"parameters and gradient of dphsgd must keep one shape, got {tuple(theta.shape)} "
-                f"and {tuple(gradient.shape)}"
-            )
-        if self._last is not None:
-            self._secant(theta - self._last[0], gradient - self._last[1])
-        self._last = (theta, gradient)
-        return self.threshold
-
-    def _secant(self, step: Tensor, change: Tensor) -> None:
-        moved = step.abs() >= SMALLEST_STEP
-        h = torch.where(moved, change / torch.where(moved, step, torch.ones_like(step)), torch.zeros_like(step))
-        if self._mean_square is None or self._mass is None:
-            self._mean_square, self._mass = torch.zeros_like(h), torch.zeros_like(h)
-        self.curvature = h
-        self._mean_square = torch.where(moved, torch.lerp(h**2, self._mean_square, self.beta2), self._mean_square)
-        self._mass = torch.where(moved, self.beta2 * self._mass + (1.0 - self.beta2), self._mass)
-        known = self._mass > 0
-        if not bool(known.any()):
-            return
-        self._seen += 1
-        mean = float((self._mean_square[known] / self._mass[known]).sqrt().mean()) + 1e-8
-        if self._seen == self.warmup:
-            self._reference = mean
-        if self._reference is not None:
-            wanted = self.initial * math.sqrt(self._reference / mean)
-            self.threshold = min(max(wanted, self.initial / 4.0), 4.0 * self.initial)
 
 
 @register
@@ -84,7 +25,7 @@ class Dphsgd(AdditiveNoise):
     Gaussian's mu falls by sqrt(steps). A threshold above 1 clips nothing and only adds noise.
 
     Args:
-        threshold: C_t / C_0 in [1e-30, 1e30], from `SecantThreshold` with initial 1 or fixed.
+        threshold: C_t / C_0 in [1e-30, 1e30].
         noise: "laplace" (TLDP's release of parameters; a ball is taken as its box) or "gaussian" (a box is taken as
             its ball).
         steps: T.

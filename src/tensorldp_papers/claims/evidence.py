@@ -58,10 +58,10 @@ class Evidence:
     A claim that asks for rows gets those of every planned cell that fits, or `NotRun`: half of a grid proves nothing.
     """
 
-    def __init__(self, plan: Plan, results: Path, datasets: Path | None = None) -> None:
+    def __init__(self, plan: Plan, results: Path) -> None:
         self.plan = plan
         self.results = results
-        self.datasets = datasets or results.parent / "resources" / "datasets"
+        self.datasets = results.parent / "resources" / "datasets"
         self._measured: dict[CellKey, pd.DataFrame] | None = None
         self._chosen: dict[tuple[CellKey, str | None], pd.DataFrame] = {}
         self.used: list[str] = []

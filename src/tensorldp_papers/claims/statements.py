@@ -329,10 +329,10 @@ def _is_mute(statement: Statement) -> bool:
     return all(leaf.undecidable for leaf in statement.leaves())
 
 
-def weaknesses(statement: Statement, alpha: float = ALPHA) -> str:
+def weaknesses(statement: Statement) -> str:
     """How the runs behind a statement that holds are weaker than the source's, and which of them do not count."""
     leaves = statement.telling()
-    agree = {text: all(leaf.decide(alpha) for leaf in leaves if leaf.weak == text) for text in _weak_texts(leaves)}
+    agree = {text: all(leaf.decide(ALPHA) for leaf in leaves if leaf.weak == text) for text in _weak_texts(leaves)}
     return joined([*_grouped(t for t in agree if agree[t]), *(f"without {t}" for t in agree if not agree[t])])
 
 

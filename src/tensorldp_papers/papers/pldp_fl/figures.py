@@ -403,7 +403,7 @@ def draw_participation(metrics: pd.DataFrame, *, source: str = "PLDP-FL, Figure 
         if not len(rows):
             say_empty(ax, "not run at this scale")
     note = f"PDPM with {MODES['e3']} and ranges 0.2 or 0.4 wide. {BANDS}"
-    return finish(figure, _shares_answer(accuracy, datasets), source=source, datasets=datasets, note=note)
+    return finish(figure, _shares_answer(accuracy), source=source, datasets=datasets, note=note)
 
 
 # parts of figures
@@ -518,7 +518,7 @@ def _errors_answer(rows: pd.DataFrame) -> str:
     return f"PDPM's error of a mean is off its closed form: half of the settings by over {_percent(apart)}"
 
 
-def _shares_answer(accuracy: pd.DataFrame, datasets: list[str]) -> str:
+def _shares_answer(accuracy: pd.DataFrame) -> str:
     """The title: what more clients in a round give with PDPM, where its accuracy is highest."""
     own = accuracy[accuracy["mechanism"] == PDPM]
     if own.empty:

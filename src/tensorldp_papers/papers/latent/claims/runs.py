@@ -25,7 +25,7 @@ import torch
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp.mechanisms.bits import encode_bits
 from tensorldp.mechanisms.latent import Latent
-from tensorldp.privacy import accuracy_ceiling
+from tensorldp.privacy import accuracy_ceiling, clean_test_ceiling
 from tensorldp.randomness import generator
 from tensorldp_papers.claims.base import Finding, NotRun, cannot_be_checked, claim
 from tensorldp_papers.claims.evidence import Evidence
@@ -181,19 +181,6 @@ SECONDS = {"mnist": 0.1655, "cifar10": 0.0374}  # per record, section 4.2
 TESTS = "tests/privacy/test_accuracy_audit.py"
 
 
-def clean_ceiling(made: Latent, records: int, chance: float) -> float:
-    """The highest accuracy on clean test inputs for a classifier that learns from `records` releases of `made`.
-
-    A record's bits are kappa = r l (ln 2 - h(p)) nats from fair coins at most, so that by Pinsker's inequality all
-    of them move the chance of any event by at most sqrt(n kappa / 2).
-
-    See docs/mathematics/audits.md#ceiling-on-clean-inputs.
-    """
-    s = made.signal
-    kappa = made.size * made.bits * ((1 + s) * math.log1p(s) + (1 - s) * math.log1p(-s)) / 2
-    return min(1.0, chance + math.sqrt(records * kappa / 2))
-
-
 def perturbed_ceiling(epsilon: float, chance: float) -> float:
     """The highest accuracy on test inputs that come through an epsilon-LDP channel, with the largest class `chance`."""
     odds = math.exp(epsilon) * chance / (1 - chance)
@@ -204,7 +191,10 @@ def perturbed_ceiling(epsilon: float, chance: float) -> float:
 def headline() -> Finding:
     best, words = {}, []
     for name, made, records in (("mnist", latent(0.5, "A"), 60_000), ("cifar10", cifar_latent(0.5, "A"), 100_000)):
-        limits = (perturbed_ceiling(0.5, LARGEST_CLASS[name]), clean_ceiling(made, records, LARGEST_CLASS[name]))
+        limits = (
+            perturbed_ceiling(0.5, LARGEST_CLASS[name]),
+            clean_test_ceiling(records, made.information, LARGEST_CLASS[name]),
+        )
         best[name] = max(limits)
         words.append(
             f"{name} {limits[0]:.3f} on perturbed and {limits[1]:.3f} on clean test images ({records:,} "
@@ -269,7 +259,7 @@ def _ceiling(dataset: str, epsilon: float) -> tuple[float, str]:
     printed = printed_of(STUDY, dataset, "ann")
     assert printed
     records = printed.records * (2 if dataset == "cifar10" else 1)
-    limit = clean_ceiling(made(epsilon, "A"), records, LARGEST_CLASS[dataset])
+    limit = clean_test_ceiling(records, made(epsilon, "A").information, LARGEST_CLASS[dataset])
     return limit, (
         f"with the coins of Eq. 6 no classifier that learns from {records:,} releases alone has more than "
         f"{limit:.3f} on average at eps {epsilon:g}"
