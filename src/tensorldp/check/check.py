@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from tensorldp.check import declared
-from tensorldp.check.claim import Claim
+from tensorldp.check.claim import LARGEST, Claim
 from tensorldp.check.distinguishers import FLOATING, IDEAL, PLAIN, TREES
 from tensorldp.check.events import strongest
 from tensorldp.check.noise import declared_tail, noise_misfit
-from tensorldp.check.observers import COARSE, MOST, OBSERVERS, Coarse, OneRelease
+from tensorldp.check.observers import AMONG, COARSE, FRESH, MOST, OBSERVERS, Coarse, OneRelease
 from tensorldp.check.pairs import pairs
 from tensorldp.check.search import Breach, Budget, Search, histogram
 from tensorldp.check.side_channels import dependence, timing_difference
@@ -34,6 +34,8 @@ ROUNDS = 3  # of the search before it looks at float32 records, and with these: 
 BOUNDED = 1 << 29  # elements that a test releases of a record, or as few releases as there may be
 BYTES = 8 * 40  # of memory for each element of a record: a few pairs, a release, and what is computed from it
 NO_TREES = "not tried: scikit-learn is not installed"
+NO_COPY = "not tried: no copy of what is checked starts anew"
+TOO_LARGE = f"not tried: a claim of more than {LARGEST:g} nats cannot be contradicted by counting releases"
 
 
 def check(
@@ -124,6 +126,8 @@ class _Check:
         if not self.claim.points:
             self.attempts.append(Attempt("search", 0.0, 0, 0.0, "nothing is claimed"))
         else:
+            if not self.claim.countable:
+                self.attempts.append(Attempt("search for a breach", 0.0, 0, 0.0, TOO_LARGE))
             if floating_point and self.claim.countable:
                 self._floats(dtypes)
             if not self.findings:
@@ -177,10 +181,11 @@ class _Check:
     def _search(self, float32: bool) -> None:
         """Search, with float32 records too once the first rounds found nothing: what those give away is found soon."""
         start = time.process_time()
+        anew = self.target.starts_anew(pairs(self.target, self.seed, self.pair)[0].x)
         search = Search(
             self.target,
             self.claim,
-            OBSERVERS,
+            (*OBSERVERS, *FRESH) if anew else OBSERVERS,
             IDEAL,
             error=self.error * SHARES["search"],
             seed=self.seed,
@@ -197,6 +202,8 @@ class _Check:
             breach = search.run()
         looked = sum(trail.samples > 0 for trail in search.trails)
         outcome = f"{looked} pairs and views, capital e^{search.capital:.2f} of e^{search.goal:.2f}"
+        if self.target.width == self.target.size > AMONG:
+            outcome += f", {AMONG} of {self.target.size} elements in batches with other records"
         if self.target.width > MOST:
             outcome += f", {MOST} of {self.target.width} elements of each pair"
         if breach is not None:
@@ -205,6 +212,8 @@ class _Check:
         if not TREES:
             self.attempts.append(Attempt("decision trees", 0.0, 0, 0.0, NO_TREES))
         self._note("sequential search for a breach", SHARES["search"], search.budget.drawn, start, outcome)
+        if not anew:
+            self.attempts.append(Attempt("what only a first call does", 0.0, 0, 0.0, NO_COPY))
         if breach is not None or not self.findings:
             self._bound(search, breach)
 

@@ -171,13 +171,15 @@ LOW_BITS = 4
 
 @dataclass(frozen=True)
 class Floats(Distinguisher):
-    """Sign, exponent and granularity (trailing zeros) of elements, their lowest bits, and exact repeats.
+    """Sign, exponent and granularity (trailing zeros) of elements, their lowest bits, single bits, and exact repeats.
 
     Attributes:
         places: elements that are looked at.
+        kept: how many bits of each are looked at alone: those that differ most.
     """
 
     places: int = 4
+    kept: int = 3
 
     def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
         if scene.x is None or scene.x_prime is None:
@@ -195,6 +197,9 @@ class Floats(Distinguisher):
             if len(tables) > 1:
                 columns[f"{name} of {len(tables)} elements"] = partial(_looked_up, tables, transform)
         for place in places.tolist():
+            first, second = (np.ascontiguousarray(side[:, place]).view(np.int64) for side in (mine, other))
+            for bit in _differing_bits(first, second, self.kept):
+                columns[f"bit {bit} of element {place}"] = partial(_raw_bit, place, bit)
             columns[f"multiple of 2^k of element {place}"] = partial(_unit, place, scene.dtype)
             if scene.x is not None and scene.x_prime is not None:
                 columns[f"element {place} equals that of x"] = partial(_equals, place, float(scene.x[place]))
@@ -269,6 +274,10 @@ def _bits_not_finite(values: Reals) -> Whole:
 
 def _bit_not_finite(place: int, bit: int, y: Reals) -> Reals:
     return np.asarray((_bits_not_finite(y[:, place]) >> bit) & 1, dtype=np.float64)
+
+
+def _raw_bit(place: int, bit: int, y: Reals) -> Reals:
+    return np.asarray((np.ascontiguousarray(y[:, place]).view(np.int64) >> bit) & 1, dtype=np.float64)
 
 
 def _equals(place: int, value: float, y: Reals) -> Reals:

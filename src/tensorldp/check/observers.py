@@ -1,7 +1,8 @@
-"""What an observer of releases sees: one release, from a large or small batch, one among others, or only others."""
+"""What an observer of releases sees: one release, from a batch of any size or the first, among others, or others."""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ ELEMENTS = 1 << 20  # released at once
 ROWS = 1 << 14
 MOST = 1 << 14  # columns of a release that are examined
 AMONG = 8  # elements of a record that are examined among other records
+AFTER = 16  # releases of a known record after the first
 COARSE = 1 << 10  # steps of the domain's width in a coarse release
 ODD = 64  # columns of a release of another size that are examined among others
 
@@ -105,30 +107,32 @@ def _narrowed(target: Target, pair: Pair, dtype: npt.DTypeLike) -> Callable[[Obs
 
 @dataclass(frozen=True)
 class BesideOthers(Observer):
-    """Releases of a known record, in the record's batch, in the next call and with another generator.
+    """Releases of a known record: beside the record or in the call after, in a further call, with another generator.
 
-    A draw shared by the records of a batch, or by all calls, cancels in the difference of two releases. Where `local`,
-    the record's own release is left out, as a local guarantee leaves the others alone, and the other generator makes
-    way for a batch in which the known record comes first.
+    A draw shared by the records of a batch, or by all calls, cancels in the difference of two releases. Whether the
+    record comes alone is drawn for each observation, without regard to the record. Where `local`, its own release is
+    left out, as a local guarantee leaves the others alone, and a batch in which the known record comes first makes way
+    for the other generator.
     """
 
     fast: bool = False
 
     def observe(self, target: Target, pair: Pair, second: bool, count: int, *seed: object) -> Iterator[Observations]:
-        known = pair.x
-        mine = pair.x_prime if second else pair.x
-        both, alone = torch.stack([mine, known]), known.unsqueeze(0)
+        known, mine = pair.x, pair.x_prime if second else pair.x
+        both, alone, own = torch.stack([mine, known]), known.unsqueeze(0), mine.unsqueeze(0)
         places = None
         first = derive_seed("check", "together", target.name, second, *seed)
+        apart = torch.rand(count, generator=generator("check", "apart", first)) < 0.5
         rows = []
         for index in range(count):
             source = torch.Generator().manual_seed((first + 2 * index) % (1 << 63))
-            calls = [target.release(both, source), target.release(alone, source)]
             if self.local:
+                calls = [target.release(batch, source) for batch in (both, alone)]
                 calls.append(target.release(both.flip(0), source)[:1])
             else:
                 other = torch.Generator().manual_seed((first + 2 * index + 1) % (1 << 63))
-                calls.append(target.release(alone, other))
+                calls = [target.release(batch, source) for batch in ((own, alone) if apart[index] else (both,))]
+                calls += [target.release(alone, source), target.release(alone, other)]
             places = torch.from_numpy(_few_columns(target, pair)) if places is None else places
             rows.append(torch.cat([seen[:, places] for seen in calls]))
             if len(rows) == ROWS // 16 or index == count - 1:
@@ -152,36 +156,83 @@ class BesideOthers(Observer):
 
 
 @dataclass(frozen=True)
-class InSmallBatch(Observer):
-    """The record's own release where it is the last of a small batch, the others being known, or the only one.
+class InBatch(Observer):
+    """The record's own release in a batch of known records, less that of another one, and the sum of all releases.
+
+    Sizes are drawn evenly by their logarithm, and the place is the first, the last or any, without regard to the
+    record: a claim holds of the mixture too.
 
     Attributes:
-        sizes: of batches. Each observation draws one without regard to the record: a claim holds of the mixture too.
+        most: records of a batch; with 1 the record is alone.
     """
 
     fast: bool = False
-    sizes: tuple[int, ...] = (2, 3, 8, 17)
+    most: int = 512
 
     def observe(self, target: Target, pair: Pair, second: bool, count: int, *seed: object) -> Iterator[Observations]:
-        mine = pair.x_prime if second else pair.x
-        most = ELEMENTS // max(target.size, target.width)
-        sizes = [size for size in self.sizes if size <= most] or self.sizes[:1]
-        batches = [torch.stack([pair.x] * (size - 1) + [mine]) for size in sizes]
-        source = generator("check", "small batch", target.name, second, *seed)
-        drawn = torch.randint(len(sizes), (count,), generator=source).tolist()
-        places = None
-        for start in range(0, count, ROWS // 16):
-            rows = []
-            for index in drawn[start : start + ROWS // 16]:
-                last = target.release(batches[index], source)[-1]
-                places = torch.from_numpy(_few_columns(target, pair)) if places is None else places
-                rows.append(last[places])
-            yield torch.stack(rows).numpy()
+        known, mine = pair.x, pair.x_prime if second else pair.x
+        source = generator("check", "batch", target.name, second, *seed)
+        most = min(self.most, max(2, ELEMENTS // max(target.size, target.width)))
+        sizes = 1 + (torch.rand(count, generator=source) * math.log(most)).exp().long() if most > 1 else [1] * count
+        draws = torch.rand(count, 3, generator=source).tolist()
+        places, rows = None, []
+        for index, size in enumerate(int(size) for size in sizes):
+            where, any_place, apart = draws[index]
+            place = 0 if where < 1 / 3 else size - 1 if where < 2 / 3 else int(any_place * size)
+            batch = known.repeat(size, *[1] * known.dim())
+            batch[place] = mine
+            seen = target.release(batch, source)
+            places = torch.from_numpy(_few_columns(target, pair)) if places is None else places
+            seen = seen[:, places]
+            parts = [seen[place]]
+            if most > 1:
+                parts.append(seen[place] - seen[(place + 1 + int(apart * (size - 1))) % size])
+                if target.width == target.size:  # so that it is the record where the noise of a batch adds up to 0
+                    others = (size - 1) * known.reshape(-1)[places]
+                    parts.append(seen.sum(dim=0) - (others if seen.is_floating_point() else others.round().long()))
+            rows.append(torch.cat(parts))
+            if len(rows) == ROWS // 16 or index == count - 1:
+                yield torch.stack(rows).numpy()
+                rows = []
 
     def expected(self, target: Target, pair: Pair, second: bool) -> Observations | None:
         if target.width != target.size:
             return None
-        return np.asarray((pair.x_prime if second else pair.x).reshape(-1).numpy()[_few_columns(target, pair)])
+        known, mine = (record.reshape(-1).numpy()[_few_columns(target, pair)] for record in _sides(pair, second))
+        return np.concatenate([mine, mine - known, mine] if self.most > 1 else [mine])
+
+
+@dataclass(frozen=True)
+class FirstUse(Observer):
+    """The first release that a copy of what is checked ever makes, and releases of a known record after it.
+
+    So it is seen what only the first call does, or what a first call leaves behind. Where `local`, the record's own
+    release is left out.
+    """
+
+    fast: bool = False
+
+    def observe(self, target: Target, pair: Pair, second: bool, count: int, *seed: object) -> Iterator[Observations]:
+        known, mine = _sides(pair, second)
+        source = generator("check", "first use", target.name, second, *seed)
+        after = known.expand(AFTER, *known.shape)
+        places, rows = None, []
+        for index in range(count):
+            fresh = target.anew()
+            calls = [fresh.release(batch, source) for batch in (mine.unsqueeze(0), after)]
+            places = torch.from_numpy(_few_columns(target, pair)) if places is None else places
+            first, others = (seen[:, places] for seen in calls)
+            seen = torch.cat([others[0], others.sum(dim=0)])
+            rows.append(seen if self.local else torch.cat([first[0], seen]))
+            if len(rows) == ROWS // 16 or index == count - 1:
+                yield torch.stack(rows).numpy()
+                rows = []
+
+    def expected(self, target: Target, pair: Pair, second: bool) -> Observations | None:
+        if target.width != target.size:
+            return None
+        known, mine = (record.reshape(-1).numpy()[_few_columns(target, pair)] for record in _sides(pair, second))
+        return np.concatenate([*([] if self.local else [mine]), known, AFTER * known])
 
 
 @dataclass(frozen=True)
@@ -198,16 +249,25 @@ class Coarse(OneRelease):
 
 OBSERVERS: tuple[Observer, ...] = (
     OneRelease(),
-    InSmallBatch("a batch of one", sizes=(1,)),
-    InSmallBatch("the last release of a small batch"),
+    InBatch("a batch of one", most=1),
+    InBatch("one place in a batch"),
     BesideOthers("beside a known record"),
     BesideOthers("releases of another record", local=True),
 )
 
 
+FRESH: tuple[Observer, ...] = (FirstUse("the first release"), FirstUse("releases after the first", local=True))
+
+
+def _sides(pair: Pair, second: bool) -> tuple[Tensor, Tensor]:
+    """The known record, and the record that is observed."""
+    return pair.x, pair.x_prime if second else pair.x
+
+
 def _few_columns(target: Target, pair: Pair) -> Places:
-    """A few columns: those in which the records differ most, or evenly spaced ones of a release of another size."""
+    """A few columns: those in which the records differ most, by chance among equals; of another size, evenly spaced."""
     if target.width != target.size:
         return np.unique(np.linspace(0, target.width - 1, min(ODD, target.width)).astype(np.int64))
-    change = (pair.x - pair.x_prime).abs().reshape(-1)
-    return np.sort(np.argsort(-change.numpy(), kind="stable")[:AMONG])
+    change = (pair.x - pair.x_prime).abs().reshape(-1).numpy()
+    chance = numpy_generator(generator("check", "few columns", target.name, pair.name)).random(change.size)
+    return np.sort(np.lexsort((chance, -change))[:AMONG])

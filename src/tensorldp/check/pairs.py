@@ -16,6 +16,7 @@ from tensorldp.randomness import generator
 NEAR = 1e-3  # of the domain's width: how far apart near-duplicates are
 ELEMENTS = 1 << 26  # of all records together
 LEAST = 3  # pairs at least, however large a record is
+VALUES, FEW_VALUES = 64, 16  # whole numbers of a domain that are all tried: of one element, of all elements alike
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,10 @@ def changed(target: Target, pair: Pair, seed: int, count: int) -> Pair:
     width = max(1, target.size // 8)
     places = torch.randperm(target.size, generator=source)[: int(torch.randint(1, width + 1, (1,), generator=source))]
     for record in records:
-        kind = int(torch.randint(0, 4, (1,), generator=source))
-        if kind < 3:  # else it stays as it is
-            record[places] = (low, high, (low + high) / 2.0)[kind]
+        kind = int(torch.randint(0, 5, (1,), generator=source))
+        between = low + (high - low) * float(torch.rand(1, generator=source))
+        if kind < 4:  # else it stays as it is
+            record[places] = (low, high, (low + high) / 2.0, between)[kind]
     if torch.equal(records[0], records[1]):
         records[1][places] = low if float(records[0][places[0]]) != low else high
     x, x_prime = (_inside(target, record.reshape(target.domain.shape)) for record in records)
@@ -145,3 +147,8 @@ def _candidates(target: Target, seed: int, given: tuple[Tensor, Tensor] | None) 
             "near-duplicates", point, of(point.reshape(-1) + NEAR * (middle - point.reshape(-1)).sign() * (high - low))
         )
     yield Pair("two more random points", interior(), interior())
+    if low < 0.0 < high and middle != 0.0:
+        yield Pair("zero and all high", box.constant(0.0), box.constant(high))
+    if float(low).is_integer() and float(high).is_integer() and high - low <= (VALUES if size == 1 else FEW_VALUES):
+        for value in range(int(low) + 1, int(high)):  # one of a few classes may be treated apart
+            yield Pair(f"all {value} and all high", box.constant(value), box.constant(high))

@@ -68,7 +68,8 @@ class Budget:
 
 FAST, SLOW, GROWTH = 400, 64, 4  # releases of each record at first, fast or not, and the factor between rounds
 SLOW_PAIRS = 2  # pairs that are examined among other records
-SLOW_TOO = ("two random points", "centre and all high")  # which differ in size, not only in sign
+# which differ in size, not only in sign, and where only the end differs
+SLOW_TOO = ("two random points", "centre and all high", "last element low and high")
 VALUES = 1 << 23  # numbers of one pair's observations that are kept
 RELEASED = 1 << 26  # elements of a record's first releases at most, or as few releases as there may be
 BETS = 40  # bets on one event in a row
@@ -212,12 +213,11 @@ class Search:
         for trail in [*[trail for trail in self.trails if trail.observer.fast][:2], *first.values()]:
             if not any(trail is old for old in kept):
                 kept.append(trail)
-        if self.target.size > 1:
-            for trail in [trail for trail in kept if trail.observer.fast][:2]:
-                pair = changed(self.target, trail.pair, self.seed, len(self.trails))
-                if not torch.equal(pair.x, pair.x_prime):
-                    kept.append(Trail(trail.observer, pair, trail.points))
-                    self.trails.append(kept[-1])
+        for trail in [trail for trail in kept if trail.observer.fast][:2]:
+            pair = changed(self.target, trail.pair, self.seed, len(self.trails))
+            if not torch.equal(pair.x, pair.x_prime):
+                kept.append(Trail(trail.observer, pair, trail.points))
+                self.trails.append(kept[-1])
         return kept
 
     def observe(self, trail: Trail, second: bool, count: int, statistic: Statistic | None = None) -> Observations:

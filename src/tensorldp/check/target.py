@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Protocol, TypeGuard, runtime_checkable
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeGuard, cast, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -13,6 +14,7 @@ from tensorldp.audit.observed import Form, observed
 from tensorldp.domain import Domain
 from tensorldp.errors import InputError, blamed
 from tensorldp.randomizer import Randomizer
+from tensorldp.randomness import generator
 
 Release = Callable[[Tensor, torch.Generator], Tensor]
 
@@ -45,6 +47,14 @@ def is_mechanism(checked: object) -> TypeGuard[Declared]:
     return isinstance(checked, Declared) and not isinstance(checked, type)
 
 
+def _copy(checked: Declared | Release) -> Declared | Release | None:
+    try:
+        made = deepcopy(checked)
+    except Exception:  # whatever an object from outside refuses a copy with
+        return None
+    return None if made is checked else made
+
+
 @dataclass
 class Target:
     """A randomizer as an outsider sees it.
@@ -57,6 +67,7 @@ class Target:
         dtype: what the function is given.
         mechanism: the mechanism, if it is one; what it declares is then tested as well.
         form: what a release is made of, known from the first one on.
+        unused: a copy of what is checked, made before its first release; None where there can be none.
     """
 
     name: str
@@ -66,6 +77,7 @@ class Target:
     dtype: torch.dtype = torch.float64
     mechanism: Declared | None = field(default=None, repr=False)
     form: Form | None = field(default=None, init=False)
+    unused: Declared | Release | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, checked: Declared | Release, domain: Domain | None) -> Target:
@@ -75,12 +87,41 @@ class Target:
                 raise InputError(
                     f"{checked.name} does not release a tensor of the record's shape: it cannot be checked"
                 )
-            return cls(checked.name, checked.privatize, checked.domain, checked.integer, mechanism=checked)
+            return cls(
+                checked.name,
+                checked.privatize,
+                checked.domain,
+                checked.integer,
+                mechanism=checked,
+                unused=_copy(checked),
+            )
         if not callable(checked):
             raise InputError(f"a check takes a mechanism or a function, got {type(checked).__name__}")
         if domain is None:
             raise InputError("a check of a function needs a domain, a Box or a Ball")
-        return cls(str(getattr(checked, "__name__", type(checked).__name__)), checked, domain)
+        name = str(getattr(checked, "__name__", type(checked).__name__))
+        return cls(name, checked, domain, unused=_copy(checked))
+
+    def anew(self) -> Target:
+        """This target with a copy of what is checked as it was before its first release."""
+        fresh = deepcopy(self.unused)
+        assert fresh is not None
+        made = replace(self, function=fresh.privatize if is_mechanism(fresh) else cast(Release, fresh))
+        made.form = self.form
+        return made
+
+    def starts_anew(self, record: Tensor) -> bool:
+        """Whether there are copies, and a generator decides what they release rather than a state of their own."""
+        if self.unused is None:
+            return False
+        seen = []
+        for index in range(2):
+            try:
+                fresh, source = self.anew(), generator("check", "anew", index)
+                seen.append([fresh.release(record.expand(n, *record.shape), source) for n in (1, 1, 64)])
+            except Exception:  # a copy need not work where the original does
+                return False
+        return any(not torch.equal(first, second) for first, second in zip(*seen, strict=True))
 
     @property
     def size(self) -> int:
@@ -98,7 +139,7 @@ class Target:
         inside: Tensor = of_mechanism(records.double())
         return inside
 
-    def release(self, batch: Tensor, generator: torch.Generator) -> Tensor:
+    def release(self, batch: Tensor, source: torch.Generator) -> Tensor:
         """The releases of a batch, (batch, width), int64 where they are whole by their type and else float64.
 
         The function is given a copy, and what it returns is copied: it may write into its argument and may return the
@@ -106,7 +147,7 @@ class Target:
         """
         given = batch.to(self.dtype, copy=True, memory_format=torch.contiguous_format)
         with blamed(f"{self.name} failed on a batch of shape {tuple(batch.shape)}"):
-            form, seen = observed(self.name, self.function(given, generator), batch.shape[0])
+            form, seen = observed(self.name, self.function(given, source), batch.shape[0])
         if self.form is None:
             if self.mechanism is not None and (form.shape != self.domain.shape or form.dtype.is_complex):
                 raise InputError(f"{self.name} must release real numbers of the record's shape, got {form}")

@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -240,3 +240,32 @@ def test_a_check_reports_it_beside_the_claim() -> None:
     verdict = check(mechanism, minutes=10.0, samples=4000, rounds=1, starts=1, dtypes=())
     assert not verdict.refuted
     assert "noise" in {finding.kind for finding in verdict.findings}
+
+
+class OwnNumbers:
+    """Honest, but it draws from a state of its own, which a copy repeats."""
+
+    def __init__(self) -> None:
+        self.source = np.random.default_rng(0)
+
+    def __call__(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        return x + torch.from_numpy(self.source.laplace(0.0, 2.0 * x.shape[1], x.shape))
+
+
+class NoCopy(OwnNumbers):
+    """It holds what cannot be copied."""
+
+    def __deepcopy__(self, memo: object) -> NoReturn:
+        raise TypeError("a lock")
+
+
+@pytest.mark.parametrize("kind", [OwnNumbers, NoCopy])
+def test_an_object_that_no_copy_starts_anew_is_checked_without_copies(kind: type[OwnNumbers]) -> None:
+    found = check(kind(), domain=BOX, claim_epsilon=1.0, samples=256, rounds=2, starts=1, dtypes=())
+    assert not found.refuted
+    assert any("no copy of what is checked starts anew" in attempt.outcome for attempt in found.attempts)
+
+
+def test_a_claim_too_large_for_counting_is_said_not_to_be_tried() -> None:
+    found = check(lambda x, g: x, domain=BOX, claim_epsilon=25.0, samples=256, rounds=1, starts=1)
+    assert any("more than 20 nats cannot be contradicted by counting" in attempt.outcome for attempt in found.attempts)

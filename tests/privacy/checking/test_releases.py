@@ -131,7 +131,7 @@ def test_a_batch_has_a_million_elements_at_most_or_one_record(size: int, width: 
     block = next(observers.BesideOthers("beside").observe(target, pair, False, 1, 0))
     assert block.shape[1] <= 7 * observers.ODD
     function.most = 0
-    block = next(observers.InSmallBatch("last", sizes=(1, 17)).observe(target, pair, False, 20, 0))
+    block = next(observers.InBatch("alone", most=1).observe(target, pair, False, 20, 0))
     assert block.shape == (20, min(width, observers.ODD) if width != size else min(width, observers.AMONG))
     assert function.most <= max(observers.ELEMENTS, size, width)
 

@@ -16,6 +16,7 @@ from tensorldp.mechanisms import Box, Domain, Mechanism
 from tensorldp.mechanisms.laplace import Laplace
 
 BIT, TWO, FOUR, SIXTEEN, SIXTY_FOUR = (Box(-1.0, 1.0, (n,)) for n in (1, 2, 4, 16, 64))
+EIGHT, ASKEW, TEN = Box(-1.0, 1.0, (8,)), Box(-20.0, 100.0, (4,)), Box(0.0, 9.0, (1,))
 OCTET, BYTE, SQUARE = Box(0.0, 7.0, (1,)), Box(0.0, 7.0, (2,)), Box(-1.0, 1.0, (2, 2))
 WIDTH = 2.0  # of a box
 Release = Callable[[Tensor, torch.Generator], Tensor]
@@ -226,6 +227,67 @@ HIDDEN, THIN = (kind(epsilon=1.0, domain=box) for kind, box in ((HiddenElement, 
 OFF = WIDTH / mu_of(1.0, 1e-2)
 NONE: dict[str, Any] = {"truth": "no privacy"}
 LEAK: dict[str, Any] = {"truth": "floats leak", "floating_point": True}
+
+
+class FirstRaw:
+    """Its first release has no noise."""
+
+    def __init__(self) -> None:
+        self.used = False
+
+    def __call__(self, x: Tensor, g: torch.Generator) -> Tensor:
+        first, self.used = not self.used, True
+        return x if first else tight(x, g)
+
+
+class FirstMean:
+    """Every release is less the mean of the first batch."""
+
+    def __init__(self) -> None:
+        self.middle: Tensor | None = None
+
+    def __call__(self, x: Tensor, g: torch.Generator) -> Tensor:
+        self.middle = x.mean(dim=0) if self.middle is None else self.middle
+        return tight(x - self.middle, g)
+
+
+def first_raw(x: Tensor, g: torch.Generator) -> Tensor:
+    released = tight(x, g)
+    if len(x) > 2:
+        released[0] = x[0]
+    return released
+
+
+def adding_up(x: Tensor, g: torch.Generator) -> Tensor:
+    noise = laplace(x, 4 * WIDTH, g)
+    return x + (noise - noise.mean(dim=0) if len(x) > 3 else noise)
+
+
+def every_third(x: Tensor, g: torch.Generator) -> Tensor:
+    noise = laplace(x[:3], 4 * WIDTH, g)
+    return x + noise.repeat(len(x) // 3 + 1, 1)[: len(x)]
+
+
+def last_element_alone(x: Tensor, g: torch.Generator) -> Tensor:
+    released = tight(x, g)
+    if len(x) == 1:
+        released[:, -1] = x[:, -1]
+    return released
+
+
+def one_label(x: Tensor, g: torch.Generator) -> Tensor:
+    label = x.round()
+    stays = (label == 3) | (uniform(x, g) < math.e / (math.e + 9))
+    return torch.where(stays, label, (label + torch.randint(1, 10, x.shape, generator=g)) % 10)
+
+
+def middle_bit(x: Tensor, g: torch.Generator) -> Tensor:
+    """Numbers in [1, 2) of random bits, but for one."""
+    bits = torch.randint(0, 1 << 52, x.shape, generator=g) & ~(1 << 20)
+    bits |= (x > 0).long() << 20
+    return (bits | (1023 << 52)).view(torch.float64).to(x.dtype)
+
+
 LIES: tuple[Case, ...] = (
     Case("10 % too little noise", lambda x, g: x + laplace(x, WIDTH / 1.1, g), BIT, truth="epsilon 1.1"),
     Case("20 % too little noise", lambda x, g: x + laplace(x, WIDTH / 1.25, g), BIT, truth="epsilon 1.25"),
@@ -295,6 +357,17 @@ LIES: tuple[Case, ...] = (
     Case("no noise in float32", lambda x, g: less_in_float32(x, 0.0, g), FOUR, **NONE),
     Case("a third of the noise in float32", lambda x, g: less_in_float32(x, 1 / 3, g), FOUR, truth="epsilon 3"),
     Case("range learned from earlier records", RunningRange, FOUR, truth="not local"),
+    Case("no noise in the first call", FirstRaw, FOUR, **NONE),
+    Case("centred at the first batch", FirstMean, FOUR, truth="not local"),
+    Case("no noise for the first record of three and more", first_raw, FOUR, **NONE),
+    Case("no noise in batches of 18 to 399", lambda x, g: x if 18 <= len(x) <= 399 else tight(x, g), FOUR, **NONE),
+    Case("noise that adds up to 0 over a batch", adding_up, FOUR, **NONE),
+    Case("the same noise for every third record", every_third, FOUR, **NONE),
+    Case("the generator's seed used again", lambda x, g: tight(x, ONE_SEED(g.initial_seed())), EIGHT, **NONE),
+    Case("no noise for the last element of a record alone", last_element_alone, SIXTY_FOUR, **NONE),
+    Case("no noise on zeros", lambda x, g: torch.where(x == 0, x, x + laplace(x, 480.0, g)), ASKEW, **NONE),
+    Case("one label of ten left as it is", one_label, TEN, **NONE),
+    Case("the record's sign in a middle bit", middle_bit, FOUR, **LEAK),
     Case("noise forgotten for 2 % of the records", lambda x, g: leaking(x, x, 0.02, g), FOUR, truth="delta 0.02"),
     Case("an infinity that only one record gives", overflow, BIT, truth="delta 0.009"),
     Case("rescaled to the record's norm", copied_norm, FOUR, **NONE),
