@@ -1,5 +1,6 @@
 """What counts for a claim about runs and what against it, case by case."""
 
+import math
 from typing import Any
 
 import pytest
@@ -277,6 +278,16 @@ def test_slopes_are_of_the_seeds_that_every_epsilon_has() -> None:
 
     assert slopes(3) == slopes(9)
     assert "over 3 seeds" in slopes(9)[1]
+
+
+@pytest.mark.parametrize(("epsilons", "expected"), [(t.TVG_EPSILONS[-3:], OPEN), (t.TVG_EPSILONS, FAILS)])
+def test_a_slope_over_fewer_epsilons_than_the_figure_has_refutes_nothing(
+    epsilons: tuple[float, ...], expected: str
+) -> None:
+    own = ("optimized", "mvg", "udn", "idn")
+    cells = grid_of("tvg_sgd", "adult", own, epsilons, model="mlp_12", training={"steps": 7631})
+    falling = t.at(lambda n, e: 0.84 - 0.01 * math.log10(e) if n == "optimized" else 0.79 + 0.01 * math.log10(e))
+    assert decided("V33", World(cells, falling).draw(5, noise=0.0005)) == expected
 
 
 @pytest.mark.parametrize(

@@ -255,11 +255,12 @@ LARGE = (1.0, 1e4, 1e6)
 PAPER = [10.0**power for power in range(-1, 7)]
 NETWORKS = {"mnist": "lenet_tanh", "cifar10": "vgg16_tanh", "svhn": "alexnet_tanh", "imdb": "bilstm_tanh"}
 CTG = grid_of("tvg_covariance", "ctg", ("gaussian-per-element", "idn", "jl", "matrix", "mvg", "udn"), (0.1, 1, 10))
+TVG_EPSILONS = (0.1, 0.5, 1, 2, 5, 10, 100, 1000)
 SGD = [
     c
     for name, model, more in (("mnist", "lenet", []), ("credit", "mlp_10", []), ("adult", "mlp_12", ["matrix"]))
     for own in [("none", "optimized", "mvg", "udn", "idn", *more)]
-    for c in grid_of("tvg_sgd", name, own, (0.1, 1, 10), model=model, training={"steps": 28_125})
+    for c in grid_of("tvg_sgd", name, own, TVG_EPSILONS, model=model, training={"steps": 28_125})
 ]
 
 

@@ -44,6 +44,7 @@ SGD, FEATURES, TESTING = "tvg_sgd", "tvg_features", "tvg_testing"
 METRIC = {SGD: "accuracy", FEATURES: "accuracy", TESTING: "accuracy_perturbed_test"}
 LONG = {"steps": 28_125}
 CLOSE, LINE = 0.05, 0.02
+PRINTED_EPSILONS = (0.1, 0.5, 1, 2, 5, 10, 100, 1000)  # of Figure 3
 CEILINGS = (10.0, 100.0)
 CEILING_TEST = "tests/privacy/test_ceiling.py"
 NOISE_TEST = "tests/training/test_gradient_noise.py::test_the_order_of_noise_in_table_4"
@@ -239,6 +240,7 @@ def ordered(
 
 @claim("V33", expected="for each mechanism on each data set a slope of accuracy in log10 epsilon above 0")
 def rises_with_epsilon(evidence: Evidence) -> Finding:
+    """Fewer epsilons than Figure 3's may lie where a mechanism is at chance, or as good as without noise."""
     made = read(evidence, SGD, BOUNDS, TYPE1)
     parts = []
     for scores in made:
@@ -248,7 +250,11 @@ def rises_with_epsilon(evidence: Evidence) -> Finding:
                 raise NotRun(f"needs {SGD} on {scores.dataset} at two epsilons")
             undecidable = "" if scores.learned(name) else "at chance at every epsilon"
             text = f"slope of {name} on {scores.dataset}"
-            parts.append(scores.statement(text, estimate(log_slopes(table)), low=0, undecidable=undecidable))
+            weak, most = scores.weak, len(PRINTED_EPSILONS)
+            if table.shape[1] < most:
+                weak = f"{weak}, " if weak else f"{scores.name}: "
+                weak += f"{table.shape[1]} of {most} epsilons"
+            parts.append(Between(text, estimate(log_slopes(table)), low=0, undecidable=undecidable, weak=weak))
     return finding(AllOf(parts), condition=not_among(TYPE1, made))
 
 
