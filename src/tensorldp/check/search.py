@@ -213,11 +213,12 @@ class Search:
         for trail in [*[trail for trail in self.trails if trail.observer.fast][:2], *first.values()]:
             if not any(trail is old for old in kept):
                 kept.append(trail)
-        for trail in [trail for trail in kept if trail.observer.fast][:2]:
-            pair = changed(self.target, trail.pair, self.seed, len(self.trails))
-            if not torch.equal(pair.x, pair.x_prime):
-                kept.append(Trail(trail.observer, pair, trail.points))
-                self.trails.append(kept[-1])
+        if self.target.size > 1:
+            for trail in [trail for trail in kept if trail.observer.fast][:2]:
+                pair = changed(self.target, trail.pair, self.seed, len(self.trails))
+                if not torch.equal(pair.x, pair.x_prime):
+                    kept.append(Trail(trail.observer, pair, trail.points))
+                    self.trails.append(kept[-1])
         return kept
 
     def observe(self, trail: Trail, second: bool, count: int, statistic: Statistic | None = None) -> Observations:
