@@ -208,6 +208,9 @@ LAPLACE, BOX, ZERO = make("laplace", epsilon=1.0, domain=Box(0, 1, (1,))), Box(-
 CHECK: dict[str, Any] = {"checked": lambda x, g: x, "domain": BOX, "claim_epsilon": 1.0}
 GOOD: list[tuple[Any, dict[str, Any], dict[str, Any]]] = [  # arguments of each that are fixed, and its numbers
     (LaplaceCurve, {}, {"shift": 1.0, "count": 2}),
+    (GaussianCurve, {}, {"mu": 1.0}),
+    (AtomCurve, {"inner": PureCurve(1.0)}, {"mass": 0.1}),
+    (AtomCurve, {"inner": PureCurve(1.0), "mass": 0.0}, {"log_mass": -800.0}),
     (PureCurve, {}, {"budget": 1.0, "count": 2}),
     (DiscreteGaussianCurve, {}, {"sigma": 64, "shift": 1, "count": 1}),
     (DiscreteCurve, {"log_p": HALVES, "log_q": HALVES}, {"count": 2}),
@@ -230,7 +233,8 @@ GOOD: list[tuple[Any, dict[str, Any], dict[str, Any]]] = [  # arguments of each 
 LOW: dict[str, Any] = {"sigma": 63, "classes": 1, "samples": 19, "total": 0, "count": 0, "steps": 0, "rounds": 0}
 LOW |= dict.fromkeys(("sampling_rate", "noise_multiplier", "local_epsilon", "confidence", "minutes", "starts"), 0)
 HIGH: dict[str, Any] = {"sampling_rate": 1.1, "delta": 1.1, "correct": 11, "confidence": 1.0, "chance": 1.1}
-HIGH |= {"claim_delta": 1.0, "samples": 1e3, "count": True}
+HIGH |= {"claim_delta": 1.0, "samples": 1e3, "count": True, "mu": math.inf, "mass": 1.5, "budget": 1e300}
+LOW["log_mass"] = math.inf
 CALLS = [(function, fixed | numbers, name) for function, fixed, numbers in GOOD for name in numbers]
 
 
@@ -252,6 +256,12 @@ TRAIN: dict[str, Any] = {"train": lambda coins, g: coins[:3].float(), "curve": P
         (DiscreteCurve, {"log_p": (), "log_q": ()}, "at least one"),
         (DiscreteCurve, {"log_p": (math.log(0.5), math.log(0.4)), "log_q": HALVES}, "must sum to 1"),
         (DiscreteCurve, {"log_p": HALVES, "log_q": HALVES, "losses": (0.0,)}, "as many losses"),
+        (DiscreteCurve, {"log_p": HALVES, "log_q": HALVES, "losses": (0.0, math.nan)}, "must be log_p - log_q, here 0"),
+        (DiscreteCurve, {"log_p": None, "log_q": HALVES}, "log_p of a discrete curve must be a sequence of numbers"),
+        (AtomCurve, {"inner": 1.0, "mass": 0.1}, "an atom needs the privacy curve of the other outcomes, got 1.0"),
+        (AtomCurve.over, {"inner": PureCurve(1.0), "mass": math.nan}, "mass of an atom must be a number in .0, 1."),
+        *((LaplaceCurve, {"shift": shift, "count": 5}, "shift of a Laplace") for shift in (5e-324, 1e-300, 1e300)),
+        (GaussianCurve, {"mu": 1e160}, "mu of a Gaussian curve must be a number in .0, 1e.100."),
         (DpSgdCurve, {"noise_multiplier": 1.0, "sampling_rate": 0.1, "steps": 5, "accountant": "m"}, "accountant"),
         *((ProductCurve, {"parts": parts}, "part") for parts in ((), ((1.0, 1),), (GaussianCurve(1.0),))),
         (ProductCurve, {"parts": ((GaussianCurve(1.0), 0),)}, "count of a part"),

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import log_ndtr, logsumexp
 
-from tensorldp.curves.base import RepeatedCurve, epsilon_at
+from tensorldp.curves.base import LEAST_LOSS, MOST_COUNT, MOST_LOSS, RepeatedCurve, epsilon_at
 from tensorldp.curves.loss_distribution import (
     LatticePart,
     LatticeSum,
@@ -19,7 +19,7 @@ from tensorldp.curves.loss_distribution import (
     loss_law,
     rounded_up,
 )
-from tensorldp.errors import InputError, check_positive, check_whole
+from tensorldp.errors import InputError, check_real, check_whole, shown
 
 SUM_TOLERANCE = 1e-6
 SMALL = 1e-7  # a loss that a difference of logs gives to nine digits; smaller ones have fewer
@@ -70,7 +70,7 @@ class DiscreteCurve(RepeatedCurve):
 
     def __post_init__(self) -> None:
         for name in ("log_p", "log_q"):
-            object.__setattr__(self, name, tuple(float(v) for v in getattr(self, name)))
+            object.__setattr__(self, name, _numbers(name, getattr(self, name)))
         if len(self.log_p) != len(self.log_q) or not self.log_p:
             raise InputError(
                 f"a discrete curve needs as many masses in log_p as in log_q and at least one, got "
@@ -81,10 +81,14 @@ class DiscreteCurve(RepeatedCurve):
             if not abs(total) < SUM_TOLERANCE:
                 raise InputError(f"the masses in {name} must sum to 1, got {math.exp(min(total, 700.0)):.9g}")
         if self.losses is not None:
-            object.__setattr__(self, "losses", tuple(float(v) for v in self.losses))
+            object.__setattr__(self, "losses", _numbers("losses", self.losses))
             if len(self.losses) != len(self.log_p):
                 raise InputError(f"a discrete curve of {len(self.log_p)} masses needs as many losses")
-        check_whole("count of a discrete curve", self.count, low=1)
+            for p, q, loss in zip(self.log_p, self.log_q, self.losses, strict=True):
+                near = math.isclose(loss, p - q, rel_tol=SUM_TOLERANCE, abs_tol=SUM_TOLERANCE)
+                if p > -math.inf < q and not (near and (loss == 0.0 or abs(loss) >= LEAST_LOSS)):
+                    raise InputError(f"a loss of a discrete curve must be log_p - log_q, here {p - q:g}, got {loss!r}")
+        check_whole("count of a discrete curve", self.count, low=1, high=MOST_COUNT)
         if self.count > 1 and (not self._symmetric or lattice_step(self.loss_law.loss) is None):
             object.__setattr__(self, "exact", False)
 
@@ -145,6 +149,14 @@ class DiscreteCurve(RepeatedCurve):
         return epsilon_at(self.log_delta, math.log(left), mean=mean, spread=math.sqrt(variance), top=self.pure_epsilon)
 
 
+def _numbers(name: str, values: object) -> tuple[float, ...]:
+    """A sequence as floats."""
+    try:
+        return tuple(float(v) for v in values)  # type: ignore[attr-defined]
+    except (OverflowError, TypeError, ValueError):
+        raise InputError(f"{name} of a discrete curve must be a sequence of numbers, got {shown(values)}") from None
+
+
 @dataclass(frozen=True)
 class PureCurve(RepeatedCurve):
     """`count` uses of a mechanism that is `budget`-DP.
@@ -153,7 +165,7 @@ class PureCurve(RepeatedCurve):
     delta(e) = (e^budget - e^e) / (1 + e^budget), and uses compose as its binomial.
 
     Args:
-        budget: epsilon of one use in nats, > 0.
+        budget: epsilon of one use in nats, in [1e-24, 1e50].
         exact: whether the mechanism attains that delta at every epsilon, as randomised response does.
     """
 
@@ -162,8 +174,9 @@ class PureCurve(RepeatedCurve):
     count: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "budget", check_positive("budget of a pure curve", self.budget))
-        check_whole("count of a pure curve", self.count, low=1)
+        budget = check_real("budget of a pure curve", self.budget, low=LEAST_LOSS, high=MOST_LOSS)
+        object.__setattr__(self, "budget", budget)
+        check_whole("count of a pure curve", self.count, low=1, high=MOST_COUNT)
 
     @property
     def pure_epsilon(self) -> float:
@@ -183,6 +196,8 @@ class PureCurve(RepeatedCurve):
 
 
 SMALLEST = 64  # of the standard deviation: below it the tail's expansion is not exact to rounding
+MOST_STEPS = 10**50  # of the standard deviation and of a shift: their squares stay floats
+FAR = 60.0  # standard deviations from which a tail has no mass in floats; far beyond, its expansion does not hold
 
 
 @dataclass(frozen=True)
@@ -206,9 +221,9 @@ class DiscreteGaussianCurve(RepeatedCurve):
     count: int = 1
 
     def __post_init__(self) -> None:
-        check_whole("sigma of a discrete Gaussian", self.sigma, low=SMALLEST)
-        check_whole("shift of a discrete Gaussian", self.shift, low=1)
-        check_whole("count of a discrete Gaussian", self.count, low=1)
+        check_whole("sigma of a discrete Gaussian", self.sigma, low=SMALLEST, high=MOST_STEPS)
+        check_whole("shift of a discrete Gaussian", self.shift, low=1, high=MOST_STEPS)
+        check_whole("count of a discrete Gaussian", self.count, low=1, high=MOST_COUNT)
 
     @property
     def pure_epsilon(self) -> float:
@@ -222,7 +237,10 @@ class DiscreteGaussianCurve(RepeatedCurve):
     def log_delta(self, epsilon: float) -> float:
         """log of delta(epsilon)."""
         moved = self.count * self.shift
-        first = math.ceil((2.0 * self.sigma**2 * epsilon - moved * self.shift) / (2.0 * self.shift))
+        exceeds = (2.0 * self.sigma**2 * epsilon - moved * self.shift) / (2.0 * self.shift)
+        if exceeds == math.inf:
+            return -math.inf
+        first = math.ceil(exceeds)
         mine, other = self._log_tail(first), epsilon + self._log_tail(first + moved)
         return mine + math.log(-math.expm1(other - mine)) if other < mine else -math.inf
 
@@ -230,6 +248,8 @@ class DiscreteGaussianCurve(RepeatedCurve):
         """log P(T >= least), by Euler and Maclaurin's sum at midpoints to the order of the fourth inverse power."""
         variance = self.count * self.sigma**2
         at = (least - 0.5) / math.sqrt(variance)
+        if abs(at) > FAR:
+            return 0.0 if at < 0.0 else -math.inf
         tail = float(log_ndtr(-at))
         density = math.exp(min(700.0, -at * at / 2.0 - tail)) / math.sqrt(2.0 * math.pi)
         terms = -at / (24.0 * variance) + 7.0 * (at**3 - 3.0 * at) / (5760.0 * variance**2)

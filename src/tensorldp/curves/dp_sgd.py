@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.special import log_ndtr
 
-from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.base import MOST_COUNT, MOST_LOSS, PrivacyCurve
 from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.errors import check_positive, check_real, check_whole, check_word
 
@@ -26,7 +26,7 @@ class DpSgdCurve(PrivacyCurve):
     With a noise multiplier below 0.2 it is the bound of an observer who also sees how often the record is in a lot.
 
     Args:
-        noise_multiplier: z, the noise's standard deviation over the clipping norm, > 0.
+        noise_multiplier: z, the noise's standard deviation over the clipping norm, in [1e-50, 1e50].
         sampling_rate: q, the probability that a record is in a lot, in (0, 1].
         steps: number of lots.
         accountant: "pld" composes privacy loss distributions rounded up; "rdp" composes Renyi divergences.
@@ -49,11 +49,12 @@ class DpSgdCurve(PrivacyCurve):
     )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "noise_multiplier", check_positive("noise_multiplier", self.noise_multiplier))
+        noise = check_real("noise_multiplier", self.noise_multiplier, low=1.0 / MOST_LOSS, high=MOST_LOSS)
+        object.__setattr__(self, "noise_multiplier", noise)
         object.__setattr__(
             self, "sampling_rate", check_real("sampling_rate", self.sampling_rate, low=0.0, high=1.0, open_low=True)
         )
-        check_whole("steps", self.steps, low=1)
+        check_whole("steps", self.steps, low=1, high=MOST_COUNT)
         check_word("accountant", self.accountant, "pld", "rdp")
 
     @property

@@ -12,6 +12,7 @@ from tensorldp.errors import check_positive, check_real
 
 CLOSE = 1e-6  # of the larger term's log: where the logs of delta's two terms are closer, digits of delta are lost
 LEAST_LOG = -800.0  # of the larger term: smaller ones belong to no delta that float64 has
+MOST_MU = 1e100  # its square, which is the loss, stays a float in every composition
 FAR = 20.0  # standard deviations from which the asymptotic series is exact to rounding
 PLACES = (0.04691007703066802, 0.23076534494715845, 0.5, 0.7692346550528415, 0.953089922969332)  # Gauss-Legendre
 WEIGHTS = (0.11846344252809454, 0.23931433524968324, 0.28444444444444444, 0.23931433524968324, 0.11846344252809454)
@@ -19,10 +20,17 @@ WEIGHTS = (0.11846344252809454, 0.23931433524968324, 0.28444444444444444, 0.2393
 
 @dataclass(frozen=True)
 class GaussianCurve(PrivacyCurve):
-    """mu-Gaussian differential privacy; mu is the Mahalanobis norm of the worst shift of the mean."""
+    """mu-Gaussian differential privacy; mu is the Mahalanobis norm of the worst shift of the mean.
+
+    Raises:
+        InputError: if mu is not in [0, 1e100].
+    """
 
     mu: float
     exact: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mu", check_real("mu of a Gaussian curve", self.mu, low=0.0, high=MOST_MU))
 
     @property
     def pure_epsilon(self) -> float:

@@ -21,14 +21,13 @@ from scipy.special import gammaln
 from scipy.special import log1p as complex_log1p
 
 from tensorldp.curves import saddle_point
-from tensorldp.curves.base import RepeatedCurve, epsilon_at
+from tensorldp.curves.base import LEAST_LOSS, MOST_COUNT, MOST_LOSS, RepeatedCurve, epsilon_at
 from tensorldp.curves.saddle_point import Complex, Cumulant
-from tensorldp.errors import InputError, check_positive, check_whole
+from tensorldp.errors import InputError, check_real, check_whole
 
 Reals = npt.NDArray[np.float64]
 MAX_NODES = 40_000
 PRECISION = 1e-10
-MOST_COUNT = 10**20  # of elements, whose contour integral keeps its digits
 
 
 def log_delta_by_series(cumulant: Cumulant, shift: float, count: int, epsilon: float, saddle: float) -> float:
@@ -151,7 +150,7 @@ class LaplaceCurve(RepeatedCurve):
     at the ends of their range summed apart where few elements are strictly inside.
 
     Raises:
-        InputError: if shift is negative or not finite, or count is not a whole number from 1 to 10^20.
+        InputError: if shift is neither 0 nor in [1e-24, 1e50], or count is not a whole number from 1 to 10^20.
     """
 
     shift: float
@@ -159,8 +158,10 @@ class LaplaceCurve(RepeatedCurve):
     exact: bool = True
 
     def __post_init__(self) -> None:
-        if self.shift != 0.0:
-            object.__setattr__(self, "shift", check_positive("shift of a Laplace curve", self.shift))
+        shift = check_real("shift of a Laplace curve", self.shift, low=0.0, high=MOST_LOSS)
+        if shift != 0.0:
+            check_real("shift of a Laplace curve that is not 0", shift, low=LEAST_LOSS, high=MOST_LOSS)
+        object.__setattr__(self, "shift", shift)
         check_whole("count of a Laplace curve", self.count, low=1, high=MOST_COUNT)
 
     def nearer(self, share: float) -> LaplaceCurve:
@@ -186,7 +187,7 @@ class LaplaceCurve(RepeatedCurve):
 
     def log_delta(self, epsilon: float) -> float:
         """log delta(epsilon) for epsilon >= 0, also where delta underflows."""
-        if epsilon < 0.0:
+        if not epsilon >= 0.0:
             raise InputError(f"epsilon must be at least 0, got {epsilon!r}")
         if epsilon >= self.pure_epsilon:
             return -math.inf

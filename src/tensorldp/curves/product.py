@@ -14,7 +14,9 @@ from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.curves.laplace import SMOOTH, LaplaceCumulant, LaplaceCurve
 from tensorldp.curves.loss_distribution import LatticeSum, profiles_up
 from tensorldp.curves.saddle_point import Complex
-from tensorldp.errors import InputError, check_whole
+from tensorldp.errors import InputError, check_real, check_whole, shown
+
+LARGEST_LOG = -700.0  # of a mass that is 0 in floats, with room for its rounding
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,9 @@ class AtomCurve(PrivacyCurve):
         inner: the curve of the other outcomes.
         mass: a.
         log_mass: log a; it follows from `mass` but where that underflows to 0.
+
+    Raises:
+        InputError: if `inner` is not a curve, `mass` is not in [0, 1] or `log_mass` does not go with it.
     """
 
     inner: PrivacyCurve
@@ -34,13 +39,21 @@ class AtomCurve(PrivacyCurve):
     log_mass: float = -math.inf
 
     def __post_init__(self) -> None:
+        if not isinstance(self.inner, PrivacyCurve):
+            raise InputError(f"an atom needs the privacy curve of the other outcomes, got {shown(self.inner)}")
+        object.__setattr__(self, "mass", check_real("mass of an atom", self.mass, low=0.0, high=1.0))
         if self.mass > 0.0:
             object.__setattr__(self, "log_mass", math.log(self.mass))
+        elif self.log_mass != -math.inf:
+            object.__setattr__(
+                self, "log_mass", check_real("log_mass of an atom of mass 0", self.log_mass, high=LARGEST_LOG)
+            )
 
     @classmethod
     def over(cls, inner: PrivacyCurve, mass: float, log_mass: float = -math.inf) -> PrivacyCurve:
         """The curve with its atom, or `inner` itself where there is none."""
-        return cls(inner, mass, log_mass) if mass > 0.0 or log_mass > -math.inf else inner
+        curve = cls(inner, mass, log_mass)
+        return curve if curve.log_mass > -math.inf else inner
 
     @property
     def exact(self) -> bool:  # type: ignore[override]
