@@ -128,4 +128,16 @@ def load_study(path: Path) -> Study:
         raise unknown(f"method of {study.study}", short(study.method), sorted(METHODS))
     if study.study != path.stem:
         raise InputError(f"the study file {path} says study: {study.study}, but its name says {path.stem}")
+    for scale, plan in study.scales.items():
+        grids: list[dict[str, Any]] = [plan.factors]
+        grids += [arm.factors for arm in study.arms if arm.scales is None or scale in arm.scales]
+        known = {
+            f"{key}={value}"
+            for factors in grids
+            for key, values in factors.items()
+            for value in (values if isinstance(values, list) else [values])
+        }
+        for key in plan.per_factor:
+            if key not in known:
+                raise unknown(f"factor and value in {path}: scales.{scale}.per_factor", short(key), known)
     return study
