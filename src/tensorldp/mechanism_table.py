@@ -19,6 +19,7 @@ class Listed(NamedTuple):
         variant_labels: what a legend calls it with options other than the default ones, by "option=value".
         integer: as in its class, whether records are whole numbers.
         only_for: as in its class, the methods of studies that can use its release; empty for all.
+        options: as in its class, the keyword options that it takes beyond `clip`.
     """
 
     module: str
@@ -27,44 +28,62 @@ class Listed(NamedTuple):
     variant_labels: Mapping[str, str] = MappingProxyType({})
     integer: bool = False
     only_for: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
 
 
 TABLE = {
-    "dphsgd": Listed("dphsgd", "DPHSGD (reconstructed)", "laplace"),
-    "duchi": Listed("sampled_coordinates", "Duchi", "mean estimation"),
-    "gaussian": Listed("gaussian", "Gaussian (TLDP, Thm 2)", "gaussian", {"form=table5": "Gaussian (TLDP, Table 5)"}),
+    "dphsgd": Listed("dphsgd", "DPHSGD (reconstructed)", "laplace", options=("noise", "steps", "threshold")),
+    "duchi": Listed("sampled_coordinates", "Duchi", "mean estimation", options=("ties",)),
+    "gaussian": Listed(
+        "gaussian",
+        "Gaussian (TLDP, Thm 2)",
+        "gaussian",
+        {"form=table5": "Gaussian (TLDP, Table 5)"},
+        options=("delta_range", "form"),
+    ),
     "gaussian-analytic": Listed("gaussian", "Gaussian, analytic", "gaussian"),
     "gaussian-classical": Listed("gaussian", "Gaussian, classical", "gaussian"),
     "gaussian-per-element": Listed("gaussian", "Gaussian, per element", "gaussian"),
     "gaussian-secure": Listed("gaussian", "Gaussian, on a grid", "gaussian"),
     "hybrid": Listed("sampled_coordinates", "Hybrid", "mean estimation"),
-    "idn": Listed("tvg", "IDN", "directional"),
-    "jl": Listed("jl", "JL transform", "directional", only_for=("covariance",)),
+    "idn": Listed("tvg", "IDN", "directional", options=("form", "importances", "workload")),
+    "jl": Listed("jl", "JL transform", "directional", only_for=("covariance",), options=("centre", "eta", "nu")),
     "k-rr": Listed("randomized_response", "k-RR", "randomised response", integer=True),
     "k-rr-secure": Listed("exact_coins", "k-RR, exact coins", "randomised response", integer=True),
-    "laplace": Listed("laplace", "Laplace", "laplace"),
+    "laplace": Listed("laplace", "Laplace", "laplace", options=("delta_range",)),
     "laplace-secure": Listed("laplace", "Laplace, on a grid", "laplace"),
-    "latent": Listed("latent", "LATENT", "randomised response"),
-    "latent-secure": Listed("exact_coins", "LATENT, exact coins", "randomised response"),
-    "llagp": Listed("llagp", "LLAGP (reconstructed)", "gaussian"),
-    "matrix": Listed("matrix", "matrix mechanism", "directional"),
-    "mvg": Listed("mvg", "MVG", "directional"),
+    "latent": Listed("latent", "LATENT", "randomised response", options=("fraction", "reading", "whole")),
+    "latent-secure": Listed(
+        "exact_coins", "LATENT, exact coins", "randomised response", options=("fraction", "reading", "whole")
+    ),
+    "llagp": Listed(
+        "llagp", "LLAGP (reconstructed)", "gaussian", options=("kappa", "layers", "mode", "progress", "step", "steps")
+    ),
+    "matrix": Listed(
+        "matrix", "matrix mechanism", "directional", options=("constant", "sensitivity", "strategy", "workload")
+    ),
+    "mvg": Listed(
+        "mvg",
+        "MVG",
+        "directional",
+        options=("bug_compat", "directions", "gamma", "important", "tau", "theta", "zeta_mode"),
+    ),
     "none": Listed("none", "no privacy", "reference"),
-    "optimized": Listed("optimized", "Optimized", "gaussian"),
+    "optimized": Listed("optimized", "Optimized", "gaussian", options=("steps", "weights")),
     "pdpm": Listed("pldp_fl", "PDPM", "laplace"),
     "piecewise": Listed("sampled_coordinates", "Piecewise", "mean estimation"),
     "plu-fedoa": Listed("pldp_fl", "PLU-FedOA (reconstructed)", "laplace"),
-    "privunit": Listed("privunit", "PrivUnit", "mean estimation"),
-    "privunit-g": Listed("privunit", "PrivUnitG", "mean estimation"),
-    "projunit": Listed("privunit", "ProjUnit", "mean estimation"),
+    "privunit": Listed("privunit", "PrivUnit", "mean estimation", options=("lift",)),
+    "privunit-g": Listed("privunit", "PrivUnitG", "mean estimation", options=("lift",)),
+    "projunit": Listed("privunit", "ProjUnit", "mean estimation", options=("k", "lift")),
     "randomized-response": Listed("randomized_response", "randomised response", "randomised response", integer=True),
-    "tldp-discrete": Listed("tldp", "TLDP, discrete", "tldp-laplace", integer=True),
-    "tldp-g": Listed("tldp", "TLDP-G", "tldp-gaussian"),
-    "tldp-g-w": Listed("tldp", "TLDP-G, weighted", "tldp-gaussian"),
-    "tldp-l": Listed("tldp", "TLDP-L", "tldp-laplace"),
-    "tldp-l-w": Listed("tldp", "TLDP-L, weighted", "tldp-laplace"),
-    "tvg": Listed("tvg", "TVG", "directional"),
-    "udn": Listed("tvg", "UDN", "directional"),
+    "tldp-discrete": Listed("tldp", "TLDP, discrete", "tldp-laplace", integer=True, options=("output", "rho")),
+    "tldp-g": Listed("tldp", "TLDP-G", "tldp-gaussian", options=("delta_range",)),
+    "tldp-g-w": Listed("tldp", "TLDP-G, weighted", "tldp-gaussian", options=("delta_range", "weights")),
+    "tldp-l": Listed("tldp", "TLDP-L", "tldp-laplace", options=("delta_range",)),
+    "tldp-l-w": Listed("tldp", "TLDP-L, weighted", "tldp-laplace", options=("delta_range", "weights")),
+    "tvg": Listed("tvg", "TVG", "directional", options=("directions", "importances", "workload")),
+    "udn": Listed("tvg", "UDN", "directional", options=("directions", "importances", "workload")),
 }
 HOMES = {
     f"tensorldp.mechanisms.{module}": [name for name, listed in TABLE.items() if listed.module == module]

@@ -184,3 +184,4 @@ def test_the_table_says_of_a_mechanism_what_its_class_says() -> None:
         cls = MECHANISMS.get(name)
         assert (cls.integer, cls.only_for) == (listed.integer, listed.only_for), name
         assert (cls.label, cls.family, cls.variant_labels) == listed[1:4], name
+        assert cls.options() == {"clip", *listed.options}, name
