@@ -166,7 +166,8 @@ def test_arms_come_in_their_order_with_their_own_options_epsilons_and_factors() 
     study = invented(
         {"mechanisms": ["none", "laplace"], "options": {"delta_range": 2}},
         {"mechanisms": ["gaussian"], "factors": form, "options": form, "epsilons": {"quick": [3]}},
-        {"mechanisms": ["laplace"], "options": {"delta_range": 9}, "epsilons": {"quick": [1, 5]}},
+        {"mechanisms": ["laplace"], "options": {"delta_range": 9}, "epsilons": {"quick": [5]}},
+        {"mechanisms": ["laplace"], "options": {"delta_range": 2}},
         {"mechanisms": ["tldp-l"], "scales": ["desk"]},
         {"mechanisms": ["tldp-g"], "datasets": ["mnist"]},
         factors={"model": ["linear"]},
@@ -175,9 +176,19 @@ def test_arms_come_in_their_order_with_their_own_options_epsilons_and_factors() 
         ("none", "model=linear", "inf", {"delta_range": 2}),
         ("laplace", "model=linear", "1", {"delta_range": 2}),
         ("gaussian", "form=table5,model=linear", "3", form),
-        ("laplace", "model=linear", "5", {"delta_range": 9}),  # at 1 the first arm that has a cell states it
+        ("laplace", "model=linear", "5", {"delta_range": 9}),
     ]
     assert {cell.factors for cell in cells_of(study)} == {LearningFactors(model="linear")}
+
+
+def test_arms_that_make_one_cell_of_two_kinds_are_one_sentence() -> None:
+    arms = {"mechanisms": ["none", "laplace"]}, {"mechanisms": ["laplace"], "options": {"clip": True}}
+    words = (
+        "two arms of the study s make the cell digits/model=linear/laplace/epsilon~1, with options {} and "
+        "{'clip': True}: tell them apart by a factor, or leave one out"
+    )
+    with pytest.raises(InputError, match=f"^{re.escape(words)}$"):
+        cells_of(invented(*arms, factors={"model": ["linear"]}))
 
 
 def test_an_arms_list_of_factors_is_a_grid_of_its_own() -> None:
@@ -338,14 +349,40 @@ def test_a_mistake_in_the_config_is_one_sentence(changes: dict[str, Any], words:
     assert all(word in told for word in words), told
 
 
-def test_a_network_in_a_study_of_ones_own_is_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+FACTOR = "mine.yaml: scales.desk.per_factor "
+
+
+@pytest.mark.parametrize(
+    ("study", "old", "new", "words"),
+    [
+        (
+            "tldp_type1",
+            "model: [small_cnn]",
+            "model: [smal_cnn]",
+            "model of mine 'smal_cnn': did you mean 'small_cnn'?",
+        ),
+        ("tldp_type1", "model=mobilenet_v2:", "model=mobilenet_v3:", f"{FACTOR}'model=mobilenet_v3': did you mean"),
+        ("tldp_type1", "model=mobilenet_v2:", "modl=mobilenet_v2:", f"{FACTOR}'modl=mobilenet_v2': did you mean"),
+        ("tvg_sgd", "datasets: [digits, mnist]", "datasets: [digits, mnits]", "of mine 'mnits': did you mean 'mnist'?"),
+        (
+            "tvg_covariance",
+            "constant: 1.25",
+            "constnat: 1.25",
+            "option of matrix in mine 'constnat': did you mean 'constant'",
+        ),
+    ],
+)
+def test_a_misspelt_word_in_a_study_of_ones_own_is_refused_when_it_is_planned(
+    study: str, old: str, new: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    text = study_files()["tldp_type1"].read_text()
+    text = study_files()[study].read_text()
+    assert old in text
     (tmp_path / "studies").mkdir()
-    mine = text.replace("study: tldp_type1", "study: mine").replace("model: [small_cnn]", "model: [smal_cnn]")
-    (tmp_path / "studies" / "mine.yaml").write_text(mine)
+    (tmp_path / "studies" / "mine.yaml").write_text(text.replace(f"study: {study}", "study: mine").replace(old, new))
     told = refusal(studies=["mine"])
-    assert told.startswith("unknown value of the factor model of mine 'smal_cnn': did you mean 'small_cnn'?")
+    assert told.startswith("unknown ")
+    assert words in told
 
 
 def test_a_study_file_that_is_broken_is_named(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from tensorldp.errors import InputError, unknown
+from tensorldp.errors import InputError, shown, unknown
 from tensorldp.mechanism_table import MECHANISMS, NO_PRIVACY, TABLE
 from tensorldp_papers.data.catalogue import get, whole_of
 from tensorldp_papers.data.catalogue import names as dataset_names
@@ -138,8 +138,8 @@ def study_cells(study: Study, settings: Settings) -> list[AnyCell]:
     wanted = settings.mechanisms.get(study.study)
     chosen = _factors(study, plan, settings)
     shared = plan_of(study.method).shares_models
-    cells: dict[AnyCell, None] = {}
-    models: dict[AnyCell, None] = {}
+    cells: dict[AnyCell, AnyCell] = {}
+    models: dict[AnyCell, AnyCell] = {}
     for arm in study.arms if wanted is None else _chosen(study, wanted):
         if arm.scales is not None and settings.scale not in arm.scales:
             continue
@@ -172,9 +172,10 @@ def study_cells(study: Study, settings: Settings) -> list[AnyCell]:
                             seeds=seeds,
                             base=variant_text({key: factors[key] for key in plan.factors}),
                         )
-                        cells.setdefault(cell)
+                        _check_same(cells.setdefault(cell, cell), cell)
                         if shared:
-                            models.setdefault(_model_cell(cell, study, settings, factors))
+                            model = _model_cell(cell, study, settings, factors)
+                            models.setdefault(model, model)
     cells |= models
     for dataset in settings.datasets.get(study.study, plan.datasets):
         if not any(cell.dataset == dataset for cell in cells):
@@ -183,6 +184,16 @@ def study_cells(study: Study, settings: Settings) -> list[AnyCell]:
                 "an arm of its file must name the data set and a mechanism with a finite epsilon"
             )
     return list(cells)
+
+
+def _check_same(one: AnyCell, other: AnyCell) -> None:
+    """Refuse two cells of one key that are not the same: only one of them would be computed."""
+    for key, value in vars(one).items():
+        if value != vars(other)[key]:
+            raise InputError(
+                f"two arms of the study {one.study} make the cell {one.path.removeprefix(f'{one.study}/')}, with {key} "
+                f"{shown(value)} and {shown(vars(other)[key])}: tell them apart by a factor, or leave one out"
+            )
 
 
 def _model_cell(cell: AnyCell, study: Study, settings: Settings, factors: dict[str, Any]) -> AnyCell:
@@ -226,6 +237,19 @@ def _check_use(study: Study, mechanism: str, known: set[str]) -> None:
     raise InputError(
         f"mechanisms: the study {study.study} cannot run {mechanism!r}: {why}; it has {', '.join(sorted(known))}"
     )
+
+
+def _check_options(cell: AnyCell) -> None:
+    """Refuse what is no option of a cell's mechanism; those of the package come from the table, without torch."""
+    if cell.mechanism == NO_PRIVACY:  # has the options of the arm that it shares, and no use for them
+        return
+    listed = TABLE.get(cell.mechanism)
+    if listed is None:
+        MECHANISMS.get(cell.mechanism).check_options(cell.options)
+        return
+    for name in cell.options:
+        if name not in (allowed := {"clip", *listed.options}):
+            raise unknown(f"option of {cell.mechanism} in {cell.study}", short(name), allowed)
 
 
 def _check_data(cell: AnyCell, study: Study, known: Sequence[str]) -> None:
@@ -307,6 +331,11 @@ def make_plan(settings: Settings, precision: tuple[Precision, ...] = ()) -> Plan
             if name not in available:
                 raise unknown(f"study under {key}", short(name), available)
     studies = {name: load_study(available[name]) for name in dict.fromkeys(settings.studies)}
+    known = (*datasets, *settings.own_datasets)
+    for study in studies.values():
+        for name in (name for arm in study.arms for name in arm.datasets or ()):
+            if plan_of(study.method).data and name not in (*known, SYNTHETIC):
+                raise unknown(f"dataset of an arm of {study.study}", short(name), (*known, SYNTHETIC))
     cells = tuple(cell.computing_in(precision) for study in studies.values() for cell in study_cells(study, settings))
     if settings.precision in ("bfloat16", "compiled") and all(cell.precision == "float32" for cell in cells):
         raise InputError(
@@ -316,8 +345,9 @@ def make_plan(settings: Settings, precision: tuple[Precision, ...] = ()) -> Plan
     for cell in cells:
         if cell.mechanism not in mechanisms:
             raise unknown("mechanism", short(cell.mechanism), mechanisms)
+        _check_options(cell)
         if isinstance(cell.factors, ModelFactors) and cell.factors.model not in models:
             raise unknown(f"value of the factor model of {cell.study}", short(cell.factors.model), models)
         if cell.plan.data:
-            _check_data(cell, studies[cell.study], (*datasets, *settings.own_datasets))
+            _check_data(cell, studies[cell.study], known)
     return Plan(settings, studies, cells)
