@@ -86,6 +86,21 @@ def test_calibrate_gives_a_record_what_was_asked_for(
     lines = dict(line.split(": ") for line in text.splitlines() if ": " in line)
     mechanism = make(key, epsilon=float(lines["nominal epsilon"]), domain=Box(0, 1, (4,)))
     assert mechanism.guarantee(delta).epsilon == pytest.approx(wanted, rel=2e-6)
+    assert "note" not in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("tldp-l", "--delta", "1e-5", "--shape", "100"), "its atom, now of probability 1e-05, exceeds delta and no"),
+        (("k-rr", "--delta", "0.1", "--shape", "16", "--box", "0", "3"), "what is guaranteed jumps beyond it"),
+    ],
+)
+def test_calibrate_says_where_and_why_the_guarantee_that_was_asked_for_is_not_reached(
+    arguments: tuple[str, ...], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = said(capsys, "calibrate", "--record-epsilon", "1", *arguments)
+    assert f"note: epsilon 1 is not reached, because with a larger nominal epsilon {why}" in text
 
 
 @pytest.mark.parametrize("low", ["-1e-3", "-2.5e-1", "-1", "-.5", "-0.5e+2", "-1E5", "-1_000"])
@@ -102,14 +117,17 @@ MISTAKES = [
     (("check", "math:thing"), "has no 'thing'"),
     (("check", "laplace", "--epsilon", "1", "--option", "form"), "key=value"),
     (("check", "math:sqrt", "--claim-epsilon", "1", "--option", "form=1"), "takes no --option"),
-    (("check", "math:sqrt", "--epsilon", "1"), "--claim-epsilon"),
+    (("check", "math:sqrt", "--claim-epsilon", "1", "--nominal-delta", "7"), "takes no --nominal-delta, got 7.0"),
+    (("check", "math:sqrt", "--epsilon", "1"), "takes no --epsilon or --record-epsilon, got 1.0"),
+    (("check", "math:sqrt"), "--claim-epsilon"),
     (("check", "laplace", "--epsilon", "1", "--out", "/dev/null/verdict"), "folder /dev/null/verdict"),
     (("card", "laplace", "--epsilon", "1", "--out", "/dev/null/c"), "folder /dev/null/c for the card cannot be made"),
     (
         ("card", "laplace", "--epsilon", "1", "--out", "cards", "--runs", "/dev/null/r"),
         "folder /dev/null/r for the runs of tasks cannot be made",
     ),
-    (("guarantee", "math:sqrt", "--epsilon", "1"), "not a mechanism"),
+    (("guarantee", "math:sqrt"), "not a mechanism"),
+    (("guarantee", "laplace"), "laplace needs --epsilon"),
     (("guarantee", "laplace", "--epsilon", "-1"), "epsilon of laplace"),
     (("calibrate", "tldp-l", "--record-epsilon", "1"), "give a larger --delta than 0.0937, the probability of its"),
     (("calibrate", "laplace", "--record-epsilon", "-1"), "record-epsilon must be a number"),

@@ -10,10 +10,12 @@ from tensorldp.commands.target import add_target_arguments, domain_of, mechanism
 from tensorldp.errors import InputError, check_budget
 from tensorldp.mechanisms import Mechanism
 
+SHORT = 0.01  # of the epsilon that was asked for: what is reached may miss as much without a note
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
-    add_target_arguments(parser, epsilon=None)
+    add_target_arguments(parser, epsilon=False)
     parser.add_argument("--record-epsilon", type=float, required=True, help="the epsilon to guarantee to one record")
     parser.add_argument("--delta", type=float, default=0.0, help="delta of that guarantee (default: 0, a pure one)")
 
@@ -42,5 +44,10 @@ def run(options: argparse.Namespace) -> int:
     print(f"nominal epsilon: {mechanism.epsilon:.9g}")
     bound = "exactly" if reached.exact else "at most"
     print(f"each {reached.unit} is guaranteed epsilon {bound} {reached.epsilon:.6g} at delta {delta:g}")
+    if reached.epsilon < (1.0 - SHORT) * wanted:
+        atom, why = mechanism.curve().atom, "what is guaranteed jumps beyond it"
+        if math.isclose(atom, delta, rel_tol=SHORT):
+            why = f"its atom, now of probability {atom:.3g}, exceeds delta and no finite epsilon holds"
+        print(f"note: epsilon {wanted:g} is not reached, because with a larger nominal epsilon {why}")
     print_error(mechanism)
     return 0

@@ -22,7 +22,7 @@ FORMATS = ("float64", "float32", "bfloat16")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
-    add_target_arguments(parser, epsilon=False)
+    add_target_arguments(parser, epsilon=True)
     parser.add_argument("--claim-epsilon", type=float, help="the claim, in place of the mechanism's own curve")
     parser.add_argument("--claim-delta", type=float, default=0.0, help="delta of that claim (default: 0)")
     parser.add_argument("--minutes", type=float, default=2.0, help="most processor time to use (default: 2)")

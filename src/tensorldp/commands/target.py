@@ -23,13 +23,15 @@ ARGUMENTS = {
 }
 
 
-def add_target_arguments(parser: argparse.ArgumentParser, *, epsilon: bool | None) -> None:
-    """The arguments that name a mechanism and its domain; `epsilon` is whether it is required, None for no argument."""
+def add_target_arguments(parser: argparse.ArgumentParser, *, epsilon: bool) -> None:
+    """The arguments that name a mechanism and its domain; `epsilon` is whether the nominal epsilon is one."""
     parser.add_argument("target", help="a mechanism's key, or module:name of a class, object or function")
-    if epsilon is not None:
-        parser.add_argument("--epsilon", type=float, required=epsilon, help="the nominal epsilon of the mechanism")
+    if epsilon:  # not `required`: a function or an object has none
+        parser.add_argument("--epsilon", type=float, help="the nominal epsilon of the mechanism")
     parser.add_argument(
-        "--nominal-delta", type=float, default=NOMINAL_DELTA, help="the nominal delta, where it has one"
+        "--nominal-delta",
+        type=float,
+        help=f"the nominal delta, where the mechanism has one (default: {NOMINAL_DELTA:g})",
     )
     parser.add_argument("--shape", type=int, nargs="+", default=[4], help="shape of one record (default: 4)")
     domain = parser.add_mutually_exclusive_group()
@@ -59,11 +61,16 @@ def target_of(options: argparse.Namespace, domain: Domain) -> Any:
             raise InputError(f"{options.target} needs --epsilon")
         chosen = "".join(f" with {text}" for text in options.option)
         with blamed(f"{options.target} cannot be made on {domain}{chosen}"):
-            return target(epsilon=float(options.epsilon), domain=domain, delta=options.nominal_delta, **settings)
-    if settings:
-        raise InputError(
-            f"{options.target} is not a mechanism's class: it takes no --option, got {options.option[0]!r}"
-        )
+            delta = NOMINAL_DELTA if options.nominal_delta is None else options.nominal_delta
+            return target(epsilon=float(options.epsilon), domain=domain, delta=delta, **settings)
+    given = {
+        ARGUMENTS["epsilon"]: options.epsilon,
+        ARGUMENTS["delta"]: options.nominal_delta,
+        "--option": options.option[0] if options.option else None,
+    }
+    for argument, value in given.items():
+        if value is not None:
+            raise InputError(f"{options.target} is not a mechanism's class: it takes no {argument}, got {value!r}")
     return target
 
 

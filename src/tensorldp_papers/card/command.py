@@ -34,7 +34,7 @@ WORKFLOW = Path(__file__).resolve().parents[3]  # of a clone; an installed packa
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
-    add_target_arguments(parser, epsilon=False)
+    add_target_arguments(parser, epsilon=True)
     parser.set_defaults(shape=[8, 8])
     parser.add_argument("--claim-epsilon", type=float, help="what a function is said to have")
     parser.add_argument("--claim-delta", type=float, default=0.0, help="delta of that claim (default: 0)")
