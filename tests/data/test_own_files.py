@@ -404,6 +404,9 @@ def test_numbers_that_merge_here_and_there_give_a_warning_where_they_are_whole(t
     put(tmp_path, {"a": [*np.arange(38) * 1_000_000, 2**25, 2**25 + 1]})
     (found,) = warned(tmp_path, values=["a", "b"], range=[0, 1e8])
     assert "33554432 and 33554433 in column 'a'" in found
+    put(tmp_path, {"a": [0.5, 2**25 + 0.5, *np.arange(36) * 1_000_000, 2**25, 2**25 + 1]})  # others have a fraction
+    (found,) = warned(tmp_path, values=["a", "b"], range=[0, 1e8])
+    assert "33554432 and 33554433 in column 'a'" in found
     assert warned(tmp_path, values=["b"]) == []
     put(tmp_path, {"a": np.append(np.linspace(0, 1, 39), np.nextafter(1.0, 0.0))})  # two of them become one
     assert warned(tmp_path, values=["a", "b"]) == []

@@ -151,7 +151,10 @@ def _merged(values: NDArray[Any], zero: float, width: float, what: str) -> tuple
             f"{what} holds {_text(pair[0])} and {_text(pair[1])}, which are one number in float32 on so wide a range: "
             "state the public range that the records need, or leave it out"
         )
-    return pair if (distinct % 1 == 0).all() else None
+    whole = distinct % 1 == 0
+    distinct, kept = distinct[whole], kept[whole]
+    same = np.flatnonzero(kept[1:] == kept[:-1])
+    return (float(distinct[same[0]]), float(distinct[same[0] + 1])) if len(same) else None
 
 
 def _by_column(
