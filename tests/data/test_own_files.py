@@ -226,6 +226,12 @@ REFUSED: list[tuple[str, Any, dict[str, Any], list[str]]] = [
     (CSV, broken("tree", ""), {}, ["the label of row 8 is missing"]),
     (CSV, broken("tree", "  "), {}, ["the label of row 8 is missing"]),
     (CSV, b'a,tree\n1,oak\n2,""\n', {}, ["the label of row 2 is missing"]),
+    (
+        CSV,
+        b'a,tree\n1,oak\n2,"elm\n3,elm\n4,elm"\n5,oak\n',
+        {},
+        ["t.csv: the label of row 2 has a line break, 'elm\\n3"],
+    ),
     (CSV, broken("tree", "ash"), {}, ["only one record", "'ash'"]),
     (CSV, {"tree": np.arange(40) / 4}, {}, ["whole numbers or words", "0.25"]),
     (PARQUET, {"tree": [b"oak", b"elm"] * 20}, {}, ["found b'oak'"]),

@@ -231,6 +231,11 @@ def _classes(content: Content, where: str) -> tuple[NDArray[np.int64], list[str]
     for k, text in enumerate(classes):
         if (meaning := _meaning(text)) == "":
             raise InputError(f"{where}: the label of {place(int(first[k]))} is missing")
+        if len(text.splitlines()) > 1:  # of a table, records that a stray quote has swallowed
+            raise InputError(
+                f"{where}: the label of {place(int(first[k]))} has a line break, {shown(text)}: write a label on one "
+                "line, and close each quote in the row that opens it"
+            )
         if (twin := meanings.setdefault(meaning, k)) != k:
             raise InputError(
                 f"{where}: the label {shown(classes[twin])} of {place(int(first[twin]))} and {shown(text)} of "
