@@ -268,6 +268,15 @@ REFUSED: list[tuple[str, Any, dict[str, Any], list[str]]] = [
         (NPZ, {"x": np.array([*range(39), value])[:, None]}, WHOLE_FLOATS, ["record 39, element (0,)", str(value)])
         for value in (2**53 + 1, 2**63 - 1, -(2**60) - 1)
     ),
+    *(
+        (
+            NPZ,
+            {"x": np.array([0.1, *range(38), wide(2**60) + 1])[:, None]},
+            WHOLE_FLOATS,
+            ["record 39", "606846977e+18"],
+        )
+        for wide in ([np.longdouble] if np.finfo(np.longdouble).nmant > 60 else [])
+    ),
     # rows and columns
     (CSV, b"a,tree\n1,oak,7\n2,elm,7\n", {}, ["rows with more fields"]),  # pandas would take the first for an index
     (CSV, b"a,tree\n1,oak\n2,elm,7\n", {}, ["Expected 2 fields"]),
@@ -489,6 +498,8 @@ def test_an_index_gives_a_warning_that_says_how_to_drop_it(tmp_path: Path, name:
 def test_the_index_of_a_parquet_file_is_a_column_where_it_has_a_name(tmp_path: Path) -> None:
     for table in (TABLE.set_index("a"), TABLE.set_index("a", drop=False), TABLE.iloc[::-1]):
         assert rows(prepared(put(tmp_path, table, PARQUET), PARQUET)) == stated(X)
+    put(tmp_path, TABLE.set_index(pd.Index(TABLE["b"], name="a")), PARQUET)
+    assert "t.parquet has an index and a column 'a' that differ" in refusal(tmp_path, PARQUET)
 
 
 def test_a_csv_file_without_a_header_does_not_lose_its_first_record(tmp_path: Path) -> None:

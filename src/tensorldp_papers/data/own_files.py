@@ -287,12 +287,17 @@ def _csv(path: Path, entry: OwnDataset, where: str) -> Content:
 
 
 def _parquet(path: Path, entry: OwnDataset, where: str) -> Content:
-    """A Parquet table; an index that has a name is a column."""
+    """A Parquet table; an index that has a name is a column, which it may be already."""
     try:
         table = pd.read_parquet(path)
     except Exception as error:  # pyarrow lets several kinds through on damaged files
         raise InputError(f"{where}: {path} is not a Parquet table ({described(error)})") from None
     named = [name for name in table.index.names if name is not None and name not in table.columns]
+    for level, name in enumerate(table.index.names):
+        if name in table.columns and not table.index.get_level_values(level).equals(pd.Index(table[name])):
+            raise InputError(
+                f"{where}: {path} has an index and a column {str(name)!r} that differ: give each its own name"
+            )
     table = table.reset_index(level=named) if named else table
     _check_once([str(column) for column in table.columns], path, where)
     return _table(table, path, entry, where, untyped=False)
@@ -407,14 +412,18 @@ def _column(column: pd.Series[Any], name: str, path: Path, where: str) -> NDArra
 
 def _check_exact(x: NDArray[Any], place: Callable[[tuple[int, ...]], str]) -> None:
     """Refuse whole numbers that float64 does not hold."""
-    if x.dtype.kind not in "iu" or x.dtype.itemsize < 8:
+    if x.dtype.kind not in "iuf" or x.dtype.itemsize < 8 or x.dtype == np.float64:
         return
-    near = x.astype(np.float64)
-    with np.errstate(invalid="ignore"):  # what rounds up to beyond the last integer
-        bad = np.argwhere((near >= float(np.iinfo(x.dtype).max)) | (near.astype(x.dtype) != x))
+    with np.errstate(invalid="ignore", over="ignore"):  # what rounds up to beyond the last integer; infinity
+        near = x.astype(np.float64)
+        if x.dtype.kind == "f":  # wider ones: beyond 2^64 their whole numbers are measurements, rounded already
+            rounded = (near.astype(x.dtype) != x) & (x % 1 == 0) & (np.abs(x) <= 2.0**64)
+        else:
+            rounded = (near >= float(np.iinfo(x.dtype).max)) | (near.astype(x.dtype) != x)
+    bad = np.argwhere(rounded)
     if len(bad):
         raise InputError(
-            f"{place(tuple(int(k) for k in bad[0]))} is {x[tuple(bad[0])]}, which float64 cannot hold: {UNITS}"
+            f"{place(tuple(int(k) for k in bad[0]))} is {x[tuple(bad[0])]!s}, which float64 cannot hold: {UNITS}"
         )
 
 
