@@ -193,6 +193,8 @@ def skewed_score(values: Reals, mean: float) -> float:
 
     Without the correction a mean of few squared errors is called too small eight times as often as is meant.
     """
+    scale = max(float(np.abs(values).max()), abs(mean)) or 1.0  # a score has no unit, and powers of large ones overflow
+    values, mean = values / scale, mean / scale
     spread, lead = float(values.std()), float(values.mean()) - mean
     if spread <= 1e-12 * abs(mean):
         return 0.0 if abs(lead) <= 1e-9 * abs(mean) else math.copysign(math.inf, lead)

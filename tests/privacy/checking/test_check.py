@@ -128,6 +128,9 @@ def test_means_of_squared_errors_are_not_called_wrong_too_often() -> None:
 def test_a_mean_that_is_off_is_seen_and_a_constant_has_no_spread() -> None:
     values = np.random.default_rng(1).laplace(size=4000) ** 2
     assert skewed_score(values, 2.6) < -5.0 < 5.0 < skewed_score(values, 1.5)
+    for unit in (1e-200, 1e62, 1e200):
+        assert skewed_score(values * unit, 1.5 * unit) == pytest.approx(skewed_score(values, 1.5))
+    assert 50.0 < skewed_score(values, 0.0) < math.inf
     assert [skewed_score(np.full(10, 2.0), mean) for mean in (2.0, 1.0)] == [0.0, math.inf]
 
 
