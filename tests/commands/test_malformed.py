@@ -229,7 +229,7 @@ def test_ctrl_c_is_no_verdict(capsys: pytest.CaptureFixture[str]) -> None:
         ("def __getattr__(name): raise SystemExit(0)", "cannot be looked up: SystemExit: 0"),
         ("g = 1", "has no 'f'"),
         ("from tensorldp.mechanisms import Mechanism as f", "cannot be made on"),
-        ("class f: pass", "TypeError: f() takes no arguments"),
+        ("class f: pass", "is not a mechanism's class: it takes no --epsilon"),
     ],
 )
 def test_a_module_may_end_as_it_likes_and_the_exit_code_is_2(
