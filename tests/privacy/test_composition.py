@@ -246,6 +246,13 @@ def test_a_number_out_of_range_is_named(function: Any, arguments: dict[str, Any]
             function(**arguments | {name: bad})
 
 
+@pytest.mark.parametrize("shift", [5e-324, 1e-300, 1e-43])
+def test_a_loss_too_small_for_floats_is_rounded_up(shift: float) -> None:
+    for curve in (LaplaceCurve(shift, 5), LaplaceCurve(shift, 2), PureCurve(shift, count=5)):
+        assert shift <= curve.epsilon(1e-200) <= curve.pure_epsilon < 1e-38
+        assert curve.epsilon(1e-5) == 0.0
+
+
 TRAIN: dict[str, Any] = {"train": lambda coins, g: coins[:3].float(), "curve": PureCurve(1.0), "delta": 1e-5}
 
 
@@ -260,7 +267,7 @@ TRAIN: dict[str, Any] = {"train": lambda coins, g: coins[:3].float(), "curve": P
         (DiscreteCurve, {"log_p": None, "log_q": HALVES}, "log_p of a discrete curve must be a sequence of numbers"),
         (AtomCurve, {"inner": 1.0, "mass": 0.1}, "an atom needs the privacy curve of the other outcomes, got 1.0"),
         (AtomCurve.over, {"inner": PureCurve(1.0), "mass": math.nan}, "mass of an atom must be a number in .0, 1."),
-        *((LaplaceCurve, {"shift": shift, "count": 5}, "shift of a Laplace") for shift in (5e-324, 1e-300, 1e300)),
+        (LaplaceCurve, {"shift": 1e300, "count": 5}, "shift of a Laplace curve must be a number in .0, 1e.50."),
         (GaussianCurve, {"mu": 1e160}, "mu of a Gaussian curve must be a number in .0, 1e.100."),
         (DpSgdCurve, {"noise_multiplier": 1.0, "sampling_rate": 0.1, "steps": 5, "accountant": "m"}, "accountant"),
         *((ProductCurve, {"parts": parts}, "part") for parts in ((), ((1.0, 1),), (GaussianCurve(1.0),))),

@@ -13,7 +13,7 @@ from tensorldp.errors import MOST_USES, check_real, check_whole
 
 FLOOR = -1e12  # used for log 0: finite, so that a bracket may end there
 DELTA_FLOOR = 1e-300  # used for a delta of 0 where its log is taken
-LEAST_LOSS, MOST_LOSS = 1e-24, 1e50  # of one element, if not 0: delta keeps its digits, and no sum of losses overflows
+LEAST_LOSS, MOST_LOSS = 1e-40, 1e50  # of one element: inverses and sums stay floats; smaller ones are rounded up
 MOST_COUNT = 10**20  # of elements, whose contour integral keeps its digits
 
 

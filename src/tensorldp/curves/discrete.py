@@ -86,7 +86,7 @@ class DiscreteCurve(RepeatedCurve):
                 raise InputError(f"a discrete curve of {len(self.log_p)} masses needs as many losses")
             for p, q, loss in zip(self.log_p, self.log_q, self.losses, strict=True):
                 near = math.isclose(loss, p - q, rel_tol=SUM_TOLERANCE, abs_tol=SUM_TOLERANCE)
-                if p > -math.inf < q and not (near and (loss == 0.0 or abs(loss) >= LEAST_LOSS)):
+                if p > -math.inf < q and not near:
                     raise InputError(f"a loss of a discrete curve must be log_p - log_q, here {p - q:g}, got {loss!r}")
         check_whole("count of a discrete curve", self.count, low=1, high=MOST_COUNT)
         if self.count > 1 and (not self._symmetric or lattice_step(self.loss_law.loss) is None):
@@ -165,7 +165,7 @@ class PureCurve(RepeatedCurve):
     delta(e) = (e^budget - e^e) / (1 + e^budget), and uses compose as its binomial.
 
     Args:
-        budget: epsilon of one use in nats, in [1e-24, 1e50].
+        budget: epsilon of one use in nats, in (0, 1e50].
         exact: whether the mechanism attains that delta at every epsilon, as randomised response does.
     """
 
@@ -174,8 +174,8 @@ class PureCurve(RepeatedCurve):
     count: int = 1
 
     def __post_init__(self) -> None:
-        budget = check_real("budget of a pure curve", self.budget, low=LEAST_LOSS, high=MOST_LOSS)
-        object.__setattr__(self, "budget", budget)
+        budget = check_real("budget of a pure curve", self.budget, low=0.0, high=MOST_LOSS, open_low=True)
+        object.__setattr__(self, "budget", max(budget, LEAST_LOSS))  # a larger one has a larger delta
         check_whole("count of a pure curve", self.count, low=1, high=MOST_COUNT)
 
     @property

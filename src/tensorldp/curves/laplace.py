@@ -150,7 +150,7 @@ class LaplaceCurve(RepeatedCurve):
     at the ends of their range summed apart where few elements are strictly inside.
 
     Raises:
-        InputError: if shift is neither 0 nor in [1e-24, 1e50], or count is not a whole number from 1 to 10^20.
+        InputError: if shift is not in [0, 1e50], or count is not a whole number from 1 to 10^20.
     """
 
     shift: float
@@ -159,9 +159,7 @@ class LaplaceCurve(RepeatedCurve):
 
     def __post_init__(self) -> None:
         shift = check_real("shift of a Laplace curve", self.shift, low=0.0, high=MOST_LOSS)
-        if shift != 0.0:
-            check_real("shift of a Laplace curve that is not 0", shift, low=LEAST_LOSS, high=MOST_LOSS)
-        object.__setattr__(self, "shift", shift)
+        object.__setattr__(self, "shift", max(shift, LEAST_LOSS) if shift else 0.0)  # a larger one has a larger delta
         check_whole("count of a Laplace curve", self.count, low=1, high=MOST_COUNT)
 
     def nearer(self, share: float) -> LaplaceCurve:
