@@ -129,7 +129,7 @@ class _Check:
             if not self.claim.countable:
                 self.attempts.append(Attempt("search for a breach", 0.0, 0, 0.0, TOO_LARGE))
             if floating_point and self.claim.countable:
-                self._floats(dtypes)
+                self._floats(dtypes, until_found=True)
             if not self.findings:
                 self._search(torch.float32 in dtypes)
             if not self.findings and self.target.mechanism is not None and self._time_left("declarations"):
@@ -138,7 +138,7 @@ class _Check:
             if not self.findings and self._time_left("independence of releases"):
                 self._independence()
             if self.claim.countable and not floating_point and not self.findings:
-                self._floats(dtypes)
+                self._floats(dtypes, until_found=False)
             if timing:
                 self._timing()
             if self.drawn == 0:
@@ -332,11 +332,14 @@ class _Check:
             self.findings.append(Finding(kind, f"{text} (p = {p_value:.2g})", evidence, pair=pair))
         self._note(name, share, samples, start, f"p = {p_value:.3g}")
 
-    def _floats(self, dtypes: Sequence[torch.dtype]) -> None:
+    def _floats(self, dtypes: Sequence[torch.dtype], *, until_found: bool) -> None:
         for dtype in dtypes:
             start = time.process_time()
             share = SHARES["floating point"] / len(dtypes)
             name = str(dtype).removeprefix("torch.")
+            if until_found and self.findings:
+                self._note(f"which {name} numbers occur", share, 0, start, "not tried: the claim is refuted already")
+                continue
             if self.target.form is not None and self.target.form.whole:
                 outcome = "not tried: releases are whole numbers by their type, and no floats"
                 self._note(f"which {name} numbers occur", share, 0, start, outcome)
