@@ -44,7 +44,7 @@ def test_the_page_on_checking_has_what_was_measured_of_the_planted_lies() -> Non
     lies = json.loads((ROOT / "benchmarks" / "lies.json").read_text())
     honest = json.loads((ROOT / "benchmarks" / "false_alarms.json").read_text())["rows"]
     found, runs = (sum(row[key] for row in lies) for key in ("refuted", "runs"))
-    assert f"200,000 releases of a pair at most | {runs:,} | {found:,} |" in page
+    assert f"learning from 200,000 releases at most | {runs:,} | {found:,} |" in page
     wrong, checks = (sum(row[key] for row in honest) for key in ("refuted", "runs"))
     most = 100 * float(upper_bound(wrong, checks, 0.05))
     assert f"at confidence 0.95 | {checks:,} | {wrong}, so at most {most:.2f} % in truth |" in page
