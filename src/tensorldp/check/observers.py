@@ -14,22 +14,21 @@ from torch import Tensor
 
 from tensorldp.check.distinguishers import Observations
 from tensorldp.check.pairs import Pair
-from tensorldp.check.target import Target
+from tensorldp.check.target import AT_ONCE, Target
 from tensorldp.randomness import derive_seed, generator, numpy_generator
 
 Places = npt.NDArray[np.int64]
-ELEMENTS = 1 << 20  # released at once
 ROWS = 1 << 14
 MOST = 1 << 14  # columns of a release that are examined
 AMONG = 8  # elements of a record that are examined among other records
-AFTER = 16  # releases of a known record after the first
+AFTER = 16  # releases of a known record after the first, at most
 COARSE = 1 << 10  # steps of the domain's width in a coarse release
 ODD = 64  # columns of a release of another size that are examined among others
 
 
 def releases(target: Target, record: Tensor, count: int, source: torch.Generator) -> Iterator[Tensor]:
     """`count` independent releases of a record, in batches that a few times 8 MB hold or that have one record."""
-    step = min(ROWS, count, max(1, ELEMENTS // max(target.size, target.width)))
+    step = min(ROWS, count, max(1, AT_ONCE // max(target.size, target.width)))
     for start in range(0, count, step):
         yield target.release(record.expand(min(step, count - start), *record.shape), source)
 
@@ -172,7 +171,7 @@ class InBatch(Observer):
     def observe(self, target: Target, pair: Pair, second: bool, count: int, *seed: object) -> Iterator[Observations]:
         known, mine = pair.x, pair.x_prime if second else pair.x
         source = generator("check", "batch", target.name, second, *seed)
-        most = min(self.most, max(2, ELEMENTS // max(target.size, target.width)))
+        most = min(self.most, max(2, AT_ONCE // max(target.size, target.width)))
         sizes = 1 + (torch.rand(count, generator=source) * math.log(most)).exp().long() if most > 1 else [1] * count
         draws = torch.rand(count, 3, generator=source).tolist()
         places, rows = None, []
@@ -215,7 +214,7 @@ class FirstUse(Observer):
     def observe(self, target: Target, pair: Pair, second: bool, count: int, *seed: object) -> Iterator[Observations]:
         known, mine = _sides(pair, second)
         source = generator("check", "first use", target.name, second, *seed)
-        after = known.expand(AFTER, *known.shape)
+        after = known.expand(_after(target), *known.shape)
         places, rows = None, []
         for index in range(count):
             fresh = target.anew()
@@ -232,7 +231,7 @@ class FirstUse(Observer):
         if target.width != target.size:
             return None
         known, mine = (record.reshape(-1).numpy()[_few_columns(target, pair)] for record in _sides(pair, second))
-        return np.concatenate([*([] if self.local else [mine]), known, AFTER * known])
+        return np.concatenate([*([] if self.local else [mine]), known, _after(target) * known])
 
 
 @dataclass(frozen=True)
@@ -257,6 +256,10 @@ OBSERVERS: tuple[Observer, ...] = (
 
 
 FRESH: tuple[Observer, ...] = (FirstUse("the first release"), FirstUse("releases after the first", local=True))
+
+
+def _after(target: Target) -> int:
+    return min(AFTER, max(1, AT_ONCE // target.size))
 
 
 def _sides(pair: Pair, second: bool) -> tuple[Tensor, Tensor]:

@@ -10,9 +10,8 @@ from scipy import stats
 from torch import Tensor
 
 from tensorldp.audit.thresholds import Reals
-from tensorldp.check.observers import ELEMENTS
 from tensorldp.check.pairs import Pair
-from tensorldp.check.target import Target
+from tensorldp.check.target import AT_ONCE, Target
 from tensorldp.randomness import derive_seed, generator
 
 CALLS = 400
@@ -103,7 +102,7 @@ def _most_frequent(values: Reals) -> tuple[float, int]:
 
 def _elements_of_releases(target: Target, record: Tensor, samples: int, source: torch.Generator) -> Reals:
     """The first two elements of releases, a middle one and the last; at least two releases come from one batch."""
-    step = max(2, ELEMENTS // max(target.size, target.width) // 2 * 2)
+    step = max(2, AT_ONCE // max(target.size, target.width) // 2 * 2)
     blocks = []
     for start in range(0, samples, step):
         seen = target.release(record.expand(min(step, samples - start), *record.shape), source)

@@ -17,6 +17,7 @@ from tensorldp.randomizer import Randomizer
 from tensorldp.randomness import generator
 
 Release = Callable[[Tensor, torch.Generator], Tensor]
+AT_ONCE = 1 << 20  # elements that are released at once, or one record
 
 
 @runtime_checkable
@@ -114,11 +115,12 @@ class Target:
         """Whether there are copies, and a generator decides what they release rather than a state of their own."""
         if self.unused is None:
             return False
+        most = min(64, max(1, AT_ONCE // self.size))
         seen = []
         for index in range(2):
             try:
                 fresh, source = self.anew(), generator("check", "anew", index)
-                seen.append([fresh.release(record.expand(n, *record.shape), source) for n in (1, 1, 64)])
+                seen.append([fresh.release(record.expand(n, *record.shape), source) for n in (1, 1, most)])
             except Exception:  # a copy need not work where the original does
                 return False
         return any(not torch.equal(first, second) for first, second in zip(*seen, strict=True))

@@ -18,7 +18,7 @@ from tensorldp.check import check, noise, observers, pairs, search
 from tensorldp.check.distinguishers import Grid, grid_of
 from tensorldp.check.pairs import Pair
 from tensorldp.check.side_channels import dependence
-from tensorldp.check.target import Target
+from tensorldp.check.target import AT_ONCE, Target
 from tensorldp.curves.laplace import LaplaceCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
@@ -124,16 +124,19 @@ def test_a_batch_has_a_million_elements_at_most_or_one_record(size: int, width: 
         if seen > 40:
             break
     assert seen >= min(40, count)
-    assert function.most <= max(observers.ELEMENTS, size, width)
+    assert function.most <= max(AT_ONCE, size, width)
     function.most = 0
     dependence(target, pair.x, 4, 0)
-    assert function.most <= max(observers.ELEMENTS, 2 * size, 2 * width)
+    assert function.most <= max(AT_ONCE, 2 * size, 2 * width)
     block = next(observers.BesideOthers("beside").observe(target, pair, False, 1, 0))
     assert block.shape[1] <= 7 * observers.ODD
     function.most = 0
+    next(observers.InBatch("anywhere").observe(target, pair, False, 20, 0))
+    assert function.most <= max(AT_ONCE, 2 * size, 2 * width)
+    function.most = 0
     block = next(observers.InBatch("alone", most=1).observe(target, pair, False, 20, 0))
     assert block.shape == (20, min(width, observers.ODD) if width != size else min(width, observers.AMONG))
-    assert function.most <= max(observers.ELEMENTS, size, width)
+    assert function.most <= max(AT_ONCE, size, width)
 
 
 def test_few_pairs_of_huge_records_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +151,7 @@ def test_few_pairs_of_huge_records_are_made(monkeypatch: pytest.MonkeyPatch) -> 
 def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The constants of a check made so small that a record of 64 elements is a huge one."""
     for module, name, value in (
-        (observers, "ELEMENTS", 1024),
+        (observers, "AT_ONCE", 1024),
         (observers, "MOST", 16),
         (sys.modules["tensorldp.check.check"], "MOST", 16),
         (search, "MOST", 16),
