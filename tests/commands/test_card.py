@@ -1,4 +1,4 @@
-"""Cards: what is said of honest mechanisms, of lies by kind, and of functions of other libraries."""
+"""Cards: what is said of honest mechanisms, of lies by kind, and of functions."""
 
 from __future__ import annotations
 
