@@ -6,12 +6,14 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from tensorldp.audit.thresholds import Reals
 from tensorldp.check.distinguishers import Observations
 from tensorldp.check.pairs import Pair
 from tensorldp.check.target import AT_ONCE, Target
@@ -105,7 +107,41 @@ def _narrowed(target: Target, pair: Pair, dtype: npt.DTypeLike) -> Callable[[Obs
 
 
 @dataclass(frozen=True)
-class BesideOthers(Observer):
+class SeparateCalls(Observer):
+    """Observations of a few columns, each with calls of its own."""
+
+    fast: bool = False
+
+    @abstractmethod
+    def rows(
+        self, target: Target, known: Tensor, mine: Tensor, count: int, places: Tensor, seeds: tuple[object, ...]
+    ) -> Iterator[Tensor]:
+        """`count` observations of the record `mine` among records `known`, at the columns `places`."""
+
+    @abstractmethod
+    def clean(self, target: Target, known: Reals, mine: Reals) -> Reals:
+        """An observation without noise, from the two records at the columns."""
+
+    def observe(self, target: Target, pair: Pair, second: bool, count: int, *seed: object) -> Iterator[Observations]:
+        places = torch.from_numpy(_few_columns(target, pair))
+        rows = self.rows(target, *_sides(pair, second), count, places, (target.name, second, *seed))
+        while block := list(islice(rows, ROWS // 16)):
+            yield torch.stack(block).numpy()
+
+    def expected(self, target: Target, pair: Pair, second: bool) -> Observations | None:
+        if target.width != target.size:
+            return None
+        places = _few_columns(target, pair)
+        return self.clean(target, *(record.reshape(-1).numpy()[places] for record in _sides(pair, second)))
+
+
+def _sides(pair: Pair, second: bool) -> tuple[Tensor, Tensor]:
+    """The known record, and the record that is observed."""
+    return pair.x, pair.x_prime if second else pair.x
+
+
+@dataclass(frozen=True)
+class BesideOthers(SeparateCalls):
     """Releases of a known record: beside the record or in the call after, in a further call, with another generator.
 
     A draw shared by the records of a batch, or by all calls, cancels in the difference of two releases. Whether the
@@ -114,15 +150,12 @@ class BesideOthers(Observer):
     for the other generator.
     """
 
-    fast: bool = False
-
-    def observe(self, target: Target, pair: Pair, second: bool, count: int, *seed: object) -> Iterator[Observations]:
-        known, mine = pair.x, pair.x_prime if second else pair.x
+    def rows(
+        self, target: Target, known: Tensor, mine: Tensor, count: int, places: Tensor, seeds: tuple[object, ...]
+    ) -> Iterator[Tensor]:
         both, alone, own = torch.stack([mine, known]), known.unsqueeze(0), mine.unsqueeze(0)
-        places = None
-        first = derive_seed("check", "together", target.name, second, *seed)
+        first = derive_seed("check", "together", *seeds)
         apart = torch.rand(count, generator=generator("check", "apart", first)) < 0.5
-        rows = []
         for index in range(count):
             source = torch.Generator().manual_seed((first + 2 * index) % (1 << 63))
             if self.local:
@@ -132,30 +165,17 @@ class BesideOthers(Observer):
                 other = torch.Generator().manual_seed((first + 2 * index + 1) % (1 << 63))
                 calls = [target.release(batch, source) for batch in ((own, alone) if apart[index] else (both,))]
                 calls += [target.release(alone, source), target.release(alone, other)]
-            places = torch.from_numpy(_few_columns(target, pair)) if places is None else places
-            rows.append(torch.cat([seen[:, places] for seen in calls]))
-            if len(rows) == ROWS // 16 or index == count - 1:
-                yield self._combined(torch.stack(rows).numpy())
-                rows = []
+            seen = torch.cat([released[:, places] for released in calls])
+            parts = (seen[1:],) if self.local else (seen, seen[:1] - seen[1:])
+            yield torch.cat(parts).reshape(-1)
 
-    def expected(self, target: Target, pair: Pair, second: bool) -> Observations | None:
-        if target.width != target.size:
-            return None
-        known, places = pair.x.reshape(-1), torch.from_numpy(_few_columns(target, pair))
-        mine = pair.x_prime.reshape(-1) if second else known
-        return np.asarray(self._combined(torch.stack([mine, known, known, known])[None, :, places].numpy())[0])
-
-    def _combined(self, seen: Observations) -> Observations:
-        """Rows of observations from releases (rows, releases, columns), the record's own first."""
-        mine, others = seen[:, :1], seen[:, 1:]
-        if self.local:
-            return others.reshape(len(seen), -1)
-        with np.errstate(invalid="ignore"):  # infinity less infinity
-            return np.concatenate([seen, mine - others], axis=1).reshape(len(seen), -1)
+    def clean(self, target: Target, known: Reals, mine: Reals) -> Reals:
+        others = [known] * 3
+        return np.concatenate(others if self.local else [mine, *others, *[mine - known] * 3])
 
 
 @dataclass(frozen=True)
-class InBatch(Observer):
+class InBatch(SeparateCalls):
     """The record's own release in a batch of known records, less that of another one, and the sum of all releases.
 
     Sizes are drawn evenly by their logarithm, and the place is the first, the last or any, without regard to the
@@ -165,73 +185,57 @@ class InBatch(Observer):
         most: records of a batch; with 1 the record is alone.
     """
 
-    fast: bool = False
     most: int = 512
 
-    def observe(self, target: Target, pair: Pair, second: bool, count: int, *seed: object) -> Iterator[Observations]:
-        known, mine = pair.x, pair.x_prime if second else pair.x
-        source = generator("check", "batch", target.name, second, *seed)
+    def rows(
+        self, target: Target, known: Tensor, mine: Tensor, count: int, places: Tensor, seeds: tuple[object, ...]
+    ) -> Iterator[Tensor]:
+        source = generator("check", "batch", *seeds)
         most = min(self.most, max(2, AT_ONCE // max(target.size, target.width)))
         sizes = 1 + (torch.rand(count, generator=source) * math.log(most)).exp().long() if most > 1 else [1] * count
         draws = torch.rand(count, 3, generator=source).tolist()
-        places, rows = None, []
-        for index, size in enumerate(int(size) for size in sizes):
-            where, any_place, apart = draws[index]
+        for (where, any_place, apart), size in zip(draws, map(int, sizes), strict=True):
             place = 0 if where < 1 / 3 else size - 1 if where < 2 / 3 else int(any_place * size)
             batch = known.repeat(size, *[1] * known.dim())
             batch[place] = mine
-            seen = target.release(batch, source)
-            places = torch.from_numpy(_few_columns(target, pair)) if places is None else places
-            seen = seen[:, places]
+            seen = target.release(batch, source)[:, places]
             parts = [seen[place]]
             if most > 1:
                 parts.append(seen[place] - seen[(place + 1 + int(apart * (size - 1))) % size])
                 if target.width == target.size:  # so that it is the record where the noise of a batch adds up to 0
                     others = (size - 1) * known.reshape(-1)[places]
                     parts.append(seen.sum(dim=0) - (others if seen.is_floating_point() else others.round().long()))
-            rows.append(torch.cat(parts))
-            if len(rows) == ROWS // 16 or index == count - 1:
-                yield torch.stack(rows).numpy()
-                rows = []
+            yield torch.cat(parts)
 
-    def expected(self, target: Target, pair: Pair, second: bool) -> Observations | None:
-        if target.width != target.size:
-            return None
-        known, mine = (record.reshape(-1).numpy()[_few_columns(target, pair)] for record in _sides(pair, second))
+    def clean(self, target: Target, known: Reals, mine: Reals) -> Reals:
         return np.concatenate([mine, mine - known, mine] if self.most > 1 else [mine])
 
 
 @dataclass(frozen=True)
-class FirstUse(Observer):
+class FirstUse(SeparateCalls):
     """The first release that a copy of what is checked ever makes, and releases of a known record after it.
 
     So it is seen what only the first call does, or what a first call leaves behind. Where `local`, the record's own
     release is left out.
     """
 
-    fast: bool = False
-
-    def observe(self, target: Target, pair: Pair, second: bool, count: int, *seed: object) -> Iterator[Observations]:
-        known, mine = _sides(pair, second)
-        source = generator("check", "first use", target.name, second, *seed)
+    def rows(
+        self, target: Target, known: Tensor, mine: Tensor, count: int, places: Tensor, seeds: tuple[object, ...]
+    ) -> Iterator[Tensor]:
+        source = generator("check", "first use", *seeds)
         after = known.expand(_after(target), *known.shape)
-        places, rows = None, []
-        for index in range(count):
+        for _ in range(count):
             fresh = target.anew()
-            calls = [fresh.release(batch, source) for batch in (mine.unsqueeze(0), after)]
-            places = torch.from_numpy(_few_columns(target, pair)) if places is None else places
-            first, others = (seen[:, places] for seen in calls)
-            seen = torch.cat([others[0], others.sum(dim=0)])
-            rows.append(seen if self.local else torch.cat([first[0], seen]))
-            if len(rows) == ROWS // 16 or index == count - 1:
-                yield torch.stack(rows).numpy()
-                rows = []
+            first, others = (fresh.release(batch, source)[:, places] for batch in (mine.unsqueeze(0), after))
+            parts = [others[0], others.sum(dim=0)]
+            yield torch.cat(parts if self.local else [first[0], *parts])
 
-    def expected(self, target: Target, pair: Pair, second: bool) -> Observations | None:
-        if target.width != target.size:
-            return None
-        known, mine = (record.reshape(-1).numpy()[_few_columns(target, pair)] for record in _sides(pair, second))
+    def clean(self, target: Target, known: Reals, mine: Reals) -> Reals:
         return np.concatenate([*([] if self.local else [mine]), known, _after(target) * known])
+
+
+def _after(target: Target) -> int:
+    return min(AFTER, max(1, AT_ONCE // target.size))
 
 
 @dataclass(frozen=True)
@@ -256,15 +260,6 @@ OBSERVERS: tuple[Observer, ...] = (
 
 
 FRESH: tuple[Observer, ...] = (FirstUse("the first release"), FirstUse("releases after the first", local=True))
-
-
-def _after(target: Target) -> int:
-    return min(AFTER, max(1, AT_ONCE // target.size))
-
-
-def _sides(pair: Pair, second: bool) -> tuple[Tensor, Tensor]:
-    """The known record, and the record that is observed."""
-    return pair.x, pair.x_prime if second else pair.x
 
 
 def _few_columns(target: Target, pair: Pair) -> Places:
