@@ -62,7 +62,9 @@ def read(evidence: Evidence, study: str, mechanisms: Iterable[str], datasets: It
     """The scores on those of some data sets that have the last of some mechanisms planned, in the paper's unit.
 
     A part of a data set that lacks one of the mechanisms counts as not run. Runs of private SGD with as many steps as
-    the paper's speak alone where all of the mechanisms have some, at two epsilons.
+    the paper's speak alone where all of the mechanisms have some, at two epsilons. Figure 3 has eight. Below the
+    smaller of the two, 10, UDN and MVG stay at chance and IDN falls while Optimized does not, so that the rest can only
+    widen the gaps that V21 and V40 forbid. A slope is another matter: see V33.
 
     Raises:
         NotRun: if none has, or a result is missing.
