@@ -14,8 +14,8 @@ from truths import ALL, BASELINES, GOOD, IMAGES, at, by, own, scored, type1, typ
 
 from tensorldp.files import write_arrays
 from tensorldp_papers.claims.base import NotRun
+from tensorldp_papers.claims.laws import released_ceiling
 from tensorldp_papers.claims.statements import per_seed
-from tensorldp_papers.papers.latent.claims.runs import perturbed_ceiling
 from tensorldp_papers.papers.pldp_fl.claims.runs import average_noise
 from tensorldp_papers.papers.tldp.claims import runs as tldp_runs
 from tensorldp_papers.papers.tldp.claims.runs import clean, each, runs
@@ -133,8 +133,8 @@ def test_means_are_of_the_seeds_that_all_cells_have() -> None:
 
 
 def test_ceilings_of_perturbed_test_sets() -> None:
-    assert perturbed_ceiling(0.5, 0.1) == pytest.approx(0.1548, abs=5e-5)
-    assert perturbed_ceiling(2.0, 0.1135) == pytest.approx(0.486, abs=5e-4)
+    assert released_ceiling("cifar10", 0.5) == pytest.approx(math.exp(0.5) / (math.exp(0.5) + 9))
+    assert released_ceiling("mnist", 0.5) == pytest.approx(0.1556, abs=5e-5)
 
 
 @pytest.mark.parametrize(

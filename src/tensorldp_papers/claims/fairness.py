@@ -110,7 +110,7 @@ PRINTED: dict[tuple[str, ...], Printed] = {  # by study and data set, and by net
 }
 LENGTHS = ("epochs", "rounds", "steps")
 DELTA = ("tldp_type2", "tldp_type3")  # where Tables 3 and 4 print Delta = 256 and tanh or clipping gives a range of 2
-RANGE = "Delta = 2 and not the printed 256"
+RANGE = "Delta = 2 for the printed 256"
 SIMPLER = {  # parts that are another task, or that have less of each record
     "darknet_5k": "9 of 79 features, and eight applications in the place of four kinds of traffic",
     "imdb_glove": "100,000 of GloVe's 400,000 words",

