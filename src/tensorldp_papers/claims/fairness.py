@@ -18,10 +18,10 @@ share the chance of a wrong yes (`best_of`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -46,6 +46,7 @@ from tensorldp_papers.data.catalogue import get, whole_of
 from tensorldp_papers.run.cell import AnyCell, variant_factors
 
 Check = Callable[[Evidence], Finding]
+Name = TypeVar("Name", bound=Hashable)
 
 FLAT = 0.01  # a gain of accuracy in the second half of a training below which more training does not help
 
@@ -227,7 +228,7 @@ def not_run(names: Iterable[str], present: Iterable[str]) -> str:
     return f"{missing} not run" if missing else ""
 
 
-def best_of(options: Mapping[str, Statement]) -> tuple[Statement, list[str]]:
+def best_of(options: Mapping[Name, Statement]) -> tuple[Statement, list[Name]]:
     """That a statement holds in one of some readings, forms or arms, and the names of those in which it does."""
     holding = [name for name, statement in options.items() if statement.decide(ALPHA / len(options), ALPHA)]
     statements = list(options.values())

@@ -150,7 +150,8 @@ def settle(
         impossible: why a reading that is not among the options cannot do it.
         models: the networks whose runs the parts are about.
     """
-    statements, shorter = {}, {}
+    statements: dict[str, Statement] = {}
+    shorter: dict[str, None] = {}
     for reading, parts in options.items():
         weak = {name: [_weak(evidence, name, reading, model) for model in models] for name in parts}
         shorter |= dict.fromkeys(why for short in weak.values() for _, why in short)
