@@ -457,7 +457,7 @@ def wider_ranges(evidence: Evidence) -> Finding:
         return AllOf(parts)
 
     finding = best_centre(evidence, ["mnist"], test, RANGE_MODES, "e3")
-    return replace(finding, condition=joined(["in the mode e3", finding.condition]))
+    return replace(finding, condition=joined(["on mnist in the mode e3", finding.condition]))
 
 
 @claim("P22", expected="on each data set eps_2 above eps_1 and below eps_3, on average over the safe ranges")

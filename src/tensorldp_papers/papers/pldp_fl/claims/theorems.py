@@ -230,9 +230,9 @@ def server_cannot_infer() -> Finding:
     allowed = 1 / (1 + math.exp(-1.0))
     return Finding(
         near[1] <= allowed + ROUNDING,
-        f"models with weights 0.04 apart, about the spread of trained ones, are told apart with probability "
-        f"{near[1]:.3f} from one upload and {near[50]:.6f} from 50 at epsilon_i = 1, where {allowed:.3f} would be "
-        f"1-LDP of a model; two models at the ends of tau with {far[0.1]:.6f} from one upload at epsilon_i = 0.1",
+        "models with all weights 0.04 apart, a standard deviation of the CNN's first ones, are told apart with "
+        f"probability {near[1]:.3f} from one upload and {near[50]:.6f} from 50 at epsilon_i = 1, where {allowed:.3f} "
+        f"would be 1-LDP of a model; two models at the ends of tau with {far[0.1]:.6f} from one at epsilon_i = 0.1",
         f"{TESTS}::test_one_round_of_the_cnn",
     )
 

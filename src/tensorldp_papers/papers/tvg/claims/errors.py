@@ -288,11 +288,21 @@ EXPONENT = 0.1
 TABLE4 = "tests/studies/test_growth_table.py::test_the_exponents"
 
 
-@claim("V14", expected="an exponent of 3", entries={"gaussian-per-element": 3.0})
+MENDED = "IDN with its sensitivity multiplied by √I, not divided, as in V07"
+
+
+@claim(
+    "V14",
+    expected="an exponent of 3",
+    entries={"gaussian-per-element": 3.0},
+    condition="with the budget split over the elements",
+)
 @claim("V15", expected="an exponent of 3 at a fixed I_1", entries={"mvg": 3.0})
-@claim("V16", expected="exponents of 3 at a fixed I_1", entries={"udn": 3.0, "idn": 3.0})
+@claim("V16", expected="exponents of 3 at a fixed I_1", entries={"udn": 3.0, "idn": 3.0}, condition=MENDED)
 @claim("V17", expected="an exponent of 2", entries={"optimized": 2.0}, kind="Type I")
-def table4_order(evidence: Evidence, entries: dict[str, float], kind: str = "Types II and III") -> Finding:
+def table4_order(
+    evidence: Evidence, entries: dict[str, float], kind: str = "Types II and III", condition: str = ""
+) -> Finding:
     """Whether the exact error of each mechanism grows with its printed exponent, at a fixed I_1."""
     table = evidence.table("tvg_table4")
     fits = table[table["kind"] == kind].groupby("mechanism")[["formula_exponent", "exact_exponent"]].first()
@@ -310,4 +320,5 @@ def table4_order(evidence: Evidence, entries: dict[str, float], kind: str = "Typ
         )
         + beside,
         TABLE4,
+        condition=condition,
     )
