@@ -184,7 +184,7 @@ def delta_of_features() -> Finding:
     as_levels = printed.scale * 2 / (printed.range - 1)
     as_is = printed.range * math.sqrt(box.size) == 2 * box.as_ball().radius
     return Finding(
-        as_is or abs(as_levels / range_.scale - 1) < 1 / 255,
+        as_is or abs(as_levels / range_.scale - 1) < AS_PRINTED,
         f"Eq. 18 has the l2 sensitivity {2 * box.as_ball().radius:.1f} = 2 sqrt I, Delta = 256 would be "
         f"{printed.range * math.sqrt(box.size):.0f}; its noise has the scale {printed.scale:.0f} on "
         f"data in [-1, 1], {as_levels:.3f} if they are first cut into 256 levels, against {range_.scale:.0f} for the "
