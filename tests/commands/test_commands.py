@@ -15,7 +15,7 @@ from tensorldp.mechanisms.laplace import Laplace
 
 
 class Quiet(Laplace):
-    name = "quiet"
+    name = "laplace"
 
     def privatize(self, x, generator):
         return x + (super().privatize(x, generator) - x) / 4
@@ -36,7 +36,26 @@ def test_check_refutes_a_class_of_a_users_module_and_writes_it_down(
     with pytest.raises(SystemExit) as stop:
         main(("check", "plugin_of_a_user:Quiet", "--epsilon", "1", "--box", "0", "1", "--shape", "2", "--out", "out"))
     assert stop.value.code == 1
-    assert json.loads((tmp_path / "out" / "verdict.json").read_text())["refuted"] is True
+    verdict = json.loads((tmp_path / "out" / "verdict.json").read_text())
+    assert (verdict["subject"], verdict["refuted"]) == ("plugin_of_a_user:Quiet (laplace)", True)
+    assert "<h1>plugin_of_a_user:Quiet (laplace)</h1>" in (tmp_path / "out" / "verdict.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("target", "called"),
+    [
+        ("laplace", "laplace"),
+        ("tensorldp.mechanisms.laplace:Laplace", "laplace"),
+        ("plugin_of_a_user:Quiet", "plugin_of_a_user:Quiet (laplace)"),
+    ],
+)
+def test_only_the_registered_class_goes_by_its_bare_name(
+    target: str, called: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "plugin_of_a_user.py").write_text(PLUGIN)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert said(capsys, "guarantee", target, "--epsilon", "1").startswith(f"{called}, nominal epsilon 1, on ")
+    assert said(capsys, "calibrate", target, "--record-epsilon", "1").startswith(f"{called} on ")
 
 
 def test_check_of_an_honest_key_succeeds(capsys: pytest.CaptureFixture[str]) -> None:

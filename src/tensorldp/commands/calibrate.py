@@ -6,7 +6,7 @@ import argparse
 import math
 
 from tensorldp.calibration import calibrate
-from tensorldp.commands.target import add_target_arguments, domain_of, mechanism_of, print_error
+from tensorldp.commands.target import add_target_arguments, called, domain_of, mechanism_of, print_error
 from tensorldp.errors import InputError, check_budget
 from tensorldp.mechanisms import Mechanism
 
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
         )
     mechanism = calibrate(build, wanted, delta, epsilon_of=lambda m, d: m.curve().epsilon(d))
     reached = mechanism.guarantee(delta)
-    print(f"{mechanism.name} on {mechanism.domain}")
+    print(f"{called(options.target, mechanism)} on {mechanism.domain}")
     print(f"nominal epsilon: {mechanism.epsilon:.9g}")
     bound = "exactly" if reached.exact else "at most"
     print(f"each {reached.unit} is guaranteed epsilon {bound} {reached.epsilon:.6g} at delta {delta:g}")

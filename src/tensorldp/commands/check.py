@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -12,7 +13,7 @@ from tensorldp.check.check import BYTES, check
 from tensorldp.check.search import PATIENCE
 from tensorldp.check.target import is_mechanism
 from tensorldp.check.verdict import verdict_folder, write_verdict
-from tensorldp.commands.target import add_target_arguments, domain_of, target_of
+from tensorldp.commands.target import add_target_arguments, called, domain_of, target_of
 from tensorldp.commands.watch import ended_after
 from tensorldp.errors import InputError, check_positive
 from tensorldp.memory import check_memory
@@ -57,6 +58,7 @@ def run(options: argparse.Namespace) -> int:
     checked = target_of(options, domain)
     if options.claim_epsilon is None and not is_mechanism(checked):
         raise InputError(f"{options.target} declares no guarantee: --claim-epsilon must say what it is claimed to have")
+    subject = called(options.target, checked)
     with ended_after(wall_limit(options.minutes)):
         verdict = check(
             checked,
@@ -74,6 +76,7 @@ def run(options: argparse.Namespace) -> int:
             dtypes=[getattr(torch, name) for name in options.dtypes],
             progress=lambda text: print(text, file=sys.stderr, flush=True),
         )
+    verdict = replace(verdict, subject=subject)
     print(verdict)
     if options.out is not None:
         print(f"  written to {write_verdict(options.out, verdict)}")

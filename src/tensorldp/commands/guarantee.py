@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 
-from tensorldp.commands.target import add_target_arguments, domain_of, mechanism_of, print_error
+from tensorldp.commands.target import add_target_arguments, called, domain_of, mechanism_of, print_error
 from tensorldp.curves.composition import compose
 from tensorldp.deltas import REPORT_DELTA
 
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the guarantee of one release and of several, and what it means."""
     mechanism = mechanism_of(options, domain_of(options))
-    print(f"{mechanism.name}, nominal epsilon {mechanism.epsilon:g}, on {mechanism.domain}")
+    print(f"{called(options.target, mechanism)}, nominal epsilon {mechanism.epsilon:g}, on {mechanism.domain}")
     for count in dict.fromkeys((1, options.uses)):
         curve = mechanism.curve().compose(count)
         guarantee = compose(mechanism, count=count, delta=options.delta)

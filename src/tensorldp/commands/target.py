@@ -13,7 +13,7 @@ from typing import Any
 
 from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.errors import InputError, blamed, shown
-from tensorldp.mechanisms import Ball, Box, Domain, Mechanism, mechanism_class
+from tensorldp.mechanisms import Ball, Box, Domain, Mechanism, mechanism_class, names
 from tensorldp.memory import check_memory
 
 ARGUMENTS = {
@@ -80,6 +80,18 @@ def mechanism_of(options: argparse.Namespace, domain: Domain) -> Mechanism:
     if not isinstance(target, Mechanism):
         raise InputError(f"{options.target} is not a mechanism, so it states no guarantee")
     return target
+
+
+def is_registered(target: object) -> bool:
+    """Whether this is a mechanism of the class that its name stands for, rather than another one of that name."""
+    return isinstance(target, Mechanism) and target.name in names() and type(target) is mechanism_class(target.name)
+
+
+def called(typed: str, target: object) -> str:
+    """What an answer calls the target: a registered mechanism by its name, all else as it was typed."""
+    if not isinstance(target, Mechanism):
+        return typed
+    return target.name if is_registered(target) else f"{typed} ({target.name})"
 
 
 def print_error(mechanism: Mechanism) -> None:

@@ -7,17 +7,17 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tensorldp.check.check import check
 from tensorldp.commands.check import wall_limit
-from tensorldp.commands.target import add_target_arguments, domain_of, target_of
+from tensorldp.commands.target import add_target_arguments, domain_of, is_registered, target_of
 from tensorldp.commands.watch import ended_after
 from tensorldp.errors import InputError
 from tensorldp.files import writable_folder, write_json, write_text
-from tensorldp.mechanism_table import MECHANISMS
 from tensorldp.mechanisms import Domain, Mechanism, make
 from tensorldp_papers.card.card import Card
 from tensorldp_papers.card.label import label
@@ -63,8 +63,9 @@ def run(options: argparse.Namespace) -> int:
     mechanism = target if isinstance(target, Mechanism) else None
     if mechanism is None and options.claim_epsilon is None:
         raise InputError(f"{options.target} declares no guarantee: --claim-epsilon must say what it is said to have")
-    name = shown_name(mechanism.name) if mechanism is not None else options.target.rpartition(":")[2]
-    stem = options.out / (mechanism.name if mechanism is not None else name)
+    own = options.target.rpartition(":")[2]  # of what is not registered, whose name may be another's
+    known = mechanism.name if mechanism is not None and is_registered(mechanism) else ""
+    name, stem = shown_name(known) if known else own, options.out / (known or own)
     # whether there is a place for it is better said before the work than after
     writable_folder(options.out, "the card", [stem.with_suffix(end).name for end in (".json", ".png", ".html")])
     if options.datasets != [] and not _no_tasks(options, mechanism):
@@ -86,11 +87,11 @@ def run(options: argparse.Namespace) -> int:
     _say("the price")
     prices = _prices(options, target, mechanism, domain, missing)
     _say("what leaks")
-    leaks = _leaks(options, mechanism, missing)
+    leaks = _leaks(options, mechanism, known or own, missing)
     found = _scores(options, mechanism, missing)
     card = Card(
         name,
-        mechanism.name if mechanism is not None else "",
+        known,
         mechanism.epsilon if mechanism is not None else None,
         None if options.claim_epsilon is None else (options.claim_epsilon, options.claim_delta),
         lines,
@@ -133,18 +134,18 @@ def _prices(
     return [*([own] if own else []), *(others or [])]
 
 
-def _leaks(options: argparse.Namespace, mechanism: Mechanism | None, missing: list[str]) -> list[Leak]:
+def _leaks(options: argparse.Namespace, mechanism: Mechanism | None, name: str, missing: list[str]) -> list[Leak]:
     if mechanism is None:
         missing.append("what leaks: a function has no label for digits")
         return []
     own = _try("what leaks", missing, lambda: leak(lambda box: target_of(options, box)))
     laplace = leak(lambda box: make("laplace", epsilon=mechanism.epsilon, domain=box))
-    return [one for one in (own, laplace if mechanism.name != "laplace" else None) if one is not None]
+    return [*([replace(own, name=name)] if own else []), *([laplace] if name != "laplace" else [])]
 
 
 def _no_tasks(options: argparse.Namespace, mechanism: Mechanism | None) -> str:
     """Why there can be no tasks, if so."""
-    if mechanism is None or mechanism.name not in MECHANISMS.names() or options.option:
+    if mechanism is None or not is_registered(mechanism) or options.option:
         return "tasks: they take a mechanism that is registered under its name, without --option"
     if not (WORKFLOW / "Snakefile").is_file():
         return "tasks: this installation has no Snakefile; a clone of the repository has"
