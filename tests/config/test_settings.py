@@ -150,6 +150,7 @@ def test_what_is_left_empty_is_as_the_studies_state_it() -> None:
     limit = {"tldp_type1": {"limit": None}}
     assert parse_settings({"studies": ["tldp_type1"], "training": limit}).training == limit
     assert "did you mean 'seeds'" in refusal(sedes=None)
+    assert "did you mean 'studies'" in refusal(studies=None, studys=["tldp_type1"])  # which is why studies is missing
     assert "own_datasets.mine" in refusal(own_datasets={"mine": None})
     with pytest.raises(InputError, match="studies is missing"):
         parse_settings({"studies": None})

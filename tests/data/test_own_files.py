@@ -338,6 +338,9 @@ def test_mistakes_around_folders_and_arrays(tmp_path: Path) -> None:
     raw: dict[str, Any] = {"studies": ["s"], "own_datasets": {"mine": {"path": "t.csv", "label": "y"}}}
     with pytest.raises(InputError, match=f"own_datasets.mine .* range is missing, it must be {PUBLIC}"):
         parse_settings(raw)
+    raw["own_datasets"]["mine"]["rang"] = [0, 1]
+    with pytest.raises(InputError, match=r"unknown key in config own_datasets\.mine 'rang': did you mean 'range'"):
+        parse_settings(raw)
     (tmp_path / "empty").mkdir()
     assert "one folder for each class" in refusal(tmp_path, "empty", label="")
     pictures(tmp_path, sizes=(6, 5))
@@ -623,14 +626,21 @@ def test_names_of_folders_and_files_that_cannot_be_carried_or_told_apart_are_ref
     assert all(word in message for word in ("'Elm'", "'elm'", "Elm/0.png"))
 
 
-@pytest.mark.parametrize(("most", "words"), [(50, "warning: own_datasets.mine: the column 'id'"), (5, "error: own_")])
+@pytest.mark.parametrize(
+    ("name", "most", "words"),
+    [
+        (CSV, 50, "warning: own_datasets.mine: the column 'id'"),
+        (CSV, 5, "error: own_"),
+        ("t.txt", 50, "error: own_datasets.mine.path = "),
+    ],
+)
 def test_the_script_says_one_sentence_and_no_more(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], most: int, words: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, most: int, words: str
 ) -> None:
-    put(tmp_path, {"id": np.arange(40)})
+    put(tmp_path, {"id": np.arange(40)}, name)
     script = runpy.run_path(str(Path(__file__).parents[2] / "workflow" / "scripts" / "prepare_own.py"))
-    entry = {"path": str(tmp_path / CSV), "label": "tree", "range": [0, most]}
-    with contextlib.suppress(SystemExit) if most == 50 else pytest.raises(SystemExit, match="1"):
+    entry = {"path": str(tmp_path / name), "label": "tree", "range": [0, most]}
+    with contextlib.suppress(SystemExit) if words.startswith("warning") else pytest.raises(SystemExit, match="1"):
         run(script["main"], ["--dataset", "mine", "--entry", json.dumps(entry), "--out", str(tmp_path / "out")])
     said = capsys.readouterr()
     assert said.out == ""

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tensorldp.files import sha256, write_json
-from tensorldp_papers.data.own import OwnDataset
+from tensorldp_papers.data.own import OwnDataset, check_own
 from tensorldp_papers.data.own_files import prepare_own
 from tensorldp_papers.run.cli import json_argument, parser, run
 from tensorldp_papers.run.settings import explain
@@ -25,6 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         entry = OwnDataset.model_validate(args.entry)
     except ValidationError as error:
         raise explain(error, "--entry", dict(OwnDataset.model_fields)) from None
+    check_own({args.dataset: entry}, known=())
     for warning in prepare_own(args.dataset, entry, args.out):
         print(f"warning: {warning}", file=sys.stderr)
     write_json(

@@ -84,7 +84,7 @@ class OwnDataset(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _stated(cls, raw: Any) -> Any:
-        if isinstance(raw, dict) and "range" not in raw:
+        if isinstance(raw, dict) and "range" not in raw and raw.keys() <= cls.model_fields.keys():
             raise InputError(f"range is missing, it must be {PUBLIC}")
         return raw
 

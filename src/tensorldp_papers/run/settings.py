@@ -162,11 +162,19 @@ class Settings(Strict):
     plugins: list[str] = Field(default_factory=list, description="modules to import that register mechanisms")
 
 
+UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
+
+
+def _first(error: ValidationError) -> Any:
+    """The problem to tell: a key that is unknown, which may be why another one is missing, else the first."""
+    return min(error.errors(), key=lambda problem: problem["type"] not in UNKNOWN)
+
+
 def explain(error: ValidationError, where: str, allowed: dict[str, Any] | None = None) -> InputError:
-    """The first problem of a pydantic error as one sentence that names the key, the value and what is allowed."""
-    first = error.errors()[0]
+    """One problem of a pydantic error as one sentence that names the key, the value and what is allowed."""
+    first = _first(error)
     key = ".".join(str(part) for part in first["loc"]) or "(whole file)"
-    if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+    if first["type"] in UNKNOWN:
         *inside, last = map(str, first["loc"])
         return unknown(f"key in {' '.join([where, *filter(None, ['.'.join(inside)])])}", short(last), allowed or {})
     key = key if key.isprintable() and len(key) <= 80 else shown(key)[1:-1]
@@ -237,5 +245,5 @@ def parse_settings(raw: dict[str, Any]) -> Settings:
     try:
         return Settings.model_validate(typed)
     except ValidationError as error:
-        own = error.errors()[0]["loc"][:1] == ("own_datasets",)
+        own = _first(error)["loc"][:1] == ("own_datasets",)
         raise explain(error, "config", dict((OwnDataset if own else Settings).model_fields)) from None
