@@ -23,7 +23,18 @@ def shown(value: object) -> str:
         text = repr(value)
     except ValueError:  # Python does not write integers of more than 4300 digits
         return "a huge number"
+    text = " ".join(text.split()) if "\n" in text else text  # of an array, or of a class that writes several lines
     return text if len(text) <= 80 else f"{text[:76]} ..."
+
+
+def kind_of(value: object) -> str:
+    """What a message calls a value by its type, with its shape if it has one."""
+    if value is None:
+        return "None"
+    name = {"ndarray": "NumPy array", "Tensor": "tensor"}.get(type(value).__name__, type(value).__name__)
+    article = "an" if name[:1].lower() in {*"aeiou"} else "a"
+    shape = getattr(value, "shape", None)
+    return f"{article} {name}" + (f" of shape {tuple(shape)}" if isinstance(shape, tuple) else "")
 
 
 def described(error: BaseException) -> str:

@@ -225,7 +225,10 @@ def test_layouts_make_no_difference_to_a_class_that_asks_for_contiguous_records(
         (lambda x: x[:1], r"\(1, 3, 5\) of torch.float64"),  # one release for all
         (lambda x: x[:, :, :1], r"\(4, 3, 1\) of torch.float64"),
         (lambda x: x + 1j, r"\(4, 3, 5\) of torch.complex128"),
-        (lambda x: 0.5, "0.5"),
+        (lambda x: 0.5, "a float"),
+        (lambda x: x.numpy(), r"a NumPy array of shape \(4, 3, 5\)"),
+        (lambda x: x.tolist(), "a list"),
+        (lambda x: None, "None"),
     ],
 )
 def test_a_release_that_does_not_fit_its_input_is_one_sentence(
@@ -261,6 +264,7 @@ def test_what_is_no_mechanism_is_told(register_or_make: Callable[[], object], me
         ("squared_error", math.nan, "a number of at least 0, or None"),
         ("worst_pair", (torch.zeros(3), torch.ones(3)), "two tensors of the shape of a record"),
         ("worst_input", [0.0] * 4, "a tensor of the shape of a record"),
+        ("worst_input", torch.zeros(9, 9).numpy(), "a tensor of the shape of a record"),
     ],
 )
 def test_what_a_class_says_of_itself_is_refused_in_one_sentence_where_it_cannot_be_read(
@@ -269,5 +273,6 @@ def test_what_a_class_says_of_itself_is_refused_in_one_sentence_where_it_cannot_
     laplace = mechanisms.mechanism_class("laplace")
     wrong = type("Wrong", (laplace,), {"__module__": __name__, method: lambda self: value})
     made = wrong(epsilon=1.0, domain=FOUR)
-    with pytest.raises(InputError, match=f"{method} of laplace must return {wanted}, got "):
+    with pytest.raises(InputError, match=f"{method} of laplace must return {wanted}, got ") as caught:
         getattr(made, method)()
+    assert len(str(caught.value).splitlines()) == 1

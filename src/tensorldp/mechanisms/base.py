@@ -18,7 +18,7 @@ from tensorldp.curves.base import PrivacyCurve
 from tensorldp.curves.guarantee import UNITS, Guarantee
 from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.domain import DTYPES, TOLERANCE, Ball, Box, Domain, blocks
-from tensorldp.errors import LEAST_DELTA, InputError, check_budget, check_flag, check_real, shown, unknown
+from tensorldp.errors import LEAST_DELTA, InputError, check_budget, check_flag, check_real, kind_of, shown, unknown
 from tensorldp.mechanism_table import TABLE
 from tensorldp.mechanisms.tvg_budget import Schedule, simple_budget, step_budget
 from tensorldp.randomness import check_generator
@@ -98,7 +98,8 @@ def _checked(
     def checked(self: Mechanism) -> Any:
         value = method(self)
         if not fits(value, self):
-            raise InputError(f"{name} of {self.name} must return {wanted}, got {shown(value)}")
+            got = kind_of(value) if hasattr(value, "shape") else shown(value)
+            raise InputError(f"{name} of {self.name} must return {wanted}, got {got}")
         return value
 
     return checked
@@ -259,7 +260,7 @@ class Mechanism(ABC):
     def _examined(self, x: Tensor) -> tuple[Tensor, Domain | None]:
         """The batch, cut off from any graph that leads to it, and the domain that it has to be projected to, if any."""
         if not isinstance(x, Tensor) or x.dtype not in DTYPES:
-            got = str(x.dtype) if isinstance(x, Tensor) else type(x).__name__
+            got = str(x.dtype) if isinstance(x, Tensor) else kind_of(x)
             raise InputError(f"{self.name} takes a floating-point tensor of float32, float64 or bfloat16, got {got}")
         if x.layout != torch.strided or x.is_nested or x.is_meta:
             got = "nested" if x.is_nested else "meta" if x.is_meta else str(x.layout).removeprefix("torch.")
@@ -333,7 +334,7 @@ class Mechanism(ABC):
     def _fitting(self, released: object, shape: torch.Size) -> Tensor:
         """A release of a block, which assignment would otherwise repeat over records or take the real part of."""
         if not isinstance(released, Tensor) or released.shape != shape or released.is_complex():
-            got = f"{tuple(released.shape)} of {released.dtype}" if isinstance(released, Tensor) else shown(released)
+            got = f"{tuple(released.shape)} of {released.dtype}" if isinstance(released, Tensor) else kind_of(released)
             raise InputError(
                 f"{self.name} must release a tensor of real numbers of its input's shape {tuple(shape)}, got {got}"
             )
