@@ -6,7 +6,7 @@ import argparse
 import math
 
 from tensorldp.calibration import calibrate
-from tensorldp.commands.target import add_target_arguments, called, domain_of, mechanism_of, print_error
+from tensorldp.commands.target import add_target_arguments, called, domain_of, error_lines, mechanism_of
 from tensorldp.errors import InputError, check_budget
 from tensorldp.mechanisms import Mechanism
 
@@ -40,14 +40,16 @@ def run(options: argparse.Namespace) -> int:
         )
     mechanism = calibrate(build, wanted, delta, epsilon_of=lambda m, d: m.curve().epsilon(d))
     reached = mechanism.guarantee(delta)
-    print(f"{called(options.target, mechanism)} on {mechanism.domain}")
-    print(f"nominal epsilon: {mechanism.epsilon:.9g}")
     bound = "exactly" if reached.exact else "at most"
-    print(f"each {reached.unit} is guaranteed epsilon {bound} {reached.epsilon:.6g} at delta {delta:g}")
+    lines = [
+        f"{called(options.target, mechanism)} on {mechanism.domain}",
+        f"nominal epsilon: {mechanism.epsilon:.9g}",
+        f"each {reached.unit} is guaranteed epsilon {bound} {reached.epsilon:.6g} at delta {delta:g}",
+    ]
     if reached.epsilon < (1.0 - SHORT) * wanted:
         atom, why = mechanism.curve().atom, "what is guaranteed jumps beyond it"
         if math.isclose(atom, delta, rel_tol=SHORT):
             why = f"its atom, now of probability {atom:.3g}, exceeds delta and no finite epsilon holds"
-        print(f"note: epsilon {wanted:g} is not reached, because with a larger nominal epsilon {why}")
-    print_error(mechanism)
+        lines.append(f"note: epsilon {wanted:g} is not reached, because with a larger nominal epsilon {why}")
+    print(*lines, *error_lines(mechanism), sep="\n")
     return 0

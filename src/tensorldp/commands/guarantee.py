@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Iterator
 
-from tensorldp.commands.target import add_target_arguments, called, domain_of, mechanism_of, print_error
+from tensorldp.commands.target import add_target_arguments, called, domain_of, error_lines, mechanism_of
 from tensorldp.curves.composition import compose
 from tensorldp.deltas import REPORT_DELTA
+from tensorldp.errors import MOST_USES, check_whole
 
 FLOATS = {
     True: "releases are on a grid that the record has no part in, so that their floats add nothing",
@@ -25,25 +27,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the guarantee of one release and of several, and what it means."""
+    print(*_lines(options), sep="\n")  # all of it, or nothing where a part cannot be said
+    return 0
+
+
+def _lines(options: argparse.Namespace) -> Iterator[str]:
     mechanism = mechanism_of(options, domain_of(options))
-    print(f"{called(options.target, mechanism)}, nominal epsilon {mechanism.epsilon:g}, on {mechanism.domain}")
-    for count in dict.fromkeys((1, options.uses)):
+    uses = check_whole("uses", options.uses, low=1, high=MOST_USES)
+    yield f"{called(options.target, mechanism)}, nominal epsilon {mechanism.epsilon:g}, on {mechanism.domain}"
+    for count in dict.fromkeys((1, uses)):
         curve = mechanism.curve().compose(count)
         guarantee = compose(mechanism, count=count, delta=options.delta)
         bound = "exactly" if guarantee.exact else "at most"
-        uses = "one release" if count == 1 else f"{count} releases"
-        print(f"{uses}, for each {guarantee.unit}:")
-        print(f"  epsilon at delta {options.delta:g}: {bound} {_number(guarantee.epsilon)}")
-        print(f"  pure epsilon: {_number(curve.epsilon(0.0))}")
+        releases = "one release" if count == 1 else f"{count} releases"
+        yield f"{releases}, for each {guarantee.unit}:"
+        yield f"  epsilon at delta {options.delta:g}: {bound} {_number(guarantee.epsilon)}"
+        yield f"  pure epsilon: {_number(curve.epsilon(0.0))}"
         if curve.atom > 0.0:
-            print(f"  with probability {curve.atom:.3g} the release rules the other record out")
+            yield f"  with probability {curve.atom:.3g} the release rules the other record out"
         advantage = curve.delta(0.0)
-        print(f"  two equally likely records are told apart with probability {(1 + advantage) / 2:.4f} at most")
-    print_error(mechanism)
+        yield f"  two equally likely records are told apart with probability {(1 + advantage) / 2:.4f} at most"
+    yield from error_lines(mechanism)
     if mechanism.note:
-        print(f"note: {mechanism.note}")
-    print(FLOATS[mechanism.on_grid])
-    return 0
+        yield f"note: {mechanism.note}"
+    yield FLOATS[mechanism.on_grid]
 
 
 def _number(value: float) -> str:

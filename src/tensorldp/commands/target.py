@@ -94,11 +94,10 @@ def called(typed: str, target: object) -> str:
     return target.name if is_registered(target) else f"{typed} ({target.name})"
 
 
-def print_error(mechanism: Mechanism) -> None:
-    """Print how far a release lies from its record, where that is known."""
+def error_lines(mechanism: Mechanism) -> list[str]:
+    """How far a release lies from its record, where that is known."""
     error = mechanism.squared_error()
-    if error is not None:
-        print(f"root mean squared error of an element: {math.sqrt(error / mechanism.size):.6g}")
+    return [] if error is None else [f"root mean squared error of an element: {math.sqrt(error / mechanism.size):.6g}"]
 
 
 def _imported(target: str) -> Any:
