@@ -10,7 +10,7 @@ from contextlib import contextmanager
 LEAST_EPSILON, MOST_EPSILON = 1e-12, 1e12
 LEAST_DELTA = 1e-200  # of a mechanism: what is divided by it stays a float
 MOST_USES = 10**12  # of one mechanism on one record; the count of a record's elements in all of them stays a float
-MOST_NAMES = 100  # in a message
+MOST_NAMES, MOST_HINTS = 100, 3  # in a message
 
 
 class InputError(ValueError):
@@ -47,6 +47,12 @@ def described(error: BaseException) -> str:
     return text if len(text) <= 300 else f"{text[:296]} ..."
 
 
+def joined(words: Iterable[str], last: str) -> str:
+    """Words as a sentence lists them, `last` before the last one."""
+    *others, end = words
+    return f"{', '.join(others)} {last} {end}" if others else end
+
+
 @contextmanager
 def blamed(what: str) -> Iterator[None]:
     """Run code that somebody else wrote: whatever it raises becomes an `InputError` that says what failed.
@@ -62,11 +68,14 @@ def blamed(what: str) -> Iterator[None]:
 
 
 def unknown(kind: str, value: str, allowed: Iterable[str]) -> InputError:
-    """An `InputError` for a name that is not in `allowed`, naming the nearest allowed one."""
+    """An `InputError` for a name that is not in `allowed`, naming the nearest allowed one, or those equally near."""
     names = sorted(allowed)
     folded = {name.casefold(): name for name in names}
-    near = difflib.get_close_matches(str(value).casefold(), folded, n=1, cutoff=0.4)
-    hint = f"did you mean {folded[near[0]]!r}? " if near else ""
+    given = str(value).casefold()
+    near = difflib.get_close_matches(given, folded, n=max(1, len(folded)), cutoff=0.4)
+    ratios = [difflib.SequenceMatcher(None, name, given).ratio() for name in near]
+    nearest = sorted(folded[name] for name, ratio in zip(near, ratios, strict=True) if ratio == ratios[0])
+    hint = f"did you mean {joined(map(repr, nearest[:MOST_HINTS]), 'or')}? " if nearest else ""
     told = [name if name.isprintable() else shown(name) for name in names[:MOST_NAMES]]
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     return InputError(f"unknown {kind} {value!r}: {hint}allowed are {', '.join(told)}{more}")
@@ -137,6 +146,4 @@ def check_whole(name: str, value: object, *, low: int = 0, high: int | None = No
 def check_word(name: str, value: object, *allowed: str) -> None:
     """Refuse a value that is not one of a few words."""
     if value not in allowed:
-        *others, last = map(repr, allowed)
-        words = f"{', '.join(others)} or {last}" if others else last
-        raise InputError(f"{name} must be {words}, got {value!r}")
+        raise InputError(f"{name} must be {joined(map(repr, allowed), 'or')}, got {value!r}")

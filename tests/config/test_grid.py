@@ -317,6 +317,7 @@ ONE: dict[str, Any] = {  # a config with entries of its own, as the workflow's t
     ("changes", "words"),
     [
         ({"studies": ["tldp_typ1"]}, ["unknown study 'tldp_typ1'", "did you mean 'tldp_type1'"]),
+        ({"mechanisms": {"tldp_typ": ["none"]}}, ["did you mean 'tldp_type1', 'tldp_type2' or 'tldp_type3'?"]),
         ({"datasets": {"tldp_type1": ["mnst"]}}, ["unknown dataset 'mnst'", "did you mean 'mnist'"]),
         ({"mechanisms": {"tldp_type1": ["tldp-k"]}}, ["unknown mechanism 'tldp-k'", "did you mean 'tldp-"]),
         ({"epsilons": {"tldp_type1": [0]}}, ["epsilons.tldp_type1.0", "[1e-12, 1e+12]", "got 0"]),
