@@ -228,7 +228,7 @@ def test_ctrl_c_is_no_verdict(capsys: pytest.CaptureFixture[str]) -> None:
         ("raise MemoryError", "MemoryError"),
         ("def __getattr__(name): raise SystemExit(0)", "cannot be looked up: SystemExit: 0"),
         ("g = 1", "has no 'f'"),
-        ("from tensorldp.mechanisms import Mechanism as f", "cannot be made on"),
+        ("from tensorldp.mechanisms import Mechanism as f", "Mechanism lacks the methods _randomize, curve and"),
         ("class f: pass", "is not a mechanism's class: it takes no --epsilon"),
     ],
 )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from functools import wraps
 from numbers import Real
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, dataclass_transform, get_args
+from typing import Any, ClassVar, Literal, Self, dataclass_transform, get_args
 
 import torch
 from torch import Tensor
@@ -18,7 +18,17 @@ from tensorldp.curves.base import PrivacyCurve
 from tensorldp.curves.guarantee import UNITS, Guarantee
 from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.domain import DTYPES, TOLERANCE, Ball, Box, Domain, blocks
-from tensorldp.errors import LEAST_DELTA, InputError, check_budget, check_flag, check_real, kind_of, shown, unknown
+from tensorldp.errors import (
+    LEAST_DELTA,
+    InputError,
+    check_budget,
+    check_flag,
+    check_real,
+    joined,
+    kind_of,
+    shown,
+    unknown,
+)
 from tensorldp.mechanism_table import TABLE
 from tensorldp.mechanisms.tvg_budget import Schedule, simple_budget, step_budget
 from tensorldp.randomness import check_generator
@@ -194,6 +204,13 @@ class Mechanism(ABC):
                 cls.label = cls.__dict__.get("label") or cls.name
                 cls.family = cls.family or cls.name
         dataclass(kw_only=True, eq=False, repr=False)(cls)
+
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        """Refuse a class that lacks a method, which Python would tell in a sentence of its own."""
+        if lacking := sorted(cls.__abstractmethods__):
+            methods = f"the method{'s' * (len(lacking) > 1)} {joined(lacking, 'and')}"
+            raise InputError(f"{cls.__name__} lacks {methods}, which every mechanism has")
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         self.epsilon = check_budget(f"epsilon of {self.name}", self.epsilon, infinite=not self.private)
