@@ -156,7 +156,8 @@ def test_what_is_left_empty_is_as_the_studies_state_it() -> None:
         parse_settings({"studies": None})
 
 
-def test_a_number_where_a_list_belongs_is_shown_as_one() -> None:
+def test_a_number_where_a_list_belongs_is_shown_as_one_and_an_empty_list_wants_one() -> None:
+    assert refusal(studies=[]) == "config: studies = [] is not valid: list at least one"
     assert refusal(seeds=3) == "config: seeds = 3 is not valid: input should be a list, [3]"
 
 

@@ -182,6 +182,10 @@ def explain(error: ValidationError, where: str, allowed: dict[str, Any] | None =
         return InputError(f"{where}: {key} is missing")
     message = str(first["ctx"]["error"]) if first["type"] == "value_error" else first["msg"]
     message = message.removeprefix("Value error, ")
+    if first["type"] == "too_short" and first["ctx"]["min_length"] == 1:
+        message = "list at least one"
+    if first["type"] == "too_long":
+        message = f"list at most {first['ctx']['max_length']}"
     if first["type"] == "list_type" and isinstance(first["input"], (int, float, str)):
         text = str(first["input"])
         message = f"Input should be a list, [{text if text.isprintable() and len(text) <= 80 else shown(text)}]"
