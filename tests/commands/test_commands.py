@@ -218,3 +218,10 @@ def test_the_exit_codes_are_in_the_help(capsys: pytest.CaptureFixture[str]) -> N
     for command in ("check", "canaries"):
         text = said(capsys, command, "--help")
         assert "0: not refuted; 1: refuted; 2: could not be checked" in " ".join(text.split())
+
+
+@pytest.mark.parametrize(("command", "what"), [("check", "verdict"), ("card", "card")])
+def test_the_help_says_that_an_earlier_answer_is_replaced(
+    command: str, what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert f"which replace an earlier {what} there" in " ".join(said(capsys, command, "--help").split())

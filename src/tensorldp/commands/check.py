@@ -37,7 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--dtypes", nargs="+", choices=FORMATS, default=["float64", "float32"], help="formats whose floats are examined"
     )
     parser.add_argument("--timing", action="store_true", help="compare running times too")
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="folder for verdict.json and verdict.html")
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="for verdict.json and .html, which replace an earlier verdict there"
+    )
 
 
 def wall_limit(minutes: float) -> float:

@@ -51,7 +51,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--out", type=Path, default=Path("cards"), metavar="FOLDER", help="for NAME.html, .png and .json"
+        "--out",
+        type=Path,
+        default=Path("cards"),
+        metavar="FOLDER",
+        help="for NAME.html, .png and .json, which replace an earlier card there (default: cards)",
     )
 
 
