@@ -281,6 +281,13 @@ REFUSED: list[tuple[str, Any, dict[str, Any], list[str]]] = [
     (CSV, b"a,tree\n1,oak,7\n2,elm,7\n", {}, ["rows with more fields"]),  # pandas would take the first for an index
     (CSV, b"a,tree\n1,oak\n2,elm,7\n", {}, ["Expected 2 fields"]),
     (CSV, b"a,b,tree\n1,2,oak\n2,elm\n", {}, ["row 2, column 'b'"]),
+    (
+        CSV,
+        b"a,,tree\n1,99,oak\n2,3,elm\n1,2,oak\n2,3,elm\n",
+        {},
+        ["not hold 99 in row 1, column 2 without a name ('Unnamed: 1')"],
+    ),
+    (CSV, b"a,,tree\n1,x,oak\n2,y,elm\n", {}, ["the column 2 without a name ('Unnamed: 1') of "]),
     (CSV, b"a,a,tree\n1,2,oak\n2,3,elm\n", {}, ["two columns 'a'"]),
     (CSV, b"a;tree\n1,5;oak\n", {}, ["separated by commas, found ';'"]),
     (CSV, b"a\ttree\n1\toak\n", {}, [r"found '\t'"]),
@@ -493,6 +500,7 @@ def test_an_index_gives_a_warning_that_says_how_to_drop_it(tmp_path: Path, name:
     put(tmp_path, pd.concat([pd.Series(values, name=name), TABLE], axis=1))
     named = name or "Unnamed: 0"
     (found,) = warned(tmp_path, range=[0, 120])
+    assert ("the column 1 without a name ('Unnamed: 0') of " in found) == (not name)
     assert f"drop: [{named!r}]" in found
     assert warned(tmp_path, range=[0, 120], drop=[named]) == []
     assert rows(prepared(tmp_path, drop=[named])) == stated(X)

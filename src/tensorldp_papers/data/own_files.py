@@ -34,6 +34,7 @@ UNITS = "count the data from another zero, or in larger units"
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,4})?", re.ASCII | re.IGNORECASE)
 _WHOLE = re.compile(r"[+-]?\d+(?:\.0*)?", re.ASCII)  # an exponent is a measurement's, which no float holds in full
 _INDEX = re.compile(r"unnamed: \d+|level_\d+|index|row|(.*[ _])?id", re.IGNORECASE)
+_UNNAMED = re.compile(r"Unnamed: \d+")  # what pandas calls a column whose name is empty, and an entry too
 _DEEP = re.compile(r"'((?!BGR)\w+;16\w*)'")  # 16 bits a channel, in what Pillow says of how an image is stored
 
 
@@ -46,6 +47,7 @@ class Content:
         labels: their classes, whole numbers or text.
         place: what a message calls a record, by its position.
         columns: the names of the elements of a record; only for a table.
+        titles: what a message calls these.
         untyped: whether numbers among the labels are text because the format has nothing else.
         warnings: what the user should know.
     """
@@ -54,12 +56,13 @@ class Content:
     labels: NDArray[Any]
     place: Callable[[int], str]
     columns: list[str] = field(default_factory=list)
+    titles: list[str] = field(default_factory=list)
     untyped: bool = False
     warnings: list[str] = field(default_factory=list)
 
     def element(self, place: tuple[int, ...]) -> str:
         """What a message calls an element of a record."""
-        return f"column {self.columns[place[0]]!r}" if self.columns else f"element {place}"
+        return self.titles[place[0]] if self.titles else f"element {place}"
 
 
 def prepare_own(name: str, entry: OwnDataset, out_dir: Path) -> list[str]:
@@ -331,17 +334,25 @@ def _table(table: pd.DataFrame, path: Path, entry: OwnDataset, where: str, *, un
             f"{where}: the first row of {path} looks like a record, as {entry.label!r} is also a label below it and "
             "the other names are numbers: put a row with the names of the columns before it"
         )
-    x = np.column_stack([_column(table[column], column, path, where) for column in chosen])
-    content = Content(x, labels, lambda row: f"row {row + 1}", chosen, untyped)
+    titles = [_title(column, columns.index(column)) for column in chosen]
+    x = np.column_stack(
+        [_column(table[column], title, path, where) for column, title in zip(chosen, titles, strict=True)]
+    )
+    content = Content(x, labels, lambda row: f"row {row + 1}", chosen, titles, untyped)
     _check_finite(content, path, where)
     if not entry.values:
         content.warnings.extend(
-            f"the column {column!r} of {path} looks like an index of the rows, and is taken as private data: leave it "
+            f"the {title} of {path} looks like an index of the rows, and is taken as private data: leave it "
             f"out with drop: [{column!r}], or name the columns of a record under values"
-            for column, values in zip(chosen, x.T, strict=True)
+            for column, title, values in zip(chosen, titles, x.T, strict=True)
             if _is_index(column, values)
         )
     return content
+
+
+def _title(column: str, place: int) -> str:
+    """What a message calls a column."""
+    return f"column {place + 1} without a name ({column!r})" if _UNNAMED.fullmatch(column) else f"column {column!r}"
 
 
 def _counted(columns: list[str]) -> bool:
@@ -378,11 +389,11 @@ def _plain(column: pd.Series[Any]) -> NDArray[Any]:
     return column.to_numpy(kinds[column.dtype.kind])
 
 
-def _column(column: pd.Series[Any], name: str, path: Path, where: str) -> NDArray[np.float64]:
+def _column(column: pd.Series[Any], title: str, path: Path, where: str) -> NDArray[np.float64]:
     """A column as float64, booleans as 0 and 1."""
 
     def at(row: int) -> str:
-        return f"{where}: row {row + 1}, column {name!r} of {path}"
+        return f"{where}: row {row + 1}, {title} of {path}"
 
     if pd.api.types.is_numeric_dtype(column):
         if column.isna().any():
@@ -401,7 +412,7 @@ def _column(column: pd.Series[Any], name: str, path: Path, where: str) -> NDArra
     comma = re.fullmatch(r"[+-]?\d[\d., '’]*", texts[row])
     if len(strange) == len(texts) and not comma:
         raise InputError(
-            f"{where}: the column {name!r} of {path} must hold numbers, found {shown(texts[row])}: leave it out "
+            f"{where}: the {title} of {path} must hold numbers, found {shown(texts[row])}: leave it out "
             "under drop, or make it the label"
         )
     if not texts[row]:
