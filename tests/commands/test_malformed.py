@@ -212,6 +212,14 @@ def test_no_verdict_comes_of(name: str, capsys: pytest.CaptureFixture[str], monk
     assert told.count("\n") == 1
 
 
+WITHOUT_CURVE = """from tensorldp.mechanisms import Mechanism
+class f(Mechanism):
+    name = "f"
+    def _randomize(self, x, generator): return x
+    def squared_error(self): return None
+"""
+
+
 def test_ctrl_c_is_no_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     assert checked("Ctrl-C", capsys) == (130, set(), "interrupted\n")
 
@@ -229,6 +237,7 @@ def test_ctrl_c_is_no_verdict(capsys: pytest.CaptureFixture[str]) -> None:
         ("def __getattr__(name): raise SystemExit(0)", "cannot be looked up: SystemExit: 0"),
         ("g = 1", "has no 'f'"),
         ("from tensorldp.mechanisms import Mechanism as f", "Mechanism lacks the methods _randomize, curve and"),
+        (WITHOUT_CURVE, "f lacks the method curve, which every mechanism has"),
         ("class f: pass", "is not a mechanism's class: it takes no --epsilon"),
     ],
 )
