@@ -160,6 +160,23 @@ def test_gaussian_delta_is_exact_for_little_more_than_nothing(mu: float, share: 
     assert log_delta(share * mu, mu) == pytest.approx(exact_log_delta(share * mu, mu), rel=0.0, abs=2e-9)
 
 
+@pytest.mark.parametrize("mu", [1e8, 1.1e8, 3e8, 1e9, 1e10])
+@pytest.mark.parametrize("delta", [1e-9, 1e-5, 0.3])
+def test_the_epsilon_of_a_large_mu_is_rounded_up_by_no_more_than_its_last_digits(mu: float, delta: float) -> None:
+    epsilon = GaussianCurve(mu).epsilon(delta)
+    assert exact_log_delta(epsilon, mu) <= math.log(delta) + 1e-6
+    assert exact_log_delta(epsilon * (1.0 - 2e-13), mu) >= math.log(delta) - 1e-6
+
+
+@pytest.mark.parametrize("mu", [1e17, 1e50, 1e100])
+def test_a_mu_whose_loss_has_no_digits_still_has_a_delta_on_either_side(mu: float) -> None:
+    curve = GaussianCurve(mu)
+    epsilon = curve.epsilon(1e-5)
+    assert curve.delta(epsilon) <= 1e-5
+    assert epsilon == pytest.approx(mu**2 / 2.0, rel=1e-12)
+    assert curve.delta(0.999 * epsilon) == 1.0
+
+
 def test_the_analytic_gaussian_meets_the_least_budget() -> None:
     m = make("gaussian-analytic", epsilon=1e-12, delta=1e-50, domain=Box(0, 1, (4,)))
     assert m.guarantee(1e-50).exact

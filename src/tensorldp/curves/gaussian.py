@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 from scipy.special import erfcx, log_ndtr
 
@@ -13,6 +14,7 @@ from tensorldp.errors import check_positive, check_real
 CLOSE = 1e-6  # of the larger term's log: where the logs of delta's two terms are closer, digits of delta are lost
 LEAST_LOG = -800.0  # of the larger term: smaller ones belong to no delta that float64 has
 MOST_MU = 1e100  # its square, which is the loss, stays a float in every composition
+LARGE_MU = 1e8  # above it epsilon has no digits for the difference of delta's two logs
 FAR = 20.0  # standard deviations from which the asymptotic series is exact to rounding
 PLACES = (0.04691007703066802, 0.23076534494715845, 0.5, 0.7692346550528415, 0.953089922969332)  # Gauss-Legendre
 WEIGHTS = (0.11846344252809454, 0.23931433524968324, 0.28444444444444444, 0.23931433524968324, 0.11846344252809454)
@@ -59,6 +61,8 @@ def log_delta(epsilon: float, mu: float) -> float:
     Where mu is small the two cancel, and delta = phi(t) int_t^{t + mu} (1 - s m(s)) ds with t = epsilon/mu - mu/2 and
     m = (1 - Phi) / phi, whose derivative is s m(s) - 1.
     """
+    if mu > LARGE_MU:
+        return _log_delta_far(epsilon, mu)
     first = float(log_ndtr(mu / 2 - epsilon / mu))
     second = epsilon + float(log_ndtr(-mu / 2 - epsilon / mu))
     if first > LEAST_LOG and first - second < CLOSE * (1.0 - first):
@@ -68,6 +72,13 @@ def log_delta(epsilon: float, mu: float) -> float:
     if second >= first:
         return -math.inf
     return first + math.log(-math.expm1(second - first))
+
+
+def _log_delta_far(epsilon: float, mu: float) -> float:
+    """log of Phi(-t) (1 - m(t + mu) / m(t)), whose t is that of the floats epsilon and mu without rounding."""
+    t = float((2 * Fraction(epsilon) - Fraction(mu) ** 2) / (2 * Fraction(mu)))
+    ratio = float(erfcx((t + mu) / math.sqrt(2.0)) / erfcx(t / math.sqrt(2.0)))
+    return float(log_ndtr(-t)) + math.log1p(-ratio) if ratio < 1.0 else -math.inf
 
 
 def _fall(s: float) -> float:
