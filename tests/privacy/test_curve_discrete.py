@@ -106,6 +106,27 @@ def test_losses_on_a_lattice_compose_exactly_and_others_to_a_close_upper_bound(
         assert true * (1 - 1e-9) - 1e-12 <= curve.delta(epsilon) <= true * (1 + 1e-9 if exact else 1.01) + 1e-9
 
 
+@pytest.mark.parametrize("trials", [60, 1000])
+def test_the_pure_epsilon_of_one_use_is_the_largest_loss_however_rare(trials: int) -> None:
+    k = np.arange(trials + 1)
+    p, q = binom.logpmf(k, trials, 0.5), binom.logpmf(k, trials, 0.4)
+    assert DiscreteCurve(tuple(p), tuple(q)).epsilon(0.0) == pytest.approx(float(np.abs(p - q).max()), rel=1e-12)
+
+
+def test_a_rare_large_loss_counts_in_every_composition() -> None:
+    rare = math.log(5e-17)
+    curve = DiscreteCurve((rare, math.log1p(-5e-17)), (rare - 30.0, 0.0))
+    for count in (1, 2, 10**10):
+        assert curve.compose(count).delta(5.0) == pytest.approx(5e-17 * count, rel=2e-6)
+
+
+def test_an_atom_counts_whichever_record_is_first() -> None:
+    pair = np.array([0.0, 0.49999, 0.50001]), np.array([5e-16, 0.50001 - 5e-16, 0.49999])
+    for either in (pair, pair[::-1]):
+        assert discrete(either).epsilon(0.0) == math.inf
+        assert discrete(either).atom == pytest.approx(5e-16, rel=1e-9)
+
+
 def test_two_hundred_k_ary_responses_are_a_convolution() -> None:
     p, count = np.array([0.5, 0.4, 0.1]), 200
     curve = discrete((p, p[::-1]), count)

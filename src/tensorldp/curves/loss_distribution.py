@@ -120,6 +120,8 @@ class LatticeSum:
 
 SAME = 1e-12  # losses closer than this share of the largest are one loss
 MAX_STEPS = 1 << 16
+NOISE = 4e-16  # of beta: a fall of no more may be rounding
+LOG_LEAST = -690.0  # of beta: smaller ones have fewer digits in floats, and their masses go to the largest loss
 HUGE = 600.0  # a loss whose exponential nears the end of float64
 
 
@@ -144,7 +146,7 @@ class LossLaw:
             self.loss.size == other.loss.size
             and bool(np.allclose(self.loss, other.loss, rtol=1e-9, atol=1e-12))
             and bool(np.allclose(self.log_mass, other.log_mass, rtol=1e-9, atol=1e-9))
-            and math.isclose(self.infinite, other.infinite, rel_tol=1e-9, abs_tol=1e-15)
+            and math.isclose(self.infinite, other.infinite, rel_tol=1e-9)  # 0 is close to 0 alone
         )
 
 
@@ -196,11 +198,20 @@ def envelope(first: LossLaw, second: LossLaw) -> LossLaw:
             inner = _between(left, right)
             points.append(left)
             betas.append(b1 if a1 - b1 * math.exp(inner) >= a2 - b2 * math.exp(inner) else b2)
-    fall = -np.diff(np.array(betas))
+    beta = np.array(betas)
+    beta[beta < math.exp(LOG_LEAST)] = 0.0
+    fall = -np.diff(beta)
     loss = np.array(points[1:])
     mass = fall * np.exp(loss)
-    real = mass > 1e-16 * mass.max(initial=0.0)
-    return LossLaw(loss[real], np.log(mass[real]), max(first.infinite, second.infinite))
+    real = np.flatnonzero(fall > NOISE * beta[:-1])
+    # what may be rounding goes to the next larger loss, where it changes no digit of delta
+    mass = np.add.reduceat(np.maximum(mass, 0.0), np.concatenate(([0], real + 1))[:-1])
+    log_mass, loss = np.log(mass), loss[real]
+    last = loss.max(initial=-math.inf)
+    rarer = [law.log_mass[(law.loss > last) & (law.log_mass - law.loss < LOG_LEAST)] for law in (first, second)]
+    if any(part.size for part in rarer):
+        loss, log_mass = np.append(loss, corners[-1]), np.append(log_mass, logsumexp(np.concatenate(rarer)))
+    return LossLaw(loss, log_mass, max(first.infinite, second.infinite))
 
 
 def _response(budget: float, infinite: float) -> LossLaw:
