@@ -17,6 +17,7 @@ from tensorldp.curves.discrete import DiscreteCurve, DiscreteGaussianCurve, Pure
 from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.curves.product import ProductCurve
 from tensorldp.curves.shuffling import shuffled_delta, shuffled_epsilon
+from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
 
 Reals = npt.NDArray[np.floating[Any]]
@@ -125,6 +126,15 @@ def test_an_atom_counts_whichever_record_is_first() -> None:
     for either in (pair, pair[::-1]):
         assert discrete(either).epsilon(0.0) == math.inf
         assert discrete(either).atom == pytest.approx(5e-16, rel=1e-9)
+
+
+def test_more_uses_than_the_transform_has_digits_for_are_refused_but_for_what_is_known_without_it() -> None:
+    most = PureCurve(1e-5, True, 10**10)
+    assert most.epsilon(1e-5) == pytest.approx(GaussianCurve(1.0).epsilon(1e-5), abs=1e-6)
+    many = PureCurve(1e-6, True).compose(10**12)
+    with pytest.raises(InputError, match="at most 10000000000, got 1000000000000"):
+        many.epsilon(1e-5)
+    assert many.epsilon(0.0) == pytest.approx(1e6)
 
 
 def test_two_hundred_k_ary_responses_are_a_convolution() -> None:

@@ -34,7 +34,8 @@ class DiscreteCurve(RepeatedCurve):
     record of several elements may mix them, which can be worse than either; then more than one use is accounted with
     a law that dominates both (`loss_distribution.envelope`) and the curve is not exact.
 
-    Losses on a lattice (two values always are) are composed exactly; others are first rounded up onto one.
+    Losses on a lattice (two values always are) are composed exactly; others are first rounded up onto one. More than
+    10^10 uses have an atom and a pure epsilon; other questions about them are refused.
 
     Args:
         log_p: logs of the masses under the first record, -inf where there is none.

@@ -16,9 +16,11 @@ from scipy.special import logsumexp
 
 from tensorldp.curves.base import PrivacyCurve
 from tensorldp.curves.saddle_point import right_saddle
+from tensorldp.errors import check_whole
 
 Reals = npt.NDArray[np.float64]
 TAIL = 42.0  # -log of the tilted mass that a window may leave out
+MOST_SUMMED = 10**10  # losses of one law: their number multiplies the transform's rounding, 1e-16
 NEAR = 3.0  # standard deviations of the tilted sum within which a window serves another epsilon
 
 
@@ -53,6 +55,8 @@ class LatticeSum:
     """
 
     def __init__(self, step: float, parts: list[LatticePart]) -> None:
+        for part in parts:
+            check_whole("count of losses on a lattice", part.count, low=1, high=MOST_SUMMED)
         self.step, self.parts = step, parts
         self.base = math.fsum(part.count * part.first for part in parts)
         self.last = sum(part.count * int(part.index[-1]) for part in parts)
