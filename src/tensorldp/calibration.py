@@ -37,7 +37,7 @@ def calibrate(
         InputError: if no nominal epsilon between 1e-9 and 1e9 gives that guarantee.
     """
     mechanism = build(epsilon)
-    if abs(epsilon_of(mechanism, delta) - epsilon) <= TOLERANCE * epsilon:
+    if epsilon * (1.0 - TOLERANCE) <= epsilon_of(mechanism, delta) <= epsilon:
         return mechanism
     low, high = -math.log(1e9), math.log(1e9)
     guess = math.log(epsilon / max(epsilon_of(mechanism, delta), 1e-300))  # right at once where it is a multiple

@@ -108,6 +108,11 @@ def test_calibrate_gives_a_record_what_was_asked_for(
     assert "note" not in text
 
 
+def test_calibrate_prints_no_epsilon_below_the_one_that_it_guarantees(capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "calibrate", "laplace", "--record-epsilon", "1.23456123", "--shape", "4")
+    assert float(text.split("guaranteed epsilon exactly ")[1].split()[0]) >= 1.2345612
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [

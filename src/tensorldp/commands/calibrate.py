@@ -41,10 +41,12 @@ def run(options: argparse.Namespace) -> int:
     mechanism = calibrate(build, wanted, delta, epsilon_of=lambda m, d: m.curve().epsilon(d))
     reached = mechanism.guarantee(delta)
     bound = "exactly" if reached.exact else "at most"
+    short = f"{reached.epsilon:.6g}"
+    number = short if float(short) >= reached.epsilon else repr(reached.epsilon)  # never less than is guaranteed
     lines = [
         f"{called(options.target, mechanism)} on {mechanism.domain}",
         f"nominal epsilon: {mechanism.epsilon:.9g}",
-        f"each {reached.unit} is guaranteed epsilon {bound} {reached.epsilon:.6g} at delta {delta:g}",
+        f"each {reached.unit} is guaranteed epsilon {bound} {number} at delta {delta:g}",
     ]
     if reached.epsilon < (1.0 - SHORT) * wanted:
         atom, why = mechanism.curve().atom, "what is guaranteed jumps beyond it"
