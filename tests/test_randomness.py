@@ -8,12 +8,14 @@ import pytest
 import torch
 from scipy import stats
 
+from tensorldp import randomness
 from tensorldp.errors import InputError
 from tensorldp.randomness import (
     SEGMENT,
     add_gaussian,
     add_laplace,
     check_generator,
+    complement,
     derive_seed,
     generator,
     numpy_generator,
@@ -72,6 +74,31 @@ def test_sparse_positions(probability: float) -> None:
     if 0.001 < probability < 1.0:
         expected = trials * probability
         assert stats.chi2.sf(((hits - expected) ** 2 / (expected * (1 - probability))).sum(), count) > 1e-6
+
+
+def test_the_last_of_all_draws_is_below_one_and_its_complement_has_all_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Last(np.random.Generator):
+        def integers(self, low: Any, high: Any = None, size: Any = None, **options: Any) -> Any:  # type: ignore[override]
+            return np.full(size, high - 1, dtype=np.uint64)
+
+    monkeypatch.setattr(randomness, "numpy_generator", lambda _: Last(np.random.SFC64(1)))
+    last = uniform((10_000,), generator("last")).numpy()
+    assert last.max() < 1.0
+    rest = complement(last, np.random.default_rng(1).random)
+    assert stats.kstest(rest, stats.uniform(scale=2.0**-40).cdf).pvalue > 1e-6
+    assert len(np.unique(rest)) == len(rest)
+
+
+@pytest.mark.parametrize("probability", [2.0**-41, 2.0**-81])
+def test_hits_too_rare_for_a_draw_of_53_bits_are_drawn(probability: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Rare(np.random.Generator):
+        def integers(self, low: Any, high: Any = None, size: Any = None, **options: Any) -> Any:  # type: ignore[override]
+            return 0
+
+    rng = Rare(np.random.SFC64(1))
+    monkeypatch.setattr(randomness, "numpy_generator", lambda _: rng)
+    hits = sum(len(sparse_positions(1, probability, generator("rare"))) for _ in range(4000))
+    assert stats.binomtest(hits, 4000, -math.expm1(-0.5)).pvalue > 1e-6
 
 
 def test_seeds() -> None:

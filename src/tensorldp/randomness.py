@@ -1,8 +1,10 @@
 """Explicit generators with derived seeds, and draws whose tails are right.
 
 float32 uniforms have 24 bits, so -log(u) is infinite once in 10^7 draws or stops at 16.6 scales, and Box-Muller
-stops at 5.8 standard deviations. On the CPU every draw here comes from NumPy's ziggurat samplers, whose tails are
-exact to beyond 8 standard deviations and 24 scales; on an accelerator draws are made in float64.
+stops at 5.8 standard deviations. On the CPU noise comes from NumPy's ziggurat samplers, whose normal tails are exact to
+beyond 8 standard deviations; on an accelerator draws are made in float64. On the CPU, Laplace noise of records that are
+not float64 is coarse from 16 scales on and ends at 24.33, so that a delta below 3e-11 (e^-24.33) an element is not what
+a curve states; that of float64 records ends at 44.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ import hashlib
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +25,7 @@ from tensorldp.errors import InputError
 
 BLOCK = 1 << 16  # elements drawn at once on the CPU: fits the second-level cache
 SEGMENT = 1 << 20  # elements that share a stream on the CPU
+FINE = 2.0**-40  # a draw of 53 bits has too few digits below
 _BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
 _SIGNS = {4: _BITS.astype(np.uint32) << np.uint32(31), 8: _BITS.astype(np.uint64) << np.uint64(63)}  # byte: 8 sign bits
 
@@ -140,14 +144,51 @@ def standard_normal(like: Tensor, source: torch.Generator) -> Tensor:
     return add_gaussian(torch.zeros(like.shape, dtype=dtype, device=like.device), 1.0, source)
 
 
+Draws = TypeVar("Draws", Tensor, npt.NDArray[np.float64])
+
+
+def _with_all_digits(u: Draws, draw: Callable[[tuple[int]], Draws], top: float = FINE) -> Draws:
+    """`u` with what is below 2^-40 drawn anew, uniform on (0, top), and so on below that."""
+    small = u < FINE
+    if bool(small.any()):
+        u[small] = top * _with_all_digits(draw((int(small.sum()),)), draw)
+    return u
+
+
+def complement(u: Draws, draw: Callable[[tuple[int]], Draws]) -> Draws:
+    """1 - u of uniform draws, with all digits near 0, where u has none: compare it with the chance of what is rare.
+
+    Args:
+        u: draws of 53 bits, of which all but (2^13 - 1) / 2^53 have 1 - u >= 2^-40.
+        draw: makes as many more draws as are asked for; rarely called.
+    """
+    return _with_all_digits(1.0 - u, draw, FINE - 2.0**-53)
+
+
+def toss(hit: Tensor | float, miss: Tensor | float, shape: tuple[int, ...], source: torch.Generator) -> Tensor:
+    """Coins that are True with probability `hit`; `miss` is 1 - hit, and either may be as rare as a float can be."""
+    u = uniform(shape, source)
+    hit, miss = (torch.as_tensor(side, dtype=u.dtype, device=u.device) for side in (hit, miss))
+    return torch.where(hit < miss, u < hit, complement(u, partial(uniform, source=source)) > miss)
+
+
 def uniform(shape: tuple[int, ...], source: torch.Generator) -> Tensor:
-    """float64 draws from the open interval (0, 1), on the generator's device: k + 1/2 over 2^53."""
+    """float64 draws from the open interval (0, 1), on the generator's device: k + 1/2 over 2^53, finer near 0."""
     if source.device.type == "cpu":
         rng = numpy_generator(source)
-        bits = rng.integers(0, 1 << 53, size=shape, dtype=np.uint64)
-        return torch.from_numpy((bits.astype(np.float64) + 0.5) * 2.0**-53)
-    draws = torch.rand(shape, dtype=torch.float64, device=source.device, generator=source)
-    return draws.clamp_(2.0**-54, 1.0 - 2.0**-53)
+
+        def draw(shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
+            bits = rng.integers(0, 1 << 53, size=shape, dtype=np.uint64)
+            u: npt.NDArray[np.float64] = (bits.astype(np.float64) + 0.5) * 2.0**-53
+            return np.minimum(u, 1.0 - 2.0**-53)  # the last k + 1/2 is rounded to 2^53
+
+        return torch.from_numpy(_with_all_digits(draw(shape), draw))
+
+    def draw_there(shape: tuple[int, ...]) -> Tensor:
+        draws = torch.rand(shape, dtype=torch.float64, device=source.device, generator=source)
+        return draws.clamp_(2.0**-54, 1.0 - 2.0**-53)
+
+    return _with_all_digits(draw_there(shape), draw_there)
 
 
 def sparse_positions(count: int, probability: float, source: torch.Generator) -> np.ndarray:
@@ -166,7 +207,12 @@ def sparse_positions(count: int, probability: float, source: torch.Generator) ->
         return np.concatenate(hits)
     # P(no hit) = (1-p)^n by log1p: numpy's own inversion forms 1 - p first, which is 1 for p < 1e-16
     if probability < 1e-9:
-        total = rng.poisson(-count * math.log1p(-probability))
+        mean = -count * math.log1p(-probability)
+        while mean < FINE:  # numpy's poisson is never above 0 below 2^-54
+            if rng.integers(1 << 40):
+                return np.empty(0, dtype=np.int64)
+            mean /= FINE
+        total = rng.poisson(mean)
     else:
         total = int(rng.binomial(count, probability))
     return np.sort(rng.choice(count, size=min(total, count), replace=False, shuffle=False))

@@ -3,11 +3,30 @@
 import math
 from typing import Any
 
+import numpy as np
 import torch
 
 from tensorldp.mechanisms import Mechanism
 from tensorldp.privacy import goodness_of_fit
 from tensorldp.randomness import generator
+
+LAST = 1.0 - 2.0**-53
+
+
+class Extreme(np.random.Generator):
+    """A generator whose first calls for uniform draws all give these numbers: what comes once in 2^80 draws."""
+
+    def __init__(self, *first: float) -> None:
+        super().__init__(np.random.SFC64(7))
+        self.first = list(first)
+
+    def random(self, size: Any = None, *others: Any, **options: Any) -> Any:
+        return np.full(size, self.first.pop(0)) if self.first else super().random(size, *others, **options)
+
+    def integers(self, low: Any, high: Any = None, size: Any = None, **options: Any) -> Any:  # type: ignore[override]
+        if high == 1 << 53 and self.first:
+            return np.full(size, int(self.first.pop(0) * 2**53), dtype=np.uint64)
+        return super().integers(low, high, size=size, **options)
 
 
 def check_mean(draws: Any, expected: float | torch.Tensor, *, deviations: float = 5.0) -> None:

@@ -3,11 +3,14 @@ import math
 import numpy as np
 import pytest
 import torch
-from exact_laws import check_law, check_mean, releases
+from exact_laws import LAST, Extreme, check_law, check_mean, releases
+from scipy.stats import binomtest
 from typed import make_as
 
+from tensorldp import randomness
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.pldp_fl import Pdpm, PdpmCurve, fedoa_weights
+from tensorldp.randomness import generator
 
 
 def pdpm(epsilon: float, width: float = 1.0, size: int = 1) -> Pdpm:
@@ -126,3 +129,16 @@ def test_averaged_noise_of_the_second_mode() -> None:
 def test_float64_releases_far_from_zero_have_no_bias() -> None:
     m = make("pdpm", epsilon=0.5, domain=Box(1e8, 1e8 + 1.0, (1,)))
     check_mean(releases(m, torch.tensor([1e8 + 0.25], dtype=torch.float64), 100_000), 1e8 + 0.25)
+
+
+@pytest.mark.parametrize(("end", "draw"), [("low", 0.0), ("high", LAST)])
+def test_outcomes_that_are_rare_at_an_end_are_drawn_as_often_as_they_should(
+    end: str, draw: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draws = Extreme(draw, 0.0)
+    monkeypatch.setattr(randomness, "numpy_generator", lambda _: draws)
+    m = make_as(Pdpm, epsilon=82 * math.log(2.0), domain=Box(0.0, 1.0, (4000,)))
+    y = m.privatize(m.box.constant(getattr(m.box, end)).unsqueeze(0), generator("rare"))
+    counts = [int(side.sum()) for side in (y > 0.75, y == 0.5)]
+    for count, chance in zip(counts, (0.25, 0.0) if end == "low" else (0.5, 0.25), strict=True):  # 2^-82 and so on
+        assert binomtest(count, 4000, chance).pvalue > 1e-6

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from exact_laws import check_law, check_mean, releases
+from exact_laws import LAST, Extreme, check_law, check_mean, releases
 from scipy.special import betainc
-from scipy.stats import norm
+from scipy.stats import binomtest, norm
 from typed import exact_error, make_as
 
 from tensorldp import privacy
@@ -171,3 +171,15 @@ def test_a_check_offers_the_sphere_to_a_mechanism_that_takes_nothing_else() -> N
     assert not privacy.check(mechanism, rounds=1, starts=1, samples=2000).refuted
     lifted = make("privunit", epsilon=2.0, domain=Ball(3.0, (4,)))
     assert torch.equal(lifted.nearest_records(batch[2:] / 3), batch[2:] / 3)
+
+
+@pytest.mark.parametrize("kind", ["sphere", "normal"])
+def test_what_is_outside_the_cap_is_drawn_however_rare_it_is(kind: str) -> None:
+    rows, draws = 4000, Extreme(LAST, 0.0)
+    cap = sphere_cap(86.0, 2) if kind == "sphere" else privunit.Cap(60.0, 2.0, float(norm.logsf(2.0)))
+    assert cap.p == 1.0
+    sphere = kind == "sphere"
+    u = privunit.sphere_height(rows, cap, 2, draws)[0] if sphere else privunit.normal_height(rows, cap, draws)
+    outside = int((u < cap.gamma - 1e-9).sum())
+    assert binomtest(outside, rows, math.exp(cap.log_miss + 80 * math.log(2.0))).pvalue > 1e-6
+    assert 100 < outside < rows - 100

@@ -6,14 +6,17 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
-from exact_laws import check_law, check_mean, releases
+from exact_laws import LAST, Extreme, check_law, check_mean, releases
+from scipy.stats import binomtest
 from typed import make_as
 
+from tensorldp import randomness
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.sampled_coordinates import (
     HYBRID_THRESHOLD,
     Duchi,
     Hybrid,
+    Piecewise,
     SampledCoordinates,
     cube_constant,
     distinct_indices,
@@ -169,3 +172,18 @@ def test_distinct_indices(rows: int, d: int, k: int) -> None:
     if k == 2:
         low, high = np.sort(drawn, axis=1).T
         check_law(6 * low + high, {6.0 * i + j: 1 / 15 for j in range(6) for i in range(j)})
+
+
+@pytest.mark.parametrize("kind", ["duchi", "two points", "piecewise"])
+def test_the_side_that_is_rare_at_a_corner_is_drawn_as_often_as_it_should(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draws, corner, epsilon = Extreme(LAST, 0.0), torch.ones(4000, 1, dtype=torch.float64), 82 * math.log(2.0)
+    monkeypatch.setattr(randomness, "numpy_generator", lambda _: draws)
+    if kind == "duchi":
+        y = make_as(Duchi, epsilon=epsilon, domain=UNIT).privatize(corner, generator("rare"))
+    elif kind == "two points":
+        y = make_as(Hybrid, epsilon=epsilon, domain=UNIT)._two_points(corner, generator("rare"))
+    else:
+        y = make_as(Piecewise, epsilon=2 * epsilon, domain=UNIT)._pieces(corner, generator("rare"))
+    assert binomtest(int((y < 1.0).sum()), 4000, 0.25).pvalue > 1e-6  # 2^-82, of which 2^-80 has come to pass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from tensorldp.curves.laplace import LaplaceCurve
 from tensorldp.mechanisms.additive_noise import LAPLACE, AdditiveNoise
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
-from tensorldp.randomness import uniform
+from tensorldp.randomness import complement, uniform
 
 MIXED_COUNT = 128  # up to this many elements, every mixture of directions is tried
 
@@ -141,23 +141,21 @@ class Pdpm(Mechanism):
         gap = -math.expm1(-self.epsilon)
         return length * (1.0 + 3.0 * w) / (2.0 * gap), -length * (1.0 + w) / gap, 0.0
 
-    def _slope_and_base(self) -> tuple[float, float]:
-        w = math.exp(-self.epsilon)
-        total = 1.0 + 2.0 * w
-        return -math.expm1(-self.epsilon) / (self.box.width * total), (1.0 + w) / (2.0 * total)
-
     def positive_probability(self, offset: float) -> float:
         """P1 at v = `offset` from the centre."""
-        slope, base = self._slope_and_base()
-        return slope * offset + base
+        w = math.exp(-self.epsilon)
+        return (0.5 + offset / self.box.width + w * (0.5 - offset / self.box.width)) / (1.0 + 2.0 * w)
 
     def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        slope, base = self._slope_and_base()
         coin = uniform(tuple(x.shape), generator).to(x.device)
-        first = (x.double() - self.box.centre).mul_(slope).add_(base)
-        up, down, none = (first.new_tensor(self.box.centre + v) for v in self.outcomes)  # numbers would be float32
-        out = torch.where(coin < first, up, torch.where(coin < (1.0 + first) / 2.0, down, none))
-        return out.to(x.dtype)
+        rest = complement(coin, partial(uniform, source=generator))
+        w = math.exp(-self.epsilon)
+        above = (x.double() - self.box.low).div_(self.box.width).clamp_(0.0, 1.0)  # no cancellation at the ends
+        first = (above + w * (1.0 - above)).div_(1.0 + 2.0 * w)
+        other = (1.0 - above + w * (1.0 + above)).div_(1.0 + 2.0 * w)  # 1 - first
+        up, down, none = (above.new_tensor(self.box.centre + v) for v in self.outcomes)  # numbers would be float32
+        positive = torch.where(first < other, coin < first, rest > other)
+        return torch.where(positive, up, torch.where(rest > other / 2.0, down, none)).to(x.dtype)
 
     def variance(self, offset: float) -> float:
         """The variance of one element's release at v = `offset`."""

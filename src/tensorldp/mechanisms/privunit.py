@@ -19,7 +19,7 @@ from tensorldp.errors import InputError, check_flag, check_whole
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.sampled_coordinates import distinct_indices, random_signs
-from tensorldp.randomness import numpy_generator, standard_normal
+from tensorldp.randomness import complement, numpy_generator, standard_normal
 
 Floats = npt.NDArray[np.float64]
 
@@ -52,6 +52,10 @@ class Cap:
     @property
     def p(self) -> float:
         return math.exp(self.log_p)
+
+    def draw(self, rows: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+        """Which of `rows` draws are in the cap; what is outside may be rarer than the last digit of p."""
+        return complement(rng.random(rows), rng.random) > math.exp(self.log_miss)
 
     @property
     def _logit(self) -> float:
@@ -152,7 +156,7 @@ def sphere_height(rows: int, cap: Cap, d: int, rng: np.random.Generator) -> tupl
     Exact for any d by rejection (from the marginal, or from the exponential tangent to a rare cap's log-concave
     density): no inverse incomplete beta, whose argument near 1/2 loses digits for large d.
     """
-    inside = rng.random(rows) < cap.p
+    inside = cap.draw(rows, rng)
     if d == 2:
         edge = 2.0 * math.asin(math.sqrt(cap.complement / 2.0))
         angle = np.where(inside, edge * rng.random(rows), edge + (math.pi - edge) * rng.random(rows))
@@ -184,7 +188,7 @@ def sphere_height(rows: int, cap: Cap, d: int, rng: np.random.Generator) -> tupl
 
 def normal_height(rows: int, cap: Cap, rng: np.random.Generator) -> Floats:
     """`rows` draws of alpha: N(0, 1) above gamma with probability p, below it otherwise, by the inverse in logs."""
-    inside = rng.random(rows) < cap.p
+    inside = cap.draw(rows, rng)
     log_u = -rng.standard_exponential(rows)
     above = -ndtri_exp(cap.log_q + log_u)
     below = ndtri_exp(math.log1p(-math.exp(cap.log_q)) + log_u)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -17,7 +18,7 @@ from tensorldp.curves.discrete import DiscreteCurve, PureCurve
 from tensorldp.errors import InputError, check_word
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
-from tensorldp.randomness import numpy_generator, uniform
+from tensorldp.randomness import complement, numpy_generator, toss, uniform
 
 
 def distinct_indices(rows: int, d: int, k: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
@@ -107,16 +108,20 @@ class SampledCoordinates(Mechanism):
         pieces = self._pieces(t, generator)
         if weight == 1.0:
             return pieces
-        return torch.where(uniform(tuple(t.shape), generator) < weight, pieces, two_points)
+        points = math.exp(-self.coordinate_epsilon / 2.0)
+        return torch.where(toss(weight, points, tuple(t.shape), generator), pieces, two_points)
 
     def _two_points(self, t: Tensor, generator: torch.Generator) -> Tensor:
         bound = duchi_bound(self.coordinate_epsilon)
-        up = uniform(tuple(t.shape), generator) < 0.5 + t / (2.0 * bound)
+        w, above = math.exp(-self.coordinate_epsilon), (1.0 + t) / 2.0
+        hit, miss = ((side + w * (1.0 - side)) / (1.0 + w) for side in (above, 1.0 - above))
+        up = toss(hit, miss, tuple(t.shape), generator)
         return torch.where(up, t.new_tensor(bound), t.new_tensor(-bound))  # of numbers it would be float32
 
     def _pieces(self, t: Tensor, generator: torch.Generator) -> Tensor:
         bound = piecewise_bound(self.coordinate_epsilon)
-        near = uniform(tuple(t.shape), generator) < 1.0 / (1.0 + math.exp(-self.coordinate_epsilon / 2.0))
+        w = math.exp(-self.coordinate_epsilon / 2.0)
+        near = toss(1.0 / (1.0 + w), w / (1.0 + w), tuple(t.shape), generator)
         place = uniform(tuple(t.shape), generator)
         left = (bound + 1.0) / 2.0 * t - (bound - 1.0) / 2.0
         far = place * (bound + 1.0) - bound  # the outside has length C + 1: skip the inner piece
@@ -253,9 +258,9 @@ class Duchi(Mechanism):
     def _agreements(self, rows: int, generator: torch.Generator) -> Tensor:
         """int8 (rows, d): the signs u_i v_i, independent of the record."""
         d = self.size
-        kind = uniform((rows,), generator)
-        agree, tie, _ = (math.exp(v) for v in self._log_masses())
-        tied, negative = (kind >= agree) & (kind < agree + tie), kind >= agree + tie
+        rest = complement(uniform((rows,), generator), partial(uniform, source=generator))
+        _, tie, against = (math.exp(v) for v in self._log_masses())
+        tied, negative = (rest > against) & (rest <= against + tie), rest <= against
         signs = random_signs(rows, d, generator)
         total = signs.sum(dim=1)
         while len(redo := ((total == 0) & ~tied).nonzero().squeeze(1)):
