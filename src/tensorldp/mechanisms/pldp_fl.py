@@ -147,8 +147,8 @@ class Pdpm(Mechanism):
         return (0.5 + offset / self.box.width + w * (0.5 - offset / self.box.width)) / (1.0 + 2.0 * w)
 
     def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        coin = uniform(tuple(x.shape), generator).to(x.device)
-        rest = complement(coin, partial(uniform, source=generator))
+        coin = uniform(tuple(x.shape), generator)
+        coin, rest = (u.to(x.device) for u in (coin, complement(coin, partial(uniform, source=generator))))
         w = math.exp(-self.epsilon)
         above = (x.double() - self.box.low).div_(self.box.width).clamp_(0.0, 1.0)  # no cancellation at the ends
         first = (above + w * (1.0 - above)).div_(1.0 + 2.0 * w)
