@@ -371,7 +371,7 @@ def laplace_baseline() -> Finding:
 def scale_ratio() -> Finding:
     ours, theirs = (make(name, epsilon=1.0, domain=IMAGE) for name in ("tldp-l", "laplace"))
     assert isinstance(ours, TldpLaplace)
-    scale = IMAGE.size * IMAGE.width  # b1 = I Delta / epsilon, as printed
+    scale = math.sqrt(squared_error("laplace", IMAGE) / (2 * IMAGE.size))
     a, b = ours.curve().pure_epsilon, theirs.curve().pure_epsilon
     return Finding(
         abs(ours.scale / scale * IMAGE.size - 1) < ROUNDING,

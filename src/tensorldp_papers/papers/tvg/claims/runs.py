@@ -137,7 +137,7 @@ def _from_which(made: Iterable[Scores]) -> str:
         mechanisms = scores.rows["mechanism"].unique()
         above, least = set().union(*map(scores.learned, mechanisms)), min(scores.rows["epsilon"])
         if scores.study != SGD and above and min(above) > least:
-            parts.append(f"{min(above):,.0f} on {scores.name}")
+            parts.append(f"{min(above):,.10g} on {scores.name}")
     return f"all at chance below epsilon {', '.join(parts)}" if parts else ""
 
 
@@ -249,14 +249,10 @@ def ordered(
     "V37", expected="UDN below Gaussian on each data set, or on those of images, of which the sentence before speaks"
 )
 def udn_below_gaussian(evidence: Evidence) -> Finding:
-    orders = {
-        reading: [
-            scores.gap(PER_ELEMENT, "udn", *ABOVE) for scores in read(evidence, TESTING, (PER_ELEMENT, "udn"), names)
-        ]
-        for reading, names in (("", TYPE2), ("on images", IMAGES))
-    }
     made = read(evidence, TESTING, (PER_ELEMENT, "udn"), TYPE2)
-    statement, holding = best_of({reading: AllOf(parts) for reading, parts in orders.items()})
+    gaps = {scores.dataset: scores.gap(PER_ELEMENT, "udn", *ABOVE) for scores in made}
+    of_images = [gap for name, gap in gaps.items() if name in IMAGES]
+    statement, holding = best_of({"": AllOf(list(gaps.values())), "on images": AllOf(of_images)})
     where = "" if "" in holding else "on images"
     return finding(statement, condition=joined([where, not_among(TYPE2, made), _from_which(made)]))
 
