@@ -116,7 +116,7 @@ class LatticeSum:
             weight = part.log_mass + t * self.step * part.index
             mass = np.exp(weight - weight.max())
             folded = np.bincount(part.index % length, weights=mass / mass.sum(), minlength=length)
-            with np.errstate(divide="ignore"):
+            with np.errstate(divide="ignore", invalid="ignore"):  # a transform of 0 has the log -inf, and no angle
                 phase += part.count * np.log(rfft(folded))
         turn = 2.0 * math.pi / length * np.mod(np.arange(length // 2 + 1) * (low % length), length)
         return np.maximum(np.asarray(irfft(np.exp(phase + 1j * turn), length))[:size], 0.0)
