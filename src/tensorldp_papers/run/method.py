@@ -1,4 +1,4 @@
-"""What a method does at each stage of a cell: an abstract class for each kind of plan in `run.plans`."""
+"""What a method does at each stage of a cell: an abstract class for each kind of plan in `run.method_plan`."""
 
 from __future__ import annotations
 
