@@ -34,6 +34,11 @@ def test_every_mechanism_states_its_release_and_its_source(name: str) -> None:
     assert (ROOT / file[1]).is_file()
 
 
+@pytest.mark.parametrize("name", ["latent", "pdpm", "tldp-discrete"])
+def test_a_curve_that_is_a_bound_on_some_domains_is_told(name: str) -> None:
+    assert entry(name)["guarantee"] == "exact on some domains, pure"
+
+
 def test_an_unknown_key_is_refused() -> None:
     with pytest.raises(InputError, match="laplacian"):
         page(["laplacian"])

@@ -18,7 +18,7 @@ from tensorldp.mechanisms.registry import make, mechanism_class, names
 
 PAGE = Path("docs/mechanisms.md")
 # what a mechanism is tried on: every one of the package takes the first, or the ball around it
-PROBES = (Box(0.0, 1.0, (4, 4)), Box(0.0, 1.0, (16, 16)), Box(-16.0, 16.0, (4, 4)))
+PROBES = (Box(0.0, 1.0, (4, 4)), Box(0.0, 1.0, (16, 16)), Box(-1024.0, 1024.0, (4, 4)))
 CITED = re.compile(r"docs/([\w/]+\.md#[\w-]+)")
 DOMAINS = {"box": "box", "ball": "ball", "any": "any"}
 
