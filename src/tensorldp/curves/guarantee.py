@@ -17,8 +17,8 @@ class Guarantee:
 
     Attributes:
         epsilon: in nats; `math.inf` where none holds at this delta.
-        epsilon_without_atom: the same of the release given that no output gives its record away, which no finite
-            epsilon covers at delta = 0; equal to `epsilon` where there is no such output.
+        epsilon_without_atom: the same given that the output does not give its record away; equal to `epsilon` where no
+            output does. At delta = 0 no finite epsilon covers such outputs.
         delta: in [0, 1).
         unit: what may change between neighbours, one of `UNITS`.
         exact: True if no smaller epsilon holds, False for an upper bound.

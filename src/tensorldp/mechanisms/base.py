@@ -126,7 +126,7 @@ class Mechanism(ABC):
     own is an annotated field, checked in `_prepare`.
 
     Args:
-        epsilon: the nominal epsilon, > 0, in the unit that the source uses (`epsilon_unit`).
+        epsilon: the nominal epsilon, in [1e-12, 1e12], in the unit that the source uses (`epsilon_unit`).
         domain: where records live; converted to the shape of domain that the mechanism is made for.
         delta: the nominal delta in [1e-200, 1); ignored by mechanisms without one.
         clip: project records that lie outside the domain instead of refusing them.
@@ -141,7 +141,7 @@ class Mechanism(ABC):
             modes. A model's parameters reach the last two tensor by tensor, with their first mode, and the others as
             one vector.
         unit: what `curve` lets change between neighbours.
-        neighbours: how it lets it change.
+        neighbours: whether that is replaced, or added or removed.
         additive: whether release(x) - x is drawn without looking at x, so that x may be added afterwards.
         private: False only for the reference that releases the record itself.
         scheduled: whether its noise depends on the round of training, see `round_options`.

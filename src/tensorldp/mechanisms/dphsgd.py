@@ -20,9 +20,9 @@ from tensorldp.mechanisms.registry import register
 class Dphsgd(AdditiveNoise):
     """Clip to `threshold` times the domain about its centre, then add noise in proportion to the threshold.
 
-    Laplace: b = C Delta I / epsilon with Delta the width (TLDP, Table 5). Gaussian: the analytic sigma for the l2
-    diameter of the shrunken ball. epsilon and delta are those of `steps` uses together: Laplace splits epsilon, a
-    Gaussian's mu falls by sqrt(steps). A threshold above 1 clips nothing and only adds noise.
+    Laplace: b = C Delta I T / epsilon with Delta the width (TLDP, Table 5, where T = 1). Gaussian: sqrt(T) times the
+    analytic sigma for the l2 diameter of the shrunken ball. So epsilon and delta are those of T uses together. A
+    threshold above 1 clips nothing and only adds noise.
 
     Args:
         threshold: C_t / C_0 in [1e-30, 1e30].

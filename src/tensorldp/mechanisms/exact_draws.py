@@ -95,7 +95,7 @@ def discrete_gaussian(size: int, sigma: int, rng: np.random.Generator) -> Intege
 def odds_below(epsilon: float, others: int) -> tuple[int, int]:
     """Whole weights (a, b) with a / b just below e^epsilon and a + others b below 2^61, for a coin without rounding.
 
-    a / b is below e^epsilon by a part in 2^49, or where b = 1 by less than 1 / a; e^epsilon above 2^60 is cut there.
+    a / b falls short of e^epsilon by a share of at most 1 / a + 2^-49; e^epsilon above 2^60 is cut there.
     """
     room = MOST // 2
     for shift in range(40, -1, -1):

@@ -72,7 +72,7 @@ class Gaussian(_IsotropicGaussian, StatedRange):
 
 @register
 class GaussianClassical(_IsotropicGaussian):
-    """sigma = s2 sqrt(2 ln(1.25/delta)) / epsilon, proved for epsilon <= 1; too little noise above about 8.4."""
+    """sigma = s2 sqrt(2 ln(1.25/delta)) / epsilon, proved for epsilon < 1; at delta 1e-5 too small from 8.42 on."""
 
     name = "gaussian-classical"
     formula = r"x + \mathcal{N}(0, 2 s_2^2 \ln(1.25/\delta) / \varepsilon^2)^I"
@@ -121,8 +121,8 @@ class GaussianSecure(OnGrid):
     """Discrete Gaussian noise in whole steps of a grid: (epsilon, delta)-DP for the whole record, floats included.
 
     A record is rounded to the grid, which depends only on the domain, epsilon and delta; the noise has P(Z = k)
-    proportional to exp(-k^2 / (2 sigma^2)) with a whole sigma, at least that of the analytic Gaussian and at most one
-    step more. It is drawn from random whole numbers without rounding. The curve is that of the discrete law.
+    proportional to exp(-k^2 / (2 sigma^2)) with a whole sigma: that of the analytic Gaussian, rounded up, and at
+    least 1024. It is drawn from random whole numbers without rounding. The curve is that of the discrete law.
     """
 
     name = "gaussian-secure"

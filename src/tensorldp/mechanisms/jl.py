@@ -25,7 +25,7 @@ TABLE_BYTES = 8 << 20  # bytes of rows scaled and multiplied at once
 class StatedCurve(RepeatedCurve):
     """`count` uses of something known only by an (epsilon, delta) statement.
 
-    Its profile is never larger than that of randomized response of that epsilon beside an atom of delta ([kairouz2015],
+    Its profile is never larger than that of randomised response of that epsilon beside an atom of delta ([kairouz2015],
     Theorem 3.3): delta(e) = a + (1 - a) E (1 - exp(e - L))_+ with a = 1 - (1 - delta)^k and
     L = (2 B - k) epsilon, B binomial.
     """
@@ -73,7 +73,8 @@ class JohnsonLindenstrauss(Mechanism):
     """A covariance estimate of a table of records; `privatize` refuses, use `covariance`.
 
     Rows are scaled by the domain's l2 diameter, so that replacing one moves it by at most 1. The domain is that of
-    one row; the guarantee is the theorem's (epsilon, delta), an upper bound that is very loose on a bounded domain.
+    one row. The guarantee is the theorem's (epsilon, delta), which is very loose on a bounded domain; at epsilons of
+    millions, where w no longer proves it, it is the larger one that w proves: docs/mathematics/curves.md#pure.
 
     Args:
         eta: the multiplicative error that r is chosen for, in (0, 1); a guess, as the sources give none.
@@ -170,7 +171,7 @@ class JohnsonLindenstrauss(Mechanism):
         return StatedCurve(max(self.epsilon, self._epsilon_of_floor()), self.delta)
 
     def _epsilon_of_floor(self) -> float:
-        """An epsilon that holds at delta for any w; the theorem's is less where w is so small that it no longer holds.
+        """An epsilon that holds at delta for any w; where it exceeds the theorem's, w is too small for the theorem.
 
         Without one row, of norm 1/2 at most, A^T A + w^2 E is C. Taking the row away has a loss of at most
         X / (8 w^2), X chi-square with r degrees of freedom, and adding another one of at most (r/2) ln(1 + 1/(4 w^2)).

@@ -21,7 +21,8 @@ class Laplace(StatedRange):
     """Lap(0, I Delta / epsilon) per element: exactly epsilon-LDP for the whole record (TLDP, Theorem 2(1)).
 
     Args:
-        delta_range: Delta, the range that the formula uses; default high - low.
+        delta_range: Delta, the range that the formula uses; default high - low. Another one gives epsilon R / Delta,
+            R = high - low.
     """
 
     name = "laplace"
@@ -45,7 +46,7 @@ class LaplaceSecure(OnGrid):
 
     A record is rounded to the grid, which does not depend on it; the noise has P(Z = k) proportional to exp(-|k| s)
     with a rational s = epsilon / (1024 I), rounded down, and is drawn from random whole numbers without rounding. The
-    release depends only on the resulting whole numbers.
+    release depends only on the resulting whole numbers. An epsilon below I / 2^22 is refused.
     """
 
     name = "laplace-secure"

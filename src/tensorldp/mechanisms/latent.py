@@ -50,8 +50,9 @@ class Latent(Mechanism):
     """A bit string per element, each bit kept with P(true) = q; the release is decoded back to floats.
 
     Reading A (Eq. 4 and 6) reports the true bit with probability p = e^(epsilon/(r l)) / (1 + e^(epsilon/(r l)))
-    and is exactly epsilon-LDP. Reading B (Eq. 7) keeps it with probability p and tosses a fair coin otherwise, so
-    q = (1 + p) / 2 and the record has r l ln(1 + 2 e^(epsilon/(r l))).
+    and is epsilon-LDP. Reading B (Eq. 7) keeps it with probability p and tosses a fair coin otherwise, so
+    q = (1 + p) / 2 and the record has r l ln(1 + 2 e^(epsilon/(r l))). Both are exact on domains with two codes that
+    differ in every bit, such as [-2^n, 2^n], and upper bounds on others.
 
     Args:
         whole: n, bits of the whole part.
@@ -107,7 +108,7 @@ class Latent(Mechanism):
 
     @property
     def information(self) -> float:
-        """r l (ln 2 - h(q)) nats: how far a record's string is at most from fair coins."""
+        """r l (ln 2 - h(q)) nats, h the entropy of a bit: the divergence of a record's string from fair coins."""
         s = self.signal
         per_bit = s * s / 2.0 if s < 1e-3 else ((1.0 + s) * math.log1p(s) + (1.0 - s) * math.log(2.0 * self.flip)) / 2.0
         return self.size * self.bits * per_bit

@@ -72,7 +72,7 @@ def optimal_strategy(workload: Array) -> Array:
 
 @register
 class MatrixMechanism(DirectionalGaussian):
-    """x + A^+ eta along mode 1, eta ~ N(0, sg^2): the mean of every answer W x has the error of the strategy A.
+    """x + A^+ eta along mode 1, eta ~ N(0, sg^2): answers W x from a release have the error of the strategy A.
 
     sg = s_A sqrt(2 ln(constant / delta)) / epsilon. With W = E the strategy is E and this is the Gaussian mechanism.
     The noise is drawn by its covariance sg^2 (A^T A)^-1.

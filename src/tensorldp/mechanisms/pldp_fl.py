@@ -119,6 +119,7 @@ class Pdpm(Mechanism):
     With v = w - c and E = e^epsilon: v + noise is L(E+3)/(2(E-1)) with probability
     P1 = v(E-1)/(L(E+2)) + (E+1)/(2(E+2)), and -L(E+1)/(E-1) or 0 with (1-P1)/2 each (the source's lost minus signs
     restored). The nominal epsilon is per element: a record of I elements has I epsilon.
+    Its curve at a delta is exact for up to 128 elements (`PdpmCurve`).
     """
 
     name = "pdpm"

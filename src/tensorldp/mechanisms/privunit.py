@@ -29,7 +29,7 @@ class Cap:
     """A cap and its probability: the record's side {<u, x> >= gamma} is drawn with probability p.
 
     Attributes:
-        gamma: the threshold, equal to m = 1 / (norm of the output) at the optimum.
+        gamma: the threshold; at the optimum also m, the mean of <u, x>, by which a draw is divided to be unbiased.
         log_q: log of the reference measure of the cap.
         complement: 1 - gamma without cancellation, for a cap on the sphere.
         p: e^epsilon q / (1 - q + e^epsilon q).
@@ -327,7 +327,7 @@ class PrivUnit(_UnitVector):
 
 @register
 class PrivUnitG(_UnitVector):
-    """PrivUnit with Gaussian coordinates: error R^2 d / m^2 for every record of the ball, at no cost in d.
+    """PrivUnit with Gaussian coordinates, whose m does not depend on d: error R^2 d / m^2 for every record of the ball.
 
     Args:
         lift: as for all of the family.

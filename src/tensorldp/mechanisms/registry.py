@@ -48,9 +48,9 @@ def make(name: str, *, epsilon: float, domain: Domain, delta: float = NOMINAL_DE
 
     Args:
         name: its registry key.
-        epsilon: > 0; `math.inf` only for `none`.
+        epsilon: in [1e-12, 1e12]; `math.inf` only for `none`.
         domain: a `Box` or a `Ball`.
-        delta: in (0, 1), ignored where the mechanism has none.
+        delta: in [1e-200, 1), ignored where the mechanism has none.
         **options: the mechanism's own, see its class.
 
     Raises:

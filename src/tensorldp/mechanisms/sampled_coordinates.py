@@ -72,7 +72,10 @@ def piecewise_variance(t: float, epsilon: float) -> float:
 
 
 class SampledCoordinates(Mechanism):
-    """k coordinates drawn without replacement, each randomised with epsilon/k and scaled by d/k; the others 0."""
+    """k coordinates drawn without replacement, each randomised with epsilon/k and scaled by d/k; the others 0.
+
+    All in units of half the width about the centre, so that 0 is the centre.
+    """
 
     domain_kind = "box"
 
@@ -360,7 +363,7 @@ HYBRID_THRESHOLD = math.log(
 class Hybrid(SampledCoordinates):
     """Piecewise with probability 1 - e^(-epsilon/(2k)), else Duchi's two points, on k sampled coordinates.
 
-    Up to the threshold it is only Duchi's two points; above it the variance is constant in the coordinate.
+    Up to epsilon/k = 0.6094 it is only Duchi's two points; above that the variance is constant in the coordinate.
     """
 
     name = "hybrid"

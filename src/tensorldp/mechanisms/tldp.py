@@ -281,8 +281,9 @@ class TldpDiscrete(Mechanism):
     """Keep an element with probability p, else add a two-sided geometric noise of scale b = 1/s.
 
     The nominal epsilon is per element and holds exactly: with D = high - low, s = (1 - rho) epsilon / D and p / (1 -
-    p) = (e^(rho epsilon) - 1) tanh(s/2) for unbounded outputs. A record of I elements has exactly I epsilon.
-    See docs/mathematics/samplers.md#tldp-on-whole-numbers.
+    p) = (e^(rho epsilon) - 1) tanh(s/2) for unbounded outputs. A record of I elements has exactly I epsilon. At rho 0
+    the curve is exact on up to 1024 values, else mostly an upper bound. See
+    docs/mathematics/samplers.md#tldp-on-whole-numbers.
 
     Args:
         rho: the share in [0, 1) of the budget that pays for the retention, or "best" for the least error.
@@ -328,7 +329,7 @@ class TldpDiscrete(Mechanism):
             )
 
     def _calibrate(self, rho: float) -> tuple[float, float]:
-        """s and log(p / (1 - p)) that spend epsilon exactly."""
+        """s and log(p / (1 - p)) that spend epsilon exactly, or a little less below `LEAST_RATE`."""
         rate = (1.0 - rho) * self.epsilon / self.top
         if rate < LEAST_RATE:
             rate = 1.0 / math.ceil(1.0 / rate)
