@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from tensorldp.errors import InputError
+from tensorldp.errors import LEAST_EPSILON, MOST_EPSILON, InputError
 from tensorldp.mechanisms import Mechanism
 
-STEPS = 60
+STEPS = 60  # of guesses, and as many of bisection where they swing about the answer
 TOLERANCE = 1e-6  # of epsilon, relative
 
 
@@ -34,16 +34,17 @@ def calibrate(
         epsilon_of: the true epsilon of a mechanism at a delta.
 
     Raises:
-        InputError: if no nominal epsilon between 1e-9 and 1e9 gives that guarantee.
+        InputError: if no nominal epsilon gives that guarantee, from 1e-9 to 1e9 times `epsilon` and from 1e-12 to 1e12.
     """
     mechanism = build(epsilon)
-    if epsilon * (1.0 - TOLERANCE) <= epsilon_of(mechanism, delta) <= epsilon:
+    true = epsilon_of(mechanism, delta)
+    if epsilon * (1.0 - TOLERANCE) <= true <= epsilon:
         return mechanism
-    low, high = -math.log(1e9), math.log(1e9)
-    guess = math.log(epsilon / max(epsilon_of(mechanism, delta), 1e-300))  # right at once where it is a multiple
+    low, high = -math.log(min(1e9, epsilon / LEAST_EPSILON)), math.log(min(1e9, 0.999 * MOST_EPSILON / epsilon))
+    guess = math.log(epsilon / max(true, 1e-300)) if true < math.inf else -math.inf  # right where it is a multiple
     best: Mechanism | None = None
-    for _ in range(STEPS):
-        middle = guess if low < guess < high else (low + high) / 2.0
+    for step in range(2 * STEPS):
+        middle = guess if step < STEPS and low < guess < high else (low + high) / 2.0
         candidate = build(epsilon * math.exp(middle))
         reached = epsilon_of(candidate, delta)
         if reached <= epsilon:

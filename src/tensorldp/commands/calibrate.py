@@ -7,7 +7,7 @@ import math
 
 from tensorldp.calibration import calibrate
 from tensorldp.commands.target import add_target_arguments, called, domain_of, error_lines, mechanism_of
-from tensorldp.errors import InputError, check_budget
+from tensorldp.errors import MOST_EPSILON, InputError, check_budget
 from tensorldp.mechanisms import Mechanism
 
 SHORT = 0.01  # of the epsilon that was asked for: what is reached may miss as much without a note
@@ -50,8 +50,10 @@ def run(options: argparse.Namespace) -> int:
     ]
     if reached.epsilon < (1.0 - SHORT) * wanted:
         atom, why = mechanism.curve().atom, "what is guaranteed jumps beyond it"
-        if math.isclose(atom, delta, rel_tol=SHORT):
+        if atom > 0.0 and math.isclose(atom, delta, rel_tol=SHORT):
             why = f"its atom, now of probability {atom:.3g}, exceeds delta and no finite epsilon holds"
+        elif build(min((1.0 + SHORT) * mechanism.epsilon, MOST_EPSILON)).guarantee(delta).epsilon <= reached.epsilon:
+            why = "no more is guaranteed"
         lines.append(f"note: epsilon {wanted:g} is not reached, because with a larger nominal epsilon {why}")
     print(*lines, *error_lines(mechanism), sep="\n")
     return 0
