@@ -200,7 +200,8 @@ class Duchi(Mechanism):
     probability e^epsilon / (e^epsilon + 1), else uniform on the other half, and B = C_d (e^epsilon+1)/(e^epsilon-1).
     For even d the corners with <u, v> = 0 belong to both halves as printed, so they are 1 + e^epsilon times as likely
     as under a v' that disagrees with them: ln(1 + e^epsilon), not epsilon. The default counts them as disagreeing
-    [nguyen2016], which is exactly epsilon-LDP and has the smaller B, see `bound`.
+    [nguyen2016]: every corner with <u, v> > 0 is e^epsilon times as likely as every other. That is exactly epsilon-LDP
+    and has the smaller B, see `bound`.
 
     Args:
         ties: "corrected" or "printed", for even d.
@@ -208,8 +209,8 @@ class Duchi(Mechanism):
 
     name = "duchi"
     formula = (
-        r"B u, u \text{ uniform on } \langle u, v \rangle \gt 0 \text{ with probability } e^\varepsilon / "
-        r"(e^\varepsilon + 1), \mathbb{E} v = x"
+        r"B u, P(u) \propto e^\varepsilon \text{ where } \langle u, v \rangle \gt 0, \text{ else } \propto 1, "
+        r"\mathbb{E} v = x"
     )
     block_bytes = 4 << 20
     domain_kind = "box"
