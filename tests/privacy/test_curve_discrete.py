@@ -203,6 +203,18 @@ def test_no_smaller_shift_of_a_discrete_gaussian_is_worse_and_it_approaches_the_
     assert fine.epsilon(1e-6) == pytest.approx(GaussianCurve(0.5).epsilon(1e-6), rel=1e-5)
 
 
+@pytest.mark.parametrize(("sigma", "shift", "epsilon"), [(64, 64 * 70, 2700.0), (100, 50_000, 126_000.0)])
+def test_discrete_gaussian_noise_of_a_shift_of_very_many_deviations_is_summed_as_well(
+    sigma: int, shift: int, epsilon: float
+) -> None:
+    total = np.arange(-12.0 * sigma, 12.0 * sigma + 1)
+    mass = np.exp(-(total**2) / (2 * sigma**2)) / (sigma * math.sqrt(2 * math.pi))
+    true = of_losses(mass, (2 * shift * total + shift**2) / (2 * sigma**2), epsilon)
+    assert DiscreteGaussianCurve(sigma, shift).delta(epsilon) == pytest.approx(true, rel=1e-9)
+    fine = DiscreteGaussianCurve(1 << 20, 1 << 20, 10_000)
+    assert fine.epsilon(1e-6) == pytest.approx(GaussianCurve(100.0).epsilon(1e-6), rel=1e-9)
+
+
 def enumerated(epsilon: float, local: float, records: int) -> float:
     """delta of the two mixtures from all their probabilities, in both directions: a second implementation."""
     keep = math.exp(local) / (math.exp(local) + 1)

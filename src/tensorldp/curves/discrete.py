@@ -198,7 +198,8 @@ class PureCurve(RepeatedCurve):
 
 SMALLEST = 64  # of the standard deviation: below it the tail's expansion is not exact to rounding
 MOST_STEPS = 10**50  # of the standard deviation and of a shift: their squares stay floats
-FAR = 60.0  # standard deviations from which a tail has no mass in floats; far beyond, its expansion does not hold
+FAR = 60.0  # standard deviations below the mean, from which a tail has all mass in floats
+STEEP = 0.1  # fall of the log mass in one step, from which on a tail is summed: its expansion has errors of 1e-10
 
 
 @dataclass(frozen=True)
@@ -246,11 +247,18 @@ class DiscreteGaussianCurve(RepeatedCurve):
         return mine + math.log(-math.expm1(other - mine)) if other < mine else -math.inf
 
     def _log_tail(self, least: int) -> float:
-        """log P(T >= least), by Euler and Maclaurin's sum at midpoints to the order of the fourth inverse power."""
+        """log P(T >= least), by Euler and Maclaurin's sum at midpoints to the order of the fourth inverse power.
+
+        Where the mass falls steeply it is summed, as far as e^-40 of the first.
+        """
         variance = self.count * self.sigma**2
         at = (least - 0.5) / math.sqrt(variance)
-        if abs(at) > FAR:
-            return 0.0 if at < 0.0 else -math.inf
+        if at < -FAR:
+            return 0.0
+        if least > STEEP * variance:
+            steps = np.arange(math.ceil(40.0 / STEEP))
+            total = float(np.exp(-steps * (least / variance) - steps**2 / (2.0 * variance)).sum())
+            return math.log(total) - (least / math.sqrt(variance)) ** 2 / 2.0 - math.log(2.0 * math.pi * variance) / 2.0
         tail = float(log_ndtr(-at))
         density = math.exp(min(700.0, -at * at / 2.0 - tail)) / math.sqrt(2.0 * math.pi)
         terms = -at / (24.0 * variance) + 7.0 * (at**3 - 3.0 * at) / (5760.0 * variance**2)
