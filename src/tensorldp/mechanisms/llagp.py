@@ -48,7 +48,8 @@ class Llagp(DirectionalGaussian):
         steps: T.
         kappa: how far budgets shift, in [0, 1); 0.5 is a guess.
         mode: "paper" splits epsilon / T over layers by basic composition, sigma_l = s2_l sqrt(2 ln(1.25/delta)) /
-            epsilon_l; "honest" has sigma_l = s2_l sqrt(L / w_l) / mu with mu such that `steps` uses together give
+            epsilon_l, which like the classical Gaussian may be too small from an epsilon of 8.42 on (delta 1e-5);
+            "honest" has sigma_l = s2_l sqrt(L / w_l) / mu with mu such that `steps` uses together give
             exactly (epsilon, delta).
         progress: "linear" t/T, "exponential" 1 - exp(-t/T), or "logarithmic" ln(1+t) / ln(1+T).
     """

@@ -75,7 +75,8 @@ class MatrixMechanism(DirectionalGaussian):
     """x + A^+ eta along mode 1, eta ~ N(0, sg^2): answers W x from a release have the error of the strategy A.
 
     sg = s_A sqrt(2 ln(constant / delta)) / epsilon. With W = E the strategy is E and this is the Gaussian mechanism.
-    The noise is drawn by its covariance sg^2 (A^T A)^-1.
+    The noise is drawn by its covariance sg^2 (A^T A)^-1. At the default constant and delta sg is too small for the
+    nominal epsilon from 9.39 on, as `guarantee` tells.
 
     Args:
         workload: W (J x I_1), the queries along mode 1; None is the identity.
