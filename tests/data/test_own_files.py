@@ -55,8 +55,8 @@ def prepared(folder: Path, path: str = CSV, **entry: Any) -> Any:
 
 
 def refusal(folder: Path, path: str = CSV, **entry: Any) -> str:
-    """The sentence that an entry ends with."""
-    with pytest.raises(InputError) as caught:
+    """The sentence that an entry ends with, and nothing beside it, such as a warning of NumPy's."""
+    with np.errstate(all="raise", under="ignore"), pytest.raises(InputError) as caught:
         prepared(folder, path, **entry)
     assert len(str(caught.value).splitlines()) == 1
     return str(caught.value)
@@ -197,6 +197,7 @@ def broken(column: str, value: object) -> dict[str, Any]:
     return {column: [*values[:7], value, *values[8:]]}
 
 
+RARE = ["ash"] * 2 + ["elm", "oak"] * 19
 FAR, MISSING = 1_700_000_000, [None, *range(39)]
 TENS = [FAR, FAR + 10]
 WHOLE_FLOATS = {"range": [-(2.0**64), 2.0**64]}
@@ -206,7 +207,7 @@ REFUSED: list[tuple[str, Any, dict[str, Any], list[str]]] = [
     (CSV, {}, {"label": ""}, ["own_datasets.mine.label is missing"]),
     (CSV, {}, {"label": "a"}, ["'tree'", "must hold numbers"]),
     (CSV, {}, {"values": ["e"]}, ["own_datasets.mine.values", "'e'", "a, b, c, d"]),
-    (CSV, {}, {"values": ["b", "b"]}, ["two columns 'b'"]),
+    (CSV, {}, {"values": ["b", "b"]}, ["own_datasets.mine.values has two columns 'b'"]),
     (CSV, {}, {"drop": ["e"]}, ["own_datasets.mine.drop"]),
     (CSV, {}, {"drop": ["tree"]}, ["own_datasets.mine.drop"]),
     (CSV, {}, {"drop": ["a"], "values": ["b"]}, ["both values and drop"]),
@@ -238,6 +239,7 @@ REFUSED: list[tuple[str, Any, dict[str, Any], list[str]]] = [
     (PARQUET, {"tree": [None, "elm"] * 20}, {}, ["the label of row 1 is missing"]),
     (PARQUET, {"tree": [1.5, 2.0] * 20}, {}, ["found 1.5"]),
     (PARQUET, {"tree": [1e300, 2.0] * 20}, {}, ["found 1e+300"]),
+    (NPZ, {"tree": np.array([np.inf, 2.0] * 20)}, {}, ["found inf"]),
     (NPZ, {"tree": np.array([b"h\xeatre", b"oak"] * 20)}, {}, ["labels"]),
     # cells
     (CSV, {"b": "1,5"}, {}, ["row 1, column 'b' of ", "'1,5'"]),
@@ -299,7 +301,9 @@ REFUSED: list[tuple[str, Any, dict[str, Any], list[str]]] = [
     ("n" * 300 + ".csv", None, {}, ["own_datasets.mine.path", "no such file or folder"]),
     ("nowhere.csv", None, {}, ["own_datasets.mine.path", "no such file or folder"]),
     ("t.txt", b"a", {}, ["own_datasets.mine.path", ".csv, .parquet, .npz, .safetensors"]),
-    (NPZ, {}, {"test": 0.01}, ["own_datasets.mine.test = 0.01"]),
+    (NPZ, {}, {"test": 0.01}, ["own_datasets.mine.test = 0.01", "has 20 of the 40 records: choose"]),
+    (CSV, {"tree": RARE}, {"test": 0.1}, ["own_datasets.mine.test = 0.1", "the rarest, 'ash', has 2 of the 40"]),
+    (NPZ, {"x": np.arange(40.0)}, {}, ["(records, elements)", "got (40,) of float64"]),
     (NPZ, {"y": X}, {}, ["own_datasets.mine.values must name one array", "tree, x, y"]),
     (NPZ, {}, {"drop": ["a"]}, ["own_datasets.mine.drop"]),
     (NPZ, b"no zip", {}, ["not an NPZ file"]),

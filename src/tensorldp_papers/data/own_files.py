@@ -24,7 +24,7 @@ from tensorldp_papers.data.catalogue import Dataset
 from tensorldp_papers.data.fetch import digest
 from tensorldp_papers.data.own import OwnDataset, origin
 from tensorldp_papers.data.prepare import write_splits
-from tensorldp_papers.data.split import Parsed, stratified
+from tensorldp_papers.data.split import Arrays, Parsed, stratified
 from tensorldp_papers.data.tabular import read_csv
 
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp")
@@ -84,10 +84,7 @@ def prepare_own(name: str, entry: OwnDataset, out_dir: Path) -> list[str]:
     y, classes = _classes(content, f"{where}: {path}")
     x, low, high, told = _stored(content, entry, where)
     x = _shaped(x, entry, where)
-    try:
-        train, test = stratified(x, y, entry.test, entry.seed)
-    except InputError as error:
-        raise InputError(f"{where}.test = {entry.test:g}: {error}") from None
+    train, test = _split(x, y, classes, entry, where)
     dataset = Dataset(
         name=name,
         kind="tabular" if x.ndim == 2 else "image",
@@ -219,13 +216,32 @@ def _shaped(x: NDArray[Any], entry: OwnDataset, where: str) -> NDArray[Any]:
     return x
 
 
+def _split(
+    x: NDArray[Any], y: NDArray[np.int64], classes: list[str], entry: OwnDataset, where: str
+) -> tuple[Arrays, Arrays]:
+    """Both splits, each with records of every class."""
+    try:
+        splits = stratified(x, y, entry.test, entry.seed)
+    except InputError:  # a split of fewer records than there are classes
+        splits = None
+    if splits is None or any(len(np.unique(labels)) < len(classes) for _, labels in splits):
+        counts = np.bincount(y)
+        rarest = int(counts.argmin())
+        raise InputError(
+            f"{where}.test = {entry.test:g}: both splits need a record of each class, and the rarest, "
+            f"{shown(classes[rarest])}, has {counts[rarest]} of the {len(y)} records: choose a share nearer to 0.5, or "
+            "leave that class out"
+        )
+    return splits
+
+
 def _classes(content: Content, where: str) -> tuple[NDArray[np.int64], list[str]]:
     """Class indices, and the classes as text: numbers in their order, words in that of the alphabet."""
     labels, place = content.labels, content.place
     if (missing := np.flatnonzero(pd.isna(labels))).size:
         raise InputError(f"{where}: the label of {place(int(missing[0]))} is missing")
     if labels.dtype.kind == "f":
-        if (strange := np.flatnonzero((labels % 1 != 0) | (np.abs(labels) > 2**53))).size:
+        if (strange := np.flatnonzero((np.floor(labels) != labels) | (np.abs(labels) > 2**53))).size:
             raise InputError(f"{where}: labels must be whole numbers or words, found {labels[strange[0]]:g}")
         labels = labels.astype(np.int64)
     found, first, y, counts = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
@@ -274,7 +290,7 @@ def _csv(path: Path, entry: OwnDataset, where: str) -> Content:
         raise InputError(f"{where}: {path} is not UTF-8 text: save it as UTF-8")
     if len(header) == 1 and (other := re.search(r"[;\t|]", header[0])):
         raise InputError(f"{where}: the columns of {path} must be separated by commas, found {other.group()!r}")
-    _check_once([name for name in header if name], path, where)
+    _check_once([name for name in header if name], f"{where}: {path}")
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", pd.errors.ParserWarning)
         table = read_csv(path, dtype={entry.label: str}, **options)
@@ -302,13 +318,13 @@ def _parquet(path: Path, entry: OwnDataset, where: str) -> Content:
                 f"{where}: {path} has an index and a column {str(name)!r} that differ: give each its own name"
             )
     table = table.reset_index(level=named) if named else table
-    _check_once([str(column) for column in table.columns], path, where)
+    _check_once([str(column) for column in table.columns], f"{where}: {path}")
     return _table(table, path, entry, where, untyped=False)
 
 
-def _check_once(columns: list[str], path: Path, where: str) -> None:
+def _check_once(columns: list[str], what: str) -> None:
     if twice := [column for k, column in enumerate(columns) if column in columns[:k]]:
-        raise InputError(f"{where}: {path} has two columns {twice[0]!r}: give each its own name")
+        raise InputError(f"{what} has two columns {twice[0]!r}: each name may stand once")
 
 
 def _table(table: pd.DataFrame, path: Path, entry: OwnDataset, where: str, *, untyped: bool) -> Content:
@@ -319,7 +335,7 @@ def _table(table: pd.DataFrame, path: Path, entry: OwnDataset, where: str, *, un
     others = [column for column in columns if column != entry.label]
     for key in ("values", "drop"):
         named = getattr(entry, key)
-        _check_once(named, Path(f"{where}.{key}"), where)
+        _check_once(named, f"{where}.{key}")
         for column in named:
             if column not in others:
                 raise unknown(f"column {where}.{key} of {path}", column, others)
@@ -459,8 +475,8 @@ def _arrays(arrays: dict[str, NDArray[Any]], path: Path, entry: OwnDataset, wher
     x, labels = arrays[others[0]], arrays[entry.label]
     if x.dtype.kind not in "buif" or x.ndim < 2 or x.shape[0] != labels.size or x.size == 0:
         raise InputError(
-            f"{where}: the array {others[0]!r} of {path} must hold numbers, one record for each of the {labels.size} "
-            f"labels, got the shape {x.shape} of {x.dtype}"
+            f"{where}: the array {others[0]!r} of {path} must hold numbers in the shape (records, elements) or that of "
+            f"images, with a record for each of the {labels.size} labels, got {x.shape} of {x.dtype}"
         )
     if labels.dtype.kind == "S":
         try:
