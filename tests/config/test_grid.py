@@ -342,6 +342,10 @@ ONE: dict[str, Any] = {  # a config with entries of its own, as the workflow's t
             for name in ("breast_cancer", "adult")
         ),
         ({"datasets": {"tldp_type1": ["synthetic"]}}, ["tldp_type1 reads data, which 'synthetic' has not", "digits"]),
+        (
+            {"studies": ["pldp_synthetic"], "datasets": {"pldp_synthetic": ["mnist"]}},
+            ["pldp_synthetic reads no data, not even 'mnist'", "name synthetic"],
+        ),
         ({**ATTACKS, "datasets": {"reconstruction": ["imdb"]}}, ["reconstruction has no cell for the dataset 'imdb'"]),
     ],
 )

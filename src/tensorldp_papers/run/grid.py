@@ -254,7 +254,13 @@ def _check_options(cell: AnyCell) -> None:
 
 def _check_data(cell: AnyCell, study: Study, known: Sequence[str]) -> None:
     """Refuse a data set that is not there, or that the cell's method cannot use."""
-    if cell.dataset == SYNTHETIC:
+    if not cell.plan.data:
+        if cell.dataset not in (named := {name for scale in study.scales.values() for name in scale.datasets}):
+            raise InputError(
+                f"datasets: the study {study.study} reads no data, not even {cell.dataset!r}: leave it out or "
+                f"name {' or '.join(sorted(named))}"
+            )
+    elif cell.dataset == SYNTHETIC:
         if cell.plan.trains or not any(SYNTHETIC in scale.datasets for scale in study.scales.values()):
             listed = ", ".join(known)
             raise InputError(f"the study {study.study} reads data, which {SYNTHETIC!r} has not: take one of {listed}")
@@ -348,6 +354,5 @@ def make_plan(settings: Settings, precision: tuple[Precision, ...] = ()) -> Plan
         _check_options(cell)
         if isinstance(cell.factors, ModelFactors) and cell.factors.model not in models:
             raise unknown(f"value of the factor model of {cell.study}", short(cell.factors.model), models)
-        if cell.plan.data:
-            _check_data(cell, studies[cell.study], known)
+        _check_data(cell, studies[cell.study], known)
     return Plan(settings, studies, cells)
