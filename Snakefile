@@ -4,5 +4,4 @@ include: "workflow/main.smk"
 
 rule all:
     default_target: True
-    input:
-        "results/report.html",
+    input: RESULTS

@@ -131,8 +131,8 @@ def papermill(folder: Path, *parameters: str) -> subprocess.CompletedProcess[str
     [
         (["-p", "metrics", "5"], "TypeError"),  # papermill turns what looks like a number into one
         (["-y", "metrics: [a, b]"], "TypeError"),
-        (["-p", "metrics", "no/such.parquet"], "InputError: the metrics table no/such.parquet cannot be read"),
-        (["-r", "metrics", "'); import os; os.mkdir('pwned'); ('"], "cannot be read"),
+        (["-p", "metrics", "no/such.parquet"], "InputError: the table no/such.parquet is missing"),
+        (["-r", "metrics", "'); import os; os.mkdir('pwned'); ('"], "is missing"),
     ],
 )
 def test_a_wrong_notebook_parameter_fails_clearly_and_draws_nothing(

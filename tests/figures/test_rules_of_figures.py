@@ -186,7 +186,7 @@ def test_without_a_run_the_kept_results_are_read_and_a_users_own_data_are_named(
     assert list(notebook.load(missing, "", "s", "b")[0]["dataset"]) == ["b", "c"]
     with pytest.raises(InputError, match="data set of s"):
         notebook.load(missing, "", "s", "c")
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="is missing"):
         notebook.load(str(tmp_path / "metrics.parquet"), str(tmp_path / "figures"))
     table(dataset="mine").to_parquet(missing)
     notebook.load(missing, str(results / "figures"), "tldp_type1")

@@ -140,7 +140,7 @@ def test_a_refuted_guarantee_stops_with_one_sentence_and_a_page(tmp_path: Path) 
     assert "\n" not in str(raised.value)
     assert "<b>" not in page.read_text()
     assert 'role="alert"' in page.read_text()
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="is missing"):
         audit_table.stop_if_refuted(tmp_path / "missing.csv", page)
 
 

@@ -19,6 +19,7 @@ from tensorldp_papers.nets.train import evaluate, train_federated, train_on_rele
 from tensorldp_papers.papers.tldp.federated import run_guarantee
 from tensorldp_papers.papers.tldp.learning import METHOD
 from tensorldp_papers.papers.tldp.settings import FederatedCell, LearningCell
+from tensorldp_papers.plots.means import read_metrics
 from tensorldp_papers.run import table as tables
 from tensorldp_papers.run.privacy import audit_mechanism
 from tensorldp_papers.run.records import Scaling, matrix_shape, model_inputs
@@ -167,6 +168,17 @@ def test_what_a_cell_lacks_or_has_twice_is_named() -> None:
         metrics_table([], "quick")
     with pytest.raises(InputError, match="two values of accuracy for seed 0"):
         metrics_table(scored({one: 0.5, (*one[:5], 1): 0.75}), "quick")
+
+
+@pytest.mark.parametrize("name", ["metrics.parquet", "series.parquet", "standing.csv"])
+def test_an_emptied_table_is_named_itself_with_what_to_do(tmp_path: Path, name: str) -> None:
+    single = scored({("a", "laplace", 0, "accuracy", "", 0): 0.5})
+    metrics_table(single, "quick").to_parquet(tmp_path / "metrics.parquet")
+    series_table(single).to_parquet(tmp_path / "series.parquet")
+    (tmp_path / name).write_text("")
+    with pytest.raises(InputError, match=rf"^the table \S*/{name} cannot be read \(.*\): delete it") as told:
+        read_metrics(tmp_path / "metrics.parquet")
+    assert "\n" not in str(told.value)
 
 
 def test_kept_keys_are_unique() -> None:

@@ -71,6 +71,15 @@ def test_the_default_run_has_few_jobs_for_each_study_and_its_plan_imports_no_tor
         re.findall(r"^(?:local)?rule (\w+):", text, re.M)
     )
     assert 50 < int(re.findall(r"^total +(\d+)", text, re.MULTILINE)[0]) <= JOBS
+    # what getting-started.md lists is asked for itself: Snakemake makes no deleted file again that only others need
+    listed = set(
+        re.findall(r"^\| `([a-z/]+\.(?:parquet|csv))` \|", (ROOT / "docs/getting-started.md").read_text(), re.M)
+    )
+    (asked,) = re.findall(r"^(?:local)?rule all:\n {4}input: (.*)", text, re.MULTILINE)
+    assert {"metrics.parquet", "claims.csv"} <= listed
+    assert {f"results/{name}" for name in listed} <= set(asked.split(", "))
+    for name in studies | {"privacy_profiles", "accuracy_ceiling"}:
+        assert {f"results/figures/{name}.csv", f"results/notebooks/{name}.html"} <= set(asked.split(", ")), name
 
 
 def test_the_frontier_waits_for_the_papers_studies_only_where_no_results_are_kept(project: Project) -> None:

@@ -55,6 +55,17 @@ rule report:
         "--settings {params.settings:q} --out {output} > {log} 2>&1"
 
 
+# the page and all that it is made from and that docs/getting-started.md lists, so that what is deleted is made again
+RESULTS = [
+    *("results/report.html", "results/claims.csv", *KINDS.values(), *TABLES, *FIGURES, *PRIVACY_FIGURES),
+    *(
+        f"results/{file}"
+        for name in (*(drawing.name for drawing in OWN), "privacy_profiles", "accuracy_ceiling")
+        for file in (f"figures/{name}.csv", f"notebooks/{name}.ipynb", f"notebooks/{name}.html")
+    ),
+]
+
+
 # what the configuration has to run, printed; no output, as it depends on what is there now
 rule plan:
     params:

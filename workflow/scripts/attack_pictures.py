@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
-
 from tensorldp.files import write_arrays
 from tensorldp_papers.papers.lecture.attack_pictures import pictures
 from tensorldp_papers.run.cli import parser, run
+from tensorldp_papers.run.table import read_table
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -18,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--datasets", type=Path, required=True, help="folder of the prepared data sets")
     arg.add_argument("--out", type=Path, required=True, help="safetensors file to write")
     args = arg.parse_args(arguments)
-    write_arrays(args.out, pictures(pd.read_parquet(args.metrics), args.datasets))
+    write_arrays(args.out, pictures(read_table(args.metrics), args.datasets))
 
 
 if __name__ == "__main__":

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
-
 from tensorldp.files import replacing
 from tensorldp_papers.papers.lecture.attack_table import attack_table
 from tensorldp_papers.run.cli import parser, run
+from tensorldp_papers.run.table import read_table
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -17,7 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--metrics", type=Path, required=True, help="the metrics table, Parquet")
     arg.add_argument("--out", type=Path, required=True, help="CSV file to write")
     args = arg.parse_args(arguments)
-    table = attack_table(pd.read_parquet(args.metrics))
+    table = attack_table(read_table(args.metrics))
     with replacing(args.out) as temporary:
         table.to_csv(temporary, index=False)
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
-
 from tensorldp.errors import InputError
 from tensorldp.files import write_text
 from tensorldp_papers.claims.base import catalogue, load_checks
 from tensorldp_papers.claims.table import as_csv, as_json, claim_set, schema_text
 from tensorldp_papers.run.cli import parser, run
+from tensorldp_papers.run.table import read_table
 
 KEPT = Path(__file__).parents[2] / "results" / "reference" / "claims.csv"
 
@@ -24,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not args.claims.is_file():
         raise InputError(f"--claims {args.claims} is not a file: run the workflow first, or leave the option out")
     load_checks()  # claims of plug-ins are known from here on
-    claims = claim_set(pd.read_csv(args.claims, dtype=str, keep_default_na=False), catalogue())
+    claims = claim_set(read_table(args.claims, dtype=str, keep_default_na=False), catalogue())
     args.out.mkdir(parents=True, exist_ok=True)
     for name, text in (
         ("claims.json", as_json(claims)),

@@ -6,13 +6,12 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
-
 from tensorldp.files import write_text
 from tensorldp_papers.plots.means import read_metrics
 from tensorldp_papers.report.report import render
 from tensorldp_papers.run.audit_table import stop_if_refuted
 from tensorldp_papers.run.cli import parser, run
+from tensorldp_papers.run.table import read_table
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -37,10 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         args.figures,
         args.studies,
         args.settings,
-        tables={path.stem: pd.read_csv(path) for path in args.tables},
-        claims=pd.read_csv(args.claims, keep_default_na=False),
-        audits=pd.read_csv(args.audits),
-        guarantees=pd.read_csv(args.guarantees) if args.guarantees else None,
+        tables={path.stem: read_table(path) for path in args.tables},
+        claims=read_table(args.claims, keep_default_na=False),
+        audits=read_table(args.audits),
+        guarantees=read_table(args.guarantees) if args.guarantees else None,
     )
     write_text(args.out, page)
 

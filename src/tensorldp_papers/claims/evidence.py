@@ -16,7 +16,7 @@ from tensorldp_papers.data.catalogue import whole_of
 from tensorldp_papers.papers.tldp.settings import LearningFactors
 from tensorldp_papers.run.cell import AnyCell, epsilon_text, variant_factors
 from tensorldp_papers.run.grid import Plan
-from tensorldp_papers.run.table import read_rows
+from tensorldp_papers.run.table import read_rows, read_table
 
 CellKey = tuple[str, str, str, str, str]
 
@@ -201,7 +201,7 @@ class Evidence:
         if not path.exists():
             raise NotRun(f"needs results/tables/{name}.csv")
         self.used.append(f"results/tables/{name}.csv")
-        return pd.read_csv(path)
+        return read_table(path)
 
     def split_sizes(self, dataset: str) -> tuple[int, list[int]]:
         """The number of training records that `prepare` wrote for a data set, and the numbers that TLDP's cells scored.

@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from tensorldp.errors import InputError, described
+from tensorldp.errors import InputError
 from tensorldp_papers.run.audit_table import FILE, KEY
-from tensorldp_papers.run.table import SERIES, read_rows
+from tensorldp_papers.run.table import SERIES, read_rows, read_table
 
 Axis = Literal["nominal", "guaranteed", "pure"]
 EPSILONS: dict[str, str] = {
@@ -23,15 +23,8 @@ EPSILONS: dict[str, str] = {
 
 
 def read_metrics(path: Path) -> pd.DataFrame:
-    """The metrics table, with the rows of the table of series and the standings of guarantees that lie beside it.
-
-    Raises:
-        InputError: if a file is missing or is no Parquet table.
-    """
-    try:
-        return with_standing(read_rows(path), path)
-    except (OSError, ValueError) as error:
-        raise InputError(f"the metrics table {path} cannot be read: {described(error)}") from None
+    """The metrics table, with the rows of the table of series and the standings of guarantees that lie beside it."""
+    return with_standing(read_rows(path), path)
 
 
 def with_standing(metrics: pd.DataFrame, path: Path) -> pd.DataFrame:
@@ -39,7 +32,7 @@ def with_standing(metrics: pd.DataFrame, path: Path) -> pd.DataFrame:
     beside = path.with_name(FILE)
     if not beside.exists():
         return metrics.assign(standing="")
-    joined = metrics.merge(pd.read_csv(beside)[[*KEY, "standing"]], on=KEY, how="left", validate="many_to_one")
+    joined = metrics.merge(read_table(beside)[[*KEY, "standing"]], on=KEY, how="left", validate="many_to_one")
     return joined.assign(standing=joined["standing"].fillna(""))
 
 

@@ -24,6 +24,7 @@ from tensorldp_papers.plots.notebook import as_svg
 from tensorldp_papers.plots.sheets import finish, panels
 from tensorldp_papers.plots.style import PAPER, label, look
 from tensorldp_papers.plots.words import printed_axis
+from tensorldp_papers.run.table import read_table
 
 CELL = ["study", "dataset", "variant", "mechanism", "epsilon"]
 POINT = [*CELL, "metric"]
@@ -65,7 +66,7 @@ def read_run(folder: Path, name: str) -> Run:
     columns = ["claim", "verdict", "observed"]
     claims = pd.DataFrame(columns=columns)
     if verdicts.is_file():
-        claims = pd.read_csv(verdicts, keep_default_na=False).set_index("id")[columns]
+        claims = read_table(verdicts, keep_default_na=False).set_index("id")[columns]
     return Run(name, metrics, claims)
 
 

@@ -12,9 +12,10 @@ import pandas as pd
 
 from tensorldp.audit.accuracy import accuracy_audit
 from tensorldp.audit.thresholds import CONFIDENCE
-from tensorldp.errors import InputError, described
+from tensorldp.errors import InputError
 from tensorldp.files import write_text
 from tensorldp_papers.run.cell import check_name
+from tensorldp_papers.run.table import read_table
 
 COLUMNS = [
     "study",
@@ -172,10 +173,7 @@ def stop_if_refuted(standing: Path, page: Path) -> None:
         standing: the table of `standing_table`, as CSV.
         page: the report's path.
     """
-    try:
-        found = refutations(pd.read_csv(standing, keep_default_na=False))
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"the table {standing} cannot be read: {described(error)}") from None
+    found = refutations(read_table(standing, keep_default_na=False))
     if found.empty:
         return
     names, first = ", ".join(dict.fromkeys(found["mechanism"])), found.iloc[0]

@@ -80,14 +80,31 @@ def with_series(metrics: pd.DataFrame, series: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([single, rows[single.columns]]).sort_values([*KEY, *SERIES], ignore_index=True)
 
 
+def read_table(path: Path, **options: Any) -> pd.DataFrame:
+    """A table of results, Parquet or CSV as its name says; `options` are those of `pandas.read_csv`.
+
+    Raises:
+        InputError: if it is missing or damaged.
+    """
+    try:
+        table: pd.DataFrame = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, **options)
+    except FileNotFoundError:
+        raise InputError(f"the table {path} is missing: run again") from None
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"the table {path} cannot be read ({described(error)}): delete it, or restore a kept one, and run again"
+        ) from None
+    return table
+
+
 def read_rows(path: Path) -> pd.DataFrame:
     """The metrics table, with the rows of the table of series where that lies beside it.
 
     Args:
         path: the path of metrics.parquet.
     """
-    metrics, beside = pd.read_parquet(path), path.with_name("series.parquet")
-    return with_series(metrics, pd.read_parquet(beside)) if beside.exists() else metrics
+    metrics, beside = read_table(path), path.with_name("series.parquet")
+    return with_series(metrics, read_table(beside)) if beside.exists() else metrics
 
 
 def all_rows(cells: Cells, scale: str) -> pd.DataFrame:
@@ -156,12 +173,6 @@ def join_tables(paths: Sequence[Path]) -> pd.DataFrame:
     Args:
         paths: Parquet or CSV files of the same columns, each of one study and sorted, in the order of the studies.
     """
-    found = []
-    for path in paths:
-        try:
-            parquet = path.suffix == ".parquet"
-            found.append(pd.read_parquet(path) if parquet else pd.read_csv(path, dtype=str, keep_default_na=False))
-        except (OSError, ValueError) as error:
-            raise InputError(f"the table {path} cannot be read: {described(error)}") from None
+    found = [read_table(path, dtype=str, keep_default_na=False) for path in paths]
     full = [table for table in found if not table.empty]  # an empty one has no types to tell
     return pd.concat(full, ignore_index=True) if full else found[0]
