@@ -159,8 +159,22 @@ def test_a_folder_that_cannot_be_written_is_named_in_a_sentence(project: Project
         "--dry-run", before=(sys.executable,), PYTHONPATH=f"{tmp_path}:{project.home / 'src'}"
     )
     assert code != 0
-    assert f"error: the folder {project.folder} cannot be written" in text
+    assert f"error: {project.folder} is no folder that can be written: make it one" in text
     assert "Traceback" not in text
+
+
+@pytest.mark.parametrize("name", ["results", "logs", "resources"])
+def test_a_link_to_a_folder_that_is_gone_ends_the_plan_with_a_sentence(project: Project, name: str) -> None:
+    project.configure(**SMALL)
+    link = project.folder / name
+    link.symlink_to("nowhere")
+    try:
+        errors, text = project.failed("--dry-run")
+    finally:
+        link.unlink()
+    assert errors == [
+        f"error: {link} is no folder that can be written: make it one, or name another place with --directory"
+    ], text
 
 
 def test_the_last_line_names_what_was_made_where_it_is(project: Project) -> None:

@@ -9,8 +9,12 @@ try:
 except ImportError as error:
     sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e '.[pipeline]'` first")
 
-if not os.access(".", os.W_OK):
-    sys.exit(f"error: the folder {Path.cwd()} cannot be written: name another with --directory, or make it writable")
+for folder in (".", "results", "resources", "logs"):
+    if os.path.lexists(folder) and not (os.path.isdir(folder) and os.access(folder, os.W_OK)):
+        sys.exit(
+            f"error: {Path.cwd() / folder} is no folder that can be written: make it one, "
+            "or name another place with --directory"
+        )
 
 for path in {"config.yaml", *map(str, workflow.overwrite_configfiles)}:
     if Path(path).is_file():
