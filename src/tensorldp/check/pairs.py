@@ -41,7 +41,7 @@ def pairs(target: Target, seed: int, given: tuple[Tensor, Tensor] | None = None)
     chosen: list[Pair] = []
     most = max(LEAST, ELEMENTS // (2 * target.size))
     for pair in _candidates(target, seed, given):
-        x, x_prime = _inside(target, pair.x), _inside(target, pair.x_prime)
+        x, x_prime = _neighbours(target, pair.x, pair.x_prime)
         if torch.equal(x, x_prime) or any(_same(x, x_prime, old) for old in chosen):
             continue
         chosen.append(Pair(pair.name, x, x_prime))
@@ -75,7 +75,7 @@ def changed(target: Target, pair: Pair, seed: int, count: int) -> Pair:
             record[places] = (low, high, (low + high) / 2.0, between)[kind]
     if torch.equal(records[0], records[1]):
         records[1][places] = low if float(records[0][places[0]]) != low else high
-    x, x_prime = (_inside(target, record.reshape(target.domain.shape)) for record in records)
+    x, x_prime = _neighbours(target, *(record.reshape(target.domain.shape) for record in records))
     return Pair(f"{pair.name}, changed", x, x_prime)
 
 
@@ -85,6 +85,17 @@ def _inside(target: Target, record: Tensor) -> Tensor:
         raise InputError(f"a record of the pair must have the shape {shape}, got {tuple(record.shape)}")
     inside = target.nearest(record.unsqueeze(0)).squeeze(0)
     return inside.round() if target.integer else inside
+
+
+def _neighbours(target: Target, x: Tensor, x_prime: Tensor) -> tuple[Tensor, Tensor]:
+    """The two records inside the domain; where the claim is one for each element, the same but for one element."""
+    x, x_prime = _inside(target, x), _inside(target, x_prime)
+    if getattr(target.mechanism, "unit", "record") != "element":
+        return x, x_prime
+    place = int((x - x_prime).abs().argmax())
+    other = x.clone()
+    other.view(-1)[place] = x_prime.reshape(-1)[place]
+    return x, other if torch.equal(_inside(target, other), other) else x  # a ball may not have it
 
 
 def _same(x: Tensor, x_prime: Tensor, old: Pair) -> bool:

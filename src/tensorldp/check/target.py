@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from gc import get_referents
+from types import FunctionType, ModuleType
 from typing import Protocol, TypeGuard, cast, runtime_checkable
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -48,9 +52,28 @@ def is_mechanism(checked: object) -> TypeGuard[Declared]:
     return isinstance(checked, Declared) and not isinstance(checked, type)
 
 
+STATES = (np.random.Generator, np.random.RandomState, random.Random)  # of random numbers
+WHOLE = (type, ModuleType, FunctionType)  # what a copy leaves as it is
+
+
+def _states(checked: object) -> dict[int, object]:
+    """The random states that an object holds, by their identity, as the memory of a copy that shares them.
+
+    A state of its own would give each copy the same numbers, as no two objects in use have.
+    """
+    seen: dict[int, object] = {}
+    todo = [checked]
+    while todo:
+        one = todo.pop()
+        if id(one) not in seen and not isinstance(one, WHOLE):
+            seen[id(one)] = one
+            todo.extend(get_referents(one))
+    return {key: one for key, one in seen.items() if isinstance(one, STATES)}
+
+
 def _copy(checked: Declared | Release) -> Declared | Release | None:
     try:
-        made = deepcopy(checked)
+        made = deepcopy(checked, _states(checked))
     except Exception:  # whatever an object from outside refuses a copy with
         return None
     return None if made is checked else made
@@ -105,7 +128,7 @@ class Target:
 
     def anew(self) -> Target:
         """This target with a copy of what is checked as it was before its first release."""
-        fresh = deepcopy(self.unused)
+        fresh = deepcopy(self.unused, _states(self.unused))
         assert fresh is not None
         made = replace(self, function=fresh.privatize if is_mechanism(fresh) else cast(Release, fresh))
         made.form = self.form

@@ -380,8 +380,16 @@ class Mechanism(ABC):
         """The privacy curve of one use, for replacing the unit (`self.unit`) by any other in the domain."""
 
     def worst_pair(self) -> tuple[Tensor, Tensor]:
-        """Two records, float64 of shape `shape`, that attain or approach the profile; by default two far corners."""
-        return self.domain.farthest()
+        """Two records, float64 of shape `shape`, that attain or approach the profile; by default two far corners.
+
+        Where the unit is an element they are the same but for the first one.
+        """
+        first, second = self.domain.farthest()
+        if self.unit == "element":
+            first = self.domain.constant(self.domain.centre if isinstance(self.domain, Ball) else self.box.low)
+            second = first.clone()
+            first.view(-1)[0], second.view(-1)[0] = self.box.low, self.box.high
+        return first, second
 
     def nearest_records(self, x: Tensor) -> Tensor:
         """For each record of a batch (batch, *shape) the nearest that the mechanism takes, in the same shape."""

@@ -246,7 +246,7 @@ def test_a_check_reports_it_beside_the_claim() -> None:
 
 
 class OwnNumbers:
-    """Honest, but it draws from a state of its own, which a copy repeats."""
+    """Honest, but it draws from a state of its own, which a copy would repeat."""
 
     def __init__(self) -> None:
         self.source = np.random.default_rng(0)
@@ -262,11 +262,36 @@ class NoCopy(OwnNumbers):
         raise TypeError("a lock")
 
 
-@pytest.mark.parametrize("kind", [OwnNumbers, NoCopy])
-def test_an_object_that_no_copy_starts_anew_is_checked_without_copies(kind: type[OwnNumbers]) -> None:
-    found = check(kind(), domain=BOX, claim_epsilon=1.0, samples=256, rounds=2, starts=1, dtypes=())
+@pytest.mark.parametrize(("kind", "copied"), [(OwnNumbers, True), (NoCopy, False)])
+def test_copies_share_a_random_state_and_an_object_that_has_none_is_checked_without(
+    kind: type[OwnNumbers], copied: bool
+) -> None:
+    options: dict[str, Any] = {"samples": 256, "rounds": 2, "starts": 1, "dtypes": (), "confidence": 1 - 1e-6}
+    found = check(kind(), domain=BOX, claim_epsilon=1.0, **options)
     assert not found.refuted
-    assert any("no copy of what is checked starts anew" in attempt.outcome for attempt in found.attempts)
+    assert copied != any("no copy of what is checked starts anew" in attempt.outcome for attempt in found.attempts)
+
+
+class PerElement(Laplace):
+    """It claims an epsilon for each element, with noise for one alone."""
+
+    name, unit = "per-element", "element"
+
+    @property
+    def scale(self) -> float:
+        return self.box.width / self.epsilon
+
+    def curve(self) -> LaplaceCurve:
+        return LaplaceCurve(self.epsilon)
+
+
+def test_a_claim_for_each_element_is_held_against_records_that_differ_in_one() -> None:
+    honest = PerElement(epsilon=1.0, domain=BOX)
+    x, x_prime = honest.worst_pair()
+    assert int((x != x_prime).sum()) == 1
+    options: dict[str, Any] = {"samples": 256, "rounds": 3, "dtypes": (), "confidence": 1 - 1e-6, "minutes": 10.0}
+    assert not check(honest, **options).refuted
+    assert check(honest, claim_epsilon=0.2, **(options | {"samples": 4000})).refuted
 
 
 def test_a_claim_too_large_for_counting_is_said_not_to_be_tried() -> None:
