@@ -67,7 +67,7 @@ class Distinguisher(ABC):
 
 
 CLOSE = 1e-9  # of the domain's width: values nearer than that count as equal
-REPEATS = 0.99  # share of distinct values below which a coordinate counts as discrete
+REPEATS, OFTEN = 0.99, 3  # share of distinct values below which a coordinate is discrete; or how often one value occurs
 PLACES = 16
 
 
@@ -137,9 +137,12 @@ Table = tuple[int, Observations, Reals]
 
 
 def repeated_ratios(mine: Observations, other: Observations) -> tuple[Observations, Reals] | None:
-    """`log_ratios` of values to twelve digits, or None where they hardly repeat."""
-    values, ratios = log_ratios(_twelve(mine), _twelve(other))
-    return None if values.size < 2 or values.size > REPEATS * (mine.size + other.size) else (values, ratios)
+    """`log_ratios` of values to twelve digits, or None where they hardly repeat and no value is frequent."""
+    mine, other = _twelve(mine), _twelve(other)
+    values, ratios = log_ratios(mine, other)
+    both = np.sort(np.concatenate((mine, other)))
+    rare = values.size > REPEATS * both.size and not (both[OFTEN - 1 :] == both[: 1 - OFTEN]).any()
+    return None if values.size < 2 or rare else (values, ratios)
 
 
 def log_ratios(mine: Observations, other: Observations) -> tuple[Observations, Reals]:
@@ -569,15 +572,18 @@ class Directions(Distinguisher):
     """Fisher's linear discriminant, and the directions in which the two covariances differ most.
 
     Attributes:
-        width: coordinates that take part, at most.
+        width: coordinates that take part, at most, where there are few releases.
+        least: releases of each record for each further coordinate.
     """
 
     width: int = 48
+    least: int = 8
 
     def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
         if mine.shape[1] < 2 or not (np.isfinite(mine).all() and np.isfinite(other).all()):
             return {}
-        places = np.array(sorted(chosen(mine, other, self.width // 2)))
+        width = max(self.width, len(mine) // self.least)  # noise of a lower rank leaves a direction without noise
+        places = np.array(sorted(chosen(mine, other, width // 2)))
         first, second = mine[:, places], other[:, places]
         scale = np.concatenate((first, second)).std(axis=0)
         if not (scale > 0).any():

@@ -6,7 +6,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +22,7 @@ Places = npt.NDArray[np.int64]
 ROWS = 1 << 14
 MOST = 1 << 14  # columns of a release that are examined
 AMONG = 8  # elements of a record that are examined among other records
+BEFORE = 4  # calls before a release that is among the first, at most
 AFTER = 16  # releases of a known record after the first, at most
 COARSE = 1 << 10  # steps of the domain's width in a coarse release
 ODD = 64  # columns of a release of another size that are examined among others
@@ -35,9 +35,28 @@ def releases(target: Target, record: Tensor, count: int, source: torch.Generator
         yield target.release(record.expand(min(step, count - start), *record.shape), source)
 
 
+def side_by_side(target: Target, pair: Pair, count: int, source: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
+    """`count` releases of each record of a pair, by turns that coins decide, in the same calls if they fit."""
+    first = torch.rand(count, generator=source) < 0.5
+    seconds = torch.stack((first, ~first), dim=1).reshape(-1)
+    step = min(ROWS, max(1, AT_ONCE // max(target.size, target.width)))
+    for second in seconds.split(step):
+        batch = pair.x.expand(len(second), *pair.x.shape).clone()
+        batch[second] = pair.x_prime
+        seen = target.release(batch, source)
+        yield seen[~second], seen[second]
+
+
+Both = tuple[Observations, Observations]
+"""Observations of the one record of a pair and of the other."""
+
+
 @dataclass(frozen=True)
 class Observer(ABC):
     """How releases of one record are observed.
+
+    What is checked may remember, and change its noise from call to call. So both records of a pair are observed by
+    turns, which coins decide: a change is not taken for a difference between the records.
 
     Attributes:
         name: in findings, and part of the seeds.
@@ -50,8 +69,8 @@ class Observer(ABC):
     local: bool = False
 
     @abstractmethod
-    def observe(self, target: Target, pair: Pair, second: bool, count: int, *seed: object) -> Iterator[Observations]:
-        """Blocks of observations of pair.x, or of pair.x_prime if `second`: `count` rows in all."""
+    def observe(self, target: Target, pair: Pair, count: int, *seed: object) -> Iterator[Both]:
+        """Blocks of observations of pair.x and of pair.x_prime: `count` rows of each in all."""
 
     @abstractmethod
     def expected(self, target: Target, pair: Pair, second: bool) -> Observations | None:
@@ -68,14 +87,14 @@ class OneRelease(Observer):
 
     name: str = "one release"
 
-    def observe(self, target: Target, pair: Pair, second: bool, count: int, *seed: object) -> Iterator[Observations]:
-        source = generator("check", "release", target.name, second, *seed)
+    def observe(self, target: Target, pair: Pair, count: int, *seed: object) -> Iterator[Both]:
+        source = generator("check", "release", target.name, *seed)
         narrowed: Callable[[Observations], Observations] | None = None
-        for block in releases(target, pair.x_prime if second else pair.x, count, source):
-            seen = block.numpy()
+        for both in side_by_side(target, pair, count, source):
+            mine, other = (block.numpy() for block in both)
             if narrowed is None:  # the width is known from the first release on
-                narrowed = _narrowed(target, pair, seen.dtype)
-            yield narrowed(seen)
+                narrowed = _narrowed(target, pair, mine.dtype)
+            yield narrowed(mine), narrowed(other)
 
     def expected(self, target: Target, pair: Pair, second: bool) -> Observations | None:
         record = (pair.x_prime if second else pair.x).reshape(1, -1).numpy()
@@ -122,11 +141,17 @@ class SeparateCalls(Observer):
     def clean(self, target: Target, known: Reals, mine: Reals) -> Reals:
         """An observation without noise, from the two records at the columns."""
 
-    def observe(self, target: Target, pair: Pair, second: bool, count: int, *seed: object) -> Iterator[Observations]:
+    def observe(self, target: Target, pair: Pair, count: int, *seed: object) -> Iterator[Both]:
         places = torch.from_numpy(_few_columns(target, pair))
-        rows = self.rows(target, *_sides(pair, second), count, places, (target.name, second, *seed))
-        while block := list(islice(rows, ROWS // 16)):
-            yield torch.stack(block).numpy()
+        mine, other = (
+            self.rows(target, *_sides(pair, second), count, places, (target.name, second, *seed))
+            for second in (False, True)
+        )
+        turns = torch.rand(count, generator=generator("check", "turns", target.name, *seed)) < 0.5
+        for some in turns.split(ROWS // 16):
+            rows = [(next(mine), next(other)) if turn else (next(other), next(mine))[::-1] for turn in some.tolist()]
+            first, second = (torch.stack(side).numpy() for side in zip(*rows, strict=True))
+            yield first, second
 
     def expected(self, target: Target, pair: Pair, second: bool) -> Observations | None:
         if target.width != target.size:
@@ -178,8 +203,9 @@ class BesideOthers(SeparateCalls):
 class InBatch(SeparateCalls):
     """The record's own release in a batch of known records, less that of another one, and the sum of all releases.
 
-    Sizes are drawn evenly by their logarithm, and the place is the first, the last or any, without regard to the
-    record: a claim holds of the mixture too.
+    Sizes are drawn evenly by their logarithm, the place is the first, the last or any, and the other one the next, the
+    one before or any, without regard to the record: a claim holds of the mixture too. Where `local`, the release of
+    the other one and the sum of all but the record's own.
 
     Attributes:
         most: records of a batch; with 1 the record is alone.
@@ -201,22 +227,29 @@ class InBatch(SeparateCalls):
             seen = target.release(batch, source)[:, places]
             parts = [seen[place]]
             if most > 1:
-                parts.append(seen[place] - seen[(place + 1 + int(apart * (size - 1))) % size])
+                step = 1 if apart < 0.25 else -1 if apart < 0.5 else 1 + int((2.0 * apart - 1.0) * (size - 1))
+                another = seen[(place + step) % size]
+                if self.local:
+                    yield torch.cat([another, seen.sum(dim=0) - seen[place]])
+                    continue
+                parts.append(seen[place] - another)
                 if target.width == target.size:  # so that it is the record where the noise of a batch adds up to 0
                     others = (size - 1) * known.reshape(-1)[places]
                     parts.append(seen.sum(dim=0) - (others if seen.is_floating_point() else others.round().long()))
             yield torch.cat(parts)
 
     def clean(self, target: Target, known: Reals, mine: Reals) -> Reals:
+        if self.local:
+            return np.concatenate([known, known])
         return np.concatenate([mine, mine - known, mine] if self.most > 1 else [mine])
 
 
 @dataclass(frozen=True)
 class FirstUse(SeparateCalls):
-    """The first release that a copy of what is checked ever makes, and releases of a known record after it.
+    """One of the first releases that a copy of what is checked ever makes, and releases of a known record after it.
 
-    So it is seen what only the first call does, or what a first call leaves behind. Where `local`, the record's own
-    release is left out.
+    So it is seen what only the first calls do, or what they leave behind. As often as not it is the first of all, else
+    up to `BEFORE` of a known record come before. Where `local`, the record's own release is left out.
     """
 
     def rows(
@@ -224,8 +257,11 @@ class FirstUse(SeparateCalls):
     ) -> Iterator[Tensor]:
         source = generator("check", "first use", *seeds)
         after = known.expand(_after(target), *known.shape)
-        for _ in range(count):
+        draws = (BEFORE * (2.0 * torch.rand(count, generator=generator("check", "before", *seeds)) - 1.0)).ceil()
+        for before in draws.int().tolist():
             fresh = target.anew()
+            for _ in range(before):
+                fresh.release(known.unsqueeze(0), source)
             first, others = (fresh.release(batch, source)[:, places] for batch in (mine.unsqueeze(0), after))
             parts = [others[0], others.sum(dim=0)]
             yield torch.cat(parts if self.local else [first[0], *parts])
@@ -244,10 +280,11 @@ class Coarse(OneRelease):
 
     name: str = "one release to a thousandth of the width"
 
-    def observe(self, target: Target, pair: Pair, second: bool, count: int, *seed: object) -> Iterator[Observations]:
+    def observe(self, target: Target, pair: Pair, count: int, *seed: object) -> Iterator[Both]:
         step = target.domain.as_box().width / COARSE
-        for seen in super().observe(target, pair, second, count, *seed):
-            yield seen if seen.dtype == np.int64 else np.rint(seen / step) * step
+        for mine, other in super().observe(target, pair, count, *seed):
+            whole = mine.dtype == np.int64
+            yield (mine, other) if whole else (np.rint(mine / step) * step, np.rint(other / step) * step)
 
 
 OBSERVERS: tuple[Observer, ...] = (
@@ -256,10 +293,11 @@ OBSERVERS: tuple[Observer, ...] = (
     InBatch("one place in a batch"),
     BesideOthers("beside a known record"),
     BesideOthers("releases of another record", local=True),
+    InBatch("other places in a batch", local=True),
 )
 
 
-FRESH: tuple[Observer, ...] = (FirstUse("the first release"), FirstUse("releases after the first", local=True))
+FRESH: tuple[Observer, ...] = (FirstUse("one of the first releases"), FirstUse("releases after it", local=True))
 
 
 def _few_columns(target: Target, pair: Pair) -> Places:

@@ -221,20 +221,24 @@ class Search:
                     self.trails.append(kept[-1])
         return kept
 
-    def observe(self, trail: Trail, second: bool, count: int, statistic: Statistic | None = None) -> Observations:
-        """Fresh observations, or one statistic of each."""
+    def observe(self, trail: Trail, count: int, statistic: Statistic | None = None) -> list[Observations]:
+        """Fresh observations of either record, or one statistic of each."""
         self.draws += 1
         self.budget.drawn += count
         observer = trail.observer
-        blocks = observer.observe(self.target, trail.pair, second, count, self.seed, observer.name, self.draws)
-        return np.concatenate([block if statistic is None else statistic(block) for block in blocks])
+        sides: tuple[list[Observations], list[Observations]] = ([], [])
+        for both in observer.observe(self.target, trail.pair, count, self.seed, observer.name, self.draws):
+            for side, block in zip(sides, both, strict=True):
+                if len(block):
+                    side.append(block if statistic is None else statistic(block))
+        return [np.concatenate(side) for side in sides]
 
     def _look(self, trail: Trail, size: int) -> None:
         """Draw releases up to `size` of each record and look for the best event in them.
 
         The older half of the releases trains the statistics, the younger half chooses the event.
         """
-        mine, other = (self.observe(trail, second, size - trail.samples) for second in (False, True))
+        mine, other = self.observe(trail, size - trail.samples)
         trail.mine = mine if trail.mine is None else np.concatenate((trail.mine, mine))
         trail.other = other if trail.other is None else np.concatenate((trail.other, other))
         half = _learning(size)
@@ -295,7 +299,7 @@ class Search:
     def settle(self, trail: Trail, event: Event, blocks: int) -> tuple[int, int]:
         """How many of `blocks` fresh releases of the likelier record, and of the other, fall into the event."""
         statistic = trail.statistics[event.statistic]
-        sides = [event.hits(self.observe(trail, second, blocks, statistic)) for second in (False, True)]
+        sides = [event.hits(side) for side in self.observe(trail, blocks, statistic)]
         return (sides[1], sides[0]) if event.swapped else (sides[0], sides[1])
 
 

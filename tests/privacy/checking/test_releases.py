@@ -118,7 +118,7 @@ def test_a_batch_has_a_million_elements_at_most_or_one_record(size: int, width: 
     function = Counting(width)
     target, pair = ends(function, size)
     function.most = 0
-    for block in observers.OneRelease().observe(target, pair, False, count, 0):
+    for block, _ in observers.OneRelease().observe(target, pair, count, 0):
         assert block.shape[1] <= observers.MOST + 1
         seen += len(block)
         if seen > 40:
@@ -128,13 +128,13 @@ def test_a_batch_has_a_million_elements_at_most_or_one_record(size: int, width: 
     function.most = 0
     dependence(target, pair.x, 4, 0)
     assert function.most <= max(AT_ONCE, 2 * size, 2 * width)
-    block = next(observers.BesideOthers("beside").observe(target, pair, False, 1, 0))
+    block, _ = next(observers.BesideOthers("beside").observe(target, pair, 1, 0))
     assert block.shape[1] <= 7 * observers.ODD
     function.most = 0
-    next(observers.InBatch("anywhere").observe(target, pair, False, 20, 0))
+    next(observers.InBatch("anywhere").observe(target, pair, 20, 0))
     assert function.most <= max(AT_ONCE, 2 * size, 2 * width)
     function.most = 0
-    block = next(observers.InBatch("alone", most=1).observe(target, pair, False, 20, 0))
+    block, _ = next(observers.InBatch("alone", most=1).observe(target, pair, 20, 0))
     assert block.shape == (20, min(width, observers.ODD) if width != size else min(width, observers.AMONG))
     assert function.most <= max(AT_ONCE, size, width)
 
@@ -186,7 +186,7 @@ def test_a_lie_about_huge_records_is_refuted(small: dict[str, Any]) -> None:
 def test_the_sum_along_the_difference_is_seen_where_single_elements_are_not() -> None:
     size = 4 * observers.MOST
     target, pair = ends(lambda x, g: torch.cat((x[:, :1] * 0.0, x[:, 1:]), dim=1), size)
-    first, second = (next(observers.OneRelease().observe(target, pair, other, 1, 0))[0] for other in (False, True))
+    first, second = (side[0] for side in next(observers.OneRelease().observe(target, pair, 1, 0)))
     assert second[-1] - first[-1] == 1 - size  # the signs of x - x' are negative
     expected = observers.OneRelease().expected(target, pair, True)
     assert expected is not None
@@ -195,7 +195,7 @@ def test_the_sum_along_the_difference_is_seen_where_single_elements_are_not() ->
 
 def test_whole_numbers_stay_exact_where_columns_are_left_out() -> None:
     target, pair = ends(lambda x, g: x.long() + (1 << 60) + 1, 2 * observers.MOST)
-    block = next(observers.OneRelease().observe(target, pair, False, 1, 0))
+    block, _ = next(observers.OneRelease().observe(target, pair, 1, 0))
     assert block.dtype == np.int64
     assert (block[0, :-1] == (1 << 60) + 1).all()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import planted as lies
 import torch
 from planted import BIT, FOUR, OCTET, Case, laplace, tight, uniform
@@ -35,6 +36,28 @@ def sign_response(x: Tensor, g: torch.Generator) -> Tensor:
     return torch.where(keep, sign, -sign)
 
 
+class InTurn:
+    """Every other call has four times the noise that the claim needs."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, x: Tensor, g: torch.Generator) -> Tensor:
+        self.calls += 1
+        return x + lies.laplace(x, x.shape[1] * lies.WIDTH * (4.0 if self.calls % 2 else 1.0), g)
+
+
+class OwnCoins:
+    """Randomized response by a random state of its own, then noise, which the claim does not need."""
+
+    def __init__(self) -> None:
+        self.own = np.random.default_rng(0)
+
+    def __call__(self, x: Tensor, g: torch.Generator) -> Tensor:
+        keep = torch.from_numpy(self.own.random(x.shape) < lies.BINARY)
+        return torch.where(keep == (x > 0), 1.0, -1.0).to(x.dtype) + lies.laplace(x, 0.1, g)
+
+
 def octets(x: Tensor, g: torch.Generator) -> Tensor:
     return lies.response(x, math.e / (math.e + 7.0), g)
 
@@ -57,6 +80,8 @@ HONEST: tuple[Case, ...] = (
     Case("noise alone", lambda x, g: laplace(x, 1.0, g), FOUR, truth="epsilon 0"),
     Case("a constant", lambda x, g: torch.zeros_like(x), FOUR, 0.0, truth="epsilon 0"),
     Case("a leak of 1 % that is stated", lambda x, g: lies.leaking(x, x, 0.01, g), FOUR, 1.0, 0.01, truth="(1, 1e-2)"),
+    Case("more noise in every other call", InTurn, FOUR, truth="epsilon 1"),
+    Case("coins of its own", OwnCoins, BIT, truth="epsilon 1"),
     Case("two-sided geometric, floats included", lambda x, g: x.round() + lies.geometric(x, 7.0, g), OCTET, **FLOATS),
     Case("8-ary response, floats included", octets, OCTET, **FLOATS),
     *(Case(key, make(key, epsilon=1.0, domain=box), box, None) for key, box in KEYS.items()),

@@ -220,6 +220,7 @@ def nan_payload(x: Tensor, g: torch.Generator) -> Tensor:
     return torch.where(bits.view(torch.float64).isnan(), bits | secret, bits).view(torch.float64)
 
 
+DIRECTIONS = torch.linalg.qr(normal(torch.zeros(144, 100).double(), 1.0, torch.Generator().manual_seed(0)))[0].T
 QUIET = torch.full((64,), 128.0).index_fill(0, torch.tensor(17), 1.28)
 BINARY = math.e / (math.e + 1.0)  # right for 2 values, and there are 8
 ONE_SEED = torch.Generator().manual_seed
@@ -249,6 +250,27 @@ class FirstMean:
     def __call__(self, x: Tensor, g: torch.Generator) -> Tensor:
         self.middle = x.mean(dim=0) if self.middle is None else self.middle
         return tight(x - self.middle, g)
+
+
+class SecondRaw:
+    """Its second release has no noise."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, x: Tensor, g: torch.Generator) -> Tensor:
+        self.calls += 1
+        return x if self.calls == 2 else tight(x, g)
+
+
+def vocabulary_of_three(x: Tensor, g: torch.Generator) -> Tensor:
+    return batch_vocabulary(x, g) if len(x) > 2 else response(x, math.e / (math.e + 7.0), g)
+
+
+def fewer_noises(x: Tensor, g: torch.Generator) -> Tensor:
+    """Noise in 100 of 144 directions, each of which has enough."""
+    released: Tensor = x + normal(x, WIDTH * 12.0 / mu_of(1.0, 1e-3), g)[:, :100] @ DIRECTIONS
+    return released
 
 
 def first_raw(x: Tensor, g: torch.Generator) -> Tensor:
@@ -369,6 +391,15 @@ LIES: tuple[Case, ...] = (
     Case("one label of ten left as it is", one_label, TEN, **NONE),
     Case("the record's sign in a middle bit", middle_bit, FOUR, **LEAK),
     Case("noise forgotten for 2 % of the records", lambda x, g: leaking(x, x, 0.02, g), FOUR, truth="delta 0.02"),
+    Case("no noise in the second call", SecondRaw, FOUR, **NONE),
+    Case("a vocabulary learned from batches of three and more", vocabulary_of_three, OCTET, truth="not local"),
+    Case("noise in 100 of 144 directions", fewer_noises, Box(-1.0, 1.0, (144,)), 1.0, 1e-3, **NONE),
+    Case(
+        "noise forgotten for 0.3 % of the records, which are in other units",
+        lambda x, g: leaking(x, 3.0 * x + 0.1, 0.003, g),
+        BIT,
+        truth="delta 0.003",
+    ),
     Case("an infinity that only one record gives", overflow, BIT, truth="delta 0.009"),
     Case("rescaled to the record's norm", copied_norm, FOUR, **NONE),
     Case("noise in the record's order", rank_kept, FOUR, **NONE),
