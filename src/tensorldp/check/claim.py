@@ -47,13 +47,16 @@ class Claim:
 
     @classmethod
     def of_curve(cls, curve: PrivacyCurve, unit: str) -> Claim:
-        """The claim of a whole curve, tested at epsilon 0, at the pure epsilon and at several deltas."""
+        """The claim of a whole curve, tested at epsilon 0, at the pure epsilon and at several deltas.
+
+        `epsilon` and `delta` of a curve from outside need not be inverses: the smaller delta counts.
+        """
         pure = curve.epsilon(0.0)
         points = {(0.0, curve.delta(0.0)), (pure, 0.0)}
         if curve.atom > 0.0 and math.isfinite(curve.pure_epsilon):
             points.add((curve.pure_epsilon, curve.atom))
         points |= {(curve.epsilon(delta), delta) for delta in DELTAS}
-        kept = tuple(sorted((e, d) for e, d in points if math.isfinite(e) and d < 1.0))
+        kept = tuple(sorted({(e, min(d, curve.delta(e))) for e, d in points if math.isfinite(e) and d < 1.0}))
         if math.isfinite(pure):
             text = f"pure epsilon {pure:.6g} for each {unit}, and its whole privacy curve"
         else:

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,10 +21,13 @@ from tensorldp.check.declared import skewed_score
 from tensorldp.check.noise import LEVELS, _tails, declared_tail, noise_misfit
 from tensorldp.check.target import Target
 from tensorldp.check.verdict import Verdict, page, write_verdict
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.discrete import PureCurve
 from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.curves.laplace import LaplaceCurve
 from tensorldp.mechanisms import Box, make, mechanism_class, names
 from tensorldp.mechanisms.laplace import Laplace
+from tensorldp.mechanisms.randomized_response import RandomizedResponse
 from tensorldp.mechanisms.sampled_coordinates import Piecewise
 
 BIT, BOX = Box(-1.0, 1.0, (1,)), Box(-1.0, 1.0, (2,))
@@ -270,6 +274,34 @@ def test_copies_share_a_random_state_and_an_object_that_has_none_is_checked_with
     found = check(kind(), domain=BOX, claim_epsilon=1.0, **options)
     assert not found.refuted
     assert copied != any("no copy of what is checked starts anew" in attempt.outcome for attempt in found.attempts)
+
+
+@dataclass(frozen=True)
+class TwoTongues(PrivacyCurve):
+    """Its epsilon is right, its delta a third of the truth above 0."""
+
+    pure_epsilon = 1.0
+
+    def _delta(self, epsilon: float) -> float:
+        return PureCurve(1.0).delta(epsilon) / (3.0 if epsilon > 0.0 else 1.0)
+
+    def _epsilon(self, delta: float) -> float:
+        return PureCurve(1.0).epsilon(delta)
+
+    def _compose(self, count: int) -> PrivacyCurve:
+        return PureCurve(1.0).compose(count)
+
+
+class TwiceStated(RandomizedResponse):
+    name = "twice-stated"
+
+    def curve(self) -> PrivacyCurve:
+        return TwoTongues()
+
+
+def test_a_curve_is_held_to_its_delta_as_to_its_epsilon() -> None:
+    found = check(TwiceStated(epsilon=1.0, domain=Box(0.0, 1.0, (1,))), samples=4000, rounds=3, dtypes=(), minutes=10.0)
+    assert found.refuted
 
 
 class PerElement(Laplace):
