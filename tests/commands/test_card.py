@@ -183,6 +183,23 @@ def test_a_release_that_kills_its_process_has_a_price_without_time() -> None:
     assert math.isnan(found.memory)
 
 
+@pytest.mark.parametrize(
+    ("release", "error"),
+    [
+        (lambda x, g: x.mul_(0.0), 1.0),  # it may write into what it is given
+        (lambda x, g: (x.numpy() * 0.5).astype(np.float32), 0.5),
+        (lambda x, g: x > 0.5, 0.0),
+        (lambda x, g: x[:, :1], math.nan),
+        (lambda x, g: x.sum(dim=1), math.nan),
+        (lambda x, g: x.to(torch.complex64), math.nan),
+    ],
+)
+def test_a_function_has_the_error_of_what_it_released_where_that_is_like_a_record(release: Any, error: float) -> None:
+    found = price("a function", release, Box(0, 1, (4,)))
+    assert found.error == pytest.approx(error, nan_ok=True)
+    assert found.seconds >= 0.0
+
+
 def test_more_people_are_named_from_releases_that_guarantee_less() -> None:
     def named(epsilon: float) -> float:
         return leak(lambda box: make("laplace", epsilon=epsilon, domain=box)).named

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tensorldp.audit.observed import observed
 from tensorldp.calibration import calibrate, true_epsilon
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Domain, Mechanism, make
@@ -36,7 +37,8 @@ class Price:
     Attributes:
         name: of the mechanism.
         nominal: its nominal epsilon; None of a function.
-        error: root mean squared error of an element at the worst record, over the domain's width.
+        error: root mean squared error of an element at the worst record, over the domain's width; NaN where a release
+            is not made of as many real numbers as a record.
         measured: whether the error was measured, and not computed.
         seconds: for `ELEMENTS` elements.
         memory: that a process grows by for `ELEMENTS` elements, in MB, the released ones included.
@@ -57,9 +59,11 @@ def price(name: str, release: Release, domain: Domain, mechanism: Mechanism | No
     worst = domain.constant(domain.as_box().high) if mechanism is None else mechanism.worst_input()
     known = None if mechanism is None else mechanism.squared_error()
     if known is None:
-        batch = worst.expand(max(1, min(MOST_RECORDS, ELEMENTS // domain.size)), *worst.shape).contiguous()
-        released = release(batch, generator("card", "price", name))
-        known = float((released.double() - batch.double()).square().flatten(1).sum(dim=1).mean())
+        count = max(1, min(MOST_RECORDS, ELEMENTS // domain.size))
+        batch = worst.expand(count, *worst.shape).clone(memory_format=torch.contiguous_format)
+        form, released = observed(name, release(batch, generator("card", "price", name)), count)
+        alike = form.shape == tuple(worst.shape) and not form.dtype.is_complex
+        known = float((released - worst.reshape(-1)).square().sum(dim=1).mean()) if alike else math.nan
     return Price(
         name,
         None if mechanism is None else mechanism.epsilon,
@@ -86,12 +90,12 @@ def _spent(release: Release, record: Tensor, count: int) -> tuple[float, float]:
 
 def _measured(release: Release, record: list[Any], count: int) -> tuple[float, float]:
     value = torch.tensor(record, dtype=torch.float64)
-    batch = value.expand(count, *value.shape).contiguous()
+    batch = value.expand(count, *value.shape).clone(memory_format=torch.contiguous_format)
     release(batch[:1], generator("card", "price"))  # what is made once
     before, started = _peak(), time.perf_counter()
-    released = release(batch, generator("card", "price"))
+    release(batch, generator("card", "price"))
     seconds, grown = time.perf_counter() - started, _peak() - before
-    return seconds * ELEMENTS / released.numel(), grown * ELEMENTS / released.numel()
+    return seconds * ELEMENTS / batch.numel(), grown * ELEMENTS / batch.numel()
 
 
 def _peak() -> float:
