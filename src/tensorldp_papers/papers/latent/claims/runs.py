@@ -231,7 +231,7 @@ def seconds() -> Finding:
     """The measured times stay out of the text, which would change from run to run."""
     mechanisms = {"mnist": latent(0.5, "A"), "cifar10": cifar_latent(0.5, "A")}
     speed = min(SECONDS[name] / _seconds(made) for name, made in mechanisms.items())
-    reached = max((factor for factor in (1, 10, 100) if speed >= factor), default=0)
+    reached = max((factor for factor in (1, 10) if speed >= factor), default=0)  # whatever else runs
     bits = [made.size * made.bits for made in mechanisms.values()]
     return Finding(
         speed >= 1,

@@ -329,6 +329,7 @@ def linear_communication(evidence: Evidence) -> Finding:
         f"round for 10, 40 and 100 participants{text}; the three possible values of a weight would fit into "
         f"{math.ceil(WEIGHTS * math.log2(3) / 8):,} bytes",
         "tests/training/test_ledger.py::test_one_upload_of_the_papers_model",
+        condition="by construction: every participant sends one number a weight",
     )
 
 

@@ -178,7 +178,8 @@ def less_variance_than_laplace() -> Finding:
         + " times the variance of Laplace noise of the same range and epsilon, at its best weight at least "
         f"{min(least[e] for e in small):.2f} times up to epsilon 1",
         f"{TESTS}::test_more_variance_than_laplace",
-        condition=f"with safe ranges of width {max(narrow, default=0):g} or less, Laplace noise being for [-1, 1]",
+        condition=f"with safe ranges of width {max(narrow, default=0):g} or less, which protect less than the "
+        "[-1, 1] of Laplace noise; at one range it has more",
     )
 
 
