@@ -386,12 +386,19 @@ def constant(evidence: Evidence) -> Finding:
             parts.append(Between(text, change, -CONSTANT, CONSTANT, undecidable))
         return AllOf(parts)
 
+    def few(dataset: str) -> str:
+        """The epsilons of a data set that has only two, as a condition."""
+        arm = {"mechanism": "latent", "reading": "B", "augment": altered(evidence, dataset, "B"), "labels": None}
+        epsilons = sorted(e for e in evidence.rows(STUDY, CLEAN, dataset=dataset, **arm)["epsilon"].unique() if e < 10)
+        return "" if len(epsilons) > 2 else f"{dataset}: eps {' and '.join(f'{e:g}' for e in epsilons)} alone"
+
     change = (latent(10.0, "A").signal - latent(0.1, "A").signal) / 2
-    return by_reading(
+    decided = by_reading(
         evidence,
         lambda reading: {name: part(name, reading) for name in names},
         f"p differs by {change:.1e} (MNIST) from eps = 0.1 to 10",
     )
+    return replace(decided, condition=joined([decided.condition, *map(few, names)]))
 
 
 @claim(

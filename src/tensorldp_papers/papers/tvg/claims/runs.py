@@ -377,8 +377,21 @@ def small_error_bars(evidence: Evidence) -> Finding:
 @either_body
 def matrix_varies(evidence: Evidence) -> Finding:
     (scores,) = read(evidence, FEATURES, ("matrix",), ["imdb"])
-    spread = _spread(scores.of("matrix"))
-    return settle(evidence, [scores.statement(f"variance over seeds, limit {LINE**2:g}", spread, low=LINE**2)])
+    rows = scores.of("matrix")
+    varies = scores.statement(f"variance over seeds, limit {LINE**2:g}", _spread(rows), low=LINE**2)
+    by_epsilon = rows.groupby("epsilon")["value"].std(ddof=1)
+    above = [f"{epsilon:,.10g}" for epsilon, deviation in by_epsilon.items() if deviation > LINE]
+    return settle(
+        evidence,
+        [varies],
+        f"standard deviations {', '.join(f'{value:.4f} at {epsilon:,.10g}' for epsilon, value in by_epsilon.items())}",
+        condition=joined(
+            [
+                f"at epsilon {', '.join(above)} alone" if len(above) < len(by_epsilon) else "",
+                "as much as Gaussian, with which it is one noise by construction",
+            ]
+        ),
+    )
 
 
 def _test_and_training(
