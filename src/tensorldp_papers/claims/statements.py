@@ -31,7 +31,6 @@ from scipy import special, stats
 
 from tensorldp.errors import InputError, check_real
 from tensorldp_papers.claims.base import Finding
-from tensorldp_papers.claims.registry import GROUPS
 
 
 @dataclass(frozen=True)
@@ -70,17 +69,19 @@ ALPHA = 0.05  # the usual level
 # of ALPHA what each look spends, by its number of seeds: most at the first, where an interval of Student's is widest
 LOOKS = {3: 0.6, 5: 0.2, 10: 0.1, 20: 0.05, 40: 0.05}
 LEAST_SEEDS = min(LOOKS)  # two have one degree of freedom: an interval of thirteen standard errors to each side
-DECIDED = ("reproduced", "holds with a condition", "not reproduced")
+DECIDED = ("reproduced", "holds with a condition", "not reproduced", "refuted")
 SHOWN = 4  # comparisons that a text lists
 
 
 def wrong_by_chance(claims: pd.DataFrame) -> float:
     """How many of the verdicts that seeds decided may be wrong by chance, on average over all runs of the schedule.
 
+    These are verdicts on statements of any kind whose evidence has means over seeds.
+
     Args:
-        claims: a table of claims, with columns kind and verdict.
+        claims: a table of claims, with columns verdict and observed.
     """
-    decided = claims["kind"].isin(GROUPS["run"]) & claims["verdict"].isin(DECIDED)
+    decided = claims["observed"].str.contains(r" over \d+ seeds") & claims["verdict"].isin(DECIDED)
     return ALPHA * int(decided.sum())
 
 
@@ -331,8 +332,8 @@ def _is_mute(statement: Statement) -> bool:
 
 def weaknesses(statement: Statement) -> str:
     """How the runs behind a statement that holds are weaker than the source's, and which of them do not count."""
-    leaves = statement.telling()
-    agree = {text: all(leaf.decide(ALPHA) for leaf in leaves if leaf.weak == text) for text in _weak_texts(leaves)}
+    leaves, level = statement.telling(), ALPHA / (statement.ways if isinstance(statement, Alternative) else 1)
+    agree = {text: all(leaf.decide(level) for leaf in leaves if leaf.weak == text) for text in _weak_texts(leaves)}
     return joined([*_grouped(t for t in agree if agree[t]), *(f"without {t}" for t in agree if not agree[t])])
 
 
