@@ -134,13 +134,20 @@ def test_a_file_of_ones_own_that_is_not_there_ends_the_plan_with_a_sentence(proj
     assert errors[0].startswith("error: own_datasets.mine.path = 'people.parquet': there is no such file or folder")
 
 
-def test_a_study_without_a_notebook_ends_in_one_sentence(project: Project) -> None:
+def test_a_study_without_a_notebook_ends_in_one_sentence_and_one_beside_the_config_is_found(
+    project: Project, tmp_path: Path
+) -> None:
     project.configure(**SMALL)
+    elsewhere = Project(tmp_path, project.home)
+    elsewhere.configure(**SMALL)
     notebook = project.home / "notebooks" / "tldp_type2.ipynb"
     content = notebook.read_bytes()
     notebook.unlink()
     try:
         errors, _ = project.failed("--dry-run")
+        (tmp_path / "notebooks").mkdir()
+        (tmp_path / "notebooks" / notebook.name).write_bytes(content)
+        elsewhere.ran("--dry-run")
     finally:
         notebook.write_bytes(content)
     assert errors == [

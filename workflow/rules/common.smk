@@ -275,9 +275,10 @@ def weights_argument(wildcards, input):
 
 
 def notebook_of(name):
-    """The notebook of a figure: of ours in `notebooks`, of a paper from outside, in its room."""
+    """The notebook of a figure: in `notebooks`, ours or one beside config.yaml; of a paper from outside, in its room."""
     room = STUDIES[name].parent if name in STUDIES else NOTEBOOKS
-    path = next((path for path in (NOTEBOOKS / f"{name}.ipynb", room / f"{name}.ipynb") if path.is_file()), None)
+    places = [folder / f"{name}.ipynb" for folder in (NOTEBOOKS, Path("notebooks"), room)]
+    path = next((path for path in places if path.is_file()), None)
     if path is None:
         sys.exit(f"error: the study {name} has no notebook: add notebooks/{name}.ipynb, which draws its figure")
     return os.path.relpath(path)
