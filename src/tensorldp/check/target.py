@@ -52,7 +52,7 @@ def is_mechanism(checked: object) -> TypeGuard[Declared]:
     return isinstance(checked, Declared) and not isinstance(checked, type)
 
 
-STATES = (np.random.Generator, np.random.RandomState, random.Random)  # of random numbers
+STATES = (torch.Generator, np.random.Generator, np.random.RandomState, random.Random)  # of random numbers
 WHOLE = (type, ModuleType, FunctionType)  # what a copy leaves as it is
 
 

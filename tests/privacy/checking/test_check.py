@@ -259,6 +259,18 @@ class OwnNumbers:
         return x + torch.from_numpy(self.source.laplace(0.0, 2.0 * x.shape[1], x.shape))
 
 
+class OwnGenerator(OwnNumbers):
+    """The same with a generator, in two layers of containers."""
+
+    def __init__(self) -> None:
+        self.inner = {"sources": [torch.Generator().manual_seed(0)]}
+
+    def __call__(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        (own,) = self.inner["sources"]
+        sign = 2.0 * torch.randint(0, 2, x.shape, generator=own) - 1.0
+        return x + 2.0 * x.shape[1] * sign * torch.empty_like(x).exponential_(generator=own)
+
+
 class NoCopy(OwnNumbers):
     """It holds what cannot be copied."""
 
@@ -266,7 +278,7 @@ class NoCopy(OwnNumbers):
         raise TypeError("a lock")
 
 
-@pytest.mark.parametrize(("kind", "copied"), [(OwnNumbers, True), (NoCopy, False)])
+@pytest.mark.parametrize(("kind", "copied"), [(OwnNumbers, True), (OwnGenerator, True), (NoCopy, False)])
 def test_copies_share_a_random_state_and_an_object_that_has_none_is_checked_without(
     kind: type[OwnNumbers], copied: bool
 ) -> None:
