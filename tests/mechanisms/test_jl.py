@@ -78,6 +78,11 @@ def test_stated_curve_composes_like_randomized_response() -> None:
     assert StatedCurve(0.3, 1e-4).delta(0.0) == pytest.approx(1e-4 + (1 - 1e-4) * math.tanh(0.15), rel=1e-12)
 
 
+def test_a_hundred_million_uses_of_a_statement_are_composed_at_once() -> None:
+    curve = StatedCurve(1e-3, 1e-30).compose(10**8)
+    assert curve.epsilon(1e-6) == pytest.approx(96.7173, rel=1e-5)
+
+
 def test_it_is_outside_the_same_shape_contract_and_refuses_bad_tables() -> None:
     m = jl(1)
     assert not m.same_shape

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
-import numpy as np
 import torch
 from scipy.special import chdtri
 from torch import Tensor
 
 from tensorldp.curves.base import PrivacyCurve, RepeatedCurve
+from tensorldp.curves.discrete import PureCurve
 from tensorldp.errors import InputError, check_real, check_word
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
@@ -45,17 +46,16 @@ class StatedCurve(RepeatedCurve):
             return self.stated_delta
         return -math.expm1(self.count * math.log1p(-self.stated_delta))
 
-    def _delta(self, epsilon: float) -> float:
-        from scipy.stats import binom
+    @cached_property
+    def _response(self) -> PureCurve:
+        """That of the randomised response."""
+        return PureCurve(self.stated_epsilon, count=self.count)
 
-        truths = np.arange(self.count + 1)
-        loss = (2.0 * truths - self.count) * self.stated_epsilon
-        above = loss > epsilon
-        mass = binom.pmf(truths[above], self.count, 1.0 / (1.0 + math.exp(-self.stated_epsilon)))
-        return self.atom + (1.0 - self.atom) * float((mass * -np.expm1(epsilon - loss[above])).sum())
+    def _delta(self, epsilon: float) -> float:
+        return self.atom + (1.0 - self.atom) * self._response.delta(epsilon)
 
     def _epsilon(self, delta: float) -> float:
-        return self.pure_epsilon if delta == self.atom else super()._epsilon(delta)
+        return self._response.epsilon(max(0.0, (delta - self.atom) / (1.0 - self.atom)))
 
 
 def dimension(eta: float, nu: float) -> int:
