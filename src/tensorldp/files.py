@@ -22,7 +22,7 @@ from tensorldp.errors import InputError
 
 
 class FullDiskError(InputError):
-    """There is no space left; what was to be written is not at fault."""
+    """There is no space left, or no file may be so large; what was to be written is not at fault."""
 
 
 @contextmanager
@@ -46,6 +46,8 @@ def replacing(path: Path) -> Iterator[Path]:
             raise FullDiskError(
                 f"no space left on the disk that holds {path.parent}: free some and run again"
             ) from None
+        if getattr(error, "errno", None) == errno.EFBIG or f"(os error {errno.EFBIG})" in str(error):
+            raise FullDiskError(f"{path} would be larger than files may be here: see `ulimit -f`") from None
         raise
     finally:
         temporary.unlink(missing_ok=True)

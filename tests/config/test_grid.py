@@ -328,6 +328,13 @@ ONE: dict[str, Any] = {  # a config with entries of its own, as the workflow's t
         ({"epsilons": {"tldp_type9": [1]}}, ["unknown study under epsilons 'tldp_type9'", "did you mean 'tldp_type"]),
         ({"training": {"tldp_type1": {"epoch": 1}}}, ["training of tldp_type1", "'epoch'", "did you mean 'epochs'"]),
         ({"training": {"tldp_type1": {"epochs": 0}}}, ["training of tldp_type1: epochs = 0 is not valid"]),
+        *(
+            (
+                {"studies": ["pldp_fl"], "training": {"pldp_fl": {key: value}}},
+                ["training of pldp_fl", key, "is not valid"],
+            )
+            for key, value in (("participation", 2), ("client_epsilons", [1, -1]), ("client_ranges", [0.2, 0]))
+        ),
         ({"factors": {"tldp_type1": {"modle": ["small_cnn"]}}}, ["unknown factor of tldp_type1 'modle'"]),
         ({"factors": {"tldp_type1": {"model": ["../x"]}}}, ["value of the factor model of tldp_type1 '../x'"]),
         ({"mechanisms": {"tldp_type1": ["jl"]}}, ["tldp_type1 cannot run 'jl'", "it releases a covariance matrix"]),

@@ -69,7 +69,7 @@ def test_the_ann_on_packed_bits_is_the_dense_network_on_centred_bits() -> None:
 
 
 def test_mistakes_are_told() -> None:
-    with pytest.raises(InputError, match="too small"):
+    with pytest.raises(InputError, match="takes images of at least"):
         feature_count((5, 28))
     with pytest.raises(InputError, match="activation"):
         BitANN(8, 2, activation="selu", generator=generator("ann"))  # type: ignore[arg-type]

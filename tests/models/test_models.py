@@ -17,6 +17,7 @@ TASKS = {
     **dict.fromkeys(("fcn", "linear", "lenet_tanh_head", "alexnet_tanh_head", "mlp_10", "mlp_12", "mlp"), TABLE),
     **dict.fromkeys(("bilstm", "bilstm_tanh"), TEXT),
 }
+LEAST = (("small_cnn", 4), ("lenet", 4), ("lenet_tanh", 4), ("pldp_cnn", 16), ("alexnet_tanh", 8), ("vgg16_tanh", 32))
 LARGE = ("vgg16_tanh", "alexnet_tanh")  # long to build: once will do, as their randomness is that of the others
 
 
@@ -26,7 +27,9 @@ def test_scores_have_one_column_a_class_and_depend_on_the_given_generator_alone(
     if task is TEXT:
         x = torch.randint(0, 50, (4, 20), generator=generator())
     else:
-        x = torch.randn(4, *(image_layout(task.shape) if len(task.shape) > 1 else task.shape), generator=generator())
+        x = torch.randn(
+            4, *(image_layout(task.shape, name) if len(task.shape) > 1 else task.shape), generator=generator()
+        )
     found: list[torch.Tensor] = []
     for seed in (0,) if name in LARGE else (0, 0, 1):
         with torch.random.fork_rng():
@@ -64,9 +67,14 @@ def test_mobilenet_takes_small_images_and_has_1280_tanh_features(shape: tuple[in
     net = MobileNet(10, tanh=True)
     seed_model(net, generator()).eval()
     assert not any(isinstance(m, nn.ReLU6) for m in net.modules())
-    features = net.embed(torch.randn(2, *image_layout(shape), generator=generator()))
+    features = net.embed(torch.randn(2, *image_layout(shape, "it"), generator=generator()))
     assert features.shape == (2, 1280)
     assert float(features.detach().abs().max()) < 1.0
+
+
+@pytest.mark.parametrize(("name", "size"), [pair for pair in LEAST if pair[0] not in LARGE])
+def test_a_network_takes_the_smallest_images_that_it_says(name: str, size: int) -> None:
+    assert build(name, Task((size, size), 3), generator())(torch.zeros(2, 1, size, size)).shape == (2, 3)
 
 
 def test_dropout_keeps_its_share_and_its_mean() -> None:
@@ -81,7 +89,11 @@ def test_dropout_keeps_its_share_and_its_mean() -> None:
     ("name", "task", "message"),
     [
         ("small_cn", IMAGE, "unknown model 'small_cn': did you mean 'small_cnn'"),
-        ("small_cnn", TABLE, r"takes images of shape .* got \(30,\)"),
+        ("small_cnn", TABLE, r"the model small_cnn takes images of shape .* got \(30,\)"),
+        *(
+            (name, Task((size - 1, 40), 3), f"the model {name} takes .* at least {size} x {size}")
+            for name, size in LEAST
+        ),
         ("bilstm", TABLE, "takes text"),
     ],
 )

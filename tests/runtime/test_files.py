@@ -100,3 +100,30 @@ def test_files_and_their_folders_have_the_modes_that_the_umask_allows(tmp_path: 
         os.umask(before)
     for path in (folder, folder.parent, *folder.iterdir()):
         assert stat.S_IMODE(path.stat().st_mode) == (0o777 if path.is_dir() else 0o666) & ~mask, path.name
+
+
+LARGER = """
+import resource, signal, sys
+import numpy as np
+from pathlib import Path
+from tensorldp.errors import InputError
+from tensorldp.files import write_arrays, write_json
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+for write in (lambda p: write_json(p, [0] * 99_999), lambda p: write_arrays(p, {"x": np.zeros(99_999)})):
+    try:
+        write(Path(sys.argv[1]))
+    except InputError as error:
+        print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such limits")
+def test_a_file_larger_than_the_system_allows_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LARGER, str(tmp_path / "it")], capture_output=True, text=True, check=True
+    )
+    assert (
+        done.stdout.splitlines() == [f"{tmp_path / 'it'} would be larger than files may be here: see `ulimit -f`"] * 2
+    )
+    assert not list(tmp_path.iterdir())

@@ -58,7 +58,6 @@ def test_ranges_lie_about_their_centre() -> None:
         (lambda: preferences("same", "t1", clients=4, largest=1e150), r"epsilon of client 0 .* got 1e\+150"),
         (lambda: Preference(7, 0.0, -1, 1), "epsilon of client 7 must be"),
         (lambda: Preference(7, 1.0, 0.3, 0.3), r"safe range of client 7 must have a width above 0, got \[0.3, 0.3\]"),
-        (lambda: selections(100, 1.2, 1, generator()), "participation = 1.2 asks for 120 participants of 100"),
         (lambda: make_upload("none", CLIENT, size=4), "client 0 has a finite epsilon but the mechanism none"),
         (
             lambda: make_upload("privunit", CLIENT, size=4, budget="model", centre="global"),

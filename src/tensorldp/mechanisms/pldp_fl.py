@@ -152,11 +152,12 @@ class Pdpm(Mechanism):
         coin, rest = (u.to(x.device) for u in (coin, complement(coin, partial(uniform, source=generator))))
         w = math.exp(-self.epsilon)
         above = (x.double() - self.box.low).div_(self.box.width).clamp_(0.0, 1.0)  # no cancellation at the ends
-        first = (above + w * (1.0 - above)).div_(1.0 + 2.0 * w)
-        other = (1.0 - above + w * (1.0 + above)).div_(1.0 + 2.0 * w)  # 1 - first
+        first = (1.0 - above).mul_(w).add_(above).div_(1.0 + 2.0 * w)
+        other = (1.0 + above).mul_(w)
+        other.add_(above.neg_().add_(1.0)).div_(1.0 + 2.0 * w)  # 1 - first
         up, down, none = (above.new_tensor(self.box.centre + v) for v in self.outcomes)  # numbers would be float32
         positive = torch.where(first < other, coin < first, rest > other)
-        return torch.where(positive, up, torch.where(rest > other / 2.0, down, none)).to(x.dtype)
+        return torch.where(positive, up, torch.where(rest > other.div_(2.0), down, none)).to(x.dtype)
 
     def variance(self, offset: float) -> float:
         """The variance of one element's release at v = `offset`."""

@@ -85,8 +85,6 @@ def feature_extractor(backbone: str, records: Records, device: torch.device, wei
     name = network(backbone)
     if backbone not in EXTRACTORS:
         raise unknown("backbone", backbone, EXTRACTORS)
-    if name != "bilstm_tanh":
-        image_layout(records.shape)
     draws = generator("features", backbone)
     if name in SPLIT:
         split = split_net(name, records.task)
@@ -100,10 +98,11 @@ def feature_extractor(backbone: str, records: Records, device: torch.device, wei
             _train_body(split, records, device, BODY_BATCH, draws, backbone)
         shape, embed = matrix_shape(split.feature_shape), lay_out(split.body).eval().forward
     elif name == "tanh_cnn":
-        net = TanhCNN(*image_layout(records.shape))
+        net = TanhCNN(*image_layout(records.shape, "the extractor tanh_cnn", 2))
         seed_model(net, draws)
         shape, embed = net.feature_shape, lay_out(net.to(device)).eval().forward
     else:
+        image_layout(records.shape, f"the extractor {name}")
         mobile = MobileNet(2 if backbone == name else records.classes, tanh=name == "mobilenet_v2_tanh")
         seed_model(mobile, draws)
         if weights is not None:

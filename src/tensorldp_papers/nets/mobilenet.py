@@ -50,7 +50,7 @@ class MobileNet(nn.Module):
 @register_model("mobilenet_v2")
 def mobilenet_v2(task: Task) -> MobileNet:
     """`MobileNet` for the task's images."""
-    image_layout(task.shape)
+    image_layout(task.shape, "the model mobilenet_v2")
     return MobileNet(task.classes)
 
 

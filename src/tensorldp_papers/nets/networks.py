@@ -40,10 +40,6 @@ class PldpCNN(nn.Sequential):
     """
 
     def __init__(self, channels: int, height: int, width: int, classes: int) -> None:
-        if min(height, width) < 16:
-            raise InputError(
-                f"the model pldp_cnn takes images of at least 16 x 16, got {height} x {width}; use mlp for smaller ones"
-            )
         across, down = (((side - 4) // 2 - 4) // 2 for side in (height, width))
         super().__init__(
             nn.Conv2d(channels, 10, 5),
@@ -149,7 +145,7 @@ class SigmoidLeNet(nn.Sequential):
 @register_model("small_cnn")
 def small_cnn(task: Task) -> nn.Module:
     """`SmallCNN` for the task's images."""
-    return SmallCNN(*image_layout(task.shape), task.classes)
+    return SmallCNN(*image_layout(task.shape, "the model small_cnn", 4), task.classes)
 
 
 @register_model("fcn")
@@ -179,7 +175,7 @@ def bilstm(task: Task) -> nn.Module:
 @register_model("pldp_cnn")
 def pldp_cnn(task: Task) -> nn.Module:
     """`PldpCNN` for the task's images."""
-    return PldpCNN(*image_layout(task.shape), task.classes)
+    return PldpCNN(*image_layout(task.shape, "the model pldp_cnn", 16), task.classes)
 
 
 @register_model("mlp")

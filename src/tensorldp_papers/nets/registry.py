@@ -27,13 +27,23 @@ class Task:
             raise InputError(f"classes must be at least 2, got {self.classes}")
 
 
-def image_layout(shape: tuple[int, ...]) -> tuple[int, int, int]:
-    """(channels, height, width) of an image record (height, width) or (height, width, channels)."""
-    if len(shape) == 2:
-        return 1, shape[0], shape[1]
-    if len(shape) == 3 and shape[2] in (1, 3):
-        return shape[2], shape[0], shape[1]
-    raise InputError(f"this model takes images of shape (height, width) or (height, width, 3), got {shape}")
+def image_layout(shape: tuple[int, ...], network: str, least: int = 1) -> tuple[int, int, int]:
+    """(channels, height, width) of an image record (height, width) or (height, width, channels).
+
+    Args:
+        shape: of the record.
+        network: what takes it, for messages.
+        least: height and width that it needs.
+
+    Raises:
+        InputError: if the record is no image, or too small.
+    """
+    height, width, channels = (*shape, 1, 1)[:3]
+    if len(shape) not in (2, 3) or channels not in (1, 3):
+        raise InputError(f"{network} takes images of shape (height, width) or (height, width, 3), got {shape}")
+    if min(height, width) < least:
+        raise InputError(f"{network} takes images of at least {least} x {least}, got {height} x {width}")
+    return channels, height, width
 
 
 class SeededDropout(nn.Module):

@@ -88,7 +88,6 @@ def _lenet(
 def _vgg16(channels: int, height: int, width: int) -> tuple[nn.Module, tuple[int, int, int]]:
     import torchvision  # takes seconds to import
 
-    _at_least("vgg16_tanh", 32, height, width)
     features = torchvision.models.vgg16_bn(weights=None).features
     features[0] = nn.Conv2d(channels, 64, 3, padding=1)
     replace_modules(features, nn.ReLU, lambda _: nn.Tanh())
@@ -96,7 +95,6 @@ def _vgg16(channels: int, height: int, width: int) -> tuple[nn.Module, tuple[int
 
 
 def _alexnet(channels: int, height: int, width: int) -> tuple[nn.Module, tuple[int, int, int]]:
-    _at_least("alexnet_tanh", 8, height, width)
     body = [
         *_conv(channels, 64, kernel=5, padding=2),
         nn.MaxPool2d(2),
@@ -108,11 +106,6 @@ def _alexnet(channels: int, height: int, width: int) -> tuple[nn.Module, tuple[i
         nn.MaxPool2d(2),
     ]
     return nn.Sequential(*pool_first(body)), (256, height // 8, width // 8)
-
-
-def _at_least(name: str, size: int, height: int, width: int) -> None:
-    if min(height, width) < size:
-        raise InputError(f"the model {name} takes images of at least {size} x {size}, got {height} x {width}")
 
 
 def head(name: str, features: int, classes: int) -> nn.Sequential:
@@ -132,7 +125,7 @@ def split_net(name: str, task: Task) -> SplitNet:
         if task.vocabulary < 1:
             raise InputError("the model bilstm_tanh takes text: rows of token indices with a vocabulary")
         return SplitNet(MeanLSTM(task.vocabulary), head(name, TEXT_FEATURES, task.classes), (TEXT_FEATURES,))
-    layout = image_layout(task.shape)
+    layout = image_layout(task.shape, f"the model {name}", {"vgg16_tanh": 32, "alexnet_tanh": 8}.get(name, 4))
     if name.startswith("lenet"):
         tanh = name == "lenet_tanh"
         body, shape = _lenet(*layout, nn.Tanh if tanh else nn.ReLU, nn.AvgPool2d if tanh else nn.MaxPool2d)

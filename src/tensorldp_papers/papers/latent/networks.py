@@ -15,6 +15,7 @@ from tensorldp.errors import InputError, check_whole
 from tensorldp.mechanisms.bits import bytes_to_bits
 from tensorldp_papers.nets.registry import Task, image_layout, seed_model
 
+LATENT = "LATENT's convolutional module"
 Activation = Literal["relu", "tanh", "sigmoid"]
 _ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh, "sigmoid": nn.Sigmoid}
 
@@ -38,7 +39,7 @@ MNIST, CIFAR10 = Printed(4, 5, 128), Printed(2, 7, 512)
 
 def printed(shape: tuple[int, ...]) -> Printed:
     """The printed settings for images like MNIST's (grey) or CIFAR-10's (colour)."""
-    return MNIST if image_layout(shape)[0] == 1 else CIFAR10
+    return MNIST if image_layout(shape, LATENT)[0] == 1 else CIFAR10
 
 
 def _convolutions(channels: int, dropout: float) -> list[nn.Module]:
@@ -69,10 +70,9 @@ def _convolutions(channels: int, dropout: float) -> list[nn.Module]:
 
 def feature_count(shape: tuple[int, ...]) -> int:
     """r, the outputs of the flattening layer: 9216 for 28 x 28 grey images, 2304 for 32 x 32 colour images."""
-    channels, height, width = image_layout(shape)
+    channels = image_layout(shape, LATENT)[0]
+    _, height, width = image_layout(shape, LATENT, 6 if channels == 1 else 10)
     sides = [(n - 4) // 2 if channels == 1 else ((n - 2) // 2 - 2) // 2 for n in (height, width)]
-    if min(sides) < 1:
-        raise InputError(f"images of {height} x {width} pixels are too small for the convolutional module")
     return 64 * sides[0] * sides[1]
 
 
@@ -89,13 +89,13 @@ def _seeded(model: nn.Sequential, generator: torch.Generator) -> nn.Sequential:
 def conv_module(shape: tuple[int, ...], generator: torch.Generator) -> nn.Sequential:
     """The convolutional module, untrained: float images (batch, channels, height, width) to (batch, r) features."""
     feature_count(shape)
-    module = _seeded(nn.Sequential(*_convolutions(image_layout(shape)[0], 0.0)), generator)
+    module = _seeded(nn.Sequential(*_convolutions(image_layout(shape, LATENT)[0], 0.0)), generator)
     return module.requires_grad_(False).eval()
 
 
 def baseline_cnn(task: Task, generator: torch.Generator) -> nn.Module:
     """NPCNN, the whole network without privacy: the same convolutions with dropout, and two dense layers."""
-    channels = image_layout(task.shape)[0]
+    channels = image_layout(task.shape, LATENT)[0]
     dense = printed(task.shape).dense
     model = nn.Sequential(
         *_convolutions(channels, 0.25),

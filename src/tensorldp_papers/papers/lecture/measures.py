@@ -75,7 +75,7 @@ def network(attack: str, records: Records, generator: torch.Generator, *, traina
 
     A `trainable` one starts where training makes headway.
     """
-    layout = image_layout(records.shape)
+    layout = image_layout(records.shape, "the attacked network")
     if attack != "analytic":
         return SigmoidLeNet(*layout, records.classes, generator, trainable=trainable)
     size = layout[0] * layout[1] * layout[2]

@@ -9,9 +9,9 @@ from pydantic import BeforeValidator, Field
 from tensorldp.errors import check_positive, unknown
 from tensorldp_papers.registries import METHODS
 from tensorldp_papers.run.cell import Cell
-from tensorldp_papers.run.method_plan import INSIDE, MEASURE, Factors, MethodPlan, ModelFactors, Training
+from tensorldp_papers.run.method_plan import INSIDE, MEASURE, Factors, MethodPlan, ModelFactors, Positive, Training
 
-Levels = Annotated[list[float], Field(min_length=1)]
+Levels = Annotated[list[Positive], Field(min_length=1)]
 
 
 class SyntheticTraining(Training):
@@ -32,7 +32,7 @@ class PldpTraining(Training):
     batch_size: Annotated[int, Field(ge=1)] = 20
     learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.01
     clients: Annotated[int, Field(ge=1)] = 100
-    participation: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.7
+    participation: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = 0.7
     split: Literal["iid", "dirichlet"] = "iid"
     alpha: Annotated[float, Field(ge=1e-6, allow_inf_nan=False)] = Field(0.5, description="of the Dirichlet split")
     client_epsilons: Levels | None = Field(

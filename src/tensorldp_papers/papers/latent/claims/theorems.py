@@ -292,7 +292,7 @@ def reduced_before_randomisation() -> Finding:
     for name, shape in (("MNIST", (28, 28)), ("CIFAR-10", (32, 32, 3))):
         module = conv_module(shape, generator("A26", name))
         with torch.no_grad():
-            black, white = (module(torch.full((1, *image_layout(shape)), value)) for value in (0.0, 1.0))
+            black, white = (module(torch.full((1, *image_layout(shape, "LATENT")), value)) for value in (0.0, 1.0))
         sizes[name] = (math.prod(shape), black.numel(), bool((black != white).any()))
     return Finding(
         all(after < before and not apart for before, after, apart in sizes.values()),
