@@ -29,11 +29,10 @@ Call = Callable[[], Any]
 
 @dataclass(frozen=True)
 class Case:
-    """A loop: what it is called, what a call is, how many times as fast it should be, and what makes the two calls."""
+    """A loop: what it is called, what a call is, and what makes the two calls."""
 
     name: str
     what: str
-    goal: float
     plain: Callable[[], Call]
     quick: Callable[[], Call]
 
@@ -68,7 +67,7 @@ def textbook(model: nn.Module) -> nn.Module:
     return model
 
 
-def training(name: str, what: str, goal: float, task: Task, *, batch: int, steps: int, precision: str) -> Case:
+def training(name: str, what: str, task: Task, *, batch: int, steps: int, precision: str) -> Case:
     """Some steps of Adam."""
 
     def call(loop: Callable[..., Any], plain: bool, **extra: Any) -> Call:
@@ -77,10 +76,10 @@ def training(name: str, what: str, goal: float, task: Task, *, batch: int, steps
         model = textbook(model) if plain else model
         return lambda: loop(model, x, y, epochs=1, batch_size=batch, learning_rate=1e-3, generator=gen(), **extra)
 
-    return Case(name, what, goal, lambda: call(plain_fit, True), lambda: call(fit, False, precision=precision))
+    return Case(name, what, lambda: call(plain_fit, True), lambda: call(fit, False, precision=precision))
 
 
-def prediction(name: str, what: str, goal: float, task: Task, *, count: int, precision: str) -> Case:
+def prediction(name: str, what: str, task: Task, *, count: int, precision: str) -> Case:
     """Predictions of many records."""
 
     def call(loop: Callable[..., Any], plain: bool, **extra: Any) -> Call:
@@ -89,7 +88,7 @@ def prediction(name: str, what: str, goal: float, task: Task, *, count: int, pre
         model = textbook(model) if plain else model
         return lambda: loop(model, x, **extra)
 
-    return Case(name, what, goal, lambda: call(plain_predict, True), lambda: call(predict, False, precision=precision))
+    return Case(name, what, lambda: call(plain_predict, True), lambda: call(predict, False, precision=precision))
 
 
 BITS = 92_160
@@ -122,7 +121,7 @@ def latent(steps: int) -> Case:
 
         return run
 
-    return Case("latent", f"{BITS:,} bits, {steps} steps of 128", 3, lambda: call(False), lambda: call(True))
+    return Case("latent", f"{BITS:,} bits, {steps} steps of 128", lambda: call(False), lambda: call(True))
 
 
 CLIENTS, RECORDS, EPOCHS, BATCH, RATE = 100, 60, 5, 20, 0.01  # PLDP-FL's; MNIST's share is 600 records of each client
@@ -161,7 +160,7 @@ def client() -> Case:
         start = torch.cat([p.detach().flatten() for p in model.parameters()])
         return lambda: simulation.train(start, [0], order)
 
-    return Case("federated client", "PLDP-FL's CNN, 15 steps of 20", 3, plain, quick)
+    return Case("federated client", "PLDP-FL's CNN, 15 steps of 20", plain, quick)
 
 
 def extraction(count: int) -> Case:
@@ -181,13 +180,7 @@ def extraction(count: int) -> Case:
         body = lay_out(split_net("vgg16_tanh", COLOUR).eval().body)
         return lambda: features(body, channels_last(x))
 
-    return Case(
-        "extraction",
-        f"VGG-16 with tanh, {count} images of 32 x 32 x 3, float32",
-        3,
-        plain,
-        quick,
-    )
+    return Case("extraction", f"VGG-16 with tanh, {count} images of 32 x 32 x 3, float32", plain, quick)
 
 
 def private_step() -> Case:
@@ -212,7 +205,7 @@ def private_step() -> Case:
         step = PrivateStep(model, torch.optim.SGD(model.parameters(), lr=1e-3), release, lot=128, noise=gen(1))
         return lambda: step(x, y)
 
-    return Case("DP-SGD", "LeNet, a step of 128, beside the step without privacy", 0.8, plain, quick)
+    return Case("DP-SGD", "LeNet, a step of 128, beside the step without privacy", plain, quick)
 
 
 def round_trip(count: int) -> Case:
@@ -230,22 +223,22 @@ def round_trip(count: int) -> Case:
 
         return run
 
-    return Case("perturb, write, read", f"TLDP-L, {count:,} images of 28 x 28", 1, call, call)
+    return Case("perturb, write, read", f"TLDP-L, {count:,} images of 28 x 28", call, call)
 
 
 GREY, COLOUR, DIGITS = Task((28, 28), 10), Task((32, 32, 3), 10), Task((8, 8), 10)
 TEXT = Task((500,), 2, vocabulary=5000)
 CASES = [
-    training("small_cnn", "28 x 28, 20 steps of 64", 3, GREY, batch=64, steps=20, precision="compiled"),
-    training("small_cnn, colour", "32 x 32 x 3, 20 steps of 64", 3, COLOUR, batch=64, steps=20, precision="compiled"),
-    training("small_cnn, digits", "8 x 8, 100 steps of 64", 3, DIGITS, batch=64, steps=100, precision="compiled"),
-    training("small_cnn, bfloat16", "28 x 28, 20 steps of 64", 3, GREY, batch=64, steps=20, precision="bfloat16"),
-    training("small_cnn, float32", "28 x 28, 20 steps of 64", 3, GREY, batch=64, steps=20, precision="float32"),
-    prediction("small_cnn, predicting", "28 x 28, 2,000 images", 3, GREY, count=2000, precision="bfloat16"),
-    training("mobilenet_v2", "28 x 28, 2 steps of 64", 3, GREY, batch=64, steps=2, precision="float32"),
-    training("lenet_tanh", "28 x 28, 5 steps of 256", 3, GREY, batch=256, steps=5, precision="float32"),
-    training("vgg16_tanh", "32 x 32 x 3, 1 step of 32", 3, COLOUR, batch=32, steps=1, precision="float32"),
-    training("bilstm", "500 tokens, 1 step of 8", 20, TEXT, batch=8, steps=1, precision="float32"),
+    training("small_cnn", "28 x 28, 20 steps of 64", GREY, batch=64, steps=20, precision="compiled"),
+    training("small_cnn, colour", "32 x 32 x 3, 20 steps of 64", COLOUR, batch=64, steps=20, precision="compiled"),
+    training("small_cnn, digits", "8 x 8, 100 steps of 64", DIGITS, batch=64, steps=100, precision="compiled"),
+    training("small_cnn, bfloat16", "28 x 28, 20 steps of 64", GREY, batch=64, steps=20, precision="bfloat16"),
+    training("small_cnn, float32", "28 x 28, 20 steps of 64", GREY, batch=64, steps=20, precision="float32"),
+    prediction("small_cnn, predicting", "28 x 28, 2,000 images", GREY, count=2000, precision="bfloat16"),
+    training("mobilenet_v2", "28 x 28, 2 steps of 64", GREY, batch=64, steps=2, precision="float32"),
+    training("lenet_tanh", "28 x 28, 5 steps of 256", GREY, batch=256, steps=5, precision="float32"),
+    training("vgg16_tanh", "32 x 32 x 3, 1 step of 32", COLOUR, batch=32, steps=1, precision="float32"),
+    training("bilstm", "500 tokens, 1 step of 8", TEXT, batch=8, steps=1, precision="float32"),
     latent(2),
     client(),
     extraction(50),

@@ -37,7 +37,6 @@ class Row:
 
     name: str
     what: str
-    goal: float
     plain_ms: float
     quick_ms: float
     ratio: float
@@ -106,7 +105,6 @@ def measure(case: Case, turns: int) -> Row:
     return Row(
         case.name,
         case.what,
-        case.goal,
         1e3 * plain,
         1e3 * quick,
         statistics.median(ratios),
@@ -138,15 +136,14 @@ def table(rows: list[Row], peak: dict[str, float]) -> str:
         f"in float32 and {peak['bfloat16']:.0f} in bfloat16. CPU time per call and its ratio, medians; in "
         "brackets the ratio's range.",
         "",
-        "| loop | what | plain, ms | ours, ms | times as fast | goal | GFLOP/s | peak memory, MB |",
-        "|---|---|---:|---:|---:|---:|---:|---:|",
+        "| loop | what | plain, ms | ours, ms | times as fast | GFLOP/s | peak memory, MB |",
+        "|---|---|---:|---:|---:|---:|---:|",
     ]
     for row in rows:
         rate = f"{row.rate:.0f}" if row.rate >= 1.0 else "-"  # LSTMs are not counted, and noise is not a product
         lines.append(
             f"| {row.name} | {row.what} | {row.plain_ms:.1f} | {row.quick_ms:.1f} | **{row.ratio:.1f}** "
-            f"({row.low:.1f} to {row.high:.1f}) | {row.goal:g} | {rate} | "
-            f"{row.plain_mb:.0f} and {row.quick_mb:.0f} |"
+            f"({row.low:.1f} to {row.high:.1f}) | {rate} | {row.plain_mb:.0f} and {row.quick_mb:.0f} |"
         )
     return "\n".join(lines)
 
