@@ -19,13 +19,6 @@ include: "rules/figures.smk"
 include: "rules/claims.smk"
 
 
-localrules:
-    all,
-    metrics,
-    figures,
-    reference_figures,
-
-
 rule metrics:
     input:
         "results/metrics.parquet",
@@ -34,7 +27,6 @@ rule metrics:
 rule figures:
     input:
         FIGURES,
-        PRIVACY_FIGURES,
 
 
 STARTED = time.time()

@@ -40,8 +40,8 @@ def rules() -> Iterator[tuple[str, str]]:
 def test_every_rule_states_the_source_of_what_it_runs() -> None:
     assert len(list(rules())) > 15
     for text, script in rules():
-        own = rf"source=source\(\"{script}\"[,)]|source={script}_source\b|batch=batch\("
-        assert re.search(rf"{own}|source=(lambda wildcards: )?notebook_source\(", text), text
+        own = rf"source=(?:lambda wildcards: )?source\(\"{script}\"[,)]|batch=batch\("
+        assert re.search(rf"{own}|source=notebook_source\(", text), text
 
 
 def test_the_digest_changes_with_each_of_its_files(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -217,7 +217,7 @@ def test_a_figure_waits_for_no_study_that_it_does_not_draw(everything: Project) 
     planned = ask(everything, "results/figures/tldp_type3.svg", "results/figures/accuracy_ceiling.svg")
     found = [re.search(r"study=(\w+)", wildcards) for _, wildcards in planned.jobs]
     assert {match[1] for match in found if match} <= {"tldp_type1", "tldp_type3"}
-    assert planned.rules == {"figure_tldp_type3", "privacy_figure"}
+    assert planned.rules == {"figure_tldp_type3", "figure_accuracy_ceiling"}
     assert planned.pending == set()
 
 

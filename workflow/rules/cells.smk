@@ -17,7 +17,7 @@ rule train:
     output: temp(directory(f"results/models/{BATCH}"))
     params:
         batch=batch("scores"),
-        released=folder_argument("released"),
+        released=argument("released"),
     wildcard_constraints: study=studies_that(lambda method: not method.shares_models)
     priority: priority(2)
     log: f"logs/train/{BATCH}.log"
@@ -47,8 +47,8 @@ rule evaluate:
     output: f"results/batches/{BATCH}/scores.json"
     params:
         batch=batch("scores"),
-        released=folder_argument("released"),
-        models=folder_argument("models"),
+        released=argument("released"),
+        models=argument("models"),
     wildcard_constraints: study=one_of(study.study for study in PLAN.studies.values() if METHODS[study.method].trains)
     priority: priority(3)
     log: f"logs/evaluate/{BATCH}.log"

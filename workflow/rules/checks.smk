@@ -6,7 +6,7 @@ rule check:
         mechanism=lambda wildcards: CHECKABLE[wildcards.checked][0],
         options=lambda wildcards: json.dumps(CHECKABLE[wildcards.checked][1], sort_keys=True),
         minutes=PLAN.settings.check_minutes,
-        source=check_source,
+        source=lambda wildcards: source("check", frozenset([CHECKABLE[wildcards.checked][0]])),
         folder=subpath(output.verdict, parent=True),
     wildcard_constraints: checked=one_of(CHECKABLE)
     log: "logs/checks/{checked}.log"
@@ -41,7 +41,7 @@ rule card:
     output: multiext("results/cards/{card}", ".html", ".png", ".json")
     params:
         minutes=PLAN.settings.check_minutes,
-        source=card_source,
+        source=lambda wildcards: source("card", frozenset([wildcards.card])),
         folder=subpath(output[0], parent=True),
     wildcard_constraints: card=one_of(name for name in MECHANISMS.names() if name != NO_PRIVACY)
     threads: 2

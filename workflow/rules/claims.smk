@@ -22,7 +22,7 @@ rule report:
     input:
         metrics="results/metrics.parquet",
         series="results/series.parquet",
-        figures=FIGURES + PRIVACY_FIGURES,
+        figures=FIGURES,
         audits="results/privacy/audits.csv",
         standing="results/standing.csv",
         guarantees="results/privacy/guarantees.csv",

@@ -152,9 +152,9 @@ def models_of(wildcards):
 
 # A job has one parameter that Snakemake compares: the file of its batch, whose name is a digest of the settings and the
 # code of its cells. The store decides which of them are computed (tensorldp_papers.run.store).
-def source(*scripts, names=None):
-    """The digest of the code of scripts, which choose mechanisms and methods by these names, or else any."""
-    return source_digest(tuple(SCRIPTS / f"{script}.py" for script in scripts), names, PLUGINS)
+def source(script, names=None):
+    """The digest of the code of a script, which chooses mechanisms and methods by these names, or else any."""
+    return source_digest((SCRIPTS / f"{script}.py",), names, PLUGINS)
 
 
 def described(cell, kind):
@@ -217,14 +217,14 @@ def minutes(each):
     return lambda wildcards, attempt: attempt * min(each * len(cells_of(wildcards)), 2880)
 
 
-def folder_argument(name):
-    """An option with a folder that a job reads, where it reads one."""
-    return lambda wildcards, input: f"--{name} {shlex.quote(str(input[name]))}" if input.get(name) else ""
+def argument(*names, flag="--"):
+    """The options with inputs of a job, of those that it has."""
+    return lambda wildcards, input: " ".join(f"{flag}{name} {quoted(input[name])}" for name in names if input.get(name))
 
 
 def quoted(paths):
-    """File names for a command line."""
-    return " ".join(shlex.quote(str(path)) for path in paths)
+    """One or several file names for a command line."""
+    return " ".join(map(shlex.quote, [paths] if isinstance(paths, str) else paths))
 
 
 def stages_of(study):
@@ -294,7 +294,7 @@ SHOWS = {"": "main", "_mechanisms": "all mechanisms", "_guaranteed": "guaranteed
 
 
 class Drawing(NamedTuple):
-    """What a notebook draws: the figures and tables of a study, or one of the first pictures, from tables of metrics."""
+    """What a notebook draws, from tables of metrics if it has a source: the figures and tables of a study, or one picture."""
 
     name: str
     title: str
@@ -309,9 +309,12 @@ class Drawing(NamedTuple):
     def figures(self):
         return [f"{self.out}/figures/{self.name}{view}{ending}" for view in self.views for ending in ENDINGS]
 
+    def table(self, name):
+        return f"{self.source}/{name}" if self.source else []
+
     def wanted(self, wildcards):
         """`wanted` of the studies that it draws; kept results change with nothing here."""
-        if self.kind != "figure":
+        if self.kind != "figure" or not self.source:
             return ""
         source = Path(self.source)
         return wanted(*([source.name] if source.parent == Path("results/studies") else []))
@@ -340,11 +343,6 @@ def shown(path, category, shows):
     return report(path, category=category, labels={"figure": Path(path).stem, "shows": shows[ending]})
 
 
-def pictures_argument(wildcards, input):
-    """The parameter of a notebook that shows pictures; without it, it draws only the numbers."""
-    return f"-p pictures {shlex.quote(str(input.pictures))}" if input.pictures else ""
-
-
 def kept(name):
     """A file of the kept results, if it is there."""
     return str(REFERENCE / name) if (REFERENCE / name).exists() else []
@@ -362,14 +360,3 @@ def drawn(study):
 # one check a mechanism, an option making another one; a run takes account of the checks that it finds
 CHECKED = {check_name(cell.mechanism, cell.options): (cell.mechanism, cell.options) for cell in PLAN.cells if cell.private}
 CHECKABLE = {name: (name, {}) for name in MECHANISMS.names() if name != NO_PRIVACY} | CHECKED
-
-
-def card_source(wildcards):
-    """The code of a card, which has one mechanism."""
-    return source_digest((SCRIPTS / "card.py",), frozenset([wildcards.card]), PLUGINS)
-
-
-def check_source(wildcards):
-    """The code of a check, which has one mechanism."""
-    names = frozenset([CHECKABLE[wildcards.checked][0]])
-    return source_digest((SCRIPTS / "check.py",), names, PLUGINS)

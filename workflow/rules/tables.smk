@@ -18,7 +18,7 @@ rule collect_study:
         source=source("collect"),
         wanted=lambda wildcards: wanted(wildcards.study),
         scale=PLAN.settings.scale,
-        checks=lambda wildcards, input: f"--checks {quoted(input.checks)}" if input.checks else "",
+        checks=argument("checks"),
         folder=subpath(output.metrics, parent=True),
     priority: 1000
     log: "logs/collect_study/{study}.log"
