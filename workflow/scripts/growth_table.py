@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tensorldp.files import replacing
+from tensorldp.files import write_text
 from tensorldp_papers.papers.tvg.growth_table import growth_table
 from tensorldp_papers.run.cli import parser, run
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     arg = parser(__doc__)
-    arg.add_argument("--epsilon", type=float, default=1.0, help="nominal epsilon")
-    arg.add_argument("--draws", type=int, default=40, help="releases per measured value")
-    arg.add_argument("--seed", type=int, default=0)
     arg.add_argument("--out", type=Path, required=True, help="CSV file to write")
     args = arg.parse_args(arguments)
-    table = growth_table(args.epsilon, args.draws, args.seed)
-    with replacing(args.out) as temporary:
-        table.to_csv(temporary, index=False)
+    write_text(args.out, growth_table().to_csv(index=False))
 
 
 if __name__ == "__main__":
