@@ -15,6 +15,7 @@ from report_page import audits, claims, metrics, profiles, studies
 from tensorldp.deltas import PROFILE_DELTAS
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.sampled_coordinates import HYBRID_THRESHOLD
+from tensorldp_papers.plots.names import variant_words
 from tensorldp_papers.plots.printed import printed_points
 from tensorldp_papers.plots.style import in_the_dark, look
 from tensorldp_papers.report import data as report_data
@@ -57,7 +58,7 @@ def test_lines_and_settings_take_the_factors_apart() -> None:
     assert split("idn", "base") == ("idn", "")
     assert label("gaussian form=table5") != label("gaussian")
     assert label("idn unit=batch") == "IDN, noise for a batch"
-    assert report_data.setting_words("eps=e1,tau=t1") == "clients' ε: 0.1, 0.2, ranges of width 0.2, 0.4"
+    assert [*map(variant_words, ("", "eps=e1"))] == ["as in the source", "clients' ε: 0.1, 0.2"]
     looks = explorer(metrics().query("study == 'tvg_sgd'").assign(variant="unit=batch"))["lines"]["idn unit=batch"]
     idn = look("idn")
     assert [looks[key] for key in ("light", "dark", "marker")] == [idn.colour, in_the_dark(idn.colour), idn.marker]

@@ -212,8 +212,6 @@ def test_numbers_are_written_short() -> None:
 
 def test_axes_settings_and_data_are_called_what_people_call_them() -> None:
     assert words.true_axis("record") == "guaranteed ε, of one whole record (nats, δ = 1e-5)"
-    assert words.true_axis("run", pure=True) == "guaranteed ε, of one whole run (nats)"
-    assert words.printed_axis("pixel") == "printed ε, of one pixel (nats)"
     assert [words.listed(list(names)) for names in ("", "a", "ab", "abc")] == ["", "a", "a and b", "a, b and c"]
     assert [dataset_name(key) for key in ("fashion_mnist", "cifar10", "mine")] == ["Fashion-MNIST", "CIFAR-10", "mine"]
     assert in_order(["mine", "cifar10", "mnist"]) == ["mnist", "cifar10", "mine"]

@@ -13,10 +13,10 @@ from tensorldp.mechanism_table import MECHANISMS, NO_PRIVACY
 from tensorldp_papers.plots.axes import epsilons, shares
 from tensorldp_papers.plots.lines import MOST_LINES, draw_level, draw_mechanism, draw_printed
 from tensorldp_papers.plots.means import finite, placed, study_rows
-from tensorldp_papers.plots.names import METRICS, dataset_name, factor_words, in_order
+from tensorldp_papers.plots.names import METRICS, dataset_name, in_order, line_name, variant_words
 from tensorldp_papers.plots.printed import printed_points
 from tensorldp_papers.plots.sheets import finish, panels
-from tensorldp_papers.plots.style import look, order
+from tensorldp_papers.plots.style import look, order, short
 from tensorldp_papers.plots.words import listed, refuted_words, true_axis, whole_number
 from tensorldp_papers.run.cell import variant_factors
 
@@ -101,10 +101,7 @@ def with_lines(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with the setting of their panel, `setting`, and their line: the mechanism with its other factors."""
     split = rows["variant"].map(variant_factors)
     rows["setting"] = [",".join(f"{k}={f[k]}" for k in PANEL_FACTORS if k in f) for f in split]
-    rows["line"] = [
-        " ".join([m, *(f"{k}={v}" for k, v in sorted(f.items()) if k not in PANEL_FACTORS)])
-        for m, f in zip(rows["mechanism"], split, strict=True)
-    ]
+    rows["line"] = [line_name(m, v, PANEL_FACTORS) for m, v in zip(rows["mechanism"], rows["variant"], strict=True)]
     return rows
 
 
@@ -177,7 +174,7 @@ def _answer(rows: pd.DataFrame) -> str:
             (level if equal else ahead).append(dataset_name(str(dataset)))
             others |= equal
     if level and not ahead:
-        names = listed([look(name).label.split(" (")[0] for name in order(others)])
+        names = listed([short(name) for name in order(others)])
         where = (
             f" on {listed(level)}" if len(level) < rows["dataset"].nunique() else ""
         )  # elsewhere nothing is compared
@@ -214,9 +211,7 @@ def what_is_drawn(rows: pd.DataFrame, datasets: list[str]) -> list[str]:
         datasets: in their order.
     """
     settings = {d: rows[rows["dataset"] == d]["setting"].iloc[0] for d in datasets}
-    words = {
-        d: ", ".join(factor_words(*pair.split("=", 1)) for pair in s.split(",") if pair) for d, s in settings.items()
-    }
+    words = {d: variant_words(s) if s else "" for d, s in settings.items()}
     same = len(set(words.values())) == 1
     said = next(iter(words.values())) if same else "; ".join(f"{dataset_name(d)}: {w}" for d, w in words.items())
     seeds = sorted(set(rows.groupby(["dataset", "line", "epsilon"])["seed"].nunique()))

@@ -28,7 +28,6 @@ def draw_mechanism(
     at: str = "at",
     text: str | None = None,
     marker: str | None = None,
-    middle: str = "mean",
     widest: float = WIDEST,
 ) -> None:
     """A mechanism at the finite places of its rows: means, and a band from the lowest to the highest seed.
@@ -42,18 +41,17 @@ def draw_mechanism(
         at: the column of the horizontal axis.
         text: the line's name, the mechanism's own if None; one that begins with "_" is not written.
         marker: another than the mechanism's.
-        middle: `mean` or `median`.
         widest: times an epsilon; a line is drawn across no more.
     """
     rows = finite(rows, at)
     if rows.empty:
         return
-    means = with_gaps(over_seeds(rows, at, middle), at, widest)
+    means = with_gaps(over_seeds(rows, at), at, widest)
     seen = look(name)
     alone = "seed" in rows and rows["seed"].nunique() == 1
     ax.plot(
         means[at],
-        means[middle],
+        means["mean"],
         color=seen.colour,
         marker=marker or seen.marker,
         label=seen.label if text is None else text,

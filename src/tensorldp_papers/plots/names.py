@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from functools import cache
 
 from tensorldp.mechanism_table import MECHANISMS
 from tensorldp_papers.citations import PAPERS
 from tensorldp_papers.plots.style import label
+from tensorldp_papers.run.cell import variant_factors
 
 STUDIES = {
     "tldp_type1": "TLDP Type I",
@@ -278,10 +279,16 @@ def factor_words(key: str, value: str) -> str:
 
 
 def variant_words(variant: str) -> str:
-    """A variant from the tables of results, in words."""
-    if variant == "base":
+    """A variant from the tables of results, or some of its factors, in words."""
+    if variant in ("", "base"):
         return "as in the source"
     return ", ".join(factor_words(*pair.split("=", 1)) for pair in variant.split(","))
+
+
+def line_name(mechanism: str, variant: str, apart: Container[str]) -> str:
+    """A cell's line, which `plots.style.label` may know: its mechanism with the factors that are not set `apart`."""
+    factors = variant_factors(variant)
+    return " ".join([mechanism, *(f"{key}={value}" for key, value in sorted(factors.items()) if key not in apart)])
 
 
 def heading(column: str) -> str:

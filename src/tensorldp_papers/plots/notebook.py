@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import io
 from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 from IPython.display import Image, display
-from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
 from tensorldp.errors import unknown
@@ -17,15 +15,6 @@ from tensorldp_papers.plots.means import read_metrics
 from tensorldp_papers.plots.sheets import save
 from tensorldp_papers.plots.words import own_data
 from tensorldp_papers.run.study import paper_of
-
-
-def as_svg(figure: Figure, title: str) -> Markup:
-    """The figure as an image that carries its own data, with a title for those who cannot see it."""
-    stream = io.BytesIO()
-    figure.savefig(stream, format="svg", bbox_inches="tight", metadata={"Date": None})
-    data = base64.b64encode(stream.getvalue()).decode()
-    return Markup('<img alt="{}" src="data:image/svg+xml;base64,{}">').format(escape(title), data)
-
 
 WIDTH = 830  # pixels of a figure in a notebook
 

@@ -19,8 +19,8 @@ from tensorldp_papers.plots.means import finite, placed
 from tensorldp_papers.plots.names import dataset_name
 from tensorldp_papers.plots.printed import PrintedPoint, printed_points
 from tensorldp_papers.plots.sheets import SMALLEST, finish, narrow, panels
-from tensorldp_papers.plots.style import PALE, QUIET, look, order
-from tensorldp_papers.plots.words import listed
+from tensorldp_papers.plots.style import PALE, QUIET, look, order, short
+from tensorldp_papers.plots.words import listed, percent
 
 PROFILED = ("laplace", "gaussian", "gaussian-analytic", "idn", "mvg", "tldp-l", "tldp-g", "privunit", "duchi", "hybrid")
 NOMINAL = (0.1, 1.0)  # epsilons of the releases
@@ -81,7 +81,7 @@ def draw_profiles(table: pd.DataFrame, audits: pd.DataFrame) -> Figure:
             part = table[(table["mechanism"] == name) & (table["nominal"] == nominal) & (table["epsilon"] >= LEAST)]
             found = audits[(audits["mechanism"] == name) & (audits["nominal"] == nominal)]
             colour = look(name).colour
-            ax.plot(part["epsilon"], part["delta"], color=colour, label=look(name).label.split(" (")[0])
+            ax.plot(part["epsilon"], part["delta"], color=colour, label=short(name))
             at = found["delta"].clip(lower=1.6 * SMALLEST_DELTA)
             ax.plot(found["epsilon_lower"], at, ">", color=colour, markersize=6, label="_audit", zorder=4)
     note = (
@@ -115,7 +115,7 @@ def _beyond(table: pd.DataFrame, audits: pd.DataFrame) -> str:
 
 
 def _names(mechanisms: set[str]) -> str:
-    return listed([look(name).label.split(" (")[0] for name in order(mechanisms)])
+    return listed([short(name) for name in order(mechanisms)])
 
 
 def _contradicts(table: pd.DataFrame, audit: Mapping[Any, Any]) -> bool:
@@ -128,14 +128,14 @@ def _contradicts(table: pd.DataFrame, audit: Mapping[Any, Any]) -> bool:
 CEILING_STUDY, RELEASED = "tldp_type1", "accuracy_perturbed_test"
 
 
-def ceiling_table(classes: int = 10) -> pd.DataFrame:
-    """The highest accuracy on released test records that any classifier can have, by epsilon (pure and 1e-5)."""
+def ceiling_table() -> pd.DataFrame:
+    """The highest accuracy of any classifier on released records of ten classes, by epsilon (pure and 1e-5)."""
     grid = np.geomspace(0.05, 20.0, 200)
     return pd.DataFrame(
         {
             "epsilon": grid,
-            "pure": [accuracy_ceiling(float(e), classes) for e in grid],
-            "at_1e-5": [accuracy_ceiling(float(e), classes, REPORT_DELTA) for e in grid],
+            "pure": [accuracy_ceiling(float(e), 10) for e in grid],
+            "at_1e-5": [accuracy_ceiling(float(e), 10, REPORT_DELTA) for e in grid],
         }
     )
 
@@ -180,7 +180,7 @@ def draw_ceiling(table: pd.DataFrame, metrics: pd.DataFrame) -> Figure:
         _lines_note(rows),
     ]
     allowed = float(np.interp(1.0, table["epsilon"], table["pure"]))
-    title = f"From records released at a true ε of 1 no classifier gets above {100 * allowed:.0f} %"
+    title = f"From records released at a true ε of 1 no classifier gets above {percent(allowed)}"
     return finish(figure, title, note=" ".join(filter(None, notes)))
 
 

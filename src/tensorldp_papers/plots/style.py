@@ -86,6 +86,11 @@ def label(name: str) -> str:
     return found.label if found else name
 
 
+def short(name: str) -> str:
+    """A label in figures without the part in brackets, also of a mechanism with an option."""
+    return look(name).label.split(" (")[0]
+
+
 def order(names: set[str]) -> list[str]:
     """Names in the order of their mention: by family, then within it."""
     return sorted(names, key=lambda name: (look(name).rank, name))

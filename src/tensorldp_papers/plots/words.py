@@ -64,6 +64,11 @@ def json_number(value: float, digits: int = 6) -> float | None:
     return float(f"{value:.{digits}g}") if math.isfinite(value) else None
 
 
+def percent(share: float, digits: int = 0) -> str:
+    """A share in percent."""
+    return f"{100 * share:.{digits}f} %"
+
+
 def counted(number: int, what: str) -> str:
     """A number with a noun or a verdict, in the singular where it is 1."""
     return f"{number:,} {what if number == 1 else PLURALS.get(what, f'{what}s')}"
@@ -77,23 +82,12 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""
 
 
-def printed_axis(part: str = "record") -> str:
-    """The title of an axis of epsilons as a source prints them.
-
-    Args:
-        part: what they cover.
-    """
-    return f"printed ε, of one {part} (nats)"
+PRINTED_AXIS = "printed ε, of one record (nats)"  # of epsilons as a source prints them
 
 
-def true_axis(unit: str = "record", *, pure: bool = False) -> str:
-    """The title of an axis of guaranteed epsilons.
-
-    Args:
-        unit: what is protected.
-        pure: whether delta is 0, with atoms removed; otherwise it is `REPORT_DELTA`.
-    """
-    return f"guaranteed ε, of one whole {unit} ({'nats' if pure else f'nats, δ = {DELTA}'})"
+def true_axis(unit: str) -> str:
+    """The title of an axis of epsilons that one whole unit is guaranteed, at `REPORT_DELTA`."""
+    return f"guaranteed ε, of one whole {unit} (nats, δ = {DELTA})"
 
 
 STANDINGS = {NOT_AUDITED: "No audit has tried the guarantee of {}.", REFUTED: "An audit refutes the guarantee of {}."}

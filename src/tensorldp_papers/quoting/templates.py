@@ -17,16 +17,14 @@ from tensorldp.errors import InputError, described, unknown
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.claims.registry import GROUPS, PLURAL
 from tensorldp_papers.data import catalogue
-from tensorldp_papers.plots.names import VERDICTS, dataset_name, in_order, without_keys
+from tensorldp_papers.plots.names import OPEN, VERDICTS, dataset_name, in_order, without_keys
 from tensorldp_papers.plots.printed import FILES
 from tensorldp_papers.quoting.printed import Printed, printed_table
-from tensorldp_papers.quoting.values import Quotes, Table, read_as
+from tensorldp_papers.quoting.values import CELL, Quotes, Table, read_as
 
 FOLDER = Path("docs", "templates")
 PIECES = Path("workflow", "pieces")
 QUOTES = Path("docs", "quotes.yaml")
-OPEN = ("undecided", "not run at this scale")
-CELL = ["dataset", "variant", "mechanism", "epsilon"]
 
 
 class Pages:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -12,6 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup, escape
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -20,13 +23,11 @@ from tensorldp_papers.plots.axes import decades
 from tensorldp_papers.plots.curves import by_family
 from tensorldp_papers.plots.lines import draw_level
 from tensorldp_papers.plots.names import dataset_name, heading, metric_label, study_name, variant_words
-from tensorldp_papers.plots.notebook import as_svg
 from tensorldp_papers.plots.sheets import finish, panels
 from tensorldp_papers.plots.style import PAPER, label, look
-from tensorldp_papers.plots.words import printed_axis
-from tensorldp_papers.run.table import read_table
+from tensorldp_papers.plots.words import PRINTED_AXIS
+from tensorldp_papers.run.table import CELL, read_table
 
-CELL = ["study", "dataset", "variant", "mechanism", "epsilon"]
 POINT = [*CELL, "metric"]
 GUARANTEES = ["guarantee_epsilon", "guarantee_pure_epsilon", "guarantee_delta", "guarantee_unit", "guarantee_exact"]
 ALIKE = 1e-9
@@ -156,7 +157,7 @@ def draw(first: Run, second: Run, most: int = 24) -> Iterator[tuple[str, Figure]
             tables.append(run.metrics[chosen].groupby(["mechanism", "epsilon"])["value"].mean())
         groups = by_family(set(changed[(changed[keys] == list(key)).all(axis=1)]["mechanism"]))
         figure, axes = panels(len(groups), columns=2, sharey=True)
-        decades(axes, [float(epsilon) for table in tables for _, epsilon in table.index], printed_axis())
+        decades(axes, [float(epsilon) for table in tables for _, epsilon in table.index], PRINTED_AXIS)
         words = metric_label(str(key.metric))
         for ax, group in zip(axes, groups, strict=True):
             for name in group:
@@ -181,6 +182,14 @@ def _draw_line(ax: Axes, table: pd.Series, name: str, face: str, text: str) -> N
     seen = look(name)
     style: dict[str, Any] = {"markeredgewidth": 1.2, "markeredgecolor": seen.colour, "markerfacecolor": face}
     ax.plot(finite.index, finite, color=seen.colour, marker=seen.marker, label=text, **style)
+
+
+def _as_svg(figure: Figure, title: str) -> Markup:
+    """The figure as an image that carries its own data, with a title for those who cannot see it."""
+    stream = io.BytesIO()
+    figure.savefig(stream, format="svg", bbox_inches="tight", metadata={"Date": None})
+    data = base64.b64encode(stream.getvalue()).decode()
+    return Markup('<img alt="{}" src="data:image/svg+xml;base64,{}">').format(escape(title), data)
 
 
 def render_comparison(first: Run, second: Run, *, rows: int = 300) -> str:
@@ -217,7 +226,7 @@ def render_comparison(first: Run, second: Run, *, rows: int = 300) -> str:
         changed=len(values),
         alone=[int((~cells.isin(others)).sum()) for cells, others in (single, single[::-1])],
         tables=[(title, text, len(t), _plain(t.head(rows))) for title, text, t in tables],
-        pictures=[(title, as_svg(figure, title)) for title, figure in draw(first, second)],
+        pictures=[(title, _as_svg(figure, title)) for title, figure in draw(first, second)],
     )
 
 

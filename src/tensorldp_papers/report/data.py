@@ -17,7 +17,16 @@ from tensorldp.deltas import REPORT_DELTA
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.citations import paper
 from tensorldp_papers.plots.curves import SHOWN
-from tensorldp_papers.plots.names import METRICS, dataset_name, factor_words, in_order, metric_label, study_name
+from tensorldp_papers.plots.names import (
+    METRICS,
+    dataset_name,
+    factor_words,
+    in_order,
+    line_name,
+    metric_label,
+    study_name,
+    variant_words,
+)
 from tensorldp_papers.plots.printed import printed_points
 from tensorldp_papers.plots.style import MARKERS, PROPOSED, in_the_dark, label, look, order
 from tensorldp_papers.plots.words import json_number, own_data
@@ -78,9 +87,8 @@ def with_profiles(metrics: pd.DataFrame, guarantees: pd.DataFrame | None) -> tup
 
 def line_and_setting(mechanism: str, variant: str) -> tuple[str, str]:
     """The name of a cell's line, which `label` may know, and the view that it belongs to, both with their factors."""
-    factors = variant_factors(variant)
-    line = " ".join([mechanism, *(f"{k}={v}" for k, v in sorted(factors.items()) if k not in SETTINGS)])
-    return line, ",".join(f"{k}={v}" for k, v in factors.items() if k in SETTINGS)
+    setting = ",".join(f"{k}={v}" for k, v in variant_factors(variant).items() if k in SETTINGS)
+    return line_name(mechanism, variant, SETTINGS), setting
 
 
 def line_label(line: str) -> str:
@@ -236,7 +244,7 @@ def explorer_data(
         "datasets": {name: dataset_name(name) for name in in_order(rows["dataset"])},
         "markers": MARKERS,
         "lines": _looks({cell[3] for cell in packed}),
-        "settings": {setting: setting_words(setting) for setting in sorted({cell[2] for cell in packed})},
+        "settings": {setting: variant_words(setting) for setting in sorted({cell[2] for cell in packed})},
         "metrics": {
             metric: {"label": metric_label(metric), "axis": METRICS.get(metric, (metric_label(metric), ""))[0]}
             for metric in sorted(values)
@@ -246,11 +254,6 @@ def explorer_data(
         "printed": [{key: getattr(point, key) for key in PRINTED} for point in printed_points() if point.proposed],
         "classes": BALANCED,
     }
-
-
-def setting_words(setting: str) -> str:
-    """The settings of a view in words."""
-    return ", ".join(factor_words(*pair.split("=", 1)) for pair in setting.split(",") if pair) or "as in the source"
 
 
 def packed_json(value: Any) -> str:

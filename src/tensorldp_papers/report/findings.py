@@ -16,7 +16,7 @@ from tensorldp_papers.plots.curves import NEAR, main_setting, with_lines
 from tensorldp_papers.plots.means import finite, placed
 from tensorldp_papers.plots.names import dataset_name, in_order, study_name
 from tensorldp_papers.plots.style import label
-from tensorldp_papers.plots.words import short_number
+from tensorldp_papers.plots.words import percent, short_number
 
 IMAGES = "tldp_type1"
 PRINTED = 1.0  # the printed epsilon that the sentences speak of, or the next that a study ran
@@ -111,7 +111,7 @@ def _frontier(metrics: pd.DataFrame) -> Finding | None:
     best = table.iloc[(np.log(table["epsilon"] / PRINTED)).abs().argmin()]
     before = f"At a true ε of {_number(float(best['epsilon']))}, {label('privunit')} on public features reaches "
     after = f" accuracy on {dataset_name(dataset)}."
-    return Finding(before, f"{100 * best['labels_public']:.0f} %", after, FRONTIER, study_name(FRONTIER))
+    return Finding(before, percent(best["labels_public"]), after, FRONTIER, study_name(FRONTIER))
 
 
 def _refuted(claims: pd.DataFrame) -> Finding | None:

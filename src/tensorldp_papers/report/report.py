@@ -167,7 +167,7 @@ def render(
         studies: {study, title, source, figure, views, paper} of each study.
         settings: the run's settings, as JSON text.
         tables: those of results/tables by name, shown with their paper.
-        claims: the table of claims, columns `report_tables.CLAIMS`.
+        claims: the table of claims, columns `claims.table.COLUMNS`.
         audits: the table of audits.
         guarantees: each cell's epsilon at several deltas, columns `run.table.PROFILE_COLUMNS`; without,
             the explorer knows only delta 1e-5 and 0.

@@ -12,6 +12,7 @@ import pandas as pd
 from tensorldp.errors import InputError
 from tensorldp_papers.citations import PAPERS, paper
 from tensorldp_papers.claims.registry import GROUPS, NOUN, PLURAL
+from tensorldp_papers.claims.table import COLUMNS
 from tensorldp_papers.plots.names import (
     VERDICTS,
     dataset_name,
@@ -24,10 +25,7 @@ from tensorldp_papers.plots.names import (
 )
 from tensorldp_papers.plots.style import label
 from tensorldp_papers.plots.words import table_number
-from tensorldp_papers.run.table import SERIES
-
-CELL = ["study", "dataset", "variant", "mechanism", "epsilon"]
-CLAIMS = ["id", "source", "claim", "kind", "verdict", "condition", "wanted", "expected", "observed", "evidence"]
+from tensorldp_papers.run.table import CELL, SERIES
 
 
 @dataclass(frozen=True)
@@ -107,13 +105,13 @@ def check_claims(claims: pd.DataFrame) -> pd.DataFrame:
     Raises:
         InputError: if a column is missing or a verdict is not one of `VERDICTS`.
     """
-    missing = [column for column in CLAIMS if column not in claims]
+    missing = [column for column in COLUMNS if column not in claims]
     if missing:
-        raise InputError(f"the table of claims has no column {missing[0]}: it needs {', '.join(CLAIMS)}")
+        raise InputError(f"the table of claims has no column {missing[0]}: it needs {', '.join(COLUMNS)}")
     other = sorted(set(claims["verdict"]) - set(VERDICTS))
     if other:
         raise InputError(f"the verdict {other[0]!r} of a claim is not one of {', '.join(VERDICTS)}")
-    text = claims[CLAIMS].fillna("").astype(str)
+    text = claims[COLUMNS].fillna("").astype(str)
     for column in ("claim", "condition", "wanted", "expected", "observed"):
         text[column] = text[column].map(without_keys)
     return text

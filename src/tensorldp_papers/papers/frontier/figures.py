@@ -15,12 +15,11 @@ from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.plots.axes import decades, epsilons, shares
 from tensorldp_papers.plots.lines import DASHED, draw_level, draw_printed, shade, with_gaps
 from tensorldp_papers.plots.means import finite, read_metrics, study_rows, true_epsilon
-from tensorldp_papers.plots.names import dataset_name, in_order
+from tensorldp_papers.plots.names import dataset_name, in_order, line_name
 from tensorldp_papers.plots.printed import printed_points
 from tensorldp_papers.plots.sheets import SMALLEST, TEXT, finish, narrow, panels
 from tensorldp_papers.plots.style import PALE, QUIET, label, look, order
 from tensorldp_papers.plots.words import listed, short_number
-from tensorldp_papers.run.cell import variant_factors
 
 STUDY, FEDERATED = "frontier", "pldp_fl"
 RANGE = (0.1, 1e6)  # of every panel: where the papers' mechanisms truly lie
@@ -43,14 +42,10 @@ PUBLIC_LABELS = {  # what labels public records of each data set
 COLUMNS = ["dataset", "line", "mechanism", "at", "value", "low", "high", "seeds"]
 
 
-def line_name(mechanism: str, variant: str) -> str:
-    """A mechanism, and what is released or learnt differently from the main arm."""
-    factors = {key: value for key, value in variant_factors(variant).items() if key != "backbone"}
-    return " ".join([mechanism, *(f"{key}={value}" for key, value in sorted(factors.items()))])
-
-
 def _named(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows.assign(line=[line_name(m, v) for m, v in zip(rows["mechanism"], rows["variant"], strict=True)])
+    """The rows with their line: the mechanism, and what is released or learnt differently from the main arm."""
+    lines = [line_name(m, v, ("backbone",)) for m, v in zip(rows["mechanism"], rows["variant"], strict=True)]
+    return rows.assign(line=lines)
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:

@@ -25,7 +25,7 @@ from tensorldp_papers.plots.names import METRICS, dataset_name, in_order
 from tensorldp_papers.plots.printed import PrintedPoint, printed_points
 from tensorldp_papers.plots.sheets import SMALLEST, finish, narrow, panels
 from tensorldp_papers.plots.style import INK, PALE, QUIET, look
-from tensorldp_papers.plots.words import listed, printed_axis, whole_number
+from tensorldp_papers.plots.words import PRINTED_AXIS, listed, percent, whole_number
 from tensorldp_papers.run.cell import variant_factors
 
 STUDY = "latent"
@@ -76,7 +76,7 @@ def draw_accuracy(metrics: pd.DataFrame) -> Figure:
     datasets = in_order(rows["dataset"])
     figure, axes = panels(len(datasets), columns=2, height=3.0, sharey=True)
     of_latent = rows[rows["line"].isin(list(READINGS))]
-    epsilons(axes, finite(of_latent)["at"], printed_axis())
+    epsilons(axes, finite(of_latent)["at"], PRINTED_AXIS)
     shares(axes, METRICS[CLEAN][0])
     for ax, dataset in zip(axes, datasets, strict=True):
         here = rows[rows["dataset"] == dataset]
@@ -166,10 +166,10 @@ def _draw_end(ax: Axes, line: str, end: dict[str, float], star: PrintedPoint | N
         arrow = {"arrowstyle": "-|>", "color": colour, "linewidth": 1.6, "shrinkA": 9, "shrinkB": 5}
         ax.annotate("", (end["at"], end["test"]), (star.epsilon, star.value), arrowprops=arrow, zorder=2)
     ax.plot(end["at"], end["test"], MARKS[line], color=colour, markersize=9, label=f"_{line}", zorder=4)
-    learned = "" if math.isnan(end["training"]) else f"{_percent(end['training'])} on its training records"
+    learned = "" if math.isnan(end["training"]) else f"{percent(end['training'])} on its training records"
     is_right = math.log(end["at"]) > sum(map(math.log, ax.get_xlim())) / 2
     text = (
-        f"{READINGS[line]}: true ε {whole_number(end['at'])}\n{_percent(end['test'])} on clean test records\n{learned}"
+        f"{READINGS[line]}: true ε {whole_number(end['at'])}\n{percent(end['test'])} on clean test records\n{learned}"
     )
     low = end["test"] < 0.3
     place = (-9 if is_right and not narrow() else 4 if is_right else 10, -6 if low else -8)
@@ -178,14 +178,10 @@ def _draw_end(ax: Axes, line: str, end: dict[str, float], star: PrintedPoint | N
     ax.annotate(text.strip(), (end["at"], end["test"]), place, va="bottom" if low else "top", **options)
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
 def _fork(ends: dict[str, dict[str, float]], first: float) -> str:
     if set(ends) != set(READINGS) or len({end["nominal"] for end in ends.values()}) > 1:
         return "LATENT's accuracy at what one record is guaranteed"
-    test, at = (_percent(ends["A"]["test"]), whole_number(ends["B"]["at"]))
+    test, at = (percent(ends["A"]["test"]), whole_number(ends["B"]["at"]))
     return f"LATENT's ε = {first:g}: {test} accuracy if read as Eq. 6, ε = {at} if read as Eq. 7"
 
 
@@ -207,7 +203,7 @@ def _price(rows: pd.DataFrame) -> str:
     if level.empty:
         return ""
     at, value = float(level.index[0]), float(level.iloc[0])
-    return f"Read as Eq. 6 it has {_percent(value)} at ε = {whole_number(at)} (δ = 0)."
+    return f"Read as Eq. 6 it has {percent(value)} at ε = {whole_number(at)} (δ = 0)."
 
 
 def _claimed(dataset: str) -> list[PrintedPoint]:
@@ -256,7 +252,7 @@ def _compared(rows: pd.DataFrame, datasets: list[str]) -> str:
     own = rows[(rows["dataset"] == datasets[0]) & rows["line"].isin(list(READINGS))]
     means = own[own["epsilon"] == own["epsilon"].min()].groupby("line")["value"].mean()
     if set(means.index) == set(READINGS):
-        scores = f"{_percent(means['A'])} accuracy if read as Eq. 6, {_percent(means['B'])} as Eq. 7"
+        scores = f"{percent(means['A'])} accuracy if read as Eq. 6, {percent(means['B'])} as Eq. 7"
         return f"LATENT's ε = {own['epsilon'].min():g} on {dataset_name(datasets[0])}: {scores}"
     return "LATENT's accuracy by either reading of its probability"
 
@@ -327,7 +323,7 @@ def _learned(last: pd.DataFrame) -> str:
     if {TRAINING, CLEAN} <= set(means.index.get_level_values(0)):
         learned, known = float(means[TRAINING].min()), float(means[CLEAN].max())
         if learned - known > 0.3:
-            scores = f"{_percent(learned)} on training records, {_percent(known)} on test records"
+            scores = f"{percent(learned)} on training records, {percent(known)} on test records"
             return f"Read as Eq. 6 the network has {scores}"
     return "LATENT's accuracy by epoch, by either reading of its probability"
 
@@ -342,7 +338,7 @@ def draw_probability() -> Figure:
     def true(epsilon: float, reading: Any) -> float:
         return 1.0 - Latent(epsilon=epsilon, domain=box, whole=n, fraction=m, reading=reading).flip
 
-    decades(left, at, printed_axis())
+    decades(left, at, PRINTED_AXIS)
     probabilities = np.linspace(0.5, 1.0, 26)[1:]
     colour = look("latent").colour
     for reading, text in READINGS.items():

@@ -24,7 +24,7 @@ from tensorldp_papers.plots.lines import DASHED, draw_bound, say_empty, shade
 from tensorldp_papers.plots.means import over_seeds
 from tensorldp_papers.plots.names import dataset_name, in_order
 from tensorldp_papers.plots.sheets import PAGE, PHONE, SMALLEST, finish, narrow, panels
-from tensorldp_papers.plots.style import BAND, INK, QUIET, label, look, order
+from tensorldp_papers.plots.style import BAND, INK, QUIET, label, look, order, short
 from tensorldp_papers.plots.words import axis_number, counted, listed, whole_number
 from tensorldp_papers.run.cell import variant_factors
 
@@ -309,7 +309,7 @@ def draw_cost(metrics: pd.DataFrame) -> Figure:
 
 def _defence(row: Mapping[Any, Any]) -> str:
     if row["defence"] == "mechanism":
-        name = "DP-SGD" if row["mechanism"] == "gaussian-analytic" else _short(row["mechanism"])
+        name = "DP-SGD" if row["mechanism"] == "gaussian-analytic" else short(row["mechanism"])
         return f"{name}, ε = {axis_number(row['epsilon'])}"
     strength = row["strength"]
     return DEFENCES[row["defence"]].format("" if math.isnan(strength) else f"{strength:g}")
@@ -382,14 +382,14 @@ def draw_membership(metrics: pd.DataFrame) -> Figure:
 
 
 def _under(row: Mapping[Any, Any]) -> str:
-    name = _short(row["mechanism"])
+    name = short(row["mechanism"])
     return name if row["mechanism"] == NO_PRIVACY else f"{name}, true ε {whole_number(row['at'])}"
 
 
 def _found(table: pd.DataFrame, beyond: pd.DataFrame) -> str:
     """The title: members found under TLDP-L and under Laplace at one printed epsilon."""
     if len(beyond):
-        names = [_short(name) for name in order(set(beyond["mechanism"]))]
+        names = [short(name) for name in order(set(beyond["mechanism"]))]
         return f"The attack finds more members than the guarantee of {listed(names)} allows"
     rows = table.set_index(["mechanism", "printed"])["canary_tpr"]
     shared = sorted({e for m, e in rows.index if m == "tldp-l"} & {e for m, e in rows.index if m == "laplace"})
@@ -529,7 +529,7 @@ def _draw_block(
     for i, name in enumerate(names):
         x = margin + (step * (i % across) if is_single else 0)
         start = y + row * (i // across if is_single else i)
-        _say(ax, x, start, _short(name), look(name).colour, bold=True)
+        _say(ax, x, start, short(name), look(name).colour, bold=True)
         for column in range(len(columns)):
             found = cells[(cells["mechanism"] == name) & (cells["column"] == column)]
             place_of_cell = (x + step * column, start + PITCH + 3, side)
@@ -538,11 +538,6 @@ def _draw_block(
             else:
                 _draw_cell(ax, dataset, axis, stored, found.iloc[0].to_dict(), place_of_cell)
     return y + row * (-(-len(names) // across) if is_single else len(names))
-
-
-def _short(name: str) -> str:
-    """A mechanism's name without the part in brackets."""
-    return label(name).split(" (")[0]
 
 
 def _draw_cell(
@@ -589,8 +584,8 @@ def _seen(metrics: pd.DataFrame, datasets: list[str], axis: str) -> str:
 LABELLED = ("laplace", "tldp-l")  # two mechanisms with one printed epsilon
 
 
-def one_victim(metrics: pd.DataFrame, epsilon: float = 1.0) -> pd.DataFrame:
-    """The attacked releases under Laplace and TLDP-L at one printed epsilon, the nearest to `epsilon` that both have.
+def one_victim(metrics: pd.DataFrame) -> pd.DataFrame:
+    """The attacked releases under Laplace and TLDP-L at one printed epsilon, the nearest to 1 that both have.
 
     Returns:
         A row for each of the two, of MNIST or else of the first data set that has both; none if no data set has.
@@ -602,22 +597,21 @@ def one_victim(metrics: pd.DataFrame, epsilon: float = 1.0) -> pd.DataFrame:
         both = cells.groupby("epsilon")["mechanism"].nunique()
         shared = both.index[both == len(LABELLED)]
         if len(shared):
-            at = min(shared, key=lambda e: abs(math.log(e / epsilon)))
+            at = min(shared, key=lambda e: abs(math.log(e)))
             chosen: pd.DataFrame = cells[cells["epsilon"] == at].assign(dataset=dataset)
             return chosen
     return pd.DataFrame(columns=["dataset", "mechanism", "epsilon", "guarantee_epsilon", "value"])
 
 
-def draw_one_victim(metrics: pd.DataFrame, pictures: Path | None, epsilon: float = 1.0) -> Figure:
+def draw_one_victim(metrics: pd.DataFrame, pictures: Path | None) -> Figure:
     """One picture, its releases under Laplace and TLDP-L at one printed epsilon, and what an attacker makes of them.
 
     Args:
         metrics: the metrics table.
         pictures: the arrays of `attack_pictures.py`.
-        epsilon: on the label of both, or the next that both have.
     """
     stored = _read(pictures)
-    found = one_victim(metrics, epsilon)
+    found = one_victim(metrics)
     if found.empty:
         figure, (ax,) = panels(1, height=1.0)
         say_empty(ax, "not attacked in this run")

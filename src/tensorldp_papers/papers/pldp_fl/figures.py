@@ -20,8 +20,8 @@ from tensorldp_papers.plots.means import over_seeds, study_rows
 from tensorldp_papers.plots.names import METRICS, dataset_name, in_order
 from tensorldp_papers.plots.printed import printed_points
 from tensorldp_papers.plots.sheets import TEXT, finish, panels
-from tensorldp_papers.plots.style import PALE, label, look
-from tensorldp_papers.plots.words import listed, whole_number
+from tensorldp_papers.plots.style import PALE, label, look, short
+from tensorldp_papers.plots.words import listed, percent, whole_number
 from tensorldp_papers.run.cell import variant_factors
 
 PDPM, PRIVUNIT = "pdpm", "privunit"
@@ -69,13 +69,12 @@ def over_rounds(rows: pd.DataFrame, stem: str = "accuracy") -> pd.DataFrame:
     return series.assign(round=series["round"].astype(float))
 
 
-def draw_rounds(metrics: pd.DataFrame, *, centre: str = "global", source: str = "PLDP-FL, Figures 4 and 5") -> Figure:
+def draw_rounds(metrics: pd.DataFrame, *, centre: str = "global") -> Figure:
     """Accuracy over rounds: a row for each data set, a panel for each mode of epsilon, a line for each of safe ranges.
 
     Args:
         metrics: the metrics table.
         centre: the centre of the safe ranges: `global`, the weights that the server has sent, or `zero`.
-        source: the figures that it repeats.
 
     Raises:
         InputError: if the table has no rows of the study.
@@ -105,15 +104,20 @@ def draw_rounds(metrics: pd.DataFrame, *, centre: str = "global", source: str = 
         notes.append("Stars: what the paper prints.")
     if (rows["limit"] != "").any():
         notes.append("Where no number of images is said, they are fewer than the paper's.")
-    return finish(figure, _rounds_answer(rows, free, datasets), source=source, datasets=datasets, note=" ".join(notes))
+    return finish(
+        figure,
+        _rounds_answer(rows, free, datasets),
+        source="PLDP-FL, Figures 4 and 5",
+        datasets=datasets,
+        note=" ".join(notes),
+    )
 
 
-def draw_comparison(metrics: pd.DataFrame, *, source: str = "PLDP-FL, Figure 6") -> Figure:
+def draw_comparison(metrics: pd.DataFrame) -> Figure:
     """Accuracy over rounds of several mechanisms on ranges of width 2, a panel for each data set and centre.
 
     Args:
         metrics: the metrics table.
-        source: the figure that it repeats.
 
     Raises:
         InputError: if the table has no rows of the study.
@@ -132,10 +136,10 @@ def draw_comparison(metrics: pd.DataFrame, *, source: str = "PLDP-FL, Figure 6")
         here = rows[(rows["dataset"] == dataset) & (rows["centre"] == centre)]
         _draw_free(ax, free[free["dataset"] == dataset])
         for name in names:
-            _line(ax, here[here["mechanism"] == name], name, "round", label(name).split(" (")[0])
+            _line(ax, here[here["mechanism"] == name], name, "round", short(name))
         for point in printed_points("pldp_fl", dataset):
             if point.panel == "comparison" and point.method in set(here["mechanism"]):
-                text = f"printed, {label(point.method).split(' (')[0]}"
+                text = f"printed, {short(point.method)}"
                 draw_printed(ax, min(point.round, here["round"].max()), point.value, text)
         ax.set_title(f"{dataset_name(dataset)}, {CENTRES[centre][0]}")
     _rounds_axes(axes)
@@ -149,9 +153,9 @@ def draw_comparison(metrics: pd.DataFrame, *, source: str = "PLDP-FL, Figure 6")
     if len(learned) == len(names) > 0:
         title = "On ranges of width 2 all mechanisms learn"
     if printed and not learned:
-        title += f"; the paper prints {listed([f'{_percent(p.value, 1)}' for p in printed])}"
+        title += f"; the paper prints {listed([f'{percent(p.value, 1)}' for p in printed])}"
     note = f"Clients have an ε of 0.1 to 1 for each weight. {BANDS}"
-    return finish(figure, title, source=source, datasets=datasets, note=note)
+    return finish(figure, title, source="PLDP-FL, Figure 6", datasets=datasets, note=note)
 
 
 @dataclass(frozen=True)
@@ -196,12 +200,11 @@ def pairs(metrics: pd.DataFrame) -> list[Pair]:
     return found
 
 
-def draw_guaranteed(metrics: pd.DataFrame, *, source: str = "") -> Figure:
+def draw_guaranteed(metrics: pd.DataFrame) -> Figure:
     """PDPM and PrivUnit at nearly one guarantee: a row for each mode of epsilon, two dots with a line between them.
 
     Args:
         metrics: the metrics table.
-        source: the figure that it extends.
 
     Raises:
         InputError: if the table has no rows of the study.
@@ -221,7 +224,7 @@ def draw_guaranteed(metrics: pd.DataFrame, *, source: str = "") -> Figure:
             ax.hlines(places, [v[1] for v in values], [v[2] for v in values], color=colour, linewidth=2)
             _write(ax, label(name), (means[0], places[0]), 8, colour, "bold")
             for place, mean in zip(places, means, strict=True):
-                _write(ax, _percent(mean), (mean, place), -16, colour)
+                _write(ax, percent(mean), (mean, place), -16, colour)
         ax.set_yticks(places, [f"{MODES[p.mode]}:\ntrue ε {whole_number(p.epsilon)}" for p in here])
         ax.set_ylim(-0.7, len(here) - 0.3)
         ax.tick_params(axis="y", length=0)
@@ -237,15 +240,14 @@ def draw_guaranteed(metrics: pd.DataFrame, *, source: str = "") -> Figure:
         f"{100 * (1 - 1 / NEAR):.0f} % less. PDPM spends the printed ε on each weight, with its best safe ranges; "
         "PrivUnit its own on a whole model. Bars: lowest to highest seed."
     )
-    return finish(figure, _pairs_answer(found), source=source, datasets=datasets, note=note)
+    return finish(figure, _pairs_answer(found), datasets=datasets, note=note)
 
 
-def draw_errors(metrics: pd.DataFrame, *, source: str = "PLDP-FL, Figure 2") -> Figure:
+def draw_errors(metrics: pd.DataFrame) -> Figure:
     """Relative error against epsilon by modes of safe ranges, and against the range by modes of epsilon.
 
     Args:
         metrics: the metrics table.
-        source: the figure that it repeats.
 
     Raises:
         InputError: if the table has no rows of the study.
@@ -263,15 +265,14 @@ def draw_errors(metrics: pd.DataFrame, *, source: str = "PLDP-FL, Figure 2") -> 
     left.set(title="one ε for all", xlabel=PER_VALUE, xlim=(0, 1.05))
     right.set(title="one safe range for all", xlabel="width of the safe range", xlim=(0, 2.1))
     note = f"Dashed: the closed form. {WIDTHS}. An error of 1 is as large as the mean. {BANDS}"
-    return finish(figure, _errors_answer(rows), source=source, note=note)
+    return finish(figure, _errors_answer(rows), source="PLDP-FL, Figure 2", note=note)
 
 
-def draw_error_mechanisms(metrics: pd.DataFrame, *, source: str = "PLDP-FL, section 2") -> Figure:
+def draw_error_mechanisms(metrics: pd.DataFrame) -> Figure:
     """The same error of several mechanisms on ranges of width 2, with one epsilon for all.
 
     Args:
         metrics: the metrics table.
-        source: what it is about.
 
     Raises:
         InputError: if the table has no rows of the study.
@@ -291,7 +292,7 @@ def draw_error_mechanisms(metrics: pd.DataFrame, *, source: str = "PLDP-FL, sect
         ratio = float((expected[PDPM] / expected["plu-fedoa"]).median())
         title = f"At the same ε of one value PDPM's error is {ratio:.1f} times that of Laplace noise"
     note = f"PLU-FedOA, as reconstructed, adds Laplace noise. Ranges are 2 wide. Dashed: the closed form. {BANDS}"
-    return finish(figure, title, source=source, note=note)
+    return finish(figure, title, source="PLDP-FL, section 2", note=note)
 
 
 def client_table(rows: pd.DataFrame) -> pd.DataFrame:
@@ -303,12 +304,11 @@ def client_table(rows: pd.DataFrame) -> pd.DataFrame:
     return table.assign(nominal=table["per_weight"] / table["uploads"])
 
 
-def draw_ledger(metrics: pd.DataFrame, *, source: str = "") -> Figure:
+def draw_ledger(metrics: pd.DataFrame) -> Figure:
     """What clients have spent with PDPM: each at the end against its epsilon in the paper, and over the rounds.
 
     Args:
         metrics: the metrics table.
-        source: the figure that it extends.
 
     Raises:
         InputError: if the table has no rows of the study.
@@ -320,7 +320,7 @@ def draw_ledger(metrics: pd.DataFrame, *, source: str = "") -> Figure:
     rows = rows[rows["metric"].str.startswith(("client_", "spent_"))]
     if rows.empty:
         say_empty(left, "not run at this scale")
-        return finish(figure, NOT_RUN, source=source)
+        return finish(figure, NOT_RUN)
     table = client_table(rows[rows["seed"] == rows["seed"].min()])
     colour = look(PDPM).colour
     for column, text, marker in (("epsilon", "its whole model", "D"), ("per_weight", "one weight", "o")):
@@ -346,7 +346,7 @@ def draw_ledger(metrics: pd.DataFrame, *, source: str = "") -> Figure:
     spent_most = whole_number(last["epsilon"])
     title = f"A client whose ε is {last['nominal']:.2g} in the paper has spent {spent_most} in the run"
     note = "The whole model's ε is at δ = 1e-5, one weight's is pure. Bands: least to most of all clients."
-    return finish(figure, title, source=source, datasets=set(rows["dataset"]), note=note)
+    return finish(figure, title, datasets=set(rows["dataset"]), note=note)
 
 
 def _by_share(rows: pd.DataFrame) -> pd.DataFrame:
@@ -367,12 +367,11 @@ def _by_share(rows: pd.DataFrame) -> pd.DataFrame:
     return rows if rows["share"].nunique() > 1 else rows[:0]
 
 
-def draw_participation(metrics: pd.DataFrame, *, source: str = "PLDP-FL, Figure 3") -> Figure:
+def draw_participation(metrics: pd.DataFrame) -> Figure:
     """Against the share of clients in a round: what is uploaded, and each data set's accuracy.
 
     Args:
         metrics: the metrics table.
-        source: the figure that it repeats.
 
     Raises:
         InputError: if the table has no rows of the study.
@@ -403,7 +402,7 @@ def draw_participation(metrics: pd.DataFrame, *, source: str = "PLDP-FL, Figure 
         if not len(rows):
             say_empty(ax, "not run at this scale")
     note = f"PDPM with {MODES['e3']} and ranges 0.2 or 0.4 wide. {BANDS}"
-    return finish(figure, _shares_answer(accuracy), source=source, datasets=datasets, note=note)
+    return finish(figure, _shares_answer(accuracy), source="PLDP-FL, Figure 3", datasets=datasets, note=note)
 
 
 # parts of figures
@@ -454,10 +453,6 @@ def _three(row: pd.Series) -> tuple[float, float, float]:
     return float(row["mean"]), float(row["min"]), float(row["max"])
 
 
-def _percent(value: float, digits: int = 0) -> str:
-    return f"{100 * value:.{digits}f} %"
-
-
 # titles
 
 NOT_RUN = "Not run at this scale"
@@ -485,13 +480,13 @@ def _rounds_answer(rows: pd.DataFrame, free: pd.DataFrame, datasets: list[str]) 
     printed = [p for p in printed_points("pldp_fl") if p.panel in MODES and p.dataset in datasets]
     if not learned:
         top = max((p.value for p in printed), default=None)
-        return "PDPM hardly learns at any mix of ε" + (f"; the paper prints up to {_percent(top, 1)}" if top else "")
+        return "PDPM hardly learns at any mix of ε" + (f"; the paper prints up to {percent(top, 1)}" if top else "")
     finals = _final(rows[rows["eps"] == learned[-1]]).groupby("dataset").max()
     dataset = str(finals.idxmax())
     said = "at every mix of ε" if len(learned) == len(MODES) else f"only with {listed([MODES[m] for m in learned])}"
     there = [p.value for p in printed if p.dataset == dataset and p.panel == learned[-1]]
-    title = f"PDPM learns {said}: at best {_percent(finals.max())} on {dataset_name(dataset)}"
-    return title + (f" ({_percent(max(there), 1)} printed)" if there else "")
+    title = f"PDPM learns {said}: at best {percent(finals.max())} on {dataset_name(dataset)}"
+    return title + (f" ({percent(max(there), 1)} printed)" if there else "")
 
 
 def _pairs_answer(found: list[Pair]) -> str:
@@ -501,7 +496,7 @@ def _pairs_answer(found: list[Pair]) -> str:
     strict = min(found, key=lambda pair: pair.epsilon)
     if all(pair.privunit[1] > pair.pdpm[2] for pair in found):
         return (
-            f"At one true ε PrivUnit is ahead: {_percent(strict.privunit[0])} to PDPM's {_percent(strict.pdpm[0])} on "
+            f"At one true ε PrivUnit is ahead: {percent(strict.privunit[0])} to PDPM's {percent(strict.pdpm[0])} on "
             f"{dataset_name(strict.dataset)} at {whole_number(strict.epsilon)}"
         )
     return "PDPM and PrivUnit at nearly one true ε"
@@ -514,8 +509,8 @@ def _errors_answer(rows: pd.DataFrame) -> str:
         return "The error of a mean under personal budgets"
     apart = float((means["relative_error"] / means["expected_relative_error"] - 1).abs().median())
     if apart < 0.1:
-        return f"PDPM's error of a mean follows its closed form: half of the settings within {_percent(apart)}"
-    return f"PDPM's error of a mean is off its closed form: half of the settings by over {_percent(apart)}"
+        return f"PDPM's error of a mean follows its closed form: half of the settings within {percent(apart)}"
+    return f"PDPM's error of a mean is off its closed form: half of the settings by over {percent(apart)}"
 
 
 def _shares_answer(accuracy: pd.DataFrame) -> str:
@@ -528,10 +523,10 @@ def _shares_answer(accuracy: pd.DataFrame) -> str:
     dataset = str(best["dataset"])
     low, high = line.index.min(), line.index.max()
     return (
-        f"With {_share(low)} of the clients in a round PDPM has {_percent(line[low])} on {dataset_name(dataset)}, "
-        f"with {_share(high)} {_percent(line[high])}"
+        f"With {_share(low)} of the clients in a round PDPM has {percent(line[low])} on {dataset_name(dataset)}, "
+        f"with {_share(high)} {percent(line[high])}"
     )
 
 
 def _share(share: float) -> str:
-    return "all" if share == 1 else _percent(share)
+    return "all" if share == 1 else percent(share)
