@@ -303,7 +303,7 @@ class Drawing(NamedTuple):
     source: str
     views: tuple = ("",)
     tables: tuple = ()
-    beside: dict = {}
+    pictures: str | list = []
 
     @property
     def figures(self):
@@ -320,10 +320,10 @@ class Drawing(NamedTuple):
         return wanted(*([source.name] if source.parent == Path("results/studies") else []))
 
 
-def drawings(studies, kind, out, source_of, beside_of):
+def drawings(studies, kind, out, source_of, pictures_of):
     """The drawings of some studies, and the two pictures that README and report begin with, where a study has them."""
     found = [
-        Drawing(s.study, s.title, kind, out, source_of(s.study), tuple(s.views), tuple(s.tables), beside_of(s.study))
+        Drawing(s.study, s.title, kind, out, source_of(s.study), tuple(s.views), tuple(s.tables), pictures_of(s.study))
         for s in studies
     ]
     names = {s.study for s in studies}
@@ -331,7 +331,7 @@ def drawings(studies, kind, out, source_of, beside_of):
         found.append(Drawing("epsilon_you_get", "The epsilon that you get", kind, out, source_of("")))
     if (of := "reconstruction") in names:
         title = "An epsilon in pictures"
-        found.append(Drawing("epsilon_in_pictures", title, kind, out, source_of(of), beside=beside_of(of)))
+        found.append(Drawing("epsilon_in_pictures", title, kind, out, source_of(of), pictures=pictures_of(of)))
     return found
 
 

@@ -1,5 +1,4 @@
-# of a run's own pictures and of the table that claims read with them, where a study has such
-BESIDE = {"reconstruction": {"tables": "results/tables/reconstruction.csv", "pictures": "results/pictures/reconstruction.safetensors"}}
+PICTURES = {"reconstruction": "results/pictures/reconstruction.safetensors"}  # a run's own, by study
 KEPT_PIECES = list(csv.DictReader(Path(kept("pieces.csv")).open())) if kept("pieces.csv") else []
 REFERENCE_STUDIES = [load_study(STUDIES[study]) for study in sorted({piece["study"] for piece in KEPT_PIECES})]
 
@@ -11,13 +10,13 @@ PRIVACY = [
 ]
 
 # the figures of this run, and those of the kept results, which need no training and no data
-OWN = [*drawings(PLAN.studies.values(), "figure", "results", drawn, lambda study: BESIDE.get(study, {})), *PRIVACY]
+OWN = [*drawings(PLAN.studies.values(), "figure", "results", drawn, lambda study: PICTURES.get(study, [])), *PRIVACY]
 REFERENCE_OWN = drawings(
     REFERENCE_STUDIES,
     "reference",
     "results/reference_figures",
     lambda study: REFERENCE,
-    lambda study: {"pictures": kept(f"{study}.safetensors")},
+    lambda study: kept(f"{study}.safetensors"),
 )
 FIGURES = [path for drawing in OWN for path in drawing.figures]
 
@@ -30,8 +29,7 @@ for drawing in OWN + REFERENCE_OWN:
             metrics=drawing.table("metrics.parquet"),
             series=drawing.table("series.parquet"),
             standing=drawing.table("standing.csv"),
-            tables=drawing.beside.get("tables", []),
-            pictures=drawing.beside.get("pictures", []),
+            pictures=drawing.pictures,
             notebook=notebook_of(drawing.name),
         output:
             figures=[shown(path, drawing.title, SHOWS) for path in drawing.figures],

@@ -14,7 +14,7 @@ from tensorldp_papers.plots.first_picture import FIRST_PICTURE, OTHERWISE
 from tensorldp_papers.plots.names import dataset_name, in_order
 from tensorldp_papers.plots.sheets import PANEL, SMALLEST, TEXT, finish, narrow, panels, text_width
 from tensorldp_papers.plots.style import HELD, INK, PALE, PAPER, QUIET, WEAKER
-from tensorldp_papers.plots.words import DELTA, listed, short_number, whole_number
+from tensorldp_papers.plots.words import DELTA, listed, percent, short_number, whole_number
 from tensorldp_papers.run.cell import variant_factors
 
 SMALL = 10.0
@@ -146,8 +146,7 @@ def _draw_row(ax: Axes, i: int, row: dict[str, Any]) -> None:
     ax.annotate(_said(row), (row["guaranteed"], i), offset, color=colour, weight="bold", fontsize=_size(), **place)
     score: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "va": "center", "color": INK}
     above = 0.42 if narrow() else 0.0
-    percent = f"{row['accuracy']:.0%}".replace("%", " %")
-    ax.text(_end(), i - above, percent, ha="right", weight="bold", fontsize=_size(), **score)
+    ax.text(_end(), i - above, percent(row["accuracy"]), ha="right", weight="bold", fontsize=_size(), **score)
     if narrow():
         ax.text(0.0, i - above, row["name"], ha="left", fontsize=TEXT, **score)
 

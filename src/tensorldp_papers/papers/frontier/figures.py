@@ -19,7 +19,7 @@ from tensorldp_papers.plots.names import dataset_name, in_order, line_name
 from tensorldp_papers.plots.printed import printed_points
 from tensorldp_papers.plots.sheets import SMALLEST, TEXT, finish, narrow, panels
 from tensorldp_papers.plots.style import PALE, QUIET, label, look, order
-from tensorldp_papers.plots.words import listed, short_number
+from tensorldp_papers.plots.words import listed, percent, short_number
 
 STUDY, FEDERATED = "frontier", "pldp_fl"
 RANGE = (0.1, 1e6)  # of every panel: where the papers' mechanisms truly lie
@@ -348,9 +348,9 @@ def draw_clients(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
         best = once.sort_values("value").iloc[-1]
         first = networks[networks["value"] >= networks["value"].max() - SAME].sort_values("at").iloc[0]
         title = (
-            f"One upload of a linear model: {best['value']:.0%} at ε = {short_number(best['at'])}. "
-            f"A whole network: {first['value']:.0%} at {short_number(first['at'])}"
-        ).replace("%", " %")
+            f"One upload of a linear model: {percent(best['value'])} at ε = {short_number(best['at'])}. "
+            f"A whole network: {percent(first['value'])} at {short_number(first['at'])}"
+        )
     note = (
         "Uploads: a linear model on public features. Whole network: PLDP-FL's own training, the best setting at each ε."
     )

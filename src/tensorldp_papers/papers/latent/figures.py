@@ -40,7 +40,7 @@ CODE_BITS = 10  # of one value
 
 
 def latent_rows(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The study's rows with `projections` and `line`: cnn, ann, A, B or centroid, and whether altered or none.
+    """The study's rows with `line`: cnn, ann, A, B or centroid, and whether altered or none.
 
     Permuted labels are left out.
 
@@ -49,7 +49,6 @@ def latent_rows(metrics: pd.DataFrame) -> pd.DataFrame:
     """
     rows = study_rows(metrics, STUDY)
     split = [variant_factors(variant) for variant in rows["variant"]]
-    rows["projections"] = [f.get("features", "") for f in split]
     rows["line"] = [_line(f, mechanism) for f, mechanism in zip(split, rows["mechanism"], strict=True)]
     return rows[["labels" not in f for f in split]]
 
@@ -134,7 +133,7 @@ def draw_guaranteed(metrics: pd.DataFrame) -> Figure:
         _draw_end(ax, line, end, star)
     if star is not None:
         draw_printed(ax, star.epsilon, star.value, "_printed", markersize=14)
-        words = f"printed: {star.value:.0%} at ε = {star.epsilon:g}".replace("%", " %")
+        words = f"printed: {percent(star.value)} at ε = {star.epsilon:g}"
         ax.annotate(words, (star.epsilon, star.value), (0, 9), textcoords="offset points", color=INK, weight="bold")
     ax.set_title(dataset_name(dataset))
     notes = [_kinds(ends), _price(here), "The grey area binds scores on released test records, not on clean ones."]
