@@ -6,13 +6,13 @@ import ast
 import doctest
 import re
 import sys
-import textwrap
 from contextlib import nullcontext
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from blocks import blocks
 
 from tensorldp.moved import MOVED
 
@@ -23,7 +23,6 @@ LISTED = {
         r"^\| `(tensorldp[\w.]*)` \| (.*) \|$", (ROOT / "docs" / "public-names.md").read_text(), re.MULTILINE
     )
 }
-BLOCK = re.compile(r"^( *)```(python|pycon)[^\n]*\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 FIRST_RELEASE = {
     "tensorldp.mechanisms": "Ball Box Domain Mechanism make mechanism_class names register",
     "tensorldp.mechanisms.additive_noise": "AdditiveNoise GAUSSIAN LAPLACE",
@@ -66,8 +65,8 @@ def test_what_a_package_exports_is_listed(module: str) -> None:
 
 
 def test_every_name_that_a_guide_or_the_typed_package_imports_is_listed() -> None:
-    blocks = [found for page in (ROOT / "docs").glob("*.md") for found in BLOCK.findall(page.read_text())]
-    texts = [(kind, textwrap.dedent(text)) for _, kind, text in blocks]
+    shown = (block for page in (ROOT / "docs").glob("*.md") for block in blocks(page))
+    texts = [(block.language, block.text) for block in shown if block.language in ("python", "pycon")]
     texts.append(("python", (ROOT / "tests" / "alone" / "downstream.py").read_text()))
     codes = [doctest.script_from_examples(text) if kind == "pycon" else text for kind, text in texts]
     nodes = [node for code in codes for node in ast.walk(ast.parse(code)) if isinstance(node, ast.ImportFrom)]

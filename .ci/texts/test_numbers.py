@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 import yaml
-from texts import DOCS, ROOT, blocks, read
+from blocks import blocks
+from texts import DOCS, ROOT, read
 
 from tensorldp.errors import InputError
 from tensorldp_papers.citations import PAPERS

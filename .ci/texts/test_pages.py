@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import cmarkgfm
 import pytest
+from blocks import blocks
 from keys import KEY
 from markdown_it import MarkdownIt
-from texts import DOCS, PAGES, ROOT, anchors, blocks, named, read
+from texts import DOCS, PAGES, ROOT, anchors, named, read
 from words import CODE, FORMULAS, count, sentences, without_code
 
 MOST_WORDS, MOST_ALL, README_WORDS, README_LINES, AVERAGE = 35, 24_000, 500, 100, 17.0

@@ -5,18 +5,17 @@ from __future__ import annotations
 import ast
 import json
 import re
-import textwrap
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
+from blocks import FENCE
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
-FENCE = re.compile(r"^( *)```(\w*)([^\n]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 
 
 @cache
@@ -45,23 +44,6 @@ def files(*folders: str, suffixes: set[str]) -> list[Path]:
 def named(path: Path) -> str:
     """A file's path in the repository."""
     return path.relative_to(ROOT).as_posix()
-
-
-class Block(NamedTuple):
-    """A fenced block of a page."""
-
-    language: str
-    info: str
-    text: str
-
-    def option(self, name: str) -> str:
-        found = re.search(rf'{name}="([^"]*)"', self.info)
-        return found[1] if found else ""
-
-
-def blocks(page: Path) -> list[Block]:
-    """The blocks of a page, in its order."""
-    return [Block(found[2], found[3], textwrap.dedent(found[4])) for found in FENCE.finditer(read(page))]
 
 
 @cache

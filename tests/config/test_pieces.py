@@ -1,4 +1,4 @@
-"""The pieces that are listed as the next to run: each plans its cells, and the page names all."""
+"""The pieces that are listed as the next to run: each plans its cells."""
 
 from pathlib import Path
 
@@ -19,8 +19,3 @@ def test_a_piece_plans_cells_of_one_study_at_a_scale_that_it_states(path: Path) 
     assert len(make_plan(settings).cells) > 1
     assert len(settings.studies) == 1
     assert path.read_text().startswith("# ")  # says what it decides, and the hours
-
-
-def test_the_page_names_every_piece() -> None:
-    page = (ROOT / "docs" / "evidence.md").read_text()
-    assert [path.stem for path in PIECES if f"`{path.stem}`" not in page] == []

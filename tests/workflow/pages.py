@@ -11,43 +11,13 @@ import os
 import re
 import subprocess
 import sys
-import textwrap
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
 from pathlib import Path
 
+from blocks import Block, blocks
 from forked import forked
 
 DOCS = Path(__file__).parents[2] / "docs"
-FENCE = re.compile(r"^( *)```(\w*)([^\n]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Block:
-    """One fenced block."""
-
-    page: str
-    line: int
-    language: str
-    info: str
-    text: str
-
-    def option(self, name: str) -> str | None:
-        found = re.search(rf'{name}="([^"]*)"', self.info)
-        return found and found.group(1)
-
-    @property
-    def where(self) -> str:
-        return f"docs/{self.page}:{self.line}"
-
-
-def blocks(page: str) -> list[Block]:
-    """The blocks of a page, in its order."""
-    text = (DOCS / page).read_text()
-    return [
-        Block(page, text.count("\n", 0, found.start()) + 1, found[2], found[3], textwrap.dedent(found[4]))
-        for found in FENCE.finditer(text)
-    ]
 
 
 def environment_of(folder: Path) -> dict[str, str]:
@@ -85,7 +55,7 @@ def follow(folder: Path, pages: Iterable[str], planned: Collection[str] = ()) ->
     """Do what pages say, in a copy of the project; of some, what Snakemake would do is only planned."""
     for page in pages:
         sessions = []
-        for block in blocks(page):
+        for block in blocks(DOCS / page):
             title = block.option("title")
             if block.option("skip") or block.language == "text":
                 continue
@@ -95,7 +65,7 @@ def follow(folder: Path, pages: Iterable[str], planned: Collection[str] = ()) ->
                 path.parent.mkdir(exist_ok=True)
                 path.write_text(block.text)
             elif block.language == "sh" and page in planned:
-                shell(folder, replace(block, text=block.text.replace("snakemake --", "snakemake --dry-run --")))
+                shell(folder, block._replace(text=block.text.replace("snakemake --", "snakemake --dry-run --")))
             elif block.language == "sh":
                 shell(folder, block)
             elif block.language == "python":
