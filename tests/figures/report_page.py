@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ def metrics() -> pd.DataFrame:
     return rows(cells, seconds=1.5)[COLUMNS]
 
 
+@cache
 def profiles() -> pd.DataFrame:
     """A Gaussian profile for every cell of the invented run, its mu the nominal epsilon."""
     found = []
@@ -116,5 +118,11 @@ def draw(folder: Path) -> Path:
 
 def page(figures: Path, count: int = 11, **changes: Any) -> str:
     """The report's HTML with the first `count` studies; figures must have been drawn into the folder."""
-    given: dict[str, Any] = {"tables": tables(), "claims": claims(), "audits": audits(), **changes}
+    given: dict[str, Any] = {
+        "tables": tables(),
+        "claims": claims(),
+        "audits": audits(),
+        "guarantees": profiles(),
+        **changes,
+    }
     return render(given.pop("metrics", metrics()), figures, studies()[:count], json.dumps({"scale": "quick"}), **given)

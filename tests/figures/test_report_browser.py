@@ -37,7 +37,7 @@ PROBE = """
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
-    (folder / "report.html").write_text(page(draw(folder / "figures"), guarantees=profiles()))
+    (folder / "report.html").write_text(page(draw(folder / "figures")))
     return folder / "report.html"
 
 

@@ -26,12 +26,12 @@ STORED = json.loads(files("tensorldp_papers.report.page").joinpath(stored_curves
 
 
 def explorer(rows: pd.DataFrame | None = None, *, told: pd.DataFrame | None = None, **given: Any) -> dict[str, Any]:
-    options = {"claims": claims() if told is None else told, "audits": audits(), "guarantees": None, **given}
+    options = {"claims": claims() if told is None else told, "audits": audits(), "guarantees": profiles(), **given}
     return report_data.explorer_data(metrics() if rows is None else rows, options.pop("studies", studies()), **options)
 
 
 def test_every_value_of_every_seed_is_there_once_and_mu_of_a_gaussian_release_is_its_own() -> None:
-    data = explorer(guarantees=profiles())
+    data = explorer()
     assert sum(len(values) for rows in data["values"].values() for _, *values in rows) == len(metrics())
     index, *values = data["values"]["weighted_f1"][0]
     assert data["cells"][index][0] in data["studies"]
@@ -44,12 +44,13 @@ def test_every_value_of_every_seed_is_there_once_and_mu_of_a_gaussian_release_is
     assert [report_data.gaussian_mu(epsilon, 1e-5) for epsilon in (0.0, math.inf)] == [0.0, math.inf]
 
 
-def test_without_profiles_there_are_the_two_deltas_of_the_metrics() -> None:
-    cells, deltas = report_data.with_profiles(metrics(), None)
-    assert list(deltas) == list(report_data.with_profiles(metrics(), profiles().iloc[1:])[1]) == [0.0, 1e-5]
+def test_without_a_profile_of_each_cell_there_are_the_two_deltas_of_the_metrics() -> None:
+    some = profiles().iloc[1:]
+    cells, deltas = report_data.with_profiles(metrics(), some)
+    assert list(deltas) == [0.0, 1e-5]
     assert np.isfinite(cells["epsilon_at_0"][np.isfinite(cells["epsilon"])]).all()
     atoms = metrics().assign(guarantee_atom=0.1)
-    assert np.isinf(report_data.with_profiles(atoms, None)[0]["epsilon_at_0"]).all()
+    assert np.isinf(report_data.with_profiles(atoms, some)[0]["epsilon_at_0"]).all()
 
 
 def test_lines_and_settings_take_the_factors_apart() -> None:

@@ -20,11 +20,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--settings", type=json_argument, required=True, help="the run's settings, JSON or @file")
     arg.add_argument("--results", type=Path, required=True, help="folder with metrics/, privacy/ and tables/")
     arg.add_argument("--out", type=Path, required=True, help="CSV file to write")
-    arg.add_argument("--standing", type=Path, help="table of refuted guarantees; one of them stops this")
+    arg.add_argument("--standing", type=Path, required=True, help="table of refuted guarantees; one of them stops this")
     arg.add_argument("--report", type=Path, default=Path("results/report.html"), help="page that then says so")
     args = arg.parse_args(arguments)
-    if args.standing:
-        stop_if_refuted(args.standing, args.report)
+    stop_if_refuted(args.standing, args.report)
     settings = parse_settings(args.settings)
     import_plugins(settings.plugins)
     plan = make_plan(settings)

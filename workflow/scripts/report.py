@@ -21,16 +21,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--tables", type=Path, nargs="*", default=[], help="CSV files to show")
     arg.add_argument("--claims", type=Path, default=Path("results/claims.csv"))
     arg.add_argument("--audits", type=Path, default=Path("results/privacy/audits.csv"))
-    arg.add_argument("--guarantees", type=Path, default=None, help="CSV file with every cell's profile")
+    arg.add_argument("--guarantees", type=Path, required=True, help="CSV file with every cell's profile")
     arg.add_argument(
         "--studies", type=json.loads, required=True, help="JSON list of {study, title, source, figure, views, paper}"
     )
     arg.add_argument("--settings", default="{}", help="the run's settings, as JSON")
     arg.add_argument("--out", type=Path, required=True, help="HTML file to write")
-    arg.add_argument("--standing", type=Path, help="table of refuted guarantees; one of them stops this")
+    arg.add_argument("--standing", type=Path, required=True, help="table of refuted guarantees; one of them stops this")
     args = arg.parse_args(arguments)
-    if args.standing:
-        stop_if_refuted(args.standing, args.out)
+    stop_if_refuted(args.standing, args.out)
     page = render(
         read_metrics(args.metrics),
         args.figures,
@@ -39,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         tables={path.stem: read_table(path) for path in args.tables},
         claims=read_table(args.claims, keep_default_na=False),
         audits=read_table(args.audits),
-        guarantees=read_table(args.guarantees) if args.guarantees else None,
+        guarantees=read_table(args.guarantees),
     )
     write_text(args.out, page)
 

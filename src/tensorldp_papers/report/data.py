@@ -62,22 +62,21 @@ def single_values(metrics: pd.DataFrame) -> pd.DataFrame:
     return metrics[metrics[keys].isna().all(axis=1)] if keys else metrics
 
 
-def with_profiles(metrics: pd.DataFrame, guarantees: pd.DataFrame | None) -> tuple[pd.DataFrame, dict[float, str]]:
+def with_profiles(metrics: pd.DataFrame, guarantees: pd.DataFrame) -> tuple[pd.DataFrame, dict[float, str]]:
     """The cells of the metrics with epsilon at every delta that is known for all of them.
 
     Args:
         metrics: the metrics table.
-        guarantees: columns `tensorldp_papers.run.table.PROFILE_COLUMNS`; None where a run kept no profiles.
+        guarantees: columns `tensorldp_papers.run.table.PROFILE_COLUMNS`.
 
     Returns:
         One row a cell, and the column of each delta, the pure guarantee with its atoms at 0.
     """
     names = ["guarantee_unit", "guarantee_exact", "guarantee_pure_epsilon", "guarantee_atom", "guarantee_epsilon"]
     cells = metrics.drop_duplicates(CELL)[[*CELL, *names]].reset_index(drop=True)
-    if guarantees is not None:
-        profiles = cells.merge(guarantees[[*CELL, *PROFILE.values()]], on=CELL, how="left")
-        if len(profiles) == len(cells) and profiles[list(PROFILE.values())].notna().all(axis=None):
-            return profiles, dict(PROFILE)
+    profiles = cells.merge(guarantees[[*CELL, *PROFILE.values()]], on=CELL, how="left")
+    if len(profiles) == len(cells) and profiles[list(PROFILE.values())].notna().all(axis=None):
+        return profiles, dict(PROFILE)
     atom = cells["guarantee_atom"] > 0
     return (
         cells.assign(epsilon_at_0=cells["guarantee_pure_epsilon"].mask(atom, math.inf)),
@@ -198,7 +197,7 @@ def explorer_data(
     *,
     claims: pd.DataFrame,
     audits: pd.DataFrame,
-    guarantees: pd.DataFrame | None,
+    guarantees: pd.DataFrame,
 ) -> dict[str, Any]:
     """All that the explorer shows.
 
@@ -207,7 +206,7 @@ def explorer_data(
         studies: {study, title, figure, paper} of each study.
         claims: the table of claims.
         audits: the table of audits.
-        guarantees: each cell's epsilon at several deltas; None where a run kept none.
+        guarantees: each cell's epsilon at several deltas.
 
     Returns:
         Plain values for JSON. A cell is [study, data set, setting, line, printed epsilon, unit, exact, pure epsilon,

@@ -157,7 +157,7 @@ def render(
     tables: dict[str, pd.DataFrame],
     claims: pd.DataFrame,
     audits: pd.DataFrame,
-    guarantees: pd.DataFrame | None = None,
+    guarantees: pd.DataFrame,
 ) -> str:
     """The report's HTML, to be written beside the folders `figures`, `notebooks` and `tables` that it links to.
 
@@ -169,7 +169,7 @@ def render(
         tables: those of results/tables by name, shown with their paper.
         claims: the table of claims, columns `claims.table.COLUMNS`.
         audits: the table of audits.
-        guarantees: each cell's epsilon at several deltas, columns `run.table.PROFILE_COLUMNS`; without,
+        guarantees: each cell's epsilon at several deltas, columns `run.table.PROFILE_COLUMNS`; where a cell has none,
             the explorer knows only delta 1e-5 and 0.
 
     Raises:
@@ -215,7 +215,6 @@ def render(
         findings=findings(metrics, claims, audits),
         **_covered(studies, metrics),
         places={name: claim.place for name, claim in catalogue().items()},
-        has_guarantees=guarantees is not None,
         sections=sections,
         known=[paper(key) for key in papers if key in PAPERS],
         privacy=privacy,

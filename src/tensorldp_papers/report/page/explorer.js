@@ -213,5 +213,4 @@ function explorer(data) {
   open(wanted || {}, Boolean(wanted));
   let width = chart.clientWidth;
   new ResizeObserver(() => { if (chart.clientWidth !== width) { width = chart.clientWidth; draw(); } }).observe(chart);
-  return {csv: () => table.csv(), view: () => view};
 }
