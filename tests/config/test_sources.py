@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -195,13 +193,3 @@ def test_the_digest_does_not_depend_on_where_the_package_lies(folder: Path) -> N
     sources.HOMES = ((folder / "tensorldp").rename(sources.ROOT / "tensorldp"),)
     clear()
     assert source_digest((folder / "s.py",)) == first
-
-
-def test_finding_sources_imports_nothing_heavy() -> None:
-    program = (
-        "import sys; from pathlib import Path; from tensorldp_papers.run.code_digest import source_digest;"
-        f"source_digest((Path({str(SCRIPTS / 'claims.py')!r}),));"
-        "print([name for name in ('torch', 'numpy', 'pandas') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
