@@ -48,7 +48,7 @@ def draw_study(
     names = most_telling(set(rows["line"]))
     rows = rows[rows["line"].isin([*names, NO_PRIVACY])]
     datasets = in_order(rows["dataset"])
-    nominal, true = placed(_as_printed(rows), "nominal"), placed(rows, "guaranteed")
+    nominal, true = placed(_as_printed(rows), "epsilon"), placed(rows, "guarantee_epsilon")
     figure, axes = panels(2 * len(datasets), columns=2, height=2.75, sharey=True)
     covers = f"; TLDP's is of one {part}" if any(name.startswith("tldp") for name in names) else ""
     epsilons(axes[0::2], finite(nominal)["at"], f"printed ε (nats{covers})")
@@ -81,7 +81,7 @@ def draw_every_mechanism(metrics: pd.DataFrame, study: str, *, source: str, metr
     Raises:
         InputError: if the table has no such rows.
     """
-    rows = placed(main_setting(with_lines(study_rows(metrics, study, metric))), "guaranteed")
+    rows = placed(main_setting(with_lines(study_rows(metrics, study, metric))), "guarantee_epsilon")
     datasets = in_order(rows["dataset"])
     groups = by_family(set(finite(rows)["line"]) - {NO_PRIVACY}) or [[]]
     cells = [(dataset, group) for group in groups for dataset in datasets]

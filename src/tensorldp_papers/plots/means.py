@@ -14,13 +14,6 @@ from tensorldp.errors import InputError
 from tensorldp_papers.run.audit_table import FILE, KEY
 from tensorldp_papers.run.table import SERIES, read_rows, read_table
 
-Axis = Literal["nominal", "guaranteed", "pure"]
-EPSILONS: dict[str, str] = {
-    "nominal": "epsilon",
-    "guaranteed": "guarantee_epsilon",
-    "pure": "guarantee_pure_epsilon",
-}
-
 
 def read_metrics(path: Path) -> pd.DataFrame:
     """The metrics table, with the rows of the table of series and the standings of guarantees that lie beside it."""
@@ -68,9 +61,9 @@ def adds_from(rows: pd.DataFrame, without: pd.DataFrame) -> float:
     return found
 
 
-def placed(rows: pd.DataFrame, axis: Axis) -> pd.DataFrame:
+def placed(rows: pd.DataFrame, at: Literal["epsilon", "guarantee_epsilon"]) -> pd.DataFrame:
     """The rows with their place on an epsilon axis in the column `at`; infinite where they have no finite one."""
-    return rows.assign(at=rows[EPSILONS[axis]])
+    return rows.assign(at=rows[at])
 
 
 def finite(rows: pd.DataFrame, at: str = "at") -> pd.DataFrame:

@@ -154,7 +154,7 @@ def draw_ceiling(table: pd.DataFrame, metrics: pd.DataFrame) -> Figure:
         place = rows["dataset"].astype(str) + " " + rows["variant"].astype(str)
         rows = rows[place == place.value_counts().sort_index().idxmax()]
     figure, (ax,) = panels(1, height=4.0)
-    true = finite(placed(rows, "guaranteed"))
+    true = finite(placed(rows, "guarantee_epsilon"))
     decades(ax, [*table["epsilon"], *true["at"]], "ε of the whole record (nats)")
     shares(ax, "accuracy, ten classes")
     ax.set_ylim(-0.02, 1.14)
@@ -165,7 +165,7 @@ def draw_ceiling(table: pd.DataFrame, metrics: pd.DataFrame) -> Figure:
     draw_bound(ax, edge, top, "_ceiling")
     for name in order(set(rows["mechanism"])):
         own = look(name).label
-        draw_mechanism(ax, placed(rows[rows["mechanism"] == name], "nominal"), name, text=f"{own}, printed ε")
+        draw_mechanism(ax, placed(rows[rows["mechanism"] == name], "epsilon"), name, text=f"{own}, printed ε")
         draw_mechanism(ax, true[true["mechanism"] == name], name, text=f"{own}, true ε")
     points = {paper: _claims(paper) for paper in ("LATENT", "TLDP")}
     for paper, claimed in points.items():

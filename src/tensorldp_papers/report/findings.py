@@ -88,7 +88,7 @@ def _level(metrics: pd.DataFrame) -> Finding | None:
     if rows.empty:
         return None
     rows = rows[rows["dataset"] == (dataset := _first(rows))]
-    rows = finite(placed(main_setting(with_lines(rows.copy())), "guaranteed"))
+    rows = finite(placed(main_setting(with_lines(rows.copy())), "guarantee_epsilon"))
     known, tldp = (rows[rows["line"] == name].groupby("at")["value"].mean() for name in ("laplace", "tldp-l"))
     apart = [abs(a - b) for x, a in known.items() for y, b in tldp.items() if y / x < NEAR > x / y]  # type: ignore[operator]
     if not apart:

@@ -79,10 +79,14 @@ def paper_rows(metrics: pd.DataFrame) -> pd.DataFrame:
             (metrics["study"] == study) & (metrics["mechanism"] == mechanism) & (metrics["metric"] == metric)
         ]
         if len(rows):
-            table = summary(rows.assign(at=true_epsilon(rows), line=rows["variant"]))
-            best = table.sort_values("value").groupby(["dataset", "at"], as_index=False).last()
-            parts.append(best.assign(line=paper))
+            parts.append(_best(rows).assign(line=paper))
     return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
+
+
+def _best(rows: pd.DataFrame) -> pd.DataFrame:
+    """The best variant of each mechanism at each true epsilon, as in `summary`."""
+    table = summary(rows.assign(at=true_epsilon(rows), line=rows["variant"]))
+    return table.sort_values("value").groupby(["dataset", "mechanism", "at"], as_index=False).last()
 
 
 def shuffled_rows(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -308,8 +312,7 @@ def network_rows(metrics: pd.DataFrame) -> pd.DataFrame:
         & (metrics["metric"] == "accuracy")
         & metrics["mechanism"].isin([name for name, *_ in NETWORKS])
     ]
-    table = summary(rows.assign(at=true_epsilon(rows), line=rows["variant"]))
-    return table.sort_values("value").groupby(["dataset", "mechanism", "at"], as_index=False).last()
+    return _best(rows)
 
 
 def draw_clients(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:

@@ -70,7 +70,7 @@ def draw_accuracy(metrics: pd.DataFrame) -> Figure:
     Raises:
         InputError: if the table has no rows of the study.
     """
-    every = placed(latent_rows(metrics), "nominal")
+    every = placed(latent_rows(metrics), "epsilon")
     rows = every[(every["metric"] == CLEAN) & ((every["at"] <= LARGEST_NOMINAL) | np.isinf(every["at"]))]
     datasets = in_order(rows["dataset"])
     figure, axes = panels(len(datasets), columns=2, height=3.0, sharey=True)

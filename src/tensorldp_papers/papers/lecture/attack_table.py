@@ -40,12 +40,15 @@ def wide_rows(metrics: pd.DataFrame) -> pd.DataFrame:
         raise InputError(f"the metrics table has no rows of study {STUDY}")
     shared = ["dataset", "variant", "mechanism", "epsilon", *PRIVACY]
     means = rows.groupby([*shared, "metric"], dropna=False)["value"].mean().unstack("metric").reset_index()
-    factors = pd.DataFrame([variant_factors(v) for v in means["variant"]], index=means.index)
-    for key in ("strength", *SIZES):
-        factors[key] = pd.to_numeric(factors[key]) if key in factors else math.nan
-    table = pd.concat([means.drop(columns="variant"), factors], axis=1)
-    table["defence"] = table["defence"].fillna("none") if "defence" in table else "none"
-    return table
+    table = pd.concat([means.drop(columns="variant"), factor_columns(means["variant"])], axis=1)
+    return table.assign(defence=table["defence"].fillna("none"))
+
+
+def factor_columns(variants: pd.Series) -> pd.DataFrame:
+    """The factors of variants as columns, strengths and sizes as numbers; missing where a variant lacks one."""
+    factors = pd.DataFrame([variant_factors(v) for v in variants], index=variants.index)
+    factors = factors.reindex(columns=["attack", "defence", "scaling", "strength", *SIZES])
+    return factors.assign(**{key: pd.to_numeric(factors[key]) for key in ("strength", *SIZES)})
 
 
 def _references(table: pd.DataFrame) -> dict[tuple[str, str], float]:

@@ -18,7 +18,7 @@ from tensorldp.errors import InputError
 from tensorldp.files import read_arrays
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.papers.lecture.attack_pictures import columns_of, likelihood_cells, picture_datasets, picture_key
-from tensorldp_papers.papers.lecture.attack_table import RECOVERED, SIZES, STUDY, attack_table
+from tensorldp_papers.papers.lecture.attack_table import RECOVERED, SIZES, STUDY, attack_table, factor_columns
 from tensorldp_papers.plots.axes import decades, sizes
 from tensorldp_papers.plots.lines import DASHED, draw_bound, say_empty, shade
 from tensorldp_papers.plots.means import over_seeds
@@ -26,7 +26,6 @@ from tensorldp_papers.plots.names import dataset_name, in_order
 from tensorldp_papers.plots.sheets import PAGE, PHONE, SMALLEST, finish, narrow, panels
 from tensorldp_papers.plots.style import BAND, INK, QUIET, label, look, order, short
 from tensorldp_papers.plots.words import axis_number, counted, listed, whole_number
-from tensorldp_papers.run.cell import variant_factors
 
 SOURCE = "Lecture"
 BASE = {"m": 20000.0, "d": 30.0, "B": 4.0}
@@ -44,16 +43,10 @@ def attack_rows(metrics: pd.DataFrame, attack: str, metric: str) -> pd.DataFrame
         InputError: if there are none.
     """
     rows = metrics[(metrics["study"] == STUDY) & (metrics["metric"] == metric)].reset_index(drop=True)
-    split = pd.DataFrame([variant_factors(v) for v in rows["variant"]], index=rows.index)
-    rows = pd.concat(
-        [rows, split.reindex(columns=sorted({"attack", "defence", "strength", "scaling", *SIZES, *split.columns}))],
-        axis=1,
-    )
-    rows = rows[rows["attack"] == attack].copy()
+    rows = pd.concat([rows, factor_columns(rows["variant"])], axis=1)
+    rows = rows[rows["attack"] == attack]
     if rows.empty:
         raise InputError(f"the metrics table has no rows of the attack {attack} with metric {metric}")
-    for key in ("strength", *SIZES):
-        rows[key] = pd.to_numeric(rows[key])
     return rows
 
 

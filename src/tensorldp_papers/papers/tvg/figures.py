@@ -69,9 +69,10 @@ def draw_tvg(
     beside_whole = {name for name in run if whole_of(name) in run - {name}}
     rows = rows[rows["mechanism"].isin([*names, NO_PRIVACY]) & ~rows["dataset"].isin(beside_whole)]
     limits = placed(
-        _with_unit(metrics[(metrics["study"] == study) & (metrics["metric"] == "accuracy_ceiling")], unit), "guaranteed"
+        _with_unit(metrics[(metrics["study"] == study) & (metrics["metric"] == "accuracy_ceiling")], unit),
+        "guarantee_epsilon",
     )
-    nominal, true = placed(rows, "nominal"), placed(rows, "guaranteed")
+    nominal, true = placed(rows, "epsilon"), placed(rows, "guarantee_epsilon")
     datasets = in_order(rows["dataset"])
     figure, axes = panels(2 * len(datasets), columns=2, height=2.6, sharey=True)
     both = [*finite(nominal)["at"], *finite(true)["at"]]
@@ -115,7 +116,7 @@ def draw_covariance(metrics: pd.DataFrame, *, source: str = "", metric: str = "r
     rows = with_lines(rows[~tight & (rows["mechanism"] != NO_PRIVACY)].copy())
     names = most_telling(set(rows["mechanism"]), SHOWN["tvg_covariance"])
     rows = rows[rows["mechanism"].isin(names)]
-    nominal, true = placed(rows, "nominal"), placed(rows, "guaranteed")
+    nominal, true = placed(rows, "epsilon"), placed(rows, "guarantee_epsilon")
     true = true[true["at"] >= LEAST]
     datasets = in_order(rows["dataset"])
     figure, axes = panels(2 * max(len(datasets), 1), columns=2, height=3.2, sharey=True)
