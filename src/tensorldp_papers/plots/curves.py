@@ -11,10 +11,9 @@ from matplotlib.figure import Figure
 
 from tensorldp.mechanism_table import MECHANISMS, NO_PRIVACY
 from tensorldp_papers.plots.axes import epsilons, shares
-from tensorldp_papers.plots.lines import MOST_LINES, draw_level, draw_mechanism, draw_printed
+from tensorldp_papers.plots.lines import MOST_LINES, draw_level, draw_mechanism, draw_proposed
 from tensorldp_papers.plots.means import finite, placed, study_rows
 from tensorldp_papers.plots.names import METRICS, dataset_name, in_order, line_name, variant_words
-from tensorldp_papers.plots.printed import printed_points
 from tensorldp_papers.plots.sheets import finish, panels
 from tensorldp_papers.plots.style import look, order, short
 from tensorldp_papers.plots.words import listed, refuted_words, true_axis, whole_number
@@ -59,7 +58,7 @@ def draw_study(
             here = part_of[part_of["dataset"] == dataset]
             _draw(ax, here, names)
             ax.set_title(f"{dataset_name(dataset)}, {words}")
-        _draw_printed(axes[2 * i], study, dataset, metric)
+        draw_proposed(axes[2 * i], study, dataset, metric, "printed by the paper")
     notes = [
         *what_is_drawn(rows, datasets),
         *_unplaced(true[true["line"] != NO_PRIVACY]),
@@ -154,12 +153,6 @@ def _draw(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
     draw_level(ax, rows[rows["line"] == NO_PRIVACY]["value"], "no privacy")
     for name in names:
         draw_mechanism(ax, rows[rows["line"] == name], name)
-
-
-def _draw_printed(ax: Axes, study: str, dataset: str, metric: str) -> None:
-    points = [p for p in printed_points(study, dataset, metric) if p.proposed]
-    if points:
-        draw_printed(ax, [p.epsilon for p in points], [p.value for p in points], "printed by the paper")
 
 
 def _answer(rows: pd.DataFrame) -> str:

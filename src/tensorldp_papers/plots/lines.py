@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from tensorldp_papers.plots.means import finite, over_seeds
+from tensorldp_papers.plots.printed import printed_points
 from tensorldp_papers.plots.style import BAND, INK, QUIET, look
 
 DASHED = (0, (4, 2.5))  # references alone are dashed
@@ -48,7 +49,7 @@ def draw_mechanism(
         return
     means = with_gaps(over_seeds(rows, at), at, widest)
     seen = look(name)
-    alone = "seed" in rows and rows["seed"].nunique() == 1
+    alone = rows["seed"].nunique() == 1
     ax.plot(
         means[at],
         means["mean"],
@@ -90,6 +91,13 @@ def draw_bound(ax: Axes, x: ArrayLike, y: ArrayLike, text: str) -> None:
 def draw_printed(ax: Axes, x: ArrayLike, y: ArrayLike, text: str = "printed", **style: Any) -> None:
     """Open stars at what a paper prints."""
     ax.plot(np.atleast_1d(x), np.atleast_1d(y), label=text, **{**PRINTED, **style})
+
+
+def draw_proposed(ax: Axes, study: str, dataset: str, metric: str, text: str) -> None:
+    """Open stars at the test scores that a paper prints of what it proposes, if it prints any."""
+    points = [point for point in printed_points(study, dataset, metric) if point.proposed]
+    if points:
+        draw_printed(ax, [p.epsilon for p in points], [p.value for p in points], text)
 
 
 def say_empty(ax: Axes, text: str) -> None:

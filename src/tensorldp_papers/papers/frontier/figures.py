@@ -13,10 +13,9 @@ from matplotlib.figure import Figure
 
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.plots.axes import decades, epsilons, shares
-from tensorldp_papers.plots.lines import DASHED, draw_level, draw_printed, shade, with_gaps
+from tensorldp_papers.plots.lines import DASHED, draw_level, draw_proposed, shade, with_gaps
 from tensorldp_papers.plots.means import finite, read_metrics, study_rows, true_epsilon
 from tensorldp_papers.plots.names import dataset_name, in_order, line_name
-from tensorldp_papers.plots.printed import printed_points
 from tensorldp_papers.plots.sheets import SMALLEST, TEXT, finish, narrow, panels
 from tensorldp_papers.plots.style import PALE, QUIET, label, look, order
 from tensorldp_papers.plots.words import listed, percent, short_number
@@ -189,9 +188,7 @@ def draw_frontier(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
         for paper, study, mechanism, metric in PAPERS:
             own = papers[(papers["dataset"] == dataset) & (papers["line"] == paper)]
             draw_line(ax, own, mechanism, paper, joined=study != FEDERATED)
-            printed = [point for point in printed_points(study, dataset, metric) if point.proposed]
-            if printed:
-                draw_printed(ax, [p.epsilon for p in printed], [p.value for p in printed], f"printed by {paper}")
+            draw_proposed(ax, study, dataset, metric, f"printed by {paper}")
         ax.set_title(dataset_name(dataset))
     note = "Each paper's mechanism as its paper has it, its best setting at each true ε. Bands: lowest to highest seed."
     if (rows["line"] == "privunit learner=prior").any():

@@ -19,7 +19,7 @@ from tensorldp.mechanisms.bits import mean_errors
 from tensorldp.mechanisms.latent import Latent
 from tensorldp.privacy import clean_test_ceiling
 from tensorldp_papers.plots.axes import decades, epsilons, shares
-from tensorldp_papers.plots.lines import draw_bound, draw_level, draw_mechanism, draw_printed, shade
+from tensorldp_papers.plots.lines import draw_bound, draw_level, draw_mechanism, draw_printed, draw_proposed, shade
 from tensorldp_papers.plots.means import finite, placed, study_rows
 from tensorldp_papers.plots.names import METRICS, dataset_name, in_order
 from tensorldp_papers.plots.printed import PrintedPoint, printed_points
@@ -87,9 +87,7 @@ def draw_accuracy(metrics: pd.DataFrame) -> Figure:
             draw_bound(ax, at[values < 1.0], values[values < 1.0], "most that Eq. 6 allows")
         for line, text in READINGS.items():
             draw_mechanism(ax, here[here["line"] == line], "latent", text=text, marker=MARKS[line])
-        points = _claimed(dataset)
-        if points:
-            draw_printed(ax, [p.epsilon for p in points], [p.value for p in points], "printed by the paper")
+        draw_proposed(ax, STUDY, dataset, CLEAN, "printed by the paper")
         ax.set_title(dataset_name(dataset))
     note = f"{_memory(every, datasets)} {_seeds(of_latent)} Settings of our networks are those of our own search."
     return finish(figure, _compared(rows, datasets), source="LATENT, Figure 10", datasets=datasets, note=note.strip())
