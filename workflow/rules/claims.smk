@@ -57,11 +57,11 @@ rule report:
 
 # the page and all that it is made from and that docs/getting-started.md lists, so that what is deleted is made again
 RESULTS = [
-    *("results/report.html", "results/claims.csv", *KINDS.values(), *TABLES, *FIGURES, *PRIVACY_FIGURES),
+    *("results/report.html", "results/claims.csv", *KINDS.values(), *TABLES, *FIGURES),
     *(
         f"results/{file}"
-        for name in (*(drawing.name for drawing in OWN), "privacy_profiles", "accuracy_ceiling")
-        for file in (f"figures/{name}.csv", f"notebooks/{name}.ipynb", f"notebooks/{name}.html")
+        for drawing in OWN
+        for file in (f"figures/{drawing.name}.csv", *(f"notebooks/{drawing.name}.{kind}" for kind in ("ipynb", "html")))
     ),
 ]
 
