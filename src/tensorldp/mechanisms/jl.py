@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 import torch
-from scipy.special import chdtri
 from torch import Tensor
 
-from tensorldp.curves.base import PrivacyCurve, RepeatedCurve
-from tensorldp.curves.discrete import PureCurve
+from tensorldp.curves.base import PrivacyCurve
+from tensorldp.curves.wishart import WishartCurve
 from tensorldp.errors import InputError, check_real, check_word
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
@@ -20,42 +17,6 @@ from tensorldp.randomness import check_generator, standard_normal
 
 LEAST = 1e-15  # of eta and nu
 TABLE_BYTES = 8 << 20  # bytes of rows scaled and multiplied at once
-
-
-@dataclass(frozen=True)
-class StatedCurve(RepeatedCurve):
-    """`count` uses of something known only by an (epsilon, delta) statement.
-
-    Its profile is never larger than that of randomised response of that epsilon beside an atom of delta ([kairouz2015],
-    Theorem 3.3): delta(e) = a + (1 - a) E (1 - exp(e - L))_+ with a = 1 - (1 - delta)^k and
-    L = (2 B - k) epsilon, B binomial.
-    """
-
-    stated_epsilon: float
-    stated_delta: float
-    count: int = 1
-    exact: bool = False
-
-    @property
-    def pure_epsilon(self) -> float:
-        return self.count * self.stated_epsilon
-
-    @property
-    def atom(self) -> float:
-        if self.count == 1:
-            return self.stated_delta
-        return -math.expm1(self.count * math.log1p(-self.stated_delta))
-
-    @cached_property
-    def _response(self) -> PureCurve:
-        """That of the randomised response."""
-        return PureCurve(self.stated_epsilon, count=self.count)
-
-    def _delta(self, epsilon: float) -> float:
-        return self.atom + (1.0 - self.atom) * self._response.delta(epsilon)
-
-    def _epsilon(self, delta: float) -> float:
-        return self._response.epsilon(max(0.0, (delta - self.atom) / (1.0 - self.atom)))
 
 
 def dimension(eta: float, nu: float) -> int:
@@ -73,8 +34,8 @@ class JohnsonLindenstrauss(Mechanism):
     """A covariance estimate of a table of records; `privatize` refuses, use `covariance`.
 
     Rows are scaled by the domain's l2 diameter, so that replacing one moves it by at most 1. The domain is that of
-    one row. The guarantee is the theorem's (epsilon, delta), which is very loose on a bounded domain; at epsilons of
-    millions, where w no longer proves it, it is the larger one that w proves: docs/mathematics/curves.md#pure.
+    one row. On a bounded domain w hides much more than the theorem's (epsilon, delta) says. The curve is that of the
+    rows that are drawn: docs/mathematics/curves.md#wishart.
 
     Args:
         eta: the multiplicative error that r is chosen for, in (0, 1); a guess, as the sources give none.
@@ -168,17 +129,12 @@ class JohnsonLindenstrauss(Mechanism):
         return None
 
     def curve(self) -> PrivacyCurve:
-        return StatedCurve(max(self.epsilon, self._epsilon_of_floor()), self.delta)
-
-    def _epsilon_of_floor(self) -> float:
-        """An epsilon that holds at delta for any w; where it exceeds the theorem's, w is too small for the theorem.
-
-        Without one row, of norm 1/2 at most, A^T A + w^2 E is C. Taking the row away has a loss of at most
-        X / (8 w^2), X chi-square with r degrees of freedom, and adding another one of at most (r/2) ln(1 + 1/(4 w^2)).
-        """
-        inverse = 0.25 / self.floor**2
-        return float(chdtri(self.rows, self.delta)) * inverse / 2.0 + self.rows / 2.0 * math.log1p(inverse)
+        orthogonal = self.size % 2 == 0 and self.centre == "domain"  # two rows as far from the centre as can be
+        return WishartCurve(0.25 / self.floor**2, self.rows, exact=orthogonal)
 
     def worst_pair(self) -> tuple[Tensor, Tensor]:
-        half = self.diameter / 2 / math.sqrt(self.size)
-        return self.domain.constant(self.domain.centre - half), self.domain.constant(self.domain.centre + half)
+        first = self.domain.farthest()[0]
+        second = first.clone()
+        half = second.reshape(-1)[self.size // 2 :]
+        half.copy_(2.0 * self.domain.centre - half)
+        return first, second
