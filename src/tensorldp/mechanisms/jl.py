@@ -15,7 +15,7 @@ from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
 from tensorldp.randomness import check_generator, standard_normal
 
-LEAST = 1e-15  # of eta and nu
+LEAST_ETA, LEAST_NU = 1e-8, 1e-15  # less needs more rows than a curve can count
 TABLE_BYTES = 8 << 20  # bytes of rows scaled and multiplied at once
 
 
@@ -38,8 +38,8 @@ class JohnsonLindenstrauss(Mechanism):
     rows that are drawn: docs/mathematics/curves.md#wishart.
 
     Args:
-        eta: the multiplicative error that r is chosen for, in (0, 1); a guess, as the sources give none.
-        nu: the probability of a larger error, in (0, 1); a guess.
+        eta: the multiplicative error that r is chosen for, in [1e-8, 1); a guess, as the sources give none.
+        nu: the probability of a larger error, in [1e-15, 1); a guess.
         centre: "domain" subtracts the public centre; "mean" the column means, as in the source's algorithm, which
             the guarantee then leaves out.
     """
@@ -57,10 +57,8 @@ class JohnsonLindenstrauss(Mechanism):
 
     def _prepare(self) -> None:
         super()._prepare()
-        self.eta = check_real("eta of jl", self.eta, low=0.0, high=1.0, open_low=True, open_high=True)
-        self.nu = check_real("nu of jl", self.nu, low=0.0, high=1.0, open_low=True, open_high=True)
-        for option, value in (("eta", self.eta), ("nu", self.nu)):  # less needs more rows than floats can count
-            check_real(f"{option} of jl", value, low=LEAST)
+        self.eta = check_real("eta of jl", self.eta, low=LEAST_ETA, high=1.0, open_high=True)
+        self.nu = check_real("nu of jl", self.nu, low=LEAST_NU, high=1.0, open_high=True)
         check_word("centre of jl", self.centre, "domain", "mean")
         if self.centre == "mean":
             self.note = "the column means are subtracted without a budget of their own"
