@@ -147,6 +147,11 @@ def test_errors_of_the_covariance_are_one_where_only_the_true_epsilon_counts() -
         figure = draw_covariance(runs.assign(value=runs["value"] - 0.02 * runs["seed"]))
         assert title(figure) == f"At one true ε IDN, MVG and UDN have one error{ending}"
         assert "IDN = MVG = UDN" in names(figure.axes[1])
+        assert "Not drawn: " not in " ".join(text.get_text() for text in figure.texts)
+    tiny = runs.assign(guarantee_epsilon=runs["guarantee_epsilon"].where(runs["mechanism"] != "udn", 0.0))
+    assert "Not drawn: UDN where the true ε is below 10⁻⁵." in " ".join(
+        t.get_text() for t in draw_covariance(tiny).texts
+    )
     apart = runs.assign(value=runs["value"] * np.where(runs["mechanism"] == "udn", 100.0, 1.0))
     assert title(draw_covariance(apart)) == NEUTRAL
 

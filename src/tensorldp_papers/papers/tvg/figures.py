@@ -116,8 +116,9 @@ def draw_covariance(metrics: pd.DataFrame, *, source: str = "", metric: str = "r
     rows = with_lines(rows[~tight & (rows["mechanism"] != NO_PRIVACY)].copy())
     names = most_telling(set(rows["mechanism"]), SHOWN["tvg_covariance"])
     rows = rows[rows["mechanism"].isin(names)]
-    nominal, true = placed(rows, "epsilon"), placed(rows, "guarantee_epsilon")
-    true = true[true["at"] >= LEAST]
+    nominal, everywhere = placed(rows, "epsilon"), placed(rows, "guarantee_epsilon")
+    true = everywhere[everywhere["at"] >= LEAST]
+    below = order(set(everywhere[everywhere["at"] < LEAST]["mechanism"]))
     datasets = in_order(rows["dataset"])
     figure, axes = panels(2 * max(len(datasets), 1), columns=2, height=3.2, sharey=True)
     both = [*finite(nominal)["at"], *finite(true)["at"]]
@@ -131,6 +132,10 @@ def draw_covariance(metrics: pd.DataFrame, *, source: str = "", metric: str = "r
             _draw(ax, part[part["dataset"] == dataset], "tvg_covariance", names, one)
             ax.set_title(f"{dataset_name(dataset)}, {words}")
     notes = [EIGENVALUES[metric], *(what_is_drawn(rows, datasets) if datasets else ()), MATRIX]
+    if below:
+        notes.append(
+            f"Not drawn: {listed([look(name).label for name in below])} where the true ε is below {axis_number(LEAST)}."
+        )
     return finish(figure, _covariance_answer(better), source=source, datasets=datasets, note=" ".join(notes))
 
 
