@@ -164,7 +164,8 @@ def audit(
         pair: two records to use instead of `mechanism.worst_pair()`.
 
     Raises:
-        InputError: if an argument is out of range, or the mechanism has no density and `likelihood` is True.
+        InputError: if an argument is out of range, the mechanism has no density and `likelihood` is True, or its unit
+            is an element and the records differ in more.
     """
     (result,) = audits(
         mechanism, samples=samples, deltas=[delta], confidence=confidence, seed=seed, likelihood=likelihood, pair=pair
@@ -270,6 +271,11 @@ def _checked(
     x, x_prime = (z.double() for z in (mechanism.worst_pair() if pair is None else pair))
     if bool((x == x_prime).all()):
         raise InputError("an audit needs two records that differ, got the same twice")
+    changed = int((x != x_prime).sum())
+    if mechanism.unit == "element" and changed > 1:
+        raise InputError(
+            f"the guarantee of {mechanism.name} is for one element, and the records of the audit differ in {changed}"
+        )
     return x, x_prime, samples // 2, 1.0 - confidence
 
 
