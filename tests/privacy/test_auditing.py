@@ -258,22 +258,13 @@ def test_a_federated_run_that_forgets_its_noise_after_a_round(
     assert found.refuted == refuted, found
 
 
-class PerElement(Laplace):
-    """Claims an epsilon for each element, and says that records differ in all elements at worst."""
-
-    name, unit = "per-element", "element"
-
-    @property
-    def scale(self) -> float:
-        return self.box.width / self.epsilon
-
-    def curve(self) -> LaplaceCurve:
-        return LaplaceCurve(self.epsilon)
+class OfElements(Laplace):
+    unit = "element"
 
 
 def test_an_audit_of_a_claim_for_one_element_takes_records_that_differ_in_one() -> None:
-    mechanism = PerElement(epsilon=1.0, domain=Box(0, 1, (5,)))
-    with pytest.raises(InputError, match=r"per-element is for one element, and .* differ in 5"):
+    mechanism = OfElements(epsilon=5.0, domain=Box(0, 1, (5,)))  # 1 for each element
+    with pytest.raises(InputError, match=r"laplace is for one element, and .* differ in 5"):
         privacy.audit(mechanism, samples=1000, pair=mechanism.domain.farthest())
     one = Mechanism.worst_pair(mechanism)
     assert 0.5 < privacy.audit(mechanism, samples=10_000, pair=one, likelihood=False).epsilon_lower <= 1.0

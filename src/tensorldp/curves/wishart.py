@@ -18,9 +18,16 @@ BEYOND = 1e300  # stands for an infinite slope, which a search for a root cannot
 
 @dataclass(frozen=True)
 class WishartCurve(RepeatedCurve):
-    """`rows` independent draws of N(0, C + v v^T), v being replaced, with v^T C^-1 v <= `share` for all rows v.
+    """`rows` independent draws of N(0, C + v v^T), where a neighbour replaces v.
 
-    Derived in docs/mathematics/curves.md#wishart. exact where two rows attain the share and v^T C^-1 v' = 0.
+    The loss, in nats, has the moment function (1 - q^2 / (1 + q) s (s + 1))^(-r/2), r being `rows` times `count` and q
+    `share`: see docs/mathematics/curves.md#wishart.
+
+    Attributes:
+        share: q, the most that v^T C^-1 v can be.
+        rows: draws of one use.
+        count: uses.
+        exact: whether two v attain the share and are orthogonal under C^-1; otherwise delta is an upper bound.
 
     Raises:
         InputError: if share is not in [0, 1e50], or the rows of all uses are not a whole number from 1 to 10^20.
