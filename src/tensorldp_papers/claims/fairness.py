@@ -115,7 +115,7 @@ PRINTED: dict[tuple[str, ...], Printed] = {  # by study and data set, and by net
 LENGTHS = ("epochs", "rounds", "steps")
 _NOT_RUN = "not run"
 DELTA = ("tldp_type2", "tldp_type3")  # where Tables 3 and 4 print Delta = 256 and tanh or clipping gives a range of 2
-RANGES = {"imdb": "400,001"}  # Table 4's Delta, where it is not 256
+RANGES = {"imdb": 400_001}  # Table 4's Delta, where it is not 256
 SIMPLER = {  # parts that are another task, or that have less of each record
     "darknet_5k": "9 of 79 features, and eight applications in the place of four kinds of traffic",
     "imdb_glove": "100,000 of GloVe's 400,000 words",
@@ -177,7 +177,7 @@ def _shortfalls(cell: AnyCell) -> Iterable[tuple[str, float, str]]:
     """What a cell lacks: the kind, which share of the source's it has, and in words."""
     factors = variant_factors(cell.variant)
     if cell.study in DELTA and cell.private and "range" not in factors:
-        yield "range", 0.0, f"Delta = 2 for the printed {RANGES.get(whole_of(cell.dataset), '256')}"
+        yield "range", 0.0, f"Delta = 2 for the printed {RANGES.get(whole_of(cell.dataset), 256):,}"
     network = _network(cell.variant)
     if cell.study == "tvg_features" and not is_trained(cell):
         yield "body", 0.0, UNTRAINED

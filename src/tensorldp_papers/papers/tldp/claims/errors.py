@@ -13,6 +13,7 @@ from tensorldp.mechanisms.tldp import TldpLaplace
 from tensorldp.randomness import generator
 from tensorldp_papers.claims.base import Finding, NotRun, claim
 from tensorldp_papers.claims.evidence import Evidence
+from tensorldp_papers.claims.fairness import RANGES
 from tensorldp_papers.data.catalogue import get
 from tensorldp_papers.nets.classify import scores
 from tensorldp_papers.papers.tldp.error_table import expected_norm, laplace_norm
@@ -193,7 +194,7 @@ def delta_of_features() -> Finding:
     assert isinstance(printed, TldpLaplace)
     assert isinstance(range_, TldpLaplace)
     as_levels = printed.scale * 2 / (printed.range - 1)
-    words = make("tldp-l", epsilon=1.0, domain=box, delta_range=400_001)
+    words = make("tldp-l", epsilon=1.0, domain=box, delta_range=RANGES["imdb"])
     assert isinstance(words, TldpLaplace)
     of_imdb = words.scale * 2 / (words.range - 1)
     as_is = printed.range * math.sqrt(box.size) == 2 * box.as_ball().radius
@@ -201,10 +202,12 @@ def delta_of_features() -> Finding:
         as_is or max(abs(scale / range_.scale - 1) for scale in (as_levels, of_imdb)) < AS_PRINTED,
         f"Eq. 18 has the l2 sensitivity {2 * box.as_ball().radius:.1f} = 2 sqrt I, Delta = 256 would be "
         f"{printed.range * math.sqrt(box.size):.0f}; its noise has the scale {printed.scale:.0f} on "
-        f"data in [-1, 1], {as_levels:.3f} if they are first cut into 256 levels ({of_imdb:.3f} for the 400,001 that "
-        f"Table 4 has for IMDB), against {range_.scale:.0f} for the range 2",
+        f"data in [-1, 1], {as_levels:.3f} if they are first cut into 256 levels ({of_imdb:.3f} for the "
+        f"{RANGES['imdb']:,} that Table 4 has for IMDB), against {range_.scale:.0f} for the range 2",
         "tests/mechanisms/test_tldp.py::test_feature_norms",
-        condition="" if as_is else "of values cut into as many levels, as section 3.1 recommends; 400,001 on IMDB",
+        condition=""
+        if as_is
+        else f"of values cut into as many levels, as section 3.1 recommends; {RANGES['imdb']:,} on IMDB",
     )
 
 

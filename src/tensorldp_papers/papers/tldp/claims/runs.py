@@ -128,7 +128,7 @@ def as_printed(evidence: Evidence, made: Sequence[Scores], where: str = "") -> s
         for name in TLDP:
             epsilon, value = max(per_epsilon(rows[rows["mechanism"] == name]).items())
             texts.append(f"{name} {value.mean:.2f} on {dataset} at epsilon {epsilon:g}")
-    other = f" (printed: {RANGES['imdb']})" if any(scores.dataset == "imdb" for scores in made) else ""
+    other = f" (printed: {RANGES['imdb']:,})" if any(scores.dataset == "imdb" for scores in made) else ""
     return f"with the printed Delta of 256: {', '.join(texts).replace(' on imdb', f' on imdb{other}')}" if texts else ""
 
 
